@@ -1,0 +1,130 @@
+#pragma once
+
+// The only header that includes RapidJSON. It sets RAPIDJSON_ASSERT to a cheap throwing check before
+// any RapidJSON or valijson header is seen, in every translation unit (valijson would otherwise set a
+// version that costs a string per check, and RapidJSON's own aborts).
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace baton::detail {
+[[noreturn]] void json_assertion_failed(const char* what);
+}  // namespace baton::detail
+
+#ifndef RAPIDJSON_ASSERT
+#define RAPIDJSON_ASSERT(x) \
+  (__builtin_expect(!!(x), 1) ? (void)0 : ::baton::detail::json_assertion_failed(#x))
+#define RAPIDJSON_HAS_STDSTRING 1
+#endif
+#include <rapidjson/document.h>
+
+#include "base/result.h"
+
+namespace baton {
+
+/// A JSON value somewhere inside a document; read it through the functions of `json::`.
+using Value = rapidjson::Value;
+
+/// An owned JSON value with value semantics: memos, options, values to be written. Reading goes
+/// through `*json` and `json::`; writing through the members here, each of which copies deep.
+class Json {
+ public:
+  Json();  ///< null
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
+  ~Json();
+
+  explicit Json(const Value& value);
+  Json(std::string_view text);     // NOLINT(google-explicit-constructor): literals of built values
+  Json(const char* text);          // NOLINT(google-explicit-constructor): as above
+  Json(const std::string& text);   // NOLINT(google-explicit-constructor): as above
+  Json(bool value);                // NOLINT(google-explicit-constructor): as above
+  Json(int value);                 // NOLINT(google-explicit-constructor): as above
+  Json(std::int64_t value);        // NOLINT(google-explicit-constructor): as above
+  Json(std::uint64_t value);       // NOLINT(google-explicit-constructor): as above
+  Json(double value);              // NOLINT(google-explicit-constructor): as above
+
+  static Json object();
+  static Json object(std::initializer_list<std::pair<std::string_view, Json>> members);
+  static Json array();
+  static Json array(const std::vector<Json>& items);
+
+  const Value& operator*() const { return doc_; }
+  const Value* operator->() const { return &doc_; }
+
+  /// Sets or replaces a member; a value that is not an object becomes one.
+  Json& set(std::string_view name, const Json& value);
+  Json& set(std::string_view name, const Value& value);
+  /// Removes a member; nothing happens when there is none.
+  Json& erase(std::string_view name);
+  /// Appends an item; a value that is not an array becomes one.
+  Json& push(const Json& value);
+
+  /// Compares as JSON: members in any order, 1 and 1.0 are equal.
+  bool operator==(const Json& other) const;
+
+  bool is_null() const { return doc_.IsNull(); }
+  /// `{"a": 1}` in one line, no blanks.
+  std::string dump() const;
+  /// Two spaces, a newline at the end: as state files are written.
+  std::string pretty() const;
+
+ private:
+  rapidjson::Document doc_;
+};
+
+namespace json {
+
+/// Compact text of a value, strings escaped by the JSON rules.
+std::string dump(const Value& value);
+std::string quote(std::string_view text);
+
+/// The member of an object; nullptr when `value` is no object or has none of that name.
+const Value* child(const Value& value, std::string_view name);
+/// By JSON pointer (RFC 6901); nullptr when it leads nowhere. "" is the value itself.
+const Value* at(const Value& root, std::string_view pointer);
+
+std::optional<std::string_view> text(const Value& value);
+std::optional<std::int64_t> integer(const Value& value);  ///< 3 and 3.0, not 3.5
+std::optional<double> number(const Value& value);
+std::optional<bool> boolean(const Value& value);
+
+/// The same for a member: `text(value, "status")`.
+std::optional<std::string_view> text(const Value& value, std::string_view name);
+std::optional<std::int64_t> integer(const Value& value, std::string_view name);
+std::optional<double> number(const Value& value, std::string_view name);
+std::optional<bool> boolean(const Value& value, std::string_view name);
+
+bool equal(const Value& left, const Value& right);
+
+/// "object", "array", "string", "integer", "number", "boolean", "null".
+std::string_view type_name(const Value& value);
+
+/// Escapes one reference token of a JSON pointer (`~` and `/`).
+std::string pointer_token(std::string_view name);
+/// The tokens of a pointer, unescaped. Nothing when it is malformed.
+std::optional<std::vector<std::string>> pointer_tokens(std::string_view pointer);
+
+/// One change of a member. An empty `text` removes it. `pointer` leads to the member; all but its last
+/// token must exist in the document, and `/-` at the end appends to an array.
+struct Edit {
+  std::string pointer;
+  std::string text;  ///< JSON
+  bool operator==(const Edit&) const = default;
+};
+
+/// Applies edits to the text of a JSON document by splicing: everything else stays byte for byte
+/// (order, blanks, number spelling, escapes). Errc::schema when a pointer leads nowhere; then nothing.
+Result<std::string> splice(std::string_view document_text, const std::vector<Edit>& edits);
+
+}  // namespace json
+}  // namespace baton

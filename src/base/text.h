@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace baton {
+
+/// Splits at every `separator`; an empty text gives one empty part.
+std::vector<std::string> split(std::string_view text, char separator);
+std::string join(std::span<const std::string> parts, std::string_view separator);
+
+/// Levenshtein distance in bytes.
+std::size_t edit_distance(std::string_view left, std::string_view right);
+
+/// The candidate nearest to `word`, if its distance is at most max(2, length/3); for "did you mean".
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
+
+/// Control characters and invalid UTF-8 as `\xNN`, so that no file can steer a terminal or forge a log
+/// line; cut to `limit_bytes` at a character boundary, with `...` where something was cut.
+std::string printable(std::string_view text, std::size_t limit_bytes = 1024);
+
+/// A name that may become part of a path, an argument or a flow name:
+/// `^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`.
+bool safe_name(std::string_view name);
+
+/// The byte offset of the first byte that is not UTF-8 (overlong forms, surrogates and NUL count as
+/// wrong too); nothing when all is well.
+std::optional<std::size_t> bad_utf8(std::string_view text);
+
+}  // namespace baton
