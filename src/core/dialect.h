@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/document.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "core/effect.h"
+#include "core/event.h"
+#include "core/flow.h"
+#include "core/run.h"
+
+namespace baton {
+
+/// One kind of file of a dialect. `pattern` is a path below the root in which `{flow}` and `{part}`
+/// each stand for a safe name within one path segment ("tickets/{flow}.json").
+struct FileKind {
+  std::string kind;     ///< `pm_state`
+  std::string pattern;
+  std::string schema;   ///< embedded path (`schemas/x/y.schema.json`) or a file below the configuration; may be empty
+  Format format = Format::json;
+  std::string flow;     ///< name of the flow; may contain `{flow}`
+};
+
+/// One accepted document of a flow.
+struct Accepted {
+  std::shared_ptr<const Document> document;
+  std::string kind;
+  std::string part;          ///< what `{part}` matched
+  Arrival arrival = 0;
+  RunId writer;              ///< the only live run when it arrived; `baton` for own writes; else empty
+  bool present = true;       ///< false: the file is gone; the last accepted version is kept
+};
+/// By path relative to the root.
+using FlowState = std::map<std::string, Accepted>;
+
+/// Where each subject stands, as the documents say.
+using Stages = std::map<Subject, Word>;
+
+/// The journal's memory of a subject.
+struct StageState {
+  Word stage;                       ///< empty: the subject is gone
+  Word previous;                    ///< the stage before; empty at first
+  std::uint64_t generation = 0;     ///< entries into any stage so far
+  std::uint64_t entries = 0;        ///< entries into this stage so far
+  Time since{};
+  Arrival arrival = 0;
+  bool operator==(const StageState&) const = default;
+};
+
+/// What the world around a flow offers.
+struct Environment {
+  std::string root;         ///< absolute
+  std::string configuration_folder;  ///< absolute
+  std::string executable;   ///< absolute path of baton itself
+};
+
+/// Everything a dialect may look at. Views do not outlive the call.
+struct View {
+  const FlowId& flow;
+  const FlowState& docs;
+  const std::map<Subject, StageState>& stages;  ///< as of this round: already advanced
+  std::span<const Run> runs;                    ///< of this flow: all live ones and those of present generations
+  const Json& memo;
+  std::span<const Request> requests;            ///< not yet answered, of this flow or of the root
+  const Json& options;
+  const Environment& env;
+  Time now;    ///< never jumps; for deciding
+  Time wall;   ///< for time stamps in files
+};
+
+enum class Scope { document, flow };
+
+/// A new version of one file, before it is accepted.
+struct Change {
+  std::string path;
+  std::string kind;
+  const Document* before = nullptr;  ///< last accepted; nullptr at first
+  const Document& after;
+  RunId writer;                      ///< as in Accepted
+};
+
+/// What a new version means given the old one.
+struct Admission {
+  enum class Verdict {
+    accept,
+    merged,   ///< part of it is a stale overwrite: `text` is what should stand there
+    restore,  ///< it breaks a rule of ownership or history: the last accepted version goes back
+    later,    ///< not complete yet: look again after `again`
+  };
+  Verdict verdict = Verdict::accept;
+  std::string text;
+  std::optional<Json> memo;
+  Findings findings;
+  Millis again{0};
+  std::string why;
+};
+
+/// What an agent is told.
+struct Brief {
+  std::string prompt;
+  std::vector<std::pair<std::string, std::string>> env;     ///< besides BATON_*
+  std::map<std::string, std::string> values;                ///< for `${name}` in argv, besides role, subject, flow ...
+  std::string state_file;                                   ///< relative to the root; the flow's main document
+};
+
+/// A family of files: pure functions, no state. Any of the pointers may be null where the default
+/// (nothing, accept) serves.
+struct Dialect {
+  std::string_view name;
+  /// The kinds of files, from the dialect's options in `baton.yaml`. Null options: the defaults.
+  std::vector<FileKind> (*files)(const Json& options) = nullptr;
+  /// Further paths the flow depends on, relative to the root.
+  std::vector<std::string> (*reads)(const View&) = nullptr;
+  Stages (*stages)(const View&) = nullptr;
+  Decision (*decide)(const View&) = nullptr;
+  /// Rules no schema can state. Scope::document: each document by itself; Scope::flow: across them.
+  /// Findings come per path.
+  std::map<std::string, Findings> (*check)(const FlowState&, const Json& options, Scope) = nullptr;
+  Admission (*admit)(const View&, const Change&) = nullptr;
+  /// For start, create, init.
+  Result<std::vector<Update>> (*create)(const Request&, const View&) = nullptr;
+  Brief (*brief)(const View&, const Desired&) = nullptr;
+  std::optional<std::string> (*rebuild)(const View&, std::string_view kind) = nullptr;
+};
+
+}  // namespace baton

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "core/event.h"
+#include "core/flow.h"
+
+namespace baton {
+
+// ---- writes a dialect asks for; each names what it assumes of the file, and is dropped if that no
+// ---- longer holds (then everything is decided again) --------------------------------------------
+
+struct SetMembers {
+  std::string path;
+  Digest assumes;
+  std::vector<json::Edit> edits;
+  std::string why;
+  bool operator==(const SetMembers&) const = default;
+};
+struct Replace {
+  std::string path;
+  Digest assumes;
+  std::string text;
+  std::string why;
+  bool operator==(const Replace&) const = default;
+};
+/// Appends to a file of lines; creates it when `assumes_bytes` is 0 and it does not exist.
+struct Append {
+  std::string path;
+  std::uint64_t assumes_bytes = 0;
+  std::string text;  ///< whole lines
+  std::string why;
+  bool operator==(const Append&) const = default;
+};
+struct Create {
+  std::string path;  ///< must not exist; missing folders are made
+  std::string text;
+  std::string why;
+  bool operator==(const Create&) const = default;
+};
+struct Move {
+  std::string from;
+  Digest assumes;
+  std::string to;  ///< must not exist; missing folders are made
+  std::string why;
+  bool operator==(const Move&) const = default;
+};
+using Update = std::variant<SetMembers, Replace, Append, Create, Move>;
+
+// ---- what should be true --------------------------------------------------------------------------
+
+/// A command that stands in for the role's own (a shell action of a loop).
+struct Action {
+  std::vector<std::string> argv;
+  std::string input;  ///< stdin
+  bool counts_as_spawn = true;
+  bool operator==(const Action&) const = default;
+};
+
+/// "This agent should have run for this subject in its present stage."
+struct Desired {
+  Role role;
+  Subject subject;
+  Word purpose;
+  std::uint32_t turn = 0;
+  std::vector<Claim> claims;
+  std::optional<Action> action;
+  std::optional<RunLimits> limits;    ///< instead of the role's
+  std::optional<RetryLimits> retry;   ///< instead of the configured ones
+  std::string why;
+  bool operator==(const Desired&) const = default;
+};
+
+/// Why something is not started. `reason` is an enumerated word (`no_place`, `backing_off` ...), `why`
+/// a sentence for people.
+struct Hold {
+  Role role;
+  Subject subject;  ///< empty: the whole flow
+  Word reason;
+  std::string why;
+  bool operator==(const Hold&) const = default;
+};
+
+/// "No live run of this role for this subject is wanted" (started for an earlier generation, unless
+/// `any_generation`), once it has lived `after` beyond the entry into the present stage.
+struct Release {
+  Role role;        ///< empty: any
+  Subject subject;  ///< empty: any
+  bool any_generation = false;
+  Millis after{0};
+  std::string why;
+  bool operator==(const Release&) const = default;
+};
+
+struct Notice {
+  Word event;
+  Subject subject;
+  std::string why;
+  bool operator==(const Notice&) const = default;
+};
+
+/// What a flow as a whole is to do. pause: no new starts, running agents get the grace of the dialect.
+/// stop: no new starts, running agents are ended. idle: finished, foreign, or nothing to do yet.
+enum class Control { run, pause, stop, idle };
+
+/// Everything a dialect says about one flow at one moment. A function of the view, so deciding twice
+/// changes nothing.
+struct Decision {
+  Control control = Control::run;
+  std::optional<Millis> pause_grace;  ///< with Control::pause: when running agents are ended; nothing: never
+  std::vector<Desired> desired;
+  std::vector<Hold> holds;
+  std::vector<Claim> claims;  ///< held by the flow itself
+  std::vector<Release> releases;
+  std::vector<Update> updates;
+  Json memo;
+  std::vector<Notice> notices;
+  std::vector<Reply> replies;  ///< to requests the dialect deals with itself
+  std::optional<Time> wake;    ///< look again then, at the latest
+  Word declared;               ///< the flow's own word for where it stands, for status; may be empty
+  std::optional<bool> failed;  ///< true: the flow has ended badly by its own account
+};
+
+// ---- what is to be done ---------------------------------------------------------------------------
+
+struct Start {
+  Key key;
+  std::uint32_t attempt = 1;
+  Desired desired;
+  bool operator==(const Start&) const = default;
+};
+struct Stop {
+  RunId run;
+  Word reason;
+  std::string why;
+  bool operator==(const Stop&) const = default;
+};
+/// A flow that is not to start anything more until somebody resumes it.
+struct PauseFlow {
+  FlowId flow;
+  Word reason;
+  std::string why;
+  bool operator==(const PauseFlow&) const = default;
+};
+using Effect = std::variant<Start, Stop, PauseFlow>;
+
+}  // namespace baton

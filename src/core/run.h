@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/flow.h"
+
+namespace baton {
+
+/// started: the journal holds the start; its shim is parked, claiming or running.
+/// stopping: started, and the journal holds the wish to end it.
+/// ended: it has an outcome.
+enum class RunState { started, stopping, ended };
+std::string_view word(RunState state);
+
+/// How a run ended. `voided`: nothing ran (no claim was made), so the attempt is still to be had.
+/// `interrupted`: the machine went down or somebody else ended it; it may have done its work.
+/// `unknown`: it ran, and its end was not seen (its shim was killed).
+enum class Outcome {
+  none,
+  succeeded,
+  failed,
+  timed_out,
+  stalled,
+  stopped,
+  interrupted,
+  unknown,
+  voided,
+};
+std::string_view word(Outcome outcome);
+std::optional<Outcome> parse_outcome(std::string_view word);
+
+/// What the shim wrote down, or what recovery found out, about the end of a run.
+struct RunEnd {
+  RunId run;
+  Outcome outcome = Outcome::none;
+  std::optional<int> exit_code;  ///< when it left by itself
+  int signal = 0;                ///< when a signal ended it
+  std::string reason;            ///< failed, unknown, interrupted: a named reason, e.g. `exit_1`, `exec_failed`
+  Time ended{};
+  std::int64_t user_ms = 0;
+  std::int64_t system_ms = 0;
+  std::int64_t max_rss_kib = 0;
+  std::uint64_t stdout_bytes = 0;
+  std::uint64_t stderr_bytes = 0;
+  bool leftovers = false;  ///< it left processes behind, which were ended
+  bool operator==(const RunEnd&) const = default;
+};
+
+/// One start of one agent.
+struct Run {
+  RunId id;
+  Key key;
+  std::uint32_t attempt = 1;
+  Word purpose;
+  Word stage;       ///< the stage it was started for
+  RunState state = RunState::started;
+  Outcome outcome = Outcome::none;
+  std::string why;  ///< why it was started
+  Time started{};
+  Time ended{};
+  /// Identity of the shim: pid, start time in clock ticks since boot, and the boot it belongs to.
+  std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  std::string boot_id;
+  std::string directory;  ///< absolute
+  RunLimits limits;
+  std::vector<Claim> claims;
+  DocSet base;
+  std::string stop_why;             ///< set with `stopping`
+  std::optional<int> exit_code;
+  int signal = 0;
+  std::string reason;
+  bool forgiven = false;            ///< `retry` was asked for: it counts neither as attempt nor as done
+  std::optional<double> cost_usd;   ///< as the agent reported it
+  std::optional<std::int64_t> tokens;
+
+  bool live() const { return state != RunState::ended; }
+  bool operator==(const Run&) const = default;
+};
+
+}  // namespace baton
