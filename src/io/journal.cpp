@@ -21,7 +21,6 @@ namespace baton {
 namespace {
 
 using sqlite::Database;
-using sqlite::Statement;
 
 constexpr mode_t kMode = 0640;
 constexpr off_t kHeaderBytes = 512;

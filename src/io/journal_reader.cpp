@@ -64,7 +64,7 @@ Result<std::string> JournalReader::bytes(const std::string& path) {
 }
 
 Result<std::vector<Event>> JournalReader::events(const EventQuery& query) {
-  std::string sql = "SELECT " + std::string(rows::kEventColumns) + " FROM events WHERE seq > ?";
+  std::string sql = "SELECT " + std::string(rows::event_columns()) + " FROM events WHERE seq > ?";
   if (query.since)
     sql += " AND time >= ?";
   if (query.flow)
@@ -91,7 +91,7 @@ Result<std::vector<Event>> JournalReader::events(const EventQuery& query) {
 
 Result<std::vector<Run>> JournalReader::runs(const RunQuery& query) {
   std::string sql =
-      "SELECT " + std::string(rows::kRunColumns) + " FROM runs WHERE id >= ? AND id < ?";
+      "SELECT " + std::string(rows::run_columns()) + " FROM runs WHERE id >= ? AND id < ?";
   if (query.flow)
     sql += " AND dialect = ? AND flow = ?";
   sql += " ORDER BY started DESC, rowid DESC LIMIT ?";

@@ -221,10 +221,14 @@ Result<void> forget(Database& db, const FlowId& flow) {
   return {};
 }
 
-const std::string_view kRunColumns =
-    "id, dialect, flow, role, subject, generation, turn, attempt, purpose, stage, state, outcome, "
-    "why, started, ended, pid, start_ticks, boot_id, directory, timeout, idle_timeout, kill_grace, "
-    "log_cap_bytes, claims, base, stop_why, exit_code, signal, reason, forgiven, cost_usd, tokens";
+std::string_view run_columns() {
+  return "id, dialect, flow, role, subject, generation, turn, attempt, purpose, stage, state, "
+         "outcome, "
+         "why, started, ended, pid, start_ticks, boot_id, directory, timeout, idle_timeout, "
+         "kill_grace, "
+         "log_cap_bytes, claims, base, stop_why, exit_code, signal, reason, forgiven, cost_usd, "
+         "tokens";
+}
 
 Run read_run(Statement& row) {
   Run run;
@@ -262,7 +266,9 @@ Run read_run(Statement& row) {
   return run;
 }
 
-const std::string_view kEventColumns = "seq, time, event, dialect, flow, subject, role, run, why";
+std::string_view event_columns() {
+  return "seq, time, event, dialect, flow, subject, role, run, why";
+}
 
 Event read_event(Statement& row) {
   Event event;
@@ -332,7 +338,7 @@ Result<void> load_flows(Database& db, Ledger& ledger) {
 
 Result<void> load_runs(Database& db, Millis recent, Ledger& ledger) {
   const std::string sql =
-      "SELECT " + std::string(kRunColumns) +
+      "SELECT " + std::string(run_columns()) +
       " FROM runs AS r WHERE state <> 'ended' "
       "OR started >= (SELECT max(started) FROM runs) - ? "
       "OR EXISTS(SELECT 1 FROM generations AS g WHERE g.dialect = r.dialect AND g.flow = r.flow "

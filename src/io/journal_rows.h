@@ -19,7 +19,7 @@ Result<void> write(sqlite::Database& db, const AcceptedRow& row, std::string_vie
 Result<void> write(sqlite::Database& db, const RejectedRow& row);
 Result<void> write(sqlite::Database& db, const StageRow& row);
 Result<void> write_memo(sqlite::Database& db, const FlowId& flow, const Json& memo);
-Result<void> write(sqlite::Database& db, const Run& run);
+Result<void> write(sqlite::Database& db, const Run& row);
 Result<void> write(sqlite::Database& db, const Intent& intent);
 Result<void> write(sqlite::Database& db, const ControlRow& row);
 Result<void> write(sqlite::Database& db, const Request& request);
@@ -31,8 +31,8 @@ Result<void> write_replaced(sqlite::Database& db, const std::string& path, std::
 Result<void> forget(sqlite::Database& db, const FlowId& flow);
 
 /// Columns of `runs` and `events` in the order in which `read_run` and `read_event` take them.
-extern const std::string_view kRunColumns;
-extern const std::string_view kEventColumns;
+std::string_view run_columns();
+std::string_view event_columns();
 Run read_run(sqlite::Statement& row);
 Event read_event(sqlite::Statement& row);
 
