@@ -69,6 +69,11 @@ class RealEngine : public Engine {
     pending_ = true;
   }
   bool draining() const override { return draining_; }
+  void stop_agents(const std::string& why) override {
+    draining_ = true;
+    stop_why_ = why;
+    pending_ = true;
+  }
   void running_elsewhere(std::uint32_t agents) override { running_elsewhere_ = agents; }
   std::optional<std::string> reload_wanted() override { return std::exchange(reload_, {}); }
   void answer(const Reply& reply) override { ports_.requests.answer(reply); }
@@ -90,6 +95,7 @@ class RealEngine : public Engine {
   Result<void> decide(Draft& draft);
   Plan reconcile_all(const Draft& draft) const;
   void hold_existing(Draft& draft, Plan& plan);
+  void stop_all(Plan& plan) const;
   void enter(Draft& draft, Plan& plan);
   void note_holds(Draft& draft);
   Result<Prepares> prepare(Draft& draft);
@@ -130,6 +136,7 @@ class RealEngine : public Engine {
   std::optional<Time> retry_;         ///< the last step could not be committed
   std::optional<Time> try_again_;     ///< starts are held until then: no processes, no room
   std::string trouble_;
+  std::string stop_why_;           ///< not empty: all agents are to end
 };
 
 Result<void> RealEngine::recover() {
@@ -225,6 +232,8 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
     return decided;
   Plan plan = reconcile_all(next);
   hold_existing(next, plan);
+  if (!stop_why_.empty())
+    stop_all(plan);
   plan_ = plan;
   enter(next, plan_);
   if (works_->setup.rehearsal) {
@@ -395,6 +404,15 @@ void RealEngine::hold_existing(Draft& next, Plan& plan) {
     next.event("held", {}, std::to_string(plan.wanting.size()) + " flows are held: " + why);
     plan = reconcile_all(next);
   }
+}
+
+/// Everything that runs, for `stop_agents`.
+void RealEngine::stop_all(Plan& plan) const {
+  plan.stops.clear();
+  for (const auto& [flow, book] : books_)
+    for (const Run& run : book.runs)
+      if (run.state == RunState::started)
+        plan.stops.push_back(Stop{run.id, "ended", stop_why_});
 }
 
 /// Enters what reconcile wants to stop or pause; starts are entered when they are prepared.
