@@ -48,9 +48,13 @@ void say_once(const FlowBook& book, std::vector<Notice>& said, Draft& draft) {
 Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
                                   const std::vector<Request>& requests) {
   const Catalog::Entry* const entry = catalog_.entry(flow.dialect);
-  if (entry == nullptr)
-    return {};
   FlowBook& book = draft.touch(flow);
+  if (entry == nullptr) {
+    // No longer configured: nothing is wanted; what runs is still supervised.
+    book.decision = Decision{};
+    book.decision.control = Control::idle;
+    return {};
+  }
   auto opened = library_.open(book, *entry, draft.documents);
   if (!opened)
     return pass_on(opened);

@@ -371,6 +371,10 @@ Plan RealEngine::reconcile_all(const Draft& next) const {
     FlowSituation one{book.id,          book.decision,           book.stages,
                       book.runs,        book.control.control,    book.control.reason,
                       book.control.why, book.control.resumed_at, book.held};
+    const auto open = std::find_if(open_intents_.begin(), open_intents_.end(),
+                                   [&](const Intent& write) { return write.flow == flow; });
+    if (open != open_intents_.end())
+      one.held = Hold{"", "", "write_pending", "a write of " + open->path + " is still to be made"};
     if (root != nullptr && root->control.control != Control::run && one.control != Control::stop) {
       one.control = root->control.control;
       one.control_reason = root->control.reason;

@@ -73,7 +73,9 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     if (bytes.error().code == Errc::not_found) {
       gone(*match, path, draft);
     } else if (bytes.error().code == Errc::busy) {
-      (void)wait(path, {}, draft.now);
+      // For as long as it takes: the file itself is not to blame.
+      if (!wait(path, {}, draft.now))
+        (void)wait(path, {}, draft.now);
     } else {
       reject(*match, path, digest_of(bytes.error().message), {unreadable(bytes.error())}, draft);
     }
