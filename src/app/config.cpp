@@ -152,7 +152,9 @@ Config read_config(const Fields& fields, Findings& findings) {
   }
   const Fields rules = fields.child("rules");
   if (!rules.children().empty())
-    config.dialects.emplace_back("rules", Json::object({{"rules", read_rules(rules)}}));
+    config.dialects.emplace_back(
+        "rules",
+        Json::object({{"rules", read_rules(rules, config.limits.run, config.limits.retry)}}));
   config.notify = fields.child("notify").texts("command");
   config.roots = fields.texts("roots");
   take(config.state_dir, fields.text("state_dir"));

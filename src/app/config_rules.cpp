@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <set>
 #include <vector>
 
@@ -11,9 +12,9 @@
 namespace baton {
 namespace {
 
-constexpr std::int64_t kMaxEntries = 20;
-constexpr std::int64_t kBreakerChanges = 240;
-constexpr std::int64_t kBreakerMillis = 60'000;
+constexpr std::uint32_t kMaxEntries = 20;
+constexpr std::uint32_t kBreakerChanges = 240;
+constexpr Millis kBreakerWindow{60'000};
 
 Json list_of(const std::vector<std::string>& texts) {
   Json list = Json::array();
@@ -47,17 +48,43 @@ std::string brace_fault(std::string_view segment) {
   return {};
 }
 
-void read_limits(const Fields& limits, Json& out) {
-  for (const char* name : {"max_running", "max_attempts", "spawns_per_hour"}) {
-    if (const auto number = limits.count(name))
-      out.set(name, Json(std::int64_t{*number}));
+Json number(std::int64_t value) {
+  return {value};
+}
+Json number(Millis value) {
+  return {std::int64_t{value.count()}};
+}
+
+bool has_any(const Fields& fields, std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const char* name) { return fields.has(name); });
+}
+
+Json read_limits(const Fields& fields, const RunLimits& run, const RetryLimits& retry) {
+  Json out = Json::object();
+  for (const char* name : {"max_running", "spawns_per_hour"}) {
+    if (const auto count = fields.count(name))
+      out.set(name, number(*count));
   }
-  for (const char* name : {"backoff", "max_backoff", "timeout", "idle_timeout", "kill_grace"}) {
-    if (const auto duration = limits.duration(name))
-      out.set(name, Json(std::int64_t{duration->count()}));
+  if (has_any(fields, {"max_attempts", "backoff", "max_backoff"})) {
+    const auto attempts = fields.count("max_attempts").value_or(retry.max_attempts);
+    const Millis backoff = fields.duration("backoff").value_or(retry.backoff);
+    const Millis most = fields.duration("max_backoff").value_or(retry.max_backoff);
+    out.set("retry", Json::object({{"max_attempts", number(attempts)},
+                                   {"backoff_ms", number(backoff)},
+                                   {"max_backoff_ms", number(most)}}));
   }
-  if (const auto size = limits.size("log_cap"))
-    out.set("log_cap", Json(static_cast<std::int64_t>(*size)));
+  if (has_any(fields, {"timeout", "idle_timeout", "kill_grace", "log_cap"})) {
+    const Millis timeout = fields.duration("timeout").value_or(run.timeout);
+    const Millis idle = fields.duration("idle_timeout").value_or(run.idle_timeout);
+    const Millis grace = fields.duration("kill_grace").value_or(run.kill_grace);
+    const auto cap = fields.size("log_cap").value_or(run.log_cap_bytes);
+    out.set("run", Json::object({{"timeout_ms", number(timeout)},
+                                 {"idle_timeout_ms", number(idle)},
+                                 {"kill_grace_ms", number(grace)},
+                                 {"log_cap_bytes", number(static_cast<std::int64_t>(cap))}}));
+  }
+  return out;
 }
 
 Json read_reaction(const Fields& reaction) {
@@ -77,18 +104,17 @@ Json read_reaction(const Fields& reaction) {
   if (reaction.flag("notify").value_or(false))
     out.set("notify", Json(true));
   if (const auto entries = reaction.count("max_entries"))
-    out.set("max_entries", Json(std::int64_t{*entries}));
+    out.set("max_entries", number(*entries));
   return out;
 }
 
 Json read_breaker(const Fields& breaker) {
-  const auto changes = breaker.count("changes");
-  const auto per = breaker.duration("per");
-  return Json::object({{"changes", Json(changes ? std::int64_t{*changes} : kBreakerChanges)},
-                       {"per", Json(per ? std::int64_t{per->count()} : kBreakerMillis)}});
+  const std::int64_t changes = breaker.count("changes").value_or(kBreakerChanges);
+  const Millis per = breaker.duration("per").value_or(kBreakerWindow);
+  return Json::object({{"changes", number(changes)}, {"per_ms", number(per)}});
 }
 
-Json read_rule(const Fields& rule) {
+Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retry) {
   Json out = Json::object();
   out.set("name", Json(rule.text("name").value_or("")));
   const std::vector<std::string> files = rule.texts("files");
@@ -109,12 +135,9 @@ Json read_rule(const Fields& rule) {
   for (const auto& [index, reaction] : rule.child("react").children())
     reactions.push(read_reaction(reaction));
   out.set("react", reactions);
-  const auto entries = rule.count("max_entries");
-  out.set("max_entries", Json(entries ? std::int64_t{*entries} : kMaxEntries));
+  out.set("max_entries", number(rule.count("max_entries").value_or(kMaxEntries)));
   out.set("breaker", read_breaker(rule.child("breaker")));
-  Json limits = Json::object();
-  read_limits(rule.child("limits"), limits);
-  out.set("limits", limits);
+  out.set("limits", read_limits(rule.child("limits"), run, retry));
   return out;
 }
 
@@ -153,14 +176,14 @@ std::string stage_fault(std::string_view pointer) {
   return {};
 }
 
-Json read_rules(const Fields& rules) {
+Json read_rules(const Fields& rules, const RunLimits& run, const RetryLimits& retry) {
   Json out = Json::array();
   std::set<std::string> names;
   for (const auto& [index, rule] : rules.children()) {
     const std::string name = rule.text("name").value_or("");
     if (!names.insert(name).second)
       rule.error("rule_name", "another rule is called '" + printable(name) + "' already", "name");
-    out.push(read_rule(rule));
+    out.push(read_rule(rule, run, retry));
   }
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include "app/config_fields.h"
 #include "base/json.h"
+#include "core/flow.h"
 
 namespace baton {
 
@@ -16,6 +17,7 @@ std::string pattern_fault(std::string_view pattern);
 std::string stage_fault(std::string_view pointer);
 
 /// The list `rules:` in the form the dialect reads (app/config.h). Faults go into the findings.
-Json read_rules(const Fields& rules);
+/// What a rule's limits leave out is taken from the common ones.
+Json read_rules(const Fields& rules, const RunLimits& run, const RetryLimits& retry);
 
 }  // namespace baton

@@ -101,7 +101,7 @@ TEST_CASE("the example of the documents is read as it is meant") {
         R"("schema":"schemas/ticket.schema.json","stage":"/status",)"
         R"("react":[{"to":["ready"],"run":"developer"},)"
         R"({"from":["ready"],"to":["rejected"],"stop":"developer"}],)"
-        R"("max_entries":20,"breaker":{"changes":240,"per":60000},"limits":{}}]})");
+        R"("max_entries":20,"breaker":{"changes":240,"per_ms":60000},"limits":{}}]})");
 }
 
 TEST_CASE("the shortest configuration is its version") {
@@ -150,9 +150,11 @@ TEST_CASE("a rule may have limits of its own") {
         R"({"rules":[{"name":"n","files":["a/{flow}/{part}.json","b.json"],)"
         R"("stage":"/groups/{subject}/status",)"
         R"("react":[{"from":["x","y"],"to":["z"],"run":"any","purpose":"test","max_entries":3},)"
-        R"({"to":["w"],"notify":true}],"max_entries":4,"breaker":{"changes":9,"per":10000},)"
-        R"("limits":{"max_running":2,"max_attempts":1,"backoff":5000,"timeout":60000,)"
-        R"("log_cap":1048576}}]})");
+        R"({"to":["w"],"notify":true}],"max_entries":4,"breaker":{"changes":9,"per_ms":10000},)"
+        R"("limits":{"max_running":2,)"
+        R"("retry":{"max_attempts":1,"backoff_ms":5000,"max_backoff_ms":300000},)"
+        R"("run":{"timeout_ms":60000,"idle_timeout_ms":900000,"kill_grace_ms":10000,)"
+        R"("log_cap_bytes":1048576}}}]})");
 }
 
 TEST_CASE("values that make no sense are named with their place") {
