@@ -7,13 +7,11 @@ foreach(file IN LISTS files)
   file(READ ${SRC}/${file} hex HEX)
   string(LENGTH "${hex}" length)
   math(EXPR bytes "${length} / 2")
-  # 32 bytes a literal: the compiler joins them, a human can still open the file. CMake's regular
-  # expressions cannot count, so the line is spelled out.
-  string(REPEAT "[0-9a-f]" 64 line)
-  string(REGEX REPLACE "(${line})" "\\1|" hex "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" escaped "${hex}")
-  string(REPLACE "|" "\"\n    \"" lines "${escaped}")
-  string(APPEND table "  {\"${file}\", std::string_view(\n    \"${lines}\", ${bytes})},\n")
+  # 32 bytes a literal: the compiler joins them, a human can still open the file.
+  string(REPEAT "." 128 line)
+  string(REGEX REPLACE "(${line})" "\\1\"\n  \"" lines "${escaped}")
+  string(APPEND table "  {\"${file}\", std::string_view(\n  \"${lines}\", ${bytes})},\n")
 endforeach()
 list(LENGTH files count)
 file(WRITE ${OUT} "#include \"base/embedded.h\"\n\n#include <array>\n\nnamespace baton {\nnamespace {\nconstexpr std::array<EmbeddedFile, ${count}> kFiles = {{\n${table}}};\n}  // namespace\nstd::span<const EmbeddedFile> embedded_files() { return kFiles; }\n}  // namespace baton\n")
