@@ -9,8 +9,8 @@
 
 namespace baton {
 
-/// 128 bits that stand for the bytes of a file. It tells versions of one file apart; it is no defence
-/// against somebody who constructs collisions (who could as well have left the file alone).
+/// 128 bits that stand for the bytes of a file. It tells versions of one file apart; it is no
+/// defence against somebody who constructs collisions (who could as well have left the file alone).
 struct Digest {
   std::uint64_t high = 0;
   std::uint64_t low = 0;

@@ -12,8 +12,8 @@
 
 namespace baton {
 
-/// How the text of a file is read. `jsonl`: one JSON document a line. `yaml`: as JSON values (string
-/// keys, YAML 1.2 core scalars). `text`: not looked into.
+/// How the text of a file is read. `jsonl`: one JSON document a line. `yaml`: as JSON values
+/// (string keys, YAML 1.2 core scalars). `text`: not looked into.
 enum class Format { json, jsonl, yaml, text };
 
 struct LoadLimits {
@@ -42,22 +42,22 @@ enum class Severity { error, warning };
 /// Something that is wrong with a document, at a place, with what would be right.
 struct Finding {
   Severity severity = Severity::error;
-  std::string rule;             ///< `json`, `schema/<keyword>`, `<dialect>/<ID>`
-  std::string pointer;          ///< JSON pointer into the document, "" is the root
-  std::string schema_pointer;   ///< empty unless a schema says so
-  std::string message;          ///< a clause for people; the value in it is shortened and printable
-  std::string found;            ///< the value found, shortened and printable
-  std::string expected;         ///< what is allowed
-  std::string suggestion;       ///< "did you mean", empty when nothing is near
-  Span span;                    ///< where in the text; filled in by `locate`, or by the parser
+  std::string rule;            ///< `json`, `schema/<keyword>`, `<dialect>/<ID>`
+  std::string pointer;         ///< JSON pointer into the document, "" is the root
+  std::string schema_pointer;  ///< empty unless a schema says so
+  std::string message;         ///< a clause for people; the value in it is shortened and printable
+  std::string found;           ///< the value found, shortened and printable
+  std::string expected;        ///< what is allowed
+  std::string suggestion;      ///< "did you mean", empty when nothing is near
+  Span span;                   ///< where in the text; filled in by `locate`, or by the parser
   bool operator==(const Finding&) const = default;
 };
 using Findings = std::vector<Finding>;
 
 bool has_error(const Findings& findings);
 
-/// The text of one file and what it means. Immutable once loaded; shared as `shared_ptr<const Document>`.
-/// For `jsonl`, `root()` is an array of the lines' values. For `text` it is null.
+/// The text of one file and what it means. Immutable once loaded; shared as `shared_ptr<const
+/// Document>`. For `jsonl`, `root()` is an array of the lines' values. For `text` it is null.
 class Document {
  public:
   ~Document();
@@ -73,8 +73,8 @@ class Document {
   /// What reading it already showed: a byte order mark, a torn last line of JSON Lines.
   const Findings& warnings() const { return warnings_; }
 
-  /// The place of a value of this document, or of the name of one of its members (`key`: the place of
-  /// the member's name instead of its value). Walks the text, so call it only for findings.
+  /// The place of a value of this document, or of the name of one of its members (`key`: the place
+  /// of the member's name instead of its value). Walks the text, so call it only for findings.
   Span locate(std::string_view pointer, bool key = false) const;
 
  private:
@@ -89,8 +89,8 @@ class Document {
   std::unique_ptr<Marks> marks_;  ///< places where the text cannot be walked as JSON (YAML, lines)
 };
 
-/// Why a text could not be loaded: exactly one finding (rule `json`, with its place), or several for
-/// JSON Lines.
+/// Why a text could not be loaded: exactly one finding (rule `json`, with its place), or several
+/// for JSON Lines.
 struct LoadFailure {
   Findings findings;
   /// The text ends in the middle of a value: a writer may still be at it.

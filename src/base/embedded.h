@@ -5,8 +5,8 @@
 
 namespace baton {
 
-/// Files that are part of the binary (schemas/, adapters/, templates), by their path in the source tree,
-/// for example `schemas/config.schema.json`. Sorted by path. Generated at build time.
+/// Files that are part of the binary (schemas/, adapters/, templates), by their path in the source
+/// tree, for example `schemas/config.schema.json`. Sorted by path. Generated at build time.
 struct EmbeddedFile {
   std::string_view path;
   std::string_view bytes;

@@ -1,12 +1,13 @@
 #pragma once
 
-// The only header that includes RapidJSON. It sets RAPIDJSON_ASSERT to a cheap throwing check before
-// any RapidJSON or valijson header is seen, in every translation unit (valijson would otherwise set a
-// version that costs a string per check, and RapidJSON's own aborts).
+// The only header that includes RapidJSON. It sets RAPIDJSON_ASSERT to a cheap throwing check
+// before any RapidJSON or valijson header is seen, in every translation unit (valijson would
+// otherwise set a version that costs a string per check, and RapidJSON's own aborts).
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -32,8 +33,12 @@ namespace baton {
 /// A JSON value somewhere inside a document; read it through the functions of `json::`.
 using Value = rapidjson::Value;
 
+/// The memory of one owned value. RapidJSON's own default takes 64 KiB for the first byte.
+using JsonPool = rapidjson::MemoryPoolAllocator<>;
+
 /// An owned JSON value with value semantics: memos, options, values to be written. Reading goes
 /// through `*json` and `json::`; writing through the members here, each of which copies deep.
+/// References into the value end with the next change of it.
 class Json {
  public:
   Json();  ///< null
@@ -44,22 +49,24 @@ class Json {
   ~Json();
 
   explicit Json(const Value& value);
-  Json(std::string_view text);     // NOLINT(google-explicit-constructor): literals of built values
-  Json(const char* text);          // NOLINT(google-explicit-constructor): as above
-  Json(const std::string& text);   // NOLINT(google-explicit-constructor): as above
-  Json(bool value);                // NOLINT(google-explicit-constructor): as above
-  Json(int value);                 // NOLINT(google-explicit-constructor): as above
-  Json(std::int64_t value);        // NOLINT(google-explicit-constructor): as above
-  Json(std::uint64_t value);       // NOLINT(google-explicit-constructor): as above
-  Json(double value);              // NOLINT(google-explicit-constructor): as above
+  /// Takes over a value that was built in `pool`.
+  Json(std::unique_ptr<JsonPool> pool, Value&& value);
+  Json(std::string_view text);    // NOLINT(google-explicit-constructor): literals of built values
+  Json(const char* text);         // NOLINT(google-explicit-constructor): as above
+  Json(const std::string& text);  // NOLINT(google-explicit-constructor): as above
+  Json(bool value);               // NOLINT(google-explicit-constructor): as above
+  Json(int value);                // NOLINT(google-explicit-constructor): as above
+  Json(std::int64_t value);       // NOLINT(google-explicit-constructor): as above
+  Json(std::uint64_t value);      // NOLINT(google-explicit-constructor): as above
+  Json(double value);             // NOLINT(google-explicit-constructor): as above
 
   static Json object();
   static Json object(std::initializer_list<std::pair<std::string_view, Json>> members);
   static Json array();
   static Json array(const std::vector<Json>& items);
 
-  const Value& operator*() const { return doc_; }
-  const Value* operator->() const { return &doc_; }
+  const Value& operator*() const { return value_; }
+  const Value* operator->() const { return &value_; }
 
   /// Sets or replaces a member; a value that is not an object becomes one.
   Json& set(std::string_view name, const Json& value);
@@ -72,14 +79,21 @@ class Json {
   /// Compares as JSON: members in any order, 1 and 1.0 are equal.
   bool operator==(const Json& other) const;
 
-  bool is_null() const { return doc_.IsNull(); }
+  bool is_null() const { return value_.IsNull(); }
   /// `{"a": 1}` in one line, no blanks.
   std::string dump() const;
   /// Two spaces, a newline at the end: as state files are written.
   std::string pretty() const;
 
  private:
-  rapidjson::Document doc_;
+  JsonPool& pool();
+  void copy_from(const Value& value);
+  void changed();
+
+  std::unique_ptr<JsonPool> pool_;  ///< none until something needs memory
+  Value value_;
+  std::size_t changes_ = 0;       ///< since the pool was last looked at
+  std::size_t useful_bytes_ = 0;  ///< size of the pool when it last held nothing but the value
 };
 
 namespace json {
@@ -114,8 +128,9 @@ std::string pointer_token(std::string_view name);
 /// The tokens of a pointer, unescaped. Nothing when it is malformed.
 std::optional<std::vector<std::string>> pointer_tokens(std::string_view pointer);
 
-/// One change of a member. An empty `text` removes it. `pointer` leads to the member; all but its last
-/// token must exist in the document, and `/-` at the end appends to an array.
+/// One change of a member or an item. An empty `text` removes it; removing what is not there
+/// changes nothing. `pointer` leads to the member; all but its last token must exist in the
+/// document, and `/-` at the end appends to an array. "" is the whole document.
 struct Edit {
   std::string pointer;
   std::string text;  ///< JSON
@@ -123,7 +138,9 @@ struct Edit {
 };
 
 /// Applies edits to the text of a JSON document by splicing: everything else stays byte for byte
-/// (order, blanks, number spelling, escapes). Errc::schema when a pointer leads nowhere; then nothing.
+/// (order, blanks, number spelling, escapes). What is added is laid out like its neighbours. Edits
+/// are applied in order, each to the result of the former. Errc::schema when a pointer leads
+/// nowhere, Errc::parse when the document or a text is no JSON; then nothing is changed.
 Result<std::string> splice(std::string_view document_text, const std::vector<Edit>& edits);
 
 }  // namespace json

@@ -12,8 +12,8 @@
 
 namespace baton {
 
-/// Gives the text of a schema document by its URI or path, for `$ref`. Errc::not_found when it is not
-/// registered. There is no way to the network behind it.
+/// Gives the text of a schema document by its URI or path, for `$ref`. Errc::not_found when it is
+/// not registered. There is no way to the network behind it.
 using SchemaFetch = std::function<Result<std::string>(std::string_view uri)>;
 
 /// Patterns and formats are the only parts of a schema that stall; both are bounded, and so is the
@@ -38,7 +38,8 @@ class Schema {
   /// pattern limit that was hit is a finding (`schema/limit`), never "valid".
   virtual Findings check(const Document& document, const SchemaLimits& limits = {}) const = 0;
 
-  /// What the schema itself lets one doubt: unknown keywords, unknown formats. Places are in the schema.
+  /// What the schema itself lets one doubt: unknown keywords, unknown formats. Places are in the
+  /// schema.
   virtual const Findings& lint() const = 0;
 };
 

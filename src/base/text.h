@@ -16,11 +16,12 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 /// Levenshtein distance in bytes.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 
-/// The candidate nearest to `word`, if its distance is at most max(2, length/3); for "did you mean".
+/// The candidate nearest to `word`, if its distance is at most max(2, length/3); for "did you
+/// mean".
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// Control characters and invalid UTF-8 as `\xNN`, so that no file can steer a terminal or forge a log
-/// line; cut to `limit_bytes` at a character boundary, with `...` where something was cut.
+/// Control characters and invalid UTF-8 as `\xNN`, so that no file can steer a terminal or forge a
+/// log line; cut to `limit_bytes` at a character boundary, with `...` where something was cut.
 std::string printable(std::string_view text, std::size_t limit_bytes = 1024);
 
 /// A name that may become part of a path, an argument or a flow name:

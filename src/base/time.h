@@ -15,7 +15,8 @@ using Time = std::chrono::time_point<std::chrono::system_clock, Millis>;
 /// `2026-01-22T10:00:00Z`; with milliseconds only where `millis` is asked for.
 std::string iso_time(Time time, bool millis = false);
 
-/// Parses an RFC 3339 date-time (`Z` or an offset, fractions cut to milliseconds). Nothing for anything else.
+/// Parses an RFC 3339 date-time (`Z` or an offset, fractions cut to milliseconds). Nothing for
+/// anything else.
 std::optional<Time> parse_time(std::string_view text);
 
 /// Parses `250ms`, `10s`, `5m`, `1h30m`, `2d`; a bare number is refused, for it has no unit.

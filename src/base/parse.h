@@ -1,0 +1,41 @@
+#pragma once
+
+// Parses one JSON value out of a text: between document.cpp, json values of our own and JSON Lines.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/document.h"
+#include "base/json.h"
+
+namespace baton {
+
+/// Why a text is no JSON, and where. `incomplete`: it might become JSON by going on.
+struct ParseFault {
+  Errc code = Errc::parse;
+  std::string message;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool incomplete = false;
+};
+
+struct ParsedValue {
+  Json value;
+  std::size_t end = 0;  ///< just behind the value
+};
+
+/// Parses the value that begins at `from`; what follows it is not looked at. `text` has passed
+/// `bad_utf8`. All limits but the size of the text are enforced.
+tl::expected<ParsedValue, ParseFault> parse_value(std::string_view text, std::size_t from,
+                                                  const LoadLimits& limits);
+
+/// The same for a text that is one value and nothing else, a byte order mark aside. Checks UTF-8.
+tl::expected<Json, ParseFault> parse_whole(std::string_view text, const LoadLimits& limits);
+
+/// What is wrong with bytes that are not UTF-8.
+ParseFault utf8_fault(std::string_view text, std::size_t bad_at);
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+}  // namespace baton

@@ -1,0 +1,43 @@
+#pragma once
+
+// Walks over the text of JSON that was parsed before, so it trusts what it sees. Used to find the
+// place of a value without keeping an offset for each of them.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace baton::scan {
+
+/// Bytes of the text: from `begin` to just before `end`.
+struct Extent {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool operator==(const Extent&) const = default;
+};
+
+/// A member of an object or an item of an array, which has no name.
+struct Item {
+  std::optional<Extent> name;  ///< with its quotes
+  Extent value;
+};
+
+std::size_t skip_blanks(std::string_view text, std::size_t at);
+
+/// The extent of the value that begins at `at`.
+Extent value_at(std::string_view text, std::size_t at);
+
+/// The members or items of the value that begins at `at`, in order; none when it has no parts.
+std::vector<Item> items_at(std::string_view text, std::size_t at);
+
+/// The characters of a string of JSON that is written with its quotes.
+std::string unquote(std::string_view quoted);
+
+/// Where the tokens of a pointer lead, from the value that begins at `at`.
+std::optional<Item> find(std::string_view text, std::size_t at,
+                         std::span<const std::string> tokens);
+
+}  // namespace baton::scan

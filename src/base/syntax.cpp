@@ -1,0 +1,208 @@
+#include "base/syntax.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/scan.h"
+#include "base/text.h"
+#include "base/utf8.h"
+
+namespace baton {
+namespace {
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+std::string character_at(std::string_view text, std::size_t at) {
+  const std::size_t length = std::max<std::size_t>(utf8_length(text, at), 1);
+  return "'" + printable(text.substr(at, length)) + "'";
+}
+
+/// The last character that is no blank before `at`, or NUL.
+char before(std::string_view text, std::size_t at) {
+  const std::size_t found = text.substr(0, at).find_last_not_of(" \t\r\n");
+  return found == std::string_view::npos ? '\0' : text[found];
+}
+
+struct Unfinished {
+  std::string_view what;
+  std::size_t begin;
+};
+
+/// What is still open at the end of the text.
+Unfinished unfinished(std::string_view text) {
+  std::vector<std::size_t> open;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '{' || c == '[') {
+      open.push_back(at);
+    } else if ((c == '}' || c == ']') && !open.empty()) {
+      open.pop_back();
+    } else if (c == '"') {
+      const std::size_t end = scan::value_at(text, at).end;
+      if (end >= text.size() && (end == at + 1 || text.back() != '"'))
+        return {.what = "a string", .begin = at};
+      at = end - 1;
+    }
+  }
+  if (open.empty())
+    return {.what = "a value", .begin = 0};
+  return {.what = text[open.back()] == '{' ? "an object" : "an array", .begin = open.back()};
+}
+
+ParseFault ends_early(std::string_view text) {
+  ParseFault fault{.begin = text.size(), .end = text.size(), .incomplete = true};
+  if (scan::skip_blanks(text, 0) == text.size()) {
+    fault.message = "the text is empty";
+    return fault;
+  }
+  const Unfinished open = unfinished(text);
+  fault.message = "the text ends in the middle of " + std::string(open.what);
+  if (open.what != "a value") {
+    const std::size_t line =
+        1 + static_cast<std::size_t>(std::count(
+                text.begin(), text.begin() + static_cast<std::ptrdiff_t>(open.begin), '\n'));
+    fault.message += " that begins in line " + std::to_string(line);
+  }
+  return fault;
+}
+
+/// A literal or an escape that is cut off by the end of the text.
+bool cut_string(std::string_view text, std::size_t offset) {
+  const std::string_view rest = text.substr(std::min(offset, text.size()));
+  return rest.size() <= 12 &&
+         rest.find_first_not_of("\\uU0123456789abcdefABCDEF") == std::string_view::npos;
+}
+
+struct WordHint {
+  std::string_view word;
+  std::string_view hint;
+};
+constexpr std::array kWordHints = {
+    WordHint{"NaN", "; JSON has no such number"},
+    WordHint{"Infinity", "; JSON has no such number"},
+    WordHint{"nan", "; JSON has no such number"},
+    WordHint{"inf", "; JSON has no such number"},
+    WordHint{"undefined", "; use null"},
+    WordHint{"None", "; use null"},
+    WordHint{"True", "; use true"},
+    WordHint{"False", "; use false"},
+    WordHint{"NULL", "; use null"},
+};
+
+/// A bare word where a value should be. The parser may have gone into it already.
+ParseFault bare_word(std::string_view text, std::size_t offset) {
+  std::size_t begin = std::min(offset, text.size());
+  while (begin > 0 && is_letter(text[begin - 1]))
+    --begin;
+  std::size_t end = begin;
+  while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]) || text[end] == '_'))
+    ++end;
+  const std::string_view word = text.substr(begin, end - begin);
+  ParseFault fault{.begin = begin, .end = end};
+  fault.message = "'" + printable(word, 40) + "' is not a JSON value";
+  for (const WordHint& row : kWordHints)
+    if (row.word == word)
+      fault.message += row.hint;
+  return fault;
+}
+
+std::string value_message(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  const char last = before(text, at);
+  if ((c == ']' || c == '}') && last == ',')
+    return "trailing comma before " + character_at(text, at);
+  if (c == ',' || c == ']' || c == '}')
+    return "a value is missing before " + character_at(text, at);
+  if (c == '\'')
+    return "strings take double quotes, not '";
+  if (c == '/' || c == '#')
+    return "JSON has no comments";
+  if (c == '+')
+    return "a number has no '+' in front";
+  if (c == '.')
+    return "a number needs a digit before '.'";
+  return "a value is expected, not " + character_at(text, at);
+}
+
+std::string name_message(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  if (c == '}' && before(text, at) == ',')
+    return "trailing comma before '}'";
+  if (c == '/' || c == '#')
+    return "JSON has no comments";
+  return "a member name in double quotes is expected, not " + character_at(text, at);
+}
+
+/// After a complete value comes something that does not belong there.
+std::string after_value_message(std::string_view text, std::size_t at, std::string_view expected) {
+  const char c = text[at];
+  const char last = at > 0 ? text[at - 1] : '\0';
+  if (last == '0' && is_digit(c))
+    return "a number has no leading zero";
+  if (last == '0' && (c == 'x' || c == 'X'))
+    return "JSON has no hexadecimal numbers";
+  if (c == '/' || c == '#')
+    return "JSON has no comments";
+  return std::string(expected) + ", not " + character_at(text, at);
+}
+
+std::string string_message(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  if (c == '\n' || c == '\r')
+    return "a line break in a string; the closing quote is missing, or it has to be written \\n";
+  if (static_cast<unsigned char>(c) < 0x20)
+    return "a control character in a string has to be escaped";
+  return "a wrong escape in a string: " + printable(text.substr(at, 6));
+}
+
+std::string number_message(std::string_view text, std::size_t at) {
+  return "a digit is expected in the number, not " + character_at(text, at);
+}
+
+std::string message_for(std::string_view text, SyntaxKind kind, std::size_t at) {
+  switch (kind) {
+    case SyntaxKind::value:
+      return value_message(text, at);
+    case SyntaxKind::name:
+      return name_message(text, at);
+    case SyntaxKind::colon:
+      return "':' is expected after the member name, not " + character_at(text, at);
+    case SyntaxKind::object_end:
+      return after_value_message(text, at, "',' or '}' is expected");
+    case SyntaxKind::array_end:
+      return after_value_message(text, at, "',' or ']' is expected");
+    case SyntaxKind::number:
+      return number_message(text, at);
+    case SyntaxKind::string:
+      return string_message(text, at);
+    case SyntaxKind::after_end:
+      break;
+  }
+  return after_value_message(text, at,
+                             "the text goes on after the end of the document: end expected");
+}
+
+}  // namespace
+
+ParseFault syntax_fault(std::string_view text, SyntaxKind kind, std::size_t offset) {
+  if (kind == SyntaxKind::string) {
+    if (cut_string(text, offset))
+      return ends_early(text);
+  } else {
+    offset = scan::skip_blanks(text, std::min(offset, text.size()));
+  }
+  if (offset >= text.size())
+    return ends_early(text);
+  const bool in_word = offset > 0 && is_letter(text[offset - 1]);
+  if (kind == SyntaxKind::value && (is_letter(text[offset]) || in_word))
+    return bare_word(text, offset);
+  const std::size_t length = std::max<std::size_t>(utf8_length(text, offset), 1);
+  return {.message = message_for(text, kind, offset), .begin = offset, .end = offset + length};
+}
+
+}  // namespace baton

@@ -1,0 +1,115 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/utf8.h"
+
+namespace baton {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos)
+      return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string join(std::span<const std::string> parts, std::string_view separator) {
+  std::string out;
+  for (const std::string& part : parts) {
+    if (&part != parts.data())
+      out += separator;
+    out += part;
+  }
+  return out;
+}
+
+std::size_t edit_distance(std::string_view left, std::string_view right) {
+  std::vector<std::size_t> row(right.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < right.size(); ++j) {
+      const std::size_t replaced = diagonal + (left[i] == right[j] ? 0U : 1U);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
+  // Distances cost the product of the lengths: what is that long is no slip of the finger.
+  constexpr std::size_t kLongest = 200;
+  const std::size_t allowed = std::max<std::size_t>(2, word.size() / 3);
+  std::size_t best = allowed + 1;
+  const std::string* found = nullptr;
+  for (const std::string& candidate : candidates) {
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    const std::size_t shorter = std::min(word.size(), candidate.size());
+    if (longer > kLongest || longer - shorter >= best)
+      continue;
+    const std::size_t distance = edit_distance(word, candidate);
+    // A distance of the whole length means that nothing was kept.
+    if (distance < best && distance < longer) {
+      best = distance;
+      found = &candidate;
+    }
+  }
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+std::string printable(std::string_view text, std::size_t limit_bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t length = utf8_length(text, at);
+    const std::size_t taken = std::max<std::size_t>(length, 1);
+    std::string piece(text.substr(at, taken));
+    if (length == 0 || is_control(text.substr(at, taken))) {
+      piece.clear();
+      for (const char c : text.substr(at, taken)) {
+        const auto byte = static_cast<unsigned char>(c);
+        piece += "\\x";
+        piece += kDigits[byte >> 4U];
+        piece += kDigits[byte & 0xFU];
+      }
+    }
+    if (out.size() + piece.size() > limit_bytes)
+      return out + "...";
+    out += piece;
+    at += taken;
+  }
+  return out;
+}
+
+bool safe_name(std::string_view name) {
+  const auto alphanumeric = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  };
+  return !name.empty() && name.size() <= 200 && alphanumeric(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+std::optional<std::size_t> bad_utf8(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    at += plain_ascii_prefix(text.substr(at));
+    if (at == text.size())
+      break;
+    const std::size_t length = text[at] == '\0' ? 0 : utf8_length(text, at);
+    if (length == 0)
+      return at;
+    at += length;
+  }
+  return std::nullopt;
+}
+
+}  // namespace baton

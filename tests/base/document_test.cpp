@@ -1,0 +1,237 @@
+#include "base/document.h"
+
+#include <doctest/doctest.h>
+
+#include "print.h"
+
+namespace baton {
+namespace {
+
+using namespace std::string_literals;
+
+constexpr std::string_view kSample =
+    "{\n  \"name\": \"caf\xC3\xA9 \\ud83d\\ude00 \\\"x\\\"\",\n"
+    "  \"list\": [1, -2.5e3, true, null, {\"a\": []}],\n  \"z\": false\n}\n";
+
+LoadFailure failure_of(std::string text, Format format = Format::json, LoadLimits limits = {}) {
+  auto document = load_document(std::move(text), format, limits);
+  REQUIRE_FALSE(document.has_value());
+  REQUIRE(document.error().findings.size() == 1);
+  return document.error();
+}
+
+std::shared_ptr<const Document> loaded(std::string text, Format format = Format::json) {
+  auto document = load_document(std::move(text), format);
+  if (!document)
+    FAIL(document.error().findings.front().message);
+  return *document;
+}
+
+std::string dump(const std::shared_ptr<const Document>& document) {
+  return json::dump(document->root());
+}
+
+}  // namespace
+
+TEST_CASE("a document is loaded whole") {
+  const auto document = loaded(std::string(kSample));
+  CHECK(json::text(document->root(), "name") == "caf\xC3\xA9 \xF0\x9F\x98\x80 \"x\"");
+  CHECK(json::number(*json::at(document->root(), "/list/1")) == -2500);
+  CHECK(document->digest() == digest_of(kSample));
+  CHECK(document->warnings().empty());
+}
+
+TEST_CASE("numbers keep their kind and their last digit") {
+  CHECK(dump(loaded("[9223372036854775807,18446744073709551615,-9223372036854775808]")) ==
+        "[9223372036854775807,18446744073709551615,-9223372036854775808]");
+  CHECK(loaded("0.1")->root().GetDouble() == 0.1);
+  CHECK(loaded("1e-999")->root().GetDouble() == 0.0);
+  CHECK(loaded("18446744073709551616")->root().GetDouble() == 18446744073709551616.0);
+  CHECK(loaded("1E2")->root().GetDouble() == 100);
+  // These two end a RapidJSON that converts numbers itself (CVE-2024-38517 and its issue 1251).
+  CHECK(loaded("[0.00000000001e-2147483639]")->root()[0].GetDouble() == 0);
+  CHECK(loaded("[128.74836467836484838364836483643636483648e-336]")->root()[0].GetDouble() == 0);
+}
+
+TEST_CASE("what is wrong is said in words, at its place") {
+  struct Row {
+    std::string text;
+    std::string_view message;
+    std::size_t line;
+    std::size_t column;
+  };
+  for (
+      const Row& row : {
+          Row{"{\"a\": 1,\n}", "trailing comma before '}'", 2, 1},
+          Row{"[1,\n 2, ]", "trailing comma before ']'", 2, 5},
+          Row{"{'a': 1}", "a member name in double quotes is expected, not '''", 1, 2},
+          Row{"{\"a\": 'x'}", "strings take double quotes, not '", 1, 7},
+          Row{"{\"a\" 1}", "':' is expected after the member name, not '1'", 1, 6},
+          Row{"{\"a\": 1 \"b\": 2}", "',' or '}' is expected, not '\"'", 1, 9},
+          Row{"[1 2]", "',' or ']' is expected, not '2'", 1, 4},
+          Row{"[01]", "a number has no leading zero", 1, 3},
+          Row{"[0x10]", "JSON has no hexadecimal numbers", 1, 3},
+          Row{"[+1]", "a number has no '+' in front", 1, 2},
+          Row{"[.5]", "a number needs a digit before '.'", 1, 2},
+          Row{"[1.]", "a digit is expected in the number, not ']'", 1, 4},
+          Row{"{\"a\": NaN}", "'NaN' is not a JSON value; JSON has no such number", 1, 7},
+          Row{"{\"a\": True}", "'True' is not a JSON value; use true", 1, 7},
+          Row{"{\"a\": trux}", "'trux' is not a JSON value", 1, 7},
+          Row{"// hi\n{}", "JSON has no comments", 1, 1},
+          Row{"{} // hi", "JSON has no comments", 1, 4},
+          Row{"{} {}", "the text goes on after the end of the document: end expected, not '{'", 1,
+              4},
+          Row{"[\"a\nb\"]",
+              "a line break in a string; the closing quote is missing, or it has to be written \\n",
+              1, 4},
+          Row{"[\"a\tb\"]", "a control character in a string has to be escaped", 1, 4},
+          Row{"[\"\\x\"]", "a wrong escape in a string: \\x\"]", 1, 3},
+          Row{"[\"\\udc00\"]", "half a surrogate pair: \\udc00", 1, 3},
+          Row{"[\"\\ud83d\\ude00 \\udfff\"]", "half a surrogate pair: \\udfff", 1, 16},
+          Row{"{\"a\":1}\0{\"b\":2}"s, "a NUL byte", 1, 8},
+          Row{"{\"a\": \"\xC3\x28\"}", "not UTF-8: \\xc3", 1, 8},
+          Row{"\xFF\xFE{\0"s, "not UTF-8; is it UTF-16?", 1, 1},
+          Row{"{\0\"\0"s, "not UTF-8; is it UTF-16?", 1, 2},
+          Row{"[1e400]", "the number 1e400 is too large", 1, 2},
+          Row{"{\"\xC3\xA9\": 1, \"\xC3\xA9\": 2}", "the member \"\xC3\xA9\" is there twice", 1,
+              10},
+          Row{"{\"x\": [1, {\"a\": 1, \"\\u0061\": 2}]}", "the member \"a\" is there twice", 1, 20},
+      }) {
+    CAPTURE(row.text);
+    const LoadFailure failure = failure_of(row.text);
+    CHECK(failure.findings.front().message == row.message);
+    CHECK(failure.findings.front().span.begin.line == row.line);
+    CHECK(failure.findings.front().span.begin.column == row.column);
+    CHECK(failure.findings.front().rule == "json");
+    CHECK_FALSE(failure.incomplete);
+  }
+}
+
+TEST_CASE("a text that only stops too early is incomplete") {
+  struct Row {
+    std::string_view text;
+    std::string_view message;
+  };
+  for (const Row& row : {
+           Row{"", "the text is empty"},
+           Row{" \n", "the text is empty"},
+           Row{"{\n\"a\": 1", "the text ends in the middle of an object that begins in line 1"},
+           Row{"{\n\"a\": [1,", "the text ends in the middle of an array that begins in line 2"},
+           Row{"{\n\"a\": \"x", "the text ends in the middle of a string that begins in line 2"},
+           Row{"tru", "the text ends in the middle of a value"},
+           Row{"-", "the text ends in the middle of a value"},
+           Row{"\"\xE2\x82", "the text ends in the middle of a character"},
+       }) {
+    CAPTURE(row.text);
+    const LoadFailure failure = failure_of(std::string(row.text));
+    CHECK(failure.incomplete);
+    CHECK(failure.findings.front().message == row.message);
+  }
+}
+
+TEST_CASE("every beginning of a document is refused as incomplete") {
+  const std::string_view whole = kSample.substr(0, kSample.size() - 1);
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    CAPTURE(length);
+    CHECK(failure_of(std::string(whole.substr(0, length))).incomplete);
+  }
+}
+
+TEST_CASE("a flipped byte is refused or read, and never more than that") {
+  for (std::size_t at = 0; at < kSample.size(); ++at) {
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      std::string text(kSample);
+      text[at] = static_cast<char>(static_cast<unsigned char>(text[at]) ^ (1U << bit));
+      const auto document = load_document(text, Format::json);
+      CHECK((document.has_value() || !document.error().findings.empty()));
+    }
+  }
+}
+
+TEST_CASE("limits are kept") {
+  CHECK(failure_of("[[1]]", Format::json, {.max_depth = 1}).findings.front().message ==
+        "nested deeper than 1 levels");
+  CHECK(failure_of("[123]", Format::json, {.max_number_chars = 2}).findings.front().message ==
+        "a number of more than 2 characters");
+  CHECK(failure_of("{\"a\":1,\"b\":2}", Format::json, {.max_object_members = 1})
+            .findings.front()
+            .message == "an object with more than 1 members");
+  CHECK(failure_of("[123]", Format::json, {.max_bytes = 4}).findings.front().message ==
+        "5 bytes; at most 4 are read");
+  CHECK(load_document("[[1]]", Format::json, {.max_depth = 2}).has_value());
+}
+
+TEST_CASE("a million brackets do not end the process") {
+  for (const char* piece : {"[", "{\"a\":", "[{\"a\":"}) {
+    std::string text;
+    while (text.size() < 1'000'000)
+      text += piece;
+    CHECK_FALSE(load_document(text, Format::json).has_value());
+  }
+}
+
+TEST_CASE("a long number is read without pain") {
+  CHECK_FALSE(load_document(std::string(100'000, '1'), Format::json).has_value());
+  CHECK(loaded("0." + std::string(900, '0') + "1")->root().GetDouble() == 0);
+}
+
+TEST_CASE("a byte order mark is skipped with a warning") {
+  const auto document = loaded("\xEF\xBB\xBF{\"a\": 1}");
+  REQUIRE(document->warnings().size() == 1);
+  CHECK(document->warnings().front().severity == Severity::warning);
+  CHECK(document->locate("/a").begin == Position{1, 7, 9});
+}
+
+TEST_CASE("values and names are found in the text") {
+  const auto document =
+      loaded("{\n  \"\xC3\xA9\": {\"a\": 1, \"b\": [10, \"x\"]},\n  \"t\\\"q\": 2\n}");
+  CHECK(document->locate("").begin == Position{1, 1, 0});
+  CHECK(document->locate("/\xC3\xA9/b/1").begin == Position{2, 27, 29});
+  CHECK(document->locate("/\xC3\xA9/b/1").end == Position{2, 30, 32});
+  CHECK(document->locate("/\xC3\xA9/b", true).begin == Position{2, 17, 19});
+  CHECK(document->locate("/\xC3\xA9/b", true).end == Position{2, 20, 22});
+  CHECK(document->locate("/t\"q").begin.line == 3);
+  CHECK(document->locate("/nowhere") == Span{});
+  CHECK(document->locate("nonsense") == Span{});
+}
+
+TEST_CASE("JSON Lines are read line by line") {
+  const auto document = loaded("{\"a\":1}\n\n  \n{\"a\":2} {\"a\":3}\r\n[4]\n", Format::jsonl);
+  CHECK(dump(document) == R"([{"a":1},{"a":2},{"a":3},[4]])");
+  CHECK(document->warnings().empty());
+  CHECK(document->locate("/2/a").begin == Position{4, 14, 25});
+  CHECK(document->locate("/3/0").begin == Position{5, 2, 30});
+}
+
+TEST_CASE("a bad line of JSON Lines is skipped with a warning") {
+  const auto document = loaded("{\"a\":1}\nnonsense\n{\"a\":2}\n{\"a\":", Format::jsonl);
+  CHECK(dump(document) == R"([{"a":1},{"a":2}])");
+  REQUIRE(document->warnings().size() == 2);
+  CHECK(document->warnings()[0].rule == "json");
+  CHECK(document->warnings()[0].span.begin.line == 2);
+  CHECK(document->warnings()[1].message ==
+        "the last line is cut off: the text ends in the middle of an object that begins in line 1");
+  CHECK(document->warnings()[1].span.begin.line == 4);
+  CHECK(document->locate("/1/a").begin.line == 3);
+  CHECK(dump(loaded("", Format::jsonl)) == "[]");
+}
+
+TEST_CASE("JSON Lines cut or damaged anywhere are still read") {
+  const std::string whole = "{\"a\":1}\n{\"b\":\"\xC3\xA9\"}\n{\"c\":[1,2]}\n";
+  for (std::size_t length = 0; length <= whole.size(); ++length)
+    CHECK(load_document(whole.substr(0, length), Format::jsonl).has_value());
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string text = whole;
+    text[at] = '\xFF';
+    CHECK(load_document(text, Format::jsonl).has_value());
+  }
+}
+
+TEST_CASE("text is not looked into") {
+  const auto document = loaded("any\0thing\xFF"s, Format::text);
+  CHECK(document->root().IsNull());
+  CHECK(document->text() == "any\0thing\xFF"s);
+  CHECK(document->locate("/a") == Span{});
+}
+
+}  // namespace baton

@@ -1,0 +1,131 @@
+#include <doctest/doctest.h>
+
+#include "base/document.h"
+#include "print.h"
+
+namespace baton {
+namespace {
+
+std::string value_of(std::string_view text) {
+  auto document = load_document(std::string(text), Format::yaml);
+  if (!document)
+    return "error: " + document.error().findings.front().message;
+  return json::dump((*document)->root());
+}
+
+}  // namespace
+
+TEST_CASE("plain scalars follow the core schema of YAML 1.2") {
+  struct Row {
+    std::string_view text;
+    std::string_view value;
+  };
+  for (const Row& row : {
+           Row{"a: yes", R"({"a":"yes"})"},
+           Row{"a: no", R"({"a":"no"})"},
+           Row{"a: on", R"({"a":"on"})"},
+           Row{"a: true", R"({"a":true})"},
+           Row{"a: FALSE", R"({"a":false})"},
+           Row{"a: null", R"({"a":null})"},
+           Row{"a: ~", R"({"a":null})"},
+           Row{"a:", R"({"a":null})"},
+           Row{"a: ''", R"({"a":""})"},
+           Row{"a: '1'", R"({"a":"1"})"},
+           Row{"a: \"true\"", R"({"a":"true"})"},
+           Row{"a: !!str 1", R"({"a":"1"})"},
+           Row{"a: 12", R"({"a":12})"},
+           Row{"a: -12", R"({"a":-12})"},
+           Row{"a: +12", R"({"a":12})"},
+           Row{"a: 012", R"({"a":12})"},
+           Row{"a: 0o14", R"({"a":12})"},
+           Row{"a: 0xC", R"({"a":12})"},
+           Row{"a: 12:30:00", R"({"a":"12:30:00"})"},
+           Row{"a: 1_000", R"({"a":"1_000"})"},
+           Row{"a: 1.5", R"({"a":1.5})"},
+           Row{"a: .5", R"({"a":0.5})"},
+           Row{"a: 1.", R"({"a":1.0})"},
+           Row{"a: 1e3", R"({"a":1000.0})"},
+           Row{"a: 2026-01-22", R"({"a":"2026-01-22"})"},
+           Row{"a: 18446744073709551615", R"({"a":18446744073709551615})"},
+           Row{"a: infinity", R"({"a":"infinity"})"},
+           Row{"a: nan", R"({"a":"nan"})"},
+           Row{"a: |\n  x\n  y\n", R"({"a":"x\ny\n"})"},
+           Row{"1: a\ntrue: b\n1.50: c", R"({"1":"a","true":"b","1.50":"c"})"},
+           Row{"null: a\n~: b", R"({"null":"a","~":"b"})"},
+           Row{"[a, {b: c}]", R"(["a",{"b":"c"}])"},
+           Row{"", "null"},
+           Row{"# nothing", "null"},
+           Row{"---\na: 1\n...\n", R"({"a":1})"},
+           Row{"a: &x {k: 1}\nb: *x", R"({"a":{"k":1},"b":{"k":1}})"},
+       }) {
+    CAPTURE(row.text);
+    CHECK(value_of(row.text) == row.value);
+  }
+}
+
+TEST_CASE("YAML that JSON has no place for is refused") {
+  for (const char* text : {"a: .inf", "a: -.INF", "a: .nan", "a: 1\na: 2", "'a': 1\na: 2", "[1]: a",
+                           "{a: 1}: b", "a: !custom 1", "a: 1\n---\nb: 2", "a: [", "a: *unknown",
+                           "<<: {a: 1}", "a: \"\\xZZ\"", "a:\tb:\n\t- c", "? \n: a", "a: b: c"}) {
+    CAPTURE(text);
+    CHECK(value_of(text).starts_with("error: "));
+  }
+  CHECK(value_of("a: \xFF") == "error: not UTF-8: \\xff");
+}
+
+TEST_CASE("a duplicate key is found at its second place") {
+  const auto document = load_document("a: 1\nb:\n  c: 1\n  c: 2\n", Format::yaml);
+  REQUIRE_FALSE(document.has_value());
+  CHECK(document.error().findings.front().message == "the key \"c\" is there twice");
+  CHECK(document.error().findings.front().span.begin.line == 4);
+  CHECK(document.error().findings.front().span.begin.column == 3);
+}
+
+TEST_CASE("a billion laughs are cut short") {
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    const std::string last = "*a" + std::to_string(i - 1);
+    text += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int j = 0; j < 9; ++j)
+      text += last + ", ";
+    text += last + "]\n";
+  }
+  CHECK(value_of(text).starts_with("error: aliases expand to more than"));
+}
+
+TEST_CASE("deep YAML is refused, whatever its style") {
+  CHECK(value_of(std::string(200, '[') + std::string(200, ']')).starts_with("error: "));
+  CHECK(value_of(std::string(100'000, '[')).starts_with("error: "));
+  std::string block;
+  for (std::size_t i = 0; i < 200; ++i)
+    block += std::string(i, ' ') + "a:\n";
+  CHECK(value_of(block).starts_with("error: "));
+  std::string dashes;
+  for (std::size_t i = 0; i < 100'000; ++i)
+    dashes += "- ";
+  CHECK(value_of(dashes).starts_with("error: "));
+}
+
+TEST_CASE("values and keys of YAML are found in the text") {
+  const auto document = load_document("a: 1\nb:\n  - x\n  - k\xC3\xA9: 'quoted'\n", Format::yaml);
+  REQUIRE(document.has_value());
+  CHECK((*document)->locate("/a").begin == Position{1, 4, 3});
+  CHECK((*document)->locate("/a").end == Position{1, 5, 4});
+  CHECK((*document)->locate("/b", true).begin == Position{2, 1, 5});
+  CHECK((*document)->locate("/b/1/k\xC3\xA9").begin.line == 4);
+  CHECK((*document)->locate("/nowhere") == Span{});
+}
+
+TEST_CASE("YAML cut or damaged anywhere is read or refused") {
+  const std::string whole = "a: &x [1, 'two', \"th\\u0072ee\"]\nb: {c: *x}\nd: |\n  text\n  more\n";
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    value_of(whole.substr(0, at));
+    for (const char byte : {'\xFF', '\0', '\t', '{', ':', '\n', '"', '&', '*', '%', '?'}) {
+      std::string text = whole;
+      text[at] = byte;
+      CHECK_FALSE(value_of(text).empty());
+    }
+  }
+}
+
+}  // namespace baton
