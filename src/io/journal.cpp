@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "io/file_system.h"
@@ -238,12 +241,13 @@ std::string journal_path(const std::string& state_folder) {
 
 Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
   const std::string path = journal_path(state_folder);
-  const auto folder = open_folder(state_folder);
-  if (!folder)
-    return tl::unexpected(folder.error());
-  if (const auto remote = network_file_system_of(folder->get()); !remote.empty())
+  struct statfs facts {};
+  if (statfs(state_folder.c_str(), &facts) != 0)
+    return system_failure("cannot look at the state folder: ", state_folder);
+  const std::string_view network = network_file_system(static_cast<std::uint32_t>(facts.f_type));
+  if (!network.empty())
     return fail(Errc::config,
-                "the journal cannot lie on " + std::string(remote) +
+                "the journal cannot lie on " + std::string(network) +
                     ": locks and syncs are not to be relied upon there; choose a local state_dir",
                 state_folder);
   auto made = make_file(path);

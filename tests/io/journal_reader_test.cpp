@@ -9,15 +9,16 @@
 #include <doctest/doctest.h>
 #include <grp.h>
 
+#include "io/child.h"
 #include "io/journal.h"
 #include "io/journal_prune.h"
 #include "io/journal_rows.h"
-#include "io/scratch.h"
+#include "io/temp_folder.h"
 
 namespace baton {
 namespace {
 
-using namespace baton::testing;  // NOLINT(google-build-using-namespace): the rows of these tests
+using namespace baton::test;  // NOLINT(google-build-using-namespace): the rows of these tests
 
 constexpr gid_t kGroup = 65534;
 constexpr uid_t kUser = 65534;
@@ -58,7 +59,7 @@ void check_readers(const std::string& folder) {
 }
 
 /// A folder as the daemon makes it: its files go to the folder's group.
-void share(const Scratch& scratch) {
+void share(const TempFolder& scratch) {
   if (geteuid() == 0)
     REQUIRE(chown(scratch.path().c_str(), 0, kGroup) == 0);
   REQUIRE(chmod(scratch.path().c_str(), 02750) == 0);
@@ -94,7 +95,7 @@ using Words = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("the journal is read while a daemon writes, after its end, after a crash, by the group") {
-  const Scratch scratch;
+  const TempFolder scratch;
   share(scratch);
   const std::string& folder = scratch.path();
   SUBCASE("while a daemon has it open") {
@@ -149,8 +150,8 @@ TEST_CASE("the journal is read while a daemon writes, after its end, after a cra
 }
 
 TEST_CASE("what cannot be read is said so") {
-  const Scratch scratch;
-  CHECK(read_journal(scratch.file("none")).error().code == Errc::not_found);
+  const TempFolder scratch;
+  CHECK(read_journal(scratch / "none").error().code == Errc::not_found);
   CHECK(read_journal(scratch.path()).error().code == Errc::not_found);
   const int made = in_child([&] { return write_sample(scratch.path()); });
   REQUIRE(made == 0);
@@ -166,7 +167,7 @@ TEST_CASE("what cannot be read is said so") {
 }
 
 TEST_CASE("events are asked for by flow, number, time and how many") {
-  const Scratch scratch;
+  const TempFolder scratch;
   auto journal = open_journal(scratch.path());
   REQUIRE(journal.has_value());
   Commit step;
@@ -189,7 +190,7 @@ TEST_CASE("events are asked for by flow, number, time and how many") {
 }
 
 TEST_CASE("a run is found by the beginning of its id") {
-  const Scratch scratch;
+  const TempFolder scratch;
   REQUIRE(in_child([&] { return write_sample(scratch.path()); }) == 0);
   auto reader = read_journal(scratch.path());
   REQUIRE(reader.has_value());
@@ -210,7 +211,7 @@ TEST_CASE("a run is found by the beginning of its id") {
 }
 
 TEST_CASE("pruning removes what is old and what nothing rests on") {
-  const Scratch scratch;
+  const TempFolder scratch;
   auto journal = open_journal(scratch.path());
   REQUIRE(journal.has_value());
   constexpr std::int64_t kDay = 86'400;
@@ -259,7 +260,7 @@ TEST_CASE("pruning removes what is old and what nothing rests on") {
     CHECK(*prune_journal(scratch.path(), all, at(400'000 * kDay), remove) == Pruned{});
     CHECK(removed.empty());
   }
-  CHECK(prune_journal(scratch.file("none"), {}, at(0), remove).error().code == Errc::not_found);
+  CHECK(prune_journal(scratch / "none", {}, at(0), remove).error().code == Errc::not_found);
 }
 
 }  // namespace baton

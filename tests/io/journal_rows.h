@@ -7,7 +7,7 @@
 
 #include "core/ports.h"
 
-namespace baton::testing {
+namespace baton::test {
 
 inline Time at(std::int64_t seconds) {
   return Time(Millis(seconds * 1000 + 7));
@@ -101,4 +101,4 @@ inline Commit sample_commit() {
   return commit;
 }
 
-}  // namespace baton::testing
+}  // namespace baton::test

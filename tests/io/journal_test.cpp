@@ -10,16 +10,16 @@
 
 #include <doctest/doctest.h>
 
-#include "io/file_system.h"
+#include "io/child.h"
 #include "io/journal_reader.h"
 #include "io/journal_rows.h"
-#include "io/scratch.h"
 #include "io/sqlite.h"
+#include "io/temp_folder.h"
 
 namespace baton {
 namespace {
 
-using namespace baton::testing;  // NOLINT(google-build-using-namespace): the rows of these tests
+using namespace baton::test;  // NOLINT(google-build-using-namespace): the rows of these tests
 
 std::unique_ptr<Journal> opened(const std::string& folder) {
   auto journal = open_journal(folder);
@@ -60,15 +60,6 @@ void check_sample(const Ledger& ledger) {
   CHECK(ledger.replies[0].second == sample.replies[0]);
 }
 
-std::string read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-void write_whole(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
-
 /// Runs SQL on the file, as somebody who damages it would.
 void tamper(const std::string& folder, const std::string& sql) {
   auto db = sqlite::Database::open(journal_path(folder), sqlite::Database::Access::write);
@@ -80,7 +71,7 @@ void tamper(const std::string& folder, const std::string& sql) {
 }  // namespace
 
 TEST_CASE("a new journal is empty, private, and may be opened again") {
-  const Scratch scratch;
+  const TempFolder scratch;
   for (int round = 0; round < 2; ++round) {
     const auto journal = opened(scratch.path());
     const Ledger ledger = loaded(*journal);
@@ -91,13 +82,13 @@ TEST_CASE("a new journal is empty, private, and may be opened again") {
   struct stat facts {};
   for (const char* name : {"journal.db", "journal.db-wal", "journal.db-shm"}) {
     CAPTURE(name);
-    REQUIRE(stat(scratch.file(name).c_str(), &facts) == 0);
+    REQUIRE(stat((scratch / name).c_str(), &facts) == 0);
     CHECK((facts.st_mode & 0777U) == 0640U);
   }
 }
 
 TEST_CASE("every row comes back as it was, however often it is loaded or opened") {
-  const Scratch scratch;
+  const TempFolder scratch;
   {
     const auto journal = opened(scratch.path());
     commit(*journal, sample_commit());
@@ -112,7 +103,7 @@ TEST_CASE("every row comes back as it was, however often it is loaded or opened"
 }
 
 TEST_CASE("rows replace those of the same identity, and done work goes") {
-  const Scratch scratch;
+  const TempFolder scratch;
   const auto journal = opened(scratch.path());
   commit(*journal, sample_commit());
   Commit next;
@@ -144,7 +135,7 @@ TEST_CASE("rows replace those of the same identity, and done work goes") {
 }
 
 TEST_CASE("a forgotten flow leaves nothing but the numbers it used and the event about it") {
-  const Scratch scratch;
+  const TempFolder scratch;
   const auto journal = opened(scratch.path());
   commit(*journal, sample_commit());
   Commit next;
@@ -170,7 +161,7 @@ TEST_CASE("a forgotten flow leaves nothing but the numbers it used and the event
 }
 
 TEST_CASE("of the ended runs those of present generations and of the last hour are loaded") {
-  const Scratch scratch;
+  const TempFolder scratch;
   const auto journal = opened(scratch.path());
   Commit step;
   step.stages.push_back(sample_stage(5));
@@ -188,7 +179,7 @@ TEST_CASE("of the ended runs those of present generations and of the last hour a
 }
 
 TEST_CASE("one attempt of a key cannot be started twice") {
-  const Scratch scratch;
+  const TempFolder scratch;
   auto journal = opened(scratch.path());
   Commit first;
   first.runs = {sample_run("aa", 5, 1000)};
@@ -222,7 +213,7 @@ TEST_CASE("one attempt of a key cannot be started twice") {
 }
 
 TEST_CASE("what was committed is there after the writer was killed") {
-  const Scratch scratch;
+  const TempFolder scratch;
   const int status = in_child([&] {
     auto journal = open_journal(scratch.path());
     if (!journal)
@@ -231,20 +222,20 @@ TEST_CASE("what was committed is there after the writer was killed") {
     return killed->commit(sample_commit()) ? 0 : 1;
   });
   REQUIRE(status == 0);
-  CHECK(std::filesystem::file_size(scratch.file("journal.db-wal")) > 0);
+  CHECK(std::filesystem::file_size(scratch / "journal.db-wal") > 0);
   SUBCASE("in place") {
     check_sample(loaded(*opened(scratch.path())));
   }
   SUBCASE("in a copy without the -shm file") {
-    const Scratch copy;
+    const TempFolder copy;
     for (const char* name : {"journal.db", "journal.db-wal"})
-      std::filesystem::copy_file(scratch.file(name), copy.file(name));
+      std::filesystem::copy_file(scratch / name, copy / name);
     check_sample(loaded(*opened(copy.path())));
   }
 }
 
 TEST_CASE("a WAL cut anywhere gives whole steps only") {
-  const Scratch scratch;
+  const TempFolder scratch;
   const int status = in_child([&] {
     auto journal = open_journal(scratch.path());
     if (!journal)
@@ -260,13 +251,13 @@ TEST_CASE("a WAL cut anywhere gives whole steps only") {
     return 0;
   });
   REQUIRE(status == 0);
-  const std::string main_file = read_whole(scratch.file("journal.db"));
-  const std::string wal = read_whole(scratch.file("journal.db-wal"));
+  const std::string main_file = slurp(scratch / "journal.db");
+  const std::string wal = slurp(scratch / "journal.db-wal");
   for (std::size_t size = 0; size <= wal.size(); size += 1031) {
     CAPTURE(size);
-    const Scratch copy;
-    write_whole(copy.file("journal.db"), main_file);
-    write_whole(copy.file("journal.db-wal"), wal.substr(0, size));
+    const TempFolder copy;
+    write(copy / "journal.db", main_file);
+    write(copy / "journal.db-wal", wal.substr(0, size));
     auto journal = open_journal(copy.path());
     if (!journal)
       continue;
@@ -279,13 +270,13 @@ TEST_CASE("a WAL cut anywhere gives whole steps only") {
 }
 
 TEST_CASE("a damaged file is an error or unnoticed, never a crash") {
-  const Scratch scratch;
+  const TempFolder scratch;
   commit(*opened(scratch.path()), sample_commit());
-  const std::string good = read_whole(scratch.file("journal.db"));
+  const std::string good = slurp(scratch / "journal.db");
   REQUIRE(good.size() > 8192);
   const auto look = [&](const std::string& bytes) {
-    const Scratch copy;
-    write_whole(copy.file("journal.db"), bytes);
+    const TempFolder copy;
+    write(copy / "journal.db", bytes);
     auto journal = open_journal(copy.path());
     if (!journal)
       return journal.error().code;
@@ -320,7 +311,7 @@ TEST_CASE("rows that do not hold what they should are refused by name") {
     const char* sql;
     const char* message;
   };
-  const Scratch scratch;
+  const TempFolder scratch;
   commit(*opened(scratch.path()), sample_commit());
   for (const Row& row : {
            Row{"UPDATE runs SET state = 'flying'", "runs.state is 'flying'"},
@@ -337,8 +328,8 @@ TEST_CASE("rows that do not hold what they should are refused by name") {
            Row{"UPDATE controls SET control = 'fly'", "controls.control is 'fly'"},
        }) {
     CAPTURE(row.sql);
-    const Scratch copy;
-    std::filesystem::copy_file(scratch.file("journal.db"), copy.file("journal.db"));
+    const TempFolder copy;
+    std::filesystem::copy_file(scratch / "journal.db", copy / "journal.db");
     tamper(copy.path(), row.sql);
     const auto ledger = opened(copy.path())->load();
     REQUIRE(!ledger.has_value());
@@ -349,7 +340,7 @@ TEST_CASE("rows that do not hold what they should are refused by name") {
 }
 
 TEST_CASE("a journal of a newer baton is left alone") {
-  const Scratch scratch;
+  const TempFolder scratch;
   commit(*opened(scratch.path()), sample_commit());
   tamper(scratch.path(), "UPDATE meta SET value = 99 WHERE name = 'schema_version'");
   const auto journal = open_journal(scratch.path());
@@ -360,19 +351,10 @@ TEST_CASE("a journal of a newer baton is left alone") {
 }
 
 TEST_CASE("what is no folder or no file is refused") {
-  const Scratch scratch;
-  CHECK(open_journal(scratch.file("none")).error().code == Errc::not_found);
+  const TempFolder scratch;
+  CHECK(open_journal(scratch / "none").error().code == Errc::not_found);
   std::filesystem::create_symlink("/dev/null", journal_path(scratch.path()));
   CHECK(open_journal(scratch.path()).error().code == Errc::not_regular);
-}
-
-TEST_CASE("network and FUSE file systems are known by their numbers") {
-  CHECK(network_file_system(0x6969) == "nfs");
-  CHECK(network_file_system(0x65735546) == "fuse");
-  CHECK(network_file_system(0xff534d42) == "cifs");
-  CHECK(network_file_system(0x01021997) == "9p");
-  CHECK(network_file_system(0xef53).empty());
-  CHECK(network_file_system(0x01021994).empty());
 }
 
 TEST_CASE("codes of SQLite mean what a caller can act upon") {
@@ -390,7 +372,7 @@ TEST_CASE("codes of SQLite mean what a caller can act upon") {
 }
 
 TEST_CASE("on a full disk nothing is written, and work goes on when there is room again") {
-  const Scratch scratch;
+  const TempFolder scratch;
   if (geteuid() != 0 ||
       mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=768k,mode=0750") != 0) {
     MESSAGE("skipped: cannot mount a small tmpfs");
@@ -399,7 +381,7 @@ TEST_CASE("on a full disk nothing is written, and work goes on when there is roo
   {
     const auto journal = opened(scratch.path());
     commit(*journal, sample_commit());
-    write_whole(scratch.file("ballast"), std::string(200'000, 'x'));
+    write(scratch / "ballast", std::string(200'000, 'x'));
     Commit big;
     big.memos.emplace_back(flow_a(), Json("new"));
     big.accepted.emplace_back(AcceptedRow{"big", flow_a(), "k", "", digest_of("b"), 50, "", true},
@@ -410,7 +392,7 @@ TEST_CASE("on a full disk nothing is written, and work goes on when there is roo
       CHECK(done.error().code == Errc::no_space);
       check_sample(loaded(*journal));
     }
-    std::filesystem::remove(scratch.file("ballast"));
+    std::filesystem::remove(scratch / "ballast");
     big.accepted[0].second = std::string(100'000, 'b');
     commit(*journal, big);
     CHECK(journal->bytes("big")->size() == 100'000);
