@@ -18,6 +18,7 @@
 #include "io/journal_rows.h"
 #include "io/journal_schema.h"
 #include "io/journal_values.h"
+#include "io/root.h"
 #include "io/sqlite.h"
 
 namespace baton {
