@@ -23,21 +23,27 @@ namespace baton {
 /// One kind of file of a dialect. `pattern` is a path below the root in which `{flow}` and `{part}`
 /// each stand for a safe name within one path segment ("tickets/{flow}.json").
 struct FileKind {
-  std::string kind;     ///< `pm_state`
+  std::string kind;  ///< `pm_state`
   std::string pattern;
-  std::string schema;   ///< embedded path (`schemas/x/y.schema.json`) or a file below the configuration; may be empty
+  std::string schema;  ///< embedded path (`schemas/x/y.schema.json`) or a file below the
+                       ///< configuration; may be empty
   Format format = Format::json;
-  std::string flow;     ///< name of the flow; may contain `{flow}`
+  std::string flow;       ///< name of the flow; may contain `{flow}`
+  bool essential = true;  ///< while it is gone, the flow starts nothing
+  /// A file that changes more often than this within `breaker_window` holds its flow until it is
+  /// calm.
+  std::uint32_t breaker_changes = 240;
+  Millis breaker_window{60'000};
 };
 
 /// One accepted document of a flow.
 struct Accepted {
   std::shared_ptr<const Document> document;
   std::string kind;
-  std::string part;          ///< what `{part}` matched
+  std::string part;  ///< what `{part}` matched
   Arrival arrival = 0;
-  RunId writer;              ///< the only live run when it arrived; `baton` for own writes; else empty
-  bool present = true;       ///< false: the file is gone; the last accepted version is kept
+  RunId writer;         ///< the only live run when it arrived; `baton` for own writes; else empty
+  bool present = true;  ///< false: the file is gone; the last accepted version is kept
 };
 /// By path relative to the root.
 using FlowState = std::map<std::string, Accepted>;
@@ -47,10 +53,10 @@ using Stages = std::map<Subject, Word>;
 
 /// The journal's memory of a subject.
 struct StageState {
-  Word stage;                       ///< empty: the subject is gone
-  Word previous;                    ///< the stage before; empty at first
-  std::uint64_t generation = 0;     ///< entries into any stage so far
-  std::uint64_t entries = 0;        ///< entries into this stage so far
+  Word stage;                    ///< empty: the subject is gone
+  Word previous;                 ///< the stage before; empty at first
+  std::uint64_t generation = 0;  ///< entries into any stage so far
+  std::uint64_t entries = 0;     ///< entries into this stage so far
   Time since{};
   Arrival arrival = 0;
   bool operator==(const StageState&) const = default;
@@ -58,9 +64,9 @@ struct StageState {
 
 /// What the world around a flow offers.
 struct Environment {
-  std::string root;         ///< absolute
+  std::string root;                  ///< absolute
   std::string configuration_folder;  ///< absolute
-  std::string executable;   ///< absolute path of baton itself
+  std::string executable;            ///< absolute path of baton itself
 };
 
 /// Everything a dialect may look at. Views do not outlive the call.
@@ -68,13 +74,13 @@ struct View {
   const FlowId& flow;
   const FlowState& docs;
   const std::map<Subject, StageState>& stages;  ///< as of this round: already advanced
-  std::span<const Run> runs;                    ///< of this flow: all live ones and those of present generations
+  std::span<const Run> runs;  ///< of this flow: all live ones and those of present generations
   const Json& memo;
-  std::span<const Request> requests;            ///< not yet answered, of this flow or of the root
+  std::span<const Request> requests;  ///< not yet answered, of this flow or of the root
   const Json& options;
   const Environment& env;
-  Time now;    ///< never jumps; for deciding
-  Time wall;   ///< for time stamps in files
+  Time now;   ///< never jumps; for deciding
+  Time wall;  ///< for time stamps in files
 };
 
 enum class Scope { document, flow };
@@ -85,7 +91,7 @@ struct Change {
   std::string kind;
   const Document* before = nullptr;  ///< last accepted; nullptr at first
   const Document& after;
-  RunId writer;                      ///< as in Accepted
+  RunId writer;  ///< as in Accepted
 };
 
 /// What a new version means given the old one.
@@ -107,15 +113,19 @@ struct Admission {
 /// What an agent is told.
 struct Brief {
   std::string prompt;
-  std::vector<std::pair<std::string, std::string>> env;     ///< besides BATON_*
-  std::map<std::string, std::string> values;                ///< for `${name}` in argv, besides role, subject, flow ...
-  std::string state_file;                                   ///< relative to the root; the flow's main document
+  std::vector<std::pair<std::string, std::string>> env;  ///< besides BATON_*
+  std::map<std::string, std::string>
+      values;              ///< for `${name}` in argv, besides role, subject, flow ...
+  std::string state_file;  ///< relative to the root; the flow's main document
 };
 
 /// A family of files: pure functions, no state. Any of the pointers may be null where the default
 /// (nothing, accept) serves.
 struct Dialect {
   std::string_view name;
+  /// The verbs of requests it answers itself (in Decision::replies); the engine deals with the
+  /// others.
+  std::span<const std::string_view> verbs = {};
   /// The kinds of files, from the dialect's options in `baton.yaml`. Null options: the defaults.
   std::vector<FileKind> (*files)(const Json& options) = nullptr;
   /// Further paths the flow depends on, relative to the root.

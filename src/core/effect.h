@@ -52,7 +52,8 @@ struct Move {
 };
 using Update = std::variant<SetMembers, Replace, Append, Create, Move>;
 
-// ---- what should be true --------------------------------------------------------------------------
+// ---- what should be true
+// --------------------------------------------------------------------------
 
 /// A command that stands in for the role's own (a shell action of a loop).
 struct Action {
@@ -70,14 +71,14 @@ struct Desired {
   std::uint32_t turn = 0;
   std::vector<Claim> claims;
   std::optional<Action> action;
-  std::optional<RunLimits> limits;    ///< instead of the role's
-  std::optional<RetryLimits> retry;   ///< instead of the configured ones
+  std::optional<RunLimits> limits;   ///< instead of the role's
+  std::optional<RetryLimits> retry;  ///< instead of the configured ones
   std::string why;
   bool operator==(const Desired&) const = default;
 };
 
-/// Why something is not started. `reason` is an enumerated word (`no_place`, `backing_off` ...), `why`
-/// a sentence for people.
+/// Why something is not started. `reason` is an enumerated word (`no_place`, `backing_off` ...),
+/// `why` a sentence for people.
 struct Hold {
   Role role;
   Subject subject;  ///< empty: the whole flow
@@ -104,15 +105,17 @@ struct Notice {
   bool operator==(const Notice&) const = default;
 };
 
-/// What a flow as a whole is to do. pause: no new starts, running agents get the grace of the dialect.
-/// stop: no new starts, running agents are ended. idle: finished, foreign, or nothing to do yet.
+/// What a flow as a whole is to do. pause: no new starts, running agents get the grace of the
+/// dialect. stop: no new starts, running agents are ended. idle: finished, foreign, or nothing to
+/// do yet.
 enum class Control { run, pause, stop, idle };
 
-/// Everything a dialect says about one flow at one moment. A function of the view, so deciding twice
-/// changes nothing.
+/// Everything a dialect says about one flow at one moment. A function of the view, so deciding
+/// twice changes nothing.
 struct Decision {
   Control control = Control::run;
-  std::optional<Millis> pause_grace;  ///< with Control::pause: when running agents are ended; nothing: never
+  std::optional<Time>
+      end_at;  ///< with Control::pause: when agents still running are ended; nothing: never
   std::vector<Desired> desired;
   std::vector<Hold> holds;
   std::vector<Claim> claims;  ///< held by the flow itself
@@ -122,11 +125,13 @@ struct Decision {
   std::vector<Notice> notices;
   std::vector<Reply> replies;  ///< to requests the dialect deals with itself
   std::optional<Time> wake;    ///< look again then, at the latest
-  Word declared;               ///< the flow's own word for where it stands, for status; may be empty
-  std::optional<bool> failed;  ///< true: the flow has ended badly by its own account
+  Word declared;        ///< the flow's own word for where it stands, for status; may be empty
+  bool failed = false;  ///< the flow has ended badly by its own account
+  std::optional<std::uint32_t> spawns_per_hour;  ///< instead of the configured one
 };
 
-// ---- what is to be done ---------------------------------------------------------------------------
+// ---- what is to be done
+// ---------------------------------------------------------------------------
 
 struct Start {
   Key key;

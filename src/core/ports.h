@@ -23,13 +23,24 @@
 
 namespace baton {
 
+/// Tells versions of one file apart without reading it (times, inode and size folded into one
+/// number). 0: cannot be relied on, because the file was changed within the resolution of its time
+/// stamps.
+using Stamp = std::uint64_t;
+
 struct FileBytes {
   std::string bytes;
   Digest digest;
+  Stamp stamp = 0;
 };
 
-/// A version of a file that somebody wrote through an old descriptor after it had been exchanged for
-/// one of ours. The path holds our version; `bytes` is what would be lost.
+struct FileEntry {
+  std::string path;
+  Stamp stamp = 0;
+};
+
+/// A version of a file that somebody wrote through an old descriptor after it had been exchanged
+/// for one of ours. The path holds our version; `bytes` is what would be lost.
 struct LateWrite {
   std::string path;
   std::string bytes;
@@ -42,30 +53,35 @@ class Disk {
  public:
   virtual ~Disk() = default;
 
-  /// The whole file. Errc::not_found, not_regular, too_large (more than `max_bytes`; nothing was read),
-  /// denied, io.
+  /// The whole file. Errc::not_found, not_regular, too_large (more than `max_bytes`; nothing was
+  /// read), denied, io.
   virtual Result<FileBytes> read(const std::string& path, std::size_t max_bytes) = 0;
 
-  /// All names below `folder` ("" is the root itself), `depth` levels of folders deep (0: its own files
-  /// only), regular or not, without folders; in no order. A folder that does not exist is empty.
-  virtual Result<std::vector<std::string>> list(const std::string& folder, unsigned depth) = 0;
+  /// All names below `folder` ("" is the root itself), `depth` levels of folders deep (0: its own
+  /// files only), regular or not, without folders; in no order. A folder that does not exist is
+  /// empty.
+  virtual Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) = 0;
 
-  /// Replaces a file as a whole, atomically and durably; mode, owner and group stay. Errc::changed when
-  /// its bytes are not `assumes` any more: then it is as it was, and nothing of a concurrent writer is
-  /// lost.
-  virtual Result<void> replace(const std::string& path, const Digest& assumes, std::string_view bytes) = 0;
+  /// Replaces a file as a whole, atomically and durably; mode, owner and group stay. Errc::changed
+  /// when its bytes are not `assumes` any more: then it is as it was, and nothing of a concurrent
+  /// writer is lost.
+  virtual Result<void> replace(const std::string& path, const Digest& assumes,
+                               std::string_view bytes) = 0;
 
   /// Appends durably in one write. Errc::changed when the file's size is not `assumes_bytes`.
-  virtual Result<void> append(const std::string& path, std::uint64_t assumes_bytes, std::string_view bytes) = 0;
+  virtual Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
+                              std::string_view bytes) = 0;
 
-  /// Creates a file as a whole, atomically and durably, and missing folders. Errc::changed when it exists.
+  /// Creates a file as a whole, atomically and durably, and missing folders. Errc::changed when it
+  /// exists.
   virtual Result<void> create(const std::string& path, std::string_view bytes) = 0;
 
   /// Errc::changed when `from` is not `assumes`, or `to` exists.
-  virtual Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) = 0;
+  virtual Result<void> move(const std::string& from, const Digest& assumes,
+                            const std::string& to) = 0;
 
-  /// To be called about every second: versions written late into files this object has exchanged more
-  /// than a second ago. The old files are removed then.
+  /// To be called about every second: versions written late into files this object has exchanged
+  /// more than a second ago. The old files are removed then.
   virtual std::vector<LateWrite> late_writes(Time now) = 0;
 };
 
@@ -73,10 +89,12 @@ class Disk {
 struct Launch {
   Key key;
   std::uint32_t attempt = 1;
-  std::vector<std::string> argv;      ///< argv[0] is an absolute path, already checked
-  std::vector<std::pair<std::string, std::string>> env;  ///< complete but for BATON_RUN_ID, _RUN_DIR, _PROMPT_FILE
-  std::string cwd;                    ///< absolute
-  std::string prompt;                 ///< kept as `prompt` in the run directory; on stdin when not empty, else /dev/null
+  std::vector<std::string> argv;  ///< argv[0] is an absolute path, already checked
+  std::vector<std::pair<std::string, std::string>>
+      env;          ///< complete but for BATON_RUN_ID, _RUN_DIR, _PROMPT_FILE
+  std::string cwd;  ///< absolute
+  std::string
+      prompt;  ///< kept as `prompt` in the run directory; on stdin when not empty, else /dev/null
   RunLimits limits;
   /// In argv, `${run_id}`, `${run_dir}` and `${prompt_file}` are replaced by prepare.
 };
@@ -98,13 +116,15 @@ struct Found {
 };
 
 /// Starts, adopts and stops agents. A back-end. Ends are reported by pushing RunEnded inputs to the
-/// engine's queue (see io/agents.h for how); they come again after a restart until they are committed.
+/// engine's queue (see io/agents.h for how); they come again after a restart until they are
+/// committed.
 class Agents {
  public:
   virtual ~Agents() = default;
 
-  /// Makes run id and run directory and a shim that waits. Nothing runs yet; if this process dies now,
-  /// nothing ever will. Errc::no_space, io, busy (no processes, descriptors or memory: try again later).
+  /// Makes run id and run directory and a shim that waits. Nothing runs yet; if this process dies
+  /// now, nothing ever will. Errc::no_space, io, busy (no processes, descriptors or memory: try
+  /// again later).
   virtual Result<Prepared> prepare(const Launch& launch) = 0;
   /// Lets a prepared run go. To be called only after its start is committed.
   virtual Result<void> release(const RunId& run) = 0;
@@ -119,8 +139,8 @@ class Agents {
   virtual std::optional<Time> last_output(const Run& run) = 0;
 };
 
-/// A write the journal holds before it is performed. After a crash it is redone only if the file still
-/// is what it assumed.
+/// A write the journal holds before it is performed. After a crash it is redone only if the file
+/// still is what it assumed.
 struct Intent {
   std::uint64_t id = 0;  ///< set by the engine, unique per root
   enum class Kind { replace, append, create, move } kind = Kind::replace;
@@ -159,7 +179,7 @@ struct RejectedRow {
 
 /// Operator's control of a flow. resumed_at: budgets count from there.
 struct ControlRow {
-  FlowId flow;      ///< empty name and dialect: the root
+  FlowId flow;  ///< empty name and dialect: the root
   Control control = Control::run;
   Word reason;
   std::string why;
@@ -181,34 +201,37 @@ struct StageRow {
 /// One transaction. Members that are empty change nothing. Rows replace those of the same identity.
 struct Commit {
   std::vector<std::pair<AcceptedRow, std::string>> accepted;  ///< with the bytes
+  std::vector<std::string> moved_away;                        ///< paths no longer accepted
   std::vector<RejectedRow> rejected;
-  std::vector<std::string> no_longer_rejected;                ///< paths
-  std::vector<std::pair<std::string, std::string>> replaced;  ///< path and bytes a merge or restore overwrote
+  std::vector<std::string> no_longer_rejected;  ///< paths
+  std::vector<std::pair<std::string, std::string>>
+      replaced;  ///< path and bytes a merge or restore overwrote
   std::vector<StageRow> stages;
   std::vector<std::pair<FlowId, Json>> memos;
   std::vector<Run> runs;
   std::vector<Intent> intents;
   std::vector<std::uint64_t> intents_done;
   std::vector<ControlRow> controls;
-  std::vector<Request> requests;                              ///< taken over; ids are remembered
+  std::vector<Request> requests;  ///< taken over; ids are remembered
   std::vector<Reply> replies;
-  std::vector<Event> events;                                  ///< seq is set by the journal
-  std::vector<FlowId> forgotten;                              ///< everything of these flows is dropped
+  std::vector<Event> events;      ///< seq is set by the journal
+  std::vector<FlowId> forgotten;  ///< everything of these flows is dropped
   bool empty() const;
 };
 
 /// What the engine holds in memory: everything but bytes and ended history.
 struct Ledger {
-  Arrival arrival = 0;           ///< the last one given out
-  std::uint64_t intent = 0;      ///< the last id given out
+  Arrival arrival = 0;       ///< the last one given out
+  std::uint64_t intent = 0;  ///< the last id given out
   std::vector<AcceptedRow> accepted;
   std::vector<RejectedRow> rejected;
   std::vector<StageRow> stages;
   std::vector<std::pair<FlowId, Json>> memos;
-  std::vector<Run> runs;         ///< live ones, those of present generations, those of the last hour
-  std::vector<Intent> intents;   ///< not done
+  std::vector<Run> runs;        ///< live ones, those of present generations, those of the last hour
+  std::vector<Intent> intents;  ///< not done
   std::vector<ControlRow> controls;
-  std::vector<std::pair<std::string, Reply>> replies;  ///< answered requests whose files may still lie there
+  std::vector<std::pair<std::string, Reply>>
+      replies;  ///< answered requests whose files may still lie there
 };
 
 /// The memory of one root. One transaction per step; durable when commit returns.
@@ -216,8 +239,8 @@ class Journal {
  public:
   virtual ~Journal() = default;
   virtual Result<Ledger> load() = 0;
-  /// Errc::no_space: nothing was written, try again when there is room. Errc::io: nothing may be relied
-  /// on; the daemon has to end (exit 3) and read again.
+  /// Errc::no_space: nothing was written, try again when there is room. Errc::io: nothing may be
+  /// relied on; the daemon has to end (exit 3) and read again.
   virtual Result<void> commit(const Commit& commit) = 0;
   /// The accepted bytes of a path. Errc::not_found.
   virtual Result<std::string> bytes(const std::string& path) = 0;

@@ -126,7 +126,7 @@ TEST_CASE("what cannot be passed to a process is refused") {
   Launch wanted = bench.shell("true");
   wanted.env = {{"A=B", "C"}};
   CHECK(bench.agents->prepare(wanted).error().code == Errc::usage);
-  CHECK_FALSE(fs::exists(bench.folder.path() / "runs"));
+  CHECK_FALSE(fs::exists(bench.folder / "runs"));
 }
 
 TEST_CASE("a discarded run never ran and leaves nothing") {
@@ -136,7 +136,7 @@ TEST_CASE("a discarded run never ran and leaves nothing") {
   bench.agents->discard(run.id);
   CHECK(bench.eventually([before] { return children() == before; }));
   CHECK_FALSE(fs::exists(run.directory));
-  CHECK_FALSE(fs::exists(bench.folder.path() / "ran"));
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
   CHECK(bench.ends.empty());
   CHECK(bench.agents->release(run.id).error().code == Errc::not_found);
 }
@@ -148,7 +148,7 @@ TEST_CASE("a daemon that dies before the release leaves nothing running, and the
   const Found found = bench.agents->recover(run);
   const RunEnd end = found.adopted ? bench.wait(run) : found.end;
   CHECK(end.outcome == Outcome::voided);
-  CHECK_FALSE(fs::exists(bench.folder.path() / "ran"));
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
 }
 
 TEST_CASE("a shim that is killed while it waits makes the attempt void") {
@@ -161,7 +161,7 @@ TEST_CASE("a shim that is killed while it waits makes the attempt void") {
   }
   CHECK(bench.agents->release(run.id));
   CHECK(bench.wait(run).outcome == Outcome::voided);
-  CHECK_FALSE(fs::exists(bench.folder.path() / "ran"));
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
 }
 
 TEST_CASE("a claim somebody else has made burns the attempt") {
@@ -170,7 +170,7 @@ TEST_CASE("a claim somebody else has made burns the attempt") {
   std::ofstream(run.directory + "/claim") << "mine";
   REQUIRE(bench.agents->release(run.id));
   CHECK(bench.wait(run).outcome == Outcome::unknown);
-  CHECK_FALSE(fs::exists(bench.folder.path() / "ran"));
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
 }
 
 TEST_CASE("logs stop at the cap and say how much was dropped") {
@@ -234,7 +234,7 @@ TEST_CASE("a run stopped before its release never runs") {
   const Run run = bench.prepare(bench.shell("touch ran"));
   REQUIRE(bench.agents->stop(run));
   CHECK(bench.wait(run).outcome == Outcome::voided);
-  CHECK_FALSE(fs::exists(bench.folder.path() / "ran"));
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
 }
 
 TEST_CASE(
@@ -301,7 +301,7 @@ TEST_CASE("a daemon that comes back adopts its agents and hears how they end") {
   REQUIRE(bench.wait_for("ready"));
   bench.restart();
   CHECK(bench.agents->recover(run).adopted);
-  std::ofstream(bench.folder.path() / "go");
+  std::ofstream(bench.folder / "go");
   const RunEnd end = bench.wait(run);
   CHECK(end.outcome == Outcome::failed);
   CHECK(end.exit_code == 4);
@@ -353,7 +353,7 @@ TEST_CASE("a process number in other hands gets no signal") {
   CHECK(bench.agents->recover(run).adopted);
   CHECK(bench.agents->stop(run).error().code == Errc::io);
   CHECK(stranger.unhurt());
-  std::ofstream(bench.folder.path() / "go");
+  std::ofstream(bench.folder / "go");
   CHECK(bench.wait(run).outcome == Outcome::succeeded);
   CHECK(stranger.unhurt());
 }
@@ -437,12 +437,12 @@ TEST_CASE("without a shim to start, prepare leaves nothing behind") {
   const std::size_t before = open_descriptors();
   CHECK_FALSE(agents->prepare(bench.shell("true")));
   CHECK(open_descriptors() == before);
-  CHECK(fs::is_empty(bench.folder.path() / "runs"));
+  CHECK(fs::is_empty(bench.folder / "runs"));
 }
 
 TEST_CASE("on a full disk nothing is prepared, and an end waits for room") {
   Bench bench;
-  const fs::path runs = bench.folder.path() / "runs";
+  const fs::path runs = bench.folder / "runs";
   fs::create_directory(runs);
   if (geteuid() != 0 || mount("tmpfs", runs.c_str(), "tmpfs", 0, "size=64k") != 0) {
     MESSAGE("skipped: only root can mount a small file system");
@@ -458,7 +458,7 @@ TEST_CASE("on a full disk nothing is prepared, and an end waits for room") {
   fill();
   const auto full = bench.agents->prepare(bench.shell("true"));
   CHECK(full.error().code == Errc::no_space);
-  std::ofstream(bench.folder.path() / "go");
+  std::ofstream(bench.folder / "go");
   for (int turn = 0; turn < 30; ++turn)
     bench.context->run_for(std::chrono::milliseconds(10));
   CHECK(bench.ends.empty());

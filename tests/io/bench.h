@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +24,7 @@
 
 #include "io/agents.h"
 #include "io/process.h"
+#include "io/temp_folder.h"
 #include "print.h"
 
 namespace doctest {
@@ -41,35 +41,6 @@ struct StringMaker<baton::Outcome> {
 namespace baton::test {
 
 namespace fs = std::filesystem;
-
-inline std::string slurp(const fs::path& path) {
-  const std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-/// Removed with everything in it.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string name = (fs::temp_directory_path() / "baton-io-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~TempFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  TempFolder(TempFolder&&) = delete;
-  TempFolder& operator=(TempFolder&&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// Processes that are not dead and carry this text in their environment.
 inline std::vector<std::int64_t> processes_with(std::string_view variable) {
@@ -129,7 +100,7 @@ class Bench {
   }
 
   ProcessAgentsOptions options() const {
-    return {.runs = {.path = (folder.path() / "runs").string(), .group = std::nullopt},
+    return {.runs = {.path = folder / "runs", .group = std::nullopt},
             .shim = BATON_SHIM,
             .cgroup = cgroup};
   }
@@ -193,9 +164,9 @@ class Bench {
 
   /// Waits until a file exists and is complete, as the agents below write it.
   bool wait_for(const std::string& name) const {
-    return eventually([&] { return fs::exists(folder.path() / name); });
+    return eventually([&] { return fs::exists(folder / name); });
   }
-  std::string text(const std::string& name) const { return slurp(folder.path() / name); }
+  std::string text(const std::string& name) const { return slurp(folder / name); }
   static std::string out(const Run& run) { return slurp(fs::path(run.directory) / "stdout.log"); }
 
   bool nothing_left(const Run& run) const {

@@ -25,23 +25,23 @@ TEST_CASE("placeholders of a run are filled in, everything else stays") {
 TEST_CASE("modes of a run's files do not depend on the umask") {
   const TempFolder temp;
   const mode_t before = umask(0077);
-  const auto made = baton::make_run_directory({.path = temp.path() / "runs", .group = getegid()},
-                                              "7f", "prompt", "launch");
+  const auto made = baton::make_run_directory({.path = temp / "runs", .group = getegid()}, "7f",
+                                              "prompt", "launch");
   umask(before);
   REQUIRE(made);
-  const fs::path run = temp.path() / "runs" / "7f";
+  const fs::path run = fs::path(temp / "runs") / "7f";
   const auto mode = [](const fs::path& path) {
     return static_cast<unsigned>(fs::status(path).permissions());
   };
-  CHECK(mode(temp.path() / "runs") == 0750);
+  CHECK(mode(temp / "runs") == 0750);
   CHECK(mode(run) == 0750);
   CHECK(mode(run / "lock") == 0640);
   CHECK(mode(run / "prompt") == 0640);
   CHECK(mode(run / "launch") == 0600);
   CHECK(slurp(run / "prompt") == "prompt");
-  CHECK(baton::make_run_directory({.path = temp.path() / "runs", .group = {}}, "7f", "", "")
-            .error()
-            .code == baton::Errc::changed);
+  CHECK(
+      baton::make_run_directory({.path = temp / "runs", .group = {}}, "7f", "", "").error().code ==
+      baton::Errc::changed);
 }
 
 TEST_CASE("a run's lock is held by one") {
@@ -63,8 +63,8 @@ TEST_CASE("a run's lock is held by one") {
 
 TEST_CASE("removing a run's folder follows no links") {
   const TempFolder temp;
-  const fs::path run = temp.path() / "run";
-  const fs::path precious = temp.path() / "precious";
+  const fs::path run = temp / "run";
+  const fs::path precious = temp / "precious";
   fs::create_directories(run / "a" / "b");
   fs::create_directory(precious);
   std::ofstream(precious / "file") << "x";
@@ -75,7 +75,7 @@ TEST_CASE("removing a run's folder follows no links") {
   CHECK_FALSE(fs::exists(run));
   CHECK(slurp(precious / "file") == "x");
   CHECK(baton::remove_run_directory(run));  // gone already
-  fs::create_symlink(precious, temp.path() / "looks-like-a-run");
-  (void)baton::remove_run_directory(temp.path() / "looks-like-a-run");
+  fs::create_symlink(precious, temp / "looks-like-a-run");
+  (void)baton::remove_run_directory(temp / "looks-like-a-run");
   CHECK(slurp(precious / "file") == "x");
 }

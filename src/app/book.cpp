@@ -1,0 +1,176 @@
+#include "app/book.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace baton {
+namespace {
+constexpr Millis kHour{3'600'000};
+}
+
+std::vector<Run>::iterator FlowBook::run(const RunId& wanted) {
+  return std::find_if(runs.begin(), runs.end(), [&](const Run& run) { return run.id == wanted; });
+}
+
+bool FlowBook::live() const {
+  return std::any_of(runs.begin(), runs.end(), [](const Run& run) { return run.live(); });
+}
+
+Books books_of(const Ledger& ledger) {
+  Books books;
+  const auto book = [&](const FlowId& flow) -> FlowBook& {
+    FlowBook& found = books[flow];
+    found.id = flow;
+    found.control.flow = flow;
+    return found;
+  };
+  for (const AcceptedRow& row : ledger.accepted)
+    book(row.flow).accepted[row.path] = row;
+  for (const RejectedRow& row : ledger.rejected)
+    book(row.flow).rejected[row.path] = row;
+  for (const StageRow& row : ledger.stages) {
+    book(row.flow).stages[row.subject] = row.state;
+    book(row.flow).entries[row.subject] = row.entries;
+    book(row.flow).last_activity = std::max(book(row.flow).last_activity, row.state.since);
+  }
+  for (const auto& [flow, memo] : ledger.memos)
+    book(flow).memo = memo;
+  for (const Run& run : ledger.runs)
+    book(run.key.flow).runs.push_back(run);
+  for (const ControlRow& row : ledger.controls)
+    book(row.flow).control = row;
+  return books;
+}
+
+void forget_old_runs(FlowBook& book, Time now) {
+  std::erase_if(book.runs, [&](const Run& run) {
+    if (run.live() || run.started > now - kHour)
+      return false;
+    const auto stage = book.stages.find(run.key.subject);
+    return stage != book.stages.end() && stage->second.generation != run.key.generation;
+  });
+}
+
+const FlowBook* Draft::find(const FlowId& flow) const {
+  if (const auto found = touched_.find(flow); found != touched_.end())
+    return &found->second;
+  const auto found = books_.find(flow);
+  return found == books_.end() ? nullptr : &found->second;
+}
+
+FlowBook& Draft::touch(const FlowId& flow) {
+  const auto [at, fresh] = touched_.try_emplace(flow);
+  if (fresh) {
+    if (const auto found = books_.find(flow); found != books_.end())
+      at->second = found->second;
+    at->second.id = flow;
+    at->second.control.flow = flow;
+  }
+  return at->second;
+}
+
+void Draft::publish(Books& books) {
+  for (auto& [flow, book] : touched_)
+    books[flow] = std::move(book);
+  for (const FlowId& flow : forgotten)
+    books.erase(flow);
+  touched_.clear();
+}
+
+void Draft::event(Word event, const FlowId& flow, std::string why, Subject subject, Role role,
+                  RunId run) {
+  commit.events.push_back(Event{0, wall, std::move(event), flow, std::move(subject),
+                                std::move(role), std::move(run), std::move(why)});
+}
+
+void Draft::reply(const Reply& reply) {
+  const bool answered =
+      std::any_of(commit.replies.begin(), commit.replies.end(),
+                  [&](const Reply& other) { return other.request == reply.request; });
+  if (!answered)
+    commit.replies.push_back(reply);
+}
+
+void Draft::memo(FlowBook& book, const Json& memo) {
+  if (memo == book.memo)
+    return;
+  book.memo = memo;
+  std::erase_if(commit.memos, [&](const auto& row) { return row.first == book.id; });
+  commit.memos.emplace_back(book.id, memo);
+}
+
+void Draft::control(FlowBook& book, Control control, Word reason, std::string why) {
+  ControlRow& row = book.control;
+  if (control == Control::run)
+    row.resumed_at = now;
+  row.control = control;
+  row.reason = std::move(reason);
+  row.why = std::move(why);
+  row.since = now;
+  row.flow = book.id;
+  decide.insert(book.id);
+  std::erase_if(commit.controls, [&](const ControlRow& other) { return other.flow == book.id; });
+  commit.controls.push_back(row);
+}
+
+void Draft::put(FlowBook& book, const Run& run) {
+  if (const auto at = book.run(run.id); at != book.runs.end())
+    *at = run;
+  else
+    book.runs.push_back(run);
+  const auto row = std::find_if(commit.runs.begin(), commit.runs.end(),
+                                [&](const Run& other) { return other.id == run.id; });
+  if (row != commit.runs.end())
+    *row = run;
+  else
+    commit.runs.push_back(run);
+}
+
+void Draft::accept(FlowBook& book, const AcceptedRow& row,
+                   std::shared_ptr<const Document> document) {
+  book.accepted[row.path] = row;
+  book.last_activity = now;
+  decide.insert(book.id);
+  if (book.rejected.erase(row.path) > 0)
+    commit.no_longer_rejected.push_back(row.path);
+  presence.erase(row.path);
+  std::erase_if(commit.accepted, [&](const auto& pair) { return pair.first.path == row.path; });
+  commit.accepted.emplace_back(row, document->text());
+  documents[row.path] = std::move(document);
+}
+
+void Draft::write_over(const FlowBook& book, const std::string& path, const FileBytes& now_there,
+                       const std::string& text, const std::string& why) {
+  commit.replaced.emplace_back(path, now_there.bytes);
+  Intent write;
+  write.kind = Intent::Kind::replace;
+  write.path = path;
+  write.assumes = now_there.digest;
+  write.bytes = text;
+  write.after = digest_of(text);
+  write.flow = book.id;
+  write.why = why;
+  plan_write(std::move(write));
+}
+
+void Draft::plan_write(Intent write) {
+  for (Intent& earlier : writes) {
+    if (earlier.path != write.path || earlier.kind == Intent::Kind::move)
+      continue;
+    if (write.kind == Intent::Kind::append && earlier.kind != Intent::Kind::replace) {
+      earlier.bytes += write.bytes;
+      earlier.after = digest_of(earlier.bytes);
+      return;
+    }
+    if (write.kind == Intent::Kind::replace && earlier.kind != Intent::Kind::append) {
+      earlier.bytes = std::move(write.bytes);
+      earlier.after = write.after;
+      earlier.why += "; " + write.why;
+      return;
+    }
+  }
+  write.id = ++intent;
+  writes.push_back(std::move(write));
+}
+
+}  // namespace baton

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "core/catalog.h"
+#include "core/dialect.h"
+#include "core/effect.h"
+#include "core/ports.h"
+
+namespace baton {
+
+/// What the engine remembers of one flow: the journal's rows and what was last decided from them.
+struct FlowBook {
+  FlowId id;
+  std::map<std::string, AcceptedRow> accepted;  ///< by path
+  std::map<std::string, RejectedRow> rejected;  ///< by path
+  std::map<Subject, StageState> stages;
+  std::map<Subject, std::map<Word, std::uint64_t>> entries;
+  Json memo;
+  std::vector<Run> runs;  ///< live ones, those of present generations, those of the last hour
+  ControlRow control;
+  Time last_activity{};
+
+  // Derived; computed anew after a restart.
+  Decision decision;
+  std::map<std::string, Findings> conflicts;  ///< rules across documents that are broken, by path
+  std::string disputed;         ///< somebody keeps writing against the rules; until resume
+  Time calm_at{};               ///< the rate breaker is open until then
+  std::optional<Hold> held;     ///< why the flow may start nothing at all
+  std::vector<Hold> holds;      ///< of the last plan
+  std::vector<Notice> notices;  ///< said already
+  bool failed = false;
+  bool waiting = false;
+
+  std::vector<Run>::iterator run(const RunId& id);
+  bool live() const;
+};
+
+using Books = std::map<FlowId, FlowBook>;
+
+/// The books as the journal has them.
+Books books_of(const Ledger& ledger);
+
+/// Drops runs nobody asks for any more: ended, of a former generation, older than an hour.
+void forget_old_runs(FlowBook& book, Time now);
+
+/// One step under construction: copies of the flows it touches and the transaction that makes them
+/// true. Nothing outside changes until the transaction is committed; then `publish`.
+class Draft {
+ public:
+  Draft(const Books& books, Arrival last_arrival, std::uint64_t last_intent, Time at, Time wall_at)
+      : now(at), wall(wall_at), arrival(last_arrival), intent(last_intent), books_(books) {}
+
+  const FlowBook* find(const FlowId& flow) const;
+  FlowBook& touch(const FlowId& flow);
+  const std::map<FlowId, FlowBook>& touched() const { return touched_; }
+  void publish(Books& books);
+
+  void event(Word event, const FlowId& flow, std::string why, Subject subject = {}, Role role = {},
+             RunId run = {});
+  /// The answer to a request; the first one counts.
+  void reply(const Reply& reply);
+  /// Enters a dialect's memo, if it differs.
+  void memo(FlowBook& book, const Json& memo);
+  /// Enters the operator's control of a flow.
+  void control(FlowBook& book, Control control, Word reason, std::string why);
+  /// Enters a run into the book and the transaction.
+  void put(FlowBook& book, const Run& run);
+  /// Enters an accepted version; a later one of the same path in this step takes its place.
+  void accept(FlowBook& book, const AcceptedRow& row, std::shared_ptr<const Document> document);
+  /// Plans to write `text` over what stands in the file now; the journal keeps what it replaces.
+  void write_over(const FlowBook& book, const std::string& path, const FileBytes& now_there,
+                  const std::string& text, const std::string& why);
+  /// Plans a write; joins it with one of the same path that is planned already.
+  void plan_write(Intent intent);
+
+  const Time now;
+  const Time wall;
+  Arrival arrival;
+  std::uint64_t intent;
+  Commit commit;
+  std::vector<Intent> writes;  ///< at most one that replaces or creates a path, in order
+  std::map<std::string, std::shared_ptr<const Document>> documents;  ///< accepted in this step
+  std::set<std::string> presence;  ///< paths whose `present` changed
+  std::set<FlowId> decide;         ///< flows whose decision may differ now
+  std::set<FlowId> forgotten;
+
+ private:
+  const Books& books_;
+  std::map<FlowId, FlowBook> touched_;
+};
+
+}  // namespace baton

@@ -1,0 +1,155 @@
+#include "app/control.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+using Answer = std::pair<bool, std::string>;
+
+std::string plural(std::size_t count, const std::string& word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+std::size_t live_runs(const FlowBook& book) {
+  return static_cast<std::size_t>(
+      std::count_if(book.runs.begin(), book.runs.end(), [](const Run& r) { return r.live(); }));
+}
+
+std::string by(const Request& request) {
+  return request.by.empty() ? "" : " by " + printable(request.by, 80);
+}
+
+Answer pause(const Request& request, FlowBook& book, Draft& draft) {
+  draft.control(book, Control::pause, "paused", "paused" + by(request));
+  const std::size_t running = live_runs(book);
+  return {true, running == 0 ? "paused" : "paused; " + plural(running, "agent") + " may finish"};
+}
+
+Answer stop(const Request& request, FlowBook& book, Draft& draft) {
+  draft.control(book, Control::stop, "stopped", "stopped" + by(request));
+  return {true, "stopping " + plural(live_runs(book), "agent")};
+}
+
+Answer resume(FlowBook& book, Draft& draft) {
+  book.disputed.clear();
+  book.control.started = true;
+  draft.control(book, Control::run, "", "");
+  return {true, "resumed"};
+}
+
+Answer retry(const Request& request, FlowBook& book, Draft& draft) {
+  std::size_t forgiven = 0;
+  const std::vector<Run> runs = book.runs;
+  for (Run run : runs) {
+    const auto stage = book.stages.find(run.key.subject);
+    const bool present =
+        stage == book.stages.end() || stage->second.generation == run.key.generation;
+    if (run.live() || run.forgiven || !present ||
+        (!request.subject.empty() && request.subject != run.key.subject))
+      continue;
+    run.forgiven = true;
+    draft.put(book, run);
+    ++forgiven;
+  }
+  draft.decide.insert(book.id);
+  if (forgiven == 0)
+    return {false, "there is no ended attempt to be made again" +
+                       (request.subject.empty() ? "" : " for " + printable(request.subject, 80))};
+  return {true, "to be tried again: " + plural(forgiven, "attempt") + " forgiven"};
+}
+
+Answer forget(FlowBook& book, Draft& draft) {
+  if (book.live())
+    return {false, "agents of it are running; `baton stop " + text(book.id) + "` first"};
+  const auto there = std::find_if(book.accepted.begin(), book.accepted.end(),
+                                  [](const auto& row) { return row.second.present; });
+  if (there != book.accepted.end())
+    return {false, there->first + " is still there and would start it anew; remove it first"};
+  draft.commit.forgotten.push_back(book.id);
+  draft.forgotten.insert(book.id);
+  return {true, "forgotten"};
+}
+
+Answer for_flow(const Request& request, FlowBook& book, Draft& draft) {
+  if (request.verb == "pause")
+    return pause(request, book, draft);
+  if (request.verb == "stop")
+    return stop(request, book, draft);
+  if (request.verb == "resume")
+    return resume(book, draft);
+  if (request.verb == "retry")
+    return retry(request, book, draft);
+  if (request.verb == "forget")
+    return forget(book, draft);
+  return {false, "`" + printable(request.verb, 40) + "` means nothing to a flow of the dialect " +
+                     book.id.dialect};
+}
+
+Answer for_root(const Request& request, const Books& books, Draft& draft) {
+  FlowBook& root = draft.touch(FlowId{});
+  std::size_t running = 0;
+  for (const auto& [flow, book] : books) {
+    if (flow == FlowId{})
+      continue;
+    running += live_runs(book);
+    draft.decide.insert(flow);
+    if (request.verb == "resume" && book.control.control != Control::run)
+      (void)resume(draft.touch(flow), draft);
+  }
+  if (request.verb == "pause") {
+    (void)pause(request, root, draft);
+    return {true, "everything is paused; " + plural(running, "agent") + " may finish"};
+  }
+  if (request.verb == "stop") {
+    (void)stop(request, root, draft);
+    return {true, "stopping " + plural(running, "agent")};
+  }
+  if (request.verb == "resume") {
+    (void)resume(root, draft);
+    return {true, "everything is resumed"};
+  }
+  return {false, "`" + printable(request.verb, 40) + "` needs a flow"};
+}
+
+Answer unknown_flow(const Request& request, const Books& books) {
+  std::vector<std::string> names;
+  for (const auto& [flow, book] : books)
+    if (flow != FlowId{})
+      names.push_back(text(flow));
+  const auto near = nearest(text(request.flow), names);
+  return {false, "there is no flow " + printable(text(request.flow), 120) +
+                     (near ? "; did you mean " + *near + "?" : "; `baton status` lists them")};
+}
+
+}  // namespace
+
+Handled handle(const Request& request, const Books& books, Draft& draft) {
+  Handled handled;
+  handled.reply.request = request.id;
+  Answer answer;
+  if (request.verb == "drain") {
+    handled.drain = true;
+    answer = {true, "no new starts; the daemon ends when the last agent has"};
+  } else if (request.verb == "reload") {
+    handled.reload = true;
+    return handled;
+  } else if (request.flow == FlowId{}) {
+    answer = for_root(request, books, draft);
+  } else if (draft.find(request.flow) == nullptr) {
+    answer = unknown_flow(request, books);
+  } else {
+    answer = for_flow(request, draft.touch(request.flow), draft);
+  }
+  handled.reply.accepted = answer.first;
+  handled.reply.message = answer.second;
+  draft.event(answer.first ? "request" : "refused", request.flow,
+              request.verb + by(request) + ": " + answer.second, request.subject);
+  return handled;
+}
+
+}  // namespace baton

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+
+#include "app/book.h"
+#include "core/event.h"
+
+namespace baton {
+
+/// What a request came to. `drain` and `reload` are for the engine itself.
+struct Handled {
+  Reply reply;
+  bool drain = false;
+  bool reload = false;
+};
+
+/// Deals with the verbs every dialect shares: pause, resume, stop, retry, forget, drain, reload.
+/// The flow's own dialect has been asked before. Changes go into the draft.
+Handled handle(const Request& request, const Books& books, Draft& draft);
+
+}  // namespace baton

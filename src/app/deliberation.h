@@ -1,0 +1,46 @@
+#pragma once
+
+#include <vector>
+
+#include "app/book.h"
+#include "app/judge.h"
+#include "app/library.h"
+#include "core/dialect.h"
+
+namespace baton {
+
+/// Steps 5 to 7 of the one path for one flow: rules across documents, generations, the dialect's
+/// decision, its updates applied in memory and everything asked again, at most eight times.
+class Deliberation {
+ public:
+  Deliberation(Library& library, Schemas& schemas, const Catalog& catalog,
+               const Environment& environment, LoadLimits limits)
+      : library_(library),
+        schemas_(schemas),
+        catalog_(catalog),
+        environment_(environment),
+        limits_(limits) {}
+
+  /// Leaves decision, holds and stages in the flow's book and the writes in the draft. Errc::io
+  /// when the journal's copies cannot be read.
+  Result<void> decide(const FlowId& flow, Draft& draft, const std::vector<Request>& requests);
+
+ private:
+  void check(FlowBook& book, const Catalog::Entry& entry, const FlowState& docs, Draft& draft);
+  static bool advance(FlowBook& book, const Stages& stages, Draft& draft);
+  /// Errc::changed when an update assumes something else than what is accepted; Errc::schema when
+  /// it would make the document invalid.
+  Result<void> apply(FlowBook& book, FlowState& docs, const Update& update, Draft& draft);
+  Result<void> put(FlowBook& book, FlowState& docs, const std::string& path, std::string text,
+                   Draft& draft);
+  Result<void> move(FlowBook& book, FlowState& docs, const Move& update, Draft& draft);
+  static void hold(FlowBook& book, const Catalog::Entry& entry, Time now);
+
+  Library& library_;
+  Schemas& schemas_;
+  const Catalog& catalog_;
+  const Environment& environment_;
+  LoadLimits limits_;
+};
+
+}  // namespace baton

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/book.h"
+#include "app/launch.h"
+#include "base/document.h"
+#include "base/result.h"
+#include "base/schema.h"
+#include "core/catalog.h"
+#include "core/ports.h"
+#include "core/reconcile.h"
+
+namespace baton {
+
+/// Everything the engine needs to know besides the ports. Replaced as a whole by `reconfigure`.
+struct Setup {
+  std::vector<std::pair<const Dialect*, Json>> dialects;  ///< and their options
+  std::map<Role, AgentSpec> agents;
+  Environment environment;
+  SchemaFetch schemas;  ///< schema files below the configuration
+  LoadLimits load;
+  RetryLimits retry;
+  std::uint32_t max_running = 4;
+  std::uint32_t spawns_per_hour = 60;
+  OnInterrupted on_interrupted = OnInterrupted::hold;
+  std::size_t max_existing = 20;  ///< flows that may start something at the first start on a root
+  bool act_on_existing = false;
+  bool may_start = true;   ///< false: control without a daemon: nothing new is started
+  bool rehearsal = false;  ///< decide only: no commit, no start, no write
+};
+
+struct Ports {
+  Disk& disk;
+  Journal& journal;
+  Agents& agents;
+  Requests& requests;
+  Clock& clock;
+  Observer& observer;
+};
+
+/// One root's daemon: the one path of src/README.md. One thread; no call blocks for long. A step
+/// looks at what came in, decides, commits one transaction, and performs what it says.
+class Engine {
+ public:
+  /// Errc::config when a schema cannot be used or an option makes no sense.
+  static Result<std::unique_ptr<Engine>> make(const Ports& ports, Setup setup);
+  virtual ~Engine() = default;
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  Engine(Engine&&) = delete;
+  Engine& operator=(Engine&&) = delete;
+
+  /// Reads the journal and settles what was open: runs, then intents. Then a Rescan is due.
+  virtual Result<void> recover() = 0;
+  /// One step. Errc::io: nothing may be relied on any more; end, start anew. Any other trouble is
+  /// dealt with inside (a full disk, no processes: tried again later).
+  virtual Result<void> step(const std::vector<Input>& inputs) = 0;
+  /// Something is left to do at once: step again with no input.
+  virtual bool pending() const = 0;
+  /// When to step again at the latest, without any input.
+  virtual std::optional<Time> wake() const = 0;
+
+  /// Nothing runs, nothing is settling, and nothing will be started without somebody's doing.
+  virtual bool quiet() const = 0;
+  virtual std::size_t running() const = 0;
+  /// No new starts from now on (`drain`, or the daemon is ending).
+  virtual void drain() = 0;
+  virtual bool draining() const = 0;
+  /// Ends all agents (an impatient Ctrl-C). Not remembered: the next daemon starts their work again.
+  virtual void stop_agents(const std::string& why) = 0;
+  virtual void running_elsewhere(std::uint32_t agents) = 0;
+  /// A request to read the configuration again came in; answer it with `answer`.
+  virtual std::optional<std::string> reload_wanted() = 0;
+  virtual void answer(const Reply& reply) = 0;
+  /// New configuration; everything is decided anew. After an error the old one stays in force.
+  virtual Result<void> reconfigure(Setup setup) = 0;
+
+  virtual const Books& books() const = 0;
+  virtual const Catalog& catalog() const = 0;
+  /// Documents of a flow, for explaining.
+  virtual Result<FlowState> documents(const FlowId& flow) = 0;
+  /// What the last step decided to start and stop (also in a rehearsal, where nothing was done).
+  virtual const Plan& plan() const = 0;
+  /// The disk of the journal is full: supervising only.
+  virtual bool disk_full() const = 0;
+};
+
+}  // namespace baton

@@ -1,0 +1,358 @@
+#include "app/intake.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace baton {
+namespace {
+
+constexpr Millis kSettleTime{2000};
+constexpr Millis kFirstPause{50};
+constexpr Millis kLongestPause{800};
+constexpr std::size_t kMaxRestores = 3;
+constexpr Millis kRestoreWindow{600'000};
+
+/// Whoever must have written it, when only one could have: the flow's only live run.
+RunId only_writer(const FlowBook& book) {
+  RunId writer;
+  for (const Run& run : book.runs) {
+    if (!run.live())
+      continue;
+    if (!writer.empty())
+      return {};
+    writer = run.id;
+  }
+  return writer;
+}
+
+Finding unreadable(const Error& error) {
+  Finding finding;
+  finding.rule = "file";
+  finding.message = error.message;
+  return finding;
+}
+
+}  // namespace
+
+Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
+  std::set<std::string> paths;
+  std::set<std::string> present;
+  for (const PatternFolder& folder : catalog_.folders()) {
+    auto entries = ports_.disk.list(folder.folder, folder.depth);
+    if (!entries)
+      return pass_on(entries);
+    for (const FileEntry& entry : *entries) {
+      if (!catalog_.match(entry.path))
+        continue;
+      present.insert(entry.path);
+      const auto seen = stamps_.find(entry.path);
+      if (all || entry.stamp == 0 || seen == stamps_.end() || seen->second != entry.stamp)
+        paths.insert(entry.path);
+    }
+  }
+  for (const auto& [flow, book] : books) {
+    for (const auto& [path, row] : book.accepted)
+      if (row.present && !present.contains(path))
+        paths.insert(path);
+    for (const auto& [path, row] : book.rejected)
+      if (!present.contains(path))
+        paths.insert(path);
+  }
+  return paths;
+}
+
+Result<void> Intake::look(const std::string& path, Draft& draft,
+                          const std::vector<Request>& requests) {
+  const auto match = catalog_.match(path);
+  if (!match)
+    return {};
+  auto bytes = ports_.disk.read(path, limits_.max_bytes);
+  if (!bytes) {
+    stamps_.erase(path);
+    if (bytes.error().code == Errc::not_found) {
+      gone(*match, path, draft);
+    } else if (bytes.error().code == Errc::busy) {
+      // For as long as it takes: the file itself is not to blame.
+      if (!wait(path, {}, draft.now))
+        (void)wait(path, {}, draft.now);
+    } else {
+      reject(*match, path, digest_of(bytes.error().message), {unreadable(bytes.error())}, draft);
+    }
+    return {};
+  }
+  stamps_[path] = bytes->stamp;
+  if (const FlowBook* const book = draft.find(match->flow)) {
+    const auto accepted = book->accepted.find(path);
+    if (accepted != book->accepted.end() && accepted->second.digest == bytes->digest) {
+      same(*match, path, draft);
+      return {};
+    }
+    const auto rejected = book->rejected.find(path);
+    if (rejected != book->rejected.end() && rejected->second.digest == bytes->digest)
+      return {};
+  }
+  Verdict verdict = judge(*match, path, bytes->bytes, ports_.schemas, limits_);
+  // A file that does not parse may be half written. One that parses and is wrong is wrong.
+  if (verdict.document == nullptr && wait(path, bytes->digest, draft.now))
+    return {};
+  if (!verdict.accepted()) {
+    reject(*match, path, bytes->digest, verdict.findings, draft);
+    return {};
+  }
+  return admit(*match, path, std::move(*bytes), std::move(verdict), draft, requests);
+}
+
+bool Intake::wait(const std::string& path, const Digest& digest, Time now) {
+  Unsettled& file = unsettled_[path];
+  if (file.since == Time{} || file.digest != digest)
+    file = Unsettled{digest, now, now, kFirstPause};
+  else if (now < file.again)
+    return true;
+  if (now - file.since >= kSettleTime) {
+    unsettled_.erase(path);
+    return false;
+  }
+  file.again = std::min(now + file.pause, file.since + kSettleTime);
+  file.pause = std::min(file.pause * 2, kLongestPause);
+  return true;
+}
+
+void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
+  unsettled_.erase(path);
+  const FlowBook* const known = draft.find(match.flow);
+  if (known == nullptr)
+    return;
+  if (known->rejected.contains(path)) {
+    draft.touch(match.flow).rejected.erase(path);
+    draft.commit.no_longer_rejected.push_back(path);
+  }
+  const auto row = known->accepted.find(path);
+  if (row == known->accepted.end() || !row->second.present)
+    return;
+  FlowBook& book = draft.touch(match.flow);
+  AcceptedRow& changed = book.accepted[path];
+  changed.present = false;
+  draft.presence.insert(path);
+  draft.decide.insert(match.flow);
+  draft.event("gone", match.flow, path + " is gone; its last accepted version stays in force");
+}
+
+void Intake::same(const Catalog::Match& match, const std::string& path, Draft& draft) {
+  unsettled_.erase(path);
+  const FlowBook& known = *draft.find(match.flow);
+  if (known.rejected.contains(path)) {
+    draft.touch(match.flow).rejected.erase(path);
+    draft.commit.no_longer_rejected.push_back(path);
+    draft.event("accepted", match.flow, path + " is again as it was accepted last");
+  }
+  if (known.accepted.at(path).present)
+    return;
+  draft.touch(match.flow).accepted[path].present = true;
+  draft.presence.insert(path);
+  draft.decide.insert(match.flow);
+  draft.event("back", match.flow, path + " is there again, as it was");
+}
+
+void Intake::reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
+                    const Findings& findings, Draft& draft) {
+  unsettled_.erase(path);
+  const FlowBook* const known = draft.find(match.flow);
+  if (known != nullptr) {
+    const auto row = known->rejected.find(path);
+    if (row != known->rejected.end() && row->second.digest == digest)
+      return;
+  }
+  FlowBook& book = draft.touch(match.flow);
+  const RejectedRow row{path, match.flow, digest, findings_json(path, findings), draft.wall};
+  book.rejected[path] = row;
+  book.last_activity = draft.now;
+  draft.commit.rejected.push_back(row);
+  draft.decide.insert(match.flow);
+  std::string why = path;
+  const auto first = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& f) { return f.severity == Severity::error; });
+  if (first != findings.end()) {
+    if (first->rule != "file")
+      why += ":" + std::to_string(first->span.begin.line) + ":" +
+             std::to_string(first->span.begin.column);
+    why += ": " + first->message;
+    if (findings.size() > 1)
+      why += " (and " + std::to_string(findings.size() - 1) + " more)";
+  }
+  draft.event("rejected", match.flow, why);
+}
+
+Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& path,
+                              const Document& after, Draft& draft,
+                              const std::vector<Request>& requests) {
+  if (match.entry->dialect->admit == nullptr)
+    return Admission{};
+  FlowBook& book = draft.touch(match.flow);
+  auto docs = ports_.library.open(book, *match.entry, draft.documents);
+  if (!docs)
+    return pass_on(docs);
+  const auto before = docs->find(path);
+  const Change change{path, match.kind->kind,
+                      before == docs->end() ? nullptr : before->second.document.get(), after,
+                      only_writer(book)};
+  const View view{book.id,   *docs,     book.stages,          book.runs,
+                  book.memo, requests,  match.entry->options, environment_,
+                  draft.now, draft.wall};
+  Admission admission = match.entry->dialect->admit(view, change);
+  if (admission.memo)
+    draft.memo(book, *admission.memo);
+  // Nothing to put back: then it is simply wrong.
+  if (admission.verdict == Admission::Verdict::restore && change.before == nullptr)
+    admission.text.clear();
+  else if (admission.verdict == Admission::Verdict::restore)
+    admission.text = change.before->text();
+  return admission;
+}
+
+Result<void> Intake::admit(const Catalog::Match& match, const std::string& path, FileBytes bytes,
+                           Verdict verdict, Draft& draft, const std::vector<Request>& requests) {
+  auto asked = ask(match, path, *verdict.document, draft, requests);
+  if (!asked)
+    return pass_on(asked);
+  const Admission admission = std::move(*asked);
+  FlowBook& book = draft.touch(match.flow);
+  switch (admission.verdict) {
+    case Admission::Verdict::accept:
+      accept(match, path, verdict.document, only_writer(book), draft);
+      break;
+    case Admission::Verdict::later: {
+      Unsettled& file = unsettled_[path];
+      file = Unsettled{bytes.digest, draft.now, draft.now + std::max(admission.again, kFirstPause),
+                       kFirstPause};
+      break;
+    }
+    case Admission::Verdict::restore:
+      if (!admission.text.empty())
+        return restore(match, path, std::move(bytes), admission, draft);
+      reject(match, path, bytes.digest, admission.findings, draft);
+      break;
+    case Admission::Verdict::merged: {
+      Verdict merged = judge(match, path, admission.text, ports_.schemas, limits_);
+      if (!merged.accepted()) {
+        reject(match, path, bytes.digest, merged.findings, draft);
+        break;
+      }
+      draft.write_over(book, path, bytes, admission.text, admission.why);
+      accept(match, path, merged.document, "baton", draft);
+      draft.event("merged", book.id, path + ": " + admission.why);
+      break;
+    }
+  }
+  return {};
+}
+
+void Intake::accept(const Catalog::Match& match, const std::string& path,
+                    const std::shared_ptr<const Document>& document, const RunId& writer,
+                    Draft& draft) {
+  unsettled_.erase(path);
+  FlowBook& book = draft.touch(match.flow);
+  draft.accept(book,
+               AcceptedRow{path, match.flow, match.kind->kind, match.part, document->digest(),
+                           ++draft.arrival, writer, true},
+               document);
+  count_change(match, path, book, draft);
+  draft.event("accepted", match.flow,
+              path + (writer.empty() ? "" : " (written by " + writer.substr(0, 8) + ")"));
+}
+
+void Intake::count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
+                          Draft& draft) {
+  std::deque<Time>& times = changes_[path];
+  while (!times.empty() && times.front() <= draft.now - match.kind->breaker_window)
+    times.pop_front();
+  times.push_back(draft.now);
+  if (times.size() <= match.kind->breaker_changes)
+    return;
+  times.pop_front();
+  const Time until = times.front() + match.kind->breaker_window;
+  if (book.calm_at < draft.now)
+    draft.event("held", match.flow,
+                path + " changed more than " + std::to_string(match.kind->breaker_changes) +
+                    " times within " + duration_text(match.kind->breaker_window) +
+                    "; nothing is started until it is calm");
+  book.calm_at = std::max(book.calm_at, until);
+}
+
+Result<void> Intake::restore(const Catalog::Match& match, const std::string& path, FileBytes bytes,
+                             const Admission& admission, Draft& draft) {
+  unsettled_.erase(path);
+  FlowBook& book = draft.touch(match.flow);
+  std::deque<Time>& times = restores_[path];
+  while (!times.empty() && times.front() < draft.now - kRestoreWindow)
+    times.pop_front();
+  times.push_back(draft.now);
+  draft.decide.insert(match.flow);
+  if (times.size() > kMaxRestores) {
+    const std::string who = only_writer(book);
+    book.disputed = path + " was put back " + std::to_string(kMaxRestores) +
+                    " times within ten minutes and is written against the rules again" +
+                    (who.empty() ? "" : " by run " + who.substr(0, 8)) + ": " + admission.why;
+    draft.event("held", match.flow, book.disputed);
+    reject(match, path, bytes.digest, admission.findings, draft);
+    return {};
+  }
+  draft.write_over(book, path, bytes, admission.text, admission.why);
+  draft.event("restored", match.flow, path + ": " + admission.why);
+  return {};
+}
+
+Result<void> Intake::late(const LateWrite& write, Draft& draft,
+                          const std::vector<Request>& requests) {
+  const auto match = catalog_.match(write.path);
+  draft.commit.replaced.emplace_back(write.path, write.bytes);
+  if (!match)
+    return {};
+  Verdict verdict = judge(*match, write.path, write.bytes, ports_.schemas, limits_);
+  if (!verdict.accepted() || match->entry->dialect->admit == nullptr) {
+    draft.event("late_write", match->flow,
+                write.path +
+                    " was written through an old descriptor after baton had replaced it; "
+                    "what was written is kept in the journal");
+    return {};
+  }
+  auto there = ports_.disk.read(write.path, limits_.max_bytes);
+  if (!there)
+    return {};
+  auto admission = ask(*match, write.path, *verdict.document, draft, requests);
+  if (!admission)
+    return pass_on(admission);
+  std::string text;
+  if (admission->verdict == Admission::Verdict::merged)
+    text = admission->text;
+  else if (admission->verdict == Admission::Verdict::accept)
+    text = write.bytes;
+  else
+    return {};
+  Verdict merged = judge(*match, write.path, text, ports_.schemas, limits_);
+  if (!merged.accepted())
+    return {};
+  FlowBook& book = draft.touch(match->flow);
+  draft.write_over(book, write.path, *there, text, "a late write");
+  accept(*match, write.path, merged.document, "baton", draft);
+  draft.event("merged", match->flow, write.path + ": a late write into the replaced file");
+  return {};
+}
+
+std::vector<std::string> Intake::due(Time now) const {
+  std::vector<std::string> paths;
+  for (const auto& [path, file] : unsettled_)
+    if (file.again <= now)
+      paths.push_back(path);
+  return paths;
+}
+
+std::optional<Time> Intake::wake() const {
+  std::optional<Time> wake;
+  for (const auto& [path, file] : unsettled_)
+    if (!wake || file.again < *wake)
+      wake = file.again;
+  return wake;
+}
+
+}  // namespace baton

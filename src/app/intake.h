@@ -1,0 +1,85 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/book.h"
+#include "app/judge.h"
+#include "app/library.h"
+#include "core/catalog.h"
+#include "core/ports.h"
+
+namespace baton {
+
+/// From a path that may have changed to an accepted document, or to a finding: steps 1 to 5 of the
+/// one path. Keeps only what makes looking cheap and patient: which versions were seen, which files
+/// are being written right now.
+class Intake {
+ public:
+  struct Ports {
+    Disk& disk;
+    Library& library;
+    Schemas& schemas;
+  };
+  Intake(Ports ports, const Catalog& catalog, const Environment& environment, LoadLimits limits)
+      : ports_(ports), catalog_(catalog), environment_(environment), limits_(limits) {}
+
+  /// All paths of all folders that belong to a dialect, and those that were accepted and are gone.
+  /// Only what differs from what was last read, unless `all`. Errc::busy and the like: look again
+  /// later.
+  Result<std::set<std::string>> scan(const Books& books, bool all);
+
+  /// Looks at one path. Errc::io when the journal cannot give what it holds: nothing may be relied
+  /// on.
+  Result<void> look(const std::string& path, Draft& draft, const std::vector<Request>& requests);
+
+  /// Deals with a version that was written into a file baton had already exchanged: it is merged as
+  /// the dialect says; where there is no such rule it is kept in the journal, and said.
+  Result<void> late(const LateWrite& write, Draft& draft, const std::vector<Request>& requests);
+
+  /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
+  std::vector<std::string> due(Time now) const;
+  std::optional<Time> wake() const;
+  bool unsettled() const { return !unsettled_.empty(); }
+
+ private:
+  /// A file that could not be judged yet.
+  struct Unsettled {
+    Digest digest;
+    Time since{};
+    Time again{};
+    Millis pause{50};
+  };
+  void gone(const Catalog::Match& match, const std::string& path, Draft& draft);
+  void same(const Catalog::Match& match, const std::string& path, Draft& draft);
+  void reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
+              const Findings& findings, Draft& draft);
+  /// True: look again later. False: it has been long enough.
+  bool wait(const std::string& path, const Digest& digest, Time now);
+  Result<Admission> ask(const Catalog::Match& match, const std::string& path, const Document& after,
+                        Draft& draft, const std::vector<Request>& requests);
+  Result<void> admit(const Catalog::Match& match, const std::string& path, FileBytes bytes,
+                     Verdict verdict, Draft& draft, const std::vector<Request>& requests);
+  void accept(const Catalog::Match& match, const std::string& path,
+              const std::shared_ptr<const Document>& document, const RunId& writer, Draft& draft);
+  Result<void> restore(const Catalog::Match& match, const std::string& path, FileBytes bytes,
+                       const Admission& admission, Draft& draft);
+  /// The rate breaker: too many versions of one file within its window hold the flow.
+  void count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
+                    Draft& draft);
+
+  Ports ports_;
+  const Catalog& catalog_;
+  const Environment& environment_;
+  LoadLimits limits_;
+  std::map<std::string, Stamp> stamps_;
+  std::map<std::string, Unsettled> unsettled_;
+  std::map<std::string, std::deque<Time>> restores_;
+  std::map<std::string, std::deque<Time>> changes_;
+};
+
+}  // namespace baton

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/document.h"
+#include "base/result.h"
+#include "base/schema.h"
+#include "core/catalog.h"
+
+namespace baton {
+
+/// Schemas by name, compiled once. A name is the path of an embedded file
+/// (`schemas/coordination/group_status.schema.json`), its short form (`coordination/group_status`),
+/// or whatever `fetch` knows: files below the configuration.
+class Schemas {
+ public:
+  explicit Schemas(SchemaFetch fetch);
+  /// Errc::not_found, Errc::schema.
+  Result<std::shared_ptr<const Schema>> get(const std::string& name);
+
+ private:
+  SchemaFetch fetch_;
+  std::map<std::string, std::shared_ptr<const Schema>> compiled_;
+};
+
+/// What one text is worth as a document of a kind.
+struct Verdict {
+  std::shared_ptr<const Document> document;  ///< null when it could not be loaded
+  Findings findings;                         ///< in document order; warnings among them
+  bool incomplete = false;                   ///< a writer may still be at it
+  bool accepted() const { return document != nullptr && !has_error(findings); }
+};
+
+/// Parse, schema, single-document rules: the same for the daemon, `validate` and `explain`.
+Verdict judge(const Catalog::Match& match, const std::string& path, std::string text,
+              Schemas& schemas, const LoadLimits& limits);
+
+/// A JSON array of findings, as `validate --json` prints them; `path` in each.
+std::string findings_json(const std::string& path, const Findings& findings);
+
+}  // namespace baton

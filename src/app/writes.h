@@ -1,0 +1,20 @@
+#pragma once
+
+#include "base/result.h"
+#include "core/ports.h"
+
+namespace baton {
+
+/// Performs one journalled write. Errc::changed: the file is no longer what the write assumed,
+/// nothing was written.
+Result<void> perform(Disk& disk, const Intent& write);
+
+/// What became of a write that was journalled before a crash.
+enum class Settled {
+  done,       ///< the file is as the write leaves it
+  redo,       ///< the file still is what the write assumed
+  abandoned,  ///< it is neither: decide again
+};
+Settled settle(Disk& disk, const Intent& write, std::size_t max_bytes);
+
+}  // namespace baton

@@ -1,0 +1,136 @@
+#include "core/catalog.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+/// Binds a placeholder; false when it is bound to something else already.
+bool bind(std::string& slot, std::string_view value) {
+  if (!safe_name(value))
+    return false;
+  if (!slot.empty())
+    return slot == value;
+  slot = value;
+  return true;
+}
+
+/// Fits one segment. A placeholder takes as much as leaves room for the literal text behind it,
+/// which is looked for from the end: `{flow}.json` fits `a.json.json` with `a.json`.
+bool match_segment(std::string_view pattern, std::string_view text, PatternMatch& match) {
+  const auto open = pattern.find('{');
+  if (open == std::string_view::npos)
+    return pattern == text;
+  if (!text.starts_with(pattern.substr(0, open)))
+    return false;
+  const auto close = pattern.find('}', open);
+  if (close == std::string_view::npos)
+    return false;
+  const std::string_view name = pattern.substr(open + 1, close - open - 1);
+  const std::string_view behind = pattern.substr(close + 1);
+  text.remove_prefix(open);
+  const auto next = behind.find('{');
+  const std::string_view literal = behind.substr(0, next);
+  for (std::size_t length = text.size(); length > 0; --length) {
+    if (!text.substr(length).starts_with(literal))
+      continue;
+    PatternMatch attempt = match;
+    std::string* const slot = name == "flow"   ? &attempt.flow
+                              : name == "part" ? &attempt.part
+                                               : nullptr;
+    if (slot == nullptr || !bind(*slot, text.substr(0, length)))
+      continue;
+    if (match_segment(behind, text.substr(length), attempt)) {
+      match = attempt;
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string expand(std::string text, const PatternMatch& match) {
+  const std::string_view token = "{flow}";
+  if (const auto at = text.find(token); at != std::string::npos)
+    text.replace(at, token.size(), match.flow);
+  return text;
+}
+
+bool within(const PatternFolder& inner, const PatternFolder& outer) {
+  if (inner.folder == outer.folder)
+    return inner.depth <= outer.depth;
+  const std::string prefix = outer.folder.empty() ? "" : outer.folder + "/";
+  if (!inner.folder.starts_with(prefix))
+    return false;
+  const std::string_view rest = std::string_view(inner.folder).substr(prefix.size());
+  const auto levels = static_cast<unsigned>(std::count(rest.begin(), rest.end(), '/')) + 1;
+  return levels + inner.depth <= outer.depth;
+}
+
+}  // namespace
+
+std::optional<PatternMatch> match_pattern(std::string_view pattern, std::string_view path) {
+  const std::vector<std::string> wanted = split(pattern, '/');
+  const std::vector<std::string> given = split(path, '/');
+  if (wanted.size() != given.size())
+    return std::nullopt;
+  PatternMatch match;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (!match_segment(wanted[i], given[i], match))
+      return std::nullopt;
+  return match;
+}
+
+PatternFolder pattern_folder(std::string_view pattern) {
+  const std::vector<std::string> segments = split(pattern, '/');
+  std::size_t fixed = 0;
+  while (fixed + 1 < segments.size() && segments[fixed].find('{') == std::string::npos)
+    ++fixed;
+  PatternFolder folder;
+  folder.folder = join(std::span(segments).first(fixed), "/");
+  folder.depth = static_cast<unsigned>(segments.size() - 1 - fixed);
+  return folder;
+}
+
+Catalog Catalog::of(const std::vector<std::pair<const Dialect*, Json>>& dialects) {
+  Catalog catalog;
+  for (const auto& [dialect, options] : dialects)
+    catalog.entries_.push_back(Entry{dialect, options, dialect->files(options)});
+  return catalog;
+}
+
+std::optional<Catalog::Match> Catalog::match(std::string_view path) const {
+  for (const Entry& entry : entries_)
+    for (const FileKind& kind : entry.kinds)
+      if (auto found = match_pattern(kind.pattern, path))
+        return Match{&entry, &kind,
+                     FlowId{std::string(entry.dialect->name), expand(kind.flow, *found)},
+                     found->part};
+  return std::nullopt;
+}
+
+const Catalog::Entry* Catalog::entry(std::string_view dialect) const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& e) { return e.dialect->name == dialect; });
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+std::vector<PatternFolder> Catalog::folders() const {
+  std::vector<PatternFolder> all;
+  for (const Entry& entry : entries_)
+    for (const FileKind& kind : entry.kinds)
+      all.push_back(pattern_folder(kind.pattern));
+  std::vector<PatternFolder> kept;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    bool covered = false;
+    for (std::size_t j = 0; j < all.size() && !covered; ++j)
+      covered = i != j && within(all[i], all[j]) && !(within(all[j], all[i]) && i < j);
+    if (!covered)
+      kept.push_back(all[i]);
+  }
+  return kept;
+}
+
+}  // namespace baton

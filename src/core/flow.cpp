@@ -1,0 +1,21 @@
+#include "core/flow.h"
+
+namespace baton {
+
+std::string text(const FlowId& flow) {
+  return flow.dialect + "/" + flow.name;
+}
+
+std::optional<FlowId> parse_flow(std::string_view text) {
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size())
+    return std::nullopt;
+  return FlowId{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
+}
+
+std::string text(const Key& key) {
+  return text(key.flow) + " " + key.role + " " + key.subject + " #" +
+         std::to_string(key.generation) + "." + std::to_string(key.turn);
+}
+
+}  // namespace baton

@@ -1,0 +1,324 @@
+#include "core/reconcile.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace baton {
+namespace {
+
+constexpr Millis kHour{3'600'000};
+
+/// What the runs of one key say.
+struct Record {
+  bool live = false;
+  bool done = false;
+  std::uint32_t attempts = 0;  ///< the highest attempt number that counts as made
+  std::uint32_t failures = 0;  ///< failed attempts in this life of the key
+  std::uint32_t voids = 0;     ///< void starts since the last attempt that ran
+  const Run* last = nullptr;   ///< the newest
+};
+
+Record record_of(std::span<const Run> runs, const Key& key) {
+  Record record;
+  for (const Run& run : runs) {
+    if (run.key != key)
+      continue;
+    record.live = record.live || run.live();
+    if (record.last == nullptr ||
+        std::tie(run.started, run.attempt) >= std::tie(record.last->started, record.last->attempt))
+      record.last = &run;
+    if (run.outcome == Outcome::voided) {
+      ++record.voids;
+      continue;
+    }
+    record.voids = 0;
+    record.attempts = std::max(record.attempts, run.attempt);
+    if (run.forgiven || run.live())
+      continue;
+    if (run.outcome == Outcome::succeeded)
+      record.done = true;
+    else if (run.outcome != Outcome::stopped)
+      ++record.failures;
+  }
+  return record;
+}
+
+/// A start that nothing but room stands against.
+struct Candidate {
+  const FlowSituation* flow = nullptr;
+  const Desired* desired = nullptr;
+  Key key;
+  std::uint32_t attempt = 1;
+  Arrival entered = 0;
+};
+
+void sooner(std::optional<Time>& wake, Time time) {
+  if (!wake || time < *wake)
+    wake = time;
+}
+
+class Reconciler {
+ public:
+  explicit Reconciler(const Situation& situation) : s_(situation) {}
+
+  Plan plan() {
+    for (const FlowSituation& flow : s_.flows) {
+      count(flow);
+      stops(flow);
+      for (const Desired& desired : flow.decision.desired)
+        consider(flow, desired);
+    }
+    // First come, first served: by the entry into the stage.
+    std::stable_sort(candidates_.begin(), candidates_.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.entered, a.key) < std::tie(b.entered, b.key);
+    });
+    for (const Candidate& candidate : candidates_)
+      place(candidate);
+    return std::move(plan_);
+  }
+
+ private:
+  void count(const FlowSituation& flow) {
+    for (const Claim& claim : flow.decision.claims)
+      ++held_[claim.resource];
+    for (const Run& run : flow.runs) {
+      if (!run.live())
+        continue;
+      ++running_;
+      for (const Claim& claim : run.claims)
+        ++held_[claim.resource];
+    }
+  }
+
+  void stop(const Run& run, Word reason, std::string why) {
+    if (run.state == RunState::started)
+      plan_.stops.push_back(Stop{run.id, std::move(reason), std::move(why)});
+  }
+
+  void stops(const FlowSituation& flow) {
+    for (const Run& run : flow.runs) {
+      if (!run.live())
+        continue;
+      if (flow.control == Control::stop)
+        stop(run, "stopped", flow.control_why.empty() ? "the flow was stopped" : flow.control_why);
+      else if (flow.decision.control == Control::stop)
+        stop(run, "stopped", "the flow's own files say stop");
+      else if (flow.decision.control == Control::pause && flow.decision.end_at) {
+        if (s_.now >= *flow.decision.end_at)
+          stop(run, "paused", "the flow is paused and the agent did not leave by itself");
+        else
+          sooner(plan_.wake, *flow.decision.end_at);
+      }
+      for (const Release& release : flow.decision.releases)
+        consider(flow, release, run);
+    }
+  }
+
+  void consider(const FlowSituation& flow, const Release& release, const Run& run) {
+    if (!release.role.empty() && release.role != run.key.role)
+      return;
+    if (!release.subject.empty() && release.subject != run.key.subject)
+      return;
+    const auto stage = flow.stages.find(run.key.subject);
+    if (!release.any_generation && stage != flow.stages.end() &&
+        run.key.generation >= stage->second.generation)
+      return;
+    const Time since = stage == flow.stages.end() ? run.started : stage->second.since;
+    const Time due = std::max(since, run.started) + release.after;
+    if (s_.now >= due)
+      stop(run, "released", release.why);
+    else
+      sooner(plan_.wake, due);
+  }
+
+  void hold(const FlowSituation& flow, const Desired& desired, Word reason, std::string why) {
+    plan_.holds[flow.flow].push_back(
+        Hold{desired.role, desired.subject, std::move(reason), std::move(why)});
+  }
+
+  /// The reasons that have nothing to do with room, most lasting first.
+  void consider(const FlowSituation& flow, const Desired& desired) {
+    const auto stage = flow.stages.find(desired.subject);
+    const bool known = stage != flow.stages.end();
+    Candidate candidate{&flow, &desired, {}, 1, known ? stage->second.arrival : 0};
+    candidate.key = Key{flow.flow, desired.role, desired.subject,
+                        known ? stage->second.generation : 0, desired.turn};
+    const Record record = record_of(flow.runs, candidate.key);
+    if (record.live)
+      return;
+    if (record.done) {
+      hold(flow, desired, "ended_without_change",
+           "the agent ended well and left the stage as it was; change the file, or `baton retry`");
+      return;
+    }
+    if (!usable(flow, desired) || !in_force(flow, desired) || !may_attempt(candidate, record))
+      return;
+    candidate.attempt = record.attempts + 1;
+    candidates_.push_back(candidate);
+    plan_.wanting.insert(flow.flow);
+  }
+
+  bool usable(const FlowSituation& flow, const Desired& desired) {
+    if (desired.action)
+      return true;
+    const bool named =
+        s_.usable_roles.contains(desired.role) || s_.unusable_roles.contains(desired.role);
+    const Role role = named || !s_.default_role ? desired.role : Role("default");
+    if (const auto bad = s_.unusable_roles.find(role); bad != s_.unusable_roles.end()) {
+      hold(flow, desired, "agent_unusable", bad->second);
+      return false;
+    }
+    if (!s_.usable_roles.contains(role)) {
+      hold(flow, desired, "missing_role",
+           "no agent is configured for the role `" + desired.role + "`; name it below `agents:`");
+      return false;
+    }
+    return true;
+  }
+
+  bool in_force(const FlowSituation& flow, const Desired& desired) {
+    if (flow.control != Control::run) {
+      // A pause of baton's own making needs a person.
+      if (flow.control_reason == "spawns_per_hour")
+        plan_.failed.insert(flow.flow);
+      hold(flow, desired, flow.control_reason.empty() ? Word("paused") : flow.control_reason,
+           flow.control_why);
+      return false;
+    }
+    if (flow.held) {
+      hold(flow, desired, flow.held->reason, flow.held->why);
+      return false;
+    }
+    if (flow.decision.control != Control::run) {
+      hold(flow, desired, "not_running", "the flow's own files do not say run");
+      return false;
+    }
+    return true;
+  }
+
+  bool may_attempt(const Candidate& candidate, const Record& record) {
+    if (record.last == nullptr)
+      return true;
+    const FlowSituation& flow = *candidate.flow;
+    const Desired& desired = *candidate.desired;
+    const RetryLimits limits = retry_limits(desired);
+    if (record.last->outcome == Outcome::interrupted && !record.last->forgiven &&
+        s_.on_interrupted != OnInterrupted::retry) {
+      plan_.failed.insert(flow.flow);
+      hold(flow, desired, "interrupted",
+           "run " + record.last->id.substr(0, 8) + " was interrupted (" + record.last->reason +
+               ") and may have done its work; look, then `baton retry`");
+      return false;
+    }
+    if (record.failures >= limits.max_attempts) {
+      plan_.failed.insert(flow.flow);
+      hold(flow, desired, "attempts_exhausted",
+           std::to_string(record.failures) + " of " + std::to_string(limits.max_attempts) +
+               " attempts failed, the last one: " + std::string(word(record.last->outcome)) +
+               (record.last->reason.empty() ? "" : " (" + record.last->reason + ")") +
+               "; see `baton logs " + record.last->id.substr(0, 8) + "`, then `baton retry`");
+      return false;
+    }
+    const std::uint32_t waits = record.failures + record.voids;
+    if (waits == 0 || record.last->forgiven || record.last->outcome == Outcome::stopped)
+      return true;
+    const Time due = record.last->ended + backoff_delay(limits, waits, record.last->id);
+    if (s_.now >= due)
+      return true;
+    sooner(plan_.wake, due);
+    plan_.waiting = true;
+    hold(flow, desired, "backing_off",
+         "attempt " + std::to_string(record.attempts) + " ended as " +
+             std::string(word(record.last->outcome)) + "; next start at " + iso_time(due));
+    return false;
+  }
+
+  RetryLimits retry_limits(const Desired& desired) const {
+    if (desired.retry)
+      return *desired.retry;
+    const auto found = s_.role_retry.find(desired.role);
+    return found == s_.role_retry.end() ? s_.retry : found->second;
+  }
+
+  /// Room: claims, the flow's hourly budget, the number of running agents.
+  void place(const Candidate& candidate) {
+    const FlowSituation& flow = *candidate.flow;
+    const Desired& desired = *candidate.desired;
+    if (s_.held) {
+      hold(flow, desired, s_.held->reason, s_.held->why);
+      plan_.waiting = true;
+      return;
+    }
+    for (const Claim& claim : desired.claims) {
+      if (held_[claim.resource] >= claim.capacity) {
+        hold(flow, desired, "claimed", "`" + claim.resource + "` is taken; it frees by an exit");
+        plan_.waiting = true;
+        return;
+      }
+    }
+    if (!budget_left(flow, desired))
+      return;
+    if (running_ + s_.running_elsewhere >= s_.max_running) {
+      // Nothing to arm: a place becomes free by an exit, and an exit decides again.
+      hold(flow, desired, "no_place",
+           std::to_string(running_ + s_.running_elsewhere) + " of " +
+               std::to_string(s_.max_running) + " agents are running");
+      plan_.waiting = true;
+      return;
+    }
+    ++running_;
+    ++spawned_[flow.flow];
+    for (const Claim& claim : desired.claims)
+      ++held_[claim.resource];
+    plan_.starts.push_back(Start{candidate.key, candidate.attempt, desired});
+  }
+
+  bool budget_left(const FlowSituation& flow, const Desired& desired) {
+    if (desired.action && !desired.action->counts_as_spawn)
+      return true;
+    const std::uint32_t cap = flow.decision.spawns_per_hour.value_or(s_.spawns_per_hour);
+    const Time since = std::max(s_.now - kHour, flow.resumed_at);
+    const auto used = static_cast<std::uint32_t>(std::count_if(
+        flow.runs.begin(), flow.runs.end(),
+        [&](const Run& run) { return run.outcome != Outcome::voided && run.started > since; }));
+    if (used + spawned_[flow.flow] < cap)
+      return true;
+    const std::string why = "the flow has started " + std::to_string(cap) +
+                            " agents within an hour (spawns_per_hour); `baton resume " +
+                            text(flow.flow) + "` to go on";
+    hold(flow, desired, "spawns_per_hour", why);
+    plan_.failed.insert(flow.flow);
+    if (plan_.pauses.empty() || plan_.pauses.back().flow != flow.flow)
+      plan_.pauses.push_back(PauseFlow{flow.flow, "spawns_per_hour", why});
+    return false;
+  }
+
+  const Situation& s_;
+  Plan plan_;
+  std::vector<Candidate> candidates_;
+  std::map<std::string, std::uint32_t> held_;
+  std::map<FlowId, std::uint32_t> spawned_;
+  std::uint32_t running_ = 0;
+};
+
+}  // namespace
+
+Millis backoff_delay(const RetryLimits& limits, std::uint32_t failures, const RunId& last) {
+  Millis delay = limits.backoff;
+  for (std::uint32_t i = 1; i < failures && delay < limits.max_backoff; ++i)
+    delay *= 2;
+  delay = std::min(delay, limits.max_backoff);
+  // FNV-1a over the id: the same run always waits the same time, different ones spread.
+  std::uint32_t seed = 2166136261U;
+  for (const char c : last)
+    seed = (seed ^ static_cast<unsigned char>(c)) * 16777619U;
+  const auto permille = static_cast<std::int64_t>(seed % 401U) - 200;
+  return delay + delay * permille / 1000;
+}
+
+Plan reconcile(const Situation& situation) {
+  return Reconciler(situation).plan();
+}
+
+}  // namespace baton

@@ -1,0 +1,56 @@
+#include "core/run.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace baton {
+namespace {
+
+constexpr std::array kOutcomes = {
+    std::pair{Outcome::none, std::string_view("none")},
+    std::pair{Outcome::succeeded, std::string_view("succeeded")},
+    std::pair{Outcome::failed, std::string_view("failed")},
+    std::pair{Outcome::timed_out, std::string_view("timed_out")},
+    std::pair{Outcome::stalled, std::string_view("stalled")},
+    std::pair{Outcome::stopped, std::string_view("stopped")},
+    std::pair{Outcome::interrupted, std::string_view("interrupted")},
+    std::pair{Outcome::unknown, std::string_view("unknown")},
+    std::pair{Outcome::voided, std::string_view("voided")},
+};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < kOutcomes.size(); ++i)
+    if (static_cast<std::size_t>(kOutcomes.at(i).first) != i)
+      return false;
+  return true;
+}
+static_assert(in_order());
+
+}  // namespace
+
+std::string_view word(RunState state) {
+  switch (state) {
+    case RunState::started:
+      return "running";
+    case RunState::stopping:
+      return "stopping";
+    case RunState::ended:
+      return "ended";
+  }
+  return "";
+}
+
+std::string_view word(Outcome outcome) {
+  return kOutcomes.at(static_cast<std::size_t>(outcome)).second;
+}
+
+std::optional<Outcome> parse_outcome(std::string_view word) {
+  const auto* const found = std::find_if(kOutcomes.begin(), kOutcomes.end(),
+                                         [&](const auto& row) { return row.second == word; });
+  if (found == kOutcomes.end())
+    return std::nullopt;
+  return found->first;
+}
+
+}  // namespace baton
