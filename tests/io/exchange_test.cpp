@@ -143,7 +143,9 @@ TEST_CASE("a writer that renames without a lock is never overwritten unseen") {
     }
     writer.join();
     // Whatever stands there at the end has seen the writer's last version.
-    REQUIRE(slurp(state).starts_with(std::to_string(kVersions)));
+    const std::string last = slurp(state);
+    CAPTURE(last);
+    REQUIRE(last.starts_with(std::to_string(kVersions)));
     CHECK(count_files(root.path()) == 1);
   }
   CHECK(ours > 0);
