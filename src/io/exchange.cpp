@@ -69,19 +69,24 @@ tl::unexpected<Error> has_changed(const std::string& where) {
 
 // `temporary` came out and is not what was expected: it goes back. `ours` is what we believe to
 // stand at the name. If somebody has written there since, theirs is the newest and ours and the old
-// one are both overwritten, as they would have been without us.
-void put_back(int folder, const std::string& name, const std::string& temporary, Identity ours) {
+// one are both overwritten, as they would have been without us. What files are compared by is held
+// open: an inode number alone is soon given to the next file.
+void put_back(int folder, const std::string& name, const std::string& temporary, const Fd& fresh) {
+  auto ours = identity(fresh.get());
+  Fd held;
   for (int i = 0; i < kRaces; ++i) {
-    const auto goes_back = identity(folder, temporary);
-    if (!goes_back || identity(folder, name) != ours ||
-        rename2(folder, temporary, folder, name, RENAME_EXCHANGE) != 0)
-      break;
+    Fd back(openat(folder, temporary.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    const auto goes_back = back ? identity(back.get()) : identity(folder, temporary);
+    if (!goes_back || identity(folder, name) != ours)
+      return drop(folder, temporary);
+    if (rename2(folder, temporary, folder, name, RENAME_EXCHANGE) != 0)
+      return;  // better litter than a loss; the name may be gone, then it is litter
     if (identity(folder, temporary) == ours)
-      break;
+      return drop(folder, temporary);
     // A still newer version slipped in between the look and the exchange, and came out: same again.
-    ours = *goes_back;
+    ours = goes_back;
+    held = std::move(back);
   }
-  drop(folder, temporary);
 }
 
 // Network file systems cannot exchange. The old file keeps a second name while the new one takes
@@ -122,8 +127,7 @@ Result<std::string> swap(int folder, const std::string& name, const Prewritten& 
       names(folder, fresh.name, old) && holds(old, replacement.assumes, replacement.where);
   if (expected)
     return fresh.name;
-  if (const auto ours = identity(fresh.fd.get()))
-    put_back(folder, name, fresh.name, *ours);
+  put_back(folder, name, fresh.name, fresh.fd);
   return has_changed(replacement.where);
 }
 

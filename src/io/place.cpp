@@ -129,7 +129,7 @@ std::string state_name(std::string_view real_root) {
     if (name.size() == kNameBytes)
       break;
   }
-  if (name.empty() || name.front() == '.' || name.front() == '-')
+  if (name.empty() || name.front() == '.' || name.front() == '-' || name.front() == '_')
     name.insert(0, "root");
   return name + "-" + hex(digest_of(real_root)).substr(0, kDigits);
 }

@@ -1,0 +1,237 @@
+#pragma once
+
+// Fakes of all ports. They hold state and record; the test moves time, ends agents and writes files
+// itself. The world survives the engine: when a daemon is killed, its Engine object is dropped and
+// a new one is made on the same fakes.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/ports.h"
+
+namespace baton::testing {
+
+/// Thrown out of a port call when the daemon is killed there. Nothing but a harness catches it.
+struct DaemonKilled {};
+
+/// Counts the moments at which a daemon can be killed: each port call has one before its effect and
+/// one behind it.
+class Fuse {
+ public:
+  void moment() {
+    if (++moments_ == blows_at_)
+      throw DaemonKilled{};
+  }
+  /// Kills at the `n`th moment from now.
+  void light(std::uint64_t n) { blows_at_ = moments_ + n; }
+  void cut() { blows_at_ = 0; }
+  bool lit() const { return blows_at_ > moments_; }
+  std::uint64_t moments() const { return moments_; }
+
+ private:
+  std::uint64_t moments_ = 0;
+  std::uint64_t blows_at_ = 0;
+};
+
+class FakeClock : public Clock {
+ public:
+  Time now() override { return at; }
+  Time wall() override { return at; }
+  void advance(Millis by) { at += by; }
+  Time at{Millis(1'769'076'000'000)};  // 2026-01-22T10:00:00Z
+};
+
+/// One thing that reached the world outside, as scenarios expect it.
+struct Did {
+  enum class What { start, stop, write } what = What::start;
+  RunId run;         ///< start, stop
+  std::string path;  ///< write
+};
+using Deeds = std::vector<Did>;
+
+class FakeDisk : public Disk {
+ public:
+  FakeDisk(Fuse& fuse, Deeds& deeds) : fuse_(fuse), deeds_(deeds) {}
+
+  // --- what writers outside do; each leaves an event in `changes` ---
+  void write(const std::string& path, std::string bytes);
+  void remove(const std::string& path);
+  const std::string* file(const std::string& path) const;
+  const std::map<std::string, std::string>& files() const { return files_; }
+
+  std::vector<std::string> changes;  ///< paths with an event that was not yet delivered
+  /// Somebody writes this right before baton writes the path: it must not be lost.
+  std::map<std::string, std::string> racing;
+  std::map<std::string, Errc> unreadable;  ///< reads of these paths fail
+  std::optional<Errc> list_fails;          ///< the next list fails
+  std::vector<LateWrite> late;             ///< reported by the next call of late_writes
+  bool full = false;
+  bool blind = false;  ///< mutant: scans see nothing, so only events count
+  /// Told of each version that a write of baton's replaces.
+  std::function<void(const std::string& path, const std::string& bytes)> replacing;
+
+  Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override;
+  Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) override;
+  Result<void> replace(const std::string& path, const Digest& assumes,
+                       std::string_view bytes) override;
+  Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
+                      std::string_view bytes) override;
+  Result<void> create(const std::string& path, std::string_view bytes) override;
+  Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
+  std::vector<LateWrite> late_writes(Time now) override;
+
+ private:
+  void race(const std::string& path);
+  void put(const std::string& path, std::string bytes);
+  Fuse& fuse_;
+  Deeds& deeds_;
+  std::map<std::string, std::string> files_;
+  std::map<std::string, Stamp> stamps_;
+  Stamp stamp_ = 0;
+};
+
+/// The journal: what was committed and nothing else.
+class FakeJournal : public Journal {
+ public:
+  explicit FakeJournal(Fuse& fuse) : fuse_(fuse) {}
+
+  struct Tables {
+    Arrival arrival = 0;
+    std::uint64_t intent = 0;
+    std::map<std::string, std::pair<AcceptedRow, std::string>> accepted;
+    std::map<std::string, RejectedRow> rejected;
+    std::map<std::pair<FlowId, Subject>, StageRow> stages;
+    std::map<FlowId, Json> memos;
+    std::vector<Run> runs;  ///< in order of their starts
+    std::map<std::uint64_t, Intent> intents;
+    std::map<FlowId, ControlRow> controls;
+    std::map<std::string, Request> requests;
+    std::map<std::string, Reply> replies;
+    std::vector<Event> events;
+    std::vector<std::pair<std::string, std::string>> replaced;
+  };
+  Tables tables;
+  std::optional<Errc> fails;  ///< every commit fails so
+  std::uint64_t commits = 0;
+  /// Broken promises of the engine: an attempt started twice, an arrival given out twice.
+  std::vector<std::string> faults;
+  std::function<void(const Commit&)> before_commit;  ///< mutant: write before journal
+  std::function<void(const Commit&)> after_commit;
+
+  /// Mutant: commits are only in memory until `sync`; a power cut loses the rest.
+  bool no_sync = false;
+  void sync() { synced_ = tables; }
+  void power_cut();
+
+  Result<Ledger> load() override;
+  Result<void> commit(const Commit& commit) override;
+  Result<std::string> bytes(const std::string& path) override;
+
+ private:
+  void forget(const FlowId& flow);
+  void enter(const Run& run);
+  Fuse& fuse_;
+  std::optional<Tables> synced_;
+};
+
+/// Agents below shims that outlive the daemon:
+///
+///   parked     prepared; leaves when the daemon dies            release -> going, discard -> gone
+///   going      released, not yet claimed                        claim -> running
+///   running    claimed; the agent is at work                    finish -> ended, kill_shim ->
+///   ended ended      left an exit record, or none when it was killed
+class FakeAgents : public Agents {
+ public:
+  FakeAgents(Fuse& fuse, Deeds& deeds, FakeClock& clock)
+      : fuse_(fuse), deeds_(deeds), clock_(clock) {}
+
+  enum class State { parked, going, running, ended };
+  struct Shim {
+    RunId id;
+    Launch launch;
+    std::int64_t pid = 0;
+    std::uint64_t start_ticks = 0;
+    std::string boot_id;
+    State state = State::parked;
+    bool claim = false;
+    bool lock = true;
+    bool stopping = false;
+    bool watched = true;  ///< the present daemon hears of its end
+    Time claims_at{};
+    Time began{};
+    std::optional<RunEnd> exit;
+  };
+  std::map<RunId, Shim> shims;
+  std::vector<RunId> order;   ///< of preparation
+  std::vector<RunEnd> ended;  ///< ends that were not yet delivered to the daemon
+  std::string boot_id = "boot-1";
+  std::optional<Errc> prepare_fails;
+  Millis claim_delay{0};
+  std::vector<std::string> faults;  ///< broken promises: double starts, wrong signals
+
+  // Mutants.
+  bool release_early = false;  ///< prepare lets the agent go at once
+  bool no_claim = false;       ///< the shim leaves no claim
+  bool no_lock = false;        ///< nobody can see that a shim lives
+
+  Shim* live(const Role& role, const Subject& subject);
+  std::vector<Shim*> in(State state);
+  /// Released shims whose time has come make their claim.
+  void tick();
+  void finish(const RunId& run, RunEnd end);
+  /// The shim is killed, and with it (by the sweeper) its agent; no exit record.
+  void kill_shim(const RunId& run);
+  void daemon_killed();
+  void power_cut();
+
+  Result<Prepared> prepare(const Launch& launch) override;
+  Result<void> release(const RunId& run) override;
+  void discard(const RunId& run) override;
+  Result<void> stop(const Run& run) override;
+  Found recover(const Run& run) override;
+  std::optional<Time> last_output(const Run& run) override;
+
+  /// A flow was forgotten: its keys begin anew.
+  void forget(const FlowId& flow);
+
+ private:
+  void go(Shim& shim);
+  void begin(Shim& shim);
+  Fuse& fuse_;
+  Deeds& deeds_;
+  FakeClock& clock_;
+  std::uint64_t made_ = 0;
+  std::map<FlowId, std::set<std::pair<Key, std::uint32_t>>> begun_;
+};
+
+class FakeRequests : public Requests {
+ public:
+  explicit FakeRequests(Fuse& fuse) : fuse_(fuse) {}
+  void add(Request request);
+  std::vector<Request> waiting;
+  std::vector<std::string> damage;  ///< reported by the next call of pending
+  std::vector<Reply> answers;       ///< in order, the first of each request
+  std::vector<std::string> faults;  ///< two different answers to one request
+  bool changed = false;             ///< there is something new
+
+  std::vector<Request> pending(std::vector<std::string>& damaged) override;
+  void answer(const Reply& reply) override;
+
+ private:
+  Fuse& fuse_;
+  std::map<std::string, Reply> answered_;
+};
+
+class FakeObserver : public Observer {
+ public:
+  std::vector<Event> events;
+  void happened(const Event& event) override { events.push_back(event); }
+};
+
+}  // namespace baton::testing

@@ -1,0 +1,491 @@
+#include "scenario.h"
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "base/json.h"
+#include "world.h"
+
+namespace baton::testing {
+namespace {
+
+std::string slurp(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string text_of(const Value& from, std::string_view name) {
+  return std::string(json::text(from, name).value_or(""));
+}
+
+/// A scenario names flows without their dialect; "" and "root" are the root.
+FlowId flow_of(const Value& from, const std::string& dialect) {
+  const std::string name = text_of(from, "flow");
+  return name.empty() ? FlowId{} : FlowId{dialect, name};
+}
+
+/// What was got fits what is expected: every member that is named is equal; `why` and `message`
+/// are parts of the text.
+bool fits(const Value& expected, const Value& got) {
+  if (!expected.IsObject())
+    return json::equal(expected, got);
+  if (!got.IsObject())
+    return false;
+  for (const auto& member : expected.GetObject()) {
+    const std::string name = member.name.GetString();
+    const Value* const value = json::child(got, name);
+    if (value == nullptr)
+      return false;
+    if (name == "why" || name == "message") {
+      if (json::text(*value).value_or("").find(json::text(member.value).value_or("")) ==
+          std::string_view::npos)
+        return false;
+    } else if (!fits(member.value, *value)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string lines_of(const std::vector<Json>& items) {
+  if (items.empty())
+    return "nothing";
+  std::string text;
+  for (const Json& item : items)
+    text += (text.empty() ? "" : "\n            ") + item.dump();
+  return text;
+}
+
+class Runner {
+ public:
+  explicit Runner(const std::filesystem::path& file)
+      : dialect_(file.parent_path().filename().string()), folder_(file.parent_path()) {}
+
+  /// Nothing: the line holds.
+  std::optional<std::string> line(const Json& step) {
+    if (!begun_)
+      return begin(step);
+    for (const auto& [name, act] : verbs())
+      if (const Value* const value = json::child(*step, name)) {
+        auto fault = act(*this, *value, *step);
+        if (fault)
+          return fault;
+        const std::vector<std::string> broken = world_.faults();
+        return broken.empty() ? std::nullopt : std::optional<std::string>(broken.front());
+      }
+    return "no such step: " + step.dump();
+  }
+
+ private:
+  using Fault = std::optional<std::string>;
+  using Act = std::function<Fault(Runner&, const Value& value, const Value& step)>;
+
+  static const std::map<std::string, Act>& verbs();
+
+  static Fault fault_of(const Result<void>& result) {
+    if (result)
+      return std::nullopt;
+    return "the daemon ended: " + describe(result.error());
+  }
+
+  Fault begin(const Json& step) {
+    begun_ = true;
+    if (text_of(*step, "scenario").empty())
+      return "the first line has no `scenario`";
+    Json config = Json::object();
+    if (const std::string name = text_of(*step, "config_from"); !name.empty()) {
+      auto read = parse_json(slurp(folder_ / name));
+      if (!read)
+        return "cannot read " + name + ": " + describe(read.error());
+      config = std::move(*read);
+    }
+    if (const Value* const own = json::child(*step, "config"))
+      for (const auto& member : own->GetObject())
+        config.set(member.name.GetString(), member.value);
+    auto setup = setup_of(config, dialect_);
+    if (!setup)
+      return describe(setup.error());
+    world_.setup = std::move(*setup);
+    if (json::boolean(*step, "down").value_or(false))
+      return std::nullopt;
+    return up();
+  }
+
+  Fault up() {
+    if (auto started = world_.start(); !started)
+      return fault_of(started);
+    return settle();
+  }
+
+  Fault settle() { return fault_of(world_.settle()); }
+
+  Fault write(const Value& path, const Value& step) {
+    const Value* const value = json::child(step, "json");
+    const std::string bytes = value != nullptr ? json::dump(*value) + "\n" : text_of(step, "text");
+    world_.disk.write(std::string(json::text(path).value_or("")), bytes);
+    if (json::boolean(step, "unseen").value_or(false))
+      world_.disk.changes.clear();
+    return json::boolean(step, "together").value_or(false) ? std::nullopt : settle();
+  }
+
+  Fault exit(const Value& what) {
+    FakeAgents::Shim* const shim =
+        world_.agents.live(text_of(what, "role"), text_of(what, "subject"));
+    if (shim == nullptr)
+      return "no such agent runs";
+    RunEnd end;
+    if (const auto word = json::text(what, "outcome"))
+      end.outcome = parse_outcome(*word).value_or(Outcome::none);
+    else
+      end.outcome =
+          json::integer(what, "code").value_or(0) == 0 ? Outcome::succeeded : Outcome::failed;
+    if (const auto code = json::integer(what, "code")) {
+      end.exit_code = static_cast<int>(*code);
+      if (*code != 0)
+        end.reason = "exit_" + std::to_string(*code);
+    }
+    if (end.outcome == Outcome::none)
+      return "no such outcome";
+    if (end.outcome == Outcome::unknown)
+      world_.agents.kill_shim(shim->id);
+    else
+      world_.agents.finish(shim->id, end);
+    return settle();
+  }
+
+  Fault request(const Value& what) {
+    Request request;
+    request.id = "request-" +
+                 std::string(2 - std::min<std::size_t>(2, std::to_string(requests_).size()), '0') +
+                 std::to_string(requests_);
+    ++requests_;
+    request.verb = text_of(what, "verb");
+    request.flow = flow_of(what, dialect_);
+    request.subject = text_of(what, "subject");
+    request.arguments = Json::object();
+    request.by = text_of(what, "by");
+    request.made = world_.clock.at;
+    world_.requests.add(request);
+    return json::boolean(what, "together").value_or(false) ? std::nullopt : settle();
+  }
+
+  Fault disk(const Value& what) {
+    const auto word = json::text(what).value_or("");
+    world_.journal.fails.reset();
+    world_.disk.full = false;
+    if (word == "full" || word == "journal_full")
+      world_.journal.fails = Errc::no_space;
+    if (word == "full" || word == "root_full")
+      world_.disk.full = true;
+    return settle();
+  }
+
+  Fault compare(const Value& expected, const std::vector<Json>& got, bool in_order) {
+    std::vector<Json> want;
+    for (const Value& item : expected.GetArray())
+      want.emplace_back(item);
+    std::vector<Json> left = got;
+    bool same = want.size() == got.size();
+    for (std::size_t i = 0; same && i < want.size(); ++i) {
+      if (in_order) {
+        same = fits(*want[i], *got[i]);
+        continue;
+      }
+      const auto at = std::find_if(left.begin(), left.end(),
+                                   [&](const Json& item) { return fits(*want[i], *item); });
+      same = at != left.end();
+      if (same)
+        left.erase(at);
+    }
+    if (same)
+      return std::nullopt;
+    return "\n  expected: " + lines_of(want) + "\n  got:      " + lines_of(got);
+  }
+
+  Fault expect(const Value& expected) {
+    std::vector<Json> got;
+    for (const Did& did : std::exchange(world_.deeds, {}))
+      got.push_back(deed(did));
+    return compare(expected, got, true);
+  }
+
+  Json deed(const Did& did) {
+    if (did.what == Did::What::write)
+      return Json::object({{"write", did.path}});
+    const auto shim = world_.agents.shims.find(did.run);
+    if (shim == world_.agents.shims.end())
+      return Json::object({{"unknown", did.run}});
+    const Launch& launch = shim->second.launch;
+    const auto known =
+        std::find_if(world_.journal.tables.runs.begin(), world_.journal.tables.runs.end(),
+                     [&](const Run& run) { return run.id == did.run; });
+    const std::string purpose = known == world_.journal.tables.runs.end() ? "" : known->purpose;
+    std::vector<Json> argv(launch.argv.begin(), launch.argv.end());
+    return Json::object(
+        {{did.what == Did::What::start ? "start" : "stop",
+          Json::object({{"flow", launch.key.flow.name},
+                        {"role", launch.key.role},
+                        {"subject", launch.key.subject},
+                        {"generation", Json(launch.key.generation)},
+                        {"attempt", Json(static_cast<std::uint64_t>(launch.attempt))},
+                        {"argv", Json::array(argv)},
+                        {"purpose", purpose}})}});
+  }
+
+  Fault expect_holds(const Value& expected) {
+    std::vector<Json> got;
+    for (const auto& [flow, book] : world_.engine->books())
+      for (const Hold& hold : book.holds)
+        got.push_back(Json::object({{"flow", flow.name},
+                                    {"role", hold.role},
+                                    {"subject", hold.subject},
+                                    {"reason", hold.reason},
+                                    {"why", hold.why}}));
+    return compare(expected, got, false);
+  }
+
+  Fault expect_events(const Value& expected) {
+    std::vector<Json> got;
+    const bool words = std::all_of(expected.Begin(), expected.End(),
+                                   [](const Value& item) { return item.IsString(); });
+    for (const Event& event : std::exchange(world_.observer.events, {}))
+      got.push_back(words ? Json(event.event)
+                          : Json::object({{"event", event.event},
+                                          {"flow", event.flow.name},
+                                          {"subject", event.subject},
+                                          {"role", event.role},
+                                          {"why", event.why}}));
+    return compare(expected, got, true);
+  }
+
+  Fault expect_counts(const Value& expected) {
+    for (const auto& member : expected.GetObject()) {
+      const std::string word = member.name.GetString();
+      const auto all = world_.observer.events;
+      const auto count = std::count_if(all.begin(), all.end(),
+                                       [&](const Event& event) { return event.event == word; });
+      if (json::integer(member.value) != count)
+        return "expected " + json::dump(member.value) + " events `" + word + "`, got " +
+               std::to_string(count);
+    }
+    world_.observer.events.clear();
+    return std::nullopt;
+  }
+
+  Fault expect_replies(const Value& expected) {
+    std::vector<Json> got;
+    for (const Reply& reply : std::exchange(world_.requests.answers, {}))
+      got.push_back(Json::object({{"accepted", reply.accepted}, {"message", reply.message}}));
+    return compare(expected, got, true);
+  }
+
+  Fault expect_file(const Value& what) {
+    const std::string path = text_of(what, "path");
+    const std::string* const bytes = world_.disk.file(path);
+    if (json::boolean(what, "gone").value_or(false))
+      return bytes == nullptr ? std::nullopt : Fault(path + " is there: " + *bytes);
+    if (bytes == nullptr)
+      return path + " is gone";
+    if (const auto text = json::text(what, "text"))
+      return *bytes == *text ? std::nullopt : Fault("\n  got:      " + json::quote(*bytes));
+    return same_json(json::child(what, "json"), *bytes);
+  }
+
+  static Fault same_json(const Value* expected, const std::string& bytes) {
+    auto parsed = parse_json(bytes);
+    if (expected == nullptr || !parsed || !json::equal(*expected, **parsed))
+      return "\n  got:      " + bytes;
+    return std::nullopt;
+  }
+
+  Fault expect_accepted(const Value& what) {
+    const std::string path = text_of(what, "path");
+    const auto found = world_.journal.tables.accepted.find(path);
+    if (found == world_.journal.tables.accepted.end())
+      return path + " was never accepted";
+    return same_json(json::child(what, "json"), found->second.second);
+  }
+
+  Fault expect_stage(const Value& what) {
+    const auto& books = world_.engine->books();
+    const auto book = books.find(flow_of(what, dialect_));
+    const std::string subject = text_of(what, "subject");
+    if (book == books.end() || !book->second.stages.contains(subject))
+      return "no such subject";
+    const StageState& state = book->second.stages.at(subject);
+    const Json got = Json::object({{"flow", text_of(what, "flow")},
+                                   {"subject", subject},
+                                   {"stage", state.stage},
+                                   {"previous", state.previous},
+                                   {"generation", Json(state.generation)}});
+    return fits(what, *got) ? std::nullopt : Fault("got " + got.dump());
+  }
+
+  std::string dialect_;
+  std::filesystem::path folder_;
+  World world_;
+  bool begun_ = false;
+  std::size_t requests_ = 0;
+};
+
+const std::map<std::string, Runner::Act>& Runner::verbs() {
+  static const std::map<std::string, Act> all = {
+      {"write", [](Runner& r, const Value& v, const Value& s) { return r.write(v, s); }},
+      {"remove",
+       [](Runner& r, const Value& v, const Value&) {
+         r.world_.disk.remove(std::string(json::text(v).value_or("")));
+         return r.settle();
+       }},
+      {"exit", [](Runner& r, const Value& v, const Value&) { return r.exit(v); }},
+      {"advance",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         const auto by = parse_duration(json::text(v).value_or(""));
+         return by ? fault_of(r.world_.pass(*by)) : Fault("no duration");
+       }},
+      {"request", [](Runner& r, const Value& v, const Value&) { return r.request(v); }},
+      {"rescan",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         const std::string why(json::text(v).value_or("timer"));
+         if (auto done = r.world_.engine->step({Rescan{why}}); !done)
+           return fault_of(done);
+         return r.settle();
+       }},
+      {"crash",
+       [](Runner& r, const Value&, const Value&) {
+         r.world_.kill();
+         return r.up();
+       }},
+      {"crash_at",
+       // Killed at the n-th moment of whatever comes with the next steps; then started again.
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         r.world_.fuse.light(static_cast<std::uint64_t>(json::integer(v).value_or(1)));
+         try {
+           if (auto fault = r.settle())
+             return fault;
+         } catch (const DaemonKilled&) {}
+         r.world_.fuse.cut();
+         r.world_.kill();
+         return r.up();
+       }},
+      {"power_cut",
+       [](Runner& r, const Value&, const Value&) {
+         r.world_.power_cut();
+         return r.up();
+       }},
+      {"down",
+       [](Runner& r, const Value&, const Value&) -> Fault {
+         r.world_.kill();
+         return std::nullopt;
+       }},
+      {"up", [](Runner& r, const Value&, const Value&) { return r.up(); }},
+      {"config",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         auto setup = setup_of(Json(v), r.dialect_);
+         if (!setup)
+           return describe(setup.error());
+         r.world_.setup = *setup;
+         if (r.world_.engine == nullptr)
+           return std::nullopt;
+         if (auto done = r.world_.engine->reconfigure(std::move(*setup)); !done)
+           return describe(done.error());
+         return r.settle();
+       }},
+      {"disk", [](Runner& r, const Value& v, const Value&) { return r.disk(v); }},
+      {"agents",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         r.world_.agents.prepare_fails =
+             json::text(v) == "refused" ? std::optional(Errc::busy) : std::nullopt;
+         return r.settle();
+       }},
+      {"claim_delay",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         r.world_.agents.claim_delay =
+             parse_duration(json::text(v).value_or("")).value_or(Millis(0));
+         return std::nullopt;
+       }},
+      {"race",
+       [](Runner& r, const Value& v, const Value& s) -> Fault {
+         const Value* const value = json::child(s, "json");
+         r.world_.disk.racing[std::string(json::text(v).value_or(""))] =
+             value == nullptr ? text_of(s, "text") : json::dump(*value) + "\n";
+         return std::nullopt;
+       }},
+      {"late_write",
+       [](Runner& r, const Value& v, const Value& s) -> Fault {
+         const Value* const value = json::child(s, "json");
+         r.world_.disk.late.push_back(
+             LateWrite{std::string(json::text(v).value_or("")),
+                       value == nullptr ? text_of(s, "text") : json::dump(*value) + "\n"});
+         return std::nullopt;
+       }},
+      {"unreadable",
+       [](Runner& r, const Value& v, const Value& s) -> Fault {
+         static const std::map<std::string, Errc> kErrors = {{"busy", Errc::busy},
+                                                             {"denied", Errc::denied},
+                                                             {"io", Errc::io},
+                                                             {"not_regular", Errc::not_regular},
+                                                             {"too_large", Errc::too_large}};
+         const std::string path(json::text(v).value_or(""));
+         r.world_.disk.unreadable.erase(path);
+         if (const auto error = kErrors.find(text_of(s, "error")); error != kErrors.end())
+           r.world_.disk.unreadable[path] = error->second;
+         r.world_.disk.changes.push_back(path);
+         return r.settle();
+       }},
+      {"expect", [](Runner& r, const Value& v, const Value&) { return r.expect(v); }},
+      {"expect_holds", [](Runner& r, const Value& v, const Value&) { return r.expect_holds(v); }},
+      {"expect_events", [](Runner& r, const Value& v, const Value&) { return r.expect_events(v); }},
+      {"expect_counts", [](Runner& r, const Value& v, const Value&) { return r.expect_counts(v); }},
+      {"expect_replies",
+       [](Runner& r, const Value& v, const Value&) { return r.expect_replies(v); }},
+      {"expect_file", [](Runner& r, const Value& v, const Value&) { return r.expect_file(v); }},
+      {"expect_accepted",
+       [](Runner& r, const Value& v, const Value&) { return r.expect_accepted(v); }},
+      {"expect_stage", [](Runner& r, const Value& v, const Value&) { return r.expect_stage(v); }},
+      {"expect_quiet",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         const bool quiet = r.world_.engine->quiet();
+         return json::boolean(v) == quiet ? std::nullopt
+                                          : Fault(quiet ? "it is quiet" : "it is not quiet");
+       }},
+      {"expect_replaced",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         const auto count = static_cast<std::int64_t>(r.world_.journal.tables.replaced.size());
+         return json::integer(v) == count
+                    ? std::nullopt
+                    : Fault("the journal keeps " + std::to_string(count) + " replaced versions");
+       }},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::vector<ScenarioFault> run_scenario(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  Runner runner(file);
+  std::string text;
+  int number = 0;
+  while (std::getline(in, text)) {
+    ++number;
+    if (text.empty() || text.starts_with("//"))
+      continue;
+    auto step = parse_json(text);
+    if (!step)
+      return {{number, "no JSON: " + describe(step.error())}};
+    if (auto fault = runner.line(*step))
+      return {{number, text + ": " + *fault}};
+  }
+  if (number < 2)
+    return {{number, "there is nothing in it"}};
+  return {};
+}
+
+}  // namespace baton::testing

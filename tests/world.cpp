@@ -1,0 +1,179 @@
+#include "world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dialects/registry.h"
+#include "toy_dialect.h"
+
+namespace baton::testing {
+namespace {
+
+constexpr int kMostSteps = 100;
+
+std::uint32_t count_of(const Value& from, std::string_view name, std::uint32_t otherwise) {
+  return static_cast<std::uint32_t>(json::integer(from, name).value_or(otherwise));
+}
+
+Result<Millis> duration(const Value& from, std::string_view name, Millis otherwise) {
+  const Value* const value = json::child(from, name);
+  if (value == nullptr)
+    return otherwise;
+  const auto parsed = parse_duration(json::text(*value).value_or(""));
+  if (!parsed)
+    return fail(Errc::config, "`" + std::string(name) + "` is no duration: " + json::dump(*value));
+  return *parsed;
+}
+
+AgentSpec agent(const Role& role, const Value& value, const RetryLimits& retry) {
+  AgentSpec spec;
+  spec.argv = {"/agents/" + role, "${subject}"};
+  if (const Value* const argv = json::child(value, "argv"); argv != nullptr && argv->IsArray()) {
+    spec.argv.clear();
+    for (const Value& word : argv->GetArray())
+      spec.argv.emplace_back(json::text(word).value_or(""));
+  }
+  spec.problem = std::string(json::text(value, "problem").value_or(""));
+  spec.retry = retry;
+  spec.retry.max_attempts = count_of(value, "max_attempts", retry.max_attempts);
+  return spec;
+}
+
+Result<void> read_limits(const Value& limits, Setup& setup) {
+  setup.max_running = count_of(limits, "max_running", setup.max_running);
+  setup.spawns_per_hour = count_of(limits, "spawns_per_hour", setup.spawns_per_hour);
+  setup.retry.max_attempts = count_of(limits, "max_attempts", setup.retry.max_attempts);
+  auto backoff = duration(limits, "backoff", setup.retry.backoff);
+  if (!backoff)
+    return pass_on(backoff);
+  auto most = duration(limits, "max_backoff", setup.retry.max_backoff);
+  if (!most)
+    return pass_on(most);
+  setup.retry.backoff = *backoff;
+  setup.retry.max_backoff = *most;
+  return {};
+}
+
+}  // namespace
+
+Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
+  Setup setup;
+  const Dialect* const served = dialect_name == "toy" ? &toy_dialect() : dialect(dialect_name);
+  if (served == nullptr)
+    return fail(Errc::config, "there is no dialect `" + std::string(dialect_name) + "`");
+  setup.dialects.emplace_back(served, config);
+  setup.environment = Environment{"/root", "/root", "/usr/bin/baton"};
+  if (const Value* const limits = json::child(*config, "limits"))
+    if (auto read = read_limits(*limits, setup); !read)
+      return pass_on(read);
+  if (const Value* const agents = json::child(*config, "agents")) {
+    for (const auto& member : agents->GetObject())
+      setup.agents[member.name.GetString()] =
+          agent(member.name.GetString(), member.value, setup.retry);
+  } else {
+    for (const char* const role : {"developer", "qa_expert", "tech_lead", "worker"})
+      setup.agents[role] = agent(role, *Json::object(), setup.retry);
+  }
+  const auto policy = json::text(*config, "on_interrupted").value_or("hold");
+  setup.on_interrupted = policy == "retry"  ? OnInterrupted::retry
+                         : policy == "fail" ? OnInterrupted::fail
+                                            : OnInterrupted::hold;
+  setup.max_existing = count_of(*config, "max_existing", 20);
+  setup.act_on_existing = json::boolean(*config, "act_on_existing").value_or(false);
+  setup.schemas = [config](std::string_view name) -> Result<std::string> {
+    const Value* const schemas = json::child(*config, "schemas");
+    const Value* const schema = schemas == nullptr ? nullptr : json::child(*schemas, name);
+    if (schema == nullptr)
+      return fail(Errc::not_found, "there is no schema " + std::string(name));
+    return json::dump(*schema);
+  };
+  return setup;
+}
+
+Result<void> World::start() {
+  auto made = Engine::make(Ports{disk, journal, agents, requests, clock, observer}, setup);
+  if (!made)
+    return pass_on(made);
+  engine = std::move(*made);
+  requests.changed = false;
+  disk.changes.clear();
+  return engine->recover();
+}
+
+void World::kill() {
+  engine.reset();
+  agents.daemon_killed();
+}
+
+void World::power_cut() {
+  engine.reset();
+  agents.power_cut();
+  journal.power_cut();
+}
+
+std::vector<Input> World::inputs() {
+  std::vector<Input> all;
+  for (std::string& path : std::exchange(disk.changes, {}))
+    all.emplace_back(FileChanged{std::move(path)});
+  for (RunEnd& end : std::exchange(agents.ended, {}))
+    all.emplace_back(RunEnded{std::move(end)});
+  if (std::exchange(requests.changed, false))
+    all.emplace_back(RequestsChanged{});
+  return all;
+}
+
+Result<void> World::settle() {
+  for (int steps = 0; engine != nullptr; ++steps) {
+    if (steps == kMostSteps)
+      return fail(Errc::too_large, "the engine spins: something is always left to do at once");
+    agents.tick();
+    for (FakeAgents::Shim* const shim : agents.in(FakeAgents::State::running)) {
+      if (!shim->stopping)
+        continue;
+      RunEnd end;
+      end.outcome = Outcome::interrupted;
+      end.signal = 15;
+      end.reason = "signal_15";
+      agents.finish(shim->id, end);
+    }
+    const std::vector<Input> news = inputs();
+    if (news.empty() && !engine->pending())
+      break;
+    if (auto stepped = engine->step(news); !stepped)
+      return stepped;
+  }
+  return {};
+}
+
+Result<void> World::pass(Millis by) {
+  const Time target = clock.at + by;
+  int here = 0;
+  while (engine != nullptr) {
+    std::optional<Time> next = engine->wake();
+    for (const FakeAgents::Shim* const shim : agents.in(FakeAgents::State::going))
+      if (!next || shim->claims_at < *next)
+        next = shim->claims_at;
+    if (!next || *next > target)
+      break;
+    here = *next <= clock.at ? here + 1 : 0;
+    if (here == kMostSteps)
+      return fail(Errc::too_large, "the engine asks to be woken in the past without end");
+    clock.at = std::max(clock.at, *next);
+    if (auto stepped = engine->step({TimerDue{}}); !stepped)
+      return stepped;
+    if (auto settled = settle(); !settled)
+      return settled;
+  }
+  clock.at = target;
+  agents.tick();
+  return settle();
+}
+
+std::vector<std::string> World::faults() const {
+  std::vector<std::string> all = journal.faults;
+  all.insert(all.end(), agents.faults.begin(), agents.faults.end());
+  all.insert(all.end(), requests.faults.begin(), requests.faults.end());
+  return all;
+}
+
+}  // namespace baton::testing

@@ -1,0 +1,50 @@
+#pragma once
+
+// A whole root on fakes, with an engine that can be killed and started again at any time.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/engine.h"
+#include "base/json.h"
+#include "fakes.h"
+
+namespace baton::testing {
+
+/// The Setup of a configuration as scenarios write it; see scenarios/README.md. `dialect` is
+/// `rules` or `toy`. Errc::config names what is wrong.
+Result<Setup> setup_of(const Json& config, std::string_view dialect);
+
+struct World {
+  Fuse fuse;
+  Deeds deeds;
+  FakeClock clock;
+  FakeDisk disk{fuse, deeds};
+  FakeJournal journal{fuse};
+  FakeAgents agents{fuse, deeds, clock};
+  FakeRequests requests{fuse};
+  FakeObserver observer;
+  Setup setup;
+  std::unique_ptr<Engine> engine;
+
+  /// A new daemon: made, recovered; what it finds is dealt with by `settle`.
+  Result<void> start();
+  /// The daemon is gone at once; shims and files stay.
+  void kill();
+  /// The machine goes down and comes up again. There is no daemon then.
+  void power_cut();
+
+  /// Takes out what the watchers and shims have for the daemon.
+  std::vector<Input> inputs();
+  /// Delivers everything and steps until nothing is left to do at once. Agents that were told to
+  /// stop end. Errc::too_large when the engine spins; else the engine's error.
+  Result<void> settle();
+  /// Lets time pass, from wake to wake.
+  Result<void> pass(Millis by);
+
+  /// Promises broken so far, by anybody.
+  std::vector<std::string> faults() const;
+};
+
+}  // namespace baton::testing
