@@ -27,9 +27,9 @@ lint user user/baton.service baton.service
 [[ $(systemd-escape --path /srv/project) == srv-project ]] || fail "README names a wrong instance"
 
 # The lint itself notices what it is for.
-mkdir "$work/systemd"
-here=$work
-sed 's/^KillMode=.*/KillMoed=process/' "$(dirname "$0")/../../systemd/baton.service" >"$work/systemd/wrong.service"
+mkdir -p "$work/other/systemd"
+sed 's/^KillMode=.*/KillMoed=process/' "$here/systemd/baton.service" >"$work/other/systemd/wrong.service"
+here=$work/other
 if (lint system wrong.service wrong.service) >/dev/null 2>&1; then
   fail "an unknown key goes unnoticed"
 fi
