@@ -10,6 +10,7 @@
 #include "io/exchange.h"
 #include "io/folder.h"
 #include "io/kept.h"
+#include "io/stamp.h"
 
 namespace baton {
 
@@ -27,7 +28,7 @@ class RealDisk final : public Disk {
   RealDisk& operator=(RealDisk&&) = delete;
 
   Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override;
-  Result<std::vector<std::string>> list(const std::string& folder, unsigned depth) override;
+  Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) override;
   Result<void> replace(const std::string& path, const Digest& assumes,
                        std::string_view bytes) override;
   Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
@@ -67,17 +68,24 @@ Result<FileBytes> RealDisk::read(const std::string& path, std::size_t max_bytes)
     return tl::unexpected(fd.error());
   if (auto fine = may_read(fd->get(), path); !fine)
     return pass_on(fine);
+  // Before the bytes: what is written meanwhile gives another stamp.
+  struct stat info {};
+  const Stamp stamp = fstat(fd->get(), &info) == 0 ? stamp_of(info) : 0;
   auto bytes = read_all(fd->get(), max_bytes, path);
   if (!bytes)
     return pass_on(bytes);
   const Digest digest = digest_of(*bytes);
-  return FileBytes{.bytes = std::move(*bytes), .digest = digest};
+  return FileBytes{.bytes = std::move(*bytes), .digest = digest, .stamp = stamp};
 }
 
-Result<std::vector<std::string>> RealDisk::list(const std::string& folder, unsigned depth) {
-  std::vector<std::string> found;
-  auto walked = walk_files(root_->fd(), folder, depth,
-                           [&found](std::string path) { found.push_back(std::move(path)); });
+Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigned depth) {
+  std::vector<FileEntry> found;
+  auto walked = walk_files(root_->fd(), folder, depth, [&](std::string path) {
+    struct stat info {};
+    const bool seen = fstatat(root_->fd(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+    const Stamp stamp = seen ? stamp_of(info) : 0;
+    found.push_back(FileEntry{std::move(path), stamp});
+  });
   if (!walked)
     return pass_on(walked);
   return found;

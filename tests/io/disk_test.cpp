@@ -255,7 +255,7 @@ TEST_CASE("A42 a deep tree is listed without recursion") {
   test::write(root / path + "/leaf", "x");
   test::write(root / "top", "x");
   const auto disk = disk_of(root.path());
-  CHECK(disk->list("", 0).value() == std::vector<std::string>{"top"});
+  CHECK(disk->list("", 0).value().at(0).path == "top");
   CHECK(disk->list("", 299).value().size() == 1);
   CHECK(disk->list("", 100'000).value().size() == 2);
   CHECK(disk->list("gone", 3).value().empty());
