@@ -53,7 +53,7 @@ bool is_multiple(const Value& number, const Value& divisor) {
   return whole > 0 && std::fabs(quotient - whole) <= whole * 4e-16L;
 }
 
-std::uint64_t hash_of(const Value& value) {  // NOLINT(misc-no-recursion): the depth is limited
+std::uint64_t hash_of(const Value& value) {
   switch (value.GetType()) {
     case rapidjson::kNullType:
       return 11;

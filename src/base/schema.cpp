@@ -1,6 +1,6 @@
 #include "base/schema.h"
 
-#include <new>
+#include <memory>
 
 #include <valijson/constraints/concrete_constraints.hpp>
 #include <valijson/schema.hpp>

@@ -114,8 +114,8 @@ std::string position_text(const std::string& uri, const Span& span) {
 
 /// Validates a schema against the meta-schema of its draft.
 Result<void> check_meta(const Document& document, Draft draft, const std::string& uri) {
-  const auto row = std::find_if(kDrafts.begin(), kDrafts.end(),
-                                [&](const DraftRow& r) { return r.draft == draft; });
+  const auto* const row = std::find_if(kDrafts.begin(), kDrafts.end(),
+                                       [&](const DraftRow& r) { return r.draft == draft; });
   const std::string_view* text = embedded_file(row->file);
   if (text == nullptr || row->uri == split_fragment(uri).document)
     return {};
@@ -175,8 +175,7 @@ Result<SchemaPlace> SchemaIndex::add(std::string text, const std::string& uri) {
 
 /// Notes the base of a schema and what it can be called by. Recursive; the depth is limited on
 /// loading.
-void SchemaIndex::index(const SchemaPlace& place,
-                        Draft draft) {  // NOLINT(misc-no-recursion): limited
+void SchemaIndex::index(const SchemaPlace& place, Draft draft) {
   if (bases_.contains(place.value))
     return;
   SchemaPlace here = place;
@@ -200,8 +199,7 @@ void SchemaIndex::index(const SchemaPlace& place,
     index_parts(here, draft);
 }
 
-void SchemaIndex::index_parts(const SchemaPlace& place,  // NOLINT(misc-no-recursion): limited
-                              Draft draft) {
+void SchemaIndex::index_parts(const SchemaPlace& place, Draft draft) {
   if (!place.value->IsObject())
     return;
   const auto descend = [&](const Value& value, std::string pointer) {

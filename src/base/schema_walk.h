@@ -26,10 +26,10 @@ class SchemaWalk {
   SchemaWalk(const SchemaTree& tree, std::size_t max_steps);
 
   /// Everything about the value: its rules and its parts. Errors are thrown as SchemaExhausted.
-  bool holds(NodeIndex node, const Value& value);
+  bool holds(NodeIndex index, const Value& value);
   /// Only what valijson is not asked: the rules about the value by itself, and the parts that
   /// valijson gets wrong (`patternProperties`, `propertyNames`).
-  bool rules_hold(NodeIndex node, const Value& value);
+  bool rules_hold(NodeIndex index, const Value& value);
   /// As `holds`, but with the reasons.
   Findings reasons(NodeIndex node, const Value& value);
 
@@ -45,6 +45,9 @@ class SchemaWalk {
   bool string_rules(const SchemaNode& node, const Value& value);
   bool array_rules(const SchemaNode& node, const Value& value);
   bool object_rules(const SchemaNode& node, const Value& value);
+  bool object_size(const SchemaNode& node, const Value& value);
+  bool needed_members(const SchemaNode& node, const Value& value);
+  bool names(const SchemaNode& node, const Value& value);
   bool members(const SchemaNode& node, const Value& value);
   bool members_and_dependencies(const SchemaNode& node, const Value& value);
   bool dependencies(const SchemaNode& node, const Value& value);

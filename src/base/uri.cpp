@@ -59,7 +59,7 @@ std::string without_dots(std::string_view path) {
   return join(out, "/");
 }
 
-std::string concatenated(std::string_view scheme, std::string_view authority, std::string path,
+std::string concatenated(std::string_view scheme, std::string_view authority, std::string_view path,
                          std::string_view query, std::string_view fragment) {
   std::string out(scheme);
   return out.append(authority).append(path).append(query).append(fragment);
@@ -75,7 +75,7 @@ std::string resolve_uri(std::string_view base, std::string_view reference) {
   if (!to.authority.empty())
     return concatenated(from.scheme, to.authority, without_dots(to.path), to.query, to.fragment);
   if (to.path.empty())
-    return concatenated(from.scheme, from.authority, std::string(from.path),
+    return concatenated(from.scheme, from.authority, from.path,
                         to.query.empty() ? from.query : to.query, to.fragment);
   if (to.path.starts_with('/'))
     return concatenated(from.scheme, from.authority, without_dots(to.path), to.query, to.fragment);

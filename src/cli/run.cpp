@@ -1,8 +1,8 @@
-// The daemon: signals, timers and inputs of all roots in one event loop (the only user of Asio above
-// io). Everything that decides is in app/engine.
+// The daemon: signals, timers and inputs of all roots in one event loop (the only user of Asio
+// above io). Everything that decides is in app/engine.
 
-#include <unistd.h>
-
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +10,8 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include <unistd.h>
 
 #include <asio.hpp>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -98,8 +100,8 @@ class Teller final : public Observer {
 };
 
 void start_log() {
-  auto logger = std::make_shared<spdlog::logger>(
-      "baton", std::make_shared<spdlog::sinks::stderr_sink_st>());
+  auto logger =
+      std::make_shared<spdlog::logger>("baton", std::make_shared<spdlog::sinks::stderr_sink_st>());
   // systemd reads `<n>` in front of a line as its priority and stamps the time itself.
   const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
   spdlog::set_default_logger(std::move(logger));
@@ -187,8 +189,8 @@ class RootService {
       inputs_.emplace_back(std::move(ended));
       wake_();
     });
-    auto engine = Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, teller},
-                               served_.setup);
+    auto engine =
+        Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, teller}, served_.setup);
     if (!engine)
       return pass_on(engine);
     engine_ = std::move(*engine);
@@ -461,8 +463,8 @@ class Service {
     });
   }
 
-  /// systemd sends the same signal for stop and restart: agents go on under their shims, and the next
-  /// daemon adopts them.
+  /// systemd sends the same signal for stop and restart: agents go on under their shims, and the
+  /// next daemon adopts them.
   void detach() {
     spdlog::info("ending; {} agents go on by themselves", running());
     end(0);
@@ -473,9 +475,10 @@ class Service {
     ++interrupts_;
     if (interrupts_ >= 3)
       return end(130);
-    spdlog::warn(interrupts_ == 1 ? "no new starts; waiting for {} agents (Ctrl-C again ends them)"
-                                  : "ending {} agents (Ctrl-C again leaves them alone)",
-                 running());
+    if (interrupts_ == 1)
+      spdlog::warn("no new starts; waiting for {} agents (Ctrl-C again ends them)", running());
+    else
+      spdlog::warn("ending {} agents (Ctrl-C again leaves them alone)", running());
     for (const auto& root : roots_) {
       if (interrupts_ == 1)
         root->engine().drain();

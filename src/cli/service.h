@@ -13,7 +13,7 @@ namespace baton {
 
 /// One root to be served, ready for use.
 struct ServedRoot {
-  std::string root;          ///< real path
+  std::string root;  ///< real path
   std::string state_folder;
   Setup setup;
 };
@@ -24,8 +24,8 @@ struct ServiceConfig {
   std::vector<std::string> notify;      ///< argv; argv[0] absolute; empty: none
   std::vector<std::string> notify_env;  ///< NAME=value
   Retention retention;
-  std::string shim;                     ///< absolute path of baton-shim
-  std::vector<std::string> remarks;     ///< to be said at start: missing programs, warnings
+  std::string shim;                  ///< absolute path of baton-shim
+  std::vector<std::string> remarks;  ///< to be said at start: missing programs, warnings
 };
 
 struct ServiceOptions {
@@ -34,8 +34,9 @@ struct ServiceOptions {
   std::function<Result<ServiceConfig>()> load;
 };
 
-/// Serves all roots until told to end. Returns the exit code (PRODUCT.md): 0 ended in good order, 1 with
-/// `once` and a failed flow, 75 another daemon serves a root, 3 something needed cannot be reached.
+/// Serves all roots until told to end. Returns the exit code (PRODUCT.md): 0 ended in good order, 1
+/// with `once` and a failed flow, 75 another daemon serves a root, 3 something needed cannot be
+/// reached.
 int serve(ServiceConfig config, const ServiceOptions& options);
 
 }  // namespace baton
