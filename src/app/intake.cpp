@@ -73,13 +73,14 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     if (bytes.error().code == Errc::not_found) {
       gone(*match, path, draft);
     } else if (bytes.error().code == Errc::busy) {
-      (void)wait(path, {}, draft.now);
+      (void)wait(path, {}, draft.now, std::nullopt);
     } else {
       reject(*match, path, digest_of(bytes.error().message), {unreadable(bytes.error())}, draft);
     }
     return {};
   }
   stamps_[path] = bytes->stamp;
+  bool known_bad = false;
   if (const FlowBook* const book = draft.find(match->flow)) {
     const auto accepted = book->accepted.find(path);
     if (accepted != book->accepted.end() && accepted->second.digest == bytes->digest) {
@@ -87,12 +88,16 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
       return {};
     }
     const auto rejected = book->rejected.find(path);
-    if (rejected != book->rejected.end() && rejected->second.digest == bytes->digest)
-      return {};
+    known_bad = rejected != book->rejected.end() && rejected->second.digest == bytes->digest;
   }
+  // Judged again although it is known: the schema may be another one by now.
   Verdict verdict = judge(*match, path, bytes->bytes, ports_.schemas, limits_);
+  if (known_bad && !verdict.accepted()) {
+    unsettled_.erase(path);
+    return {};
+  }
   // A file that does not parse may be half written. One that parses and is wrong is wrong.
-  if (verdict.document == nullptr && wait(path, bytes->digest, draft.now))
+  if (verdict.document == nullptr && wait(path, bytes->digest, draft.now, kSettleTime))
     return {};
   if (!verdict.accepted()) {
     reject(*match, path, bytes->digest, verdict.findings, draft);
@@ -101,17 +106,20 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   return admit(*match, path, std::move(*bytes), std::move(verdict), draft, requests);
 }
 
-bool Intake::wait(const std::string& path, const Digest& digest, Time now) {
+bool Intake::wait(const std::string& path, const Digest& digest, Time now,
+                  std::optional<Millis> patience) {
   Unsettled& file = unsettled_[path];
   if (file.since == Time{} || file.digest != digest)
     file = Unsettled{digest, now, now, kFirstPause};
   else if (now < file.again)
     return true;
-  if (now - file.since >= kSettleTime) {
+  if (patience && now - file.since >= *patience) {
     unsettled_.erase(path);
     return false;
   }
-  file.again = std::min(now + file.pause, file.since + kSettleTime);
+  file.again = now + file.pause;
+  if (patience)
+    file.again = std::min(file.again, file.since + *patience);
   file.pause = std::min(file.pause * 2, kLongestPause);
   return true;
 }

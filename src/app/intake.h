@@ -58,8 +58,9 @@ class Intake {
   void same(const Catalog::Match& match, const std::string& path, Draft& draft);
   void reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
               const Findings& findings, Draft& draft);
-  /// True: look again later. False: it has been long enough.
-  bool wait(const std::string& path, const Digest& digest, Time now);
+  /// True: look again later. False: it has been longer than `patience`.
+  bool wait(const std::string& path, const Digest& digest, Time now,
+            std::optional<Millis> patience);
   Result<Admission> ask(const Catalog::Match& match, const std::string& path, const Document& after,
                         Draft& draft, const std::vector<Request>& requests);
   Result<void> admit(const Catalog::Match& match, const std::string& path, FileBytes bytes,
