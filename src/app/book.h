@@ -92,6 +92,8 @@ class Draft {
   std::set<std::string> presence;  ///< paths whose `present` changed
   std::set<FlowId> decide;         ///< flows whose decision may differ now
   std::set<FlowId> forgotten;
+  std::vector<std::string> changed;   ///< paths accepted in this step, for the rate breaker
+  std::vector<std::string> restored;  ///< paths put back in this step
 
  private:
   const Books& books_;

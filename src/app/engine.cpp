@@ -115,6 +115,7 @@ class RealEngine : public Engine {
   std::vector<Request> requests_;
   std::set<std::string> answered_;
   std::set<FlowId> again_;
+  std::set<RunId> asked_to_stop_;  ///< while the journal had no room for it
   bool look_for_requests_ = true;
   bool decide_all_ = true;
 
@@ -251,8 +252,9 @@ void RealEngine::end(Draft& next, RunEnd ended) {
     Run run = *book.run(ended.run);
     if (!run.live())
       return;
-    // Only what the journal holds as a stop is one.
-    if (run.state == RunState::stopping && ended.outcome == Outcome::interrupted)
+    // Only what the journal holds as a stop is one, or would hold if it had room.
+    if ((run.state == RunState::stopping || asked_to_stop_.contains(run.id)) &&
+        ended.outcome == Outcome::interrupted)
       ended.outcome = Outcome::stopped;
     run.state = RunState::ended;
     run.outcome = ended.outcome;
@@ -425,7 +427,7 @@ void RealEngine::note_holds(Draft& next) {
   static constexpr std::array kPassing = {
       std::string_view("backing_off"), std::string_view("no_place"), std::string_view("claimed"),
       std::string_view("paused"),      std::string_view("stopped"),  std::string_view("draining"),
-      std::string_view("no_daemon")};
+      std::string_view("no_daemon"),   std::string_view("disk_full")};
   const auto update = [&](const FlowId& flow) {
     const auto found = plan_.holds.find(flow);
     std::vector<Hold> holds = found == plan_.holds.end() ? std::vector<Hold>{} : found->second;
@@ -566,8 +568,10 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
     }
     for (const Stop& stop : plan_.stops)
       for (auto& [flow, book] : books_)
-        if (const auto run = book.run(stop.run); run != book.runs.end())
+        if (const auto run = book.run(stop.run); run != book.runs.end() && run->live()) {
+          asked_to_stop_.insert(run->id);
           (void)ports_.agents.stop(*run);
+        }
     retry_ = next.now + kTryAgain;
     return {};
   }
@@ -585,6 +589,7 @@ void RealEngine::publish(Draft& next) {
     answered_.insert(request.id);
   for (const Reply& reply : next.commit.replies)
     answered_.insert(reply.request);
+  works_->intake.committed(next);
   for (const FlowId& flow : next.forgotten)
     works_->library.drop(flow);
   next.publish(books_);
@@ -593,6 +598,7 @@ void RealEngine::publish(Draft& next) {
   late_.clear();
   intents_done_.clear();
   again_.clear();
+  asked_to_stop_.clear();
   look_for_requests_ = false;
   decide_all_ = false;
   first_start_ = false;

@@ -269,14 +269,14 @@ void Intake::accept(const Catalog::Match& match, const std::string& path,
 
 void Intake::count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
                           Draft& draft) {
+  draft.changed.push_back(path);
   std::deque<Time>& times = changes_[path];
-  while (!times.empty() && times.front() <= draft.now - match.kind->breaker_window)
+  while (!times.empty() && (times.front() <= draft.now - match.kind->breaker_window ||
+                            times.size() > match.kind->breaker_changes))
     times.pop_front();
-  times.push_back(draft.now);
-  if (times.size() <= match.kind->breaker_changes)
+  if (times.size() < match.kind->breaker_changes)
     return;
-  times.pop_front();
-  const Time until = times.front() + match.kind->breaker_window;
+  const Time until = (times.size() > 1 ? times[1] : draft.now) + match.kind->breaker_window;
   if (book.calm_at < draft.now)
     draft.event("held", match.flow,
                 path + " changed more than " + std::to_string(match.kind->breaker_changes) +
@@ -292,14 +292,17 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
   std::deque<Time>& times = restores_[path];
   while (!times.empty() && times.front() < draft.now - kRestoreWindow)
     times.pop_front();
-  times.push_back(draft.now);
+  draft.restored.push_back(path);
   draft.decide.insert(match.flow);
-  if (times.size() > kMaxRestores) {
+  if (times.size() >= kMaxRestores) {
     const std::string who = only_writer(book);
-    book.disputed = path + " was put back " + std::to_string(kMaxRestores) +
-                    " times within ten minutes and is written against the rules again" +
-                    (who.empty() ? "" : " by run " + who.substr(0, 8)) + ": " + admission.why;
-    draft.event("held", match.flow, book.disputed);
+    const std::string why = path + " was put back " + std::to_string(kMaxRestores) +
+                            " times within ten minutes and is written against the rules again" +
+                            (who.empty() ? "" : " by run " + who.substr(0, 8)) + ": " +
+                            admission.why;
+    if (book.disputed.empty())
+      draft.event("held", match.flow, why);
+    book.disputed = why;
     reject(match, path, bytes.digest, admission.findings, draft);
     return {};
   }
@@ -343,6 +346,13 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
   accept(*match, write.path, merged.document, "baton", draft);
   draft.event("merged", match->flow, write.path + ": a late write into the replaced file");
   return {};
+}
+
+void Intake::committed(const Draft& draft) {
+  for (const std::string& path : draft.changed)
+    changes_[path].push_back(draft.now);
+  for (const std::string& path : draft.restored)
+    restores_[path].push_back(draft.now);
 }
 
 std::vector<std::string> Intake::due(Time now) const {

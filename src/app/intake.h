@@ -41,6 +41,10 @@ class Intake {
   /// the dialect says; where there is no such rule it is kept in the journal, and said.
   Result<void> late(const LateWrite& write, Draft& draft, const std::vector<Request>& requests);
 
+  /// The step became true: what it changed counts. A step that is repeated, because the disk is
+  /// full, counts once.
+  void committed(const Draft& draft);
+
   /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
   std::vector<std::string> due(Time now) const;
   std::optional<Time> wake() const;
