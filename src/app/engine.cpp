@@ -325,9 +325,8 @@ void RealEngine::due(Draft& next) {
 
 Result<void> RealEngine::decide(Draft& next) {
   for (const FlowId& flow : std::set<FlowId>(next.decide))
-    if (!next.forgotten.contains(flow))
-      if (auto decided = works_->deliberation.decide(flow, next, requests_); !decided)
-        return decided;
+    if (auto decided = works_->deliberation.decide(flow, next, requests_); !decided)
+      return decided;
   return {};
 }
 
@@ -359,7 +358,7 @@ Plan RealEngine::reconcile_all(const Draft& next) const {
         Hold{"", "", "cannot_start", trouble_ + "; tried again at " + iso_time(*try_again_)};
   const FlowBook* const root = next.find(FlowId{});
   const auto add = [&](const FlowId& flow, const FlowBook& book) {
-    if (flow == FlowId{} || next.forgotten.contains(flow))
+    if (flow == FlowId{})
       return;
     FlowSituation one{book.id,          book.decision,           book.stages,
                       book.runs,        book.control.control,    book.control.reason,
@@ -372,7 +371,7 @@ Plan RealEngine::reconcile_all(const Draft& next) const {
     situation.flows.push_back(one);
   };
   for (const auto& [flow, book] : books_)
-    if (!next.touched().contains(flow))
+    if (!next.touched().contains(flow) && !next.forgotten.contains(flow))
       add(flow, book);
   for (const auto& [flow, book] : next.touched())
     add(flow, book);
@@ -429,6 +428,8 @@ void RealEngine::note_holds(Draft& next) {
       std::string_view("paused"),      std::string_view("stopped"),  std::string_view("draining"),
       std::string_view("no_daemon"),   std::string_view("disk_full")};
   const auto update = [&](const FlowId& flow) {
+    if (next.find(flow) == nullptr)
+      return;  // forgotten
     const auto found = plan_.holds.find(flow);
     std::vector<Hold> holds = found == plan_.holds.end() ? std::vector<Hold>{} : found->second;
     const FlowBook& known = *next.find(flow);
