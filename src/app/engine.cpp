@@ -81,6 +81,7 @@ class RealEngine : public Engine {
 
  private:
   using Prepares = std::vector<std::pair<Start, RunId>>;
+  using Refused = std::map<Key, std::string>;
 
   void take(const std::vector<Input>& inputs);
   void end(Draft& draft, RunEnd end);
@@ -88,11 +89,12 @@ class RealEngine : public Engine {
   void requests(Draft& draft);
   void due(Draft& draft);
   Result<void> decide(Draft& draft);
-  Plan reconcile_all(const Draft& draft) const;
-  void hold_existing(Draft& draft, Plan& plan);
+  Plan reconcile_all(const Draft& draft, const Refused& refused) const;
+  void hold_existing(Draft& draft);
+  Result<std::vector<Launch>> settle_plan(Draft& draft);
   void enter(Draft& draft, Plan& plan);
   void note_holds(Draft& draft);
-  Result<Prepares> prepare(Draft& draft);
+  Prepares prepare(Draft& draft, const std::vector<Launch>& launches);
   Result<Launch> launch(Draft& draft, const Start& start);
   void finish_commit(Draft& draft);
   Result<void> commit(Draft& draft, const Prepares& prepared);
@@ -224,21 +226,20 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   due(next);
   if (auto decided = decide(next); !decided)
     return decided;
-  Plan plan = reconcile_all(next);
-  hold_existing(next, plan);
-  plan_ = plan;
+  hold_existing(next);
+  const auto launches = settle_plan(next);
+  if (!launches)
+    return fail(launches.error().code, launches.error().message, launches.error().where);
   enter(next, plan_);
   if (works_->setup.rehearsal) {
     note_holds(next);
     publish(next);
     return {};
   }
-  auto prepared = prepare(next);
-  if (!prepared)
-    return pass_on(prepared);
+  const Prepares prepared = prepare(next, *launches);
   note_holds(next);
   finish_commit(next);
-  return commit(next, *prepared);
+  return commit(next, prepared);
 }
 
 void RealEngine::end(Draft& next, RunEnd ended) {
@@ -330,7 +331,7 @@ Result<void> RealEngine::decide(Draft& next) {
   return {};
 }
 
-Plan RealEngine::reconcile_all(const Draft& next) const {
+Plan RealEngine::reconcile_all(const Draft& next, const Refused& refused) const {
   const Setup& setup = works_->setup;
   Situation situation;
   situation.now = next.now;
@@ -346,6 +347,7 @@ Plan RealEngine::reconcile_all(const Draft& next) const {
       situation.unusable_roles[role] = spec.problem;
     situation.role_retry[role] = spec.retry;
   }
+  situation.refused = refused;
   situation.default_role = setup.agents.contains("default");
   if (draining_ || !setup.may_start)
     situation.held =
@@ -380,21 +382,48 @@ Plan RealEngine::reconcile_all(const Draft& next) const {
 
 /// Somebody points baton at a root full of old files: what would be started is held until a person
 /// has looked, lest a hundred agents be started for work long done.
-void RealEngine::hold_existing(Draft& next, Plan& plan) {
+void RealEngine::hold_existing(Draft& next) {
   const Setup& setup = works_->setup;
+  if (!decide_all_ || !(first_start_ || setup.act_on_existing))
+    return;
   const std::string why = "more than " + std::to_string(setup.max_existing) +
                           " flows would start something at the first start on this root; "
                           "`baton run --act-on-existing`, or `baton resume`";
-  if (decide_all_ && setup.act_on_existing) {
+  if (setup.act_on_existing) {
     for (const auto& [flow, book] : books_)
       if (book.control.reason == "existing")
         next.control(next.touch(flow), Control::run, "", "");
-    plan = reconcile_all(next);
-  } else if (first_start_ && decide_all_ && plan.wanting.size() > setup.max_existing) {
-    for (const FlowId& flow : plan.wanting)
-      next.control(next.touch(flow), Control::pause, "existing", why);
-    next.event("held", {}, std::to_string(plan.wanting.size()) + " flows are held: " + why);
-    plan = reconcile_all(next);
+    return;
+  }
+  const Plan plan = reconcile_all(next, {});
+  if (plan.wanting.size() <= setup.max_existing)
+    return;
+  for (const FlowId& flow : plan.wanting)
+    next.control(next.touch(flow), Control::pause, "existing", why);
+  next.event("held", {}, std::to_string(plan.wanting.size()) + " flows are held: " + why);
+}
+
+/// What is to be started, with all that its start needs. What cannot be started as it stands (a
+/// subject that would be an option) must not take the place of something that can: it is refused,
+/// and everything is reconciled without it.
+Result<std::vector<Launch>> RealEngine::settle_plan(Draft& next) {
+  Refused refused;
+  for (;;) {
+    plan_ = reconcile_all(next, refused);
+    std::vector<Launch> launches;
+    bool all = true;
+    for (const Start& start : plan_.starts) {
+      auto described = launch(next, start);
+      if (!described && described.error().code == Errc::io)
+        return pass_on(described);
+      all = all && described.has_value();
+      if (described)
+        launches.push_back(std::move(*described));
+      else
+        refused.emplace(start.key, describe(described.error()));
+    }
+    if (all)
+      return launches;
   }
 }
 
@@ -481,22 +510,12 @@ Result<Launch> RealEngine::launch(Draft& next, const Start& start) {
                    setup.environment);
 }
 
-Result<RealEngine::Prepares> RealEngine::prepare(Draft& next) {
+RealEngine::Prepares RealEngine::prepare(Draft& next, const std::vector<Launch>& launches) {
   Prepares prepared;
-  for (const Start& start : plan_.starts) {
-    auto described = launch(next, start);
-    if (!described && described.error().code == Errc::io) {
-      for (const auto& [other, run] : prepared)
-        ports_.agents.discard(run);
-      return pass_on(described);
-    }
-    if (!described) {
-      plan_.holds[start.key.flow].push_back(
-          Hold{start.key.role, start.key.subject, "cannot_launch", describe(described.error())});
-      plan_.failed.insert(start.key.flow);
-      continue;
-    }
-    auto shim = ports_.agents.prepare(*described);
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const Start& start = plan_.starts[i];
+    const Launch& described = launches[i];
+    auto shim = ports_.agents.prepare(described);
     if (!shim) {
       trouble_ = "an agent cannot be started: " + describe(shim.error());
       try_again_ = next.now + kTryAgain;
@@ -519,7 +538,7 @@ Result<RealEngine::Prepares> RealEngine::prepare(Draft& next) {
     run.start_ticks = shim->start_ticks;
     run.boot_id = shim->boot_id;
     run.directory = shim->directory;
-    run.limits = described->limits;
+    run.limits = described.limits;
     run.claims = start.desired.claims;
     for (const auto& [path, row] : book.accepted)
       run.base.push_back(DocRef{path, row.digest});
