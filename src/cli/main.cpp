@@ -14,6 +14,12 @@ namespace {
 constexpr std::array kCommands = {
     Command{"run", "serve a root: the daemon, in the foreground", run_command_line},
     Command{"validate", "check files, or everything below a root", validate_command},
+    Command{"status", "flows: declared, process, last activity, waiting for what", status_command},
+    Command{"explain", "why something was or was not started", explain_command},
+    Command{"events", "what happened", events_command},
+    Command{"agents", "runs of agents", agents_command},
+    Command{"logs", "what an agent wrote to stdout and stderr", logs_command},
+    Command{"prompt", "exactly what an agent was told", prompt_command},
     Command{"set", "change members of a state file: locked, checked, atomic", set_command},
     Command{"schema", "print a schema", schema_command},
     Command{"completions", "print completions for a shell", completions_command},
