@@ -436,7 +436,8 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          r.world_.disk.unreadable.erase(path);
          if (const auto error = kErrors.find(text_of(s, "error")); error != kErrors.end())
            r.world_.disk.unreadable[path] = error->second;
-         r.world_.disk.changes.push_back(path);
+         if (!json::boolean(s, "unseen").value_or(false))
+           r.world_.disk.changes.push_back(path);
          return r.settle();
        }},
       {"expect", [](Runner& r, const Value& v, const Value&) { return r.expect(v); }},

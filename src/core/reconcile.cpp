@@ -154,6 +154,11 @@ class Reconciler {
     }
     if (!usable(flow, desired) || !in_force(flow, desired) || !may_attempt(candidate, record))
       return;
+    if (const auto refused = s_.refused.find(candidate.key); refused != s_.refused.end()) {
+      plan_.failed.insert(flow.flow);
+      hold(flow, desired, "cannot_launch", refused->second);
+      return;
+    }
     candidate.attempt = record.attempts + 1;
     candidates_.push_back(candidate);
     plan_.wanting.insert(flow.flow);
