@@ -635,8 +635,11 @@ void RealEngine::publish(Draft& next) {
   again_.clear();
   asked_to_stop_.clear();
   look_for_requests_ = false;
-  decide_all_ = false;
-  first_start_ = false;
+  // Nothing is known of the root before it could be listed.
+  if (!rescan_) {
+    decide_all_ = false;
+    first_start_ = false;
+  }
 }
 
 void RealEngine::perform(const Draft& next, const Prepares& prepared) {
