@@ -129,6 +129,18 @@ class RootService {
   const std::string& root() const { return served_.root; }
   const std::string& state_folder() const { return served_.state_folder; }
   std::string describe() const { return watch_ ? watch_->describe() : "not watched"; }
+  /// Leaves word of how this root is served, for `baton status` and `doctor`.
+  void leave_word(Time since) {
+    const Json word = Json::object({{"pid", static_cast<std::int64_t>(getpid())},
+                                    {"since", iso_time(since)},
+                                    {"watching", describe()},
+                                    {"polls", polls()},
+                                    {"disk_full", engine_->disk_full()}});
+    std::string text = word.pretty();
+    // Nothing depends on it, so a disk that does not take it stops nothing.
+    if (text != word_ && write_file_durably(served_.state_folder + "/daemon.json", text, 0640))
+      word_ = std::move(text);
+  }
   bool polls() const { return watch_ && watch_->polls(); }
 
   /// Works off what came in. Errc::io ends the daemon.
@@ -246,6 +258,7 @@ class RootService {
   ServedRoot served_;
   Wake wake_;
   std::vector<Input> inputs_;
+  std::string word_;
   std::optional<RootLock> lock_;
   std::shared_ptr<RootFolder> root_;
   std::unique_ptr<Journal> journal_;
@@ -276,7 +289,9 @@ class Service {
     for (const ServedRoot& served : config_.roots) {
       auto root = RootService::make(loop_, served, config_, teller_, [this] { wake(); });
       if (!root) {
-        spdlog::error("{}", printable(baton::describe(root.error())));
+        const bool served_already = root.error().code == Errc::busy;
+        spdlog::error("{}{}", served_already ? "another daemon serves this root: " : "",
+                      printable(baton::describe(root.error())));
         return start_failure(root.error().code);
       }
       spdlog::info("serving {} (state in {}; {})", printable(served.root),
@@ -383,6 +398,7 @@ class Service {
         held += book.holds.empty() ? 0U : 1U;
       }
       full = full || root->engine().disk_full();
+      root->leave_word(since_);
       if (root->polls())
         watching = "; " + root->describe();
     }
@@ -528,6 +544,7 @@ class Service {
   asio::steady_timer prune_;
   std::vector<std::unique_ptr<RootService>> roots_;
   std::string status_;
+  const Time since_ = clock_->wall();
   bool woken_ = false;
   bool ended_ = false;
   int exit_code_ = 0;

@@ -40,7 +40,15 @@ class RealDisk final : public Disk {
   }
 
  private:
+  /// A root that was renamed or deleted is not followed: what its path leads to is what counts.
+  Result<void> present(const std::string& path) const {
+    if (root_->is_current())
+      return {};
+    return fail(Errc::not_found, "the root is gone or was replaced", path);
+  }
   Result<Fd> folder_of(const SplitPath& at) const {
+    if (auto here = present(at.folder); !here)
+      return tl::unexpected(here.error());
     return open_beneath(root_->fd(), at.folder, O_RDONLY | O_DIRECTORY);
   }
   Result<void> may_read(int fd, const std::string& path) const;
@@ -63,6 +71,8 @@ Result<void> RealDisk::may_read(int fd, const std::string& path) const {
 }
 
 Result<FileBytes> RealDisk::read(const std::string& path, std::size_t max_bytes) {
+  if (auto here = present(path); !here)
+    return pass_on(here);
   const auto fd = open_regular(root_->fd(), path, O_RDONLY);
   if (!fd)
     return tl::unexpected(fd.error());
@@ -80,6 +90,8 @@ Result<FileBytes> RealDisk::read(const std::string& path, std::size_t max_bytes)
 
 Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigned depth) {
   std::vector<FileEntry> found;
+  if (!root_->is_current())
+    return found;
   auto walked = walk_files(root_->fd(), folder, depth, [&](std::string path) {
     struct stat info {};
     const bool seen = fstatat(root_->fd(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
@@ -142,6 +154,8 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
 Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
   if (auto fine = check_relative(path); !fine)
     return fine;
+  if (auto here = present(path); !here)
+    return here;
   const SplitPath at = split_path(path);
   auto folder = make_folders(root_->fd(), at.folder);
   if (!folder)

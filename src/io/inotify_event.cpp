@@ -1,15 +1,6 @@
 #include "io/inotify_event.h"
 
-#include <sys/inotify.h>
-
 namespace baton {
-
-const std::uint32_t kFolderMask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE |
-                                  IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR |
-                                  IN_EXCL_UNLINK;
-// Added to whatever mask the folder may already have: one folder has one watch, whoever asks.
-const std::uint32_t kGuardMask = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM |
-                                 IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_ADD;
 
 Seen meaning(std::uint32_t mask) {
   const auto has = [mask](std::uint32_t bits) { return (mask & bits) != 0; };

@@ -2,14 +2,20 @@
 
 #include <cstdint>
 
+#include <sys/inotify.h>
+
 namespace baton {
 
 /// What the kernel is asked for, per folder. No IN_MODIFY: one event per write, and half-written
 /// files would be read. No event that our own reading causes. IN_CREATE only for folders and for
 /// link(2) and symlink(2) into place, which cause no other.
-extern const std::uint32_t kFolderMask;
-/// For the folder in which a missing or replaced root will appear.
-extern const std::uint32_t kGuardMask;
+constexpr std::uint32_t kFolderMask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE |
+                                      IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR |
+                                      IN_EXCL_UNLINK;
+/// For the folder in which a missing or replaced root will appear. Added to whatever mask it may
+/// already have: one folder has one watch, whoever asks.
+constexpr std::uint32_t kGuardMask = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM |
+                                     IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_ADD;
 
 /// What an inotify event means to us.
 enum class Seen {

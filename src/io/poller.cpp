@@ -30,7 +30,7 @@ std::int64_t now() {
   return nanoseconds(time);
 }
 
-std::optional<Stamp> stamp_of(int folder, const std::string& name, bool open_file) {
+std::optional<FileState> state_of(int folder, const std::string& name, bool open_file) {
   struct stat info {};
   if (fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
     return {};
@@ -40,16 +40,37 @@ std::optional<Stamp> stamp_of(int folder, const std::string& name, bool open_fil
       fstat(fd->get(), &info);
   }
   const std::int64_t changed = nanoseconds(info.st_ctim);
-  return Stamp{.modified_ns = nanoseconds(info.st_mtim),
-               .changed_ns = changed,
-               .inode = info.st_ino,
-               .size_bytes = info.st_size,
-               .young = std::llabs(now() - changed) < kYoung};
+  return FileState{.modified_ns = nanoseconds(info.st_mtim),
+                   .changed_ns = changed,
+                   .inode = info.st_ino,
+                   .size_bytes = info.st_size,
+                   .young = std::llabs(now() - changed) < kYoung};
+}
+
+// Adds the stamps of one folder's files. Returns the folders in it.
+Result<std::vector<std::string>> look_into(int root, const std::string& path, bool files_matter,
+                                           bool open_files, FileStates& stamps) {
+  const auto fd = open_beneath(root, path, O_RDONLY | O_DIRECTORY);
+  if (!fd)
+    return tl::unexpected(fd.error());
+  const auto names = names_in(fd->get(), path);
+  if (!names)
+    return tl::unexpected(names.error());
+  if (files_matter) {
+    for (const std::string& name : names->files) {
+      if (const auto stamp = state_of(fd->get(), name, open_files))
+        stamps.emplace(join_path(path, name), *stamp);
+    }
+  }
+  std::vector<std::string> folders;
+  for (const std::string& name : names->folders)
+    folders.push_back(join_path(path, name));
+  return folders;
 }
 
 }  // namespace
 
-std::set<std::string> differences(const Stamps& before, const Stamps& after) {
+std::set<std::string> differences(const FileStates& before, const FileStates& after) {
   std::set<std::string> paths;
   for (const auto& [path, stamp] : before) {
     if (!after.contains(path) || stamp.young)
@@ -65,9 +86,9 @@ std::set<std::string> differences(const Stamps& before, const Stamps& after) {
   return paths;
 }
 
-Result<Stamps> stamps_of(int root, const std::set<std::string>& folders, const Reach& reach,
-                         bool open_files) {
-  Stamps stamps;
+Result<FileStates> stamps_of(int root, const std::set<std::string>& folders, const Reach& reach,
+                             bool open_files) {
+  FileStates stamps;
   std::vector<std::string> waiting(folders.begin(), folders.end());
   while (!waiting.empty()) {
     const std::string path = std::move(waiting.back());
@@ -75,21 +96,11 @@ Result<Stamps> stamps_of(int root, const std::set<std::string>& folders, const R
     const auto level = reach.level(path);
     if (!level)
       continue;
-    const auto fd = open_beneath(root, path, O_RDONLY | O_DIRECTORY);
-    const auto names =
-        fd ? names_in(fd->get(), path) : Result<FolderNames>(tl::unexpected(fd.error()));
-    if (!names && (names.error().code == Errc::busy || names.error().code == Errc::io))
-      return tl::unexpected(names.error());
-    if (!names)
-      continue;
-    for (const std::string& name : names->files) {
-      if (*level < 0)
-        break;
-      if (const auto stamp = stamp_of(fd->get(), name, open_files))
-        stamps.emplace(join_path(path, name), *stamp);
-    }
-    for (const std::string& name : names->folders)
-      waiting.push_back(join_path(path, name));
+    const auto below = look_into(root, path, *level >= 0, open_files, stamps);
+    if (below)
+      waiting.insert(waiting.end(), below->begin(), below->end());
+    else if (below.error().code == Errc::busy || below.error().code == Errc::io)
+      return tl::unexpected(below.error());
   }
   return stamps;
 }

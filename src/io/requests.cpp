@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 1U << 20U;
 constexpr std::time_t kReplyAge = 3600;
-constexpr mode_t kFolderMode = 0750;
+constexpr mode_t kPrivate = 0750;
 constexpr std::string_view kSuffix = ".json";
 constexpr Millis kNap{20};
 
@@ -75,7 +75,7 @@ Result<void> publish(int state, const std::string& part, const std::string& name
                      std::string_view text) {
   constexpr mode_t kFileMode = 0640;
   const std::string where = part + "/" + name;
-  auto folder = make_folders(state, part, kFolderMode);
+  auto folder = make_folders(state, part, kPrivate);
   if (!folder)
     return pass_on(folder);
   struct stat owner {};
@@ -216,7 +216,7 @@ Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder)
   if (!state)
     return pass_on(state);
   for (const std::string part : {"requests", "replies"}) {
-    if (auto made = make_folders(state->get(), part, kFolderMode); !made)
+    if (auto made = make_folders(state->get(), part, kPrivate); !made)
       return pass_on(made);
   }
   return std::make_unique<RealRequests>(std::move(*state));

@@ -41,38 +41,50 @@ Result<std::string> link_target(const std::string& path) {
   return target;
 }
 
+Result<struct stat> judged(const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0)
+    return system_error(errno, "cannot be looked at", path);
+  if (auto fine = check_one(info, path); !fine)
+    return pass_on(fine);
+  return info;
+}
+
+std::string beside(const std::string& here, const std::string& name) {
+  return here == "/" ? "/" + name : here + "/" + name;
+}
+
+std::string above(const std::string& here) {
+  const auto slash = here.rfind('/');
+  return slash == 0 ? "/" : here.substr(0, slash);
+}
+
 // Walks the path as the kernel does and judges everything it meets. Returns what it arrives at.
 Result<struct stat> walk(const std::string& path) {
   std::error_code error;
-  const std::string absolute = std::filesystem::absolute(path, error).string();
-  const auto names = split(absolute, '/');
+  const auto names = split(std::filesystem::absolute(path, error).string(), '/');
   std::deque<std::string> waiting(names.begin(), names.end());
   std::string here = "/";
-  struct stat info {};
-  if (lstat("/", &info) != 0)
-    return system_error(errno, "cannot be looked at", "/");
   for (int links = 0; !waiting.empty();) {
     const std::string name = std::move(waiting.front());
     waiting.pop_front();
     if (name.empty() || name == ".")
       continue;
-    const auto slash = here.rfind('/');
     if (name == "..") {
-      here = slash == 0 ? "/" : here.substr(0, slash);
-      continue;  // was judged on the way down
-    }
-    const std::string next = here == "/" ? "/" + name : here + "/" + name;
-    if (lstat(next.c_str(), &info) != 0)
-      return system_error(errno, "cannot be looked at", next);
-    if (auto fine = check_one(info, next); !fine)
-      return pass_on(fine);
-    if (!S_ISLNK(info.st_mode)) {
-      here = next;
+      here = above(here);
       continue;
     }
-    auto target = link_target(next);
+    std::string next = beside(here, name);
+    auto info = judged(next);
+    if (!info)
+      return info;
+    if (!S_ISLNK(info->st_mode)) {
+      here = std::move(next);
+      continue;
+    }
+    const auto target = link_target(next);
     if (!target)
-      return pass_on(target);
+      return tl::unexpected(target.error());
     if (++links > kMaxLinks)
       return fail(Errc::denied, "leads over too many links", path);
     const auto parts = split(*target, '/');
@@ -80,9 +92,7 @@ Result<struct stat> walk(const std::string& path) {
     if (target->starts_with('/'))
       here = "/";
   }
-  if (lstat(here.c_str(), &info) != 0)
-    return system_error(errno, "cannot be looked at", here);
-  return info;
+  return judged(here);
 }
 
 Result<void> check_program(const std::string& path) {

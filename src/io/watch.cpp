@@ -38,7 +38,7 @@ struct Watch::State : std::enable_shared_from_this<Watch::State> {
   asio::steady_timer poll_timer;
   asio::steady_timer rescan_timer;
   std::function<void(const Changes&)> changed;
-  Stamps stamps;
+  FileStates stamps;
   std::set<std::string> polled;  ///< the folders `stamps` were taken of
   bool polling = false;
   bool stopped = false;
@@ -59,8 +59,9 @@ void Watch::State::stop() {
   changed = nullptr;
   if (events.is_open())
     events.release();  // the descriptor belongs to the tree
-  poll_timer.cancel();
-  rescan_timer.cancel();
+  asio::error_code ignored;
+  poll_timer.cancel(ignored);
+  rescan_timer.cancel(ignored);
 }
 
 void Watch::State::wait_for_events() {
@@ -158,7 +159,7 @@ std::string Watch::describe() const {
   const InotifyTree& tree = state_->tree;
   if (!tree.waits_at().empty())
     return "the root is missing, waited for in " + tree.waits_at();
-  const std::string every = "polled every " + duration_text(state_->options.poll_every);
+  std::string every = "polled every " + duration_text(state_->options.poll_every);
   if (!tree.network().empty())
     return every + ": the root is on " + std::string(tree.network());
   if (state_->options.poll_only)

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # For the tests of the whole program that are shell scripts; to be sourced.
 
 # A test that cannot be run here says why and is counted as skipped, never as passed.

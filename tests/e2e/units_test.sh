@@ -13,7 +13,7 @@ export XDG_RUNTIME_DIR=$work
 
 # `verify` wants programs that exist; and it exits with 0 on keys it does not know, so its words count.
 lint() {  # MANAGER UNIT NAME
-  sed "s|=baton run|=$baton run|; s|=kill |=/bin/true |" "$here/systemd/$2" >"$work/$3"
+  sed "s|=baton |=$baton |" "$here/systemd/$2" >"$work/$3"
   systemd-analyze "--$1" verify --man=no "$work/$3" 2>&1 | tee "$work/said"
   if grep -E 'Unknown (key|section|lvalue)|Failed to parse|Invalid|not executable|ignoring' "$work/said"; then
     fail "$2 is not clean"
@@ -27,9 +27,9 @@ lint user user/baton.service baton.service
 [[ $(systemd-escape --path /srv/project) == srv-project ]] || fail "README names a wrong instance"
 
 # The lint itself notices what it is for.
-mkdir "$work/systemd"
-here=$work
-sed 's/^KillMode=.*/KillMoed=process/' "$(dirname "$0")/../../systemd/baton.service" >"$work/systemd/wrong.service"
+mkdir -p "$work/other/systemd"
+sed 's/^KillMode=.*/KillMoed=process/' "$here/systemd/baton.service" >"$work/other/systemd/wrong.service"
+here=$work/other
 if (lint system wrong.service wrong.service) >/dev/null 2>&1; then
   fail "an unknown key goes unnoticed"
 fi

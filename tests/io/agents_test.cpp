@@ -101,8 +101,8 @@ TEST_CASE(
   REQUIRE(setenv("SECRET", "1", 1) == 0);
   Launch wanted = bench.launch({"/bin/sh", "-c",
                                 "tr '\\0' '\\n' < /proc/$$/environ | sort; "
-                                "ls /proc/$$/fd; grep SigBlk /proc/$$/status; "
-                                "grep SigIgn /proc/$$/status; ulimit -c; "
+                                "ls /proc/$$/fd; grep SigBlk /proc/self/status; "
+                                "grep SigIgn /proc/self/status; ulimit -c; "
                                 "echo $0",
                                 "${run_id} ${run_dir} ${other} $${"});
   wanted.env = {

@@ -137,14 +137,14 @@ TEST_CASE("network file systems are known by their magic number") {
 }
 
 TEST_CASE("differences of stamps are what came, went, changed or was too young") {
-  const Stamps before{{"same", {1, 1, 1, 1, false}},   {"gone", {}},
-                      {"young", {1, 1, 1, 1, true}},   {"size", {1, 1, 1, 1, false}},
-                      {"inode", {1, 1, 1, 1, false}},  {"modified", {1, 1, 1, 1, false}},
-                      {"changed", {1, 1, 1, 1, false}}};
-  const Stamps after{{"same", {1, 1, 1, 1, false}},   {"new", {}},
-                     {"young", {1, 1, 1, 1, false}},  {"size", {1, 1, 1, 2, false}},
-                     {"inode", {1, 1, 2, 1, false}},  {"modified", {2, 1, 1, 1, false}},
-                     {"changed", {1, 2, 1, 1, false}}};
+  const FileStates before{{"same", {1, 1, 1, 1, false}},   {"gone", {}},
+                          {"young", {1, 1, 1, 1, true}},   {"size", {1, 1, 1, 1, false}},
+                          {"inode", {1, 1, 1, 1, false}},  {"modified", {1, 1, 1, 1, false}},
+                          {"changed", {1, 1, 1, 1, false}}};
+  const FileStates after{{"same", {1, 1, 1, 1, false}},   {"new", {}},
+                         {"young", {1, 1, 1, 1, false}},  {"size", {1, 1, 1, 2, false}},
+                         {"inode", {1, 1, 2, 1, false}},  {"modified", {2, 1, 1, 1, false}},
+                         {"changed", {1, 2, 1, 1, false}}};
   CHECK(differences(before, after) ==
         Paths{"gone", "new", "young", "size", "inode", "modified", "changed"});
 }
