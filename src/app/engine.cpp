@@ -69,6 +69,11 @@ class RealEngine : public Engine {
     pending_ = true;
   }
   bool draining() const override { return draining_; }
+  void stop_agents(const std::string& why) override {
+    draining_ = true;
+    stop_why_ = why;
+    pending_ = true;
+  }
   void running_elsewhere(std::uint32_t agents) override { running_elsewhere_ = agents; }
   std::optional<std::string> reload_wanted() override { return std::exchange(reload_, {}); }
   void answer(const Reply& reply) override { ports_.requests.answer(reply); }
@@ -93,6 +98,7 @@ class RealEngine : public Engine {
   Plan reconcile_all(const Draft& draft, const Refused& refused) const;
   void hold_existing(Draft& draft);
   Result<std::vector<Launch>> settle_plan(Draft& draft);
+  void stop_all(Plan& plan) const;
   void enter(Draft& draft, Plan& plan);
   void note_holds(Draft& draft);
   Prepares prepare(Draft& draft, const std::vector<Launch>& launches);
@@ -134,6 +140,7 @@ class RealEngine : public Engine {
   std::optional<Time> retry_;         ///< the last step could not be committed
   std::optional<Time> try_again_;     ///< starts are held until then: no processes, no room
   std::string trouble_;
+  std::string stop_why_;           ///< not empty: all agents are to end
 };
 
 Result<void> RealEngine::recover() {
@@ -233,6 +240,8 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   const auto launches = settle_plan(next);
   if (!launches)
     return fail(launches.error().code, launches.error().message, launches.error().where);
+  if (!stop_why_.empty())
+    stop_all(plan_);
   enter(next, plan_);
   if (works_->setup.rehearsal) {
     note_holds(next);
@@ -380,6 +389,10 @@ Plan RealEngine::reconcile_all(const Draft& next, const Refused& refused) const 
     FlowSituation one{book.id,          book.decision,           book.stages,
                       book.runs,        book.control.control,    book.control.reason,
                       book.control.why, book.control.resumed_at, book.held};
+    const auto open = std::find_if(open_intents_.begin(), open_intents_.end(),
+                                   [&](const Intent& write) { return write.flow == flow; });
+    if (open != open_intents_.end())
+      one.held = Hold{"", "", "write_pending", "a write of " + open->path + " is still to be made"};
     if (root != nullptr && root->control.control != Control::run && one.control != Control::stop) {
       one.control = root->control.control;
       one.control_reason = root->control.reason;
@@ -440,6 +453,15 @@ Result<std::vector<Launch>> RealEngine::settle_plan(Draft& next) {
     if (all)
       return launches;
   }
+}
+
+/// Everything that runs, for `stop_agents`.
+void RealEngine::stop_all(Plan& plan) const {
+  plan.stops.clear();
+  for (const auto& [flow, book] : books_)
+    for (const Run& run : book.runs)
+      if (run.state == RunState::started)
+        plan.stops.push_back(Stop{run.id, "ended", stop_why_});
 }
 
 /// Enters what reconcile wants to stop or pause; starts are entered when they are prepared.

@@ -20,17 +20,16 @@ class TextStream {
  public:
   using Ch = char;
   TextStream(std::string_view text, std::size_t from) : text_(text), at_(from) {}
-  Ch Peek() const {
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }  // NOLINT(readability-identifier-naming): RapidJSON's names
-  Ch Take() {
-    return at_ < text_.size() ? text_[at_++] : '\0';
-  }                                         // NOLINT(readability-identifier-naming): as above
-  std::size_t Tell() const { return at_; }  // NOLINT(readability-identifier-naming): as above
+  // The names are RapidJSON's.
+  // NOLINTBEGIN(readability-identifier-naming)
+  Ch Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  Ch Take() { return at_ < text_.size() ? text_[at_++] : '\0'; }
+  std::size_t Tell() const { return at_; }
   // Only in-situ parsing writes.
-  static Ch* PutBegin() { return nullptr; }     // NOLINT(readability-identifier-naming): as above
-  static void Put(Ch) {}                        // NOLINT(readability-identifier-naming): as above
-  static std::size_t PutEnd(Ch*) { return 0; }  // NOLINT(readability-identifier-naming): as above
+  static Ch* PutBegin() { return nullptr; }
+  static void Put(Ch) {}
+  static std::size_t PutEnd(Ch*) { return 0; }
+  // NOLINTEND(readability-identifier-naming)
 
  private:
   std::string_view text_;
@@ -169,11 +168,11 @@ std::size_t lone_surrogate(std::string_view text, std::size_t until) {
     ++at;
     if (kind != 'u' || (digits[0] != 'd' && digits[0] != 'D'))
       continue;
-    if (digits[1] >= '8' && digits[1] <= '9')
+    constexpr std::string_view kHighSurrogates = "89abAB";
+    constexpr std::string_view kLowSurrogates = "cdefCDEF";
+    if (kHighSurrogates.find(digits[1]) != std::string_view::npos)
       at += 10;  // the reader has seen to it that the other half follows
-    else if (digits[1] == 'a' || digits[1] == 'A' || digits[1] == 'b' || digits[1] == 'B')
-      at += 10;
-    else if (digits[1] > '9')
+    else if (kLowSurrogates.find(digits[1]) != std::string_view::npos)
       found = at - 1;  // the last one before the end of the string that was refused
   }
   return found;
@@ -285,8 +284,7 @@ std::optional<std::string_view> repeated_name(const Value& object) {
 }
 
 /// Recursive; the depth of the value is limited by then.
-std::optional<Duplicate> find_duplicate(  // NOLINT(misc-no-recursion): the depth is limited
-    const Value& value) {
+std::optional<Duplicate> find_duplicate(const Value& value) {
   if (value.IsArray()) {
     for (rapidjson::SizeType i = 0; i < value.Size(); ++i) {
       if (auto found = find_duplicate(value[i])) {

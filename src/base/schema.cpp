@@ -1,10 +1,185 @@
 #include "base/schema.h"
 
-namespace baton {
+#include <memory>
 
-Result<std::shared_ptr<const Schema>> compile_schema(std::string_view, std::string_view uri,
-                                                     const SchemaFetch&) {
-  return fail(Errc::schema, "schemas are not read yet", std::string(uri));
+#include <valijson/constraints/concrete_constraints.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/validator.hpp>
+
+#include "base/schema_front.h"
+#include "base/schema_tree.h"
+#include "base/schema_walk.h"
+#include "base/value_adapter.h"
+
+// valijson is the judge. It is not given the text of a schema: its own parser cannot follow `$id`,
+// ignores `propertyNames` behind a reference and runs in circles. It gets the finished tree as
+// constraints, and asks our walk about everything that it would get wrong (numbers, patterns,
+// formats, lengths, equality). What remains with it is the structure: properties, items, and what
+// is combined.
+
+namespace baton {
+namespace {
+
+namespace vc = valijson::constraints;
+
+/// All that a node demands of a value by itself, as one constraint of valijson.
+class NodeRules : public vc::PolyConstraint {
+ public:
+  explicit NodeRules(NodeIndex node) : node_(node) {}
+
+  bool validate(const valijson::adapters::Adapter& target, const std::vector<std::string>& context,
+                valijson::ValidationResults* results) const override {
+    static_cast<void>(context);
+    static_cast<void>(results);
+    const auto* adapter = dynamic_cast<const judge::Adapter*>(&target);
+    if (adapter == nullptr || adapter->ref().walk == nullptr)
+      throw SchemaExhausted{"a value that is not ours came back from valijson"};
+    // A visit of valijson costs many times a step of the walk.
+    constexpr std::size_t kVisit = 9;
+    adapter->ref().walk->spend(kVisit);
+    return adapter->ref().walk->rules_hold(node_, *adapter->ref().value);
+  }
+
+ private:
+  // NOLINTNEXTLINE(readability-identifier-naming): valijson's name
+  vc::Constraint* cloneInto(void* place) const override { return new (place) NodeRules(node_); }
+  // NOLINTNEXTLINE(readability-identifier-naming): as above
+  std::size_t sizeOf() const override { return sizeof(NodeRules); }
+
+  NodeIndex node_;
+};
+
+class ValijsonSchema : public Schema {
+ public:
+  explicit ValijsonSchema(std::shared_ptr<const SchemaTree> tree) : tree_(std::move(tree)) {
+    for (std::size_t i = 0; i < tree_->nodes.size(); ++i)
+      parts_.push_back(schema_.createSubschema());
+    for (NodeIndex i = 0; i < tree_->nodes.size(); ++i)
+      fill(i);
+  }
+
+  Findings check(const Document& document, const SchemaLimits& limits) const override {
+    SchemaWalk walk(*tree_, limits.max_steps);
+    try {
+      // Holds a cache of std::regex that stays empty: patterns are not valijson's.
+      valijson::Validator validator;
+      const judge::Adapter target({&document.root(), &walk});
+      if (validator.validate(*parts_.front(), target, nullptr))
+        return {};
+    } catch (const SchemaExhausted& exhausted) {
+      return {exhausted_finding(exhausted)};
+    } catch (const std::exception& error) {
+      return {exhausted_finding({std::string("valijson gave up: ") + error.what()})};
+    }
+    Findings findings = explain(*tree_, document, limits);
+    if (findings.empty())
+      findings.push_back({.rule = "schema/limit",
+                          .message = "not valid, but the reason could not be found",
+                          .span = document.locate("")});
+    return findings;
+  }
+
+  const Findings& lint() const override { return tree_->lint; }
+
+ private:
+  void fill(NodeIndex index) {
+    const SchemaNode& node = tree_->nodes[index];
+    add(index, NodeRules(index));
+    if (!node.never) {
+      fill_object(index, node);
+      fill_array(index, node);
+      fill_combined(index, node);
+    }
+  }
+
+  void fill_object(NodeIndex index, const SchemaNode& node) {
+    if (node.walked)
+      return;
+    if (!node.properties.empty() || node.additional_properties) {
+      vc::PropertiesConstraint constraint;
+      for (const auto& [name, schema] : node.properties)
+        constraint.addPropertySubschema(name, parts_[schema]);
+      constraint.setAdditionalPropertiesSubschema(node.additional_properties
+                                                      ? parts_[*node.additional_properties]
+                                                      : schema_.emptySubschema());
+      add(index, constraint);
+    }
+    if (!node.dependencies.empty()) {
+      vc::DependenciesConstraint constraint;
+      for (const auto& [name, schema] : node.dependencies)
+        constraint.addSchemaDependency(name, parts_[schema]);
+      add(index, constraint);
+    }
+  }
+
+  void fill_array(NodeIndex index, const SchemaNode& node) {
+    if (node.items) {
+      vc::SingularItemsConstraint constraint;
+      constraint.setItemsSubschema(parts_[*node.items]);
+      add(index, constraint);
+    }
+    if (!node.tuple.empty() || node.additional_items) {
+      vc::LinearItemsConstraint constraint;
+      for (const NodeIndex schema : node.tuple)
+        constraint.addItemSubschema(parts_[schema]);
+      constraint.setAdditionalItemsSubschema(node.additional_items ? parts_[*node.additional_items]
+                                                                   : schema_.emptySubschema());
+      add(index, constraint);
+    }
+    if (node.contains) {
+      vc::ContainsConstraint constraint;
+      constraint.setSubschema(parts_[*node.contains]);
+      add(index, constraint);
+    }
+  }
+
+  void fill_combined(NodeIndex index, const SchemaNode& node) {
+    add_list<vc::AllOfConstraint>(index, node.all_of);
+    add_list<vc::AnyOfConstraint>(index, node.any_of);
+    add_list<vc::OneOfConstraint>(index, node.one_of);
+    if (node.negated) {
+      vc::NotConstraint constraint;
+      constraint.setSubschema(parts_[*node.negated]);
+      add(index, constraint);
+    }
+    if (node.condition) {
+      vc::ConditionalConstraint constraint;
+      constraint.setIfSubschema(parts_[*node.condition]);
+      if (node.consequence)
+        constraint.setThenSubschema(parts_[*node.consequence]);
+      if (node.alternative)
+        constraint.setElseSubschema(parts_[*node.alternative]);
+      add(index, constraint);
+    }
+  }
+
+  template <class List>
+  void add_list(NodeIndex index, const std::vector<NodeIndex>& nodes) {
+    if (nodes.empty())
+      return;
+    List constraint;
+    for (const NodeIndex schema : nodes)
+      constraint.addSubschema(parts_[schema]);
+    add(index, constraint);
+  }
+
+  void add(NodeIndex index, const vc::Constraint& constraint) {
+    schema_.addConstraintToSubschema(constraint, parts_[index]);
+  }
+
+  std::shared_ptr<const SchemaTree> tree_;
+  valijson::Schema schema_;
+  std::vector<const valijson::Subschema*> parts_;  ///< owned by `schema_`; one for each node
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Schema>> compile_schema(std::string_view text, std::string_view uri,
+                                                     const SchemaFetch& fetch) {
+  auto tree = build_schema_tree(text, uri, fetch, true);
+  if (!tree)
+    return tl::unexpected(std::move(tree.error()));
+  return std::shared_ptr<const Schema>(std::make_shared<ValijsonSchema>(std::move(*tree)));
 }
 
 }  // namespace baton

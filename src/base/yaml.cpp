@@ -147,9 +147,7 @@ class Builder {
   }
 
  private:
-  Value value(const YAML::Node& node,
-              const std::string& pointer,  // NOLINT(misc-no-recursion): limited
-              std::size_t depth) {
+  Value value(const YAML::Node& node, const std::string& pointer, std::size_t depth) {
     const Position at = position(node.Mark());
     if (depth > limits_.max_depth)
       throw YamlFault{"nested deeper than " + std::to_string(limits_.max_depth) + " levels", at};
@@ -173,9 +171,7 @@ class Builder {
     return {};
   }
 
-  Value object(const YAML::Node& node,
-               const std::string& pointer,  // NOLINT(misc-no-recursion): limited
-               std::size_t depth) {
+  Value object(const YAML::Node& node, const std::string& pointer, std::size_t depth) {
     if (node.size() > limits_.max_object_members)
       throw YamlFault{
           "an object with more than " + std::to_string(limits_.max_object_members) + " members",
@@ -195,9 +191,7 @@ class Builder {
     return out;
   }
 
-  Value array(const YAML::Node& node,
-              const std::string& pointer,  // NOLINT(misc-no-recursion): limited
-              std::size_t depth) {
+  Value array(const YAML::Node& node, const std::string& pointer, std::size_t depth) {
     Value out(rapidjson::kArrayType);
     std::size_t index = 0;
     for (const auto& item : node)

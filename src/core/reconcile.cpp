@@ -190,6 +190,9 @@ class Reconciler {
 
   bool in_force(const FlowSituation& flow, const Desired& desired) {
     if (flow.control != Control::run) {
+      // A pause of baton's own making needs a person.
+      if (flow.control_reason == "spawns_per_hour")
+        plan_.failed.insert(flow.flow);
       hold(flow, desired, flow.control_reason.empty() ? Word("paused") : flow.control_reason,
            flow.control_why);
       return false;

@@ -129,7 +129,14 @@ struct Reaction {
   std::string stop;
   bool notify = false;
   std::string purpose;
+  std::uint64_t max_entries = kMaxEntries;
 };
+
+std::uint64_t max_entries(const Value& rule, const Value& row) {
+  const auto own = json::integer(row, "max_entries");
+  const auto entries = own ? own : json::integer(rule, "max_entries");
+  return entries && *entries > 0 ? static_cast<std::uint64_t>(*entries) : kMaxEntries;
+}
 
 std::vector<Reaction> reactions(const Value& rule) {
   std::vector<Reaction> all;
@@ -139,12 +146,40 @@ std::vector<Reaction> reactions(const Value& rule) {
   for (const Value& row : list->GetArray())
     all.push_back(Reaction{texts(row, "from"), texts(row, "to"), member_text(row, "run"),
                            member_text(row, "stop"), json::boolean(row, "notify").value_or(false),
-                           member_text(row, "purpose")});
+                           member_text(row, "purpose"), max_entries(rule, row)});
   return all;
 }
 
 std::string passage(const StageState& state) {
   return (state.previous.empty() ? "" : state.previous + " -> ") + state.stage;
+}
+
+/// The rule's own limits, where it has any.
+void limit(const Value& limits, const std::string& rule, Desired& desired) {
+  if (const auto places = json::integer(limits, "max_running"); places && *places > 0)
+    desired.claims.push_back(Claim{"rule " + rule, static_cast<std::uint32_t>(*places)});
+  const auto millis = [](const Value& from, std::string_view name, Millis otherwise) {
+    const auto value = json::integer(from, name);
+    return value ? Millis(*value) : otherwise;
+  };
+  if (const Value* const retry = json::child(limits, "retry")) {
+    RetryLimits own;
+    own.max_attempts = static_cast<std::uint32_t>(
+        json::integer(*retry, "max_attempts").value_or(own.max_attempts));
+    own.backoff = millis(*retry, "backoff_ms", own.backoff);
+    own.max_backoff = millis(*retry, "max_backoff_ms", own.max_backoff);
+    desired.retry = own;
+  }
+  if (const Value* const run = json::child(limits, "run")) {
+    RunLimits own;
+    own.timeout = millis(*run, "timeout_ms", own.timeout);
+    own.idle_timeout = millis(*run, "idle_timeout_ms", own.idle_timeout);
+    own.kill_grace = millis(*run, "kill_grace_ms", own.kill_grace);
+    own.log_cap_bytes =
+        static_cast<std::uint64_t>(json::integer(*run, "log_cap_bytes")
+                                       .value_or(static_cast<std::int64_t>(own.log_cap_bytes)));
+    desired.limits = own;
+  }
 }
 
 void react(const View& view, const Value& rule, const Reaction& reaction, const Subject& subject,
@@ -160,14 +195,12 @@ void react(const View& view, const Value& rule, const Reaction& reaction, const 
         Release{reaction.stop, subject, false, Millis(0), subject + " is " + passage(state)});
   if (reaction.run.empty())
     return;
-  const auto max_entries = static_cast<std::uint64_t>(
-      std::max<std::int64_t>(1, json::integer(rule, "max_entries").value_or(kMaxEntries)));
-  if (state.entries > max_entries) {
+  if (state.entries > reaction.max_entries) {
     decision.failed = true;
     decision.holds.push_back(Hold{reaction.run, subject, "max_entries",
                                   subject + " has entered " + state.stage + " " +
                                       std::to_string(state.entries) + " times (max_entries is " +
-                                      std::to_string(max_entries) +
+                                      std::to_string(reaction.max_entries) +
                                       "); it seems to go round in circles"});
     return;
   }
@@ -177,20 +210,8 @@ void react(const View& view, const Value& rule, const Reaction& reaction, const 
   desired.purpose = reaction.purpose.empty() ? state.stage : reaction.purpose;
   // The agent that hands a subject on is still ending when the next one is due: one at a time.
   desired.claims.push_back(Claim{"subject " + text(view.flow) + "#" + subject, 1});
-  if (const Value* const limits = json::child(rule, "limits")) {
-    if (const auto places = json::integer(*limits, "max_running"); places && *places > 0)
-      desired.claims.push_back(
-          Claim{"rule " + member_text(rule, "name"), static_cast<std::uint32_t>(*places)});
-    if (const Value* const retry = json::child(*limits, "retry")) {
-      RetryLimits own;
-      own.max_attempts = static_cast<std::uint32_t>(
-          json::integer(*retry, "max_attempts").value_or(own.max_attempts));
-      own.backoff = Millis(json::integer(*retry, "backoff_ms").value_or(own.backoff.count()));
-      own.max_backoff =
-          Millis(json::integer(*retry, "max_backoff_ms").value_or(own.max_backoff.count()));
-      desired.retry = own;
-    }
-  }
+  if (const Value* const limits = json::child(rule, "limits"))
+    limit(*limits, member_text(rule, "name"), desired);
   desired.why = subject + " is " + passage(state);
   decision.desired.push_back(std::move(desired));
 }

@@ -1,0 +1,236 @@
+#include "app/status.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace baton {
+namespace {
+
+constexpr std::array kWords = {
+    std::pair{Process::running, std::string_view("running")},
+    std::pair{Process::waiting, std::string_view("waiting")},
+    std::pair{Process::held, std::string_view("held")},
+    std::pair{Process::paused, std::string_view("paused")},
+    std::pair{Process::stopped, std::string_view("stopped")},
+    std::pair{Process::idle, std::string_view("idle")},
+    std::pair{Process::failed, std::string_view("failed")},
+    std::pair{Process::gone, std::string_view("gone")},
+};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < kWords.size(); ++i)
+    if (static_cast<std::size_t>(kWords.at(i).first) != i)
+      return false;
+  return true;
+}
+static_assert(in_order());
+
+/// Holds that end without anybody's doing.
+constexpr std::array kPassing = {
+    std::string_view("backing_off"), std::string_view("no_place"),
+    std::string_view("claimed"),     std::string_view("cannot_start"),
+    std::string_view("no_daemon"),   std::string_view("draining"),
+    std::string_view("disk_full"),   std::string_view("rate_breaker"),
+    std::string_view("unsettled"),
+};
+
+bool passing(const Hold& hold) {
+  return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
+}
+
+std::string join_holds(const std::vector<const Hold*>& holds) {
+  std::string text;
+  for (const Hold* const hold : holds) {
+    const std::string whom = hold->subject.empty() || hold->subject == "main" ||
+                                     hold->why.find(hold->subject) != std::string::npos
+                                 ? ""
+                                 : hold->subject + ": ";
+    if (text.find(hold->why) == std::string::npos)
+      text += (text.empty() ? "" : "; ") + whom + hold->why;
+  }
+  return text;
+}
+
+void explain(FlowStatus& status, Process process, Word waiting_for, std::string why) {
+  status.process = process;
+  status.waiting_for = std::move(waiting_for);
+  status.why = std::move(why);
+}
+
+void explain_running(FlowStatus& status, const FlowBook& book) {
+  std::string why;
+  for (const Run& run : book.runs) {
+    if (!run.live())
+      continue;
+    const bool stopping = run.state == RunState::stopping;
+    why += (why.empty() ? "" : "; ") + run.key.role +
+           (run.key.subject == "main" ? "" : " for " + run.key.subject) +
+           (stopping ? " is being ended: " + run.stop_why : ": " + run.why);
+  }
+  explain(status, Process::running, "agent", why);
+}
+
+/// The operator's word, and what the flow's own files say about going on.
+bool explain_control(FlowStatus& status, const ControlRow& control, const std::string& whose) {
+  if (control.control == Control::run || control.control == Control::idle)
+    return false;
+  const bool stopped = control.control == Control::stop;
+  // Not by an operator's wish, so one has to look.
+  const bool held = control.reason == "existing";
+  const bool failed = control.reason == "spawns_per_hour";
+  const Process process = failed    ? Process::failed
+                          : held    ? Process::held
+                          : stopped ? Process::stopped
+                                    : Process::paused;
+  explain(status, process, held || failed ? control.reason : Word("resume"), control.why + whose);
+  status.since = std::max(status.since, control.since);
+  return true;
+}
+
+void explain_holds(FlowStatus& status, const FlowBook& book) {
+  std::vector<const Hold*> lasting;
+  std::vector<const Hold*> brief;
+  for (const Hold& hold : book.holds)
+    (passing(hold) ? brief : lasting).push_back(&hold);
+  if (book.failed) {
+    explain(status, Process::failed, lasting.empty() ? Word("") : lasting.front()->reason,
+            lasting.empty() ? "the flow has failed by its own account" : join_holds(lasting));
+  } else if (!lasting.empty()) {
+    explain(status, Process::held, lasting.front()->reason, join_holds(lasting));
+  } else if (!brief.empty()) {
+    explain(status, Process::waiting, brief.front()->reason, join_holds(brief));
+  }
+}
+
+void explain_quiet(FlowStatus& status, const FlowBook& book) {
+  switch (book.decision.control) {
+    case Control::pause:
+      return explain(status, Process::paused, "change", "the flow's own files say pause");
+    case Control::stop:
+      return explain(status, Process::stopped, "change", "the flow's own files say stop");
+    case Control::run:
+    case Control::idle:
+      return explain(status, Process::idle, "change", "nothing is to be done as the files stand");
+  }
+}
+
+}  // namespace
+
+std::string_view word(Process process) {
+  return kWords.at(static_cast<std::size_t>(process)).second;
+}
+
+std::optional<Process> parse_process(std::string_view word) {
+  const auto* const found = std::find_if(kWords.begin(), kWords.end(),
+                                         [&](const auto& row) { return row.second == word; });
+  if (found == kWords.end())
+    return std::nullopt;
+  return found->first;
+}
+
+FlowStatus status_of(const FlowBook& book, const Plan& plan, const ControlRow& root) {
+  FlowStatus status;
+  status.flow = book.id;
+  status.declared = book.decision.declared;
+  status.last_activity = book.last_activity;
+  for (const auto& [subject, state] : book.stages)
+    status.since = std::max(status.since, state.since);
+  for (const Run& run : book.runs) {
+    status.agents += run.live() ? 1U : 0U;
+    status.last_activity = std::max({status.last_activity, run.started, run.ended});
+    if (run.cost_usd)
+      status.cost = status.cost.value_or(0) + *run.cost_usd;
+  }
+  explain_quiet(status, book);
+  if (status.agents > 0) {
+    explain_running(status, book);
+    return status;
+  }
+  if (book.held && book.held->reason == "gone") {
+    explain(status, Process::gone, "gone", book.held->why);
+    return status;
+  }
+  if (explain_control(status, book.control, "") ||
+      explain_control(status, root, " (the whole root)"))
+    return status;
+  const auto start = std::find_if(plan.starts.begin(), plan.starts.end(),
+                                  [&](const Start& s) { return s.key.flow == book.id; });
+  if (start != plan.starts.end())
+    explain(status, Process::waiting, "start", start->desired.why);
+  else if (book.held)
+    explain(status, passing(*book.held) ? Process::waiting : Process::held, book.held->reason,
+            book.held->why);
+  explain_holds(status, book);
+  if (status.process == Process::idle && !book.rejected.empty())
+    explain(status, Process::held, "valid_file",
+            book.rejected.begin()->first + " is rejected; `baton validate` says why");
+  return status;
+}
+
+std::vector<FlowStatus> statuses(const Books& books, const Plan& plan) {
+  const auto root = books.find(FlowId{});
+  const ControlRow whole = root == books.end() ? ControlRow{} : root->second.control;
+  std::vector<FlowStatus> all;
+  for (const auto& [flow, book] : books)
+    if (flow != FlowId{})
+      all.push_back(status_of(book, plan, whole));
+  return all;
+}
+
+namespace {
+
+Json time_json(Time time) {
+  return time == Time{} ? Json() : Json(iso_time(time));
+}
+
+}  // namespace
+
+Json status_json(const FlowStatus& status) {
+  return Json::object({{"flow", text(status.flow)},
+                       {"declared", status.declared},
+                       {"process", word(status.process)},
+                       {"since", time_json(status.since)},
+                       {"last_activity", time_json(status.last_activity)},
+                       {"waiting_for", status.waiting_for},
+                       {"why", status.why},
+                       {"agents", static_cast<std::uint64_t>(status.agents)},
+                       {"cost", status.cost ? Json(*status.cost) : Json()}});
+}
+
+Json agent_json(const Run& run) {
+  Json exit;
+  if (run.exit_code)
+    exit = Json(*run.exit_code);
+  return Json::object({{"run", run.id},
+                       {"flow", text(run.key.flow)},
+                       {"role", run.key.role},
+                       {"subject", run.key.subject},
+                       {"purpose", run.purpose},
+                       {"attempt", static_cast<std::uint64_t>(run.attempt)},
+                       {"state", word(run.state)},
+                       {"pid", run.live() ? Json(run.pid) : Json()},
+                       {"started", time_json(run.started)},
+                       {"ended", time_json(run.ended)},
+                       {"outcome", run.live() ? Json() : Json(word(run.outcome))},
+                       {"exit", exit},
+                       {"signal", run.signal == 0 ? Json() : Json(run.signal)},
+                       {"reason", run.reason},
+                       {"why", run.why},
+                       {"cost", run.cost_usd ? Json(*run.cost_usd) : Json()},
+                       {"tokens", run.tokens ? Json(*run.tokens) : Json()}});
+}
+
+Json event_json(const Event& event) {
+  return Json::object({{"seq", event.seq},
+                       {"time", iso_time(event.time, true)},
+                       {"flow", event.flow == FlowId{} ? std::string() : text(event.flow)},
+                       {"event", event.event},
+                       {"subject", event.subject},
+                       {"role", event.role},
+                       {"run", event.run},
+                       {"why", event.why}});
+}
+
+}  // namespace baton

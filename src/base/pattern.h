@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace baton {
+
+/// A regular expression as JSON Schema means it (ECMA-262, code points), run by PCRE2 with limits,
+/// so that neither a pattern nor a text can stall or crash. Immutable and cheap to copy.
+class Pattern {
+ public:
+  enum class Match { yes, no, too_expensive };
+
+  /// Errc::schema for what ECMA-262 does not know or PCRE2 cannot do.
+  static Result<Pattern> compile(std::string_view ecma);
+
+  /// Looks for the pattern anywhere in valid UTF-8.
+  Match search(std::string_view text) const;
+  const std::string& source() const { return source_; }
+
+ private:
+  struct Code;
+  Pattern() = default;
+  std::string source_;
+  std::shared_ptr<const Code> code_;
+};
+
+/// Writes an ECMA-262 pattern in the syntax of PCRE2. Errc::schema for syntax that only PCRE2 has.
+Result<std::string> pcre_from_ecma(std::string_view ecma);
+
+}  // namespace baton

@@ -1,0 +1,43 @@
+#include <algorithm>
+
+#include "base/schema_walk.h"
+
+namespace baton {
+
+Finding exhausted_finding(const SchemaExhausted& exhausted) {
+  return {.rule = "schema/limit", .message = exhausted.why};
+}
+
+Findings explain(const SchemaTree& tree, const Document& document, const SchemaLimits& limits) {
+  Findings findings;
+  try {
+    findings = SchemaWalk(tree, limits.max_steps).reasons(0, document.root());
+  } catch (const SchemaExhausted& exhausted) {
+    findings.push_back(exhausted_finding(exhausted));
+  }
+  // Places are looked up in the text, which costs; beyond a bound only the first ones found count.
+  const std::size_t located = std::min(findings.size(), 4 * limits.max_findings + 1);
+  const std::size_t total = findings.size();
+  findings.resize(located);
+  for (Finding& finding : findings) {
+    const bool key =
+        finding.rule == "schema/additionalProperties" || finding.rule == "schema/propertyNames";
+    finding.span = document.locate(finding.pointer, key);
+    if (finding.rule == "schema/required" || finding.rule == "schema/dependencies") {
+      finding.span.end = finding.span.begin;
+      ++finding.span.end.column;
+      ++finding.span.end.offset;
+    }
+  }
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& one, const Finding& other) {
+    return one.span.begin.offset < other.span.begin.offset;
+  });
+  if (total > limits.max_findings) {
+    findings.resize(limits.max_findings);
+    findings.push_back({.rule = "schema/limit",
+                        .message = std::to_string(total - limits.max_findings) + " more faults"});
+  }
+  return findings;
+}
+
+}  // namespace baton

@@ -1,0 +1,291 @@
+#include "base/schema_index.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/embedded.h"
+#include "base/schema_front.h"
+#include "base/schema_walk.h"
+#include "base/text.h"
+#include "base/uri.h"
+
+namespace baton {
+namespace {
+
+constexpr LoadLimits kSchemaLimits{.max_bytes = 4U << 20U, .max_depth = 200};
+
+struct DraftRow {
+  std::string_view uri;
+  Draft draft;
+  std::string_view file;
+};
+constexpr std::array kDrafts = {
+    DraftRow{"http://json-schema.org/draft-04/schema", Draft::draft4,
+             "schemas/metaschemas/draft-04.json"},
+    DraftRow{"http://json-schema.org/draft-06/schema", Draft::draft6,
+             "schemas/metaschemas/draft-06.json"},
+    DraftRow{"http://json-schema.org/draft-07/schema", Draft::draft7,
+             "schemas/metaschemas/draft-07.json"},
+};
+
+const DraftRow* draft_row(std::string_view uri) {
+  for (const DraftRow& row : kDrafts)
+    if (uri == row.uri ||
+        (uri.size() == row.uri.size() + 1 && uri.starts_with(row.uri) && uri.back() == '#'))
+      return &row;
+  return nullptr;
+}
+
+/// A keyword and the first draft that knows it.
+struct KeywordRow {
+  std::string_view name;
+  Draft since = Draft::draft4;
+};
+constexpr std::array kSchemaKeywords = {
+    KeywordRow{"additionalItems"},
+    KeywordRow{"additionalProperties"},
+    KeywordRow{"contains", Draft::draft6},
+    KeywordRow{"else", Draft::draft7},
+    KeywordRow{"if", Draft::draft7},
+    KeywordRow{"items"},
+    KeywordRow{"not"},
+    KeywordRow{"propertyNames", Draft::draft6},
+    KeywordRow{"then", Draft::draft7},
+};
+constexpr std::array kListKeywords = {KeywordRow{"allOf"}, KeywordRow{"anyOf"}, KeywordRow{"items"},
+                                      KeywordRow{"oneOf"}};
+constexpr std::array kMapKeywords = {KeywordRow{"definitions"}, KeywordRow{"dependencies"},
+                                     KeywordRow{"patternProperties"}, KeywordRow{"properties"}};
+constexpr std::array kPlainKeywords = {
+    KeywordRow{"$comment"},
+    KeywordRow{"$id", Draft::draft6},
+    KeywordRow{"$ref"},
+    KeywordRow{"$schema"},
+    KeywordRow{"const", Draft::draft6},
+    KeywordRow{"contentEncoding"},
+    KeywordRow{"contentMediaType"},
+    KeywordRow{"default"},
+    KeywordRow{"description"},
+    KeywordRow{"enum"},
+    KeywordRow{"examples"},
+    KeywordRow{"exclusiveMaximum"},
+    KeywordRow{"exclusiveMinimum"},
+    KeywordRow{"format"},
+    KeywordRow{"id"},
+    KeywordRow{"maxItems"},
+    KeywordRow{"maxLength"},
+    KeywordRow{"maxProperties"},
+    KeywordRow{"maximum"},
+    KeywordRow{"minItems"},
+    KeywordRow{"minLength"},
+    KeywordRow{"minProperties"},
+    KeywordRow{"minimum"},
+    KeywordRow{"multipleOf"},
+    KeywordRow{"pattern"},
+    KeywordRow{"readOnly"},
+    KeywordRow{"required"},
+    KeywordRow{"title"},
+    KeywordRow{"type"},
+    KeywordRow{"uniqueItems"},
+    KeywordRow{"writeOnly"},
+};
+
+template <std::size_t Size>
+bool listed(const std::array<KeywordRow, Size>& rows, std::string_view keyword, Draft draft) {
+  return std::any_of(rows.begin(), rows.end(), [&](const KeywordRow& row) {
+    return row.name == keyword && draft >= row.since;
+  });
+}
+
+Result<Draft> draft_of(const Value& root, std::string_view uri) {
+  const auto name = json::text(root, "$schema");
+  if (!name)
+    return Draft::draft7;
+  if (const DraftRow* row = draft_row(*name))
+    return row->draft;
+  return fail(Errc::schema,
+              "the draft " + printable(json::quote(*name), 100) + " is not known; use draft-07",
+              std::string(uri));
+}
+
+std::string position_text(const std::string& uri, const Span& span) {
+  return uri + ":" + std::to_string(span.begin.line) + ":" + std::to_string(span.begin.column);
+}
+
+/// Validates a schema against the meta-schema of its draft.
+Result<void> check_meta(const Document& document, Draft draft, const std::string& uri) {
+  const auto* const row = std::find_if(kDrafts.begin(), kDrafts.end(),
+                                       [&](const DraftRow& r) { return r.draft == draft; });
+  const std::string_view* text = embedded_file(row->file);
+  if (text == nullptr || row->uri == split_fragment(uri).document)
+    return {};
+  const SchemaFetch none = [](std::string_view asked) -> Result<std::string> {
+    return fail(Errc::not_found, "no such schema: " + std::string(asked));
+  };
+  const auto meta = build_schema_tree(*text, row->uri, none, false);
+  if (!meta)
+    return tl::unexpected(meta.error());
+  Findings findings = explain(**meta, document, {});
+  if (findings.empty())
+    return {};
+  const Finding& first = findings.front();
+  return fail(Errc::schema, "not a JSON Schema: " + first.message, position_text(uri, first.span));
+}
+
+}  // namespace
+
+bool holds_schema(std::string_view keyword, Draft draft) {
+  return listed(kSchemaKeywords, keyword, draft);
+}
+bool holds_schema_list(std::string_view keyword, Draft draft) {
+  return listed(kListKeywords, keyword, draft);
+}
+bool holds_schema_map(std::string_view keyword, Draft draft) {
+  return listed(kMapKeywords, keyword, draft);
+}
+bool plain_keyword(std::string_view keyword, Draft draft) {
+  return listed(kPlainKeywords, keyword, draft);
+}
+
+Result<SchemaPlace> SchemaIndex::add(std::string text, const std::string& uri) {
+  const std::string address = split_fragment(uri).document;
+  auto document = load_document(std::move(text), Format::json, kSchemaLimits);
+  if (!document) {
+    const Finding& finding = document.error().findings.front();
+    return fail(Errc::schema, finding.message, position_text(address, finding.span));
+  }
+  const auto draft = draft_of((*document)->root(), address);
+  if (!draft)
+    return tl::unexpected(draft.error());
+  if (checked_) {
+    if (auto good = check_meta(**document, *draft, address); !good)
+      return tl::unexpected(good.error());
+  }
+  const SchemaPlace root{
+      .value = &(*document)->root(), .document = documents_.size(), .pointer = "", .base = address};
+  documents_.push_back(std::move(*document));
+  uris_.push_back(address);
+  drafts_.push_back(*draft);
+  resources_.emplace(address, root);
+  index(root, *draft);
+  SchemaPlace out = root;
+  out.base = bases_[root.value];
+  return out;
+}
+
+/// Notes the base of a schema and what it can be called by. Recursive; the depth is limited on
+/// loading.
+void SchemaIndex::index(const SchemaPlace& place, Draft draft) {
+  if (bases_.contains(place.value))
+    return;
+  SchemaPlace here = place;
+  // Beside a $ref, nothing has a meaning in these drafts.
+  const bool reference = json::text(*place.value, "$ref").has_value();
+  const auto id = json::text(*place.value, draft == Draft::draft4 ? "id" : "$id");
+  if (id && !reference) {
+    const std::string full = resolve_uri(place.base, *id);
+    const SplitUri parts = split_fragment(full);
+    if (parts.fragment.empty()) {
+      here.base = parts.document;
+      resources_.emplace(parts.document, here);
+    } else {
+      resources_.emplace(parts.document + "#" + parts.fragment, here);
+      if (!id->starts_with('#'))
+        here.base = parts.document;
+    }
+  }
+  bases_.emplace(here.value, here.base);
+  if (!reference)
+    index_parts(here, draft);
+}
+
+void SchemaIndex::index_parts(const SchemaPlace& place, Draft draft) {
+  if (!place.value->IsObject())
+    return;
+  const auto descend = [&](const Value& value, std::string pointer) {
+    SchemaPlace inner = place;
+    inner.value = &value;
+    inner.pointer = std::move(pointer);
+    index(inner, draft);
+  };
+  for (const auto& member : place.value->GetObject()) {
+    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    const std::string pointer = place.pointer + "/" + json::pointer_token(name);
+    if (member.value.IsArray() && holds_schema_list(name, draft)) {
+      for (rapidjson::SizeType i = 0; i < member.value.Size(); ++i)
+        descend(member.value[i], pointer + "/" + std::to_string(i));
+    } else if (member.value.IsObject() && holds_schema_map(name, draft)) {
+      for (const auto& entry : member.value.GetObject())
+        descend(entry.value,
+                pointer + "/" +
+                    json::pointer_token({entry.name.GetString(), entry.name.GetStringLength()}));
+    } else if (holds_schema(name, draft)) {
+      descend(member.value, pointer);
+    }
+  }
+}
+
+SchemaPlace SchemaIndex::below(const SchemaPlace& parent,
+                               const std::vector<std::string>& tokens) const {
+  SchemaPlace out = parent;
+  for (const std::string& token : tokens) {
+    const std::string step = "/" + json::pointer_token(token);
+    out.value = json::at(*out.value, step);
+    out.pointer += step;
+    if (out.value == nullptr)
+      return out;
+    if (const auto base = bases_.find(out.value); base != bases_.end())
+      out.base = base->second;
+  }
+  return out;
+}
+
+Result<SchemaPlace> SchemaIndex::pointed(const SchemaPlace& root, const std::string& pointer) {
+  const auto tokens = json::pointer_tokens(pointer);
+  SchemaPlace out = root;
+  if (const auto base = bases_.find(root.value); base != bases_.end())
+    out.base = base->second;
+  if (tokens)
+    out = below(out, *tokens);
+  if (!tokens || out.value == nullptr)
+    return fail(Errc::schema, "there is nothing at #" + printable(pointer, 200));
+  // A reference may lead to what no keyword makes a schema.
+  index(out, drafts_[out.document]);
+  out.base = bases_[out.value];
+  return out;
+}
+
+Result<SchemaPlace> SchemaIndex::follow(const SchemaPlace& from, std::string_view reference) {
+  const SplitUri target = split_fragment(resolve_uri(from.base, reference));
+  auto found = resources_.find(target.document);
+  if (found == resources_.end()) {
+    const DraftRow* row = draft_row(target.document);
+    const std::string_view* meta = row == nullptr ? nullptr : embedded_file(row->file);
+    auto text = meta == nullptr ? fetch_(target.document) : Result<std::string>(std::string(*meta));
+    if (!text)
+      return fail(Errc::schema, "the reference " + printable(json::quote(reference), 200) +
+                                    " leads nowhere: " + text.error().message);
+    if (auto added = add(std::move(*text), target.document); !added)
+      return added;
+    found = resources_.find(target.document);
+  }
+  if (target.fragment.empty() || target.fragment.front() == '/')
+    return pointed(found->second, target.fragment);
+  const auto anchor = resources_.find(target.document + "#" + target.fragment);
+  if (anchor == resources_.end())
+    return fail(Errc::schema, "there is no schema called #" + printable(target.fragment, 200));
+  return pointed(anchor->second, "");
+}
+
+std::string SchemaIndex::where(const SchemaPlace& place, std::string_view keyword) const {
+  std::string pointer = place.pointer;
+  if (!keyword.empty())
+    pointer += "/" + json::pointer_token(keyword);
+  return position_text(uris_[place.document], documents_[place.document]->locate(pointer));
+}
+
+std::string SchemaIndex::label(const SchemaPlace& place) const {
+  return (place.document == 0 ? "" : uris_[place.document]) + "#" + place.pointer;
+}
+
+}  // namespace baton

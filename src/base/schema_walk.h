@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/schema.h"
+#include "base/schema_tree.h"
+
+namespace baton {
+
+/// Thrown when a validation costs more than it may; caught where it was begun.
+struct SchemaExhausted {
+  std::string why;
+};
+
+/// Applies a compiled schema to a value. Without a sink it only says yes or no, with one it says
+/// what is wrong. valijson judges documents and asks this walk about single values (`rules_hold`);
+/// the walk as a whole explains what valijson found invalid.
+class SchemaWalk {
+ public:
+  /// Made on the stack where a validation begins: it counts how deep the stack grows from there.
+  SchemaWalk(const SchemaTree& tree, std::size_t max_steps);
+
+  /// Everything about the value: its rules and its parts. Errors are thrown as SchemaExhausted.
+  bool holds(NodeIndex index, const Value& value);
+  /// Only what valijson is not asked: the rules about the value by itself, and the parts that
+  /// valijson gets wrong (`patternProperties`, `propertyNames`).
+  bool rules_hold(NodeIndex index, const Value& value);
+  /// As `holds`, but with the reasons.
+  Findings reasons(NodeIndex node, const Value& value);
+
+  void spend(std::size_t steps);
+  /// Documents and schemas that are both nested deeply multiply; the stack is what runs out.
+  void look_at_stack() const;
+
+ private:
+  using Step = std::variant<std::string_view, std::size_t>;
+
+  bool scalar_rules(const SchemaNode& node, const Value& value);
+  bool number_rules(const SchemaNode& node, const Value& value);
+  bool string_rules(const SchemaNode& node, const Value& value);
+  bool array_rules(const SchemaNode& node, const Value& value);
+  bool object_rules(const SchemaNode& node, const Value& value);
+  bool object_size(const SchemaNode& node, const Value& value);
+  bool needed_members(const SchemaNode& node, const Value& value);
+  bool names(const SchemaNode& node, const Value& value);
+  bool members(const SchemaNode& node, const Value& value);
+  bool members_and_dependencies(const SchemaNode& node, const Value& value);
+  bool dependencies(const SchemaNode& node, const Value& value);
+  bool member(const SchemaNode& node, std::string_view name, const Value& value);
+  bool item_parts(const SchemaNode& node, const Value& value);
+  bool in_place(const SchemaNode& node, const Value& value);
+  bool any_of(const SchemaNode& node, const Value& value);
+  bool one_of(const SchemaNode& node, const Value& value);
+  bool below(Step step, NodeIndex node, const Value& value);
+  bool quietly(NodeIndex node, const Value& value);
+  std::vector<Findings> branches(const std::vector<NodeIndex>& nodes, const Value& value);
+  bool no_branch(const SchemaNode& node, const Value& value, std::string_view keyword,
+                 const std::vector<NodeIndex>& nodes);
+  bool matches(const Pattern& pattern, std::string_view text);
+  bool unique(const Value& array, std::size_t& second);
+
+  bool refuse(const SchemaNode& node, std::string_view keyword, const Value& value,
+              std::string message, std::string expected = {}, std::string suggestion = {});
+  std::string pointer() const;
+
+  const SchemaTree& tree_;
+  std::size_t steps_left_;
+  std::uintptr_t stack_begin_;
+  Findings* sink_ = nullptr;
+  std::vector<Step> path_;
+};
+
+/// The faults of a document, located and in the order of the text, at most `limits.max_findings`
+/// and one that says how many more there are.
+Findings explain(const SchemaTree& tree, const Document& document, const SchemaLimits& limits);
+
+/// The one finding of a validation that was given up.
+Finding exhausted_finding(const SchemaExhausted& exhausted);
+
+}  // namespace baton

@@ -1,0 +1,76 @@
+#include "cli/agent_spec.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/text.h"
+#include "cli/environment.h"
+#include "io/disk.h"
+#include "io/trust.h"
+
+namespace baton {
+namespace {
+
+constexpr std::size_t kMaxPromptBytes = 1U << 20U;
+constexpr std::array kPassedOn = {"HOME",  "LANG", "LOGNAME", "PATH",
+                                  "SHELL", "TZ",   "USER",    "XDG_RUNTIME_DIR"};
+
+bool passed_on(const std::string& name, const AgentConfig& agent) {
+  return std::find(kPassedOn.begin(), kPassedOn.end(), name) != kPassedOn.end() ||
+         name.starts_with("LC_") ||
+         std::find(agent.env_allow.begin(), agent.env_allow.end(), name) != agent.env_allow.end();
+}
+
+std::string absolute(const std::string& path, const std::string& folder) {
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+std::vector<std::pair<std::string, std::string>> variables_of(const AgentConfig& agent) {
+  std::map<std::string, std::string> chosen;
+  for (const auto& [name, value] : variables())
+    if (passed_on(name, agent))
+      chosen[name] = value;
+  chosen["TERM"] = "dumb";
+  for (const auto& [name, value] : agent.env_set)
+    chosen[name] = value;
+  return {chosen.begin(), chosen.end()};
+}
+
+}  // namespace
+
+AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& agent,
+                     const Environment& environment) {
+  AgentSpec spec;
+  const std::string& folder = environment.configuration_folder;
+  spec.argv = agent.command;
+  spec.cwd = agent.cwd.empty() ? environment.root : absolute(agent.cwd, folder);
+  spec.env = variables_of(agent);
+  spec.limits = run_limits(config, agent);
+  spec.retry = retry_limits(config, agent);
+  if (spec.argv.empty()) {
+    spec.problem = "the agent `" + role + "` has no command";
+    return spec;
+  }
+  auto program = find_program(spec.argv.front(), variable("PATH"), folder);
+  if (!program) {
+    spec.problem = "the program of the agent `" + role + "` cannot be started: `" +
+                   printable(spec.argv.front(), 200) + "`: " + describe(program.error());
+    return spec;
+  }
+  spec.argv.front() = *std::move(program);
+  if (agent.prompt.empty())
+    return spec;
+  auto prompt = read_file(absolute(agent.prompt, folder), kMaxPromptBytes);
+  if (!prompt) {
+    spec.problem =
+        "the prompt of the agent `" + role + "` cannot be read: " + describe(prompt.error());
+    return spec;
+  }
+  if (prompt->find('\0') != std::string::npos)
+    spec.problem = "the prompt of the agent `" + role + "` has a NUL in it: " + agent.prompt;
+  spec.prompt = *std::move(prompt);
+  return spec;
+}
+
+}  // namespace baton

@@ -1,0 +1,236 @@
+#include "cli/context.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/embedded.h"
+#include "base/text.h"
+#include "cli/agent_spec.h"
+#include "cli/environment.h"
+#include "cli/output.h"
+#include "dialects/registry.h"
+#include "io/disk.h"
+#include "io/trust.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kName = "baton.yaml";
+constexpr std::size_t kMaxConfigBytes = 4U << 20U;
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
+/// The nearest folder upwards that has a configuration.
+std::string nearest_root(const fs::path& from) {
+  for (fs::path at = from;; at = at.parent_path()) {
+    if (is_there(at / kName))
+      return at.string();
+    if (at == at.parent_path())
+      return from.string();
+  }
+}
+
+std::string absolute(const std::string& path, const std::string& folder) {
+  return (fs::path(folder) / path).lexically_normal().string();
+}
+
+/// The first configuration of the list; "" when there is none.
+std::string find_configuration(const Places& places, const std::string& root) {
+  if (!places.config.empty())
+    return places.config;
+  if (std::string named = variable("BATON_CONFIG"); !named.empty())
+    return named;
+  std::vector<std::string> usual = {root + "/" + kName};
+  std::string home = variable("XDG_CONFIG_HOME");
+  if (!home.starts_with('/')) {
+    home = variable("HOME");
+    home = home.starts_with('/') ? home + "/.config" : "";
+  }
+  if (!home.empty())
+    usual.push_back(home + "/baton/config.yaml");
+  usual.emplace_back("/etc/baton/config.yaml");
+  const auto found = std::find_if(usual.begin(), usual.end(),
+                                  [](const std::string& path) { return is_there(path); });
+  return found == usual.end() ? "" : *found;
+}
+
+Result<std::string> existing_folder(const std::string& path) {
+  auto real = real_path(path);
+  if (!real)
+    return real;
+  std::error_code error;
+  if (!fs::is_directory(*real, error))
+    return fail(Errc::not_found, "there is no such folder", path);
+  return real;
+}
+
+Environment environment_of(const std::string& root, const std::string& folder) {
+  return {.root = root, .configuration_folder = folder, .executable = own_path()};
+}
+
+}  // namespace
+
+Result<Context> Context::open(const Places& places) {
+  Context context;
+  context.places_ = places;
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (error && places.root.empty())
+    return fail(Errc::not_found, "the current folder is gone");
+  auto root = existing_folder(places.root.empty() ? nearest_root(here) : places.root);
+  if (!root)
+    return pass_on(root);
+  context.root_ = *root;
+  context.folder_ = *root;
+  if (const std::string path = find_configuration(places, *root); !path.empty())
+    if (auto read = context.read(path); !read)
+      return pass_on(read);
+  context.roots_ = {context.root_};
+  if (!places.root.empty() || context.config_.roots.empty())
+    return context;
+  context.roots_.clear();
+  for (const std::string& each : context.config_.roots) {
+    auto one = existing_folder(absolute(each, context.folder_));
+    if (!one)
+      return pass_on(one);
+    context.roots_.push_back(*std::move(one));
+  }
+  // The root of a command is the one it is called in, else the first.
+  const auto inside =
+      std::find_if(context.roots_.begin(), context.roots_.end(), [&](const std::string& each) {
+        return each == here.string() || below(each, here.string()).has_value();
+      });
+  context.root_ = inside == context.roots_.end() ? context.roots_.front() : *inside;
+  return context;
+}
+
+Result<void> Context::read(const std::string& path) {
+  auto real = real_path(path);
+  if (!real)
+    return pass_on(real);
+  if (auto trusted = trusted_file(*real); !trusted) {
+    Error& error = trusted.error();
+    const bool foreign = error.code == Errc::denied;
+    return fail(foreign ? Errc::config : error.code,
+                (foreign ? "the configuration is not to be trusted: " : "") + error.message,
+                error.where.empty() ? path : error.where);
+  }
+  auto text = read_file(*real, kMaxConfigBytes);
+  if (!text)
+    return pass_on(text);
+  auto parsed = parse_config(*std::move(text));
+  if (!parsed) {
+    for (const Finding& finding : parsed.error())
+      complain(describe(finding, path));
+    return fail(Errc::config, "the configuration cannot be used", path);
+  }
+  config_ = std::move(parsed->config);
+  warnings_ = std::move(parsed->warnings);
+  configuration_ = *real;
+  folder_ = fs::path(*real).parent_path().string();
+  if (!config_.state_dir.empty())
+    config_.state_dir = absolute(config_.state_dir, folder_);
+  return {};
+}
+
+Result<Context> Context::reread() const {
+  Places places = places_;
+  places.config = configuration_;
+  places.root = root_;
+  Context fresh;
+  fresh.places_ = places;
+  fresh.root_ = root_;
+  fresh.roots_ = roots_;
+  fresh.folder_ = root_;
+  if (!configuration_.empty())
+    if (auto read = fresh.read(configuration_); !read)
+      return pass_on(read);
+  return fresh;
+}
+
+Result<Setup> Context::setup(const std::string& root) const {
+  Setup setup;
+  for (const auto& [name, options] : config_.dialects) {
+    const Dialect* const known = dialect(name);
+    if (known == nullptr) {
+      std::vector<std::string> names;
+      for (const Dialect* const each : dialects())
+        names.emplace_back(each->name);
+      const auto near = nearest(name, names);
+      return fail(Errc::config,
+                  "this baton has no dialect `" + printable(name, 80) + "`" +
+                      (near ? "; did you mean `" + *near + "`?" : ", only " + join(names, ", ")),
+                  configuration_);
+    }
+    setup.dialects.emplace_back(known, options);
+  }
+  setup.environment = environment_of(root, folder_);
+  for (const auto& [role, agent] : config_.agents)
+    setup.agents[role] = agent_spec(config_, role, agent, setup.environment);
+  setup.schemas = schemas_below(folder_);
+  setup.retry = config_.limits.retry;
+  setup.max_running = config_.limits.max_running;
+  setup.spawns_per_hour = config_.limits.spawns_per_hour;
+  setup.on_interrupted = config_.on_interrupted;
+  return setup;
+}
+
+std::vector<StateParent> Context::state_parents() const {
+  return baton::state_parents(places_.state_dir, config_.state_dir);
+}
+
+Result<std::string> Context::state_folder() const {
+  return find_state_folder(root_, state_parents());
+}
+
+Result<std::string> Context::make_state_folder(const std::string& root) const {
+  return baton::make_state_folder(root, state_parents(), roots_);
+}
+
+SchemaFetch schemas_below(const std::string& folder) {
+  return [folder](std::string_view uri) -> Result<std::string> {
+    constexpr std::size_t kMaxSchemaBytes = 4U << 20U;
+    if (const auto* const bytes = embedded_file(uri))
+      return std::string(*bytes);
+    if (uri.find("://") != std::string_view::npos)
+      return fail(Errc::not_found, "there is no such schema, and none is fetched from elsewhere",
+                  std::string(uri));
+    const std::string path = absolute(std::string(uri), folder);
+    if (!below(folder, path))
+      return fail(Errc::denied, "a schema lies below the folder of the configuration, " + folder,
+                  path);
+    return read_file(path, kMaxSchemaBytes);
+  };
+}
+
+Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config& config) {
+  std::vector<std::pair<const Dialect*, Json>> all;
+  for (const auto& [name, options] : config.dialects)
+    if (const Dialect* const known = dialect(name))
+      all.emplace_back(known, options);
+  for (const Dialect* const each : dialects()) {
+    const bool listed =
+        std::any_of(all.begin(), all.end(), [&](const auto& entry) { return entry.first == each; });
+    if (!listed)
+      all.emplace_back(each, Json());
+  }
+  return all;
+}
+
+std::optional<std::string> below(const std::string& root, const std::string& path) {
+  const std::string prefix = root == "/" ? root : root + "/";
+  if (!path.starts_with(prefix) || path.size() == prefix.size())
+    return std::nullopt;
+  return path.substr(prefix.size());
+}
+
+}  // namespace baton

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/config.h"
+#include "app/engine.h"
+#include "base/result.h"
+#include "cli/options.h"
+#include "io/place.h"
+
+namespace baton {
+
+/// What a command works on: the root, its configuration, where its state lies.
+class Context {
+ public:
+  /// Finds root and configuration; to have none is no error. Errc::not_found, denied, io: the root
+  /// or the configuration cannot be read. Errc::config: the configuration is wrong or not to be
+  /// trusted; every fault has been told on stderr.
+  static Result<Context> open(const Places& places);
+
+  /// Absolute, without links.
+  const std::string& root() const { return root_; }
+  /// The roots the daemon serves: --root, else those of the configuration, else the one root.
+  const std::vector<std::string>& roots() const { return roots_; }
+  /// The configuration in force; "" when there is none.
+  const std::string& configuration() const { return configuration_; }
+  /// Its folder; without one the root.
+  const std::string& folder() const { return folder_; }
+  const Config& config() const { return config_; }
+  const Findings& warnings() const { return warnings_; }
+
+  /// Everything an engine of that root needs. Agents that cannot be started say so in `problem`.
+  /// Errc::config: a dialect is not known.
+  Result<Setup> setup(const std::string& root) const;
+  /// Reads the same configuration anew, for a running daemon. After an error nothing has changed.
+  Result<Context> reread() const;
+
+  std::vector<StateParent> state_parents() const;
+  /// The state folder of the root, for reading. Errc::not_found.
+  Result<std::string> state_folder() const;
+  /// The same, made if it is missing.
+  Result<std::string> make_state_folder(const std::string& root) const;
+
+ private:
+  Result<void> read(const std::string& path);
+  Places places_;
+  std::string root_;
+  std::vector<std::string> roots_;
+  std::string configuration_;
+  std::string folder_;
+  Config config_;
+  Findings warnings_;
+};
+
+/// Schema texts by name: those of this binary, else files below `folder`.
+SchemaFetch schemas_below(const std::string& folder);
+
+/// All dialects with the options of the configuration, then the others with their defaults: what
+/// `validate` knows. Errc::config.
+Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config& config);
+
+/// An absolute path below `root` as relative to it; nothing when it lies elsewhere.
+std::optional<std::string> below(const std::string& root, const std::string& path);
+
+}  // namespace baton

@@ -1,0 +1,166 @@
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "app/explanation.h"
+#include "app/judge.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/inspection.h"
+#include "cli/kind_choice.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/rehearsal.h"
+#include "io/disk.h"
+#include "io/place.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  Places places;
+  std::string what;
+  std::string as;
+  bool json = false;
+};
+
+DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
+                      const std::string& path, Schemas& schemas) {
+  DocumentReport document{path, match.kind->kind, Standing::absent, {}};
+  auto file = rehearsal.read(path);
+  if (!file && file.error().code == Errc::not_found)
+    return document;
+  if (!file) {
+    Finding finding;
+    finding.rule = "json";
+    finding.message = file.error().message;
+    document.findings.push_back(std::move(finding));
+    document.standing = Standing::rejected;
+    return document;
+  }
+  Verdict verdict = judge(match, path, std::move(file->bytes), schemas, LoadLimits{});
+  document.standing = verdict.accepted() ? Standing::accepted : Standing::rejected;
+  document.findings = std::move(verdict.findings);
+  return document;
+}
+
+/// The documents of a flow: those that are known, and those that might be there.
+std::vector<DocumentReport> reports(const Rehearsal& rehearsal, const FlowId& flow,
+                                    const std::string& named, Schemas& schemas) {
+  std::set<std::string> paths;
+  if (!named.empty())
+    paths.insert(named);
+  const auto book = rehearsal.books().find(flow);
+  if (book != rehearsal.books().end()) {
+    for (const auto& [path, row] : book->second.accepted)
+      paths.insert(path);
+    for (const auto& [path, row] : book->second.rejected)
+      paths.insert(path);
+  }
+  // A kind without placeholders has one place, known even when nothing is there.
+  if (const Catalog::Entry* const entry = rehearsal.catalog().entry(flow.dialect))
+    for (const FileKind& kind : entry->kinds)
+      if (kind.pattern.find('{') == std::string::npos && kind.flow == flow.name)
+        paths.insert(kind.pattern);
+  std::vector<DocumentReport> documents;
+  for (const std::string& path : paths)
+    if (const auto match = rehearsal.catalog().match(path))
+      documents.push_back(report(rehearsal, *match, path, schemas));
+  return documents;
+}
+
+ExitCode show(const Arguments& arguments, const Context& context, const Rehearsal& rehearsal,
+              const FlowId& flow, const std::string& named) {
+  Schemas schemas(schemas_below(context.folder()));
+  FlowBook none;
+  none.id = flow;
+  const auto book = rehearsal.books().find(flow);
+  Explanation explanation =
+      explain(book == rehearsal.books().end() ? none : book->second, rehearsal.plan(),
+              rehearsal.root_control(), reports(rehearsal, flow, named, schemas));
+  // By itself it is explained as if it stood in its place.
+  if (!arguments.as.empty())
+    for (DocumentReport& document : explanation.documents)
+      document.path = arguments.what;
+  print(arguments.json ? explanation_json(explanation).pretty() : explanation_text(explanation));
+  return finish();
+}
+
+ExitCode explain_alone(const Arguments& arguments, const Context& context) {
+  auto dialects = known_dialects(context.config());
+  if (!dialects)
+    return complain(dialects.error());
+  const Catalog catalog = Catalog::of(*dialects);
+  auto choice = KindChoice::named(catalog, arguments.as);
+  if (!choice)
+    return complain(choice.error());
+  auto text = read_file(arguments.what, LoadLimits{}.max_bytes);
+  if (!text)
+    return complain(text.error());
+  const std::string path =
+      path_in_pattern(choice->kind().pattern, fs::path(arguments.what).stem().string());
+  const auto rehearsal = Rehearsal::of_document(context, *choice, path, *text);
+  if (!rehearsal)
+    return complain(rehearsal.error());
+  const auto match = (*rehearsal)->catalog().match(path);
+  if (!match) {
+    complain("a file of this kind cannot be looked at by itself");
+    return ExitCode::usage;
+  }
+  return show(arguments, context, **rehearsal, match->flow, path);
+}
+
+/// The path below the root, if it is one that belongs to a flow.
+std::optional<std::string> known_path(const Context& context, const Rehearsal& rehearsal,
+                                      const std::string& what) {
+  const auto real = real_path(what);
+  const auto path = real ? below(context.root(), *real) : std::nullopt;
+  if (!path || !rehearsal.catalog().match(*path))
+    return std::nullopt;
+  return path;
+}
+
+}  // namespace
+
+ExitCode explain_command(Words words) {
+  Arguments arguments;
+  Options options("explain",
+                  "Says why something was or was not started: which dialect and kind a file is,\n"
+                  "whether it is valid, what is desired, what was done, what stands in the way.\n"
+                  "Works without a daemon. A document with --as is looked at by itself, as if the\n"
+                  "others were absent.",
+                  "  0  explained\n  2  wrong usage or configuration; neither a file nor a flow\n"
+                  "  3  the file, the root or its state cannot be read");
+  options.word("PATH|FLOW", arguments.what, "A file, or dialect/name, or a unique name");
+  options.value("--as", arguments.as, "KIND",
+                "What a file outside its usual place is: DIALECT/KIND, or the name of a rule");
+  options.flag("--json", arguments.json, "As one JSON object, baton/explain/v1");
+  options.places(arguments.places);
+  if (const auto over = options.parse(words))
+    return *over;
+  const auto context = Context::open(arguments.places);
+  if (!context)
+    return complain(context.error());
+  if (!arguments.as.empty())
+    return explain_alone(arguments, *context);
+  const auto rehearsal = Rehearsal::of_root(*context);
+  if (!rehearsal)
+    return complain(rehearsal.error());
+  if (const auto path = known_path(*context, **rehearsal, arguments.what))
+    return show(arguments, *context, **rehearsal, (*rehearsal)->catalog().match(*path)->flow,
+                *path);
+  auto flow = (*rehearsal)->flow(arguments.what);
+  if (flow)
+    return show(arguments, *context, **rehearsal, *flow, "");
+  std::error_code error;
+  if (fs::exists(arguments.what, error)) {
+    complain(printable(arguments.what) +
+             " belongs to no flow of this root; with --as it is looked at by itself");
+    return ExitCode::usage;
+  }
+  return complain(flow.error());
+}
+
+}  // namespace baton

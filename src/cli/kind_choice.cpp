@@ -1,0 +1,81 @@
+#include "cli/kind_choice.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/inspection.h"
+
+namespace baton {
+namespace {
+
+/// `rules` has one kind per rule, so a rule's name alone says enough.
+bool fits(const Catalog::Entry& entry, const FileKind& kind, const std::string& name) {
+  return name == std::string(entry.dialect->name) + "/" + kind.kind ||
+         (entry.dialect->name == "rules" && name == kind.kind);
+}
+
+std::vector<std::string> kind_names(const Catalog& catalog) {
+  std::vector<std::string> names;
+  for (const Catalog::Entry& entry : catalog.entries())
+    for (const FileKind& kind : entry.kinds)
+      names.push_back(entry.dialect->name == "rules"
+                          ? kind.kind
+                          : std::string(entry.dialect->name) + "/" + kind.kind);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+void replace(std::string& text, std::string_view token, const std::string& value) {
+  for (auto at = text.find(token); at != std::string::npos; at = text.find(token, at))
+    text.replace(at, token.size(), value);
+}
+
+}  // namespace
+
+KindChoice::KindChoice(Catalog::Entry entry, bool by_name)
+    : entry_(std::make_unique<Catalog::Entry>(std::move(entry))), format_by_name_(by_name) {}
+
+Result<KindChoice> KindChoice::named(const Catalog& catalog, const std::string& name) {
+  for (const Catalog::Entry& entry : catalog.entries())
+    for (const FileKind& kind : entry.kinds)
+      if (fits(entry, kind, name))
+        return KindChoice(Catalog::Entry{entry.dialect, entry.options, {kind}}, false);
+  const auto names = kind_names(catalog);
+  const auto near = nearest(name, names);
+  std::string message = "there is no kind of files called " + printable(name, 80);
+  if (near)
+    message += "; did you mean " + *near + "?";
+  else if (names.empty())
+    message += "; there is none at all: `rules:` in baton.yaml describe some";
+  else
+    message += "; there are " + join(names, ", ");
+  return fail(Errc::usage, std::move(message));
+}
+
+KindChoice KindChoice::of_schema(const std::string& schema) {
+  FileKind kind;
+  kind.kind = "file";
+  kind.schema = schema;
+  kind.flow = "file";
+  return KindChoice(Catalog::Entry{&plain_dialect(), Json(), {std::move(kind)}}, true);
+}
+
+Catalog::Match KindChoice::match(const std::string& path) {
+  FileKind& kind = entry_->kinds.front();
+  if (format_by_name_)
+    kind.format = format_of_name(path);
+  return Catalog::Match{entry_.get(), &kind, FlowId{std::string(entry_->dialect->name), path}, ""};
+}
+
+std::string path_in_pattern(const std::string& pattern, const std::string& stem) {
+  std::string path = pattern;
+  replace(path, "{flow}", safe_name(stem) ? stem : "document");
+  replace(path, "{part}", "part");
+  return path;
+}
+
+}  // namespace baton

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "core/catalog.h"
+
+namespace baton {
+
+/// A kind that was named on the command line, with what it belongs to.
+class KindChoice {
+ public:
+  /// `dialect/kind`, or the name of a rule. Errc::usage with what there is.
+  static Result<KindChoice> named(const Catalog& catalog, const std::string& name);
+  /// A schema by itself; the format goes by the file's name.
+  static KindChoice of_schema(const std::string& schema);
+
+  /// How a file is to be judged. What the match points to lives as long as this object.
+  Catalog::Match match(const std::string& path);
+  const Catalog::Entry& entry() const { return *entry_; }
+  const FileKind& kind() const { return entry_->kinds.front(); }
+
+ private:
+  explicit KindChoice(Catalog::Entry entry, bool by_name);
+  std::unique_ptr<Catalog::Entry> entry_;
+  bool format_by_name_ = false;
+};
+
+/// A path that fits the pattern, with `stem` for `{flow}` where that is a safe name.
+std::string path_in_pattern(const std::string& pattern, const std::string& stem);
+
+}  // namespace baton

@@ -1,0 +1,127 @@
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/history.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "io/disk.h"
+#include "io/fd.h"
+
+namespace baton {
+namespace {
+
+constexpr std::chrono::milliseconds kEvery{200};
+constexpr std::size_t kPiece = 65536;
+
+Result<Run> run_named(const Context& context, const std::string& id) {
+  auto journal = history_of(context);
+  if (!journal)
+    return pass_on(journal);
+  auto run = (*journal)->run(id);
+  if (!run && run.error().code == Errc::not_found)
+    return fail(Errc::usage,
+                "there is no run " + printable(id, 60) + "; `baton agents` lists them");
+  return run;
+}
+
+/// Copies what the file has from the present offset on.
+Result<void> copy(int fd, const std::string& path) {
+  std::string piece(kPiece, '\0');
+  for (;;) {
+    const ssize_t got = ::read(fd, piece.data(), piece.size());
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return system_error(errno, "cannot be read", path);
+    if (got == 0)
+      return {};
+    print(std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
+  }
+}
+
+struct Arguments {
+  Places places;
+  std::string run;
+  bool follow = false;
+  bool from_stderr = false;
+};
+
+ExitCode show(const Arguments& arguments, const Context& context, const Run& run) {
+  const std::string path = run.directory + (arguments.from_stderr ? "/stderr.log" : "/stdout.log");
+  Fd fd;
+  bool live = run.live();
+  for (;;) {
+    if (!fd)
+      fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!fd && (errno != ENOENT || (!live && access(run.directory.c_str(), F_OK) != 0)))
+      return complain(system_error(errno, "cannot be opened", path).value());
+    if (fd)
+      if (auto done = copy(fd.get(), path); !done)
+        return complain(done.error());
+    if (finish() != ExitCode::fine)
+      return ExitCode::unreachable;
+    if (!arguments.follow || !live)
+      return ExitCode::fine;
+    std::this_thread::sleep_for(kEvery);
+    // What it wrote at its very end is read once more after its end is known.
+    const auto again = run_named(context, run.id);
+    live = again && again->live();
+  }
+}
+
+}  // namespace
+
+ExitCode logs_command(Words words) {
+  Arguments arguments;
+  Options options("logs", "Prints what an agent wrote, as it wrote it.",
+                  "  0  printed\n  2  wrong usage; no such run\n"
+                  "  3  the log cannot be read, for example because it was pruned");
+  options.word("RUN", arguments.run, "The id of a run, or a unique beginning of it");
+  options.flag("-f,--follow", arguments.follow, "Go on until the run has ended");
+  options.flag("--stderr", arguments.from_stderr, "What it wrote to stderr instead of stdout");
+  options.places(arguments.places);
+  if (const auto over = options.parse(words))
+    return *over;
+  const auto context = Context::open(arguments.places);
+  if (!context)
+    return complain(context.error());
+  const auto run = run_named(*context, arguments.run);
+  if (!run)
+    return complain(run.error());
+  return show(arguments, *context, *run);
+}
+
+ExitCode prompt_command(Words words) {
+  Places places;
+  std::string id;
+  Options options("prompt",
+                  "Prints exactly what an agent was told on its stdin; nothing when it was told\n"
+                  "nothing.",
+                  "  0  printed\n  2  wrong usage; no such run\n  3  it cannot be read");
+  options.word("RUN", id, "The id of a run, or a unique beginning of it");
+  options.places(places);
+  if (const auto over = options.parse(words))
+    return *over;
+  const auto context = Context::open(places);
+  if (!context)
+    return complain(context.error());
+  const auto run = run_named(*context, id);
+  if (!run)
+    return complain(run.error());
+  constexpr std::size_t kMaxBytes = 64U << 20U;
+  const auto text = read_file(run->directory + "/prompt", kMaxBytes);
+  if (text)
+    print(*text);
+  else if (text.error().code != Errc::not_found || access(run->directory.c_str(), F_OK) != 0)
+    return complain(text.error());
+  return finish();
+}
+
+}  // namespace baton

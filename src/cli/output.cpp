@@ -1,0 +1,142 @@
+#include "cli/output.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include "base/text.h"
+#include "base/utf8.h"
+
+namespace baton {
+namespace {
+
+constexpr std::size_t kCellBytes = 160;
+
+std::string_view code_of(Colour colour) {
+  switch (colour) {
+    case Colour::red:
+      return "\x1b[31m";
+    case Colour::green:
+      return "\x1b[32m";
+    case Colour::yellow:
+      return "\x1b[33m";
+    case Colour::blue:
+      return "\x1b[34m";
+    case Colour::grey:
+      return "\x1b[90m";
+  }
+  return "";
+}
+
+bool coloured() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  const char* const refused = std::getenv("NO_COLOR");
+  return on_terminal() && (refused == nullptr || *refused == '\0');
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print_line(const Json& value) {
+  print(value.dump() + "\n");
+}
+
+void complain(std::string_view message) {
+  const std::string line = "baton: " + std::string(message) + "\n";
+  (void)std::fflush(stdout);
+  (void)std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+ExitCode complain(const Error& error) {
+  complain(printable(describe(error), 4096));
+  return exit_code_of(error.code);
+}
+
+ExitCode finish(ExitCode code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+    return code;
+  complain("the output could not be written");
+  return graver(code, ExitCode::unreachable);
+}
+
+void flush() {
+  (void)std::fflush(stdout);
+}
+
+bool on_terminal() {
+  return isatty(STDOUT_FILENO) == 1;
+}
+
+std::string paint(Colour colour, std::string text) {
+  if (!coloured())
+    return text;
+  return std::string(code_of(colour)) + text + "\x1b[0m";
+}
+
+void Table::colour(std::size_t column, Colour colour) {
+  marks_.push_back({rows_.size() - 1, column, colour});
+}
+
+std::string Table::text() const {
+  std::vector<std::size_t> widths;
+  std::vector<std::vector<std::string>> cells;
+  for (const auto& row : rows_) {
+    auto& line = cells.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line.push_back(row[i].empty() ? "-" : printable(row[i], kCellBytes));
+      widths.resize(std::max(widths.size(), i + 1));
+      widths[i] = std::max(widths[i], utf8_count(line.back()));
+    }
+  }
+  std::string text;
+  for (std::size_t r = 0; r < cells.size(); ++r) {
+    for (std::size_t c = 0; c < cells[r].size(); ++c) {
+      const bool last = c + 1 == cells[r].size();
+      const std::size_t gap = last ? 0 : widths[c] - utf8_count(cells[r][c]) + 2;
+      const auto mark = std::find_if(marks_.begin(), marks_.end(),
+                                     [&](const Mark& m) { return m.row == r && m.column == c; });
+      text += mark == marks_.end() ? cells[r][c] : paint(mark->colour, cells[r][c]);
+      text.append(gap, ' ');
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string finding_text(const std::string& path, const Finding& finding) {
+  const bool error = finding.severity == Severity::error;
+  std::string text = printable(path) + ":" + std::to_string(finding.span.begin.line) + ":" +
+                     std::to_string(finding.span.begin.column) + ": " +
+                     paint(error ? Colour::red : Colour::yellow, error ? "error" : "warning") +
+                     ": ";
+  if (!finding.pointer.empty())
+    text += printable(finding.pointer, 200) + ": ";
+  text += finding.message;
+  if (!finding.suggestion.empty())
+    text += "; did you mean " + finding.suggestion + "?";
+  return text + " [" + finding.rule + "]\n";
+}
+
+std::string ago(Time then, Time now) {
+  if (then == Time{})
+    return "";
+  const auto seconds = std::max(std::chrono::duration_cast<std::chrono::seconds>(now - then), {});
+  constexpr std::int64_t kMinute = 60;
+  constexpr std::int64_t kHour = 60 * kMinute;
+  constexpr std::int64_t kDay = 24 * kHour;
+  const std::int64_t count = seconds.count();
+  if (count < kMinute)
+    return std::to_string(count) + "s ago";
+  if (count < kHour)
+    return std::to_string(count / kMinute) + "m ago";
+  if (count < 2 * kDay)
+    return std::to_string(count / kHour) + "h ago";
+  return std::to_string(count / kDay) + "d ago";
+}
+
+}  // namespace baton

@@ -1,0 +1,277 @@
+#include "cli/rehearsal.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/text.h"
+#include "io/clock.h"
+#include "io/disk.h"
+#include "io/lock.h"
+
+namespace baton {
+namespace {
+
+/// Files that are being written are looked at again for this long by the daemon; here that time
+/// passes at once.
+constexpr Millis kSettle{2500};
+constexpr Millis kSettleStep{250};
+constexpr int kMaxSteps = 64;
+
+class ReadOnlyJournal : public Journal {
+ public:
+  explicit ReadOnlyJournal(std::unique_ptr<JournalReader> reader) : reader_(std::move(reader)) {}
+  Result<Ledger> load() override { return reader_ ? reader_->ledger() : Result<Ledger>(Ledger{}); }
+  Result<void> commit(const Commit& /*commit*/) override {
+    return fail(Errc::io, "a rehearsal writes nothing");
+  }
+  Result<std::string> bytes(const std::string& path) override {
+    if (reader_ == nullptr)
+      return fail(Errc::not_found, "there is no journal", path);
+    return reader_->bytes(path);
+  }
+  JournalReader* reader() const { return reader_.get(); }
+
+ private:
+  std::unique_ptr<JournalReader> reader_;
+};
+
+class NoAgents : public Agents {
+ public:
+  Result<Prepared> prepare(const Launch& /*launch*/) override { return refused(); }
+  Result<void> release(const RunId& /*run*/) override { return refused(); }
+  void discard(const RunId& /*run*/) override {}
+  Result<void> stop(const Run& /*run*/) override { return refused(); }
+  Found recover(const Run& /*run*/) override { return {.adopted = true, .end = {}}; }
+  std::optional<Time> last_output(const Run& /*run*/) override { return std::nullopt; }
+
+ private:
+  static tl::unexpected<Error> refused() {
+    return fail(Errc::io, "a rehearsal starts and stops nothing");
+  }
+};
+
+class NoRequests : public Requests {
+ public:
+  std::vector<Request> pending(std::vector<std::string>& /*damaged*/) override { return {}; }
+  void answer(const Reply& /*reply*/) override {}
+};
+
+class Unheard : public Observer {
+ public:
+  void happened(const Event& /*event*/) override {}
+};
+
+/// The real clock, and time that is passed on purpose.
+class SteppedClock : public Clock {
+ public:
+  Time now() override { return real_->now() + passed_; }
+  Time wall() override { return real_->wall(); }
+  void pass(Millis time) { passed_ += time; }
+
+ private:
+  std::unique_ptr<Clock> real_ = real_clock();
+  Millis passed_{0};
+};
+
+/// A folder with one file in it.
+class OneFile : public Disk {
+ public:
+  OneFile(std::string path, const std::string& text)
+      : path_(std::move(path)), file_{text, digest_of(text), 0} {}
+  Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override {
+    if (path != path_)
+      return fail(Errc::not_found, "is not there", path);
+    if (file_.bytes.size() > max_bytes)
+      return fail(Errc::too_large, "is larger than " + std::to_string(max_bytes) + " bytes", path);
+    return file_;
+  }
+  Result<std::vector<FileEntry>> list(const std::string& folder, unsigned /*depth*/) override {
+    const bool here = folder.empty() || path_.starts_with(folder + "/");
+    return here ? std::vector<FileEntry>{{path_, 0}} : std::vector<FileEntry>{};
+  }
+  Result<void> replace(const std::string& path, const Digest& /*assumes*/,
+                       std::string_view /*bytes*/) override {
+    return refused(path);
+  }
+  Result<void> append(const std::string& path, std::uint64_t /*assumes_bytes*/,
+                      std::string_view /*bytes*/) override {
+    return refused(path);
+  }
+  Result<void> create(const std::string& path, std::string_view /*bytes*/) override {
+    return refused(path);
+  }
+  Result<void> move(const std::string& from, const Digest& /*assumes*/,
+                    const std::string& /*to*/) override {
+    return refused(from);
+  }
+  std::vector<LateWrite> late_writes(Time /*now*/) override { return {}; }
+
+ private:
+  static tl::unexpected<Error> refused(const std::string& path) {
+    return fail(Errc::io, "a rehearsal writes nothing", path);
+  }
+  std::string path_;
+  FileBytes file_;
+};
+
+}  // namespace
+
+struct Rehearsal::World {
+  World(std::unique_ptr<Disk> the_disk, std::unique_ptr<JournalReader> reader)
+      : disk(std::move(the_disk)), journal(std::move(reader)) {}
+  std::unique_ptr<Disk> disk;
+  ReadOnlyJournal journal;
+  NoAgents agents;
+  NoRequests requests;
+  SteppedClock clock;
+  Unheard observer;
+  LoadLimits load;
+  std::unique_ptr<Engine> engine;
+};
+
+Rehearsal::Rehearsal(std::unique_ptr<World> world) : world_(std::move(world)) {}
+Rehearsal::~Rehearsal() = default;
+
+Result<void> Rehearsal::run(Setup setup) {
+  setup.rehearsal = true;
+  world_->load = setup.load;
+  auto engine = Engine::make({*world_->disk, world_->journal, world_->agents, world_->requests,
+                              world_->clock, world_->observer},
+                             std::move(setup));
+  if (!engine)
+    return pass_on(engine);
+  world_->engine = *std::move(engine);
+  Engine& it = *world_->engine;
+  if (auto recovered = it.recover(); !recovered)
+    return recovered;
+  const Time until = world_->clock.now() + kSettle;
+  for (int steps = 0; steps < kMaxSteps; ++steps) {
+    if (auto done = it.step({}); !done)
+      return done;
+    if (it.pending())
+      continue;
+    // A file that is being written, or looks like it.
+    const auto wake = it.wake();
+    if (!wake || *wake > until || world_->clock.now() > until)
+      return {};
+    world_->clock.pass(kSettleStep);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Options options) {
+  auto setup = context.setup(context.root());
+  if (!setup)
+    return pass_on(setup);
+  auto disk = real_disk(context.root());
+  if (!disk)
+    return pass_on(disk);
+  std::unique_ptr<JournalReader> reader;
+  bool lives = false;
+  if (const auto folder = context.state_folder()) {
+    lives = baton::daemon_lives(*folder);
+    auto journal = read_journal(*folder);
+    if (!journal && journal.error().code != Errc::not_found)
+      return pass_on(journal);
+    if (journal)
+      reader = *std::move(journal);
+  }
+  auto rehearsal = std::unique_ptr<Rehearsal>(
+      new Rehearsal(std::make_unique<World>(*std::move(disk), std::move(reader))));
+  rehearsal->daemon_lives_ = lives;
+  setup->may_start = lives || options.as_daemon;
+  setup->act_on_existing = options.act_on_existing;
+  if (auto done = rehearsal->run(*std::move(setup)); !done)
+    return pass_on(done);
+  return rehearsal;
+}
+
+Result<std::unique_ptr<Rehearsal>> Rehearsal::of_document(const Context& context,
+                                                          const KindChoice& choice,
+                                                          const std::string& path,
+                                                          const std::string& text) {
+  Setup setup;
+  if (context.configuration().empty()) {
+    setup.schemas = schemas_below(context.folder());
+    setup.environment.root = context.root();
+  } else {
+    auto configured = context.setup(context.root());
+    if (!configured)
+      return pass_on(configured);
+    setup = *std::move(configured);
+  }
+  setup.dialects = {{choice.entry().dialect, choice.entry().options}};
+  auto rehearsal = std::unique_ptr<Rehearsal>(
+      new Rehearsal(std::make_unique<World>(std::make_unique<OneFile>(path, text), nullptr)));
+  if (auto done = rehearsal->run(std::move(setup)); !done)
+    return pass_on(done);
+  return rehearsal;
+}
+
+const Books& Rehearsal::books() const {
+  return world_->engine->books();
+}
+
+const Plan& Rehearsal::plan() const {
+  return world_->engine->plan();
+}
+
+const Catalog& Rehearsal::catalog() const {
+  return world_->engine->catalog();
+}
+
+ControlRow Rehearsal::root_control() const {
+  const auto root = books().find(FlowId{});
+  return root == books().end() ? ControlRow{} : root->second.control;
+}
+
+JournalReader* Rehearsal::journal() const {
+  return world_->journal.reader();
+}
+
+Result<FileBytes> Rehearsal::read(const std::string& path) const {
+  return world_->disk->read(path, world_->load.max_bytes);
+}
+
+Result<FlowId> Rehearsal::flow(const std::string& name) const {
+  std::vector<FlowId> known;
+  for (const auto& [id, book] : books())
+    if (id != FlowId{})
+      known.push_back(id);
+  return choose_flow(name, known);
+}
+
+Result<FlowId> choose_flow(const std::string& name, const std::vector<FlowId>& known) {
+  std::vector<FlowId> fits;
+  std::vector<std::string> names;
+  for (const FlowId& flow : known) {
+    if (text(flow) == name)
+      return flow;
+    if (flow.name == name)
+      fits.push_back(flow);
+    names.push_back(text(flow));
+  }
+  if (fits.size() == 1)
+    return fits.front();
+  constexpr std::size_t kMost = 20;
+  std::string message;
+  if (!fits.empty()) {
+    names.clear();
+    for (const FlowId& flow : fits)
+      names.push_back(text(flow));
+    message = "there are several flows called " + printable(name, 100) + ": ";
+  } else {
+    const auto near = nearest(name, names);
+    message = "there is no flow " + printable(name, 100);
+    if (near)
+      return fail(Errc::usage, message + "; did you mean " + *near + "?");
+    message += names.empty() ? "; there is none on this root" : "; there are ";
+  }
+  const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
+  names.resize(names.size() - more);
+  return fail(Errc::usage, message + printable(join(names, ", "), 4096) +
+                               (more > 0 ? " and " + std::to_string(more) + " more" : ""));
+}
+
+}  // namespace baton

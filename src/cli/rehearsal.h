@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/engine.h"
+#include "app/status.h"
+#include "base/result.h"
+#include "cli/context.h"
+#include "cli/kind_choice.h"
+#include "io/journal_reader.h"
+
+namespace baton {
+
+/// The engine on a root as it stands now, deciding only: what a daemon would see and do, together
+/// with what the journal remembers. Nothing is started, written or locked.
+class Rehearsal {
+ public:
+  struct Options {
+    bool as_daemon = false;  ///< as if a daemon began now; else starts are held while there is none
+    bool act_on_existing = false;
+  };
+  /// The root of the context. A root no daemon has served yet has no journal, which is no error.
+  /// Errc::denied: the journal is not for this user; config, io.
+  static Result<std::unique_ptr<Rehearsal>> of_root(const Context& context, Options options);
+  static Result<std::unique_ptr<Rehearsal>> of_root(const Context& context) {
+    return of_root(context, Options());
+  }
+  /// One document by itself, as if it stood in its place and the others were absent.
+  static Result<std::unique_ptr<Rehearsal>> of_document(const Context& context,
+                                                        const KindChoice& choice,
+                                                        const std::string& path,
+                                                        const std::string& text);
+  ~Rehearsal();
+  Rehearsal(const Rehearsal&) = delete;
+  Rehearsal& operator=(const Rehearsal&) = delete;
+  Rehearsal(Rehearsal&&) = delete;
+  Rehearsal& operator=(Rehearsal&&) = delete;
+
+  const Books& books() const;
+  const Plan& plan() const;
+  const Catalog& catalog() const;
+  /// The operator's word for the whole root.
+  ControlRow root_control() const;
+  /// Nothing when there is no journal yet.
+  JournalReader* journal() const;
+  bool daemon_lives() const { return daemon_lives_; }
+  /// Reads a file the way the daemon does.
+  Result<FileBytes> read(const std::string& path) const;
+
+  /// The flow somebody means: `dialect/name`, or a name that is unique. Errc::usage with the list.
+  Result<FlowId> flow(const std::string& name) const;
+
+ private:
+  struct World;
+  explicit Rehearsal(std::unique_ptr<World> world);
+  Result<void> run(Setup setup);
+
+  std::unique_ptr<World> world_;
+  bool daemon_lives_ = false;
+};
+
+/// The same choice among names that are known otherwise.
+Result<FlowId> choose_flow(const std::string& name, const std::vector<FlowId>& known);
+
+}  // namespace baton

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "cli/context.h"
+#include "cli/environment.h"
+#include "cli/output.h"
+#include "cli/run.h"
+#include "cli/service.h"
+#include "io/place.h"
+#include "io/trust.h"
+
+namespace baton {
+namespace {
+
+void take_notify(const Context& context, ServiceConfig& config) {
+  const std::vector<std::string>& argv = context.config().notify;
+  if (argv.empty())
+    return;
+  const char* const path = std::getenv("PATH");
+  auto program = find_program(argv.front(), path == nullptr ? "" : path, context.folder());
+  if (!program) {
+    config.remarks.push_back("notify cannot be used: " + describe(program.error()));
+    return;
+  }
+  config.notify = argv;
+  config.notify.front() = *program;
+  config.notify_env.push_back(std::string("PATH=") + (path == nullptr ? "" : path));
+}
+
+Result<ServiceConfig> service_config(const Context& context, const RunArguments& arguments) {
+  ServiceConfig config;
+  const RetentionConfig& keep = context.config().retention;
+  config.retention =
+      Retention{keep.events, keep.runs, keep.replaced, static_cast<std::size_t>(keep.max_runs)};
+  std::vector<std::string> roots;
+  for (const std::string& root : arguments.roots.empty() ? context.roots() : arguments.roots) {
+    auto real = real_path(root);
+    if (!real)
+      return pass_on(real);
+    if (std::find(roots.begin(), roots.end(), *real) == roots.end())
+      roots.push_back(std::move(*real));
+  }
+  for (const std::string& root : roots) {
+    auto setup = context.setup(root);
+    if (!setup)
+      return pass_on(setup);
+    setup->act_on_existing = arguments.act_on_existing;
+    auto state = context.make_state_folder(root);
+    if (!state)
+      return pass_on(state);
+    for (const auto& [role, spec] : setup->agents)
+      if (!spec.problem.empty())
+        config.remarks.push_back("agent `" + role + "` cannot be started: " + spec.problem);
+    if (config.shim.empty()) {
+      auto shim = find_shim(setup->environment.executable);
+      if (!shim)
+        return pass_on(shim);
+      config.shim = std::move(*shim);
+    }
+    config.roots.push_back(ServedRoot{root, std::move(*state), std::move(*setup)});
+  }
+  take_notify(context, config);
+  std::sort(config.remarks.begin(), config.remarks.end());
+  config.remarks.erase(std::unique(config.remarks.begin(), config.remarks.end()),
+                       config.remarks.end());
+  return config;
+}
+
+}  // namespace
+
+int run_command(const RunArguments& arguments, Context& context) {
+  auto config = service_config(context, arguments);
+  if (!config)
+    return static_cast<int>(complain(config.error()));
+  if (config->roots.front().setup.dialects.empty())
+    config->remarks.emplace_back(
+        "the configuration names no dialects and no rules: nothing will be acted upon; `baton "
+        "init` "
+        "writes an example");
+  ServiceOptions options;
+  options.once = arguments.once;
+  options.load = [&]() -> Result<ServiceConfig> {
+    auto again = context.reread();
+    if (!again)
+      return pass_on(again);
+    auto fresh = service_config(*again, arguments);
+    if (fresh)
+      context = std::move(*again);
+    return fresh;
+  };
+  return serve(std::move(*config), options);
+}
+
+}  // namespace baton

@@ -1,0 +1,73 @@
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/context.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/rehearsal.h"
+#include "cli/run.h"
+
+namespace baton {
+namespace {
+
+/// What the next daemon would start at once.
+ExitCode dry_run(const RunArguments& arguments, const Context& context) {
+  const auto rehearsal = Rehearsal::of_root(
+      context, {.as_daemon = true, .act_on_existing = arguments.act_on_existing});
+  if (!rehearsal)
+    return complain(rehearsal.error());
+  const Plan& plan = (*rehearsal)->plan();
+  for (const Start& start : plan.starts)
+    print("would start " + start.key.role + " for " + printable(text(start.key.flow), 200) + " " +
+          printable(start.key.subject, 100) + ", attempt " + std::to_string(start.attempt) + ": " +
+          printable(start.desired.why) + "\n");
+  for (const auto& [flow, holds] : plan.holds)
+    for (const Hold& hold : holds)
+      print("would not start " + hold.role + " for " + printable(text(flow), 200) + " " +
+            printable(hold.subject, 100) + ": " + hold.reason + ": " + printable(hold.why) + "\n");
+  if (plan.starts.empty())
+    print("nothing would be started\n");
+  return finish();
+}
+
+}  // namespace
+
+ExitCode run_command_line(Words words) {
+  RunArguments arguments;
+  Places places;
+  Options options("run",
+                  "Serves a root, in the foreground: watches its files, checks every change, and\n"
+                  "starts the next agent when a status calls for it. TERM detaches (agents go on\n"
+                  "and are adopted by the next daemon); Ctrl-C drains, a second one stops the\n"
+                  "agents, a third leaves. HUP reads the configuration again.",
+                  "  0   ended in good order\n"
+                  "  1   with --once: a flow failed\n"
+                  "  2   wrong usage or configuration\n"
+                  "  3   could not read or write what is needed\n"
+                  "  75  another daemon serves this root\n"
+                  "  130 Ctrl-C, and the agents were stopped");
+  options.values("--root", arguments.roots, "DIR",
+                 "The root; else those of the configuration, else the nearest folder upwards "
+                 "with a baton.yaml, else this folder");
+  options.value("--config", places.config, "FILE", "The configuration");
+  options.value("--state-dir", places.state_dir, "DIR", "Where state folders lie");
+  options.flag("--once", arguments.once,
+               "End when nothing is running and nothing can be started any more");
+  options.flag("--dry-run", arguments.dry_run,
+               "Print what would be started; start and write nothing");
+  options.flag("--act-on-existing", arguments.act_on_existing,
+               "Start also what was due before the first start on this root");
+  if (const auto over = options.parse(words))
+    return *over;
+  if (!arguments.roots.empty())
+    places.root = arguments.roots.front();
+  auto context = Context::open(places);
+  if (!context)
+    return complain(context.error());
+  for (const Finding& warning : context->warnings())
+    complain(describe(warning, context->configuration()));
+  if (arguments.dry_run)
+    return dry_run(arguments, *context);
+  return finish(static_cast<ExitCode>(run_command(arguments, *context)));
+}
+
+}  // namespace baton

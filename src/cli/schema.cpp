@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/embedded.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+
+namespace baton {
+namespace {
+
+constexpr std::string_view kFolder = "schemas/";
+constexpr std::string_view kSuffix = ".schema.json";
+
+/// `schemas/coordination/pm_state.schema.json` is `coordination/pm_state`.
+std::vector<std::string> schema_names() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files()) {
+    std::string_view path = file.path;
+    if (!path.starts_with(kFolder) || !path.ends_with(kSuffix))
+      continue;
+    path.remove_prefix(kFolder.size());
+    path.remove_suffix(kSuffix.size());
+    names.emplace_back(path);
+  }
+  return names;
+}
+
+}  // namespace
+
+ExitCode schema_command(Words words) {
+  std::string name;
+  bool list = false;
+  Options options("schema",
+                  "Prints one of the schemas that are part of this binary: of the state files, of\n"
+                  "baton.yaml (config), and of what the commands print with --json (output/...).",
+                  "  0  printed\n  2  there is no such schema");
+  options.word("NAME", name, "As --list names it, for example config", false);
+  options.flag("--list", list, "Print the names, one per line");
+  if (const auto over = options.parse(words))
+    return *over;
+  const auto names = schema_names();
+  if (list) {
+    for (const std::string& each : names)
+      print(each + "\n");
+    return finish();
+  }
+  if (name.empty()) {
+    complain("which schema? `baton schema --list` names them");
+    return ExitCode::usage;
+  }
+  const auto* bytes = embedded_file(std::string(kFolder) + name + std::string(kSuffix));
+  if (bytes == nullptr)
+    bytes = embedded_file(name);
+  if (bytes == nullptr) {
+    const auto near = nearest(name, names);
+    complain("there is no schema " + printable(name, 80) +
+             (near ? "; did you mean " + *near + "?" : "; `baton schema --list` names them"));
+    return ExitCode::usage;
+  }
+  print(*bytes);
+  return finish();
+}
+
+}  // namespace baton

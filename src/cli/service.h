@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/engine.h"
+#include "base/result.h"
+#include "io/journal_prune.h"
+
+namespace baton {
+
+/// One root to be served, ready for use.
+struct ServedRoot {
+  std::string root;  ///< real path
+  std::string state_folder;
+  Setup setup;
+};
+
+/// What a daemon is told at its start, and again at each reload.
+struct ServiceConfig {
+  std::vector<ServedRoot> roots;
+  std::vector<std::string> notify;      ///< argv; argv[0] absolute; empty: none
+  std::vector<std::string> notify_env;  ///< NAME=value
+  Retention retention;
+  std::string shim;                  ///< absolute path of baton-shim
+  std::vector<std::string> remarks;  ///< to be said at start: missing programs, warnings
+};
+
+struct ServiceOptions {
+  bool once = false;
+  /// Reads the configuration again, for SIGHUP and `baton reload`.
+  std::function<Result<ServiceConfig>()> load;
+};
+
+/// Serves all roots until told to end. Returns the exit code (PRODUCT.md): 0 ended in good order, 1
+/// with `once` and a failed flow, 75 another daemon serves a root, 3 something needed cannot be
+/// reached.
+int serve(ServiceConfig config, const ServiceOptions& options);
+
+}  // namespace baton

@@ -1,0 +1,418 @@
+#include "io/agents.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/post.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "io/process.h"
+#include "io/run_end.h"
+#include "io/spawn.h"
+#include "shim/protocol.h"
+
+namespace baton {
+namespace {
+
+constexpr std::size_t kRunIdBytes = 16;
+constexpr std::chrono::seconds kLookAgain{1};
+/// An agent whose shim was killed has lost its output and its limits already; there is little to
+/// wait for.
+constexpr Millis kSweepGrace{2'000};
+
+enum class Standing { parked, watched, polled, sweeping, retrying, dropped };
+
+struct Watch {
+  Watch(asio::io_context& context, RunId run, std::string path)
+      : id(std::move(run)), directory(std::move(path)), process(context), timer(context) {}
+
+  RunId id;
+  std::string directory;
+  Standing standing = Standing::retrying;
+  asio::posix::stream_descriptor process;  ///< pidfd of the shim or the sweeper
+  asio::steady_timer timer;
+  std::int64_t pid = 0;
+  Fd go;
+  Millis kill_grace{0};
+  bool stop_wanted = false;
+  bool shim_ended = false;  ///< while parked
+};
+using WatchPtr = std::shared_ptr<Watch>;
+
+/// What the folder of a run without a living shim says.
+struct Verdict {
+  enum class Kind { ended, locked, sweep, retry } kind = Kind::retry;
+  RunEnd end;
+  std::optional<Fd> directory;
+  std::optional<Fd> lock;
+};
+
+Time wall_now() {
+  return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+}
+
+RunEnd plain_end(const RunId& run, Outcome outcome, std::string reason) {
+  RunEnd end;
+  end.run = run;
+  end.outcome = outcome;
+  end.reason = std::move(reason);
+  end.ended = wall_now();
+  return end;
+}
+
+Verdict ended(RunEnd end) {
+  Verdict verdict;
+  verdict.kind = Verdict::Kind::ended;
+  verdict.end = std::move(end);
+  return verdict;
+}
+
+Verdict undecided(Verdict::Kind kind) {
+  Verdict verdict;
+  verdict.kind = kind;
+  return verdict;
+}
+
+/// What exit.json says; nothing when there is none. A file that is damaged tells at least that it
+/// ended.
+Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run,
+                                           bool stop_wanted) {
+  auto text = exit_text(directory);
+  if (!text && text.error().code == Errc::not_found)
+    return std::optional<RunEnd>();
+  if (!text && text.error().code == Errc::busy)
+    return pass_on(text);
+  const auto exit = text ? parse_exit(*text, shim::kExitFile) : Result<ExitRecord>(pass_on(text));
+  if (!exit || exit->run_id != run)
+    return std::optional(plain_end(run, Outcome::unknown, "exit_file_damaged"));
+  return std::optional(run_end(*exit, stop_wanted));
+}
+
+Verdict decide_by_folder(const RunId& run, const std::string& path, bool stop_wanted) {
+  auto directory = open_run_directory(path);
+  if (!directory && directory.error().code == Errc::not_found)
+    // Without it nobody can say whether it was claimed, so it must not be had again.
+    return ended(plain_end(run, Outcome::unknown, "run_directory_missing"));
+  if (!directory)
+    return undecided(Verdict::Kind::retry);
+  auto lock = take_run_lock(*directory);
+  if (!lock)
+    return undecided(Verdict::Kind::retry);
+  if (!*lock)
+    return undecided(Verdict::Kind::locked);
+  // The lock is ours, so no shim lives and what lies there is final.
+  auto recorded = recorded_end(*directory, run, stop_wanted);
+  if (!recorded)
+    return undecided(Verdict::Kind::retry);
+  if (*recorded)
+    return ended(std::move(**recorded));
+  const auto was_claimed = claimed(*directory);
+  if (!was_claimed)
+    return undecided(Verdict::Kind::retry);
+  if (!*was_claimed)
+    return ended(plain_end(run, Outcome::voided, "not_claimed"));
+  Verdict verdict = undecided(Verdict::Kind::sweep);
+  verdict.directory = std::move(*directory);
+  verdict.lock = std::move(**lock);
+  return verdict;
+}
+
+class ProcessAgents : public Agents {
+ public:
+  ProcessAgents(asio::io_context& context, ProcessAgentsOptions options,
+                std::function<void(RunEnded)> on_end)
+      : context_(context),
+        options_(std::move(options)),
+        on_end_(std::move(on_end)),
+        children_(context),
+        boot_id_(boot_id()) {
+    signal(SIGPIPE, SIG_IGN);
+    if (options_.reap_others) {
+      children_.add(SIGCHLD);
+      await_children();
+    }
+  }
+
+  Result<Prepared> prepare(const Launch& launch) override;
+  Result<void> release(const RunId& id) override;
+  void discard(const RunId& id) override;
+  Result<void> stop(const Run& wanted) override;
+  Found recover(const Run& lost) override;
+  std::optional<Time> last_output(const Run& run) override { return last_output_in(run.directory); }
+
+ private:
+  Result<Prepared> start_shim(const Launch& launch, const RunId& id, Fd directory);
+  void watch(const WatchPtr& run, Standing standing, Fd process);
+  void look_again(const WatchPtr& run, Standing standing);
+  void shim_ended(const WatchPtr& run);
+  void decide(const WatchPtr& run);
+  void act_on(const WatchPtr& run, Verdict verdict);
+  void sweep(const WatchPtr& run, const Verdict& verdict);
+  void report(const WatchPtr& run, RunEnd end);
+  WatchPtr find(const RunId& run) const;
+  void await_children();
+
+  asio::io_context& context_;
+  ProcessAgentsOptions options_;
+  std::function<void(RunEnded)> on_end_;
+  asio::signal_set children_;
+  std::string boot_id_;
+  /// Handlers hold weak pointers only: what is not in here any more, nobody hears of.
+  std::map<RunId, WatchPtr> runs_;
+};
+
+WatchPtr ProcessAgents::find(const RunId& run) const {
+  const auto at = runs_.find(run);
+  return at == runs_.end() ? nullptr : at->second;
+}
+
+Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
+  const RunId id = random_hex(kRunIdBytes);
+  const std::string path = options_.runs.path + "/" + id;
+  const auto text = launch_text(launch, id, path, options_.cgroup);
+  if (!text)
+    return tl::unexpected(text.error());
+  auto directory = make_run_directory(options_.runs, id, launch.prompt, *text);
+  if (!directory)
+    return pass_on(directory);
+  auto prepared = start_shim(launch, id, std::move(*directory));
+  if (!prepared)
+    (void)remove_run_directory(path);
+  return prepared;
+}
+
+Result<Prepared> ProcessAgents::start_shim(const Launch& launch, const RunId& id, Fd directory) {
+  const std::string path = options_.runs.path + "/" + id;
+  auto lock = take_run_lock(directory);
+  if (!lock)
+    return pass_on(lock);
+  if (!*lock)
+    return fail(Errc::io, "somebody else holds the lock of a new run", path);
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    return system_error(errno, "cannot make a pipe", path);
+  const Fd reading(ends[0]);
+  Fd writing(ends[1]);
+  auto started = spawn_shim({.argv = {options_.shim, shim::kVersionText, shim::kModeRun, id},
+                             .directory = directory.get(),
+                             .lock = (*lock)->get(),
+                             .go = reading.get()});
+  if (!started)
+    return pass_on(started);
+  const auto stat = process_stat(started->pid);
+  auto run = std::make_shared<Watch>(context_, id, path);
+  run->pid = started->pid;
+  run->kill_grace = launch.limits.kill_grace;
+  run->go = std::move(writing);
+  runs_.emplace(id, run);
+  watch(run, Standing::parked, std::move(started->process));
+  if (!stat) {
+    discard(id);
+    return fail(Errc::busy, "cannot look at the shim just started", path);
+  }
+  return Prepared{.id = id,
+                  .pid = run->pid,
+                  .start_ticks = stat->start_ticks,
+                  .boot_id = boot_id_,
+                  .directory = path};
+}
+
+Result<void> ProcessAgents::release(const RunId& id) {
+  const WatchPtr run = find(id);
+  if (!run || run->standing != Standing::parked)
+    return fail(Errc::not_found, "the run is not prepared", id);
+  run->standing = Standing::watched;
+  const char go = 1;
+  (void)!write(run->go.get(), &go, 1);
+  run->go.reset();
+  // A shim that died while it waited is told about like any other end: nothing was claimed.
+  if (run->shim_ended)
+    look_again(run, Standing::retrying);
+  return {};
+}
+
+void ProcessAgents::discard(const RunId& id) {
+  const WatchPtr run = find(id);
+  if (!run || run->standing != Standing::parked)
+    return;
+  run->go.reset();
+  (void)remove_run_directory(run->directory);
+  if (run->shim_ended)
+    runs_.erase(id);
+  else
+    run->standing = Standing::dropped;
+}
+
+Result<void> ProcessAgents::stop(const Run& wanted) {
+  const WatchPtr run = find(wanted.id);
+  if (!run || run->standing == Standing::dropped)
+    return {};  // its end has been reported
+  run->stop_wanted = true;
+  switch (run->standing) {
+    case Standing::parked:
+      run->go.reset();
+      run->standing = Standing::watched;
+      if (run->shim_ended)
+        look_again(run, Standing::retrying);
+      return {};
+    case Standing::watched: {
+      const int process = run->process.native_handle();
+      auto sent = send_signal(process, SIGTERM);
+      // An agent of the same user could have stopped its shim; it would never hear of the wish.
+      return sent ? send_signal(process, SIGCONT) : sent;
+    }
+    case Standing::polled:
+      return fail(Errc::io,
+                  "the run is alive, but its shim cannot be identified; no signal was sent",
+                  wanted.directory);
+    case Standing::sweeping:
+    case Standing::retrying:
+    case Standing::dropped:
+      return {};
+  }
+  return {};
+}
+
+Found ProcessAgents::recover(const Run& lost) {
+  if (runs_.contains(lost.id))
+    return {.adopted = true, .end = {}};
+  const bool stop_wanted = lost.state == RunState::stopping;
+  if (lost.boot_id != boot_id_) {
+    auto directory = open_run_directory(lost.directory);
+    auto recorded = directory ? recorded_end(*directory, lost.id, stop_wanted)
+                              : Result<std::optional<RunEnd>>(std::optional<RunEnd>());
+    if (recorded && *recorded)
+      return {.adopted = false, .end = std::move(**recorded)};
+    return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, "other_boot")};
+  }
+  auto run = std::make_shared<Watch>(context_, lost.id, lost.directory);
+  run->pid = lost.pid;
+  run->kill_grace = lost.limits.kill_grace;
+  run->stop_wanted = stop_wanted;
+  auto process = open_process({lost.pid, lost.start_ticks, lost.id});
+  if (process) {
+    runs_.emplace(lost.id, run);
+    watch(run, Standing::watched, std::move(*process));
+    // The wish may have been written down right before the crash, and nobody heard it.
+    if (stop_wanted)
+      (void)stop(lost);
+    return {.adopted = true, .end = {}};
+  }
+  Verdict verdict = decide_by_folder(lost.id, lost.directory, stop_wanted);
+  if (verdict.kind == Verdict::Kind::ended)
+    return {.adopted = false, .end = std::move(verdict.end)};
+  runs_.emplace(lost.id, run);
+  act_on(run, std::move(verdict));
+  return {.adopted = true, .end = {}};
+}
+
+void ProcessAgents::watch(const WatchPtr& run, Standing standing, Fd process) {
+  run->standing = standing;
+  run->process.assign(process.release());
+  run->process.async_wait(asio::posix::descriptor_base::wait_read,
+                          [this, weak = std::weak_ptr(run)](const asio::error_code& error) {
+                            const WatchPtr watched = weak.lock();
+                            if (watched && !error)
+                              shim_ended(watched);
+                          });
+}
+
+void ProcessAgents::look_again(const WatchPtr& run, Standing standing) {
+  run->standing = standing;
+  run->timer.expires_after(run->shim_ended ? std::chrono::seconds(0) : kLookAgain);
+  run->timer.async_wait([this, weak = std::weak_ptr(run)](const asio::error_code& error) {
+    const WatchPtr waiting = weak.lock();
+    if (waiting && !error)
+      decide(waiting);
+  });
+}
+
+void ProcessAgents::shim_ended(const WatchPtr& run) {
+  const Fd process(run->process.release());
+  (void)reap(process);
+  if (run->standing == Standing::dropped)
+    runs_.erase(run->id);
+  else if (run->standing == Standing::parked)
+    run->shim_ended = true;
+  else
+    decide(run);
+}
+
+void ProcessAgents::decide(const WatchPtr& run) {
+  run->shim_ended = false;
+  act_on(run, decide_by_folder(run->id, run->directory, run->stop_wanted));
+}
+
+void ProcessAgents::act_on(const WatchPtr& run, Verdict verdict) {
+  switch (verdict.kind) {
+    case Verdict::Kind::ended:
+      report(run, std::move(verdict.end));
+      return;
+    case Verdict::Kind::locked:
+      look_again(run, Standing::polled);
+      return;
+    case Verdict::Kind::sweep:
+      sweep(run, verdict);
+      return;
+    case Verdict::Kind::retry:
+      look_again(run, Standing::retrying);
+      return;
+  }
+}
+
+void ProcessAgents::sweep(const WatchPtr& run, const Verdict& verdict) {
+  // A sweeper that came to grief is not followed by the next one at once.
+  if (run->standing == Standing::sweeping) {
+    look_again(run, Standing::retrying);
+    return;
+  }
+  const Millis grace = std::min(run->kill_grace, kSweepGrace);
+  auto started = spawn_shim({.argv = {options_.shim, shim::kVersionText, shim::kModeSweep, run->id,
+                                      std::to_string(std::max<Millis::rep>(0, grace.count()))},
+                             .directory = verdict.directory->get(),
+                             .lock = verdict.lock->get()});
+  if (!started) {
+    look_again(run, Standing::retrying);
+    return;
+  }
+  run->pid = started->pid;
+  watch(run, Standing::sweeping, std::move(started->process));
+}
+
+void ProcessAgents::report(const WatchPtr& run, RunEnd end) {
+  runs_.erase(run->id);
+  on_end_(RunEnded{std::move(end)});
+}
+
+void ProcessAgents::await_children() {
+  children_.async_wait([this](const asio::error_code& error, int) {
+    if (error)
+      return;
+    reap_others([this](std::int64_t pid) {
+      const bool own = std::any_of(runs_.begin(), runs_.end(),
+                                   [pid](const auto& entry) { return entry.second->pid == pid; });
+      return own || (options_.keep && options_.keep(pid));
+    });
+    await_children();
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Agents> process_agents(asio::io_context& context, ProcessAgentsOptions options,
+                                       std::function<void(RunEnded)> on_end) {
+  return std::make_unique<ProcessAgents>(context, std::move(options), std::move(on_end));
+}
+
+}  // namespace baton

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/event.h"
+#include "core/ports.h"
+#include "io/run_directory.h"
+
+namespace asio {
+class io_context;
+}  // namespace asio
+
+namespace baton {
+
+struct ProcessAgentsOptions {
+  RunFolder runs;    ///< every run gets a folder in it
+  std::string shim;  ///< absolute path of `baton-shim`
+  std::string
+      cgroup;  ///< a delegated cgroup v2 directory to put each agent's own below; may be empty
+  bool reap_others = false;  ///< this process is PID 1: take in whatever else ends here
+  /// With reap_others: children somebody else in this process waits for.
+  std::function<bool(std::int64_t)> keep = {};
+};
+
+/// Agents as processes of this machine, each below its own shim (shim/protocol.h).
+///
+/// Ends come as RunEnded through `on_end`, always from a handler of `context` and never from inside
+/// a call of the port; a run is forgotten right before. Both must outlive the object; destroying it
+/// leaves agents alone: those released go on, those only prepared never start. From then on this
+/// process ignores SIGPIPE. One object per runs folder at a time, in one thread.
+///
+/// Of one run this object knows:
+///
+///   parked     prepared; its shim waits at the go-pipe    release -> watched, discard -> dropped
+///   watched    its shim lives and is held by a pidfd      shim ends -> decided by what lies in the
+///   folder polled     somebody holds its lock whom nobody can    lock free -> decided; no signal
+///   is ever sent
+///              identify
+///   sweeping   its shim was killed; another one ends      sweeper ends -> decided
+///              its tree and writes exit.json
+///   retrying   the system refused a descriptor or a       a second later -> decided
+///              process
+///   dropped    discarded; only to be reaped
+///
+/// Decided: exit.json -> ended as it says; lock held -> polled; no claim -> voided; claim ->
+/// sweeping, ended unknown (reason `shim_killed`).
+std::unique_ptr<Agents> process_agents(asio::io_context& context, ProcessAgentsOptions options,
+                                       std::function<void(RunEnded)> on_end);
+
+}  // namespace baton

@@ -1,0 +1,223 @@
+#include "io/disk.h"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/beneath.h"
+#include "io/exchange.h"
+#include "io/folder.h"
+#include "io/kept.h"
+#include "io/stamp.h"
+
+namespace baton {
+
+namespace {
+
+constexpr std::size_t kMaxMoved = 256U << 20U;
+
+class RealDisk final : public Disk {
+ public:
+  explicit RealDisk(std::shared_ptr<RootFolder> root) : root_(std::move(root)) {}
+  ~RealDisk() override { kept_.leave(root_->fd()); }
+  RealDisk(const RealDisk&) = delete;
+  RealDisk& operator=(const RealDisk&) = delete;
+  RealDisk(RealDisk&&) = delete;
+  RealDisk& operator=(RealDisk&&) = delete;
+
+  Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override;
+  Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) override;
+  Result<void> replace(const std::string& path, const Digest& assumes,
+                       std::string_view bytes) override;
+  Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
+                      std::string_view bytes) override;
+  Result<void> create(const std::string& path, std::string_view bytes) override;
+  Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
+  std::vector<LateWrite> late_writes(Time now) override {
+    return kept_.late_writes(root_->fd(), now);
+  }
+
+ private:
+  /// A root that was renamed or deleted is not followed: what its path leads to is what counts.
+  Result<void> present(const std::string& path) const {
+    if (root_->is_current())
+      return {};
+    return fail(Errc::not_found, "the root is gone or was replaced", path);
+  }
+  Result<Fd> folder_of(const SplitPath& at) const {
+    if (auto here = present(at.folder); !here)
+      return tl::unexpected(here.error());
+    return open_beneath(root_->fd(), at.folder, O_RDONLY | O_DIRECTORY);
+  }
+  Result<void> may_read(int fd, const std::string& path) const;
+
+  std::shared_ptr<RootFolder> root_;
+  KeptFiles kept_;
+};
+
+// A second name may have been given to a file its maker could not read but we can.
+Result<void> RealDisk::may_read(int fd, const std::string& path) const {
+  struct stat file {};
+  struct stat root {};
+  if (fstat(fd, &file) != 0 || fstat(root_->fd(), &root) != 0)
+    return system_error(errno, "cannot be looked at", path);
+  const uid_t self = geteuid();
+  const bool ours = file.st_uid == root.st_uid || (self != 0 && file.st_uid == self);
+  if (file.st_nlink > 1 && !ours)
+    return fail(Errc::denied, "is a hard link to a file of another user", path);
+  return {};
+}
+
+Result<FileBytes> RealDisk::read(const std::string& path, std::size_t max_bytes) {
+  if (auto here = present(path); !here)
+    return pass_on(here);
+  const auto fd = open_regular(root_->fd(), path, O_RDONLY);
+  if (!fd)
+    return tl::unexpected(fd.error());
+  if (auto fine = may_read(fd->get(), path); !fine)
+    return pass_on(fine);
+  // Before the bytes: what is written meanwhile gives another stamp.
+  struct stat info {};
+  const Stamp stamp = fstat(fd->get(), &info) == 0 ? stamp_of(info) : 0;
+  auto bytes = read_all(fd->get(), max_bytes, path);
+  if (!bytes)
+    return pass_on(bytes);
+  const Digest digest = digest_of(*bytes);
+  return FileBytes{.bytes = std::move(*bytes), .digest = digest, .stamp = stamp};
+}
+
+Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigned depth) {
+  std::vector<FileEntry> found;
+  if (!root_->is_current())
+    return found;
+  auto walked = walk_files(root_->fd(), folder, depth, [&](std::string path) {
+    struct stat info {};
+    const bool seen = fstatat(root_->fd(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+    const Stamp stamp = seen ? stamp_of(info) : 0;
+    found.push_back(FileEntry{std::move(path), stamp});
+  });
+  if (!walked)
+    return pass_on(walked);
+  return found;
+}
+
+Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
+                               std::string_view bytes) {
+  if (auto fine = check_relative(path); !fine)
+    return fine;
+  const SplitPath at = split_path(path);
+  const auto folder = folder_of(at);
+  if (!folder && folder.error().code == Errc::not_found)
+    return fail(Errc::changed, "is gone", path);
+  if (!folder)
+    return tl::unexpected(folder.error());
+  auto kept = exchange(folder->get(), at.name, {.where = path, .assumes = assumes, .bytes = bytes});
+  if (!kept)
+    return pass_on(kept);
+  if (!kept->empty())
+    kept_.keep(
+        {.path = path, .temporary = join_path(at.folder, *kept), .digest = assumes, .since = {}});
+  return {};
+}
+
+Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_bytes,
+                              std::string_view bytes) {
+  if (auto fine = check_relative(path); !fine)
+    return fine;
+  const SplitPath at = split_path(path);
+  const auto folder = folder_of(at);
+  const auto fd = folder ? open_locked(folder->get(), at.name, O_WRONLY | O_APPEND, path)
+                         : Result<Fd>(tl::unexpected(folder.error()));
+  if (!fd && fd.error().code == Errc::not_found)
+    return assumes_bytes == 0 ? create(path, bytes) : fail(Errc::changed, "is gone", path);
+  if (!fd)
+    return tl::unexpected(fd.error());
+  struct stat before {};
+  if (fstat(fd->get(), &before) != 0)
+    return system_error(errno, "cannot be looked at", path);
+  if (static_cast<std::uint64_t>(before.st_size) != assumes_bytes)
+    return fail(Errc::changed, "was changed meanwhile", path);
+  const ssize_t put = write(fd->get(), bytes.data(), bytes.size());
+  if (put == static_cast<ssize_t>(bytes.size()))
+    return sync(fd->get(), path);
+  const int error = put < 0 ? errno : ENOSPC;
+  // Part of a line is worse than none. Whoever does not lock and has appended since keeps it.
+  struct stat after {};
+  if (put > 0 && fstat(fd->get(), &after) == 0 && after.st_size == before.st_size + put &&
+      ftruncate(fd->get(), before.st_size) != 0)
+    return system_error(errno, "a torn line cannot be removed", path);
+  return system_error(error, "cannot be appended to", path);
+}
+
+Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
+  if (auto fine = check_relative(path); !fine)
+    return fine;
+  if (auto here = present(path); !here)
+    return here;
+  const SplitPath at = split_path(path);
+  auto folder = make_folders(root_->fd(), at.folder);
+  if (!folder)
+    return pass_on(folder);
+  auto fresh = prewrite(folder->get(), at.name, bytes, -1, path);
+  if (!fresh)
+    return pass_on(fresh);
+  if (auto moved = move_new(folder->get(), fresh->name, folder->get(), at.name, path); !moved) {
+    unlinkat(folder->get(), fresh->name.c_str(), 0);
+    return moved;
+  }
+  return sync(folder->get(), path);
+}
+
+Result<void> RealDisk::move(const std::string& from, const Digest& assumes, const std::string& to) {
+  for (const std::string& path : {from, to}) {
+    if (auto fine = check_relative(path); !fine)
+      return fine;
+  }
+  const SplitPath source = split_path(from);
+  const SplitPath target = split_path(to);
+  const auto from_folder = folder_of(source);
+  const auto file = from_folder ? open_locked(from_folder->get(), source.name, O_RDONLY, from)
+                                : Result<Fd>(tl::unexpected(from_folder.error()));
+  if (!file && file.error().code == Errc::not_found)
+    return fail(Errc::changed, "is gone", from);
+  if (!file)
+    return tl::unexpected(file.error());
+  const auto bytes = read_all(file->get(), kMaxMoved, from);
+  if (!bytes && bytes.error().code != Errc::too_large)
+    return tl::unexpected(bytes.error());
+  if (!bytes || digest_of(*bytes) != assumes)
+    return fail(Errc::changed, "was changed meanwhile", from);
+  const auto to_folder = make_folders(root_->fd(), target.folder);
+  if (!to_folder)
+    return tl::unexpected(to_folder.error());
+  if (auto moved = move_new(from_folder->get(), source.name, to_folder->get(), target.name, to);
+      !moved)
+    return moved;
+  if (!names(to_folder->get(), target.name, file->get())) {
+    // Another version was renamed into place since the look: it belongs where it was.
+    if (auto back = move_new(to_folder->get(), target.name, from_folder->get(), source.name, from);
+        !back && back.error().code != Errc::changed)
+      return back;
+    return fail(Errc::changed, "was changed meanwhile", from);
+  }
+  if (auto synced = sync(to_folder->get(), to); !synced)
+    return synced;
+  return sync(from_folder->get(), from);
+}
+
+}  // namespace
+
+std::unique_ptr<Disk> real_disk(std::shared_ptr<RootFolder> root) {
+  return std::make_unique<RealDisk>(std::move(root));
+}
+
+Result<std::unique_ptr<Disk>> real_disk(const std::string& root) {
+  auto folder = RootFolder::open(root);
+  if (!folder)
+    return pass_on(folder);
+  return real_disk(std::move(*folder));
+}
+
+}  // namespace baton

@@ -1,0 +1,88 @@
+#include <cerrno>
+#include <ctime>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/beneath.h"
+#include "io/disk.h"
+#include "io/folder.h"
+
+namespace baton {
+
+namespace {
+
+constexpr std::time_t kLitterAge = 60;
+
+bool is_litter(int folder, const std::string& name) {
+  struct stat info {};
+  // The change time: a file that was exchanged keeps an old modification time.
+  if (fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) ||
+      std::time(nullptr) - info.st_ctime < kLitterAge)
+    return false;
+  const auto fd = open_regular(folder, name, O_RDONLY);
+  return fd && flock(fd->get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+}  // namespace
+
+std::size_t sweep_litter(const RootFolder& root, const std::vector<std::string>& folders) {
+  std::size_t removed = 0;
+  for (const std::string& path : folders) {
+    const auto folder = open_beneath(root.fd(), path, O_RDONLY | O_DIRECTORY);
+    if (!folder)
+      continue;
+    const auto names = names_in(folder->get(), path);
+    if (!names)
+      continue;
+    for (const std::string& name : names->files) {
+      if (is_temporary_name(name) && is_litter(folder->get(), name) &&
+          unlinkat(folder->get(), name.c_str(), 0) == 0)
+        ++removed;
+    }
+  }
+  return removed;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd)
+    return system_error(errno, "cannot be opened", path);
+  struct stat info {};
+  if (fstat(fd.get(), &info) != 0)
+    return system_error(errno, "cannot be looked at", path);
+  if (!S_ISREG(info.st_mode))
+    return fail(Errc::not_regular, "is not a regular file", path);
+  return read_all(fd.get(), max_bytes, path);
+}
+
+Result<void> write_file_durably(const std::string& path, std::string_view bytes, unsigned mode) {
+  const SplitPath at = split_path(path);
+  std::string parent = at.folder;
+  if (parent.empty())
+    parent = path.starts_with('/') ? "/" : ".";
+  auto folder = open_folder(parent);
+  if (!folder)
+    return pass_on(folder);
+  const std::string temporary = temporary_name(at.name);
+  const Fd fd(openat(folder->get(), temporary.c_str(),
+                     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd)
+    return system_error(errno, "cannot be made", path);
+  auto done = write_all(fd.get(), bytes, path);
+  if (done && fchmod(fd.get(), mode) != 0)
+    done = system_error(errno, "mode cannot be set", path);
+  if (done)
+    done = sync(fd.get(), path);
+  if (done && renameat(folder->get(), temporary.c_str(), folder->get(), at.name.c_str()) != 0)
+    done = system_error(errno, "cannot be put in place", path);
+  if (!done) {
+    unlinkat(folder->get(), temporary.c_str(), 0);
+    return done;
+  }
+  return sync(folder->get(), path);
+}
+
+}  // namespace baton

@@ -1,0 +1,91 @@
+#include "io/folder.h"
+
+#include <cerrno>
+#include <deque>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <dirent.h>
+
+#include "io/beneath.h"
+#include "io/fd.h"
+
+namespace baton {
+
+namespace {
+
+struct CloseDir {
+  void operator()(DIR* dir) const { closedir(dir); }
+};
+
+bool is_folder(int folder, const dirent& entry) {
+  if (entry.d_type != DT_UNKNOWN)
+    return entry.d_type == DT_DIR;
+  struct stat info {};
+  return fstatat(folder, &entry.d_name[0], &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISDIR(info.st_mode);
+}
+
+}  // namespace
+
+Result<FolderNames> names_in(int folder, const std::string& where) {
+  // An own open file description: the offset of the caller's is shared with all its duplicates.
+  Fd own(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!own)
+    return system_error(errno, "folder cannot be read", where);
+  const std::unique_ptr<DIR, CloseDir> dir(fdopendir(own.get()));
+  if (!dir)
+    return system_error(errno, "folder cannot be read", where);
+  own.release();
+  FolderNames names;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = readdir(dir.get());  // NOLINT(concurrency-mt-unsafe): an own DIR
+    if (entry == nullptr)
+      break;
+    const std::string_view name = &entry->d_name[0];
+    if (name == "." || name == "..")
+      continue;
+    (is_folder(folder, *entry) ? names.folders : names.files).emplace_back(name);
+  }
+  if (errno != 0 && errno != ENOENT)
+    return system_error(errno, "folder cannot be read", where);
+  return names;
+}
+
+Result<void> walk_files(int root, const std::string& folder, unsigned depth,
+                        const std::function<void(std::string path)>& file) {
+  struct Waiting {
+    std::string path;
+    unsigned depth;
+  };
+  std::deque<Waiting> waiting{{folder, depth}};
+  for (bool first = true; !waiting.empty(); first = false) {
+    const Waiting here = std::move(waiting.front());
+    waiting.pop_front();
+    const auto fd = open_beneath(root, here.path, O_RDONLY | O_DIRECTORY);
+    const auto names =
+        fd ? names_in(fd->get(), here.path) : Result<FolderNames>(tl::unexpected(fd.error()));
+    if (!names) {
+      const Errc code = names.error().code;
+      const bool passed_over = code == Errc::not_found ||
+                               (!first && (code == Errc::not_regular || code == Errc::denied));
+      if (!passed_over)
+        return tl::unexpected(names.error());
+      continue;
+    }
+    for (const std::string& name : names->files)
+      file(join_path(here.path, name));
+    if (here.depth == 0)
+      continue;
+    for (const std::string& name : names->folders)
+      waiting.push_back({join_path(here.path, name), here.depth - 1});
+  }
+  return {};
+}
+
+}  // namespace baton

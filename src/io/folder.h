@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace baton {
+
+/// The names in one folder, without `.` and `..`.
+struct FolderNames {
+  std::vector<std::string> files;  ///< everything that is no folder, links included
+  std::vector<std::string> folders;
+};
+
+/// Reads an open folder from its beginning. The descriptor stays the caller's.
+Result<FolderNames> names_in(int folder, const std::string& where);
+
+/// Calls `file` with each file below `folder` ("": `root` itself), `depth` levels of folders deep.
+/// Not recursive, so that no tree is too deep for it; holds one descriptor at a time. What vanishes
+/// meanwhile, links, other mounts and folders below that may not be read are passed over. A
+/// `folder` that does not exist is empty.
+Result<void> walk_files(int root, const std::string& folder, unsigned depth,
+                        const std::function<void(std::string path)>& file);
+
+}  // namespace baton

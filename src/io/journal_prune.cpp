@@ -1,0 +1,167 @@
+#include "io/journal_prune.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sys/stat.h>
+
+#include "io/journal.h"
+#include "io/journal_rows.h"
+#include "io/journal_schema.h"
+#include "io/sqlite.h"
+
+namespace baton {
+namespace {
+
+using sqlite::Database;
+using sqlite::Statement;
+
+constexpr Millis kRecent = std::chrono::hours(1);
+/// So that a daemon never waits long for its turn.
+constexpr std::int64_t kRowsPerTransaction = 2000;
+
+struct OldRun {
+  std::string id;
+  std::string directory;
+};
+
+Result<std::size_t> affected(Database& db) {
+  std::size_t rows = 0;
+  auto done = rows::each(db, "changes", "SELECT changes()", {},
+                         [&](Statement& row) { rows = static_cast<std::size_t>(row.integer()); });
+  if (!done)
+    return pass_on(done);
+  return rows;
+}
+
+/// Deletes what is older than `age`, some rows at a time.
+Result<std::size_t> drop_old(Database& db, std::string_view sql, Millis age, Time now) {
+  std::size_t total = 0;
+  if (age == Millis::zero())
+    return total;
+  for (;;) {
+    auto statement = db.prepare(sql);
+    if (!statement)
+      return pass_on(statement);
+    const std::int64_t oldest = (now - age).time_since_epoch().count();
+    auto done = (*statement)->add(oldest).add(kRowsPerTransaction).run();
+    if (!done)
+      return pass_on(done);
+    auto rows = affected(db);
+    if (!rows)
+      return pass_on(rows);
+    total += *rows;
+    if (*rows < static_cast<std::size_t>(kRowsPerTransaction))
+      return total;
+  }
+}
+
+Result<std::vector<OldRun>> old_runs(Database& db, const Retention& retention, Time now) {
+  constexpr std::string_view kSql =
+      "SELECT id, directory FROM runs AS r WHERE state = 'ended' "
+      "AND started < (SELECT max(started) FROM runs) - ?1 "
+      "AND NOT EXISTS(SELECT 1 FROM generations AS g WHERE g.dialect = r.dialect "
+      "AND g.flow = r.flow AND g.subject = r.subject AND g.generation = r.generation) "
+      "AND (ended < ?2 OR id NOT IN (SELECT id FROM runs ORDER BY started DESC, rowid DESC LIMIT "
+      "?3))";
+  const std::int64_t oldest = retention.runs == Millis::zero()
+                                  ? std::numeric_limits<std::int64_t>::min()
+                                  : (now - retention.runs).time_since_epoch().count();
+  const std::int64_t most =
+      retention.max_runs == 0 ? -1 : static_cast<std::int64_t>(retention.max_runs);
+  std::vector<OldRun> runs;
+  auto done = rows::each(
+      db, "runs", kSql, [&](Statement& s) { s.add(kRecent.count()).add(oldest).add(most); },
+      [&](Statement& row) {
+        std::string id = row.text();
+        runs.push_back({std::move(id), row.text()});
+      });
+  if (!done)
+    return pass_on(done);
+  return runs;
+}
+
+Result<std::size_t> drop_runs(Database& db, const Retention& retention, Time now,
+                              const std::function<bool(const std::string&)>& remove) {
+  auto runs = old_runs(db, retention, now);
+  if (!runs)
+    return pass_on(runs);
+  std::erase_if(*runs, [&](const OldRun& run) { return !remove(run.directory); });
+  auto done = db.execute("BEGIN IMMEDIATE");
+  for (std::size_t i = 0; done && i < runs->size(); ++i) {
+    auto statement = db.prepare("DELETE FROM runs WHERE id = ? AND state = 'ended'");
+    if (!statement)
+      return pass_on(statement);
+    done = (*statement)->add((*runs)[i].id).run();
+  }
+  if (done)
+    done = db.execute("COMMIT");
+  if (!done) {
+    db.rollback();
+    return pass_on(done);
+  }
+  return runs->size();
+}
+
+Result<Pruned> prune(Database& db, const Retention& retention, Time now,
+                     const std::function<bool(const std::string&)>& remove) {
+  Pruned pruned;
+  auto count = drop_runs(db, retention, now, remove);
+  if (!count)
+    return pass_on(count);
+  pruned.runs = *count;
+  count = drop_old(db,
+                   "DELETE FROM events WHERE seq IN "
+                   "(SELECT seq FROM events WHERE time < ? LIMIT ?)",
+                   retention.events, now);
+  if (!count)
+    return pass_on(count);
+  pruned.events = *count;
+  count = drop_old(db,
+                   "DELETE FROM replaced WHERE id IN "
+                   "(SELECT id FROM replaced WHERE time < ? LIMIT ?)",
+                   retention.replaced, now);
+  if (!count)
+    return pass_on(count);
+  pruned.replaced = *count;
+  for (const char* sql : {"DELETE FROM replies WHERE request IN "
+                          "(SELECT request FROM replies WHERE time < ? LIMIT ?)",
+                          "DELETE FROM requests WHERE id IN "
+                          "(SELECT id FROM requests WHERE made < ? LIMIT ?)"}) {
+    count = drop_old(db, sql, retention.events, now);
+    if (!count)
+      return pass_on(count);
+  }
+  // A reader who is at it may keep the log from being cut; then it is cut the next time.
+  auto done = db.execute("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);");
+  if (!done && done.error().code != Errc::busy)
+    return pass_on(done);
+  return pruned;
+}
+
+}  // namespace
+
+Result<Pruned> prune_journal(const std::string& state_folder, const Retention& retention, Time now,
+                             const std::function<bool(const std::string& directory)>& remove) {
+  const std::string path = journal_path(state_folder);
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0)
+    return fail(Errc::not_found, "no journal: no daemon has served this root yet", path);
+  auto db = Database::open(path, Database::Access::write);
+  if (!db)
+    return pass_on(db);
+  auto ready = (*db)->execute("PRAGMA synchronous=FULL; PRAGMA journal_size_limit=16777216;");
+  if (ready)
+    ready = check_journal_version(**db);
+  if (!ready)
+    return pass_on(ready);
+  return prune(**db, retention, now, remove);
+}
+
+}  // namespace baton

@@ -1,0 +1,53 @@
+#pragma once
+
+// Rows of the journal as SQLite keeps them (io/journal_schema.cpp). Writing replaces the row of the
+// same identity.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "core/ports.h"
+#include "io/sqlite.h"
+
+namespace baton::rows {
+
+Result<void> write(sqlite::Database& db, const AcceptedRow& row, std::string_view bytes);
+Result<void> write(sqlite::Database& db, const RejectedRow& row);
+Result<void> write(sqlite::Database& db, const StageRow& row);
+Result<void> write_memo(sqlite::Database& db, const FlowId& flow, const Json& memo);
+Result<void> write(sqlite::Database& db, const Run& row);
+Result<void> write(sqlite::Database& db, const Intent& intent);
+Result<void> write(sqlite::Database& db, const ControlRow& row);
+Result<void> write(sqlite::Database& db, const Request& request);
+Result<void> write(sqlite::Database& db, const Reply& reply, Time time);
+Result<void> write(sqlite::Database& db, const Event& event);
+Result<void> write_replaced(sqlite::Database& db, const std::string& path, std::string_view bytes,
+                            Time time);
+/// Drops everything of a flow.
+Result<void> forget(sqlite::Database& db, const FlowId& flow);
+
+/// Columns of `runs` and `events` in the order in which `read_run` and `read_event` take them.
+std::string_view run_columns();
+std::string_view event_columns();
+Run read_run(sqlite::Statement& row);
+Event read_event(sqlite::Statement& row);
+
+using Bind = std::function<void(sqlite::Statement&)>;
+using Read = std::function<void(sqlite::Statement&)>;
+/// Calls `read` for every row of a query. A row that does not hold what it should is Errc::io;
+/// `table` names it there.
+Result<void> each(sqlite::Database& db, std::string_view table, std::string_view sql,
+                  const Bind& bind, const Read& read);
+
+/// Everything Journal::load gives, of one moment. Runs that are over belong to it when their
+/// subject is still in the generation they were started for, or when they were started at most
+/// `recent` before the newest run.
+Result<Ledger> load(sqlite::Database& db, Millis recent);
+
+Result<std::string> bytes(sqlite::Database& db, const std::string& path);
+
+}  // namespace baton::rows

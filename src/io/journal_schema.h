@@ -1,0 +1,16 @@
+#pragma once
+
+#include "base/result.h"
+#include "io/sqlite.h"
+
+namespace baton {
+
+/// Brings the tables of a journal to the version this program knows, one transaction per version. A
+/// newer version than known is Errc::io: an older baton does not touch it.
+Result<void> migrate_journal(sqlite::Database& db);
+
+/// For readers, who cannot migrate. Errc::not_found: nothing was ever written into it. Errc::io:
+/// the version is another one than this program's.
+Result<void> check_journal_version(sqlite::Database& db);
+
+}  // namespace baton

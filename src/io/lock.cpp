@@ -1,0 +1,157 @@
+#include "io/lock.h"
+
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/document.h"
+#include "base/json.h"
+#include "base/time.h"
+#include "io/disk.h"
+#include "io/file_system.h"
+#include "io/root.h"
+
+namespace baton {
+
+namespace {
+
+constexpr int kPatienceMs = 2000;
+constexpr int kNapMs = 20;
+constexpr std::size_t kMaxBytes = 4096;
+
+std::string lock_path(const std::string& state_folder) {
+  return state_folder + "/lock";
+}
+
+Result<Fd> open_lock(const std::string& path) {
+  Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0640));
+  if (!fd)
+    return system_error(errno, "cannot be opened", path);
+  return fd;
+}
+
+// The inode number at the end of the sixth word, e.g. `1: FLOCK ADVISORY WRITE 4711 fe:00:5123 0
+// EOF`.
+bool is_flock_of(std::istringstream& words, const std::string& file, std::int64_t& pid) {
+  std::string number;
+  std::string kind;
+  std::string advisory;
+  std::string mode;
+  std::string which;
+  return words >> number >> kind >> advisory >> mode >> pid >> which && kind == "FLOCK" &&
+         which == file;
+}
+
+std::int64_t flock_holder(int fd) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0)
+    return 0;
+  std::ostringstream file;
+  file << std::hex;
+  file.fill('0');
+  file.width(2);
+  file << major(info.st_dev) << ':';
+  file.width(2);
+  file << minor(info.st_dev) << ':' << std::dec << info.st_ino;
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::int64_t pid = 0;
+    if (is_flock_of(words, file.str(), pid))
+      return pid;
+  }
+  return 0;
+}
+
+tl::unexpected<Error> held(int fd, const std::string& state_folder, const std::string& where) {
+  std::int64_t pid = flock_holder(fd);
+  if (pid <= 0)
+    pid = lock_holder(state_folder).pid;
+  if (pid <= 0)
+    return fail(Errc::busy, "is locked by another process", where);
+  return fail(Errc::busy, "is locked by process " + std::to_string(pid), where);
+}
+
+// A lock on what the path leads to. The folder or file may be replaced while we wait.
+Result<Fd> lock_path_at(const std::string& path, Result<Fd> (*opened)(const std::string&),
+                        const std::string& state_folder, int& patience_ms) {
+  for (;;) {
+    auto fd = opened(path);
+    if (!fd)
+      return fd;
+    if (flock(fd->get(), LOCK_EX | LOCK_NB) == 0) {
+      if (leads_to(path, fd->get()))
+        return fd;
+    } else if (errno != EWOULDBLOCK && errno != EINTR) {
+      return system_error(errno, "cannot be locked", path);
+    }
+    if (patience_ms <= 0)
+      return held(fd->get(), state_folder, path);
+    patience_ms -= kNapMs;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
+  }
+}
+
+Result<void> sign(int fd, const std::string& path) {
+  const auto now = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+  const std::string text =
+      Json::object({{"pid", static_cast<std::int64_t>(getpid())}, {"since", iso_time(now)}})
+          .dump() +
+      "\n";
+  if (ftruncate(fd, 0) != 0)
+    return system_error(errno, "cannot be written", path);
+  return write_all(fd, text, path);
+}
+
+}  // namespace
+
+Result<RootLock> RootLock::take(const std::string& root, const std::string& state_folder) {
+  int patience_ms = kPatienceMs;
+  const std::string path = lock_path(state_folder);
+  auto state = lock_path_at(path, open_lock, state_folder, patience_ms);
+  if (!state)
+    return pass_on(state);
+  auto folder = open_folder(root);
+  if (!folder)
+    return pass_on(folder);
+  Fd locked;
+  if (network_file_system_of(folder->get()).empty()) {
+    auto fd = lock_path_at(root, open_folder, state_folder, patience_ms);
+    if (!fd)
+      return pass_on(fd);
+    locked = std::move(*fd);
+  }
+  if (auto signed_by = sign(state->get(), path); !signed_by)
+    return pass_on(signed_by);
+  return RootLock(std::move(locked), std::move(*state));
+}
+
+Result<RootLock> lock_root(const std::string& root, const std::string& state_folder) {
+  return RootLock::take(root, state_folder);
+}
+
+bool daemon_lives(const std::string& state_folder) {
+  const Fd fd(
+      open(lock_path(state_folder).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  // A shared lock, so that two who ask do not see each other.
+  return fd && flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+LockHolder lock_holder(const std::string& state_folder) {
+  const auto text = read_file(lock_path(state_folder), kMaxBytes);
+  const auto value = text ? parse_json(*text) : Result<Json>(tl::unexpected(text.error()));
+  if (!value)
+    return {};
+  return {.pid = json::integer(**value, "pid").value_or(0),
+          .since = std::string(json::text(**value, "since").value_or(""))};
+}
+
+}  // namespace baton

@@ -1,0 +1,130 @@
+#include "io/process.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+// Not in the headers of glibc 2.36 in a form that C++ can use.
+constexpr auto kPidfdType = static_cast<idtype_t>(3);
+
+template <class Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// A small file of /proc; empty when it cannot be read.
+std::string proc_text(const std::string& path, std::size_t max_bytes) {
+  const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::array<char, 4096> buffer{};
+  while (file && text.size() < max_bytes) {
+    const ssize_t got = read(file.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      break;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<ProcessStat> parse_stat(std::string_view text) {
+  const std::size_t opening = text.find(" (");
+  const std::size_t closing = text.rfind(") ");
+  ProcessStat stat;
+  if (opening == std::string_view::npos || closing == std::string_view::npos || closing < opening ||
+      !read_number(text.substr(0, opening), stat.pid))
+    return std::nullopt;
+  // Fields are counted from 1; the first one behind the name is number 3.
+  constexpr std::size_t kState = 0;
+  constexpr std::size_t kParent = 1;
+  constexpr std::size_t kStart = 19;
+  const std::vector<std::string> fields = split(text.substr(closing + 2), ' ');
+  if (fields.size() <= kStart || fields[kState].size() != 1 ||
+      !read_number(fields[kParent], stat.parent) || !read_number(fields[kStart], stat.start_ticks))
+    return std::nullopt;
+  stat.state = fields[kState][0];
+  return stat;
+}
+
+std::optional<ProcessStat> process_stat(std::int64_t pid) {
+  return parse_stat(proc_text("/proc/" + std::to_string(pid) + "/stat", 4096));
+}
+
+bool has_word(std::string_view words, std::string_view word) {
+  const std::vector<std::string> all = split(words, '\0');
+  return std::find(all.begin(), all.end(), word) != all.end();
+}
+
+Result<Fd> open_process(const ProcessIdentity& identity) {
+  const std::string where = "process " + std::to_string(identity.pid);
+  if (identity.pid <= 1)
+    return fail(Errc::not_found, "there is no such process", where);
+  // First the descriptor, then the questions: what they answer is then about what it stands for.
+  Fd process(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(identity.pid), 0U)));
+  if (!process)
+    return errno == ESRCH || errno == EINVAL
+               ? fail(Errc::not_found, "there is no such process", where)
+               : system_error(errno, "cannot watch the process", where);
+  const std::optional<ProcessStat> stat = process_stat(identity.pid);
+  if (!stat || !stat->alive())
+    return fail(Errc::not_found, "the process has ended", where);
+  const std::string words = proc_text("/proc/" + std::to_string(identity.pid) + "/cmdline", 4096);
+  if (stat->start_ticks != identity.start_ticks || !has_word(words, identity.word))
+    return fail(Errc::not_found, "the number belongs to another process", where);
+  return process;
+}
+
+Result<void> send_signal(int process, int signal) {
+  if (syscall(SYS_pidfd_send_signal, process, signal, nullptr, 0U) == 0 || errno == ESRCH)
+    return {};
+  return system_error(errno, "cannot send a signal", {});
+}
+
+std::optional<int> reap(const Fd& process) {
+  siginfo_t info{};
+  const auto id = static_cast<id_t>(process.get());
+  if (waitid(kPidfdType, id, &info, WEXITED | WNOHANG) != 0 || info.si_pid == 0)
+    return std::nullopt;
+  return info.si_status;
+}
+
+std::string boot_id() {
+  std::string text = proc_text("/proc/sys/kernel/random/boot_id", 64);
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  return text;
+}
+
+std::size_t reap_others(const std::function<bool(std::int64_t)>& keep) {
+  std::size_t reaped = 0;
+  std::error_code error;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    for (const std::string& word : split(proc_text(task.path() / "children", 1U << 20U), ' ')) {
+      std::int64_t pid = 0;
+      if (!read_number(std::string_view(word), pid) || keep(pid))
+        continue;
+      if (waitpid(static_cast<pid_t>(pid), nullptr, WNOHANG) > 0)
+        ++reaped;
+    }
+  }
+  return reaped;
+}
+
+}  // namespace baton

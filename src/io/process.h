@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/fd.h"
+
+namespace baton {
+
+/// What /proc/PID/stat says, as far as it matters here.
+struct ProcessStat {
+  std::int64_t pid = 0;
+  std::int64_t parent = 0;
+  char state = '?';
+  std::uint64_t start_ticks = 0;  ///< clock ticks since boot
+  /// A zombie is dead: it only waits for somebody to ask.
+  bool alive() const { return state != 'Z' && state != 'X'; }
+  bool operator==(const ProcessStat&) const = default;
+};
+/// Nothing for what is no such line. The name in brackets may hold blanks and brackets.
+std::optional<ProcessStat> parse_stat(std::string_view text);
+/// Nothing when there is no such process.
+std::optional<ProcessStat> process_stat(std::int64_t pid);
+
+/// Whether NUL-separated words, as in /proc/PID/cmdline, hold this one.
+bool has_word(std::string_view words, std::string_view word);
+
+/// Names one process for ever: its number, its start time, the boot both belong to.
+struct ProcessIdentity {
+  std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;
+  std::string_view word;  ///< stands in its command line
+};
+/// A pidfd of that very process. Errc::not_found when it is gone or somebody else has its number.
+Result<Fd> open_process(const ProcessIdentity& identity);
+
+/// Sends a signal through a pidfd. A process that is gone already is no error.
+Result<void> send_signal(int process, int signal);
+
+/// Takes the exit status of a child that has ended, so that no zombie stays; the wait status as
+/// `waitid` gives it. Nothing for a process that is not our child or has not ended.
+std::optional<int> reap(const Fd& process);
+
+/// The present boot; empty when unknown.
+std::string boot_id();
+
+/// For a daemon that is PID 1 of a container: takes the exit status of all ended children but those
+/// that `keep` names. Returns how many.
+std::size_t reap_others(const std::function<bool(std::int64_t)>& keep);
+
+}  // namespace baton

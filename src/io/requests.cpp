@@ -1,0 +1,257 @@
+#include "io/requests.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/document.h"
+#include "base/text.h"
+#include "io/beneath.h"
+#include "io/exchange.h"
+#include "io/folder.h"
+#include "io/root.h"
+
+namespace baton {
+
+namespace {
+
+constexpr std::size_t kMaxBytes = 1U << 20U;
+constexpr std::time_t kReplyAge = 3600;
+constexpr mode_t kPrivate = 0750;
+constexpr std::string_view kSuffix = ".json";
+constexpr Millis kNap{20};
+
+Result<Fd> open_part(int state, const std::string& name) {
+  return open_beneath(state, name, O_RDONLY | O_DIRECTORY);
+}
+
+std::string request_text(const Request& request) {
+  return Json::object(
+             {{"id", request.id},
+              {"verb", request.verb},
+              {"dialect", request.flow.dialect},
+              {"flow", request.flow.name},
+              {"subject", request.subject},
+              {"arguments", request.arguments.is_null() ? Json::object() : request.arguments},
+              {"by", request.by},
+              {"made", iso_time(request.made, true)}})
+      .pretty();
+}
+
+Result<Request> parse_request(std::string_view text, const std::string& id) {
+  const auto parsed = parse_json(text);
+  if (!parsed)
+    return tl::unexpected(parsed.error());
+  const Value& value = **parsed;
+  if (json::text(value, "id") != id)
+    return fail(Errc::schema, "id is not the name of the file", "#/id");
+  const auto string = [&value](std::string_view name) {
+    return std::string(json::text(value, name).value_or(""));
+  };
+  Request request{.id = id,
+                  .verb = string("verb"),
+                  .flow = {.dialect = string("dialect"), .name = string("flow")},
+                  .subject = string("subject"),
+                  .arguments = Json::object(),
+                  .by = string("by"),
+                  .made = parse_time(string("made")).value_or(Time{})};
+  if (!safe_name(request.verb))
+    return fail(Errc::schema, "has no verb", "#/verb");
+  if (const Value* arguments = json::child(value, "arguments"); arguments != nullptr) {
+    if (!arguments->IsObject())
+      return fail(Errc::schema, "arguments are no object", "#/arguments");
+    request.arguments = Json(*arguments);
+  }
+  return request;
+}
+
+// Put in place complete, for whoever owns the state folder: root may file for a daemon that is not.
+Result<void> publish(int state, const std::string& part, const std::string& name,
+                     std::string_view text) {
+  constexpr mode_t kFileMode = 0640;
+  const std::string where = part + "/" + name;
+  auto folder = make_folders(state, part, kPrivate);
+  if (!folder)
+    return pass_on(folder);
+  struct stat owner {};
+  const bool hand_over = geteuid() == 0 && fstat(state, &owner) == 0;
+  if (hand_over && fchown(folder->get(), owner.st_uid, owner.st_gid) != 0)
+    return system_error(errno, "cannot be handed over", part);
+  auto fresh = prewrite(folder->get(), name, text, -1, where);
+  if (!fresh)
+    return pass_on(fresh);
+  Result<void> done;
+  if (hand_over && fchown(fresh->fd.get(), owner.st_uid, owner.st_gid) != 0)
+    done = system_error(errno, "cannot be handed over", where);
+  if (done && fchmod(fresh->fd.get(), kFileMode) != 0)
+    done = system_error(errno, "mode cannot be set", where);
+  if (done && renameat(folder->get(), fresh->name.c_str(), folder->get(), name.c_str()) != 0)
+    done = system_error(errno, "cannot be put in place", where);
+  if (!done) {
+    unlinkat(folder->get(), fresh->name.c_str(), 0);
+    return done;
+  }
+  return sync(folder->get(), part);
+}
+
+class RealRequests final : public Requests {
+ public:
+  explicit RealRequests(Fd state) : state_(std::move(state)) {}
+  std::vector<Request> pending(std::vector<std::string>& damaged) override;
+  void answer(const Reply& reply) override;
+
+ private:
+  Result<Request> load(int folder, const std::string& name) const;
+  void prune() const;
+  Fd state_;
+};
+
+// Who may write into the state folder's `requests` may still not file in somebody else's name.
+Result<Request> RealRequests::load(int folder, const std::string& name) const {
+  const auto fd = open_regular(folder, name, O_RDONLY);
+  if (!fd)
+    return tl::unexpected(fd.error());
+  struct stat file {};
+  struct stat state {};
+  if (fstat(fd->get(), &file) != 0 || fstat(state_.get(), &state) != 0)
+    return system_error(errno, "cannot be looked at", name);
+  if (file.st_uid != 0 && file.st_uid != state.st_uid && file.st_uid != geteuid())
+    return fail(Errc::denied, "was filed by user " + std::to_string(file.st_uid), name);
+  const auto text = read_all(fd->get(), kMaxBytes, name);
+  if (!text)
+    return tl::unexpected(text.error());
+  const std::string id = name.substr(0, name.size() - kSuffix.size());
+  if (!safe_name(id))
+    return fail(Errc::schema, "is no name of a request", name);
+  return parse_request(*text, id);
+}
+
+std::vector<Request> RealRequests::pending(std::vector<std::string>& damaged) {
+  std::vector<Request> requests;
+  const auto folder = open_part(state_.get(), "requests");
+  auto names = folder ? names_in(folder->get(), "requests")
+                      : Result<FolderNames>(tl::unexpected(folder.error()));
+  if (!names)
+    return requests;
+  std::sort(names->files.begin(), names->files.end());
+  for (const std::string& name : names->files) {
+    if (!name.ends_with(kSuffix) || name.starts_with('.'))
+      continue;
+    auto request = load(folder->get(), name);
+    if (request) {
+      requests.push_back(std::move(*request));
+      continue;
+    }
+    const Errc code = request.error().code;
+    // Gone meanwhile, or we cannot read anything at present: says nothing about the request.
+    if (code == Errc::not_found || code == Errc::busy || code == Errc::io)
+      continue;
+    damaged.push_back("request " + printable(name, 255) + ": " + request.error().message);
+    unlinkat(folder->get(), name.c_str(), 0);
+  }
+  return requests;
+}
+
+void RealRequests::answer(const Reply& reply) {
+  if (!safe_name(reply.request))
+    return;
+  const std::string name = reply.request + std::string(kSuffix);
+  const std::string text =
+      Json::object(
+          {{"request", reply.request}, {"accepted", reply.accepted}, {"message", reply.message}})
+          .pretty();
+  // Without room for the answer the request stays and is answered again. The journal knows it is
+  // done.
+  if (!publish(state_.get(), "replies", name, text))
+    return;
+  if (const auto folder = open_part(state_.get(), "requests"))
+    unlinkat(folder->get(), name.c_str(), 0);
+  prune();
+}
+
+void RealRequests::prune() const {
+  for (const std::string part : {"replies", "requests"}) {
+    const auto folder = open_part(state_.get(), part);
+    const auto names = folder ? names_in(folder->get(), part)
+                              : Result<FolderNames>(tl::unexpected(folder.error()));
+    if (!names)
+      continue;
+    for (const std::string& name : names->files) {
+      struct stat info {};
+      const bool removable = part == "replies" || is_temporary_name(name);
+      if (removable && fstatat(folder->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+          std::time(nullptr) - info.st_mtime > kReplyAge)
+        unlinkat(folder->get(), name.c_str(), 0);
+    }
+  }
+}
+
+std::optional<Reply> read_reply(int state, const std::string& id) {
+  const auto fd = open_regular(state, "replies/" + id + std::string(kSuffix), O_RDONLY);
+  const auto text =
+      fd ? read_all(fd->get(), kMaxBytes, id) : Result<std::string>(tl::unexpected(fd.error()));
+  const auto value = text ? parse_json(*text) : Result<Json>(tl::unexpected(text.error()));
+  if (!value)
+    return {};
+  return Reply{.request = id,
+               .accepted = json::boolean(**value, "accepted").value_or(false),
+               .message = std::string(json::text(**value, "message").value_or(""))};
+}
+
+std::string new_id(Time made) {
+  std::string id = iso_time(made, true);
+  std::erase_if(id, [](char c) { return c == ':' || c == '-'; });
+  return id + "-" + random_hex(8);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder) {
+  auto state = open_folder(state_folder);
+  if (!state)
+    return pass_on(state);
+  for (const std::string part : {"requests", "replies"}) {
+    if (auto made = make_folders(state->get(), part, kPrivate); !made)
+      return pass_on(made);
+  }
+  return std::make_unique<RealRequests>(std::move(*state));
+}
+
+Result<std::string> post_request(const std::string& state_folder, Request request) {
+  auto state = open_folder(state_folder);
+  if (!state)
+    return pass_on(state);
+  if (request.made == Time{})
+    request.made = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+  if (request.id.empty())
+    request.id = new_id(request.made);
+  if (!safe_name(request.id))
+    return fail(Errc::usage, "is no name of a request", printable(request.id));
+  auto done =
+      publish(state->get(), "requests", request.id + std::string(kSuffix), request_text(request));
+  if (!done)
+    return pass_on(done);
+  return request.id;
+}
+
+std::optional<Reply> await_reply(const std::string& state_folder, const std::string& id,
+                                 Millis timeout) {
+  const auto state = open_folder(state_folder);
+  if (!state || !safe_name(id))
+    return {};
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    if (auto reply = read_reply(state->get(), id))
+      return reply;
+    if (std::chrono::steady_clock::now() >= until)
+      return {};
+    std::this_thread::sleep_for(kNap);
+  }
+}
+
+}  // namespace baton

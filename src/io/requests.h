@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "core/event.h"
+#include "core/ports.h"
+
+namespace baton {
+
+// Control commands and the daemon talk through files in the state folder: a request is
+// `requests/<id>.json`, its answer `replies/<id>.json`. Both appear complete, by rename. Answers
+// are removed after an hour.
+//
+//   {"id", "verb", "dialect", "flow", "subject", "arguments": {...}, "by", "made"}
+//   {"request", "accepted", "message"}
+
+/// Makes both folders when they are missing.
+Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder);
+
+/// Files a request and returns its id, which is made when the request has none and sorts by time.
+/// `made` too. Errc::not_found when there is no state folder, denied, no_space, io.
+Result<std::string> post_request(const std::string& state_folder, Request request);
+
+/// Waits for the answer. Nothing when the time is up; the request stays filed.
+std::optional<Reply> await_reply(const std::string& state_folder, const std::string& id,
+                                 Millis timeout);
+
+}  // namespace baton

@@ -1,0 +1,43 @@
+#include "io/root.h"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace baton {
+
+Result<Fd> open_folder(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd)
+    return system_error(errno, "folder cannot be opened", path);
+  return fd;
+}
+
+bool leads_to(const std::string& path, int fd) {
+  struct stat named {};
+  struct stat held {};
+  return stat(path.c_str(), &named) == 0 && fstat(fd, &held) == 0 && named.st_dev == held.st_dev &&
+         named.st_ino == held.st_ino;
+}
+
+Result<std::shared_ptr<RootFolder>> RootFolder::open(std::string path) {
+  auto fd = open_folder(path);
+  if (!fd)
+    return pass_on(fd);
+  return std::shared_ptr<RootFolder>(new RootFolder(std::move(path), std::move(*fd)));
+}
+
+bool RootFolder::is_current() const {
+  return leads_to(path_, fd_.get());
+}
+
+Result<void> RootFolder::reopen() {
+  auto fd = open_folder(path_);
+  if (!fd)
+    return pass_on(fd);
+  fd_ = std::move(*fd);
+  return {};
+}
+
+}  // namespace baton

@@ -1,0 +1,272 @@
+#include "io/run_directory.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <dirent.h>
+
+#include "shim/protocol.h"
+
+namespace baton {
+namespace {
+
+constexpr mode_t kFolderMode = 0750;
+constexpr mode_t kFileMode = 0640;
+constexpr mode_t kSecretMode = 0600;
+constexpr std::size_t kMaxExitBytes = 64U << 10U;
+constexpr int kMaxDepth = 64;
+
+/// Mode and group do not depend on the umask.
+Result<void> settle(int fd, mode_t mode, std::optional<unsigned> group, const std::string& where) {
+  if (group && fchown(fd, static_cast<uid_t>(-1), *group) != 0)
+    return system_error(errno, "cannot set the group", where);
+  if (fchmod(fd, mode) != 0)
+    return system_error(errno, "cannot set the mode", where);
+  return {};
+}
+
+struct NewFile {
+  const char* name;
+  mode_t mode;
+  std::string_view bytes;
+};
+
+Result<void> make_file(const Fd& directory, const NewFile& file, std::optional<unsigned> group) {
+  const Fd made(
+      openat(directory.get(), file.name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, file.mode));
+  if (!made)
+    return system_error(errno, "cannot make the file", file.name);
+  if (auto settled = settle(made.get(), file.mode, group, file.name); !settled)
+    return settled;
+  return write_all(made.get(), file.bytes, file.name);
+}
+
+Result<Fd> make_folder(const RunFolder& folder, const std::string& path) {
+  if (mkdir(path.c_str(), kFolderMode) != 0)
+    return system_error(errno, "cannot make the folder", path);
+  Fd made(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!made)
+    return system_error(errno, "cannot open the folder", path);
+  if (auto settled = settle(made.get(), kFolderMode, folder.group, path); !settled)
+    return pass_on(settled);
+  return made;
+}
+
+void add(std::string& text, std::string_view word, std::string_view value) {
+  text.append(word).append(" ").append(value).push_back('\0');
+}
+
+void add(std::string& text, std::string_view word, std::uint64_t value) {
+  add(text, word, std::to_string(value));
+}
+
+void add(std::string& text, std::string_view word, Millis value) {
+  add(text, word, static_cast<std::uint64_t>(std::max<Millis::rep>(0, value.count())));
+}
+
+bool usable(std::string_view text) {
+  return text.find('\0') == std::string_view::npos;
+}
+
+/// The names in a folder, which stays open.
+Result<std::vector<std::string>> names_in(const Fd& folder, const std::string& where) {
+  Fd copy(fcntl(folder.get(), F_DUPFD_CLOEXEC, 0));
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(copy ? fdopendir(copy.get()) : nullptr, &closedir);
+  if (!list)
+    return system_error(errno, "cannot read the folder", where);
+  (void)copy.release();  // the list owns it now
+  std::vector<std::string> names;
+  while (const dirent* entry = readdir(list.get())) {
+    const std::string name(static_cast<const char*>(entry->d_name));
+    if (name != "." && name != "..")
+      names.push_back(name);
+  }
+  return names;
+}
+
+/// Everything inside `folder`.
+Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::string& where) {
+  struct stat status {};
+  if (depth > kMaxDepth)
+    return fail(Errc::too_large, "folders lie too deep", where);
+  if (fstat(folder.get(), &status) != 0 || status.st_dev != device)
+    return fail(Errc::not_regular, "another file system is mounted in it", where);
+  auto names = names_in(folder, where);
+  if (!names)
+    return pass_on(names);
+  for (const std::string& name : *names) {
+    const std::string path = where + "/" + name;
+    if (unlinkat(folder.get(), name.c_str(), 0) == 0 || errno == ENOENT)
+      continue;
+    const Fd inner(
+        openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!inner)
+      return system_error(errno, "cannot remove", path);
+    if (auto emptied = empty_folder(inner, device, depth + 1, path); !emptied)
+      return emptied;
+    if (unlinkat(folder.get(), name.c_str(), AT_REMOVEDIR) != 0)
+      return system_error(errno, "cannot remove", path);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string fill_in(std::string_view text, const RunId& run, const std::string& directory) {
+  const std::array<std::pair<std::string_view, std::string>, 3> values = {
+      {{"${run_id}", run},
+       {"${run_dir}", directory},
+       {"${prompt_file}", directory + "/" + shim::kPromptFile}}};
+  std::string filled;
+  while (!text.empty()) {
+    const auto* const value = std::find_if(
+        values.begin(), values.end(), [&](const auto& row) { return text.starts_with(row.first); });
+    if (value != values.end()) {
+      filled += value->second;
+      text.remove_prefix(value->first.size());
+    } else {
+      filled += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return filled;
+}
+
+Result<std::string> launch_text(const Launch& launch, const RunId& run,
+                                const std::string& directory, const std::string& cgroup) {
+  if (launch.argv.empty() || !launch.argv[0].starts_with('/'))
+    return fail(Errc::usage, "the program is not an absolute path");
+  if (!launch.cwd.starts_with('/') || !usable(launch.cwd))
+    return fail(Errc::usage, "the working directory is not an absolute path", launch.cwd);
+  std::string text;
+  add(text, "launch", shim::kVersionText);
+  add(text, "run", run);
+  add(text, "cwd", launch.cwd);
+  add(text, "timeout_ms", launch.limits.timeout);
+  add(text, "idle_timeout_ms", launch.limits.idle_timeout);
+  add(text, "kill_grace_ms", launch.limits.kill_grace);
+  add(text, "log_cap_bytes", launch.limits.log_cap_bytes);
+  add(text, "stdin", launch.prompt.empty() ? "null" : "prompt");
+  if (!cgroup.empty())
+    add(text, "cgroup", cgroup);
+  for (const std::string& argument : launch.argv) {
+    if (!usable(argument))
+      return fail(Errc::usage, "an argument holds a NUL byte");
+    add(text, "arg", fill_in(argument, run, directory));
+  }
+  const std::array<std::pair<std::string, std::string>, 3> own = {
+      {{shim::kRunIdVariable, run},
+       {"BATON_RUN_DIR", directory},
+       {"BATON_PROMPT_FILE", directory + "/" + shim::kPromptFile}}};
+  for (const auto& [name, value] : launch.env) {
+    if (name.empty() || name.find('=') != std::string::npos || !usable(name) || !usable(value))
+      return fail(Errc::usage, "a variable cannot be passed on", name);
+    const bool is_own = std::any_of(own.begin(), own.end(),
+                                    [&, &key = name](const auto& row) { return row.first == key; });
+    if (!is_own)
+      add(text, "env", name + "=" + value);
+  }
+  for (const auto& [name, value] : own)
+    add(text, "env", name + "=" + value);
+  add(text, "end", "1");
+  return text;
+}
+
+Result<Fd> make_run_directory(const RunFolder& folder, const RunId& run, std::string_view prompt,
+                              std::string_view launch) {
+  struct stat status {};
+  if (stat(folder.path.c_str(), &status) != 0) {
+    auto made = make_folder(folder, folder.path);
+    if (!made && made.error().code != Errc::changed)
+      return made;
+  }
+  const std::string path = folder.path + "/" + run;
+  auto directory = make_folder(folder, path);
+  if (!directory)
+    return directory;
+  const std::array<NewFile, 3> files = {NewFile{shim::kLockFile, kFileMode, {}},
+                                        NewFile{shim::kPromptFile, kFileMode, prompt},
+                                        NewFile{shim::kLaunchFile, kSecretMode, launch}};
+  for (const NewFile& file : files) {
+    if (auto made = make_file(*directory, file, folder.group); !made) {
+      (void)remove_run_directory(path);
+      return pass_on(made);
+    }
+  }
+  return directory;
+}
+
+Result<Fd> open_run_directory(const std::string& path) {
+  Fd directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory)
+    return system_error(errno, "cannot open the run directory", path);
+  return directory;
+}
+
+Result<std::optional<Fd>> take_run_lock(const Fd& directory) {
+  Fd lock(openat(directory.get(), shim::kLockFile,
+                 O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kFileMode));
+  if (!lock)
+    return system_error(errno, "cannot open the lock", shim::kLockFile);
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0)
+    return std::optional<Fd>(std::move(lock));
+  if (errno == EWOULDBLOCK)
+    return std::optional<Fd>();
+  return system_error(errno, "cannot take the lock", shim::kLockFile);
+}
+
+Result<bool> claimed(const Fd& directory) {
+  struct stat status {};
+  if (fstatat(directory.get(), shim::kClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0)
+    return true;
+  if (errno == ENOENT)
+    return false;
+  return system_error(errno, "cannot look for the claim", shim::kClaimFile);
+}
+
+Result<std::string> exit_text(const Fd& directory) {
+  const Fd file(
+      openat(directory.get(), shim::kExitFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file)
+    return system_error(errno, "cannot read how the run ended", shim::kExitFile);
+  return read_all(file.get(), kMaxExitBytes, shim::kExitFile);
+}
+
+std::optional<Time> last_output_in(const std::string& path) {
+  std::optional<Time> last;
+  for (const char* name : {shim::kStdoutFile, shim::kStderrFile}) {
+    struct stat status {};
+    if (lstat((path + "/" + name).c_str(), &status) != 0 || status.st_size == 0)
+      continue;
+    const Time time = Time(std::chrono::seconds(status.st_mtim.tv_sec)) +
+                      Millis(status.st_mtim.tv_nsec / 1'000'000);
+    last = std::max(last.value_or(time), time);
+  }
+  return last;
+}
+
+Result<void> remove_run_directory(const std::string& path) {
+  auto directory = open_run_directory(path);
+  if (!directory)
+    return directory.error().code == Errc::not_found ? Result<void>()
+                                                     : Result<void>(pass_on(directory));
+  struct stat status {};
+  if (fstat(directory->get(), &status) != 0)
+    return system_error(errno, "cannot look at the run directory", path);
+  if (auto emptied = empty_folder(*directory, status.st_dev, 0, path); !emptied)
+    return emptied;
+  if (rmdir(path.c_str()) != 0 && errno != ENOENT)
+    return system_error(errno, "cannot remove the run directory", path);
+  return {};
+}
+
+}  // namespace baton

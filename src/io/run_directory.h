@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "core/ports.h"
+#include "io/fd.h"
+
+namespace baton {
+
+/// Where runs keep their files, and for whom they are readable.
+struct RunFolder {
+  std::string path;               ///< absolute; made when missing
+  std::optional<unsigned> group;  ///< instead of the process's own
+};
+
+/// What the shim reads: see `launch` in shim/protocol.h. Placeholders are filled in and the run's
+/// own variables added. Errc::usage for what no process can be given.
+Result<std::string> launch_text(const Launch& launch, const RunId& run,
+                                const std::string& directory, const std::string& cgroup);
+
+/// Replaces `${run_id}`, `${run_dir}` and `${prompt_file}`; other text stays as it is.
+std::string fill_in(std::string_view text, const RunId& run, const std::string& directory);
+
+/// Makes a run's directory with `lock`, `prompt` and `launch` in it. After an error there is none.
+/// Errc::no_space, busy, io, denied.
+Result<Fd> make_run_directory(const RunFolder& folder, const RunId& run, std::string_view prompt,
+                              std::string_view launch);
+
+/// Errc::not_found.
+Result<Fd> open_run_directory(const std::string& path);
+
+/// Takes the run's lock; nothing when somebody holds it. A lock file that was removed is made anew.
+Result<std::optional<Fd>> take_run_lock(const Fd& directory);
+
+/// Whether the run was claimed: then its attempt is never started again.
+Result<bool> claimed(const Fd& directory);
+
+/// The text of exit.json. Errc::not_found.
+Result<std::string> exit_text(const Fd& directory);
+
+/// Time of the last output; nothing when there was none.
+std::optional<Time> last_output_in(const std::string& path);
+
+/// Removes a run's directory and everything in it; links are removed, not followed, and nothing on
+/// another file system is touched. One that is gone is no error. To be called only for runs that
+/// have ended, or were never committed.
+Result<void> remove_run_directory(const std::string& path);
+
+}  // namespace baton

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "core/run.h"
+
+namespace baton {
+
+/// exit.json of a run directory, as shim/protocol.h specifies it.
+struct ExitRecord {
+  std::string run_id;
+  std::string cause;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  std::string error;
+  Time ended{};
+  std::int64_t user_ms = 0;
+  std::int64_t system_ms = 0;
+  std::int64_t max_rss_kib = 0;
+  std::uint64_t stdout_bytes = 0;
+  std::uint64_t stderr_bytes = 0;
+  std::int64_t leftovers = 0;
+  std::int64_t survivors = 0;
+};
+
+/// Errc::parse, schema.
+Result<ExitRecord> parse_exit(std::string_view text, const std::string& where);
+
+/// What it means. `stop_wanted`: the journal holds the wish to end this run; only then is it
+/// `stopped`. What could not be ended is the reason `could_not_stop`, whatever else happened.
+RunEnd run_end(const ExitRecord& exit, bool stop_wanted);
+
+/// `exit_3`, `signal_KILL`.
+std::string exit_reason(int exit_code);
+std::string signal_reason(int signal);
+
+}  // namespace baton

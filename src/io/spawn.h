@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "io/fd.h"
+
+namespace baton {
+
+/// How `baton-shim` is called; see shim/protocol.h.
+struct ShimCall {
+  std::vector<std::string> argv;  ///< argv[0] is its absolute path
+  int directory = -1;
+  int lock = -1;
+  int go = -1;  ///< -1: none
+};
+
+/// A shim that was started, and the descriptor to wait for it by.
+struct StartedShim {
+  std::int64_t pid = 0;
+  Fd process;
+};
+
+/// Starts it with exactly what the protocol names. Errc::busy when processes, descriptors or memory
+/// have run out; not_found, denied, io for a shim that cannot be started.
+Result<StartedShim> spawn_shim(const ShimCall& call);
+
+}  // namespace baton

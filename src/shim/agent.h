@@ -1,0 +1,32 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include "shim/launch.h"
+
+namespace baton::shim {
+
+/// The agent's process between fork and exec. It stands still until `enter`.
+struct Agent {
+  pid_t pid = 0;
+  int out = -1;       ///< reading end of its stdout, non-blocking
+  int err = -1;       ///< and of its stderr
+  int failures = -1;  ///< end of file: its program was entered; else a Failure
+  int gate = -1;      ///< closing it without `enter` makes the process leave
+};
+
+/// Why the program could not be entered.
+struct Failure {
+  enum class Step : int { cwd, standard_input, exec } step = Step::exec;
+  int number = 0;  ///< errno
+};
+const char* step_name(Failure::Step step);
+
+/// False when a pipe or a process cannot be had; then nothing is left behind.
+bool make_agent(int directory, const Launch& launch, Agent& agent);
+/// Lets it go on into its program.
+void enter(Agent& agent);
+/// Ends a process that was not let go.
+void abandon(Agent& agent);
+
+}  // namespace baton::shim

@@ -1,0 +1,73 @@
+#include "shim/cgroup.h"
+
+#include <cstring>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shim/text.h"
+
+namespace baton::shim {
+namespace {
+
+void write_to(int cgroup, const char* name, std::string_view text) {
+  if (cgroup < 0)
+    return;
+  const int file = openat(cgroup, name, O_WRONLY | O_CLOEXEC);
+  if (file < 0)
+    return;
+  (void)!write(file, text.data(), text.size());
+  close(file);
+}
+
+}  // namespace
+
+int open_cgroup(const char* path) {
+  if (path == nullptr || path[0] != '/')
+    return -1;
+  const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  // Only a cgroup v2 directory has this file; anything else is none of our business.
+  if (directory >= 0 && faccessat(directory, "cgroup.procs", W_OK, 0) == 0)
+    return directory;
+  if (directory >= 0)
+    close(directory);
+  return -1;
+}
+
+int make_cgroup(const char* parent, const char* run_id, char* path, unsigned long size) {
+  path[0] = '\0';
+  const int above = open_cgroup(parent);
+  if (above < 0)
+    return -1;
+  close(above);
+  Text text;
+  text << parent << "/run-" << run_id;
+  if (text.view().size() >= size || mkdir(text.c_str(), 0750) != 0)
+    return -1;
+  const int directory = open_cgroup(text.c_str());
+  if (directory < 0) {
+    rmdir(text.c_str());
+    return -1;
+  }
+  std::memcpy(path, text.c_str(), text.view().size() + 1);
+  return directory;
+}
+
+void enter_cgroup(int cgroup, pid_t process) {
+  Text text;
+  text << process;
+  write_to(cgroup, "cgroup.procs", text.view());
+}
+
+void kill_cgroup(int cgroup) {
+  write_to(cgroup, "cgroup.kill", "1");
+}
+
+void remove_cgroup(const char* path) {
+  if (path[0] != '\0')
+    rmdir(path);
+}
+
+}  // namespace baton::shim

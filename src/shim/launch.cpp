@@ -1,0 +1,149 @@
+#include "shim/launch.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shim/protocol.h"
+#include "shim/text.h"
+
+namespace baton::shim {
+namespace {
+
+constexpr std::size_t kMaxBytes = 64U << 20U;
+
+/// All of the file with a NUL behind it, or nullptr.
+char* whole_file(int file, std::size_t& size) {
+  struct stat status {};
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
+      static_cast<std::size_t>(status.st_size) > kMaxBytes)
+    return nullptr;
+  size = static_cast<std::size_t>(status.st_size);
+  auto* bytes = static_cast<char*>(malloc(size + 1));
+  if (bytes == nullptr)
+    return nullptr;
+  std::size_t have = 0;
+  while (have < size) {
+    const ssize_t got = read(file, bytes + have, size - have);
+    if (got <= 0)
+      break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes[size] = '\0';
+  if (have == size)
+    return bytes;
+  free(bytes);
+  return nullptr;
+}
+
+/// One more record; false at the end.
+bool next_record(char*& at, const char* end, std::string_view& word, char*& value) {
+  if (at >= end)
+    return false;
+  const std::string_view record(at);
+  const std::size_t blank = record.find(' ');
+  if (blank == std::string_view::npos)
+    return false;
+  word = std::string_view(at, blank);
+  value = at + blank + 1;
+  at += record.size() + 1;
+  return true;
+}
+
+struct Number {
+  std::string_view word;
+  std::uint64_t Launch::*member;
+};
+constexpr Number kNumbers[] = {{"timeout_ms", &Launch::timeout_ms},
+                               {"idle_timeout_ms", &Launch::idle_timeout_ms},
+                               {"kill_grace_ms", &Launch::kill_grace_ms},
+                               {"log_cap_bytes", &Launch::log_cap_bytes}};
+
+class Reader {
+ public:
+  Reader(Launch& launch, const char* run_id) : launch_(launch), run_id_(run_id) {}
+
+  bool read(char* bytes, std::size_t size) {
+    // No more records than separators, so both lists have room enough.
+    std::size_t separators = 1;
+    for (std::size_t i = 0; i < size; ++i)
+      separators += bytes[i] == '\0' ? 1U : 0U;
+    launch_.argv = static_cast<char**>(calloc(separators + 1, sizeof(char*)));
+    launch_.env = static_cast<char**>(calloc(separators + 1, sizeof(char*)));
+    if (launch_.argv == nullptr || launch_.env == nullptr)
+      return false;
+    char* at = bytes;
+    std::string_view word;
+    char* value = nullptr;
+    while (next_record(at, bytes + size, word, value)) {
+      if (word == "end")
+        return at == bytes + size && complete();
+      if (!take(word, value))
+        return false;
+    }
+    return false;
+  }
+
+ private:
+  bool take(std::string_view word, char* value) {
+    if (word == "arg") {
+      launch_.argv[arguments_++] = value;
+      return true;
+    }
+    if (word == "env") {
+      launch_.env[variables_++] = value;
+      return true;
+    }
+    for (const Number& number : kNumbers) {
+      if (number.word == word)
+        return parse_number(value, launch_.*number.member);
+    }
+    return take_word(word, value);
+  }
+
+  bool take_word(std::string_view word, char* value) {
+    const std::string_view text(value);
+    if (word == "launch")
+      versioned_ = text == kVersionText;
+    else if (word == "run")
+      named_ = text == run_id_;
+    else if (word == "cwd")
+      launch_.cwd = value;
+    else if (word == "cgroup")
+      launch_.cgroup = value;
+    else if (word == "stdin")
+      launch_.prompt = text == "prompt";
+    else
+      return false;
+    return true;
+  }
+
+  bool complete() const { return versioned_ && named_ && arguments_ > 0 && launch_.cwd != nullptr; }
+
+  Launch& launch_;
+  std::string_view run_id_;
+  std::size_t arguments_ = 0;
+  std::size_t variables_ = 0;
+  bool versioned_ = false;
+  bool named_ = false;
+};
+
+}  // namespace
+
+bool read_launch(int directory, const char* run_id, Launch& launch) {
+  const int file = openat(directory, kLaunchFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return false;
+  std::size_t size = 0;
+  char* bytes = whole_file(file, size);
+  close(file);
+  // It holds the agent's environment, keys and all; no need to keep that on a disk.
+  unlinkat(directory, kLaunchFile, 0);
+  return bytes != nullptr && Reader(launch, run_id).read(bytes, size);
+}
+
+}  // namespace baton::shim

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+namespace baton::shim {
+
+/// What to start and how, as `launch` in the run directory says. Times are milliseconds; 0: no
+/// limit.
+struct Launch {
+  const char* cwd = nullptr;
+  const char* cgroup = nullptr;  ///< nullptr: none
+  bool prompt = false;           ///< stdin is the prompt file, else /dev/null
+  std::uint64_t timeout_ms = 0;
+  std::uint64_t idle_timeout_ms = 0;
+  std::uint64_t kill_grace_ms = 0;
+  std::uint64_t log_cap_bytes = 0;
+  char** argv = nullptr;  ///< ends in nullptr
+  char** env = nullptr;   ///< ends in nullptr
+};
+
+/// Reads and removes the file. False when it is incomplete, damaged or of another run. The memory
+/// is never given back: a shim reads one launch.
+bool read_launch(int directory, const char* run_id, Launch& launch);
+
+}  // namespace baton::shim

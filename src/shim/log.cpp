@@ -1,0 +1,93 @@
+#include "shim/log.h"
+
+#include <array>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shim/text.h"
+
+namespace baton::shim {
+
+Log::Log(int directory, const char* name, int source, std::uint64_t cap_bytes)
+    : file_(openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640)),
+      source_(source),
+      cap_(cap_bytes) {
+  if (file_ >= 0)
+    (void)fchmod(file_, 0640);
+}
+
+bool Log::drain(std::int64_t now_ms) {
+  constexpr std::size_t kMaxAtOnce = 1U << 20U;
+  std::array<char, 16384> buffer{};
+  std::size_t taken = 0;
+  while (source_ >= 0 && taken < kMaxAtOnce) {
+    const ssize_t got = read(source_, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0 && errno == EAGAIN)
+      break;
+    if (got <= 0) {
+      close(source_);
+      source_ = -1;
+      break;
+    }
+    take(buffer.data(), static_cast<std::size_t>(got), now_ms);
+    taken += static_cast<std::size_t>(got);
+  }
+  return taken > 0;
+}
+
+void Log::take(const char* bytes, std::size_t size, std::int64_t now_ms) {
+  received_ += size;
+  const std::size_t room = cap_ > kept_ ? static_cast<std::size_t>(cap_ - kept_) : 0;
+  const bool was_whole = received_ - size == kept_;
+  const std::size_t kept = was_whole ? keep(bytes, room < size ? room : size) : 0;
+  if (kept == size)
+    return;
+  if (was_whole)
+    write_marker();
+  // Nothing more is written, but the modification time goes on telling when output came last.
+  if (file_ >= 0 && now_ms - touched_ms_ >= 1000) {
+    (void)futimens(file_, nullptr);
+    touched_ms_ = now_ms;
+  }
+}
+
+std::size_t Log::keep(const char* bytes, std::size_t size) {
+  std::size_t done = 0;
+  while (file_ >= 0 && done < size) {
+    const ssize_t put = pwrite(file_, bytes + done, size - done, static_cast<off_t>(kept_));
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put <= 0)
+      break;
+    done += static_cast<std::size_t>(put);
+    kept_ += static_cast<std::uint64_t>(put);
+    last_ = bytes[done - 1];
+  }
+  return done;
+}
+
+void Log::write_marker() const {
+  Text marker;
+  if (last_ != '\n')
+    marker << "\n";
+  if (kept_ >= cap_)
+    marker << "[baton: log cap of " << cap_ << " bytes reached, ";
+  else
+    marker << "[baton: the log could not be written, ";
+  marker << dropped() << " bytes dropped]\n";
+  // Always at the same place, for the number grows.
+  if (file_ >= 0)
+    (void)!pwrite(file_, marker.c_str(), marker.view().size(), static_cast<off_t>(kept_));
+}
+
+void Log::finish() const {
+  if (dropped() > 0)
+    write_marker();
+}
+
+}  // namespace baton::shim

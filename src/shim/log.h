@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace baton::shim {
+
+/// One stream of the agent on its way into a file, up to a cap. Nothing here waits or fails: an
+/// agent must not hang because a disk is full, so what cannot be kept is counted and dropped.
+class Log {
+ public:
+  /// Makes the file, which must not exist. `source` is the reading end of the agent's pipe; owned.
+  Log(int directory, const char* name, int source, std::uint64_t cap_bytes);
+
+  /// Takes what lies in the pipe, at most 1 MiB. True when there was anything.
+  bool drain(std::int64_t now_ms);
+  /// Brings the marker up to date, if there is one.
+  void finish() const;
+
+  int source() const { return source_; }  ///< -1 after end of file
+  std::uint64_t received() const { return received_; }
+  std::uint64_t dropped() const { return received_ - kept_; }
+
+ private:
+  void take(const char* bytes, std::size_t size, std::int64_t now_ms);
+  std::size_t keep(const char* bytes, std::size_t size);
+  void write_marker() const;
+
+  int file_;
+  int source_;
+  std::uint64_t cap_;
+  std::uint64_t kept_ = 0;
+  std::uint64_t received_ = 0;
+  std::int64_t touched_ms_ = 0;
+  char last_ = '\n';
+};
+
+}  // namespace baton::shim

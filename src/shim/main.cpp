@@ -1,0 +1,168 @@
+// baton-shim: one agent's companion. protocol.h says what it is told and what it writes.
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "shim/agent.h"
+#include "shim/cgroup.h"
+#include "shim/launch.h"
+#include "shim/proc.h"
+#include "shim/protocol.h"
+#include "shim/record.h"
+#include "shim/supervise.h"
+#include "shim/text.h"
+#include "shim/tree.h"
+
+namespace baton::shim {
+namespace {
+
+Text marker_of(const char* run_id) {
+  Text marker;
+  marker << kRunIdVariable << "=" << run_id;
+  return marker;
+}
+
+/// Only what the protocol names stays open, and none of it passes an exec.
+bool settle_descriptors(int last) {
+  for (int file = kDirectoryFd; file <= last; ++file) {
+    if (fcntl(file, F_SETFD, FD_CLOEXEC) != 0)
+      return false;
+  }
+  syscall(SYS_close_range, static_cast<unsigned>(last) + 1, ~0U, 0U);
+  return true;
+}
+
+/// SIGTERM and SIGCHLD come through the descriptor returned, all others that can be are left
+/// blocked: nothing but SIGKILL ends a shim before its work is done.
+int signal_descriptor() {
+  sigset_t all{};
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  sigset_t wanted{};
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGTERM);
+  sigaddset(&wanted, SIGCHLD);
+  return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/// True when the byte came. End of file and SIGTERM both mean: leave.
+bool wait_for_go(int signals) {
+  while (true) {
+    pollfd watched[] = {{kGoFd, POLLIN, 0}, {signals, POLLIN, 0}};
+    if (poll(watched, 2, -1) < 0 && errno != EINTR)
+      return false;
+    signalfd_siginfo info{};
+    while (read(signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+      if (info.ssi_signo == SIGTERM)
+        return false;
+    }
+    if (watched[0].revents != 0) {
+      char go = 0;
+      const ssize_t got = read(kGoFd, &go, 1);
+      if (got >= 0 || errno != EINTR)
+        return got == 1;
+    }
+  }
+}
+
+ShimExit start_and_watch(int signals, const char* run_id, const Launch& launch) {
+  Stat self;
+  if (!read_stat(getpid(), self) || !make_claim(kDirectoryFd, self))
+    return ShimExit::no_claim;
+  Agent agent;
+  if (!make_agent(kDirectoryFd, launch, agent)) {
+    drop_claim(kDirectoryFd);
+    return ShimExit::no_claim;
+  }
+  char cgroup_path[kPathBytes] = {};
+  const int cgroup = make_cgroup(launch.cgroup, run_id, cgroup_path, sizeof cgroup_path);
+  enter_cgroup(cgroup, agent.pid);
+  Stat agent_stat;
+  if (!read_stat(agent.pid, agent_stat) || !write_agent(kDirectoryFd, agent_stat, cgroup_path)) {
+    abandon(agent);
+    remove_cgroup(cgroup_path);
+    drop_claim(kDirectoryFd);
+    return ShimExit::no_claim;
+  }
+  enter(agent);
+  const Text marker = marker_of(run_id);
+  const Tree tree{.parent = getpid(),
+                  .session = 0,  // everything in it is below this process as well
+                  .agent_start_ticks = agent_stat.start_ticks,
+                  .marker = marker.c_str(),
+                  .cgroup = cgroup};
+  const ExitRecord exit = supervise(kDirectoryFd, signals, launch, agent, tree);
+  remove_cgroup(cgroup_path);
+  return write_exit(kDirectoryFd, run_id, exit) ? ShimExit::recorded : ShimExit::lost;
+}
+
+ShimExit run(const char* run_id) {
+  if (!settle_descriptors(kGoFd))
+    return ShimExit::bad_call;
+  const int signals = signal_descriptor();
+  if (signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+    return ShimExit::bad_call;
+  setsid();
+  (void)!chdir("/");
+  Launch launch;
+  if (!read_launch(kDirectoryFd, run_id, launch))
+    return ShimExit::bad_call;
+  if (!wait_for_go(signals))
+    return ShimExit::not_started;
+  close(kGoFd);
+  return start_and_watch(signals, run_id, launch);
+}
+
+ShimExit sweep_after_kill(const char* run_id, const char* grace) {
+  std::uint64_t grace_ms = 0;
+  if (!settle_descriptors(kLockFd) || !parse_number(grace, grace_ms) || signal_descriptor() < 0)
+    return ShimExit::bad_call;
+  setsid();
+  (void)!chdir("/");
+  const Text marker = marker_of(run_id);
+  Tree tree{.marker = marker.c_str()};
+  AgentRecord agent;
+  char boot_id[kBootIdBytes] = {};
+  read_boot_id(boot_id, sizeof boot_id);
+  if (read_agent(kDirectoryFd, agent) && std::strcmp(agent.boot_id, boot_id) == 0) {
+    tree.session = agent.session;
+    tree.agent_start_ticks = agent.start_ticks;
+    tree.cgroup = open_cgroup(agent.cgroup);
+  }
+  ExitRecord exit;
+  exit.cause = kCauseShimKilled;
+  sweep(tree, grace_ms, exit);
+  if (tree.cgroup >= 0)
+    remove_cgroup(agent.cgroup);
+  exit.ended_ms = unix_ms();
+  return write_exit(kDirectoryFd, run_id, exit) ? ShimExit::recorded : ShimExit::lost;
+}
+
+ShimExit called(int count, char** words) {
+  if (count < 4 || std::string_view(words[1]) != kVersionText)
+    return ShimExit::bad_call;
+  const std::string_view mode(words[2]);
+  if (mode == kModeRun && count == 4)
+    return run(words[3]);
+  if (mode == kModeSweep && count == 5)
+    return sweep_after_kill(words[3], words[4]);
+  return ShimExit::bad_call;
+}
+
+}  // namespace
+}  // namespace baton::shim
+
+int main(int count, char** words) {
+  return static_cast<int>(baton::shim::called(count, words));
+}

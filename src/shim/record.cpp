@@ -1,0 +1,164 @@
+#include "shim/record.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shim/protocol.h"
+#include "shim/text.h"
+
+namespace baton::shim {
+namespace {
+
+constexpr const char* kTemporary = ".exit.json.tmp";
+
+/// Makes a new file with these bytes; nothing stays behind when that fails.
+bool create(int directory, const char* name, std::string_view bytes, bool durable) {
+  const int file =
+      openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+  if (file < 0)
+    return false;
+  (void)fchmod(file, 0640);
+  bool good = write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+  if (good && durable)
+    good = fsync(file) == 0;
+  close(file);
+  if (!good)
+    unlinkat(directory, name, 0);
+  return good;
+}
+
+Text identity(const Stat& process) {
+  std::array<char, kBootIdBytes> boot_id{};
+  read_boot_id(boot_id.data(), boot_id.size());
+  Text text;
+  text << "pid " << process.pid << "\nstart_ticks " << process.start_ticks << "\nboot_id "
+       << boot_id.data() << "\n";
+  return text;
+}
+
+/// The value of a line `word value`.
+std::string_view line_value(std::string_view text, std::string_view word) {
+  while (!text.empty()) {
+    const std::size_t newline = text.find('\n');
+    const std::size_t length = newline < text.size() ? newline : text.size();
+    const std::string_view line(text.data(), length);
+    if (line.size() > word.size() && line.starts_with(word) && line[word.size()] == ' ')
+      return {line.data() + word.size() + 1, line.size() - word.size() - 1};
+    text.remove_prefix(length < text.size() ? length + 1 : text.size());
+  }
+  return {};
+}
+
+void copy(std::string_view text, char* to, std::size_t room) {
+  const std::size_t size =
+      text.size() < room ? text.size() : 0;  // too long: better none than another
+  std::memcpy(to, text.data(), size);
+  to[size] = '\0';
+}
+
+void number_or_null(Text& text, std::string_view name, bool there, int number) {
+  text << "  \"" << name << "\": ";
+  if (there)
+    text << number;
+  else
+    text << "null";
+  text << ",\n";
+}
+
+Text json(const char* run_id, const ExitRecord& exit) {
+  Text text;
+  text << "{\n  \"version\": " << kVersion << ",\n  \"run_id\": ";
+  text.quoted(run_id) << ",\n  \"cause\": ";
+  text.quoted(exit.cause) << ",\n";
+  number_or_null(text, "exit_code", exit.exit_code >= 0, exit.exit_code);
+  number_or_null(text, "signal", exit.signal > 0, exit.signal);
+  if (exit.error_number != 0) {
+    Text error;
+    const char* description = strerrordesc_np(exit.error_number);
+    error << exit.error_step << ": " << (description != nullptr ? description : "unknown error");
+    text << "  \"error\": ";
+    text.quoted(error.view()) << ",\n";
+  }
+  text << "  \"started_ms\": " << exit.started_ms << ",\n  \"ended_ms\": " << exit.ended_ms
+       << ",\n  \"wall_ms\": " << exit.wall_ms << ",\n  \"user_ms\": " << exit.user_ms
+       << ",\n  \"system_ms\": " << exit.system_ms << ",\n  \"max_rss_kib\": " << exit.max_rss_kib
+       << ",\n  \"stdout_bytes\": " << exit.stdout_bytes
+       << ",\n  \"stderr_bytes\": " << exit.stderr_bytes
+       << ",\n  \"stdout_dropped\": " << exit.stdout_dropped
+       << ",\n  \"stderr_dropped\": " << exit.stderr_dropped
+       << ",\n  \"leftovers\": " << exit.leftovers << ",\n  \"survivors\": " << exit.survivors
+       << "\n}\n";
+  return text;
+}
+
+/// The run directory and the one it lies in: both entries have to be on the disk.
+bool sync_directories(int directory) {
+  if (fsync(directory) != 0)
+    return false;
+  const int parent = openat(directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (parent < 0)
+    return true;  // not ours to read; then its owner has to see to it
+  const bool good = fsync(parent) == 0;
+  close(parent);
+  return good;
+}
+
+bool removed(int directory) {
+  struct stat status {};
+  return fstat(directory, &status) == 0 && status.st_nlink == 0;
+}
+
+}  // namespace
+
+bool make_claim(int directory, const Stat& self) {
+  return create(directory, kClaimFile, identity(self).view(), false);
+}
+
+void drop_claim(int directory) {
+  unlinkat(directory, kClaimFile, 0);
+}
+
+bool write_agent(int directory, const Stat& agent, const char* cgroup) {
+  Text text = identity(agent);
+  text << "session " << agent.pid << "\n";
+  if (cgroup != nullptr)
+    text << "cgroup " << cgroup << "\n";
+  return create(directory, kAgentFile, text.view(), false);
+}
+
+bool read_agent(int directory, AgentRecord& agent) {
+  std::array<char, 8192> bytes{};
+  if (read_small(directory, kAgentFile, bytes.data(), bytes.size()) <= 0)
+    return false;
+  const std::string_view text(bytes.data());
+  std::uint64_t session = 0;
+  if (!parse_number(line_value(text, "session"), session) ||
+      !parse_number(line_value(text, "start_ticks"), agent.start_ticks))
+    return false;
+  agent.session = static_cast<pid_t>(session);
+  copy(line_value(text, "boot_id"), agent.boot_id, sizeof agent.boot_id);
+  copy(line_value(text, "cgroup"), agent.cgroup, sizeof agent.cgroup);
+  return true;
+}
+
+bool write_exit(int directory, const char* run_id, const ExitRecord& exit) {
+  const Text text = json(run_id, exit);
+  while (!removed(directory)) {
+    unlinkat(directory, kTemporary, 0);
+    if (create(directory, kTemporary, text.view(), true) &&
+        renameat(directory, kTemporary, directory, kExitFile) == 0 && sync_directories(directory))
+      return true;
+    poll(nullptr, 0, 1000);
+  }
+  return false;
+}
+
+}  // namespace baton::shim

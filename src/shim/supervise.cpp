@@ -1,0 +1,288 @@
+#include "shim/supervise.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <limits>
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shim/cgroup.h"
+#include "shim/log.h"
+#include "shim/protocol.h"
+
+namespace baton::shim {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+/// Between two looks at a tree that is to end. Most ends are told by SIGCHLD before.
+constexpr std::int64_t kLookAgainMs = 50;
+
+std::int64_t clock_ms(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+std::int64_t deadline(std::int64_t from, std::uint64_t limit_ms) {
+  const auto room = static_cast<std::uint64_t>(kNever - from);
+  return limit_ms == 0 || limit_ms >= room ? kNever : from + static_cast<std::int64_t>(limit_ms);
+}
+
+std::int64_t milliseconds(const timeval& time) {
+  return std::int64_t{time.tv_sec} * 1000 + time.tv_usec / 1000;
+}
+
+void kill_everything(const Tree& tree) {
+  kill_cgroup(tree.cgroup);
+  signal_tree(tree, SIGKILL);
+}
+
+class Supervisor {
+ public:
+  Supervisor(int directory, int signals, const Launch& launch, const Agent& agent, const Tree& tree)
+      : signals_(signals),
+        failures_(agent.failures),
+        launch_(launch),
+        tree_(tree),
+        agent_(agent.pid),
+        out_(directory, kStdoutFile, agent.out, launch.log_cap_bytes),
+        err_(directory, kStderrFile, agent.err, launch.log_cap_bytes),
+        started_(steady_ms()),
+        last_output_(started_) {
+    exit_.cause = kCauseExit;
+    exit_.started_ms = unix_ms();
+  }
+
+  ExitRecord run() {
+    while (phase_ != Phase::done) {
+      wait();
+      step(steady_ms());
+    }
+    finish();
+    return exit_;
+  }
+
+ private:
+  void wait();
+  void read_signals();
+  void read_failure();
+  void reap();
+  void step(std::int64_t now);
+  void begin_end(std::int64_t now, const char* cause);
+  bool tree_empty();
+  void finish();
+  std::int64_t next_deadline() const;
+
+  int signals_;
+  int failures_;
+  const Launch& launch_;
+  const Tree& tree_;
+  pid_t agent_;
+  Log out_;
+  Log err_;
+  std::int64_t started_;
+  std::int64_t last_output_;
+  std::int64_t phase_ends_ = kNever;
+  Phase phase_ = Phase::running;
+  bool term_ = false;
+  bool agent_ended_ = false;
+  bool childless_ = false;
+  ExitRecord exit_;
+};
+
+std::int64_t Supervisor::next_deadline() const {
+  if (phase_ != Phase::running)
+    return std::min(phase_ends_, steady_ms() + kLookAgainMs);
+  return std::min(deadline(started_, launch_.timeout_ms),
+                  deadline(last_output_, launch_.idle_timeout_ms));
+}
+
+void Supervisor::wait() {
+  // poll leaves out negative descriptors.
+  std::array<pollfd, 4> watched = {pollfd{signals_, POLLIN, 0}, pollfd{failures_, POLLIN, 0},
+                                   pollfd{out_.source(), POLLIN, 0},
+                                   pollfd{err_.source(), POLLIN, 0}};
+  const std::int64_t next = next_deadline();
+  int timeout = -1;
+  if (next != kNever)
+    timeout = static_cast<int>(std::clamp<std::int64_t>(next - steady_ms(), 0, 3'600'000));
+  if (poll(watched.data(), watched.size(), timeout) < 0 && errno != EINTR)
+    return;
+  const std::int64_t now = steady_ms();
+  const bool out = out_.drain(now);
+  const bool err = err_.drain(now);
+  if (out || err)
+    last_output_ = now;
+  read_failure();
+  read_signals();
+}
+
+void Supervisor::read_signals() {
+  signalfd_siginfo info{};
+  while (read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    if (info.ssi_signo == SIGTERM)
+      term_ = true;
+  }
+  // Whatever came: one SIGCHLD may stand for many ends, and asking costs nothing.
+  reap();
+}
+
+void Supervisor::read_failure() {
+  if (failures_ < 0)
+    return;
+  Failure failure;
+  const ssize_t got = read(failures_, &failure, sizeof failure);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    return;
+  if (got == static_cast<ssize_t>(sizeof failure)) {
+    exit_.cause = kCauseExecFailed;
+    exit_.error_step = step_name(failure.step);
+    exit_.error_number = failure.number;
+  }
+  close(failures_);
+  failures_ = -1;
+}
+
+void Supervisor::reap() {
+  while (true) {
+    int status = 0;
+    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    // As the subreaper this process is the parent of all orphans of the tree: without children, the
+    // whole tree is empty.
+    childless_ = pid < 0 && errno == ECHILD;
+    if (pid <= 0)
+      return;
+    if (pid != agent_)
+      continue;
+    agent_ended_ = true;
+    exit_.ended_ms = unix_ms();
+    exit_.wall_ms = steady_ms() - started_;
+    if (WIFEXITED(status))
+      exit_.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status))
+      exit_.signal = WTERMSIG(status);
+  }
+}
+
+bool Supervisor::tree_empty() {
+  return agent_ended_ && childless_ && signal_tree(tree_, 0) <= 0;
+}
+
+void Supervisor::begin_end(std::int64_t now, const char* cause) {
+  if (cause != nullptr)
+    exit_.cause = cause;
+  const int alive = signal_tree(tree_, SIGTERM);
+  if (agent_ended_)
+    exit_.leftovers = alive;
+  phase_ = Phase::terminating;
+  // A grace of zero is no grace, unlike the other limits.
+  phase_ends_ = launch_.kill_grace_ms == 0 ? now : deadline(now, launch_.kill_grace_ms);
+}
+
+void Supervisor::step(std::int64_t now) {
+  switch (phase_) {
+    case Phase::running:
+      if (agent_ended_ && tree_empty())
+        phase_ = Phase::done;
+      else if (agent_ended_)
+        begin_end(now, nullptr);
+      else if (term_)
+        begin_end(now, kCauseTerm);
+      else if (now >= deadline(started_, launch_.timeout_ms))
+        begin_end(now, kCauseWallLimit);
+      else if (now >= deadline(last_output_, launch_.idle_timeout_ms))
+        begin_end(now, kCauseIdleLimit);
+      return;
+    case Phase::terminating:
+      if (tree_empty()) {
+        phase_ = Phase::done;
+      } else if (now >= phase_ends_) {
+        if (agent_ended_ && exit_.leftovers == 0)
+          exit_.leftovers = signal_tree(tree_, 0);
+        kill_everything(tree_);
+        phase_ = Phase::killing;
+        phase_ends_ = now + kKillPatienceMs;
+      }
+      return;
+    case Phase::killing:
+      if (tree_empty()) {
+        phase_ = Phase::done;
+      } else if (now >= phase_ends_) {
+        exit_.survivors = std::max(1, signal_tree(tree_, 0));
+        phase_ = Phase::done;
+      } else {
+        kill_everything(tree_);
+      }
+      return;
+    case Phase::done:
+      return;
+  }
+}
+
+void Supervisor::finish() {
+  const std::int64_t now = steady_ms();
+  read_failure();
+  // What still lies in the pipes belongs to the run; end of file is not waited for.
+  out_.drain(now);
+  err_.drain(now);
+  out_.finish();
+  err_.finish();
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  exit_.user_ms = milliseconds(usage.ru_utime);
+  exit_.system_ms = milliseconds(usage.ru_stime);
+  exit_.max_rss_kib = usage.ru_maxrss;
+  exit_.stdout_bytes = out_.received();
+  exit_.stderr_bytes = err_.received();
+  exit_.stdout_dropped = out_.dropped();
+  exit_.stderr_dropped = err_.dropped();
+  if (!agent_ended_) {
+    exit_.ended_ms = unix_ms();
+    exit_.wall_ms = now - started_;
+  }
+  // A machine that goes down sends TERM to everybody at once; the agent's end may be seen first.
+  read_signals();
+  if (term_ && exit_.cause == kCauseExit && exit_.signal == SIGTERM)
+    exit_.cause = kCauseTerm;
+}
+
+}  // namespace
+
+std::int64_t unix_ms() {
+  return clock_ms(CLOCK_REALTIME);
+}
+std::int64_t steady_ms() {
+  return clock_ms(CLOCK_MONOTONIC);
+}
+
+ExitRecord supervise(int directory, int signals, const Launch& launch, const Agent& agent,
+                     const Tree& tree) {
+  return Supervisor(directory, signals, launch, agent, tree).run();
+}
+
+void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {
+  const std::int64_t begin = steady_ms();
+  const auto grace = static_cast<std::int64_t>(std::min<std::uint64_t>(grace_ms, 3'600'000));
+  exit.leftovers = std::max(0, signal_tree(tree, SIGTERM));
+  int alive = exit.leftovers;
+  while (alive > 0) {
+    poll(nullptr, 0, static_cast<int>(kLookAgainMs));
+    const std::int64_t passed = steady_ms() - begin;
+    if (passed >= grace + kKillPatienceMs)
+      break;
+    if (passed >= grace)
+      kill_everything(tree);
+    alive = signal_tree(tree, 0);
+  }
+  exit.survivors = std::max(0, alive);
+}
+
+}  // namespace baton::shim

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "shim/agent.h"
+#include "shim/launch.h"
+#include "shim/record.h"
+#include "shim/tree.h"
+
+namespace baton::shim {
+
+/// Where a run stands. Each state is left by what stands in its row:
+///
+///   running      agent ended, nothing left  -> done
+///                agent ended, others left   -> terminating (TERM to the tree)
+///                SIGTERM, limits            -> terminating (TERM to the tree)
+///   terminating  tree empty                 -> done
+///                grace over                 -> killing (KILL to the tree, again and again)
+///   killing      tree empty                 -> done
+///                patience over              -> done, survivors are reported
+enum class Phase { running, terminating, killing, done };
+
+/// How long killed processes may take to vanish before they are given up and reported.
+constexpr std::int64_t kKillPatienceMs = 10'000;
+
+/// Watches over an agent that has been entered until its tree is empty. `signals` is a signalfd for
+/// SIGTERM and SIGCHLD.
+ExitRecord supervise(int directory, int signals, const Launch& launch, const Agent& agent,
+                     const Tree& tree);
+
+/// Ends a tree without a shim: TERM, grace, KILL. Fills in leftovers and survivors.
+void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit);
+
+std::int64_t unix_ms();
+std::int64_t steady_ms();
+
+}  // namespace baton::shim

@@ -1,0 +1,194 @@
+#include "shim/tree.h"
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <dirent.h>
+
+#include "shim/proc.h"
+#include "shim/text.h"
+
+namespace baton::shim {
+namespace {
+
+struct Entry {
+  Stat stat;
+  bool member = false;
+};
+
+/// One look at all processes, ordered by process number.
+class Snapshot {
+ public:
+  Snapshot() = default;
+  ~Snapshot() { free(entries_); }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  Snapshot(Snapshot&&) = delete;
+  Snapshot& operator=(Snapshot&&) = delete;
+
+  bool take();
+  Entry* begin() { return entries_; }
+  Entry* end() { return entries_ + size_; }
+  Entry* find(pid_t pid);
+
+ private:
+  bool add(const Stat& stat);
+
+  Entry* entries_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t room_ = 0;
+};
+
+bool Snapshot::add(const Stat& stat) {
+  if (size_ == room_) {
+    const std::size_t room = room_ == 0 ? 256 : room_ * 2;
+    auto* entries = static_cast<Entry*>(realloc(entries_, room * sizeof(Entry)));
+    if (entries == nullptr)
+      return false;
+    entries_ = entries;
+    room_ = room;
+  }
+  entries_[size_++] = Entry{stat, false};
+  return true;
+}
+
+bool Snapshot::take() {
+  DIR* proc = opendir("/proc");
+  if (proc == nullptr)
+    return false;
+  bool good = true;
+  while (good) {
+    const dirent* name = readdir(proc);
+    if (name == nullptr)
+      break;
+    std::uint64_t pid = 0;
+    Stat stat;
+    if (parse_number(name->d_name, pid) && read_stat(static_cast<pid_t>(pid), stat))
+      good = add(stat);
+  }
+  closedir(proc);
+  return good;
+}
+
+Entry* Snapshot::find(pid_t pid) {
+  Entry* low = begin();
+  Entry* high = end();
+  while (low < high) {
+    Entry* middle = low + (high - low) / 2;
+    if (middle->stat.pid == pid)
+      return middle;
+    if (middle->stat.pid < pid)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return nullptr;
+}
+
+/// A number cannot be given out again while it is the number of a session that has members. So the
+/// session is the agent's when its leader is the agent, or when a member carries the run id.
+bool session_is_ours(const Tree& tree, Snapshot& all) {
+  if (tree.session == 0)
+    return false;
+  const Entry* leader = all.find(tree.session);
+  if (leader != nullptr)
+    return leader->stat.start_ticks == tree.agent_start_ticks;
+  for (const Entry& entry : all) {
+    if (entry.member && entry.stat.session == tree.session)
+      return true;
+  }
+  return false;
+}
+
+void mark_cgroup(const Tree& tree, Snapshot& all) {
+  std::array<char, 65536> bytes{};
+  if (tree.cgroup < 0 || read_small(tree.cgroup, "cgroup.procs", bytes.data(), bytes.size()) <= 0)
+    return;
+  std::string_view rest(bytes.data());
+  while (!rest.empty()) {
+    const std::size_t newline = rest.find('\n');
+    const std::size_t length = newline < rest.size() ? newline : rest.size();
+    std::uint64_t pid = 0;
+    if (parse_number(std::string_view(rest.data(), length), pid)) {
+      Entry* entry = all.find(static_cast<pid_t>(pid));
+      if (entry != nullptr)
+        entry->member = true;
+    }
+    rest.remove_prefix(length < rest.size() ? length + 1 : rest.size());
+  }
+}
+
+/// Children of members are members. Mostly one pass, for children mostly have higher numbers.
+void mark_descendants(pid_t self, Snapshot& all) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (Entry& entry : all) {
+      const Entry* parent = entry.member ? nullptr : all.find(entry.stat.parent);
+      if (parent != nullptr && parent->member && entry.stat.pid != self) {
+        entry.member = true;
+        changed = true;
+      }
+    }
+  }
+}
+
+void mark(const Tree& tree, Snapshot& all) {
+  const pid_t self = getpid();
+  for (Entry& entry : all) {
+    const Stat& stat = entry.stat;
+    if (stat.pid == self || stat.pid == 1 || !stat.alive())
+      continue;
+    entry.member = (tree.parent != 0 && stat.parent == tree.parent) ||
+                   (tree.marker != nullptr && stat.start_ticks >= tree.agent_start_ticks &&
+                    has_variable(stat.pid, tree.marker));
+  }
+  mark_cgroup(tree, all);
+  if (session_is_ours(tree, all)) {
+    for (Entry& entry : all)
+      entry.member = entry.member || entry.stat.session == tree.session;
+  }
+  mark_descendants(self, all);
+}
+
+void send(const Stat& stat, int signal) {
+  const auto process = static_cast<int>(syscall(SYS_pidfd_open, stat.pid, 0U));
+  if (process < 0)
+    return;
+  Stat again;
+  if (read_stat(stat.pid, again) && again.start_ticks == stat.start_ticks) {
+    syscall(SYS_pidfd_send_signal, process, signal, nullptr, 0U);
+    // A stopped process would otherwise see the signal only when somebody wakes it.
+    if (signal == SIGTERM)
+      syscall(SYS_pidfd_send_signal, process, SIGCONT, nullptr, 0U);
+  }
+  close(process);
+}
+
+}  // namespace
+
+int signal_tree(const Tree& tree, int signal) {
+  Snapshot all;
+  if (!all.take())
+    return -1;
+  mark(tree, all);
+  int alive = 0;
+  for (const Entry& entry : all) {
+    if (!entry.member || !entry.stat.alive())
+      continue;
+    ++alive;
+    if (signal != 0)
+      send(entry.stat, signal);
+  }
+  return alive;
+}
+
+}  // namespace baton::shim

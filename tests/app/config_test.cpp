@@ -1,0 +1,276 @@
+#include "app/config.h"
+
+#include <chrono>
+
+#include <doctest/doctest.h>
+
+#include "app/config_fields.h"
+#include "app/config_rules.h"
+#include "print.h"
+
+namespace baton {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string listed(const Findings& findings) {
+  std::string text;
+  for (const Finding& finding : findings)
+    text += describe(finding, "baton.yaml") + " [" + finding.rule + "]\n";
+  return text;
+}
+
+ParsedConfig parsed(std::string text) {
+  auto config = parse_config(std::move(text));
+  REQUIRE_MESSAGE(config.has_value(), (config ? "" : listed(config.error())));
+  return std::move(*config);
+}
+
+std::string faults(std::string text) {
+  auto config = parse_config(std::move(text));
+  return config ? "none" : listed(config.error());
+}
+
+/// The options of the dialect `rules`.
+Json rules_of(const Config& config) {
+  REQUIRE(!config.dialects.empty());
+  REQUIRE(config.dialects.back().first == "rules");
+  return config.dialects.back().second;
+}
+
+// The example of the README, and of docs/configuration.md.
+constexpr const char* kExample = R"(version: 1
+agents:
+  developer:
+    command: [claude, -p, --output-format, json]
+    prompt: prompts/developer.md
+    cwd: .
+    timeout: 45m
+    idle_timeout: 10m
+  qa_expert:
+    command: [./agents/qa.sh, "${subject}"]
+    env: { allow: [CI], set: { QA_LEVEL: full } }
+limits: { max_running: 4, spawns_per_hour: 60, max_attempts: 3, backoff: 10s, max_backoff: 5m,
+          timeout: 1h, idle_timeout: 15m, kill_grace: 10s, log_cap: 10MiB }
+on_interrupted: hold
+dialects:
+  ccw_loop: { path: .workflow/.loop, granularity: run, pause_grace: 60s }
+  fsm_loop: { path: .loops }
+rules:
+  - name: tickets
+    files: "tickets/{flow}.json"
+    schema: schemas/ticket.schema.json
+    stage: /status
+    react:
+      - { to: ready, run: developer }
+      - { from: ready, to: rejected, stop: developer }
+notify: { command: [./notify.sh] }
+)";
+
+std::string rule(const std::string& lines) {
+  return "version: 1\nagents: { default: { command: [a] } }\nrules:\n  - name: n\n" + lines;
+}
+
+}  // namespace
+
+TEST_CASE("the example of the documents is read as it is meant") {
+  const ParsedConfig read = parsed(kExample);
+  const Config& config = read.config;
+  CHECK(read.warnings.empty());
+  const AgentConfig& developer = config.agents.at("developer");
+  CHECK(developer.command == std::vector<std::string>{"claude", "-p", "--output-format", "json"});
+  CHECK(developer.prompt == "prompts/developer.md");
+  CHECK(developer.cwd == ".");
+  CHECK(developer.timeout == 45min);
+  const AgentConfig& qa = config.agents.at("qa_expert");
+  CHECK(qa.command.at(1) == "${subject}");
+  CHECK(qa.env_allow == std::vector<std::string>{"CI"});
+  CHECK(qa.env_set.at("QA_LEVEL") == "full");
+  CHECK(config.limits == LimitsConfig{});
+  CHECK(config.on_interrupted == OnInterrupted::hold);
+  REQUIRE(config.dialects.size() == 3);
+  CHECK(config.dialects[0].first == "ccw_loop");
+  CHECK(json::text(*config.dialects[0].second, "granularity") == "run");
+  CHECK(config.dialects[1].first == "fsm_loop");
+  CHECK(config.notify == std::vector<std::string>{"./notify.sh"});
+  CHECK(config.roots.empty());
+  CHECK(config.state_dir.empty());
+  CHECK(config.retention == RetentionConfig{});
+  CHECK(rules_of(config).dump() ==
+        R"({"rules":[{"name":"tickets","files":["tickets/{flow}.json"],)"
+        R"("schema":"schemas/ticket.schema.json","stage":"/status",)"
+        R"("react":[{"to":["ready"],"run":"developer"},)"
+        R"({"from":["ready"],"to":["rejected"],"stop":"developer"}],)"
+        R"("max_entries":20,"breaker":{"changes":240,"per_ms":60000},"limits":{}}]})");
+}
+
+TEST_CASE("the shortest configuration is its version") {
+  CHECK(parsed("version: 1\n").config == Config{});
+}
+
+TEST_CASE("a role's limits are its own, else the common ones; default stands in") {
+  const Config config = parsed(R"(version: 1
+agents:
+  default: { command: [a] }
+  dev: { command: [b], timeout: 2h, kill_grace: 0s, log_cap: 1KiB, max_attempts: 7, backoff: 1s }
+limits: { idle_timeout: 3m, max_backoff: 1m }
+on_interrupted: retry
+roots: [one, two/three]
+state_dir: /var/lib/x
+retention: { events: 1d, runs: 0s, max_runs: 5 }
+)")
+                            .config;
+  const AgentConfig* dev = agent_for(config, "dev");
+  REQUIRE(dev != nullptr);
+  CHECK(run_limits(config, *dev) == RunLimits{2h, 3min, 0s, 1024});
+  CHECK(retry_limits(config, *dev) == RetryLimits{7, 1s, 1min});
+  const AgentConfig* other = agent_for(config, "other");
+  REQUIRE(other != nullptr);
+  CHECK(other->command.front() == "a");
+  CHECK(run_limits(config, *other) == RunLimits{1h, 3min, 10s, 10U << 20U});
+  CHECK(agent_for(Config{}, "other") == nullptr);
+  CHECK(config.on_interrupted == OnInterrupted::retry);
+  CHECK(config.roots == std::vector<std::string>{"one", "two/three"});
+  CHECK(config.state_dir == "/var/lib/x");
+  CHECK(config.retention == RetentionConfig{24h, 0s, 30 * 24h, 5});
+}
+
+TEST_CASE("a rule may have limits of its own") {
+  const Config config = parsed(rule(R"(    files: ["a/{flow}/{part}.json", b.json]
+    stage: /groups/{subject}/status
+    react:
+      - { from: [x, y], to: [z], run: any, purpose: test, max_entries: 3 }
+      - { to: w, notify: true }
+    limits: { max_running: 2, max_attempts: 1, backoff: 5s, timeout: 1m, log_cap: 1MiB }
+    breaker: { changes: 9, per: 10s }
+    max_entries: 4
+)"))
+                            .config;
+  CHECK(rules_of(config).dump() ==
+        R"({"rules":[{"name":"n","files":["a/{flow}/{part}.json","b.json"],)"
+        R"("stage":"/groups/{subject}/status",)"
+        R"("react":[{"from":["x","y"],"to":["z"],"run":"any","purpose":"test","max_entries":3},)"
+        R"({"to":["w"],"notify":true}],"max_entries":4,"breaker":{"changes":9,"per_ms":10000},)"
+        R"("limits":{"max_running":2,)"
+        R"("retry":{"max_attempts":1,"backoff_ms":5000,"max_backoff_ms":300000},)"
+        R"("run":{"timeout_ms":60000,"idle_timeout_ms":900000,"kill_grace_ms":10000,)"
+        R"("log_cap_bytes":1048576}}}]})");
+}
+
+TEST_CASE("values that make no sense are named with their place") {
+  struct Row {
+    const char* text;
+    const char* fault;
+  };
+  for (const Row& row : {
+           Row{"version: 1\nlimits:\n  timeout: 45x\n",
+               "baton.yaml:3:12: '45x' is no duration; write it as 500ms, 90s, 5m, 1h30m or 2d "
+               "[config/duration]\n"},
+           Row{"version: 1\nlimits:\n  log_cap: 10mb\n",
+               "baton.yaml:3:12: '10mb' is no size; write it as 512KiB, 10MiB or 1GiB "
+               "[config/size]\n"},
+           Row{"version: 1\nagents:\n  a: { command: [\"\"] }\n",
+               "baton.yaml:3:17: a command names a program [config/command]\n"},
+           Row{"version: 1\nagents:\n  a: { command: [b], env: { set: { BATON_X: y } } }\n",
+               "baton.yaml:3:45: 'BATON_X' is given by baton itself [config/env]\n"},
+           Row{"version: 1\ndialects:\n  rules: {}\n",
+               "baton.yaml:3:10: rules of your own stand under 'rules' at the top "
+               "[config/dialect]\n"},
+       }) {
+    CAPTURE(row.text);
+    CHECK(faults(row.text) == row.fault);
+  }
+}
+
+TEST_CASE("rules are checked for what no schema can state") {
+  const auto with = [](const std::string& files, const std::string& stage,
+                       const std::string& react) {
+    return faults(
+        rule("    files: " + files + "\n    stage: " + stage + "\n    react: [" + react + "]\n"));
+  };
+  const std::string fine = "{ to: a, run: b }";
+  CHECK(with("a.json", "/s", fine) == "none");
+  CHECK(with("/a.json", "/s", fine).find(":5:12: '/a.json': a pattern is relative") !=
+        std::string::npos);
+  CHECK(with("a.json", "s", fine).find("JSON pointer") != std::string::npos);
+  CHECK(with("a.json", "/s", "{ to: a }").find("exactly one of") != std::string::npos);
+  CHECK(with("a.json", "/s", "{ to: a, run: b, stop: c }").find("exactly one of") !=
+        std::string::npos);
+  const std::string twice = rule(
+      "    files: a\n    stage: /s\n    react: [{ to: a, run: b }]\n"
+      "  - { name: n, files: b, stage: /s, react: [{ to: a, run: b }] }\n");
+  CHECK(faults(twice).find("another rule is called 'n' already [config/rule_name]") !=
+        std::string::npos);
+}
+
+TEST_CASE("a missing role is a warning, for the flow waits and says so") {
+  const ParsedConfig read = parsed(
+      "version: 1\nagents: { b: { command: [x] } }\nrules:\n"
+      "  - { name: n, files: a, stage: /s, react: [{ to: a, run: b }, { to: c, run: d }] }\n");
+  CHECK(listed(read.warnings) ==
+        "baton.yaml:4:78: no agent is called 'd' and there is no 'default': the flow will wait "
+        "[config/role]\n");
+}
+
+TEST_CASE("an unknown key is an error that says which one was meant") {
+  CHECK(faults("version: 1\nagnets: {}\n").find("did you mean 'agents'?") != std::string::npos);
+  CHECK(faults("version: 1\nagnets: {}\n").find("baton.yaml:2:1: ") == 0);
+  CHECK(faults("version: 1\nlimits:\n  max_runing: 3\n").find("baton.yaml:3:3: ") == 0);
+  CHECK(faults("version: 1\nlimits:\n  max_runing: 3\n").find("did you mean 'max_running'?") !=
+        std::string::npos);
+  CHECK(faults(rule("    files: a\n    stage: /s\n    react: [{ to: a, runn: b }]\n"))
+            .find("did you mean 'run'?") != std::string::npos);
+}
+
+TEST_CASE("what is no configuration at all is an error with a place") {
+  for (const char* text :
+       {"", "version: 2\n", "[]\n", "version: 1\nversion: 1\n", "agents: {}\n",
+        "version: 1\nagents: { a: {} }\n", "version: 1\nlimits: { timeout: 5 }\n",
+        "version: 1\non_interrupted: maybe\n", "version: 1\n\tx: y\n",
+        "version: 1\nrules: [{ name: ../x, files: a, stage: /s, react: [] }]\n",
+        "version: 1\nlimits: { max_running: 0 }\n"}) {
+    CAPTURE(text);
+    auto config = parse_config(text);
+    REQUIRE(!config.has_value());
+    CHECK(has_error(config.error()));
+    CHECK(!listed(config.error()).empty());
+  }
+}
+
+TEST_CASE("patterns are relative paths with {flow} and {part}") {
+  for (const char* pattern :
+       {"a", "a/b.json", "{flow}", "a/{flow}/{part}.json", "{flow}-{part}.json", ".x/..y"}) {
+    CAPTURE(pattern);
+    CHECK(pattern_fault(pattern).empty());
+  }
+  for (const char* pattern : {"", "/a", "a//b", "a/", "../a", "a/./b", "*.json", "{name}.json",
+                              "{flow", "flow}", "{flow}{part}", "a{{flow}}"}) {
+    CAPTURE(pattern);
+    CHECK(!pattern_fault(pattern).empty());
+  }
+}
+
+TEST_CASE("a stage is a pointer in which one name may be {subject}") {
+  for (const char* stage : {"/a", "/a~1b/0", "/{subject}/status", "/{subject}", "/a/{subject}"}) {
+    CAPTURE(stage);
+    CHECK(stage_fault(stage).empty());
+  }
+  for (const char* stage : {"", "a", "/a~2", "/{subject}/{subject}", "/x{subject}"}) {
+    CAPTURE(stage);
+    CHECK(!stage_fault(stage).empty());
+  }
+}
+
+TEST_CASE("sizes have units") {
+  CHECK(parse_size("0B") == 0);
+  CHECK(parse_size("10MiB") == 10U << 20U);
+  CHECK(parse_size("2kB") == 2000);
+  CHECK(parse_size("1048576GiB") == 1ULL << 50U);
+  for (const char* text : {"", "10", "MiB", "10 MiB", "10mib", "-1B", "1.5MiB", "1048577GiB",
+                           "99999999999999999999B"}) {
+    CAPTURE(text);
+    CHECK(!parse_size(text).has_value());
+  }
+}
+
+}  // namespace baton

@@ -1,0 +1,94 @@
+// The official JSON Schema test suite, where Debian's package json-schema-test-suite is installed.
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "base/schema.h"
+#include "base/schema_walk.h"
+#include "print.h"
+
+namespace baton {
+namespace {
+
+const std::filesystem::path kSuite = "/usr/share/json-schema-test-suite";
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Result<std::string> fetch(std::string_view uri) {
+  constexpr std::string_view kHost = "http://localhost:1234/";
+  if (!uri.starts_with(kHost))
+    return fail(Errc::not_found, "no such schema: " + std::string(uri));
+  const auto path = kSuite / "remotes" / uri.substr(kHost.size());
+  if (!std::filesystem::exists(path))
+    return fail(Errc::not_found, "no such schema: " + std::string(uri));
+  return read(path);
+}
+
+/// The suite leaves `$schema` out; each folder stands for a draft.
+std::string with_draft(const Value& schema, std::string_view draft) {
+  if (!schema.IsObject() || json::child(schema, "$schema") != nullptr)
+    return json::dump(schema);
+  Json copy(schema);
+  copy.set("$schema", "http://json-schema.org/" + std::string(draft) + "/schema#");
+  return copy.dump();
+}
+
+void run_group(const Value& group, std::string_view draft) {
+  const std::string name(json::text(group, "description").value_or(""));
+  CAPTURE(name);
+  const auto schema =
+      compile_schema(with_draft(*json::child(group, "schema"), draft), "suite.json", fetch);
+  const std::string error = schema ? "" : describe(schema.error());
+  CAPTURE(error);
+  CHECK(schema.has_value());
+  if (!schema)
+    return;
+  for (const Value& test : json::child(group, "tests")->GetArray()) {
+    const std::string test_name(json::text(test, "description").value_or(""));
+    CAPTURE(test_name);
+    const auto document = load_document(json::dump(*json::child(test, "data")), Format::json);
+    REQUIRE(document.has_value());
+    const Findings findings = (*schema)->check(**document);
+    CHECK(findings.empty() == json::boolean(test, "valid"));
+    for (const Finding& finding : findings)
+      CHECK(finding.rule != "schema/limit");
+  }
+}
+
+void run_draft(const std::string& folder, std::string_view draft) {
+  if (!std::filesystem::exists(kSuite / "tests" / folder)) {
+    MESSAGE("json-schema-test-suite is not installed");
+    return;
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(kSuite / "tests" / folder)) {
+    if (entry.path().extension() != ".json")
+      continue;
+    CAPTURE(entry.path().string());
+    const auto document = load_document(read(entry.path()), Format::json);
+    REQUIRE(document.has_value());
+    for (const Value& group : (*document)->root().GetArray())
+      run_group(group, draft);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every required test of draft-04 passes") {
+  run_draft("draft4", "draft-04");
+}
+TEST_CASE("every required test of draft-06 passes") {
+  run_draft("draft6", "draft-06");
+}
+TEST_CASE("every required test of draft-07 passes") {
+  run_draft("draft7", "draft-07");
+}
+
+}  // namespace baton

@@ -1,0 +1,396 @@
+#include "base/schema.h"
+
+#include <map>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "base/schema_front.h"
+#include "base/schema_walk.h"
+#include "print.h"
+
+namespace baton {
+namespace {
+
+using namespace std::string_literals;
+
+Result<std::string> nothing(std::string_view uri) {
+  return fail(Errc::not_found, "no such schema: " + std::string(uri));
+}
+
+std::shared_ptr<const Schema> compiled(std::string_view text, const SchemaFetch& fetch = nothing) {
+  auto schema = compile_schema(text, "test.json", fetch);
+  if (!schema)
+    FAIL(describe(schema.error()));
+  return *schema;
+}
+
+Error error_of(std::string_view text, const SchemaFetch& fetch = nothing) {
+  auto schema = compile_schema(text, "test.json", fetch);
+  REQUIRE_FALSE(schema.has_value());
+  return schema.error();
+}
+
+Findings check(std::string_view schema, std::string_view text, const SchemaLimits& limits = {}) {
+  const auto document = load_document(std::string(text), Format::json);
+  REQUIRE(document.has_value());
+  return compiled(schema)->check(**document, limits);
+}
+
+/// The findings as `rule pointer line:column message`.
+std::string told(std::string_view schema, std::string_view text) {
+  std::string out;
+  for (const Finding& finding : check(schema, text)) {
+    out += finding.rule + " " + finding.pointer + " " + std::to_string(finding.span.begin.line) +
+           ":" + std::to_string(finding.span.begin.column) + " " + finding.message;
+    if (!finding.suggestion.empty())
+      out += " (" + finding.suggestion + "?)";
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("what is valid and what is not") {
+  struct Row {
+    std::string_view schema;
+    std::string text;
+    bool valid;
+  };
+  for (
+      const Row& row : {
+          Row{"true", "1", true},
+          Row{"false", "1", false},
+          Row{"{}", "[]", true},
+          Row{R"({"type":"integer"})", "1.0", true},
+          Row{R"({"$schema":"http://json-schema.org/draft-04/schema#","type":"integer"})", "1.0",
+              false},
+          Row{R"({"maxLength":2.0})", R"("abc")", false},
+          // What valijson 1.0 gets wrong by itself, in the order of our notes.
+          Row{R"({"properties":{"a":{"$ref":"#/definitions/n"}},"definitions":{"n":{"propertyNames":{"maxLength":1}}}})",
+              R"({"a":{"xx":1}})", false},
+          Row{R"({"propertyNames":{"pattern":"^a"}})", R"({"b":1})", false},
+          Row{R"({"multipleOf":2})", "4.5", false},
+          Row{R"({"maximum":10})", "18446744073709551615", false},
+          Row{R"({"minimum":0})", "18446744073709551615", true},
+          Row{R"({"const":9007199254740993})", "9007199254740992", false},
+          Row{R"({"enum":[9007199254740993]})", "9007199254740992", false},
+          Row{R"({"enum":[9007199254740993]})", "9007199254740993", true},
+          Row{R"({"maxLength":3})", R"("ab\u0000cdefgh")", false},
+          Row{R"({"minLength":3})", R"("ab\u0000")", true},
+          Row{R"({"multipleOf":1})", "-9223372036854775808", true},
+          Row{R"({"multipleOf":2})", R"("7")", true},
+          Row{R"({"multipleOf":0.01})", "66.7", true},
+          Row{R"({"multipleOf":0.01})", "66.705", false},
+          Row{R"({"multipleOf":0.0001})", "0.0075", true},
+          Row{R"({"multipleOf":1e-8})", "12391239123", true},
+          Row{R"({"type":"integer","multipleOf":0.123456789})", "1e308", false},
+          Row{R"({"format":"date-time"})", "12", true},
+          Row{R"({"format":"date-time"})", "{}", true},
+          Row{R"({"format":"date-time"})", R"("2026-02-29T00:00:00Z")", false},
+          Row{R"({"format":"date-time"})", R"("2026-01-22T10:00:00|01:00")", false},
+          Row{R"({"format":"date-time"})", R"("1998-12-31T23:59:60Z")", true},
+          Row{R"({"uniqueItems":true})", "[1, 1.0]", false},
+          Row{R"({"uniqueItems":true})", R"([{"a":1,"b":2},{"b":2,"a":1}])", false},
+          Row{R"({"uniqueItems":true})", "[1, true, \"1\", [1], null, 0, false]", true},
+          Row{R"({"patternProperties":{"^x":{"type":"string"}},"additionalProperties":false})",
+              R"({"x1":"a"})", true},
+          Row{R"({"patternProperties":{"^x":{"type":"string"}},"additionalProperties":false})",
+              R"({"y":"a"})", false},
+          Row{R"({"properties":{"x1":{"maxLength":1}},"patternProperties":{"^x":{"type":"string"}}})",
+              R"({"x1":"ab"})", false},
+          Row{R"({"properties":{"a\u0000b":{"type":"string"}},"additionalProperties":false})",
+              R"({"a\u0000b":"x"})", true},
+          Row{R"({"properties":{"a\u0000b":{"type":"string"}},"additionalProperties":false})",
+              R"({"a":"x"})", false},
+          Row{R"({"dependencies":{"a":["b"]}})", R"({"a":1})", false},
+          Row{R"({"dependencies":{"a":{"required":["b"]}}})", R"({"a":1})", false},
+          Row{R"({"if":{"const":1},"then":false,"else":{"type":"string"}})", "1", false},
+          Row{R"({"if":{"const":1},"then":false,"else":{"type":"string"}})", "2", false},
+          Row{R"({"if":{"const":1},"then":false,"else":{"type":"string"}})", "\"x\"", true},
+          Row{R"({"items":[{"type":"string"}],"additionalItems":false})", R"(["a",1])", false},
+          Row{R"({"items":[{"type":"string"}]})", R"(["a",1])", true},
+          Row{R"({"contains":{"const":1}})", "[2]", false},
+          Row{R"({"not":{"type":"string"}})", "\"x\"", false},
+          Row{R"({"oneOf":[{"minimum":1},{"maximum":5}]})", "3", false},
+          Row{R"({"pattern":"^\\d{2,}$"})", R"("12")", true},
+          Row{R"({"pattern":"^\\d+$"})", "\"\xD9\xA1\"", false},
+          Row{R"({"pattern":"^.$"})", "\"\xF0\x9F\x98\x80\"", true},
+          Row{R"({"pattern":"a$"})", R"("a\n")", false},
+          Row{R"({"$ref":"#/definitions/a%25b","definitions":{"a%b":{"type":"null"}}})", "1",
+              false},
+          Row{R"({"$ref":"#/definitions/a~1b","definitions":{"a/b":{"type":"null"}}})", "1", false},
+          Row{R"({"type":"object","properties":{"next":{"$ref":"#"}},"required":["v"]})",
+              R"({"v":1,"next":{"v":2,"next":{}}})", false},
+      }) {
+    CAPTURE(row.schema);
+    CAPTURE(row.text);
+    const Findings findings = check(row.schema, row.text);
+    CHECK(findings.empty() == row.valid);
+    for (const Finding& finding : findings)
+      CHECK(finding.rule != "schema/limit");
+  }
+}
+
+TEST_CASE("faults are told in the order of the text, with values, places and suggestions") {
+  constexpr std::string_view kSchema = R"({
+    "type": "object",
+    "required": ["iteration", "mode"],
+    "additionalProperties": false,
+    "propertyNames": {"pattern": "^[a-z_]+$"},
+    "properties": {
+      "mode": {"enum": ["simple", "parallel"]},
+      "iteration": {"type": "integer", "minimum": 0},
+      "name": {"type": "string", "maxLength": 3},
+      "when": {"format": "date-time"},
+      "list": {"type": "array", "uniqueItems": true, "maxItems": 2}
+    }})";
+  CHECK(told(kSchema,
+             "{\n  \"mode\": \"paralell\",\n  \"nam\": 1,\n  \"name\": \"abcd\",\n"
+             "  \"when\": \"today\",\n  \"list\": [1, 2, 1],\n  \"X\": 1\n}") ==
+        "schema/required  1:1 the member \"iteration\" is missing\n"
+        "schema/enum /mode 2:11 \"paralell\" is not one of \"simple\", \"parallel\" (parallel?)\n"
+        "schema/additionalProperties /nam 3:3 the member \"nam\" is not allowed here (name?)\n"
+        "schema/maxLength /name 4:11 \"abcd\" has 4 characters, at most 3 are allowed\n"
+        "schema/format /when 5:11 \"today\" is no date-time\n"
+        "schema/maxItems /list 6:11 3 items, at most 2 are allowed\n"
+        "schema/uniqueItems /list/2 6:18 1 is there twice\n"
+        "schema/propertyNames /X 7:3 the name \"X\" is not allowed\n"
+        "schema/additionalProperties /X 7:3 the member \"X\" is not allowed here\n");
+  CHECK(told(kSchema, "{\"mode\": \"simple\", \"iteration\": -1}") ==
+        "schema/minimum /iteration 1:33 -1 is not at least 0\n");
+  CHECK(told(kSchema, "{\"mode\": \"simple\", \"iteration\": null}") ==
+        "schema/type /iteration 1:33 expected integer, found null\n");
+  CHECK(told(kSchema, "[]") == "schema/type  1:1 expected object, found an array\n");
+}
+
+TEST_CASE("a finding carries where the schema says so, what was found and what is right") {
+  const Findings findings = check(
+      R"({"properties":{"a":{"$ref":"#/definitions/word"}},"definitions":{"word":{"type":["string","null"]}}})",
+      R"({"a":5})");
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].rule == "schema/type");
+  CHECK(findings[0].pointer == "/a");
+  CHECK(findings[0].schema_pointer == "#/definitions/word/type");
+  CHECK(findings[0].found == "5");
+  CHECK(findings[0].expected == "string or null");
+  CHECK(findings[0].message == "expected string or null, found the integer 5");
+  CHECK(findings[0].span.begin == Position{1, 6, 5});
+}
+
+TEST_CASE("of alternatives, the one that was meant is explained") {
+  constexpr std::string_view kSchema = R"({"anyOf": [
+    {"type": "null"},
+    {"type": "object", "properties": {"kind": {"const": "a"}, "size": {"type": "integer"}}}]})";
+  CHECK(told(kSchema, R"({"kind": "a", "size": "big"})") ==
+        "schema/type /size 1:23 expected integer, found the string \"big\"\n");
+  CHECK(told(kSchema, "7") ==
+        "schema/anyOf  1:1 none of 2 alternatives fits: expected null, found the integer 7; "
+        "expected object, found the integer 7\n");
+}
+
+TEST_CASE("only so many findings are kept, and the rest is counted") {
+  std::string text = "[";
+  for (int i = 0; i < 1000; ++i)
+    text += i == 0 ? "1" : ",1";
+  const Findings findings =
+      check(R"({"items":{"type":"string"}})", text + "]", {.max_findings = 10});
+  REQUIRE(findings.size() == 11);
+  CHECK(findings[9].pointer == "/9");
+  CHECK(findings[10].message == "990 more faults");
+}
+
+TEST_CASE("a value in a message cannot steer a terminal or fill a screen") {
+  const Findings findings =
+      check(R"({"type":"integer"})", "\"\\u001b[31m" + std::string(5000, 'x') + "\"");
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message.find('\x1b') == std::string::npos);
+  CHECK(findings[0].message.size() < 200);
+}
+
+TEST_CASE("a bad schema is refused with its place") {
+  struct Row {
+    std::string_view schema;
+    std::string_view where;
+    std::string_view message;
+  };
+  for (
+      const Row& row : {
+          Row{"{", "test.json:1:2",
+              "the text ends in the middle of an object that begins in line 1"},
+          Row{R"({"$schema":"https://json-schema.org/draft/2020-12/schema"})", "test.json",
+              "the draft \"https://json-schema.org/draft/2020-12/schema\" is not known; use "
+              "draft-07"},
+          Row{"{\n \"type\": \"strng\"}", "test.json:2:10", ""},
+          Row{R"({"required":true})", "test.json:1:13", ""},
+          Row{R"({"minimum":"5"})", "test.json:1:12", ""},
+          Row{R"({"multipleOf":0})", "test.json:1:15", ""},
+          Row{R"({"pattern":"("})", "test.json:1:12", ""},
+          Row{R"({"pattern":"(?i)a"})", "test.json:1:12", ""},
+          Row{R"({"$ref":"#"})", "test.json:1:9", "this $ref leads back to itself"},
+          Row{R"({"definitions":{"a":{"$ref":"#/definitions/b"},"b":{"$ref":"#/definitions/a"}},"items":{"$ref":"#/definitions/a"}})",
+              "test.json:1:29", "this $ref leads back to itself"},
+          Row{R"({"definitions":{"a":{"allOf":[{"$ref":"#/definitions/a"}]}},"items":{"$ref":"#/definitions/a"}})",
+              "test.json:1:21", "this schema applies itself to the same value for ever"},
+          Row{R"({"$ref":"#/definitions/none"})", "test.json:1:9",
+              "there is nothing at #/definitions/none"},
+          Row{R"({"items":{"$ref":"other.json#/a"}})", "test.json:1:18",
+              "the reference \"other.json#/a\" leads nowhere: no such schema: other.json"},
+          Row{"[]", "test.json:1:1", ""},
+          Row{"5", "test.json:1:1", ""},
+          Row{R"({"$schema":"http://json-schema.org/draft-04/schema#","items":true})",
+              "test.json:1:62", ""},
+      }) {
+    CAPTURE(row.schema);
+    const Error error = error_of(row.schema);
+    CAPTURE(error.message);
+    CHECK(error.code == Errc::schema);
+    CHECK(error.where == row.where);
+    if (!row.message.empty())
+      CHECK(error.message == row.message);
+  }
+}
+
+TEST_CASE("references lead into other documents, by path and by $id") {
+  const std::map<std::string, std::string, std::less<>> files = {
+      {"schemas/common.json", R"({"definitions":{"id":{"type":"string","minLength":1}}})"},
+      {"http://example.org/base.json",
+       R"({"$id":"http://example.org/base.json","items":{"$ref":"leaf.json"}})"},
+      {"http://example.org/leaf.json", R"({"type":"integer"})"},
+  };
+  const SchemaFetch fetch = [&](std::string_view uri) -> Result<std::string> {
+    const auto found = files.find(uri);
+    return found == files.end() ? nothing(uri) : Result<std::string>(found->second);
+  };
+  const auto by_path = compile_schema(R"({"items":{"$ref":"common.json#/definitions/id"}})",
+                                      "schemas/flow.json", fetch);
+  REQUIRE(by_path.has_value());
+  const auto document = load_document(R"(["a",""])", Format::json);
+  const Findings findings = (*by_path)->check(**document);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].schema_pointer == "schemas/common.json#/definitions/id/minLength");
+  const auto by_id = compile_schema(R"({"$ref":"http://example.org/base.json"})", "x.json", fetch);
+  REQUIRE(by_id.has_value());
+  CHECK((*by_id)->check(**document).size() == 2);
+}
+
+TEST_CASE("what one may doubt in a schema is told") {
+  const auto schema =
+      compiled(R"({"propertees":{},"format":"dat","x-own":1,"properties":{"a":{"requird":[]}}})");
+  REQUIRE(schema->lint().size() == 3);
+  CHECK(schema->lint()[0].message == "the format \"dat\" is not known and not checked");
+  CHECK(schema->lint()[1].message == "the keyword \"propertees\" is not known");
+  CHECK(schema->lint()[1].suggestion == "properties");
+  CHECK(schema->lint()[2].pointer == "/properties/a/requird");
+  CHECK(schema->lint()[2].suggestion == "required");
+}
+
+TEST_CASE("no document and no schema stalls or ends the process") {
+  const auto limited = [](std::string_view schema, const std::string& text) {
+    // A tenth of the default, for the sake of builds with sanitizers.
+    const Findings findings = check(schema, text, {.max_steps = 2'000'000});
+    return findings.size() == 1 && findings[0].rule == "schema/limit";
+  };
+  const auto string = [](const std::string& text) { return "\"" + text + "\""; };
+
+  SUBCASE("long strings") {
+    CHECK_FALSE(check(R"({"format":"date-time"})", string(std::string(30'000, '1'))).empty());
+    check(R"({"pattern":"^(a|b)*$"})", string(std::string(30'000, 'a')));
+    check(R"({"pattern":"^a*$"})", string(std::string(100'000, 'a')));
+    check(R"({"format":"hostname"})", string(std::string(1'000'000, 'a')));
+    check(R"({"format":"ipv6"})", string(std::string(1'000'000, ':')));
+    check(R"({"format":"regex"})", string(std::string(1'000'000, '(')));
+  }
+  SUBCASE("patterns that explode") {
+    CHECK(limited(R"({"pattern":"^(a+)+$"})", string(std::string(40, 'a') + "!")));
+    CHECK(limited(R"({"patternProperties":{"^(a+)+$":{}}})",
+                  "{" + string(std::string(40, 'a') + "!") + ":1}"));
+  }
+  SUBCASE("many items") {
+    std::string text = "[0";
+    for (int i = 1; i < 20'000; ++i)
+      text += "," + std::to_string(i);
+    CHECK(check(R"({"uniqueItems":true})", text + "]").empty());
+  }
+  SUBCASE("a chain of alternatives") {
+    std::string schema = R"({"definitions":{"d0":{"type":"string"})";
+    for (int i = 1; i <= 25; ++i) {
+      const std::string last = R"({"$ref":"#/definitions/d)" + std::to_string(i - 1) + "\"}";
+      schema += ",\"d" + std::to_string(i) + R"(":{"anyOf":[)" + last + "," + last + "]}";
+    }
+    const std::string wrapped = schema + R"(},"allOf":[{"$ref":"#/definitions/d25"}]})";
+    CHECK(limited(wrapped, "1"));
+  }
+  SUBCASE("depth times depth") {
+    std::string schema = R"({"definitions":{"d0":{"items":{"$ref":"#/definitions/d400"}})";
+    for (int i = 1; i <= 400; ++i)
+      schema += ",\"d" + std::to_string(i) + R"(":{"allOf":[{"$ref":"#/definitions/d)" +
+                std::to_string(i - 1) + "\"}]}";
+    schema += R"(},"allOf":[{"$ref":"#/definitions/d400"}]})";
+    const std::string text = std::string(120, '[') + std::string(120, ']');
+    CHECK(limited(schema, text));
+  }
+  SUBCASE("a long chain of references") {
+    std::string schema = R"({"definitions":{"d0":{"type":"string"})";
+    for (int i = 1; i <= 5000; ++i)
+      schema += ",\"d" + std::to_string(i) + R"(":{"items":{"$ref":"#/definitions/d)" +
+                std::to_string(i - 1) + "\"}}";
+    schema += R"(},"items":{"$ref":"#/definitions/d5000"}})";
+    CHECK(check(schema, "[[[]]]").empty());
+  }
+  SUBCASE("a million small schemas") {
+    std::string schema = R"({"allOf":[{})";
+    for (int i = 0; i < 100'000; ++i)
+      schema += ",{}";
+    CHECK(error_of(schema + "]}").code == Errc::schema);
+  }
+  SUBCASE("a large enum") {
+    std::string schema = R"({"enum":["")";
+    for (int i = 0; i < 5000; ++i)
+      schema += ",\"a longer word " + std::to_string(i) + "\"";
+    CHECK_FALSE(check(schema + "]}", "\"a longer word 7x\"").empty());
+  }
+}
+
+TEST_CASE("the judge and the walk agree on mutilated documents") {
+  constexpr std::string_view kSchema = R"({
+    "type": "object",
+    "required": ["a"],
+    "properties": {
+      "a": {"type": "array", "items": {"oneOf": [{"type": "integer"}, {"type": "object",
+            "patternProperties": {"^p": {"type": "string"}}, "additionalProperties": {"type": "null"}}]},
+            "contains": {"type": "integer"}},
+      "b": {"if": {"type": "string"}, "then": {"minLength": 2}, "else": {"not": {"type": "null"}}},
+      "c": {"items": [{"type": "boolean"}], "additionalItems": {"type": "string"}}
+    },
+    "dependencies": {"b": ["c"], "c": {"properties": {"d": {"anyOf": [{"const": 1}, {"const": "x"}]}}}},
+    "additionalProperties": {"propertyNames": {"maxLength": 2}}})";
+  const std::string text =
+      R"({"a":[1,{"px":"s","n":null}],"b":"xy","c":[true,"s"],"d":1,"e":{"f":{}}})";
+  const auto schema = compiled(kSchema);
+  const auto tree = build_schema_tree(kSchema, "test.json", nothing, true);
+  REQUIRE(tree.has_value());
+  int valid = 0;
+  int invalid = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    for (const std::string_view piece :
+         {"1", "null", "\"", "x", "[", "]", "{", "}", ",", "p", "true", " "}) {
+      std::string changed = text;
+      changed.replace(at, 1, piece);
+      const auto document = load_document(changed, Format::json);
+      if (!document)
+        continue;
+      CAPTURE(changed);
+      const bool good = SchemaWalk(**tree, 1'000'000).holds(0, (*document)->root());
+      const Findings findings = schema->check(**document);
+      CHECK(findings.empty() == good);
+      CHECK(explain(**tree, **document, {}).empty() == good);
+      ++(good ? valid : invalid);
+    }
+  }
+  CHECK(valid > 30);
+  CHECK(invalid > 30);
+}
+
+}  // namespace baton

@@ -1,0 +1,194 @@
+"""Bad input changes nothing: the last good state stays in force, nothing is started, the file is left as it
+is, and somebody is told. So are a missing program, a second daemon, a full disk. usage: bad_input_test.py BATON"""
+
+import json
+import os
+import stat
+import subprocess
+
+import world
+from world import check, skip, wait_until, write
+
+GOOD = b'{"status": "idle"}\n'
+BAD_BYTES = {
+    "torn": b'{"status": "rea',
+    "empty": b"",
+    "blank": b" \n\n",
+    "huge": b'{"status": "ready", "pad": "' + b"x" * (70 << 20) + b'"}',
+    "deep": b'{"status": "ready", "n": ' + b"[" * 200000 + b"]" * 200000 + b"}",
+    "not_utf8": b'{"status": "ready", "name": "\xff\xfe"}',
+    "surrogate": b'{"status": "ready", "name": "\xed\xa0\x80"}',
+    "duplicate_key": b'{"status": "idle", "status": "ready"}',
+    "two_values": b'{"status": "ready"}{"status": "ready"}',
+    "comment": b'{"status": "ready"} // done',
+    "nan": b'{"status": "ready", "n": NaN}',
+    "array": b'["ready"]',
+    "wrong_type": b'{"status": "ready", "n": "many"}',
+    "unknown_word": b'{"status": "redy"}',
+    "null": b"null",
+    "nul_byte": b'{"status": "ready"}\0',
+    "utf16": '{"status": "ready"}'.encode("utf-16"),
+}
+SCHEMA = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "required": ["status"],
+          "properties": {"status": {"enum": ["idle", "ready", "done"]}, "n": {"type": "integer"}}}
+
+
+def seen(path):
+    """What must not change about a file."""
+    there = os.lstat(path)
+    content = None
+    if stat.S_ISREG(there.st_mode):
+        with open(path, "rb") as file:
+            content = file.read()
+    return there.st_mode, there.st_ino, there.st_mtime_ns, content
+
+
+class Checked(world.World):
+    def __init__(self, exe, **more):
+        rule = dict(self.TICKETS, schema="ticket.schema.json")
+        super().__init__(exe, rules=[rule], **more)
+        write(self.home + "/ticket.schema.json", SCHEMA)
+
+    def path(self, name):
+        return f"{self.root}/tickets/{name}.json"
+
+    def rejections(self, name):
+        """What the daemon said about the file."""
+        return [each for each in self.lines("events")
+                if each["event"] == "rejected" and each["flow"] == f"rules/t/{name}"]
+
+
+def bad_files(exe):
+    with Checked(exe) as baton:
+        for name in BAD_BYTES:
+            write(baton.path(name), GOOD)
+        baton.start()
+        baton.canary()
+        for name, content in BAD_BYTES.items():
+            write(baton.path(name), content)
+            before = seen(baton.path(name))
+            wait_until(lambda: baton.rejections(name), name, "is not reported")
+            check(seen(baton.path(name)) == before, name, "was changed on disk")
+            done = baton.call("validate", "--json", baton.path(name), code=None)
+            check(done.returncode in (1, 3), name, "validate gave", done.returncode, done.stdout, done.stderr)
+            check(json.loads(done.stdout)["findings"], name, "has no finding")
+            explained = baton.lines("explain", f"rules/t/{name}")[0]["documents"]
+            check([each["verdict"] for each in explained] == ["rejected"], name, explained)
+            check(explained[0]["findings"], name, "is not explained")
+        baton.canary()
+        for name in BAD_BYTES:
+            check(len(baton.rejections(name)) == 1, name, "is reported more than once")
+        check(not [each for each in baton.starts() if "canary" not in each.flow], baton.starts())
+        # The last good version stayed in force: a good one is a change from it, and works at once.
+        for name in BAD_BYTES:
+            baton.ticket(name, "ready")
+        for name in BAD_BYTES:
+            wait_until(lambda: baton.starts(f"rules/t/{name}"), name, "does not recover")
+        check(baton.daemon.poll() is None, "the daemon ended")
+
+
+def no_regular_files(exe):
+    def link(path):
+        write(baton.home + "/elsewhere.json", {"status": "ready"})
+        os.symlink(baton.home + "/elsewhere.json", path)
+
+    makers = {"link": link, "fifo": os.mkfifo, "folder": os.mkdir,
+              "device": lambda path: os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 5))}
+    with Checked(exe) as baton:
+        for name in makers:
+            write(baton.path(name), GOOD)
+        baton.start()
+        baton.canary()
+        for name, make in makers.items():
+            os.unlink(baton.path(name))
+            try:
+                make(baton.path(name))
+            except PermissionError:
+                print("no right to make a", name, "here")
+                continue
+            before = seen(baton.path(name))
+            baton.canary()
+            check(seen(baton.path(name))[:3] == before[:3], name, "was changed on disk")
+            done = baton.call("validate", baton.path(name), code=None)
+            check(done.returncode != 0, name, "is called valid")
+        check(not [each for each in baton.starts() if "canary" not in each.flow], baton.starts())
+        check(baton.daemon.poll() is None, "the daemon ended")
+
+
+def said_at_start(exe):
+    """What cannot be started is said by name at once; the rest goes on."""
+    agents = {"worker": {"command": ["./no-such-program"]}, "reader": {"command": ["/bin/true"], "prompt": "no-such-prompt.md"}}
+    rules = [world.World.TICKETS,
+             {"name": "u", "files": "unknown/{flow}.json", "stage": "/status", "react": [{"to": "ready", "run": "nobody"}]},
+             {"name": "ok", "files": "fine/{flow}.json", "stage": "/status", "react": [{"to": "ready", "run": "fine"}]}]
+    with world.World(exe, rules=rules, agents=agents) as baton:
+        baton.settings["agents"]["fine"] = baton.counting()
+        baton.configure()
+        baton.ticket("x", "ready")
+        write(baton.root + "/unknown/x.json", {"status": "ready"})
+        write(baton.root + "/fine/x.json", {"status": "ready"})
+        baton.start()
+        wait_until(lambda: baton.starts("rules/ok/x"), "what can be started is")
+        with open(baton.home + "/daemon.log") as log:
+            said = log.read()
+        for name in ("no-such-program", "no-such-prompt.md", "nobody"):
+            check(name in said, name, "is not said at start:", said)
+        for flow in ("rules/t/x", "rules/u/x"):
+            wait_until(lambda: baton.lines("explain", flow)[0]["holds"], flow, "does not say why it waits")
+
+
+def second_daemon(exe):
+    with world.World(exe) as baton:
+        first = baton.start()
+        baton.canary()
+        done = subprocess.run(baton.run_command(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=world.PATIENCE)
+        check(done.returncode == 75 and str(first.pid) in done.stderr, done.returncode, done.stderr)
+
+
+def full_disk(exe):
+    """No new start while the state's disk is full; agents go on, and nothing is lost once there is room."""
+    with world.World(exe, command=("sh", "-c", "while ! [ -e go ]; do sleep 0.1; done")) as baton:
+        made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=750", "tmpfs", baton.state],
+                              capture_output=True, text=True)
+        if made.returncode != 0:
+            skip("cannot mount a small tmpfs:", made.stderr.strip())
+        try:
+            baton.start()
+            baton.ticket("before", "ready")
+            wait_until(lambda: baton.starts("rules/t/before"))
+            with open(baton.state + "/fill", "wb", buffering=0) as fill:
+                try:
+                    while True:
+                        fill.write(bytes(4096))
+                except OSError:
+                    pass
+            for number in range(10):
+                baton.ticket(f"f{number}", "ready", pad="x" * 50000)
+            wait_until(lambda: "full" in open(baton.home + "/daemon.log").read(), "it says that the disk is full")
+            started_full = len(baton.starts())
+            check(baton.daemon.poll() is None, "the daemon ended")
+            write(baton.root + "/go", b"")
+            os.unlink(baton.state + "/fill")
+            for number in range(10):
+                wait_until(lambda: baton.starts(f"rules/t/f{number}"), number, "was lost")
+            baton.idle()
+            flows = [each.flow for each in baton.starts()]
+            check(len(flows) == len(set(flows)), "twice:", flows)
+            check(all(run["outcome"] == "succeeded" for run in baton.lines("agents") if run["outcome"] != "voided"),
+                  baton.lines("agents"))
+            print("started while full:", started_full - 1)
+        finally:
+            baton.daemon.kill()
+            baton.daemon.wait()
+            subprocess.run(["umount", "-l", baton.state], check=False)
+
+
+def test(exe):
+    for part in (bad_files, no_regular_files, said_at_start, second_daemon, full_disk):
+        part(exe)
+        print(part.__name__, "passed", flush=True)
+
+
+if __name__ == "__main__":
+    world.main(test)

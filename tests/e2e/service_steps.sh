@@ -1,0 +1,130 @@
+#!/bin/bash
+# Runs inside the systemd box, as root: the units with the real daemon, user and state folder.
+set -euo pipefail
+cd /box
+# shellcheck source=tests/e2e/e2e.sh
+source ./e2e.sh
+exec 2>&1
+at_end() {
+  # shellcheck disable=SC2181  # the exit code of the script
+  (($? == 0)) || { echo "--- the daemon said:"; tail -n 30 daemon.log; }
+}
+trap at_end EXIT
+step() { echo "- $*"; }
+property() { systemctl show -P "$1" "$unit"; }
+is() { [[ $(property "$1") == "$2" ]]; }
+above() { (($(property "$1") > $2)); }
+
+# --- install ---
+install -D baton /usr/local/bin/baton
+install -D baton-shim /usr/local/libexec/baton/baton-shim
+install -D -m 644 sysusers.conf /usr/local/lib/sysusers.d/baton.conf
+install -m 644 baton.service baton@.service /etc/systemd/system/
+systemd-sysusers /usr/local/lib/sysusers.d/baton.conf
+# Short intervals, so that the test need not wait for a watchdog of 30 s.
+for name in baton.service baton@.service; do
+  mkdir -p "/etc/systemd/system/$name.d"
+  printf '[Service]\nWatchdogSec=2\nRestartSec=100ms\nStandardError=append:/box/daemon.log\n[Unit]\nStartLimitBurst=100\n' >"/etc/systemd/system/$name.d/test.conf"
+done
+
+project=/srv/project
+mkdir -p "$project/tickets"
+cat >"$project/agent.sh" <<'AGENT'
+#!/bin/sh
+echo "$BATON_RUN_ID $$" >>agents.log
+exec sleep 1000
+AGENT
+chmod 755 "$project/agent.sh"
+cat >"$project/baton.yaml" <<'YAML'
+version: 1
+agents: { worker: { command: [./agent.sh] } }
+rules: [ { name: t, files: "tickets/{flow}.json", stage: /status, react: [ { to: ready, run: worker } ] } ]
+YAML
+chown -R baton: "$project"
+unit="baton@$(systemd-escape --path "$project").service"
+systemctl daemon-reload
+
+step "starts and says so"
+systemctl start "$unit"
+is ActiveState active || fail "not active"
+[[ -n $(property StatusText) ]] || fail "no STATUS"
+echo "  status: $(property StatusText)"
+[[ $(stat -c '%a %U' /var/lib/baton) == "750 baton" ]] || fail "state folder: $(stat -c '%a %U' /var/lib/baton)"
+
+step "starts an agent in the sandbox"
+runuser -u baton -- sh -c "echo '{\"status\": \"ready\"}' >$project/tickets/.x; mv $project/tickets/.x $project/tickets/x.json"
+until_true grep -q . "$project/agents.log"
+agent=$(cut -d' ' -f2 "$project/agents.log")
+agent_lives() { kill -0 "$agent" && [[ $(wc -l <"$project/agents.log") == 1 ]]; }
+running() { baton status --root "$project" --state-dir /var/lib/baton | grep -q running; }
+adopted() { [[ $(property StatusText) == 1\ running* ]]; }
+until_true adopted
+grep -q '^NoNewPrivs:.*1' "/proc/$agent/status" || fail "the agent could gain privileges"
+
+step "is started again after kill -9, and adopts the agent"
+systemctl kill -s KILL --kill-whom=main "$unit"
+until_true above NRestarts 0
+until_true is ActiveState active
+until_true adopted
+agent_lives || fail "the agent did not survive"
+
+step "is ended by the watchdog when it hangs"
+before=$(property NRestarts)
+systemctl kill -s STOP --kill-whom=main "$unit"
+until_true above NRestarts "$before"
+until_true is ActiveState active
+until_true adopted
+agent_lives || fail "the agent did not survive the watchdog"
+
+step "keeps the agent over a restart"
+systemctl restart "$unit"
+until_true is ActiveState active
+until_true adopted
+agent_lives || fail "the agent did not survive the restart"
+
+step "keeps the agent when stopped, and finds it again"
+systemctl stop "$unit"
+is ActiveState inactive || fail "stop left it $(property ActiveState)"
+is Result success || fail "stop gave $(property Result)"
+agent_lives || fail "stop ended the agent"
+systemctl start "$unit"
+until_true adopted
+
+step "ends every agent on baton stop --all"
+runuser -u baton -- baton stop --all --root "$project" --state-dir /var/lib/baton
+agent_ended() { ! kill -0 "$agent"; }
+until_true agent_ended
+systemctl stop "$unit"
+
+step "is not started again for a wrong configuration"
+cp "$project/baton.yaml" good.yaml
+echo 'versoin: 1' >"$project/baton.yaml"
+systemctl start "$unit" && fail "started with a wrong configuration"
+is ExecMainStatus 2 || fail "ended with $(property ExecMainStatus)"
+is NRestarts 0 || fail "was started again"
+cp good.yaml "$project/baton.yaml"
+
+step "is given up after too many starts"
+printf '[Service]\nRestartSec=10ms\nExecStartPre=\n[Unit]\nStartLimitBurst=3\n' >"/etc/systemd/system/baton@.service.d/test.conf"
+systemctl daemon-reload
+systemctl reset-failed "$unit"
+systemctl start "$unit"
+given_up() {
+  systemctl kill -s KILL --kill-whom=main "$unit"
+  is ActiveState failed
+}
+until_true given_up
+# The limit is counted in starts, whatever ended them.
+(($(property NRestarts) <= 3)) || fail "started $(property NRestarts) times"
+systemctl reset-failed "$unit"
+
+step "serves several roots from /etc/baton/config.yaml"
+unit=baton.service
+mkdir -p /etc/baton
+printf 'version: 1\nroots: [%s]\nagents: { worker: { command: [/bin/true] } }\nrules: [ { name: t, files: "tickets/{flow}.json", stage: /status, react: [ { to: ready, run: worker } ] } ]\n' "$project" >/etc/baton/config.yaml
+systemctl start "$unit"
+is ActiveState active || fail "not active"
+systemctl reload "$unit"
+systemctl stop "$unit"
+
+echo "all passed"

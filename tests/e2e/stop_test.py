@@ -1,0 +1,76 @@
+"""Stop means the whole tree: an agent that forks twice, opens sessions of its own and ignores TERM leaves
+nothing behind. A killed shim's tree is ended too, and its attempt counted and tried again.
+usage: stop_test.py BATON"""
+
+import os
+import random
+import signal
+import time
+
+import world
+from world import check, processes_with, wait_until
+
+# Each process of the tree carries the run id in its environment, as everything an agent starts does.
+STUBBORN = """
+trap '' TERM HUP INT
+( setsid sh -c "trap '' TERM; ( setsid sh -c 'trap \\"\\" TERM; while :; do sleep 1; done' & ) ; while :; do sleep 1; done" & )
+while :; do sleep 1; done
+"""
+PATIENT = "setsid sleep 1000 & sleep 1000"
+
+
+def stubborn(exe):
+    with world.World(exe, command=("sh", "-c", STUBBORN)) as baton:
+        baton.start()
+        baton.ticket("s", "ready")
+        run = wait_until(lambda: baton.starts("rules/t/s"))[0].run
+        wait_until(lambda: len(processes_with("BATON_RUN_ID=" + run)) >= 3, "the tree grows")
+        baton.call("stop", "rules/t/s")
+        wait_until(lambda: not processes_with(run), lambda: processes_with(run), "are left")
+        wait_until(lambda: [each["outcome"] for each in baton.lines("agents")] == ["stopped"],
+                   lambda: baton.lines("agents"))
+        baton.canary()
+        check(len(baton.starts("rules/t/s")) == 1, "a stopped flow was started again")
+
+
+def killed_shims(exe):
+    """At random moments of an agent's life its shim is killed."""
+    dice = random.Random(7)
+    turns = 12
+    with world.World(exe, command=("sh", "-c", PATIENT), limits={"max_attempts": turns + 2}) as baton:
+        baton.start()
+        baton.ticket("k", "ready")
+        for turn in range(1, turns + 1):
+            starts = wait_until(lambda: len(baton.starts("rules/t/k")) >= turn and baton.starts("rules/t/k"),
+                                "attempt", turn)
+            run = starts[-1].run
+            time.sleep(dice.random() * 0.05)  # anywhere in its beginning
+            shim = next(each["pid"] for each in baton.lines("agents") if each["run"] == run)
+            os.kill(shim, signal.SIGKILL)
+            wait_until(lambda: not processes_with(run), "the tree of a killed shim is left:",
+                       lambda: processes_with(run))
+        wait_until(lambda: len(baton.starts("rules/t/k")) == turns + 1)
+        starts = baton.starts("rules/t/k")
+        check([each.attempt for each in starts] == [str(n) for n in range(1, turns + 2)], starts)
+        ended = [each["outcome"] for each in baton.lines("agents") if each["state"] == "ended"]
+        check(ended == ["unknown"] * turns, ended)
+
+
+def stop_all(exe):
+    with world.World(exe, command=("sleep", "1000")) as baton:
+        baton.start()
+        for number in range(5):
+            baton.ticket(f"a{number}", "ready")
+        wait_until(lambda: len(baton.starts()) == 5)
+        baton.call("stop", "--all")
+        wait_until(lambda: not any(processes_with(each.run) for each in baton.starts()), "agents end")
+
+
+def test(exe):
+    for part in (stubborn, stop_all, killed_shims):
+        part(exe)
+        print(part.__name__, "passed", flush=True)
+
+
+if __name__ == "__main__":
+    world.main(test)

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The systemd units are clean and keep their sandbox. usage: units_test.sh BATON
+set -euo pipefail
+baton=$1
+here=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tests/e2e/e2e.sh
+source "$here/tests/e2e/e2e.sh"
+need systemd-analyze
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_RUNTIME_DIR=$work
+
+# `verify` wants programs that exist; and it exits with 0 on keys it does not know, so its words count.
+lint() {  # MANAGER UNIT NAME
+  sed "s|=baton |=$baton |" "$here/systemd/$2" >"$work/$3"
+  systemd-analyze "--$1" verify --man=no "$work/$3" 2>&1 | tee "$work/said"
+  if grep -E 'Unknown (key|section|lvalue)|Failed to parse|Invalid|not executable|ignoring' "$work/said"; then
+    fail "$2 is not clean"
+  fi
+}
+lint system baton.service baton.service
+systemd-analyze security --offline=true --threshold=32 "$work/baton.service" >"$work/said" ||
+  { tail -n 1 "$work/said"; fail "baton.service lost some of its sandbox"; }
+lint system baton@.service baton@srv-project.service
+lint user user/baton.service baton.service
+[[ $(systemd-escape --path /srv/project) == srv-project ]] || fail "README names a wrong instance"
+
+# The lint itself notices what it is for.
+mkdir -p "$work/other/systemd"
+sed 's/^KillMode=.*/KillMoed=process/' "$here/systemd/baton.service" >"$work/other/systemd/wrong.service"
+here=$work/other
+if (lint system wrong.service wrong.service) >/dev/null 2>&1; then
+  fail "an unknown key goes unnoticed"
+fi
+echo "units are clean"

@@ -1,0 +1,211 @@
+"""What the tests of the whole program share: a project in a temporary folder, its daemon, and agents that
+count themselves in a log outside of it. Nothing here asserts a time: waiting is asking again until the
+answer is there, and the limit only ends a test that has failed anyway."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PATIENCE = 120  # seconds
+
+# Agents append one line in one write, so lines of many agents never mix.
+AGENT = """#!/bin/sh
+printf '%s\\n' "$BATON_RUN_ID $BATON_FLOW $BATON_SUBJECT $BATON_PURPOSE $BATON_ATTEMPT" >>"$1"
+shift
+[ $# -eq 0 ] || exec "$@"
+"""
+
+
+class Start:
+    """One line of the agents' log."""
+
+    def __init__(self, line):
+        self.run, self.flow, self.subject, self.purpose, self.attempt = line.split()
+
+    def __repr__(self):
+        return f"{self.flow}#{self.subject} {self.purpose} attempt {self.attempt} ({self.run})"
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+def check(claim, *says):
+    if not claim:
+        raise AssertionError(" ".join(str(each) for each in says) or "see the line above")
+
+
+def wait_until(claim, *says):
+    """Asks until the answer is true, and returns it."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        answer = claim()
+        if answer:
+            return answer
+        if time.monotonic() > end:
+            says = [each() if callable(each) else each for each in says]
+            raise AssertionError("never came true: " + " ".join(str(each) for each in says))
+        time.sleep(0.02)
+
+
+def write(path, content):
+    """Replaces a file as a whole, as a careful agent does."""
+    data = content if isinstance(content, bytes) else (json.dumps(content) + "\n").encode()
+    folder, name = os.path.split(path)
+    os.makedirs(folder, exist_ok=True)
+    temporary = f"{folder}/.{name}.{os.getpid()}.tmp"
+    with open(temporary, "wb") as file:
+        file.write(data)
+    os.rename(temporary, path)
+
+
+def processes_with(marker):
+    """Pids of living processes that carry the text in their environment or command line."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat") as stat:
+                if stat.read().rsplit(")", 1)[1].split()[0] == "Z":
+                    continue
+            for name in ("environ", "cmdline"):
+                with open(f"/proc/{pid}/{name}", "rb") as file:
+                    if marker.encode() in file.read():
+                        found.append(int(pid))
+                        break
+        except OSError:
+            pass  # it has ended meanwhile
+    return found
+
+
+class World:
+    """Use as a context manager: at the end every process of it is ended and the folder removed."""
+
+    TICKETS = {"name": "t", "files": "tickets/{flow}.json", "stage": "/status",
+               "react": [{"to": "ready", "run": "worker"}]}
+
+    def __init__(self, baton, rules=None, agents=None, limits=None, command=()):
+        self.exe = os.path.abspath(baton)
+        self.home = tempfile.mkdtemp(prefix="baton-e2e-")
+        self.root = self.home + "/root"
+        self.state = self.home + "/state"
+        self.log = self.home + "/agents.log"
+        self.config = self.home + "/baton.yaml"
+        self.agent = self.home + "/agent.sh"
+        os.mkdir(self.root)
+        os.mkdir(self.state, 0o750)
+        open(self.log, "w").close()
+        with open(self.agent, "w") as file:
+            file.write(AGENT)
+        os.chmod(self.agent, 0o755)
+        self.settings = {
+            "version": 1,
+            "agents": agents or {"worker": self.counting(*command)},
+            "limits": {"max_running": 8, "spawns_per_hour": 100000, "backoff": "100ms",
+                       "max_backoff": "1s", "kill_grace": "1s", **(limits or {})},
+            "rules": rules or [self.TICKETS],
+        }
+        self.configure()
+        self.daemon = None
+        self.canaries = 0
+
+    def configure(self):
+        """YAML takes JSON as it is."""
+        write(self.config, self.settings)
+
+    def counting(self, *command):
+        return {"command": [self.agent, self.log, *command]}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is not None and self.daemon is not None:
+            self.complain()
+        if self.daemon is not None and self.daemon.poll() is None:
+            self.daemon.send_signal(signal.SIGCONT)
+            self.daemon.kill()
+            self.daemon.wait()
+        for _ in range(100):
+            left = [pid for pid in processes_with(self.home) if pid != os.getpid()]
+            if not left:
+                break
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            time.sleep(0.05)
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def complain(self):
+        print("--- the daemon said:")
+        with open(self.home + "/daemon.log", errors="replace") as file:
+            print("".join(file.readlines()[-40:]))
+
+    # --- the program ---
+
+    def places(self):
+        return ["--root", self.root, "--config", self.config, "--state-dir", self.state]
+
+    def run_command(self, *more):
+        return [self.exe, "run", *self.places(), "--act-on-existing", *more]
+
+    def start(self, *more, env=None):
+        """Starts the daemon and waits until it reacts."""
+        with open(self.home + "/daemon.log", "ab") as log:
+            self.daemon = subprocess.Popen(self.run_command(*more), stdin=subprocess.DEVNULL, stdout=log,
+                                           stderr=log, env={**os.environ, **(env or {})})
+        return self.daemon
+
+    def once(self):
+        """`baton run --once`: until there is nothing left to do."""
+        return subprocess.run(self.run_command("--once"), stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=PATIENCE)
+
+    def call(self, *arguments, code=0):
+        """Runs a command; `code` is the exit code that is expected, None for any."""
+        done = subprocess.run([self.exe, *arguments, *self.places()], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE)
+        check(code is None or done.returncode == code, "baton", *arguments, "gave", done.returncode,
+              done.stdout, done.stderr)
+        return done
+
+    def lines(self, *arguments):
+        """What a reading command prints with --json, one object per line."""
+        return [json.loads(line) for line in self.call(*arguments, "--json").stdout.splitlines()]
+
+    # --- the agents ---
+
+    def starts(self, flow=None):
+        with open(self.log) as file:
+            all_starts = [Start(line) for line in file.read().split("\n") if line.strip()]
+        return [each for each in all_starts if flow is None or each.flow == flow]
+
+    def ticket(self, name, status, **more):
+        write(f"{self.root}/tickets/{name}.json", {"status": status, **more})
+
+    def canary(self):
+        """A new ticket that calls for an agent. When it was started, the daemon has seen everything that
+        happened before in the same folder."""
+        self.canaries += 1
+        name = f"canary{self.canaries}"
+        self.ticket(name, "ready")
+        wait_until(lambda: self.starts(f"rules/t/{name}"), name, "was not answered")
+
+    def idle(self):
+        """Waits until no agent runs."""
+        wait_until(lambda: all(run["state"] == "ended" for run in self.lines("agents")), "agents end")
+
+
+def main(test, *more):
+    """Runs a test with the path of baton as its argument."""
+    if len(sys.argv) < 2:
+        sys.exit(f"usage: {sys.argv[0]} BATON [...]")
+    test(*sys.argv[1:], *more)
+    print("passed")

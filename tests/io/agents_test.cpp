@@ -1,0 +1,494 @@
+#include "io/agents.h"
+
+#include <algorithm>
+
+#include <signal.h>
+#include <sys/mount.h>
+
+#include "io/bench.h"
+
+using baton::Errc;
+using baton::Found;
+using baton::Launch;
+using baton::Millis;
+using baton::Outcome;
+using baton::Run;
+using baton::RunEnd;
+using baton::RunState;
+using baton::test::Bench;
+using baton::test::slurp;
+using baton::test::Stranger;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::size_t open_descriptors() {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+}
+
+std::size_t children() {
+  const std::string text = slurp("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), ' '));
+}
+
+void kill_shim(const Run& run) {
+  REQUIRE(kill(static_cast<pid_t>(run.pid), SIGKILL) == 0);
+}
+
+// A daemon of the worst kind: own session, two forks, no parent, deaf to TERM.
+constexpr const char* kDaemon =
+    "setsid sh -c 'trap \"\" TERM HUP; (trap \"\" TERM; while :; do sleep 1; done) & "
+    "echo $$ > daemon; while :; do sleep 1; done' & ";
+
+}  // namespace
+
+TEST_CASE("an agent that exits with 0 has succeeded") {
+  Bench bench;
+  const Run run = bench.start(bench.shell("echo hello; echo woe >&2"));
+  const RunEnd end = bench.wait(run);
+  CHECK(end.outcome == Outcome::succeeded);
+  CHECK(end.exit_code == 0);
+  CHECK(end.stdout_bytes == 6);
+  CHECK(end.stderr_bytes == 4);
+  CHECK_FALSE(end.leftovers);
+  CHECK(Bench::out(run) == "hello\n");
+  CHECK(slurp(run.directory + "/stderr.log") == "woe\n");
+  CHECK(bench.agents->last_output(run));
+}
+
+TEST_CASE("exit status and signal become the reason of a failure") {
+  Bench bench;
+  const RunEnd exited = bench.outcome_of(bench.shell("exit 3"));
+  CHECK(exited.outcome == Outcome::failed);
+  CHECK(exited.exit_code == 3);
+  CHECK(exited.reason == "exit_3");
+  const RunEnd killed = bench.outcome_of(bench.shell("kill -KILL $$"));
+  CHECK(killed.outcome == Outcome::failed);
+  CHECK(killed.signal == SIGKILL);
+  CHECK(killed.reason == "signal_KILL");
+}
+
+TEST_CASE("a program that cannot be entered is a failure with its own reason") {
+  Bench bench;
+  const Run missing = bench.start(bench.launch({"/no/such/program"}));
+  const RunEnd end = bench.wait(missing);
+  CHECK(end.outcome == Outcome::failed);
+  CHECK(end.reason == "exec_failed");
+  CHECK_FALSE(end.exit_code);
+  CHECK(slurp(missing.directory + "/exit.json").find("No such file") != std::string::npos);
+  Launch nowhere = bench.shell("true");
+  nowhere.cwd = "/no/such/folder";
+  CHECK(bench.outcome_of(nowhere).reason == "exec_failed");
+}
+
+TEST_CASE("the prompt is on stdin and in a file; without one stdin is empty") {
+  Bench bench;
+  Launch asked = bench.launch(
+      {"/bin/sh", "-c", "cat; cat \"$0\"; cat \"$BATON_PROMPT_FILE\"", "${prompt_file}"});
+  asked.prompt = "do it\n";
+  const Run run = bench.start(asked);
+  CHECK(bench.wait(run).outcome == Outcome::succeeded);
+  CHECK(Bench::out(run) == "do it\ndo it\ndo it\n");
+  const Run silent = bench.start(bench.shell("cat; readlink /proc/$$/fd/0"));
+  CHECK(bench.wait(silent).outcome == Outcome::succeeded);
+  CHECK(Bench::out(silent) == "/dev/null\n");
+}
+
+TEST_CASE(
+    "the agent gets the environment it was given, its run's variables and descriptors 0 to 2") {
+  Bench bench;
+  REQUIRE(setenv("SECRET", "1", 1) == 0);
+  Launch wanted = bench.launch({"/bin/sh", "-c",
+                                "tr '\\0' '\\n' < /proc/$$/environ | sort; "
+                                "ls /proc/$$/fd; grep SigBlk /proc/self/status; "
+                                "grep SigIgn /proc/self/status; ulimit -c; "
+                                "echo $0",
+                                "${run_id} ${run_dir} ${other} $${"});
+  wanted.env = {
+      {"A", "with blank\nand line"}, {"PATH", "/usr/bin:/bin"}, {"BATON_RUN_ID", "forged"}};
+  const Run run = bench.start(wanted);
+  CHECK(bench.wait(run).outcome == Outcome::succeeded);
+  CHECK(Bench::out(run) == "A=with blank\nBATON_PROMPT_FILE=" + run.directory +
+                               "/prompt\nBATON_RUN_DIR=" + run.directory +
+                               "\nBATON_RUN_ID=" + run.id +
+                               "\nPATH=/usr/bin:/bin\nand line\n0\n1\n2\n"
+                               "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0\n" +
+                               run.id + " " + run.directory + " ${other} $${\n");
+  CHECK_FALSE(fs::exists(run.directory + "/launch"));  // it held the environment
+}
+
+TEST_CASE("what cannot be passed to a process is refused") {
+  Bench bench;
+  CHECK(bench.agents->prepare(bench.launch({"sh"})).error().code == Errc::usage);
+  CHECK(bench.agents->prepare(bench.launch({"/bin/sh", std::string("a\0b", 3)})).error().code ==
+        Errc::usage);
+  Launch wanted = bench.shell("true");
+  wanted.env = {{"A=B", "C"}};
+  CHECK(bench.agents->prepare(wanted).error().code == Errc::usage);
+  CHECK_FALSE(fs::exists(bench.folder / "runs"));
+}
+
+TEST_CASE("a discarded run never ran and leaves nothing") {
+  Bench bench;
+  const std::size_t before = children();
+  const Run run = bench.prepare(bench.shell("touch ran"));
+  bench.agents->discard(run.id);
+  CHECK(bench.eventually([before] { return children() == before; }));
+  CHECK_FALSE(fs::exists(run.directory));
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
+  CHECK(bench.ends.empty());
+  CHECK(bench.agents->release(run.id).error().code == Errc::not_found);
+}
+
+TEST_CASE("a daemon that dies before the release leaves nothing running, and the attempt is void") {
+  Bench bench;
+  const Run run = bench.prepare(bench.shell("touch ran"));
+  bench.restart();
+  const Found found = bench.agents->recover(run);
+  const RunEnd end = found.adopted ? bench.wait(run) : found.end;
+  CHECK(end.outcome == Outcome::voided);
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
+}
+
+TEST_CASE("a shim that is killed while it waits makes the attempt void") {
+  Bench bench;
+  const Run run = bench.prepare(bench.shell("touch ran"));
+  kill_shim(run);
+  SUBCASE("release comes before the news") {}
+  SUBCASE("release comes after the news") {
+    bench.context->run_for(std::chrono::milliseconds(50));
+  }
+  CHECK(bench.agents->release(run.id));
+  CHECK(bench.wait(run).outcome == Outcome::voided);
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
+}
+
+TEST_CASE("a claim somebody else has made burns the attempt") {
+  Bench bench;
+  const Run run = bench.prepare(bench.shell("touch ran"));
+  std::ofstream(run.directory + "/claim") << "mine";
+  REQUIRE(bench.agents->release(run.id));
+  CHECK(bench.wait(run).outcome == Outcome::unknown);
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
+}
+
+TEST_CASE("logs stop at the cap and say how much was dropped") {
+  Bench bench;
+  Launch wanted = bench.shell("head -c 3000000 /dev/zero | tr '\\0' x; echo end >&2");
+  wanted.limits.log_cap_bytes = 1000;
+  const Run run = bench.start(wanted);
+  const RunEnd end = bench.wait(run);
+  CHECK(end.outcome == Outcome::succeeded);
+  CHECK(end.stdout_bytes == 3'000'000);
+  CHECK(Bench::out(run) == std::string(1000, 'x') +
+                               "\n[baton: log cap of 1000 bytes reached, 2999000 bytes dropped]\n");
+  CHECK(slurp(run.directory + "/stderr.log") == "end\n");
+}
+
+TEST_CASE("a last line without newline is kept") {
+  Bench bench;
+  const Run run = bench.start(bench.shell("printf torn"));
+  CHECK(bench.wait(run).stdout_bytes == 4);
+  CHECK(Bench::out(run) == "torn");
+}
+
+TEST_CASE("stop ends the whole tree, also what has a session of its own and ignores TERM") {
+  Bench bench;
+  Launch wanted = bench.shell(std::string(kDaemon) + "sleep 1000");
+  wanted.limits.kill_grace = Millis(300);
+  const Run run = bench.start(wanted);
+  REQUIRE(bench.wait_for("daemon"));
+  REQUIRE(bench.agents->stop(run));
+  REQUIRE(bench.agents->stop(run));
+  const RunEnd end = bench.wait(run);
+  CHECK(end.outcome == Outcome::stopped);
+  CHECK(end.reason.empty());
+  CHECK(bench.nothing_left(run));
+  CHECK(bench.agents->stop(run));
+}
+
+TEST_CASE("a stopped agent hears TERM all the same") {
+  Bench bench;
+  const Run run =
+      bench.start(bench.shell("trap 'exit 5' TERM; touch ready; kill -STOP $$; "
+                              "while :; do sleep 0.05; done"));
+  REQUIRE(bench.wait_for("ready"));
+  REQUIRE(bench.agents->stop(run));
+  const RunEnd end = bench.wait(run);
+  CHECK(end.outcome == Outcome::stopped);
+  CHECK(end.exit_code == 5);
+}
+
+TEST_CASE("a TERM that nobody here asked for is an interruption") {
+  Bench bench;
+  const Run run = bench.start(bench.shell("touch ready; sleep 1000"));
+  REQUIRE(bench.wait_for("ready"));
+  REQUIRE(kill(static_cast<pid_t>(run.pid), SIGTERM) == 0);
+  CHECK(bench.wait(run).outcome == Outcome::interrupted);
+  CHECK(bench.nothing_left(run));
+}
+
+TEST_CASE("a run stopped before its release never runs") {
+  Bench bench;
+  const Run run = bench.prepare(bench.shell("touch ran"));
+  REQUIRE(bench.agents->stop(run));
+  CHECK(bench.wait(run).outcome == Outcome::voided);
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
+}
+
+TEST_CASE(
+    "a grandchild that holds stdout open is ended with the agent and does not delay its end") {
+  Bench bench;
+  const Run run = bench.start(bench.shell("(setsid sleep 1000) & echo done"));
+  const RunEnd end = bench.wait(run);
+  CHECK(end.outcome == Outcome::succeeded);
+  CHECK(end.leftovers);
+  CHECK(Bench::out(run) == "done\n");
+  CHECK(bench.nothing_left(run));
+}
+
+TEST_CASE("the wall limit ends an agent that goes on and on") {
+  Bench bench;
+  Launch wanted = bench.shell("while :; do echo x; sleep 0.02; done");
+  wanted.limits.timeout = Millis(300);
+  CHECK(bench.outcome_of(wanted).outcome == Outcome::timed_out);
+}
+
+TEST_CASE("the idle limit ends an agent that says nothing") {
+  Bench bench;
+  Launch wanted = bench.shell("echo x; sleep 1000");
+  wanted.limits.idle_timeout = Millis(300);
+  const Run run = bench.start(wanted);
+  CHECK(bench.wait(run).outcome == Outcome::stalled);
+  CHECK(bench.nothing_left(run));
+}
+
+TEST_CASE("when a shim is killed its agent's tree is ended and the end is unknown") {
+  Bench bench;
+  Launch wanted = bench.shell(std::string(kDaemon) + "echo $$ > agent; sleep 1000");
+  wanted.limits.kill_grace = Millis(200);
+  Run run = bench.start(wanted);
+  REQUIRE(bench.wait_for("daemon"));
+  REQUIRE(bench.wait_for("agent"));
+  Outcome expected = Outcome::unknown;
+  SUBCASE("while the daemon watches") {
+    kill_shim(run);
+  }
+  SUBCASE("after the daemon has died") {
+    bench.restart();
+    kill_shim(run);
+    CHECK(bench.agents->recover(run).adopted);
+  }
+  SUBCASE("after a stop was written down") {
+    bench.restart();
+    kill_shim(run);
+    run.state = RunState::stopping;
+    expected = Outcome::stopped;
+    CHECK(bench.agents->recover(run).adopted);
+  }
+  const RunEnd end = bench.wait(run);
+  CHECK(end.outcome == expected);
+  CHECK(end.reason == (expected == Outcome::unknown ? "shim_killed" : ""));
+  CHECK(end.leftovers);
+  CHECK(bench.nothing_left(run));
+}
+
+TEST_CASE("a daemon that comes back adopts its agents and hears how they end") {
+  Bench bench;
+  const Run run =
+      bench.start(bench.shell("touch ready; while [ ! -e go ]; do sleep 0.02; done; exit 4"));
+  REQUIRE(bench.wait_for("ready"));
+  bench.restart();
+  CHECK(bench.agents->recover(run).adopted);
+  std::ofstream(bench.folder / "go");
+  const RunEnd end = bench.wait(run);
+  CHECK(end.outcome == Outcome::failed);
+  CHECK(end.exit_code == 4);
+}
+
+TEST_CASE("an end that came while no daemon was there is found, again and again") {
+  Bench bench;
+  const Run run = bench.start(bench.shell("exit 4"));
+  bench.agents.reset();
+  REQUIRE(bench.eventually([&] { return fs::exists(run.directory + "/exit.json"); }));
+  for (int turn = 0; turn < 2; ++turn) {
+    bench.restart();
+    bench.ends.clear();
+    const Found found = bench.agents->recover(run);
+    const RunEnd end = found.adopted ? bench.wait(run) : found.end;
+    CHECK(end.reason == "exit_4");
+  }
+}
+
+TEST_CASE("an adopted agent can be stopped, also by a wish written down before") {
+  Bench bench;
+  Run run = bench.start(bench.shell("touch ready; sleep 1000"));
+  REQUIRE(bench.wait_for("ready"));
+  bench.restart();
+  SUBCASE("asked now") {
+    CHECK(bench.agents->recover(run).adopted);
+    REQUIRE(bench.agents->stop(run));
+  }
+  SUBCASE("asked before") {
+    run.state = RunState::stopping;
+    CHECK(bench.agents->recover(run).adopted);
+  }
+  CHECK(bench.wait(run).outcome == Outcome::stopped);
+  CHECK(bench.nothing_left(run));
+}
+
+TEST_CASE("a process number in other hands gets no signal") {
+  Bench bench;
+  const Stranger stranger;
+  Run run = bench.start(bench.shell("touch ready; while [ ! -e go ]; do sleep 0.02; done"));
+  REQUIRE(bench.wait_for("ready"));
+  bench.restart();
+  run.pid = stranger.pid();
+  SUBCASE("with another start time") {}
+  SUBCASE("with its own start time") {
+    run.start_ticks = baton::process_stat(stranger.pid())->start_ticks;
+  }
+  // The lock tells that it lives, but not who it is.
+  CHECK(bench.agents->recover(run).adopted);
+  CHECK(bench.agents->stop(run).error().code == Errc::io);
+  CHECK(stranger.unhurt());
+  std::ofstream(bench.folder / "go");
+  CHECK(bench.wait(run).outcome == Outcome::succeeded);
+  CHECK(stranger.unhurt());
+}
+
+TEST_CASE("a forged record of the agent sends no signal to a stranger") {
+  Bench bench;
+  const Stranger stranger;
+  const Run run = bench.prepare(bench.shell("true"));
+  std::ofstream(run.directory + "/claim") << "pid 1\n";
+  std::ofstream(run.directory + "/agent") << "pid " << stranger.pid() << "\nstart_ticks 1\nboot_id "
+                                          << run.boot_id << "\nsession " << stranger.pid() << "\n";
+  REQUIRE(bench.agents->release(run.id));
+  CHECK(bench.wait(run).outcome == Outcome::unknown);
+  CHECK(stranger.unhurt());
+}
+
+TEST_CASE("after a reboot an exit file still counts, and without one the run was interrupted") {
+  Bench bench;
+  Run run = bench.start(bench.shell("exit 4"));
+  bench.wait(run);
+  bench.restart();
+  run.boot_id = "another";
+  CHECK(bench.agents->recover(run).end.reason == "exit_4");
+  fs::remove(run.directory + "/exit.json");
+  const Found found = bench.agents->recover(run);
+  CHECK_FALSE(found.adopted);
+  CHECK(found.end.outcome == Outcome::interrupted);
+  CHECK(found.end.reason == "other_boot");
+}
+
+TEST_CASE("a run whose folder is gone is not void, for it may have been claimed") {
+  Bench bench;
+  const Run run = bench.start(bench.shell("true"));
+  bench.wait(run);
+  bench.restart();
+  REQUIRE(baton::remove_run_directory(run.directory));
+  const Found found = bench.agents->recover(run);
+  CHECK_FALSE(found.adopted);
+  CHECK(found.end.outcome == Outcome::unknown);
+  CHECK(found.end.reason == "run_directory_missing");
+}
+
+TEST_CASE("a damaged exit file tells that the run has ended, and nothing more") {
+  Bench bench;
+  const Run run = bench.start(bench.shell("exit 4"));
+  bench.wait(run);
+  bench.restart();
+  const std::string whole = slurp(run.directory + "/exit.json");
+  for (std::size_t cut = 0; cut < whole.size() - 2; cut += 7) {
+    CAPTURE(cut);
+    std::ofstream(run.directory + "/exit.json") << whole.substr(0, cut);
+    const Found found = bench.agents->recover(run);
+    CHECK_FALSE(found.adopted);
+    CHECK(found.end.outcome == Outcome::unknown);
+    CHECK(found.end.reason == "exit_file_damaged");
+  }
+}
+
+TEST_CASE("200 quick starts leave no zombie and no descriptor") {
+  Bench bench;
+  bench.outcome_of(bench.launch({"/bin/true"}));
+  const std::size_t before = open_descriptors();
+  const std::size_t children_before = children();
+  for (int round = 0; round < 10; ++round) {
+    std::vector<Run> runs;
+    runs.reserve(20);
+    for (int i = 0; i < 20; ++i)
+      runs.push_back(bench.start(bench.launch({"/bin/true"})));
+    for (const Run& run : runs)
+      CHECK(bench.wait(run).outcome == Outcome::succeeded);
+  }
+  CHECK(open_descriptors() == before);
+  CHECK(children() == children_before);
+}
+
+TEST_CASE("without a shim to start, prepare leaves nothing behind") {
+  Bench bench;
+  auto options = bench.options();
+  options.shim = "/no/such/shim";
+  const auto agents = baton::process_agents(*bench.context, options, [](const baton::RunEnded&) {});
+  const std::size_t before = open_descriptors();
+  CHECK_FALSE(agents->prepare(bench.shell("true")));
+  CHECK(open_descriptors() == before);
+  CHECK(fs::is_empty(bench.folder / "runs"));
+}
+
+TEST_CASE("on a full disk nothing is prepared, and an end waits for room") {
+  Bench bench;
+  const fs::path runs = bench.folder / "runs";
+  fs::create_directory(runs);
+  if (geteuid() != 0 || mount("tmpfs", runs.c_str(), "tmpfs", 0, "size=64k") != 0) {
+    MESSAGE("skipped: only root can mount a small file system");
+    return;
+  }
+  const Run run = bench.start(bench.shell("touch ready; while [ ! -e go ]; do sleep 0.02; done"));
+  REQUIRE(bench.wait_for("ready"));
+  const std::string filler = runs / "filler";
+  const auto fill = [&] {
+    std::ofstream file(filler, std::ios::binary);
+    file << std::string(1U << 20U, 'x') << std::flush;
+  };
+  fill();
+  const auto full = bench.agents->prepare(bench.shell("true"));
+  CHECK(full.error().code == Errc::no_space);
+  std::ofstream(bench.folder / "go");
+  for (int turn = 0; turn < 30; ++turn)
+    bench.context->run_for(std::chrono::milliseconds(10));
+  CHECK(bench.ends.empty());
+  CHECK(baton::process_stat(run.pid)->alive());
+  fs::remove(filler);
+  CHECK(bench.wait(run).outcome == Outcome::succeeded);
+  CHECK(umount2(runs.c_str(), MNT_DETACH) == 0);
+}
+
+TEST_CASE("with a cgroup of our own the agent's tree lies in it, and it is removed afterwards") {
+  Bench bench;
+  const fs::path parent =
+      fs::path("/sys/fs/cgroup/unified") / ("baton-test-" + std::to_string(getpid()));
+  std::error_code error;
+  if (geteuid() != 0 || !fs::create_directory(parent, error)) {
+    MESSAGE("skipped: no cgroup v2 directory that could be written");
+    return;
+  }
+  bench.cgroup = parent;
+  bench.restart();
+  Launch wanted = bench.shell("grep '^0::' /proc/self/cgroup; " + std::string(kDaemon) +
+                              "touch ready; sleep 1000");
+  wanted.limits.kill_grace = Millis(100);
+  const Run run = bench.start(wanted);
+  REQUIRE(bench.wait_for("daemon"));
+  REQUIRE(bench.wait_for("ready"));
+  REQUIRE(bench.agents->stop(run));
+  CHECK(bench.wait(run).outcome == Outcome::stopped);
+  CHECK(Bench::out(run).find("run-" + run.id) != std::string::npos);
+  CHECK(bench.nothing_left(run));
+  CHECK_FALSE(fs::exists(parent / ("run-" + run.id)));
+  CHECK(fs::remove(parent));
+}

@@ -1,0 +1,403 @@
+#include "io/disk.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+#include "base/digest.h"
+#include "io/beneath.h"
+#include "io/print.h"
+#include "io/temp_folder.h"
+
+namespace baton {
+
+using test::count_files;
+using test::slurp;
+using test::TempFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kMax = 1U << 20U;
+
+std::unique_ptr<Disk> disk_of(const std::string& root) {
+  auto disk = real_disk(root);
+  REQUIRE(disk.has_value());
+  return std::move(*disk);
+}
+
+template <class T>
+Errc code_of(const Result<T>& result) {
+  REQUIRE_FALSE(result.has_value());
+  return result.error().code;
+}
+
+Errc read_code(Disk& disk, const std::string& path) {
+  return code_of(disk.read(path, kMax));
+}
+
+}  // namespace
+
+TEST_CASE("a file is read as a whole with its digest") {
+  const TempFolder root;
+  test::write(root / "a/b.json", "{\"x\": 1}");
+  const auto disk = disk_of(root.path());
+  const auto file = disk->read("a/b.json", kMax);
+  REQUIRE(file.has_value());
+  CHECK(file->bytes == "{\"x\": 1}");
+  CHECK(file->digest == digest_of("{\"x\": 1}"));
+  CHECK(read_code(*disk, "a/c.json") == Errc::not_found);
+  CHECK(read_code(*disk, "a/b.json/c") == Errc::not_found);
+}
+
+TEST_CASE("A04 A05 A08 A09 a path that leads outside is refused") {
+  const TempFolder outer;
+  test::write(outer / "secret", "secret");
+  fs::create_directory(outer / "root");
+  test::write(outer / "root/a", "a");
+  const auto disk = disk_of(outer / "root");
+  for (const std::string& path :
+       {std::string("../secret"), std::string("a/../../secret"), std::string("/etc/passwd"),
+        std::string("/proc/self/fd/0"), std::string("."), std::string(".."), std::string(""),
+        std::string("a//b"), std::string("a/"), std::string("./a"), std::string("a\0b", 3),
+        std::string(300, 'x'), std::string(5000, 'x')}) {
+    CAPTURE(path);
+    CHECK(read_code(*disk, path) == Errc::not_regular);
+    CHECK(code_of(disk->create(path, "x")) == Errc::not_regular);
+    CHECK(code_of(disk->replace(path, {}, "x")) == Errc::not_regular);
+    CHECK(code_of(disk->append(path, 0, "x")) == Errc::not_regular);
+    CHECK(code_of(disk->move("a", digest_of("a"), path)) == Errc::not_regular);
+  }
+  CHECK(count_files(outer.path()) == 1);
+  CHECK(count_files(outer / "root") == 1);
+}
+
+TEST_CASE("A06 A10 links are not followed, on the way or at the end") {
+  const TempFolder outer;
+  test::write(outer / "out/secret", "secret");
+  fs::create_directory(outer / "root");
+  fs::create_directory_symlink(outer / "out", outer / "root/folder");
+  fs::create_symlink(outer / "out/secret", outer / "root/file");
+  fs::create_symlink("/proc/self/root", outer / "root/magic");
+  const auto disk = disk_of(outer / "root");
+  CHECK(read_code(*disk, "folder/secret") == Errc::not_regular);
+  CHECK(read_code(*disk, "file") == Errc::not_regular);
+  CHECK(read_code(*disk, "magic/etc/passwd") == Errc::not_regular);
+  CHECK(code_of(disk->replace("file", digest_of("secret"), "x")) == Errc::not_regular);
+  CHECK(code_of(disk->append("file", 6, "x")) == Errc::not_regular);
+  CHECK(code_of(disk->create("folder/new", "x")) == Errc::not_regular);
+  CHECK(code_of(disk->create("folder/new/new", "x")) == Errc::not_regular);
+  CHECK(slurp(outer / "out/secret") == "secret");
+  CHECK(count_files(outer / "out") == 1);
+  const auto below = disk->list("folder", 3);
+  CHECK((!below || below->empty()));
+}
+
+TEST_CASE("walking the components refuses what openat2 refuses") {
+  const TempFolder outer;
+  test::write(outer / "out/secret", "secret");
+  test::write(outer / "root/a/b", "b");
+  fs::create_directory_symlink(outer / "out", outer / "root/folder");
+  fs::create_symlink(outer / "out/secret", outer / "root/file");
+  auto root = open_folder(outer / "root");
+  REQUIRE(root);
+  CHECK(walk_beneath(root->get(), "a/b", O_RDONLY));
+  CHECK(walk_beneath(root->get(), ".", O_RDONLY | O_DIRECTORY));
+  for (const std::string path : {"folder/secret", "file", "folder"}) {
+    CAPTURE(path);
+    CHECK(
+        code_of(walk_beneath(root->get(), path, O_RDONLY | (path == "folder" ? O_DIRECTORY : 0))) ==
+        Errc::not_regular);
+  }
+  CHECK(code_of(walk_beneath(root->get(), "a/c", O_RDONLY)) == Errc::not_found);
+}
+
+TEST_CASE("A07 a link swapped in between never leads outside") {
+  const TempFolder outer;
+  test::write(outer / "out/x", "secret");
+  test::write(outer / "root/real/x", "fine");
+  fs::create_directory_symlink(outer / "out", outer / "root/link");
+  const auto disk = disk_of(outer / "root");
+  std::atomic<bool> done = false;
+  std::thread swapper([&] {
+    const std::string a = outer / "root/real";
+    const std::string b = outer / "root/link";
+    while (!done)
+      renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE);
+  });
+  int fine = 0;
+  bool leaked = false;
+  for (int i = 0; i < 2000 || (fine == 0 && i < 2'000'000); ++i) {
+    const auto file = disk->read("real/x", kMax);
+    fine += file ? 1 : 0;
+    leaked = leaked || (file && file->bytes != "fine");
+    const auto appended = disk->append("real/x", 6, "!");
+    leaked = leaked || appended.has_value();
+  }
+  done = true;
+  swapper.join();
+  CHECK_FALSE(leaked);
+  CHECK(fine > 0);
+  CHECK(slurp(outer / "out/x") == "secret");
+}
+
+TEST_CASE("A12 A13 what is no regular file is refused at once") {
+  const TempFolder root;
+  REQUIRE(mkfifo((root / "fifo").c_str(), 0600) == 0);
+  fs::create_directory(root / "folder");
+  const int socket_fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  (root / "socket").copy(&address.sun_path[0], sizeof(address.sun_path) - 1);
+  REQUIRE(bind(socket_fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
+  std::vector<std::string> names{"fifo", "folder", "socket"};
+  constexpr unsigned kZero = 0x105;  // major 1, minor 5
+  constexpr unsigned kTty = 0x500;   // major 5, minor 0
+  if (mknod((root / "zero").c_str(), S_IFCHR | 0600, kZero) == 0 &&
+      mknod((root / "tty").c_str(), S_IFCHR | 0600, kTty) == 0) {
+    names.insert(names.end(), {"zero", "tty"});
+  } else {
+    MESSAGE("skipped: devices cannot be made here");
+  }
+  const auto disk = disk_of(root.path());
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    CHECK(read_code(*disk, name) == Errc::not_regular);
+    CHECK(code_of(disk->append(name, 0, "x")) == Errc::not_regular);
+    CHECK(code_of(disk->replace(name, {}, "x")) == Errc::not_regular);
+    CHECK(code_of(disk->create(name, "x")) == Errc::changed);
+  }
+  close(socket_fd);
+}
+
+TEST_CASE("A11 a hard link to a file of another user is refused") {
+  const TempFolder root;
+  test::write(root / "file", "theirs");
+  constexpr uid_t kOther = 12345;
+  if (geteuid() != 0 || chown((root / "file").c_str(), kOther, kOther) != 0) {
+    MESSAGE("skipped: files cannot be given away here");
+    return;
+  }
+  const auto disk = disk_of(root.path());
+  CHECK(disk->read("file", kMax));
+  fs::create_hard_link(root / "file", root / "link");
+  CHECK(read_code(*disk, "link") == Errc::denied);
+}
+
+TEST_CASE("A14 a huge file is refused before it is read") {
+  const TempFolder root;
+  test::write(root / "sparse", "");
+  REQUIRE(truncate((root / "sparse").c_str(), off_t{1} << 40) == 0);
+  const auto disk = disk_of(root.path());
+  CHECK(read_code(*disk, "sparse") == Errc::too_large);
+  CHECK(code_of(disk->replace("sparse", digest_of(""), "x")) == Errc::changed);
+  CHECK(code_of(disk->move("sparse", digest_of(""), "b")) == Errc::changed);
+  test::write(root / "exact", std::string(100, 'x'));
+  CHECK(disk->read("exact", 100));
+  CHECK(code_of(disk->read("exact", 99)) == Errc::too_large);
+}
+
+TEST_CASE("A15 a file that grows while it is read is read to the limit at most") {
+  const TempFolder root;
+  test::write(root / "log", "");
+  const auto disk = disk_of(root.path());
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    std::ofstream log(root / "log", std::ios::app);
+    while (!done)
+      log << std::string(4096, 'x') << std::flush;
+  });
+  bool refused = false;
+  while (!refused) {
+    const auto file = disk->read("log", 3'000'000);
+    refused = !file && file.error().code == Errc::too_large;
+    if (file)
+      REQUIRE(file->bytes.size() <= 3'000'000);
+  }
+  done = true;
+  writer.join();
+}
+
+TEST_CASE("A41 another mount inside the root is not crossed") {
+  const TempFolder root;
+  fs::create_directory(root / "mount");
+  if (mount("none", (root / "mount").c_str(), "tmpfs", 0, "size=64k") != 0) {
+    MESSAGE("skipped: nothing can be mounted here");
+    return;
+  }
+  test::write(root / "mount/x", "x");
+  const auto disk = disk_of(root.path());
+  CHECK(read_code(*disk, "mount/x") == Errc::not_regular);
+  CHECK(disk->list("", 5).value().empty());
+  auto fd = open_folder(root.path());
+  CHECK(code_of(walk_beneath(fd->get(), "mount/x", O_RDONLY)) == Errc::not_regular);
+  umount((root / "mount").c_str());
+}
+
+TEST_CASE("A42 a deep tree is listed without recursion") {
+  const TempFolder root;
+  std::string path;
+  for (int i = 0; i < 300; ++i)
+    path += path.empty() ? "d" : "/d";
+  fs::create_directories(root / path);
+  test::write(root / path + "/leaf", "x");
+  test::write(root / "top", "x");
+  const auto disk = disk_of(root.path());
+  CHECK(disk->list("", 0).value().at(0).path == "top");
+  CHECK(disk->list("", 299).value().size() == 1);
+  CHECK(disk->list("", 100'000).value().size() == 2);
+  CHECK(disk->list("gone", 3).value().empty());
+  CHECK(disk->list("top", 3).value().empty());
+}
+
+TEST_CASE("A45 a full disk is told apart and leaves the old file") {
+  const TempFolder root;
+  if (mount("none", root.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
+    MESSAGE("skipped: nothing can be mounted here");
+    return;
+  }
+  {
+    test::write(root / "state", "old");
+    test::write(root / "log", "line\n");
+    test::write(root / "filler", std::string(40'000, 'x'));
+    const auto disk = disk_of(root.path());
+    const std::string large(60'000, 'y');
+    CHECK(code_of(disk->replace("state", digest_of("old"), large)) == Errc::no_space);
+    CHECK(code_of(disk->create("new", large)) == Errc::no_space);
+    CHECK(code_of(disk->append("log", 5, large)) == Errc::no_space);
+    CHECK(code_of(write_file_durably(root / "state", large, 0640)) == Errc::no_space);
+    CHECK(slurp(root / "state") == "old");
+    CHECK(slurp(root / "log") == "line\n");
+    CHECK(count_files(root.path()) == 3);
+    fs::remove(root / "filler");
+    CHECK(disk->replace("state", digest_of("old"), "new"));
+  }
+  umount(root.path().c_str());
+}
+
+TEST_CASE("A46 no descriptors left is busy, and none leak") {
+  const TempFolder root;
+  test::write(root / "a", "a");
+  const auto disk = disk_of(root.path());
+  rlimit old{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &old) == 0);
+  const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(next);
+  const rlimit none{static_cast<rlim_t>(next), old.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const auto read = disk->read("a", kMax);
+  const auto replaced = disk->replace("a", digest_of("a"), "b");
+  const auto listed = disk->list("", 1);
+  setrlimit(RLIMIT_NOFILE, &old);
+  CHECK(code_of(read) == Errc::busy);
+  CHECK(code_of(replaced) == Errc::busy);
+  CHECK(code_of(listed) == Errc::busy);
+  for (int i = 0; i < 1000; ++i) {
+    CHECK(disk->read("a", kMax));
+    CHECK_FALSE(disk->replace("a", {}, "b"));
+    CHECK_FALSE(disk->create("a", "b"));
+  }
+  const int after = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(after);
+  CHECK(after == next);
+}
+
+TEST_CASE("create makes folders, and never overwrites") {
+  const TempFolder root;
+  const auto disk = disk_of(root.path());
+  REQUIRE(disk->create("a/b/c.json", "1"));
+  CHECK(slurp(root / "a/b/c.json") == "1");
+  CHECK(code_of(disk->create("a/b/c.json", "2")) == Errc::changed);
+  CHECK(slurp(root / "a/b/c.json") == "1");
+  CHECK(count_files(root / "a/b") == 1);
+}
+
+TEST_CASE("append checks the size, and creates what is expected not to be there") {
+  const TempFolder root;
+  const auto disk = disk_of(root.path());
+  REQUIRE(disk->append("log/x.jsonl", 0, "one\n"));
+  REQUIRE(disk->append("log/x.jsonl", 4, "two\n"));
+  CHECK(code_of(disk->append("log/x.jsonl", 4, "three\n")) == Errc::changed);
+  CHECK(code_of(disk->append("log/y.jsonl", 4, "three\n")) == Errc::changed);
+  CHECK(slurp(root / "log/x.jsonl") == "one\ntwo\n");
+}
+
+TEST_CASE("move checks the bytes and overwrites nothing") {
+  const TempFolder root;
+  test::write(root / "a", "1");
+  test::write(root / "b", "2");
+  const auto disk = disk_of(root.path());
+  CHECK(code_of(disk->move("a", digest_of("x"), "c")) == Errc::changed);
+  CHECK(code_of(disk->move("a", digest_of("1"), "b")) == Errc::changed);
+  CHECK(code_of(disk->move("gone", digest_of("1"), "c")) == Errc::changed);
+  REQUIRE(disk->move("a", digest_of("1"), "old/run/a"));
+  CHECK(slurp(root / "old/run/a") == "1");
+  CHECK(slurp(root / "b") == "2");
+  CHECK_FALSE(fs::exists(root / "a"));
+}
+
+TEST_CASE("litter of a crash is swept, young or locked files are not") {
+  const TempFolder root;
+  const std::string litter = ".state.json.0123456789abcdef.tmp";
+  test::write(root / litter, "x");
+  test::write(root / ".state.json.tmp", "somebody else's");
+  auto folder = RootFolder::open(root.path());
+  REQUIRE(folder);
+  CHECK(sweep_litter(**folder, {"", "gone"}) == 0);
+  CHECK(fs::exists(root / litter));
+  CHECK(is_temporary_name(litter));
+  CHECK(is_temporary_name(temporary_name("x.json")));
+  CHECK(temporary_name(std::string(255, 'x')).size() == 255);
+  for (const std::string name :
+       {".x.0123456789abcdef.json", ".x.0123456789abcdeF.tmp", "x.0123456789abcdef.tmp",
+        ".0123456789abcdef.tmp", ".x.123456789abcdef.tmp"}) {
+    CAPTURE(name);
+    CHECK_FALSE(is_temporary_name(name));
+  }
+}
+
+TEST_CASE("A39 a root that was replaced is noticed and reopened") {
+  const TempFolder outer;
+  test::write(outer / "root/a", "old");
+  auto root = RootFolder::open(outer / "root");
+  REQUIRE(root);
+  const auto disk = real_disk(*root);
+  CHECK((*root)->is_current());
+  fs::rename(outer / "root", outer / "root.old");
+  CHECK_FALSE((*root)->is_current());
+  CHECK(code_of((*root)->reopen()) == Errc::not_found);
+  test::write(outer / "root/a", "new");
+  CHECK(disk->read("a", kMax)->bytes == "old");
+  CHECK_FALSE((*root)->is_current());
+  REQUIRE((*root)->reopen());
+  CHECK((*root)->is_current());
+  CHECK(disk->read("a", kMax)->bytes == "new");
+}
+
+TEST_CASE("files outside a root are written durably with their mode") {
+  const TempFolder folder;
+  REQUIRE(write_file_durably(folder / "x", "1", 0640));
+  REQUIRE(write_file_durably(folder / "x", "22", 0600));
+  CHECK(read_file(folder / "x", 2).value() == "22");
+  CHECK(code_of(read_file(folder / "x", 1)) == Errc::too_large);
+  CHECK(code_of(read_file(folder / "y", 1)) == Errc::not_found);
+  CHECK(code_of(read_file(folder.path(), 1)) == Errc::not_regular);
+  struct stat info {};
+  REQUIRE(stat((folder / "x").c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777U) == 0600U);
+  CHECK(count_files(folder.path()) == 1);
+}
+
+}  // namespace baton

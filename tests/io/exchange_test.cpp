@@ -1,0 +1,212 @@
+#include "io/exchange.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+#include "io/beneath.h"
+#include "io/disk.h"
+#include "io/print.h"
+#include "io/temp_folder.h"
+
+namespace baton {
+
+using test::count_files;
+using test::slurp;
+using test::TempFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kMax = 1U << 20U;
+
+std::unique_ptr<Disk> disk_of(const std::string& root) {
+  auto disk = real_disk(root);
+  REQUIRE(disk.has_value());
+  return std::move(*disk);
+}
+
+// Adds one to the number in the file, again and again until it has been done `times` times.
+int count_up(const std::string& root, int times) {
+  const auto disk = real_disk(root);
+  for (int i = 0; i < times;) {
+    const auto file = (*disk)->read("n", kMax);
+    if (!file)
+      return 1;
+    if ((*disk)->replace("n", file->digest, std::to_string(std::stoi(file->bytes) + 1)))
+      ++i;
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("replace keeps mode and owner and leaves nothing behind") {
+  const TempFolder root;
+  test::write(root / "a/state", "old");
+  REQUIRE(chmod((root / "a/state").c_str(), 0604) == 0);
+  const bool given = geteuid() == 0 && chown((root / "a/state").c_str(), 1234, 5678) == 0;
+  {
+    const auto disk = disk_of(root.path());
+    REQUIRE(disk->replace("a/state", digest_of("old"), "new"));
+    CHECK(slurp(root / "a/state") == "new");
+    CHECK(count_files(root / "a") == 2);
+  }
+  CHECK(count_files(root / "a") == 1);
+  struct stat info {};
+  REQUIRE(stat((root / "a/state").c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777U) == 0604U);
+  if (given) {
+    CHECK(info.st_uid == 1234);
+    CHECK(info.st_gid == 5678);
+  }
+}
+
+TEST_CASE("replace refuses what is no longer as assumed, and leaves it") {
+  const TempFolder root;
+  test::write(root / "state", "theirs");
+  const auto disk = disk_of(root.path());
+  for (const std::string path : {"state", "gone", "no/folder"}) {
+    CAPTURE(path);
+    const auto replaced = disk->replace(path, digest_of("old"), "ours");
+    REQUIRE_FALSE(replaced);
+    CHECK(replaced.error().code == Errc::changed);
+  }
+  CHECK(slurp(root / "state") == "theirs");
+  CHECK(count_files(root.path()) == 1);
+}
+
+TEST_CASE("a file that somebody keeps locked is busy, and we do not hang") {
+  const TempFolder root;
+  test::write(root / "state", "old");
+  const Fd holder(open((root / "state").c_str(), O_RDONLY | O_CLOEXEC));
+  REQUIRE(flock(holder.get(), LOCK_EX) == 0);
+  const auto disk = disk_of(root.path());
+  const auto replaced = disk->replace("state", digest_of("old"), "new");
+  REQUIRE_FALSE(replaced);
+  CHECK(replaced.error().code == Errc::busy);
+  CHECK(slurp(root / "state") == "old");
+}
+
+TEST_CASE("processes that replace one file lose nothing of each other") {
+  const TempFolder root;
+  constexpr int kProcesses = 3;
+  constexpr int kTimes = 30;
+  test::write(root / "n", "0");
+  std::vector<pid_t> children;
+  for (int i = 0; i < kProcesses; ++i) {
+    const pid_t child = fork();
+    if (child == 0)
+      _exit(count_up(root.path(), kTimes));
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  CHECK(slurp(root / "n") == std::to_string(kProcesses * kTimes));
+  CHECK(count_files(root.path()) == 1);
+}
+
+TEST_CASE("a writer that renames without a lock is never overwritten unseen") {
+  constexpr int kRounds = 20;
+  constexpr int kVersions = 20;
+  int ours = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const TempFolder root;
+    const std::string state = root / "state";
+    test::replace(state, "0");
+    std::atomic<bool> done = false;
+    std::thread writer([&] {
+      for (int i = 1; i <= kVersions; ++i)
+        test::replace(state, std::to_string(i));
+      done = true;
+    });
+    {
+      const auto disk = disk_of(root.path());
+      while (!done) {
+        const auto file = disk->read("state", kMax);
+        REQUIRE(file.has_value());
+        // Says which version it was made from.
+        if (disk->replace("state", file->digest, file->bytes + "+"))
+          ++ours;
+      }
+    }
+    writer.join();
+    // Whatever stands there at the end has seen the writer's last version.
+    const std::string last = slurp(state);
+    CAPTURE(last);
+    REQUIRE(last.starts_with(std::to_string(kVersions)));
+    CHECK(count_files(root.path()) == 1);
+  }
+  CHECK(ours > 0);
+}
+
+TEST_CASE("without exchange the file is replaced too, and the old one kept") {
+  const TempFolder root;
+  test::write(root / "state", "old");
+  auto folder = open_folder(root.path());
+  REQUIRE(folder);
+  auto kept = exchange(
+      folder->get(), "state",
+      {.where = "state", .assumes = digest_of("old"), .bytes = "new", .can_exchange = false});
+  REQUIRE(kept);
+  CHECK(slurp(root / "state") == "new");
+  CHECK(slurp(root / *kept) == "old");
+  CHECK(count_files(root.path()) == 2);
+  CHECK_FALSE(exchange(
+      folder->get(), "state",
+      {.where = "state", .assumes = digest_of("old"), .bytes = "x", .can_exchange = false}));
+  CHECK(count_files(root.path()) == 2);
+}
+
+TEST_CASE("what is written late into an exchanged file is reported once") {
+  const TempFolder root;
+  test::write(root / "state", "old");
+  const auto disk = disk_of(root.path());
+  const Time start{};
+  const Millis second{1000};
+  Fd writer(open((root / "state").c_str(), O_WRONLY | O_CLOEXEC));
+  REQUIRE(disk->replace("state", digest_of("old"), "ours"));
+  REQUIRE(write(writer.get(), "late!", 5) == 5);
+  CHECK(disk->late_writes(start).empty());
+  // The writer may not have finished.
+  CHECK(disk->late_writes(start + second).empty());
+  CHECK(count_files(root.path()) == 2);
+  SUBCASE("when the writer has closed") {
+    writer.reset();
+    const auto late = disk->late_writes(start + 2 * second);
+    REQUIRE(late.size() == 1);
+    CHECK(late[0].path == "state");
+    CHECK(late[0].bytes == "late!");
+  }
+  SUBCASE("after a minute at the latest") {
+    CHECK(disk->late_writes(start + 60 * second).size() == 1);
+  }
+  CHECK(disk->late_writes(start + 70 * second).empty());
+  CHECK(slurp(root / "state") == "ours");
+  CHECK(count_files(root.path()) == 1);
+}
+
+TEST_CASE("an exchanged file nobody writes to is removed after a second") {
+  const TempFolder root;
+  test::write(root / "state", "old");
+  const auto disk = disk_of(root.path());
+  REQUIRE(disk->replace("state", digest_of("old"), "ours"));
+  const Time start{};
+  CHECK(disk->late_writes(start).empty());
+  CHECK(count_files(root.path()) == 2);
+  CHECK(disk->late_writes(start + Millis(1000)).empty());
+  CHECK(count_files(root.path()) == 1);
+}
+
+}  // namespace baton

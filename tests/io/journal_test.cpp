@@ -1,0 +1,405 @@
+#include "io/journal.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <doctest/doctest.h>
+
+#include "io/child.h"
+#include "io/journal_reader.h"
+#include "io/journal_rows.h"
+#include "io/sqlite.h"
+#include "io/temp_folder.h"
+
+namespace baton {
+namespace {
+
+using namespace baton::test;  // NOLINT(google-build-using-namespace): the rows of these tests
+
+std::unique_ptr<Journal> opened(const std::string& folder) {
+  auto journal = open_journal(folder);
+  REQUIRE_MESSAGE(journal.has_value(), (journal ? "" : describe(journal.error())));
+  return std::move(*journal);
+}
+
+void commit(Journal& journal, const Commit& step) {
+  auto done = journal.commit(step);
+  REQUIRE_MESSAGE(done.has_value(), (done ? "" : describe(done.error())));
+}
+
+Ledger loaded(Journal& journal) {
+  auto ledger = journal.load();
+  REQUIRE_MESSAGE(ledger.has_value(), (ledger ? "" : describe(ledger.error())));
+  return std::move(*ledger);
+}
+
+void check_sample(const Ledger& ledger) {
+  const Commit sample = sample_commit();
+  CHECK(ledger.arrival == 41);
+  CHECK(ledger.intent == 10);
+  REQUIRE(ledger.accepted.size() == 2);
+  CHECK(ledger.accepted[0] == sample.accepted[1].first);
+  CHECK(ledger.accepted[1] == sample.accepted[0].first);
+  CHECK(ledger.rejected == sample.rejected);
+  CHECK(ledger.stages == sample.stages);
+  REQUIRE(ledger.memos.size() == 2);
+  CHECK(ledger.memos[0] == sample.memos[1]);
+  CHECK(ledger.memos[1] == sample.memos[0]);
+  CHECK(ledger.runs == sample.runs);
+  CHECK(ledger.intents == sample.intents);
+  REQUIRE(ledger.controls.size() == 2);
+  CHECK(ledger.controls[0] == sample.controls[1]);
+  CHECK(ledger.controls[1] == sample.controls[0]);
+  REQUIRE(ledger.replies.size() == 1);
+  CHECK(ledger.replies[0].first == "r1");
+  CHECK(ledger.replies[0].second == sample.replies[0]);
+}
+
+/// Runs SQL on the file, as somebody who damages it would.
+void tamper(const std::string& folder, const std::string& sql) {
+  auto db = sqlite::Database::open(journal_path(folder), sqlite::Database::Access::write);
+  REQUIRE(db.has_value());
+  auto done = (*db)->execute(sql);
+  REQUIRE_MESSAGE(done.has_value(), (done ? "" : describe(done.error())));
+}
+
+}  // namespace
+
+TEST_CASE("a new journal is empty, private, and may be opened again") {
+  const TempFolder scratch;
+  for (int round = 0; round < 2; ++round) {
+    const auto journal = opened(scratch.path());
+    const Ledger ledger = loaded(*journal);
+    CHECK(ledger.arrival == 0);
+    CHECK(ledger.accepted.empty());
+    CHECK(ledger.runs.empty());
+  }
+  struct stat facts {};
+  for (const char* name : {"journal.db", "journal.db-wal", "journal.db-shm"}) {
+    CAPTURE(name);
+    REQUIRE(stat((scratch / name).c_str(), &facts) == 0);
+    CHECK((facts.st_mode & 0777U) == 0640U);
+  }
+}
+
+TEST_CASE("every row comes back as it was, however often it is loaded or opened") {
+  const TempFolder scratch;
+  {
+    const auto journal = opened(scratch.path());
+    commit(*journal, sample_commit());
+    check_sample(loaded(*journal));
+    check_sample(loaded(*journal));
+    CHECK(*journal->bytes("tickets/a.json") == std::string("{\"a\":\0}", 7));
+    CHECK(journal->bytes("b/gone.json")->empty());
+    CHECK(journal->bytes("nowhere").error().code == Errc::not_found);
+  }
+  const auto journal = opened(scratch.path());
+  check_sample(loaded(*journal));
+}
+
+TEST_CASE("rows replace those of the same identity, and done work goes") {
+  const TempFolder scratch;
+  const auto journal = opened(scratch.path());
+  commit(*journal, sample_commit());
+  Commit next;
+  next.accepted.emplace_back(
+      AcceptedRow{"tickets/a.json", flow_a(), "ticket", "a", digest_of("y"), 44, "aa01", true},
+      "y");
+  next.moved_away = {"b/gone.json"};
+  next.no_longer_rejected = {"b/bad.json"};
+  next.stages.push_back(sample_stage(6));
+  next.memos.emplace_back(flow_a(), Json(4));
+  next.runs = {ended_run("aa01", 5, 1000)};
+  next.intents_done = {7, 8, 10};
+  next.controls.push_back({flow_a(), Control::run, "", "", at(8), at(8), true});
+  commit(*journal, next);
+
+  const Ledger ledger = loaded(*journal);
+  REQUIRE(ledger.accepted.size() == 1);
+  CHECK(ledger.accepted[0] == next.accepted[0].first);
+  CHECK(*journal->bytes("tickets/a.json") == "y");
+  CHECK(ledger.rejected.empty());
+  CHECK(ledger.stages == next.stages);
+  CHECK(ledger.memos[1].second == Json(4));
+  CHECK(ledger.runs[0] == next.runs[0]);
+  REQUIRE(ledger.intents.size() == 1);
+  CHECK(ledger.intents[0].id == 9);
+  CHECK(ledger.controls[1].control == Control::run);
+  CHECK(ledger.arrival == 44);
+  CHECK(ledger.intent == 10);
+}
+
+TEST_CASE("a forgotten flow leaves nothing but the numbers it used and the event about it") {
+  const TempFolder scratch;
+  const auto journal = opened(scratch.path());
+  commit(*journal, sample_commit());
+  Commit next;
+  next.forgotten = {flow_a()};
+  next.events.push_back({0, at(90), "forgotten", flow_a(), "", "", "", "asked"});
+  commit(*journal, next);
+  const Ledger ledger = loaded(*journal);
+  CHECK(ledger.accepted.size() == 1);
+  CHECK(ledger.stages.empty());
+  CHECK(ledger.runs.empty());
+  CHECK(ledger.intents.empty());
+  CHECK(ledger.controls.size() == 1);
+  CHECK(ledger.arrival == 41);
+  CHECK(ledger.intent == 10);
+  const auto reader = read_journal(scratch.path());
+  REQUIRE(reader.has_value());
+  const auto events = (*reader)->events({.flow = flow_a(), .since = {}});
+  REQUIRE(events.has_value());
+  REQUIRE(events->size() == 1);
+  CHECK(events->front().event == "forgotten");
+  CHECK(events->front().seq == 3);
+  CHECK((*reader)->replaced("tickets/a.json")->empty());
+}
+
+TEST_CASE("of the ended runs those of present generations and of the last hour are loaded") {
+  const TempFolder scratch;
+  const auto journal = opened(scratch.path());
+  Commit step;
+  step.stages.push_back(sample_stage(5));
+  step.runs = {ended_run("old-other", 4, 1000), ended_run("old-present", 5, 1001),
+               ended_run("late-other", 3, 9000), ended_run("newest", 2, 9000 + 3599)};
+  Run live = sample_run("old-live", 1, 900);
+  live.state = RunState::stopping;
+  live.stop_why = "asked";
+  step.runs.push_back(live);
+  commit(*journal, step);
+  std::vector<std::string> ids;
+  for (const Run& run : loaded(*journal).runs)
+    ids.push_back(run.id);
+  CHECK(ids == std::vector<std::string>{"old-live", "old-present", "late-other", "newest"});
+}
+
+TEST_CASE("one attempt of a key cannot be started twice") {
+  const TempFolder scratch;
+  auto journal = opened(scratch.path());
+  Commit first;
+  first.runs = {sample_run("aa", 5, 1000)};
+  commit(*journal, first);
+  Commit second;
+  second.runs = {sample_run("bb", 5, 1001)};
+  second.events.push_back({0, at(1), "started", flow_a(), "", "", "bb", ""});
+
+  SUBCASE("the commit fails as a whole, and the journal is not to be relied on") {
+    const auto done = journal->commit(second);
+    REQUIRE(!done.has_value());
+    CHECK(done.error().code == Errc::io);
+    CHECK(journal->commit(Commit{}).error() == done.error());
+    journal = opened(scratch.path());
+    CHECK(loaded(*journal).runs == first.runs);
+  }
+  SUBCASE("unless the first was voided, also in the same step") {
+    Run voided = first.runs[0];
+    voided.state = RunState::ended;
+    voided.outcome = Outcome::voided;
+    second.runs.push_back(voided);
+    commit(*journal, second);
+    CHECK(loaded(*journal).runs.size() == 2);
+  }
+  SUBCASE("or forgiven") {
+    Run forgiven = ended_run("aa", 5, 1000);
+    second.runs.push_back(forgiven);
+    commit(*journal, second);
+    CHECK(loaded(*journal).runs.size() == 2);
+  }
+}
+
+TEST_CASE("what was committed is there after the writer was killed") {
+  const TempFolder scratch;
+  const int status = in_child([&] {
+    auto journal = open_journal(scratch.path());
+    if (!journal)
+      return 1;
+    Journal* killed = journal->release();
+    return killed->commit(sample_commit()) ? 0 : 1;
+  });
+  REQUIRE(status == 0);
+  CHECK(std::filesystem::file_size(scratch / "journal.db-wal") > 0);
+  SUBCASE("in place") {
+    check_sample(loaded(*opened(scratch.path())));
+  }
+  SUBCASE("in a copy without the -shm file") {
+    const TempFolder copy;
+    for (const char* name : {"journal.db", "journal.db-wal"})
+      std::filesystem::copy_file(scratch / name, copy / name);
+    check_sample(loaded(*opened(copy.path())));
+  }
+}
+
+TEST_CASE("a WAL cut anywhere gives whole steps only") {
+  const TempFolder scratch;
+  const int status = in_child([&] {
+    auto journal = open_journal(scratch.path());
+    if (!journal)
+      return 1;
+    Journal* killed = journal->release();
+    for (int i = 1; i <= 3; ++i) {
+      Commit step;
+      step.stages.push_back(sample_stage(static_cast<std::uint64_t>(i)));
+      step.memos.emplace_back(flow_a(), Json(i));
+      if (!killed->commit(step))
+        return 1;
+    }
+    return 0;
+  });
+  REQUIRE(status == 0);
+  const std::string main_file = slurp(scratch / "journal.db");
+  const std::string wal = slurp(scratch / "journal.db-wal");
+  for (std::size_t size = 0; size <= wal.size(); size += 1031) {
+    CAPTURE(size);
+    const TempFolder copy;
+    write(copy / "journal.db", main_file);
+    write(copy / "journal.db-wal", wal.substr(0, size));
+    auto journal = open_journal(copy.path());
+    if (!journal)
+      continue;
+    const auto ledger = (*journal)->load();
+    if (!ledger || ledger->stages.empty())
+      continue;
+    REQUIRE(ledger->memos.size() == 1);
+    CHECK(Json(ledger->stages[0].state.generation) == ledger->memos[0].second);
+  }
+}
+
+TEST_CASE("a damaged file is an error or unnoticed, never a crash") {
+  const TempFolder scratch;
+  commit(*opened(scratch.path()), sample_commit());
+  const std::string good = slurp(scratch / "journal.db");
+  REQUIRE(good.size() > 8192);
+  const auto look = [&](const std::string& bytes) {
+    const TempFolder copy;
+    write(copy / "journal.db", bytes);
+    auto journal = open_journal(copy.path());
+    if (!journal)
+      return journal.error().code;
+    auto ledger = (*journal)->load();
+    if (!ledger)
+      return ledger.error().code;
+    auto done = (*journal)->commit(sample_commit());
+    return done ? Errc::parse : done.error().code;
+  };
+  SUBCASE("cut") {
+    for (std::size_t size = 1; size < good.size(); size += 4096 - 17) {
+      CAPTURE(size);
+      CHECK(look(good.substr(0, size)) == Errc::io);
+    }
+  }
+  SUBCASE("flipped") {
+    for (std::size_t place = 0; place < good.size(); place += 457) {
+      CAPTURE(place);
+      std::string bad = good;
+      bad[place] = static_cast<char>(bad[place] ^ 0x5a);
+      const Errc code = look(bad);
+      CHECK((code == Errc::io || code == Errc::parse));
+    }
+  }
+  SUBCASE("something else altogether") {
+    CHECK(look(std::string(5000, 'x')) == Errc::io);
+  }
+}
+
+TEST_CASE("rows that do not hold what they should are refused by name") {
+  struct Row {
+    const char* sql;
+    const char* message;
+  };
+  const TempFolder scratch;
+  commit(*opened(scratch.path()), sample_commit());
+  for (const Row& row : {
+           Row{"UPDATE runs SET state = 'flying'", "runs.state is 'flying'"},
+           Row{"UPDATE runs SET outcome = 'won'", "runs.outcome is 'won'"},
+           Row{"UPDATE runs SET attempt = -1 WHERE id = 'aa01'", "runs.attempt is '-1'"},
+           Row{"UPDATE runs SET claims = '[[1,2]]'", "runs.claims is '[[1,2]]'"},
+           Row{"UPDATE runs SET base = '[[\"a\",\"z\"]]'", "runs.base is '[[\"a\",\"z\"]]'"},
+           Row{"UPDATE documents SET digest = 'nn'", "documents.digest is 'nn'"},
+           Row{"UPDATE documents SET present = 2", "documents.present is '2'"},
+           Row{"UPDATE generations SET entries_by_stage = '{'", "entries_by_stage is '{'"},
+           Row{"UPDATE generations SET entries_by_stage = '[]'", "entries_by_stage is '[]'"},
+           Row{"UPDATE memos SET memo = 'x'", "memos.memo is 'x'"},
+           Row{"UPDATE intents SET kind = 'burn'", "intents.kind is 'burn'"},
+           Row{"UPDATE controls SET control = 'fly'", "controls.control is 'fly'"},
+       }) {
+    CAPTURE(row.sql);
+    const TempFolder copy;
+    std::filesystem::copy_file(scratch / "journal.db", copy / "journal.db");
+    tamper(copy.path(), row.sql);
+    const auto ledger = opened(copy.path())->load();
+    REQUIRE(!ledger.has_value());
+    CHECK(ledger.error().code == Errc::io);
+    CAPTURE(ledger.error().message);
+    CHECK(ledger.error().message.find(row.message) != std::string::npos);
+  }
+}
+
+TEST_CASE("a journal of a newer baton is left alone") {
+  const TempFolder scratch;
+  commit(*opened(scratch.path()), sample_commit());
+  tamper(scratch.path(), "UPDATE meta SET value = 99 WHERE name = 'schema_version'");
+  const auto journal = open_journal(scratch.path());
+  REQUIRE(!journal.has_value());
+  CHECK(journal.error().code == Errc::io);
+  CHECK(journal.error().message.find("newer baton") != std::string::npos);
+  CHECK(read_journal(scratch.path()).error().code == Errc::io);
+}
+
+TEST_CASE("what is no folder or no file is refused") {
+  const TempFolder scratch;
+  CHECK(open_journal(scratch / "none").error().code == Errc::not_found);
+  std::filesystem::create_symlink("/dev/null", journal_path(scratch.path()));
+  CHECK(open_journal(scratch.path()).error().code == Errc::not_regular);
+}
+
+TEST_CASE("codes of SQLite mean what a caller can act upon") {
+  constexpr int kFull = 13;
+  constexpr int kBusySnapshot = 5 | (2 << 8);
+  constexpr int kWrite = 10 | (3 << 8);
+  constexpr int kSync = 10 | (4 << 8);
+  CHECK(sqlite::error_code(kFull, 0) == Errc::no_space);
+  CHECK(sqlite::error_code(kWrite, ENOSPC) == Errc::no_space);
+  CHECK(sqlite::error_code(kWrite, EDQUOT) == Errc::no_space);
+  CHECK(sqlite::error_code(kWrite, EIO) == Errc::io);
+  CHECK(sqlite::error_code(kSync, ENOSPC) == Errc::io);
+  CHECK(sqlite::error_code(kBusySnapshot, 0) == Errc::busy);
+  CHECK(sqlite::error_code(11, 0) == Errc::io);
+}
+
+TEST_CASE("on a full disk nothing is written, and work goes on when there is room again") {
+  const TempFolder scratch;
+  if (geteuid() != 0 ||
+      mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=768k,mode=0750") != 0) {
+    MESSAGE("skipped: cannot mount a small tmpfs");
+    return;
+  }
+  {
+    const auto journal = opened(scratch.path());
+    commit(*journal, sample_commit());
+    write(scratch / "ballast", std::string(200'000, 'x'));
+    Commit big;
+    big.memos.emplace_back(flow_a(), Json("new"));
+    big.accepted.emplace_back(AcceptedRow{"big", flow_a(), "k", "", digest_of("b"), 50, "", true},
+                              std::string(600'000, 'b'));
+    for (int round = 0; round < 2; ++round) {
+      const auto done = journal->commit(big);
+      REQUIRE(!done.has_value());
+      CHECK(done.error().code == Errc::no_space);
+      check_sample(loaded(*journal));
+    }
+    std::filesystem::remove(scratch / "ballast");
+    big.accepted[0].second = std::string(100'000, 'b');
+    commit(*journal, big);
+    CHECK(journal->bytes("big")->size() == 100'000);
+    CHECK(loaded(*journal).memos[1].second == Json("new"));
+  }
+  CHECK(loaded(*opened(scratch.path())).arrival == 50);
+  CHECK(umount(scratch.path().c_str()) == 0);
+}
+
+}  // namespace baton

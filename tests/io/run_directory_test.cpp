@@ -1,0 +1,81 @@
+#include "io/run_directory.h"
+
+#include <sys/stat.h>
+
+#include "io/bench.h"
+
+using baton::test::slurp;
+using baton::test::TempFolder;
+namespace fs = std::filesystem;
+
+TEST_CASE("placeholders of a run are filled in, everything else stays") {
+  struct Row {
+    const char* text;
+    const char* filled;
+  };
+  for (const Row& row :
+       {Row{"", ""}, Row{"${run_id}", "7f"}, Row{"a${run_dir}b", "a/r/7fb"},
+        Row{"${prompt_file}${run_id}", "/r/7f/prompt7f"}, Row{"${run_id", "${run_id"},
+        Row{"$run_id ${x}", "$run_id ${x}"}, Row{"$${run_id}", "$7f"}}) {
+    CAPTURE(row.text);
+    CHECK(baton::fill_in(row.text, "7f", "/r/7f") == row.filled);
+  }
+}
+
+TEST_CASE("modes of a run's files do not depend on the umask") {
+  const TempFolder temp;
+  const mode_t before = umask(0077);
+  const auto made = baton::make_run_directory({.path = temp / "runs", .group = getegid()}, "7f",
+                                              "prompt", "launch");
+  umask(before);
+  REQUIRE(made);
+  const fs::path run = fs::path(temp / "runs") / "7f";
+  const auto mode = [](const fs::path& path) {
+    return static_cast<unsigned>(fs::status(path).permissions());
+  };
+  CHECK(mode(temp / "runs") == 0750);
+  CHECK(mode(run) == 0750);
+  CHECK(mode(run / "lock") == 0640);
+  CHECK(mode(run / "prompt") == 0640);
+  CHECK(mode(run / "launch") == 0600);
+  CHECK(slurp(run / "prompt") == "prompt");
+  CHECK(
+      baton::make_run_directory({.path = temp / "runs", .group = {}}, "7f", "", "").error().code ==
+      baton::Errc::changed);
+}
+
+TEST_CASE("a run's lock is held by one") {
+  const TempFolder temp;
+  const auto made = baton::make_run_directory({.path = temp.path(), .group = {}}, "7f", "", "");
+  REQUIRE(made);
+  {
+    const auto lock = baton::take_run_lock(*made);
+    REQUIRE(lock);
+    CHECK(*lock);
+    const auto second = baton::take_run_lock(*made);
+    REQUIRE(second);
+    CHECK_FALSE(*second);
+  }
+  const auto again = baton::take_run_lock(*made);
+  REQUIRE(again);
+  CHECK(*again);
+}
+
+TEST_CASE("removing a run's folder follows no links") {
+  const TempFolder temp;
+  const fs::path run = temp / "run";
+  const fs::path precious = temp / "precious";
+  fs::create_directories(run / "a" / "b");
+  fs::create_directory(precious);
+  std::ofstream(precious / "file") << "x";
+  std::ofstream(run / "a" / "b" / "file") << "x";
+  fs::create_symlink(precious, run / "a" / "link");
+  fs::create_symlink(precious / "file", run / "link");
+  CHECK(baton::remove_run_directory(run));
+  CHECK_FALSE(fs::exists(run));
+  CHECK(slurp(precious / "file") == "x");
+  CHECK(baton::remove_run_directory(run));  // gone already
+  fs::create_symlink(precious, temp / "looks-like-a-run");
+  (void)baton::remove_run_directory(temp / "looks-like-a-run");
+  CHECK(slurp(precious / "file") == "x");
+}
