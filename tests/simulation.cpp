@@ -3,8 +3,9 @@
 // port calls, also while it recovers; power cuts; full disks; operators. After every step the
 // promises of src/README.md must hold, and when the world has come to rest nothing may be lost.
 //
-// A failing seed prints `seed=S step=N` and is replayed by `--first S --seeds 1`. Each mutant takes
-// one piece out of the protocol and must be caught, otherwise the green of the rest means nothing.
+// A failing seed prints `seed=S step=N` and is replayed by `--first S --seeds 1 --trace`. Each
+// mutant takes one piece out of the protocol and must be caught, otherwise the green of the rest
+// means nothing.
 
 #include <algorithm>
 #include <array>
@@ -100,8 +101,8 @@ const std::vector<std::string> kToyStages = {"work", "next", "both", "log", "res
 
 class Simulation {
  public:
-  Simulation(std::uint64_t seed, Mutant mutant, Counts& counts)
-      : random_(seed), mutant_(mutant), counts_(counts) {
+  Simulation(std::uint64_t seed, Mutant mutant, Counts& counts, bool tracing)
+      : random_(seed), mutant_(mutant), tracing_(tracing), counts_(counts) {
     configure();
     mutate();
   }
@@ -112,9 +113,11 @@ class Simulation {
       act();
       daemon();
       check();
+      trace();
     }
     if (!fault_)
       rest();
+    trace();
     counts_.steps += step_;
     ++counts_.seeds;
     counts_.commits += world_.journal.commits;
@@ -178,6 +181,19 @@ class Simulation {
         for (const Intent& intent : commit.intents)
           (void)perform(world_.disk, intent);
       };
+  }
+
+  /// The files and what was said since the last step, for somebody who replays a seed.
+  void trace() {
+    if (!tracing_)
+      return;
+    std::printf("--- step %llu%s\n", static_cast<unsigned long long>(step_),
+                world_.engine == nullptr ? ", no daemon" : "");
+    for (const auto& [path, bytes] : world_.disk.files())
+      std::printf("    %s: %s\n", path.c_str(), bytes.c_str());
+    for (const Event& event : std::exchange(world_.observer.events, {}))
+      std::printf("  %s %s %s %s: %s\n", event.event.c_str(), text(event.flow).c_str(),
+                  event.subject.c_str(), event.run.substr(0, 8).c_str(), event.why.c_str());
   }
 
   void say(std::string what) {
@@ -651,6 +667,7 @@ class Simulation {
 
   Random random_;
   Mutant mutant_;
+  bool tracing_;
   Counts& counts_;
   World world_;
   std::vector<Input> queue_;  ///< events on their way
@@ -668,6 +685,7 @@ struct Arguments {
   std::uint64_t first = 1;
   std::string mutant;
   bool quiet = false;
+  bool trace = false;
 };
 
 void print(const Counts& counts) {
@@ -684,7 +702,7 @@ void print(const Counts& counts) {
 std::optional<std::pair<std::uint64_t, Fault>> sweep(const Arguments& arguments, Mutant mutant,
                                                      Counts& counts) {
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.seeds; ++seed)
-    if (auto fault = Simulation(seed, mutant, counts).run())
+    if (auto fault = Simulation(seed, mutant, counts, arguments.trace).run())
       return std::pair(seed, *fault);
   return std::nullopt;
 }
@@ -728,6 +746,8 @@ int simulate(const std::vector<std::string>& words) {
     const bool more = i + 1 < words.size();
     if (words[i] == "--quiet") {
       arguments.quiet = true;
+    } else if (words[i] == "--trace") {
+      arguments.trace = true;
     } else if (words[i] == "--seeds" && more) {
       arguments.seeds = std::strtoull(words[++i].c_str(), nullptr, 10);
     } else if (words[i] == "--first" && more) {
@@ -735,7 +755,9 @@ int simulate(const std::vector<std::string>& words) {
     } else if (words[i] == "--mutant" && more) {
       arguments.mutant = words[++i];
     } else {
-      std::printf("baton_simulation [--seeds N] [--first SEED] [--mutant NAME|all] [--quiet]\n");
+      std::printf(
+          "baton_simulation [--seeds N] [--first SEED] [--mutant NAME|all] [--quiet] "
+          "[--trace]\n");
       return 2;
     }
   }
