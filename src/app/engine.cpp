@@ -140,7 +140,7 @@ class RealEngine : public Engine {
   std::optional<Time> retry_;         ///< the last step could not be committed
   std::optional<Time> try_again_;     ///< starts are held until then: no processes, no room
   std::string trouble_;
-  std::string stop_why_;           ///< not empty: all agents are to end
+  std::string stop_why_;  ///< not empty: all agents are to end
 };
 
 Result<void> RealEngine::recover() {

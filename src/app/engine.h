@@ -74,7 +74,8 @@ class Engine {
   /// No new starts from now on (`drain`, or the daemon is ending).
   virtual void drain() = 0;
   virtual bool draining() const = 0;
-  /// Ends all agents (an impatient Ctrl-C). Not remembered: the next daemon starts their work again.
+  /// Ends all agents (an impatient Ctrl-C). Not remembered: the next daemon starts their work
+  /// again.
   virtual void stop_agents(const std::string& why) = 0;
   virtual void running_elsewhere(std::uint32_t agents) = 0;
   /// A request to read the configuration again came in; answer it with `answer`.
