@@ -2,12 +2,16 @@
 
 #include <array>
 
+#include "dialects/agent_run/agent_run.h"
+#include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/rules.h"
 
 namespace baton {
 
 std::span<const Dialect* const> dialects() {
   static const std::array kAll = {
+      &agent_run_dialect(),
+      &fsm_loop_dialect(),
       &rules_dialect(),
   };
   return kAll;
