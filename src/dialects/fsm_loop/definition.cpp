@@ -85,7 +85,7 @@ class Resolver {
   }
 
   void add(const std::string& name, std::string pointer, Json body, Definition& definition) {
-    State state{name, std::move(pointer), std::move(body)};
+    State state{name, std::move(pointer), std::move(body), definition.open};
     if (const auto fragment = json::text(*state.body, "fragment"))
       work_in(std::string(*fragment), state);
     definition.states.push_back(std::move(state));

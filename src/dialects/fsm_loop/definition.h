@@ -15,7 +15,7 @@ struct State {
   std::string name;
   std::string pointer;  ///< of what it was made from, in the file as it stands
   Json body;
-  bool open = false;  ///< builds on a fragment of another file: more may come from there
+  bool open = false;  ///< builds on another file: more may come from there
   bool terminal() const { return json::boolean(*body, "terminal").value_or(false); }
 };
 

@@ -41,9 +41,14 @@ class StateCheck {
     ways();
     spelling();
     action_type();
-    together();
     throttle();
-    if (const Value* const evaluate = json::child(body_, "evaluate"))
+    // What a state of another file completes cannot be missing here.
+    const Value* const evaluate = json::child(body_, "evaluate");
+    if (!state_.open)
+      together();
+    if (evaluate != nullptr && state_.open)
+      check_evaluate_keys(*evaluate, at("evaluate"), findings_);
+    else if (evaluate != nullptr)
       check_evaluate(*evaluate, at("evaluate"), findings_);
     check_texts(root_, state_, findings_);
   }
