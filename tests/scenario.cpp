@@ -398,6 +398,11 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          return r.settle();
        }},
       {"disk", [](Runner& r, const Value& v, const Value&) { return r.disk(v); }},
+      {"list_fails",
+       [](Runner& r, const Value&, const Value&) -> Fault {
+         r.world_.disk.list_fails = Errc::busy;
+         return std::nullopt;
+       }},
       {"agents",
        [](Runner& r, const Value& v, const Value&) -> Fault {
          r.world_.agents.prepare_fails =

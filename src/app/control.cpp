@@ -68,8 +68,12 @@ Answer forget(FlowBook& book, Draft& draft) {
     return {false, "agents of it are running; `baton stop " + text(book.id) + "` first"};
   const auto there = std::find_if(book.accepted.begin(), book.accepted.end(),
                                   [](const auto& row) { return row.second.present; });
-  if (there != book.accepted.end())
-    return {false, there->first + " is still there and would start it anew; remove it first"};
+  // A rejected version is only remembered while its file is there.
+  const std::string path = there != book.accepted.end() ? there->first
+                           : book.rejected.empty()      ? ""
+                                                        : book.rejected.begin()->first;
+  if (!path.empty())
+    return {false, path + " is still there and would start it anew; remove it first"};
   draft.forget(book.id);
   return {true, "forgotten"};
 }

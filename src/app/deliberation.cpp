@@ -92,10 +92,12 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
       break;
   }
   book.notices = std::move(said);
+  const std::optional<Hold> before = book.held;
   hold(book, *entry, draft.now);
   if (!trouble.empty()) {
     book.held = Hold{"", "", "own_write", trouble};
-    draft.event("held", book.id, trouble);
+    if (before != book.held)
+      draft.event("held", book.id, trouble);
   }
   forget_old_runs(book, draft.now);
   library_.keep(flow, std::move(docs));

@@ -92,6 +92,7 @@ class RealEngine : public Engine {
   void end(Draft& draft, RunEnd end);
   Result<void> look(Draft& draft);
   void requests(Draft& draft);
+  bool awaits_write(const std::string& path) const;
   void due(Draft& draft);
   Result<void> decide(Draft& draft);
   Plan reconcile_all(const Draft& draft, const Refused& refused) const;
@@ -171,14 +172,16 @@ Result<void> RealEngine::recover() {
     }
   }
   for (const Intent& intent : ledger->intents) {
-    Settled settled = settle(ports_.disk, intent, works_->setup.load.max_bytes);
-    if (settled == Settled::redo) {
+    if (awaits_write(intent.path)) {
+      open_intents_.push_back(intent);
+      continue;
+    }
+    if (settle(ports_.disk, intent, works_->setup.load.max_bytes) == Settled::redo) {
       const auto done = baton::perform(ports_.disk, intent);
-      if (!done && done.error().code == Errc::no_space) {
+      if (!done && (done.error().code == Errc::no_space || done.error().code == Errc::busy)) {
         open_intents_.push_back(intent);
         continue;
       }
-      settled = done ? Settled::done : Settled::abandoned;
     }
     intents_done_.push_back(intent.id);
     dirty_.insert(intent.path);
@@ -317,10 +320,22 @@ Result<void> RealEngine::look(Draft& next) {
   for (const LateWrite& write : late_)
     if (auto done = works_->intake.late(write, next, requests_); !done)
       return done;
-  for (const std::string& path : dirty_)
+  for (const std::string& path : dirty_) {
+    // What stands there is older than what was accepted. Looked at when it is written.
+    const bool planned = std::any_of(next.writes.begin(), next.writes.end(),
+                                     [&](const Intent& write) { return write.path == path; });
+    if (planned || awaits_write(path))
+      continue;
     if (auto done = works_->intake.look(path, next, requests_); !done)
       return done;
+  }
   return {};
+}
+
+bool RealEngine::awaits_write(const std::string& path) const {
+  return std::any_of(open_intents_.begin(), open_intents_.end(), [&](const Intent& intent) {
+    return intent.path == path || intent.to == path;
+  });
 }
 
 void RealEngine::due(Draft& next) {
@@ -642,8 +657,11 @@ void RealEngine::publish(Draft& next) {
   again_.clear();
   asked_to_stop_.clear();
   look_for_requests_ = false;
-  decide_all_ = false;
-  first_start_ = false;
+  // Nothing is known of the root before it could be listed.
+  if (!rescan_) {
+    decide_all_ = false;
+    first_start_ = false;
+  }
 }
 
 void RealEngine::perform(const Draft& next, const Prepares& prepared) {
@@ -653,8 +671,12 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   std::vector<Intent> writes = std::exchange(open_intents_, {});
   writes.insert(writes.end(), next.writes.begin(), next.writes.end());
   for (const Intent& write : writes) {
-    const auto done = baton::perform(ports_.disk, write);
+    // A write behind one that waits for room waits too: it builds on it.
+    const bool behind = awaits_write(write.path);
+    const auto done = behind ? Result<void>(fail(Errc::busy, "an earlier write waits for room"))
+                             : baton::perform(ports_.disk, write);
     late_check_ = next.now + kLateWrites;
+    dirty_.insert(write.path);
     if (!done) {
       unfit.insert(write.flow);
       if (done.error().code == Errc::no_space || done.error().code == Errc::busy) {
@@ -662,9 +684,7 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
         retry_ = next.now + kTryAgain;
         continue;
       }
-      dirty_.insert(write.path);
       again_.insert(write.flow);
-      pending_ = true;
     }
     intents_done_.push_back(write.id);
     pending_ = true;

@@ -325,6 +325,10 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
                     "what was written is kept in the journal");
     return {};
   }
+  // What stands there now may be news itself; it comes first, and the late write is compared with
+  // it.
+  if (auto looked = look(write.path, draft, requests); !looked)
+    return looked;
   auto there = ports_.disk.read(write.path, limits_.max_bytes);
   if (!there)
     return {};

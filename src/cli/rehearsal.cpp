@@ -160,7 +160,7 @@ Result<void> Rehearsal::run(Setup setup) {
   return {};
 }
 
-Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context) {
+Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Options options) {
   auto setup = context.setup(context.root());
   if (!setup)
     return pass_on(setup);
@@ -180,7 +180,8 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context) {
   auto rehearsal = std::unique_ptr<Rehearsal>(
       new Rehearsal(std::make_unique<World>(*std::move(disk), std::move(reader))));
   rehearsal->daemon_lives_ = lives;
-  setup->may_start = lives;
+  setup->may_start = lives || options.as_daemon;
+  setup->act_on_existing = options.act_on_existing;
   if (auto done = rehearsal->run(*std::move(setup)); !done)
     return pass_on(done);
   return rehearsal;
@@ -244,9 +245,11 @@ Result<FlowId> Rehearsal::flow(const std::string& name) const {
 Result<FlowId> choose_flow(const std::string& name, const std::vector<FlowId>& known) {
   std::vector<FlowId> fits;
   std::vector<std::string> names;
+  std::vector<std::string> short_names;
   for (const FlowId& flow : known) {
     if (text(flow) == name)
       return flow;
+    short_names.push_back(flow.name);
     if (flow.name == name)
       fits.push_back(flow);
     names.push_back(text(flow));
@@ -261,7 +264,9 @@ Result<FlowId> choose_flow(const std::string& name, const std::vector<FlowId>& k
       names.push_back(text(flow));
     message = "there are several flows called " + printable(name, 100) + ": ";
   } else {
-    const auto near = nearest(name, names);
+    auto near = nearest(name, names);
+    if (!near)
+      near = nearest(name, short_names);
     message = "there is no flow " + printable(name, 100);
     if (near)
       return fail(Errc::usage, message + "; did you mean " + *near + "?");
