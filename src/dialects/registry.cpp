@@ -2,12 +2,14 @@
 
 #include <array>
 
+#include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/rules.h"
 
 namespace baton {
 
 std::span<const Dialect* const> dialects() {
   static const std::array kAll = {
+      &ccw_loop_dialect(),
       &rules_dialect(),
   };
   return kAll;
