@@ -3,6 +3,7 @@
 #include <array>
 
 #include "dialects/ccw_loop/ccw_loop.h"
+#include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/rules.h"
 
 namespace baton {
@@ -10,6 +11,7 @@ namespace baton {
 std::span<const Dialect* const> dialects() {
   static const std::array kAll = {
       &ccw_loop_dialect(),
+      &ml_workflow_dialect(),
       &rules_dialect(),
   };
   return kAll;
