@@ -66,7 +66,7 @@ class Court {
   /// A dialect that has schemas already, but no code.
   const Catalog::Entry& stand_in(const std::string& dialect, const std::string& kind,
                                  const fs::path& file) {
-    static const Dialect kNone = {.name = "none"};
+    static const Dialect none = {.name = "none"};
     FileKind own;
     own.kind = kind;
     own.schema = "schemas/" + dialect + "/" + kind + ".schema.json";
@@ -74,7 +74,7 @@ class Court {
                  : file.extension() == ".yaml" ? Format::yaml
                                                : Format::json;
     Catalog::Entry& entry = stand_ins_[dialect + "/" + kind];
-    entry.dialect = &kNone;
+    entry.dialect = &none;
     entry.kinds = {own};
     return entry;
   }

@@ -17,9 +17,9 @@ namespace {
 constexpr std::string_view kNoSuchDay = "S21";
 
 const Value& list(const Value& object, std::string_view name) {
-  static const Value kNone(rapidjson::kArrayType);
+  static const Value none(rapidjson::kArrayType);
   const Value* const found = json::child(object, name);
-  return found != nullptr && found->IsArray() ? *found : kNone;
+  return found != nullptr && found->IsArray() ? *found : none;
 }
 
 std::int64_t count(const Value& items, std::string_view member, std::string_view word) {
@@ -34,16 +34,22 @@ const Value* item_of(const Value& items, std::string_view id) {
   return found == items.End() ? nullptr : found;
 }
 
-/// A counter that repeats what can be counted.
-void compare(const Value& object, const std::string& pointer, std::string_view counter,
-             std::int64_t counted, std::string_view of, std::string_view id, Faults& faults) {
-  if (json::integer(object, counter) == counted)
+/// A counter of an object that repeats what can be counted.
+struct Counter {
+  std::string_view id;
+  std::string_view name;
+  std::int64_t counted;
+  std::string_view of;
+};
+void compare(const Value& object, const std::string& pointer, const Counter& counter,
+             Faults& faults) {
+  const Value* const found = json::child(object, counter.name);
+  if (found == nullptr || json::integer(*found) == counter.counted)
     return;
-  const Value* const found = json::child(object, counter);
-  const std::string number = std::to_string(counted);
-  faults.warning(id, pointer + "/" + std::string(counter),
-                 std::string(counter) + " is " + shown(*found) + ", but there are " + number + " " +
-                     std::string(of),
+  const std::string number = std::to_string(counter.counted);
+  faults.warning(counter.id, pointer + "/" + std::string(counter.name),
+                 std::string(counter.name) + " is " + shown(*found) + ", but there are " + number +
+                     " " + std::string(counter.of),
                  found, number);
 }
 
@@ -127,9 +133,9 @@ void task_rules(const Value& tasks, const std::string& pointer, const Json& opti
 void develop_rules(const Value& develop, const Json& options, Faults& faults) {
   const std::string here = "/skill_state/develop";
   const Value& tasks = list(develop, "tasks");
-  compare(develop, here, "completed", count(tasks, "status", "completed"), "completed tasks", "S3",
-          faults);
-  compare(develop, here, "total", tasks.Size(), "tasks", "S4", faults);
+  compare(develop, here,
+          {"S3", "completed", count(tasks, "status", "completed"), "completed tasks"}, faults);
+  compare(develop, here, {"S4", "total", tasks.Size(), "tasks"}, faults);
   if (const auto current = json::text(develop, "current_task");
       current && item_of(tasks, *current) == nullptr)
     faults.warning("S6", here + "/current_task", "no task is called " + shown(*current),
@@ -140,7 +146,7 @@ void develop_rules(const Value& develop, const Json& options, Faults& faults) {
 void debug_rules(const Value& debug, Faults& faults) {
   const std::string here = "/skill_state/debug";
   const Value& hypotheses = list(debug, "hypotheses");
-  compare(debug, here, "hypotheses_count", hypotheses.Size(), "hypotheses", "S7", faults);
+  compare(debug, here, {"S7", "hypotheses_count", hypotheses.Size(), "hypotheses"}, faults);
   const auto confirmed = json::text(debug, "confirmed_hypothesis");
   if (!confirmed)
     return;
@@ -206,12 +212,12 @@ void time_rules(const Value& root, const Value& skill, Faults& faults) {
 }
 
 void state_rules(const std::string& path, const Value& root, const Json& options, Faults& faults) {
-  static const Value kNone;
+  static const Value none;
   const auto status = parse_status(json::text(root, "status").value_or(""));
   if (!status)
     return;
   const Value* const member = json::child(root, "skill_state");
-  const Value& skill = member != nullptr ? *member : kNone;
+  const Value& skill = member != nullptr ? *member : none;
   name_rule(path, root, faults);
   end_rules(root, *status, faults);
   iteration_rule(root, faults);
