@@ -2,7 +2,9 @@
 
 #include <array>
 
+#include "dialects/agent_run/agent_run.h"
 #include "dialects/ccw_loop/ccw_loop.h"
+#include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/rules.h"
 
@@ -10,9 +12,8 @@ namespace baton {
 
 std::span<const Dialect* const> dialects() {
   static const std::array kAll = {
-      &ccw_loop_dialect(),
-      &ml_workflow_dialect(),
-      &rules_dialect(),
+      &agent_run_dialect(),   &ccw_loop_dialect(), &fsm_loop_dialect(),
+      &ml_workflow_dialect(), &rules_dialect(),
   };
   return kAll;
 }
