@@ -117,7 +117,7 @@ ExitCode explain_alone(const Arguments& arguments, const Context& context) {
 std::optional<std::string> known_path(const Context& context, const Rehearsal& rehearsal,
                                       const std::string& what) {
   const auto real = real_path(what);
-  const auto path = real ? below(context.root(), *real) : std::nullopt;
+  auto path = real ? below(context.root(), *real) : std::nullopt;
   if (!path || !rehearsal.catalog().match(*path))
     return std::nullopt;
   return path;

@@ -1,6 +1,7 @@
 #include "app/status.h"
 
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "base/text.h"
@@ -45,7 +46,7 @@ Colour colour_of(Process process) {
 
 std::string dollars(double cost) {
   constexpr double kCents = 100;
-  const auto cents = static_cast<std::int64_t>(cost * kCents + 0.5);
+  const auto cents = std::llround(cost * kCents);
   const std::string rest = std::to_string(cents % 100);
   return "$" + std::to_string(cents / 100) + "." + (rest.size() < 2 ? "0" : "") + rest;
 }
