@@ -409,6 +409,14 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
              json::text(v) == "refused" ? std::optional(Errc::busy) : std::nullopt;
          return r.settle();
        }},
+      {"stops",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         const auto word = json::text(v).value_or("");
+         r.world_.agents.stop_fails = word == "io"     ? std::optional(Errc::io)
+                                      : word == "busy" ? std::optional(Errc::busy)
+                                                       : std::nullopt;
+         return r.settle();
+       }},
       {"claim_delay",
        [](Runner& r, const Value& v, const Value&) -> Fault {
          r.world_.agents.claim_delay =
