@@ -604,7 +604,9 @@ class Simulation {
     const std::map<Word, bool> truths = {
         {"ended_without_change", done},
         {"attempts_exhausted", failures >= kMaxAttempts},
-        {"interrupted", last != nullptr && last->outcome == Outcome::interrupted},
+        {"interrupted", last != nullptr && last->outcome == Outcome::interrupted &&
+                            world_.setup.on_interrupted != OnInterrupted::retry &&
+                            (world_.setup.on_interrupted != OnInterrupted::fail || book.failed)},
         {"paused", control(Control::pause)},
         {"spawns_per_hour", control(Control::pause)},
         {"stopped", control(Control::stop)},
