@@ -170,7 +170,7 @@ Result<void> RealEngine::recover() {
       if (!found.adopted)
         ends_.push_back(found.end);
       else if (run.state == RunState::stopping)
-        ending_.ask(run);
+        ending_.ask(run, ports_.clock.now());
     }
   }
   dirty_.merge(outbox_.recover(ledger->intents, works_->setup.load.max_bytes));
@@ -216,6 +216,8 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
     next.event("disk_freed", {}, "the journal can be written again");
   for (const std::string& path : works_->intake.due(next.now))
     dirty_.insert(path);
+  ending_.ask_again(books_, next.now);
+  ending_.tell(next, books_);
   for (const RunEnd& ended : ends_)
     ending_.enter(next, books_, ended);
   requests(next);
@@ -345,7 +347,7 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
       ports_.observer.happened(
           Event{0, next.wall, "disk_full", {}, {}, {}, {}, describe(committed.error())});
     }
-    ending_.ask_unjournalled(books_, plan_.stops);
+    ending_.ask_unjournalled(books_, plan_.stops, next.now);
     retry_ = next.now + kTryAgain;
     return {};
   }
@@ -396,7 +398,8 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
     ends_.push_back(std::move(ended));
     pending_ = true;
   }
-  ending_.ask(books_, plan_.stops);
+  ending_.ask(books_, plan_.stops, next.now);
+  pending_ = pending_ || ending_.untold();
   for (const Reply& reply : next.commit.replies)
     ports_.requests.answer(reply);
 }
@@ -407,6 +410,7 @@ std::optional<Time> RealEngine::wake() const {
   sooner(wake, try_again_);
   sooner(wake, retry_);
   sooner(wake, late_check_);
+  sooner(wake, ending_.wake());
   const Time now = ports_.clock.now();
   if (rescan_)
     sooner(wake, now + kTryAgain);
