@@ -6,17 +6,26 @@
 #include "base/text.h"
 
 namespace baton {
+namespace {
+
+constexpr std::size_t kMaxFindings = 100;
+
+}  // namespace
 
 void FindingList::add(Severity severity, std::string_view rule, std::string pointer,
                       std::string message, Detail detail) {
   constexpr std::size_t kMaxShown = 200;
+  const bool kept = !full(severity);
+  ++(severity == Severity::error ? errors_ : warnings_);
+  if (!kept)
+    return;
   Finding finding;
   finding.severity = severity;
   finding.rule = dialect_ + "/" + std::string(rule);
   finding.pointer = std::move(pointer);
-  finding.message = std::move(message);
+  finding.message = printable(message, 4 * kMaxShown);
   finding.found = printable(detail.found, kMaxShown);
-  finding.expected = std::move(detail.expected);
+  finding.expected = printable(detail.expected, 4 * kMaxShown);
   finding.suggestion = printable(detail.suggestion, kMaxShown);
   findings_.push_back(std::move(finding));
 }
@@ -31,7 +40,16 @@ void FindingList::warning(std::string_view rule, std::string pointer, std::strin
   add(Severity::warning, rule, std::move(pointer), std::move(message), std::move(detail));
 }
 
+bool FindingList::full(Severity severity) const {
+  return (severity == Severity::error ? errors_ : warnings_) >= kMaxFindings;
+}
+
 Findings FindingList::take() {
+  if (const std::size_t more = errors_ + warnings_ - findings_.size(); more > 0)
+    findings_.push_back({.severity = Severity::warning,
+                         .rule = dialect_ + "/more",
+                         .message = "and " + std::to_string(more) + " more findings"});
+  errors_ = warnings_ = 0;
   return std::exchange(findings_, {});
 }
 
@@ -41,8 +59,11 @@ std::string quoted_word(std::string_view word) {
 }
 
 std::string any_of_words(std::span<const std::string_view> words) {
+  constexpr std::size_t kMaxWords = 20;
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i == kMaxWords)
+      return text + " ...";
     if (i > 0)
       text += i + 1 == words.size() ? " or " : ", ";
     text += quoted_word(words[i]);
@@ -51,6 +72,10 @@ std::string any_of_words(std::span<const std::string_view> words) {
 }
 
 std::string near_word(std::string_view word, std::span<const std::string_view> words) {
+  constexpr std::size_t kMaxWord = 60;
+  constexpr std::size_t kMaxCandidates = 500;
+  if (word.size() > kMaxWord || words.size() > kMaxCandidates)
+    return {};
   const std::vector<std::string> candidates(words.begin(), words.end());
   return nearest(word, candidates).value_or("");
 }

@@ -58,8 +58,8 @@ TEST_CASE("a placeholder that can never be filled in says why") {
 }
 
 TEST_CASE("quotes of a shell are counted as a shell does") {
-  CHECK(in_shell_quotes("echo '$x", 6));
-  CHECK(in_shell_quotes("echo \"it's $x", 11));
-  CHECK_FALSE(in_shell_quotes("echo 'a' $x", 9));
-  CHECK_FALSE(in_shell_quotes("echo \\'$x", 7));
+  CHECK(ShellQuotes("echo '$x").quoted_at(6));
+  CHECK(ShellQuotes("echo \"it's $x").quoted_at(11));
+  CHECK_FALSE(ShellQuotes("echo 'a' $x").quoted_at(9));
+  CHECK_FALSE(ShellQuotes("echo \\'$x").quoted_at(7));
 }

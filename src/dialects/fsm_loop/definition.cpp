@@ -88,6 +88,7 @@ class Resolver {
     State state{name, std::move(pointer), std::move(body), definition.open};
     if (const auto fragment = json::text(*state.body, "fragment"))
       work_in(std::string(*fragment), state);
+    definition.index.emplace(name, definition.states.size());
     definition.states.push_back(std::move(state));
   }
 
@@ -133,9 +134,8 @@ void check_shortcut(const Value& root, FindingList& findings) {
 }  // namespace
 
 const State* Definition::state(std::string_view name) const {
-  const auto found = std::find_if(states.begin(), states.end(),
-                                  [&](const State& state) { return state.name == name; });
-  return found == states.end() ? nullptr : &*found;
+  const auto found = index.find(name);
+  return found == index.end() ? nullptr : &states[found->second];
 }
 
 Definition resolve(const Value& root, FindingList& findings) {

@@ -1,6 +1,8 @@
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +31,8 @@ struct Reference {
 /// A definition that was resolved as far as one file goes.
 struct Definition {
   std::vector<State> states;
-  bool open = false;      ///< `from`: more may come from the parent
+  std::map<std::string, std::size_t, std::less<>> index;  ///< by name, into `states`
+  bool open = false;                                      ///< `from`: more may come from the parent
   bool shortcut = false;  ///< one of the four short forms: no states of its own
   const State* state(std::string_view name) const;
 };

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <set>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -171,14 +171,16 @@ class DefinitionCheck {
     if (!initial || definition_.state(*initial) == nullptr)
       return;
     const Graph graph(definition_, root_);
-    const std::set<std::string> reachable = graph.reachable();
-    for (const State& state : definition_.states)
-      if (!reachable.contains(state.name))
+    const std::vector<bool> reachable = graph.reachable();
+    for (std::size_t i = 0; i < reachable.size(); ++i) {
+      const State& state = definition_.states[i];
+      if (!reachable[i])
         findings_.warning(
             "S21", state.pointer,
             "the state " + quoted_word(state.name) + " cannot be reached from the initial one");
-    for (const auto& [name, kept] : graph.captured_before())
-      check_captured(*definition_.state(name), kept, name == *initial, findings_);
+    }
+    for (const Graph::Kept& kept : graph.captured_before())
+      check_captured(*kept.state, kept.names, kept.state->name == *initial, findings_);
   }
 
   const Document& document_;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,23 +10,30 @@
 
 namespace baton::fsm_loop {
 
-/// The ways between the states of a definition; unknown targets are left out, a target that is
-/// computed at run time may be any state.
+/// The ways between the states of a definition, which outlives it. Unknown targets are left out; a
+/// target that is computed at run time may be any state.
 class Graph {
  public:
   Graph(const Definition& definition, const Value& root);
 
-  /// The states that can be entered, from the initial one and from what a limit leads to.
-  std::set<std::string> reachable() const;
+  /// By the index of the state: whether it can be entered, from the initial one or from what a
+  /// limit leads to.
+  std::vector<bool> reachable() const;
 
-  /// What is kept (`capture`) on every way into each reachable state, before its action runs. A
-  /// sub-loop may keep anything, so behind it nothing is missing.
-  std::map<std::string, std::set<std::string>> captured_before() const;
+  /// What every way into a state has kept (`capture`) before its action runs.
+  struct Kept {
+    const State* state = nullptr;
+    std::set<std::string> names;
+  };
+  /// For each reachable state. A sub-loop may keep anything, so behind it nothing is missing. Of
+  /// more than 128 states nothing is said: the answer would cost more than it is worth.
+  std::vector<Kept> captured_before() const;
 
  private:
   const Definition& definition_;
-  std::vector<std::string> starts_;
-  std::map<std::string, std::set<std::string>> ways_;
+  std::vector<std::size_t> starts_;
+  std::vector<std::vector<std::size_t>> ways_;
+  std::vector<bool> anywhere_;  ///< has a computed target
 };
 
 }  // namespace baton::fsm_loop

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
+#include "base/text.h"
 #include "dialects/findings.h"
 
 namespace baton::fsm_loop {
@@ -39,7 +39,7 @@ std::string fault_of(const Placeholder& found, std::string_view inside) {
     return "the suffixes :default=, ? and :shell exclude each other";
   if (std::find(kSpaces.begin(), kSpaces.end(), found.space) == kSpaces.end()) {
     if (inside.find('.') == std::string_view::npos)
-      return "there is no name space in it; write $${" + std::string(inside) +
+      return "there is no name space in it; write $${" + printable(inside, 80) +
              "} for a literal that the shell reads";
     return "the name space " + quoted_word(found.space) + " does not exist";
   }
@@ -83,20 +83,17 @@ bool computed(std::string_view text) {
   return !placeholders(text).empty();
 }
 
-bool in_shell_quotes(std::string_view text, std::size_t place) {
-  std::optional<char> quote;
-  for (std::size_t i = 0; i < std::min(place, text.size()); ++i) {
-    const char c = text[i];
-    if (c == '\\' && quote != '\'') {
-      ++i;
-    } else if (quote) {
-      if (c == *quote)
-        quote.reset();
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    }
+bool ShellQuotes::quoted_at(std::size_t place) {
+  for (; next_ < std::min(place, text_.size()); ++next_) {
+    const char c = text_[next_];
+    if (c == '\\' && quote_ != '\'')
+      ++next_;
+    else if (quote_ != 0)
+      quote_ = c == quote_ ? '\0' : quote_;
+    else if (c == '\'' || c == '"')
+      quote_ = c;
   }
-  return quote.has_value();
+  return quote_ != 0;
 }
 
 }  // namespace baton::fsm_loop

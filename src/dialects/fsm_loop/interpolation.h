@@ -29,7 +29,17 @@ std::vector<Placeholder> placeholders(std::string_view text);
 /// Whether the text holds a `${` that is not escaped: such a target is computed at run time.
 bool computed(std::string_view text);
 
-/// Whether the place lies within single or double quotes, as a shell reads the text before it.
-bool in_shell_quotes(std::string_view text, std::size_t place);
+/// Reads a text once as a shell does, to say which places lie within single or double quotes.
+class ShellQuotes {
+ public:
+  explicit ShellQuotes(std::string_view text) : text_(text) {}
+  /// Places are asked for in ascending order.
+  bool quoted_at(std::size_t place);
+
+ private:
+  std::string_view text_;
+  std::size_t next_ = 0;
+  char quote_ = 0;  ///< the one that is open; 0: none
+};
 
 }  // namespace baton::fsm_loop

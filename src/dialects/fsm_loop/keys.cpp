@@ -154,6 +154,8 @@ bool turned_off(const Value& value) {
 
 void unknown(std::string_view word, std::span<const KeyRow> table, const std::string& place,
              FindingList& findings) {
+  if (findings.full(Severity::warning))
+    return findings.warning("S22", place, "the key is not known");
   std::vector<std::string_view> words;
   for (const KeyRow& row : table)
     words.push_back(row.word);

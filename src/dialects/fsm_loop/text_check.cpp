@@ -36,17 +36,20 @@ bool harmless(const Value& root, const Placeholder& each) {
               : value->IsNumber() || value->IsBool();
 }
 
-void shell(const Value& root, const State& state, std::string_view action, const Placeholder& each,
-           FindingList& findings) {
-  // Exit codes and the like are numbers.
-  if (each.shell || each.path.ends_with(".exit_code") || each.path == "exit_code" ||
-      each.path.ends_with(".duration_ms") || harmless(root, each) ||
-      in_shell_quotes(action, each.begin))
-    return;
-  const std::string text = spelled(action, each);
-  findings.warning("S27", member_pointer(state.pointer, "action"),
-                   "the value of " + quoted_word(text) + " reaches the shell without quotes",
-                   {.found = text, .suggestion = text.substr(0, text.size() - 1) + ":shell}"});
+void shell(const Value& root, const State& state, std::string_view action, FindingList& findings) {
+  ShellQuotes quotes(action);
+  for (const Placeholder& each : placeholders(action)) {
+    if (!each.fault.empty() || quotes.quoted_at(each.begin))
+      continue;
+    // Exit codes and the like are numbers.
+    if (each.shell || each.path.ends_with(".exit_code") || each.path == "exit_code" ||
+        each.path.ends_with(".duration_ms") || harmless(root, each))
+      continue;
+    const std::string text = spelled(action, each);
+    findings.warning("S27", member_pointer(state.pointer, "action"),
+                     "the value of " + quoted_word(text) + " reaches the shell without quotes",
+                     {.found = text, .suggestion = text.substr(0, text.size() - 1) + ":shell}"});
+  }
 }
 
 void text(const State& state, const std::string& pointer, std::string_view value,
@@ -98,9 +101,7 @@ void check_texts(const Value& root, const State& state, FindingList& findings) {
   text(state, member_pointer(state.pointer, "action"), *action, findings);
   program(state, *action, findings);
   if (is_shell_action(*state.body))
-    for (const Placeholder& each : placeholders(*action))
-      if (each.fault.empty())
-        shell(root, state, *action, each, findings);
+    shell(root, state, *action, findings);
 }
 
 void check_captured(const State& state, const std::set<std::string>& kept, bool initial,
