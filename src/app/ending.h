@@ -31,12 +31,12 @@ class Ending {
   std::optional<Time> wake() const;
 
   /// Says in the draft what failed and is not yet said; `committed`: it is.
-  void tell(Draft& draft, const Books& books) const;
+  void tell(Draft& next, const Books& books) const;
   bool untold() const;
   void committed();
 
   /// Enters the end of a live run; of any other nothing is to be said.
-  void enter(Draft& draft, const Books& books, RunEnd ended);
+  void enter(Draft& next, const Books& books, RunEnd ended);
 
  private:
   struct Failed {

@@ -90,14 +90,17 @@ class RealEngine : public Engine {
 
  private:
   void take(const std::vector<Input>& inputs);
-  Result<void> look(Draft& draft);
-  void requests(Draft& draft);
-  void due(Draft& draft);
-  Result<void> decide(Draft& draft);
-  void finish_commit(Draft& draft);
-  Result<void> commit(Draft& draft, const Prepares& prepared);
-  void perform(const Draft& draft, const Prepares& prepared);
-  void publish(Draft& draft);
+  Result<void> look(Draft& next);
+  void gather(Draft& next);
+  void load_requests(Draft& next);
+  void handle_requests(Draft& next);
+  Result<void> settle_plan(Draft& next, std::vector<Launch>& launches);
+  void due(Draft& next);
+  Result<void> decide(Draft& next);
+  void finish_commit(Draft& next);
+  Result<void> commit(Draft& next, const Prepares& prepared);
+  void perform(const Draft& next, const Prepares& prepared);
+  void publish(Draft& next);
   Circumstances circumstances() const {
     return {.books = books_,
             .requests = requests_,
@@ -204,6 +207,35 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
     take({std::exchange(rescan_, {}).value()});
   take(inputs);
   Draft next = draft();
+  gather(next);
+  // Files first: a request may be about a flow that is seen for the first time.
+  load_requests(next);
+  if (auto looked = look(next); !looked)
+    return looked;
+  handle_requests(next);
+  due(next);
+  if (auto decided = decide(next); !decided)
+    return decided;
+  std::vector<Launch> launches;
+  if (auto planned = settle_plan(next, launches); !planned)
+    return planned;
+  if (works_->setup.rehearsal) {
+    note_holds(next, books_, plan_);
+    publish(next);
+    return {};
+  }
+  const Starting starting = prepare(ports_.agents, next, plan_, launches);
+  if (!starting.trouble.empty()) {
+    trouble_ = starting.trouble;
+    try_again_ = next.now + kTryAgain;
+  }
+  note_holds(next, books_, plan_);
+  finish_commit(next);
+  return commit(next, starting.prepared);
+}
+
+/// What time and the runs bring by themselves.
+void RealEngine::gather(Draft& next) {
   if (late_check_ && next.now >= *late_check_) {
     late_check_.reset();
     for (LateWrite& write : ports_.disk.late_writes(next.now))
@@ -220,36 +252,22 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   ending_.tell(next, books_);
   for (const RunEnd& ended : ends_)
     ending_.enter(next, books_, ended);
-  requests(next);
-  if (auto looked = look(next); !looked)
-    return looked;
-  due(next);
-  if (auto decided = decide(next); !decided)
-    return decided;
+}
+
+Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
   works_->planning.hold_existing(next, circumstances());
   auto planned = works_->planning.settle(next, circumstances());
   if (!planned)
-    return fail(planned.error().code, planned.error().message, planned.error().where);
+    return pass_on(planned);
   plan_ = std::move(planned->plan);
+  launches = std::move(planned->launches);
   if (!stop_why_.empty())
     stop_all(plan_, books_, stop_why_);
   enter(next, books_, plan_);
-  if (works_->setup.rehearsal) {
-    note_holds(next, books_, plan_);
-    publish(next);
-    return {};
-  }
-  const Starting starting = prepare(ports_.agents, next, plan_, planned->launches);
-  if (!starting.trouble.empty()) {
-    trouble_ = starting.trouble;
-    try_again_ = next.now + kTryAgain;
-  }
-  note_holds(next, books_, plan_);
-  finish_commit(next);
-  return commit(next, starting.prepared);
+  return {};
 }
 
-void RealEngine::requests(Draft& next) {
+void RealEngine::load_requests(Draft& next) {
   if (look_for_requests_) {
     std::vector<std::string> damaged;
     requests_ = ports_.requests.pending(damaged);
@@ -257,6 +275,9 @@ void RealEngine::requests(Draft& next) {
       next.event("refused", {}, what);
   }
   std::erase_if(requests_, [&](const Request& r) { return answered_.contains(r.id); });
+}
+
+void RealEngine::handle_requests(Draft& next) {
   for (const Request& request : requests_) {
     const Catalog::Entry* const entry = works_->catalog.entry(request.flow.dialect);
     const bool own =

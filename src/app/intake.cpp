@@ -33,6 +33,19 @@ Finding unreadable(const Error& error) {
   return finding;
 }
 
+/// Adds what is known and is not among the files that are there.
+void add_missing(const Books& books, const std::set<std::string>& present,
+                 std::set<std::string>& paths) {
+  for (const auto& [flow, book] : books) {
+    for (const auto& [path, row] : book.accepted)
+      if (row.present && !present.contains(path))
+        paths.insert(path);
+    for (const auto& [path, row] : book.rejected)
+      if (!present.contains(path))
+        paths.insert(path);
+  }
+}
+
 }  // namespace
 
 Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
@@ -51,14 +64,7 @@ Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
         paths.insert(entry.path);
     }
   }
-  for (const auto& [flow, book] : books) {
-    for (const auto& [path, row] : book.accepted)
-      if (row.present && !present.contains(path))
-        paths.insert(path);
-    for (const auto& [path, row] : book.rejected)
-      if (!present.contains(path))
-        paths.insert(path);
-  }
+  add_missing(books, present, paths);
   return paths;
 }
 
@@ -217,7 +223,8 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
 }
 
 Result<void> Intake::admit(const Catalog::Match& match, const std::string& path, FileBytes bytes,
-                           Verdict verdict, Draft& draft, const std::vector<Request>& requests) {
+                           const Verdict& verdict, Draft& draft,
+                           const std::vector<Request>& requests) {
   auto asked = ask(match, path, *verdict.document, draft, requests);
   if (!asked)
     return pass_on(asked);
@@ -285,8 +292,8 @@ void Intake::count_change(const Catalog::Match& match, const std::string& path, 
   book.calm_at = std::max(book.calm_at, until);
 }
 
-Result<void> Intake::restore(const Catalog::Match& match, const std::string& path, FileBytes bytes,
-                             const Admission& admission, Draft& draft) {
+Result<void> Intake::restore(const Catalog::Match& match, const std::string& path,
+                             const FileBytes& bytes, const Admission& admission, Draft& draft) {
   unsettled_.erase(path);
   FlowBook& book = draft.touch(match.flow);
   std::deque<Time>& times = restores_[path];

@@ -9,6 +9,38 @@
 #include "base/text.h"
 
 namespace baton {
+namespace {
+
+/// Why nothing at all may be started now.
+std::optional<Hold> held(const Setup& setup, const Circumstances& now) {
+  if (now.draining)
+    return Hold{"", "", "draining", "the daemon is draining: no new starts"};
+  if (!setup.may_start)
+    return Hold{"", "", "no_daemon", "no daemon serves this root"};
+  if (now.disk_full)
+    return Hold{"", "", "disk_full", "the disk of the journal is full: supervising only"};
+  if (now.try_again)
+    return Hold{"", "", "cannot_start",
+                now.trouble + "; tried again at " + iso_time(*now.try_again)};
+  return std::nullopt;
+}
+
+/// `root`: the operator's word for everything, if there is one.
+FlowSituation situation_of(const FlowBook& book, const FlowBook* root, const Circumstances& now) {
+  FlowSituation one{book.id,          book.decision,           book.stages,
+                    book.runs,        book.control.control,    book.control.reason,
+                    book.control.why, book.control.resumed_at, book.held};
+  if (const Intent* const open = now.outbox.waiting(book.id); open != nullptr)
+    one.held = Hold{"", "", "write_pending", "a write of " + open->path + " is still to be made"};
+  if (root != nullptr && root->control.control != Control::run && one.control != Control::stop) {
+    one.control = root->control.control;
+    one.control_reason = root->control.reason;
+    one.control_why = root->control.why + " (the whole root)";
+  }
+  return one;
+}
+
+}  // namespace
 
 Plan Planning::reconcile_all(const Draft& next, const Circumstances& now,
                              const Refused& refused) const {
@@ -28,30 +60,12 @@ Plan Planning::reconcile_all(const Draft& next, const Circumstances& now,
   }
   situation.refused = refused;
   situation.default_role = setup_.agents.contains("default");
-  if (now.draining || !setup_.may_start)
-    situation.held =
-        Hold{"", "", now.draining ? "draining" : "no_daemon",
-             now.draining ? "the daemon is draining: no new starts" : "no daemon serves this root"};
-  else if (now.disk_full)
-    situation.held = Hold{"", "", "disk_full", "the disk of the journal is full: supervising only"};
-  else if (now.try_again)
-    situation.held =
-        Hold{"", "", "cannot_start", now.trouble + "; tried again at " + iso_time(*now.try_again)};
+  situation.held = held(setup_, now);
   const FlowBook* const root = next.find(FlowId{});
   const auto add = [&](const FlowId& flow, const FlowBook& book) {
     if (flow == FlowId{})
       return;
-    FlowSituation one{book.id,          book.decision,           book.stages,
-                      book.runs,        book.control.control,    book.control.reason,
-                      book.control.why, book.control.resumed_at, book.held};
-    if (const Intent* const open = now.outbox.waiting(flow); open != nullptr)
-      one.held = Hold{"", "", "write_pending", "a write of " + open->path + " is still to be made"};
-    if (root != nullptr && root->control.control != Control::run && one.control != Control::stop) {
-      one.control = root->control.control;
-      one.control_reason = root->control.reason;
-      one.control_why = root->control.why + " (the whole root)";
-    }
-    situation.flows.push_back(one);
+    situation.flows.push_back(situation_of(book, root, now));
   };
   for (const auto& [flow, book] : now.books)
     if (!next.touched().contains(flow) && !next.forgotten.contains(flow))

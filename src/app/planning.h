@@ -45,17 +45,17 @@ class Planning {
 
   /// Somebody points baton at a root full of old files: what would be started is held until a
   /// person has looked, lest a hundred agents be started for work long done.
-  void hold_existing(Draft& draft, const Circumstances& now) const;
+  void hold_existing(Draft& next, const Circumstances& now) const;
 
   /// What is to be started, with all that its start needs. What cannot be started as it stands (a
   /// subject that would be an option) must not take the place of something that can: it is refused,
   /// and everything is reconciled without it. Errc::io when the journal's copies cannot be read.
-  Result<Planned> settle(Draft& draft, const Circumstances& now);
+  Result<Planned> settle(Draft& next, const Circumstances& now);
 
  private:
   using Refused = std::map<Key, std::string>;
-  Plan reconcile_all(const Draft& draft, const Circumstances& now, const Refused& refused) const;
-  Result<Launch> launch(Draft& draft, const Circumstances& now, const Start& start);
+  Plan reconcile_all(const Draft& next, const Circumstances& now, const Refused& refused) const;
+  Result<Launch> launch(Draft& next, const Circumstances& now, const Start& start);
 
   const Setup& setup_;
   const Catalog& catalog_;
@@ -66,9 +66,9 @@ class Planning {
 void stop_all(Plan& plan, const Books& books, const std::string& why);
 
 /// Enters what the plan wants to stop or pause; starts are entered when they are prepared.
-void enter(Draft& draft, const Books& books, const Plan& plan);
+void enter(Draft& next, const Books& books, const Plan& plan);
 
 /// Remembers why things are not started, and says the lasting reasons once.
-void note_holds(Draft& draft, const Books& books, const Plan& plan);
+void note_holds(Draft& next, const Books& books, const Plan& plan);
 
 }  // namespace baton

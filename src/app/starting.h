@@ -21,7 +21,7 @@ struct Starting {
 
 /// Has a shim wait for every start of the plan and enters its run into the draft. `launches` are
 /// those of `plan.starts`. What cannot be prepared becomes a hold of the plan.
-Starting prepare(Agents& agents, Draft& draft, Plan& plan, const std::vector<Launch>& launches);
+Starting prepare(Agents& agents, Draft& next, Plan& plan, const std::vector<Launch>& launches);
 
 /// Lets prepared runs go, once their start is committed; those of `unfit` flows, whose writes were
 /// not made, are dropped. The ends of runs that came to nothing.

@@ -1,12 +1,12 @@
 #include "io/hook.h"
 
 #include <chrono>
+#include <csignal>
 #include <deque>
 #include <string_view>
 #include <utility>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +33,7 @@ int readable(std::string_view text) {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
+  all.reserve(texts.size() + 1);
   for (std::string& text : texts)
     all.push_back(text.data());
   all.push_back(nullptr);
