@@ -32,7 +32,11 @@ struct Works {
         schemas(setup.schemas),
         library(ports.journal, setup.load, setup.rehearsal),
         intake({ports.disk, library, schemas}, catalog, setup.environment, setup.load),
-        deliberation(library, schemas, catalog, setup.environment, setup.load) {}
+        deliberation(library, schemas, catalog, setup.environment, setup.load) {
+    setup.environment.retry = setup.retry;
+    for (const auto& [role, spec] : setup.agents)
+      setup.environment.role_retry[role] = spec.retry;
+  }
 
   Result<void> check() {
     for (const Catalog::Entry& entry : catalog.entries())
@@ -100,6 +104,7 @@ class RealEngine : public Engine {
   void note_holds(Draft& draft);
   Result<Prepares> prepare(Draft& draft);
   Result<Launch> launch(Draft& draft, const Start& start);
+  Result<void> settle_starts(Draft& draft, const Prepares& prepared);
   void finish_commit(Draft& draft);
   Result<void> commit(Draft& draft, const Prepares& prepared);
   void perform(const Draft& draft, const Prepares& prepared);
@@ -136,7 +141,7 @@ class RealEngine : public Engine {
   std::optional<Time> retry_;         ///< the last step could not be committed
   std::optional<Time> try_again_;     ///< starts are held until then: no processes, no room
   std::string trouble_;
-  std::string stop_why_;           ///< not empty: all agents are to end
+  std::string stop_why_;  ///< not empty: all agents are to end
 };
 
 Result<void> RealEngine::recover() {
@@ -244,6 +249,11 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   auto prepared = prepare(next);
   if (!prepared)
     return pass_on(prepared);
+  if (auto settled = settle_starts(next, *prepared); !settled) {
+    for (const auto& [start, run] : *prepared)
+      ports_.agents.discard(run);
+    return settled;
+  }
   note_holds(next);
   finish_commit(next);
   return commit(next, *prepared);
@@ -552,6 +562,18 @@ Result<RealEngine::Prepares> RealEngine::prepare(Draft& next) {
   return prepared;
 }
 
+/// Asks the dialects once more, now that the starts are known: what they write because an agent
+/// begins belongs into the same transaction and is written before the agent is let go.
+Result<void> RealEngine::settle_starts(Draft& next, const Prepares& prepared) {
+  std::set<FlowId> flows;
+  for (const auto& [start, run] : prepared)
+    flows.insert(start.key.flow);
+  for (const FlowId& flow : flows)
+    if (auto decided = works_->deliberation.decide(flow, next, requests_); !decided)
+      return decided;
+  return {};
+}
+
 /// What the draft collected besides, as rows of the transaction.
 void RealEngine::finish_commit(Draft& next) {
   next.commit.intents = next.writes;
@@ -644,6 +666,9 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
     pending_ = true;
   }
   for (const auto& [start, id] : prepared) {
+    // What settle_starts decided has not been reconciled yet.
+    again_.insert(start.key.flow);
+    pending_ = true;
     FlowBook& book = books_[start.key.flow];
     if (!unfit.contains(start.key.flow)) {
       if (ports_.agents.release(id))
