@@ -2,12 +2,14 @@
 
 #include <array>
 
+#include "dialects/coordination/coordination.h"
 #include "dialects/rules.h"
 
 namespace baton {
 
 std::span<const Dialect* const> dialects() {
   static const std::array kAll = {
+      &coordination_dialect(),
       &rules_dialect(),
   };
   return kAll;
