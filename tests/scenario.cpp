@@ -398,6 +398,11 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          return r.settle();
        }},
       {"disk", [](Runner& r, const Value& v, const Value&) { return r.disk(v); }},
+      {"list_fails",
+       [](Runner& r, const Value&, const Value&) -> Fault {
+         r.world_.disk.list_fails = Errc::busy;
+         return std::nullopt;
+       }},
       {"agents",
        [](Runner& r, const Value& v, const Value&) -> Fault {
          r.world_.agents.prepare_fails =
@@ -436,7 +441,8 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          r.world_.disk.unreadable.erase(path);
          if (const auto error = kErrors.find(text_of(s, "error")); error != kErrors.end())
            r.world_.disk.unreadable[path] = error->second;
-         r.world_.disk.changes.push_back(path);
+         if (!json::boolean(s, "unseen").value_or(false))
+           r.world_.disk.changes.push_back(path);
          return r.settle();
        }},
       {"expect", [](Runner& r, const Value& v, const Value&) { return r.expect(v); }},

@@ -61,7 +61,8 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
   const Dialect* const served = dialect_name == "toy" ? &toy_dialect() : dialect(dialect_name);
   if (served == nullptr)
     return fail(Errc::config, "there is no dialect `" + std::string(dialect_name) + "`");
-  setup.dialects.emplace_back(served, config);
+  if (!json::boolean(*config, "unconfigured").value_or(false))
+    setup.dialects.emplace_back(served, config);
   setup.environment = Environment{"/root", "/root", "/usr/bin/baton"};
   if (const Value* const limits = json::child(*config, "limits"))
     if (auto read = read_limits(*limits, setup); !read)
@@ -88,6 +89,13 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
     return json::dump(*schema);
   };
   return setup;
+}
+
+World::World() {
+  journal.after_commit = [this](const Commit& commit) {
+    for (const FlowId& flow : commit.forgotten)
+      agents.forget(flow);
+  };
 }
 
 Result<void> World::start() {

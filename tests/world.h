@@ -17,6 +17,7 @@ namespace baton::testing {
 Result<Setup> setup_of(const Json& config, std::string_view dialect);
 
 struct World {
+  World();
   Fuse fuse;
   Deeds deeds;
   FakeClock clock;

@@ -55,13 +55,13 @@ const FlowBook* Draft::find(const FlowId& flow) const {
   if (const auto found = touched_.find(flow); found != touched_.end())
     return &found->second;
   const auto found = books_.find(flow);
-  return found == books_.end() ? nullptr : &found->second;
+  return found == books_.end() || forgotten.contains(flow) ? nullptr : &found->second;
 }
 
 FlowBook& Draft::touch(const FlowId& flow) {
   const auto [at, fresh] = touched_.try_emplace(flow);
   if (fresh) {
-    if (const auto found = books_.find(flow); found != books_.end())
+    if (const auto found = books_.find(flow); found != books_.end() && !forgotten.contains(flow))
       at->second = found->second;
     at->second.id = flow;
     at->second.control.flow = flow;
@@ -70,10 +70,10 @@ FlowBook& Draft::touch(const FlowId& flow) {
 }
 
 void Draft::publish(Books& books) {
-  for (auto& [flow, book] : touched_)
-    books[flow] = std::move(book);
   for (const FlowId& flow : forgotten)
     books.erase(flow);
+  for (auto& [flow, book] : touched_)
+    books[flow] = std::move(book);
   touched_.clear();
 }
 
@@ -97,6 +97,15 @@ void Draft::memo(FlowBook& book, const Json& memo) {
   book.memo = memo;
   std::erase_if(commit.memos, [&](const auto& row) { return row.first == book.id; });
   commit.memos.emplace_back(book.id, memo);
+}
+
+void Draft::forget(const FlowId& flow) {
+  const FlowId id = flow;  // it may be the book's own
+  forgotten.insert(id);
+  commit.forgotten.push_back(id);
+  touched_.erase(id);
+  std::erase_if(commit.runs, [&](const Run& run) { return run.key.flow == id; });
+  std::erase_if(commit.controls, [&](const ControlRow& row) { return row.flow == id; });
 }
 
 void Draft::control(FlowBook& book, Control control, Word reason, std::string why) {

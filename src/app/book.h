@@ -70,6 +70,9 @@ class Draft {
   void reply(const Reply& reply);
   /// Enters a dialect's memo, if it differs.
   void memo(FlowBook& book, const Json& memo);
+  /// Drops a flow without live runs. What this step finds of it later belongs to a new flow of that
+  /// name; journal and books drop first and enter then.
+  void forget(const FlowId& flow);
   /// Enters the operator's control of a flow.
   void control(FlowBook& book, Control control, Word reason, std::string why);
   /// Enters a run into the book and the transaction.
@@ -89,9 +92,11 @@ class Draft {
   Commit commit;
   std::vector<Intent> writes;  ///< at most one that replaces or creates a path, in order
   std::map<std::string, std::shared_ptr<const Document>> documents;  ///< accepted in this step
-  std::set<std::string> presence;  ///< paths whose `present` changed
-  std::set<FlowId> decide;         ///< flows whose decision may differ now
-  std::set<FlowId> forgotten;
+  std::set<std::string> presence;     ///< paths whose `present` changed
+  std::set<FlowId> decide;            ///< flows whose decision may differ now
+  std::set<FlowId> forgotten;         ///< by `forget`
+  std::vector<std::string> changed;   ///< paths accepted in this step, for the rate breaker
+  std::vector<std::string> restored;  ///< paths put back in this step
 
  private:
   const Books& books_;

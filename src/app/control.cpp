@@ -68,10 +68,13 @@ Answer forget(FlowBook& book, Draft& draft) {
     return {false, "agents of it are running; `baton stop " + text(book.id) + "` first"};
   const auto there = std::find_if(book.accepted.begin(), book.accepted.end(),
                                   [](const auto& row) { return row.second.present; });
-  if (there != book.accepted.end())
-    return {false, there->first + " is still there and would start it anew; remove it first"};
-  draft.commit.forgotten.push_back(book.id);
-  draft.forgotten.insert(book.id);
+  // A rejected version is only remembered while its file is there.
+  const std::string path = there != book.accepted.end() ? there->first
+                           : book.rejected.empty()      ? ""
+                                                        : book.rejected.begin()->first;
+  if (!path.empty())
+    return {false, path + " is still there and would start it anew; remove it first"};
+  draft.forget(book.id);
   return {true, "forgotten"};
 }
 
@@ -94,7 +97,7 @@ Answer for_root(const Request& request, const Books& books, Draft& draft) {
   FlowBook& root = draft.touch(FlowId{});
   std::size_t running = 0;
   for (const auto& [flow, book] : books) {
-    if (flow == FlowId{})
+    if (flow == FlowId{} || draft.find(flow) == nullptr)
       continue;
     running += live_runs(book);
     draft.decide.insert(flow);
@@ -116,10 +119,10 @@ Answer for_root(const Request& request, const Books& books, Draft& draft) {
   return {false, "`" + printable(request.verb, 40) + "` needs a flow"};
 }
 
-Answer unknown_flow(const Request& request, const Books& books) {
+Answer unknown_flow(const Request& request, const Books& books, const Draft& draft) {
   std::vector<std::string> names;
   for (const auto& [flow, book] : books)
-    if (flow != FlowId{})
+    if (flow != FlowId{} && draft.find(flow) != nullptr)
       names.push_back(text(flow));
   const auto near = nearest(text(request.flow), names);
   return {false, "there is no flow " + printable(text(request.flow), 120) +
@@ -141,7 +144,7 @@ Handled handle(const Request& request, const Books& books, Draft& draft) {
   } else if (request.flow == FlowId{}) {
     answer = for_root(request, books, draft);
   } else if (draft.find(request.flow) == nullptr) {
-    answer = unknown_flow(request, books);
+    answer = unknown_flow(request, books, draft);
   } else {
     answer = for_flow(request, draft.touch(request.flow), draft);
   }

@@ -53,12 +53,15 @@ void say_once(const FlowBook& book, std::vector<Notice>& said, Draft& draft) {
 
 Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
                                   const std::vector<Request>& requests) {
-  const Catalog::Entry* const entry = catalog_.entry(flow.dialect);
+  if (draft.find(flow) == nullptr)
+    return {};
   FlowBook& book = draft.touch(flow);
+  const Catalog::Entry* const entry = catalog_.entry(flow.dialect);
   if (entry == nullptr) {
-    // No longer configured: nothing is wanted; what runs is still supervised.
+    // No longer configured: its agents are looked after, nothing is started.
     book.decision = Decision{};
     book.decision.control = Control::idle;
+    book.held.reset();
     return {};
   }
   auto opened = library_.open(book, *entry, draft.documents);
@@ -95,10 +98,12 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
       break;
   }
   book.notices = std::move(said);
+  const std::optional<Hold> before = book.held;
   hold(book, *entry, draft.now);
   if (!trouble.empty()) {
     book.held = Hold{"", "", "own_write", trouble};
-    draft.event("held", book.id, trouble);
+    if (before != book.held)
+      draft.event("held", book.id, trouble);
   }
   forget_old_runs(book, draft.now);
   library_.keep(flow, std::move(docs));

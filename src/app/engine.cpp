@@ -90,19 +90,22 @@ class RealEngine : public Engine {
 
  private:
   using Prepares = std::vector<std::pair<Start, RunId>>;
+  using Refused = std::map<Key, std::string>;
 
   void take(const std::vector<Input>& inputs);
   void end(Draft& draft, RunEnd end);
   Result<void> look(Draft& draft);
   void requests(Draft& draft);
+  bool awaits_write(const std::string& path) const;
   void due(Draft& draft);
   Result<void> decide(Draft& draft);
-  Plan reconcile_all(const Draft& draft) const;
-  void hold_existing(Draft& draft, Plan& plan);
+  Plan reconcile_all(const Draft& draft, const Refused& refused) const;
+  void hold_existing(Draft& draft);
+  Result<std::vector<Launch>> settle_plan(Draft& draft);
   void stop_all(Plan& plan) const;
   void enter(Draft& draft, Plan& plan);
   void note_holds(Draft& draft);
-  Result<Prepares> prepare(Draft& draft);
+  Prepares prepare(Draft& draft, const std::vector<Launch>& launches);
   Result<Launch> launch(Draft& draft, const Start& start);
   Result<void> settle_starts(Draft& draft, const Prepares& prepared);
   void finish_commit(Draft& draft);
@@ -126,6 +129,7 @@ class RealEngine : public Engine {
   std::vector<Request> requests_;
   std::set<std::string> answered_;
   std::set<FlowId> again_;
+  std::set<RunId> asked_to_stop_;  ///< while the journal had no room for it
   bool look_for_requests_ = true;
   bool decide_all_ = true;
 
@@ -173,14 +177,16 @@ Result<void> RealEngine::recover() {
     }
   }
   for (const Intent& intent : ledger->intents) {
-    Settled settled = settle(ports_.disk, intent, works_->setup.load.max_bytes);
-    if (settled == Settled::redo) {
+    if (awaits_write(intent.path)) {
+      open_intents_.push_back(intent);
+      continue;
+    }
+    if (settle(ports_.disk, intent, works_->setup.load.max_bytes) == Settled::redo) {
       const auto done = baton::perform(ports_.disk, intent);
-      if (!done && done.error().code == Errc::no_space) {
+      if (!done && (done.error().code == Errc::no_space || done.error().code == Errc::busy)) {
         open_intents_.push_back(intent);
         continue;
       }
-      settled = done ? Settled::done : Settled::abandoned;
     }
     intents_done_.push_back(intent.id);
     dirty_.insert(intent.path);
@@ -235,28 +241,27 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   due(next);
   if (auto decided = decide(next); !decided)
     return decided;
-  Plan plan = reconcile_all(next);
-  hold_existing(next, plan);
+  hold_existing(next);
+  const auto launches = settle_plan(next);
+  if (!launches)
+    return fail(launches.error().code, launches.error().message, launches.error().where);
   if (!stop_why_.empty())
-    stop_all(plan);
-  plan_ = plan;
+    stop_all(plan_);
   enter(next, plan_);
   if (works_->setup.rehearsal) {
     note_holds(next);
     publish(next);
     return {};
   }
-  auto prepared = prepare(next);
-  if (!prepared)
-    return pass_on(prepared);
-  if (auto settled = settle_starts(next, *prepared); !settled) {
-    for (const auto& [start, run] : *prepared)
+  const Prepares prepared = prepare(next, *launches);
+  if (auto settled = settle_starts(next, prepared); !settled) {
+    for (const auto& [start, run] : prepared)
       ports_.agents.discard(run);
     return settled;
   }
   note_holds(next);
   finish_commit(next);
-  return commit(next, *prepared);
+  return commit(next, prepared);
 }
 
 void RealEngine::end(Draft& next, RunEnd ended) {
@@ -270,8 +275,9 @@ void RealEngine::end(Draft& next, RunEnd ended) {
     Run run = *book.run(ended.run);
     if (!run.live())
       return;
-    // Only what the journal holds as a stop is one.
-    if (run.state == RunState::stopping && ended.outcome == Outcome::interrupted)
+    // Only what the journal holds as a stop is one, or would hold if it had room.
+    if ((run.state == RunState::stopping || asked_to_stop_.contains(run.id)) &&
+        ended.outcome == Outcome::interrupted)
       ended.outcome = Outcome::stopped;
     run.state = RunState::ended;
     run.outcome = ended.outcome;
@@ -324,10 +330,22 @@ Result<void> RealEngine::look(Draft& next) {
   for (const LateWrite& write : late_)
     if (auto done = works_->intake.late(write, next, requests_); !done)
       return done;
-  for (const std::string& path : dirty_)
+  for (const std::string& path : dirty_) {
+    // What stands there is older than what was accepted. Looked at when it is written.
+    const bool planned = std::any_of(next.writes.begin(), next.writes.end(),
+                                     [&](const Intent& write) { return write.path == path; });
+    if (planned || awaits_write(path))
+      continue;
     if (auto done = works_->intake.look(path, next, requests_); !done)
       return done;
+  }
   return {};
+}
+
+bool RealEngine::awaits_write(const std::string& path) const {
+  return std::any_of(open_intents_.begin(), open_intents_.end(), [&](const Intent& intent) {
+    return intent.path == path || intent.to == path;
+  });
 }
 
 void RealEngine::due(Draft& next) {
@@ -342,13 +360,12 @@ void RealEngine::due(Draft& next) {
 
 Result<void> RealEngine::decide(Draft& next) {
   for (const FlowId& flow : std::set<FlowId>(next.decide))
-    if (!next.forgotten.contains(flow))
-      if (auto decided = works_->deliberation.decide(flow, next, requests_); !decided)
-        return decided;
+    if (auto decided = works_->deliberation.decide(flow, next, requests_); !decided)
+      return decided;
   return {};
 }
 
-Plan RealEngine::reconcile_all(const Draft& next) const {
+Plan RealEngine::reconcile_all(const Draft& next, const Refused& refused) const {
   const Setup& setup = works_->setup;
   Situation situation;
   situation.now = next.now;
@@ -364,6 +381,7 @@ Plan RealEngine::reconcile_all(const Draft& next) const {
       situation.unusable_roles[role] = spec.problem;
     situation.role_retry[role] = spec.retry;
   }
+  situation.refused = refused;
   situation.default_role = setup.agents.contains("default");
   if (draining_ || !setup.may_start)
     situation.held =
@@ -376,7 +394,7 @@ Plan RealEngine::reconcile_all(const Draft& next) const {
         Hold{"", "", "cannot_start", trouble_ + "; tried again at " + iso_time(*try_again_)};
   const FlowBook* const root = next.find(FlowId{});
   const auto add = [&](const FlowId& flow, const FlowBook& book) {
-    if (flow == FlowId{} || next.forgotten.contains(flow))
+    if (flow == FlowId{})
       return;
     FlowSituation one{book.id,          book.decision,           book.stages,
                       book.runs,        book.control.control,    book.control.reason,
@@ -393,7 +411,7 @@ Plan RealEngine::reconcile_all(const Draft& next) const {
     situation.flows.push_back(one);
   };
   for (const auto& [flow, book] : books_)
-    if (!next.touched().contains(flow))
+    if (!next.touched().contains(flow) && !next.forgotten.contains(flow))
       add(flow, book);
   for (const auto& [flow, book] : next.touched())
     add(flow, book);
@@ -402,21 +420,48 @@ Plan RealEngine::reconcile_all(const Draft& next) const {
 
 /// Somebody points baton at a root full of old files: what would be started is held until a person
 /// has looked, lest a hundred agents be started for work long done.
-void RealEngine::hold_existing(Draft& next, Plan& plan) {
+void RealEngine::hold_existing(Draft& next) {
   const Setup& setup = works_->setup;
+  if (!decide_all_ || !(first_start_ || setup.act_on_existing))
+    return;
   const std::string why = "more than " + std::to_string(setup.max_existing) +
                           " flows would start something at the first start on this root; "
                           "`baton run --act-on-existing`, or `baton resume`";
-  if (decide_all_ && setup.act_on_existing) {
+  if (setup.act_on_existing) {
     for (const auto& [flow, book] : books_)
       if (book.control.reason == "existing")
         next.control(next.touch(flow), Control::run, "", "");
-    plan = reconcile_all(next);
-  } else if (first_start_ && decide_all_ && plan.wanting.size() > setup.max_existing) {
-    for (const FlowId& flow : plan.wanting)
-      next.control(next.touch(flow), Control::pause, "existing", why);
-    next.event("held", {}, std::to_string(plan.wanting.size()) + " flows are held: " + why);
-    plan = reconcile_all(next);
+    return;
+  }
+  const Plan plan = reconcile_all(next, {});
+  if (plan.wanting.size() <= setup.max_existing)
+    return;
+  for (const FlowId& flow : plan.wanting)
+    next.control(next.touch(flow), Control::pause, "existing", why);
+  next.event("held", {}, std::to_string(plan.wanting.size()) + " flows are held: " + why);
+}
+
+/// What is to be started, with all that its start needs. What cannot be started as it stands (a
+/// subject that would be an option) must not take the place of something that can: it is refused,
+/// and everything is reconciled without it.
+Result<std::vector<Launch>> RealEngine::settle_plan(Draft& next) {
+  Refused refused;
+  for (;;) {
+    plan_ = reconcile_all(next, refused);
+    std::vector<Launch> launches;
+    bool all = true;
+    for (const Start& start : plan_.starts) {
+      auto described = launch(next, start);
+      if (!described && described.error().code == Errc::io)
+        return pass_on(described);
+      all = all && described.has_value();
+      if (described)
+        launches.push_back(std::move(*described));
+      else
+        refused.emplace(start.key, describe(described.error()));
+    }
+    if (all)
+      return launches;
   }
 }
 
@@ -457,8 +502,10 @@ void RealEngine::note_holds(Draft& next) {
   static constexpr std::array kPassing = {
       std::string_view("backing_off"), std::string_view("no_place"), std::string_view("claimed"),
       std::string_view("paused"),      std::string_view("stopped"),  std::string_view("draining"),
-      std::string_view("no_daemon")};
+      std::string_view("no_daemon"),   std::string_view("disk_full")};
   const auto update = [&](const FlowId& flow) {
+    if (next.find(flow) == nullptr)
+      return;  // forgotten
     const auto found = plan_.holds.find(flow);
     std::vector<Hold> holds = found == plan_.holds.end() ? std::vector<Hold>{} : found->second;
     const FlowBook& known = *next.find(flow);
@@ -510,22 +557,12 @@ Result<Launch> RealEngine::launch(Draft& next, const Start& start) {
                    setup.environment);
 }
 
-Result<RealEngine::Prepares> RealEngine::prepare(Draft& next) {
+RealEngine::Prepares RealEngine::prepare(Draft& next, const std::vector<Launch>& launches) {
   Prepares prepared;
-  for (const Start& start : plan_.starts) {
-    auto described = launch(next, start);
-    if (!described && described.error().code == Errc::io) {
-      for (const auto& [other, run] : prepared)
-        ports_.agents.discard(run);
-      return pass_on(described);
-    }
-    if (!described) {
-      plan_.holds[start.key.flow].push_back(
-          Hold{start.key.role, start.key.subject, "cannot_launch", describe(described.error())});
-      plan_.failed.insert(start.key.flow);
-      continue;
-    }
-    auto shim = ports_.agents.prepare(*described);
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const Start& start = plan_.starts[i];
+    const Launch& described = launches[i];
+    auto shim = ports_.agents.prepare(described);
     if (!shim) {
       trouble_ = "an agent cannot be started: " + describe(shim.error());
       try_again_ = next.now + kTryAgain;
@@ -548,7 +585,7 @@ Result<RealEngine::Prepares> RealEngine::prepare(Draft& next) {
     run.start_ticks = shim->start_ticks;
     run.boot_id = shim->boot_id;
     run.directory = shim->directory;
-    run.limits = described->limits;
+    run.limits = described.limits;
     run.claims = start.desired.claims;
     for (const auto& [path, row] : book.accepted)
       run.base.push_back(DocRef{path, row.digest});
@@ -610,8 +647,10 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
     }
     for (const Stop& stop : plan_.stops)
       for (auto& [flow, book] : books_)
-        if (const auto run = book.run(stop.run); run != book.runs.end())
+        if (const auto run = book.run(stop.run); run != book.runs.end() && run->live()) {
+          asked_to_stop_.insert(run->id);
           (void)ports_.agents.stop(*run);
+        }
     retry_ = next.now + kTryAgain;
     return {};
   }
@@ -629,6 +668,7 @@ void RealEngine::publish(Draft& next) {
     answered_.insert(request.id);
   for (const Reply& reply : next.commit.replies)
     answered_.insert(reply.request);
+  works_->intake.committed(next);
   for (const FlowId& flow : next.forgotten)
     works_->library.drop(flow);
   next.publish(books_);
@@ -637,9 +677,13 @@ void RealEngine::publish(Draft& next) {
   late_.clear();
   intents_done_.clear();
   again_.clear();
+  asked_to_stop_.clear();
   look_for_requests_ = false;
-  decide_all_ = false;
-  first_start_ = false;
+  // Nothing is known of the root before it could be listed.
+  if (!rescan_) {
+    decide_all_ = false;
+    first_start_ = false;
+  }
 }
 
 void RealEngine::perform(const Draft& next, const Prepares& prepared) {
@@ -649,8 +693,12 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   std::vector<Intent> writes = std::exchange(open_intents_, {});
   writes.insert(writes.end(), next.writes.begin(), next.writes.end());
   for (const Intent& write : writes) {
-    const auto done = baton::perform(ports_.disk, write);
+    // A write behind one that waits for room waits too: it builds on it.
+    const bool behind = awaits_write(write.path);
+    const auto done = behind ? Result<void>(fail(Errc::busy, "an earlier write waits for room"))
+                             : baton::perform(ports_.disk, write);
     late_check_ = next.now + kLateWrites;
+    dirty_.insert(write.path);
     if (!done) {
       unfit.insert(write.flow);
       if (done.error().code == Errc::no_space || done.error().code == Errc::busy) {
@@ -658,9 +706,7 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
         retry_ = next.now + kTryAgain;
         continue;
       }
-      dirty_.insert(write.path);
       again_.insert(write.flow);
-      pending_ = true;
     }
     intents_done_.push_back(write.id);
     pending_ = true;

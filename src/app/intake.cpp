@@ -73,15 +73,14 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     if (bytes.error().code == Errc::not_found) {
       gone(*match, path, draft);
     } else if (bytes.error().code == Errc::busy) {
-      // For as long as it takes: the file itself is not to blame.
-      if (!wait(path, {}, draft.now))
-        (void)wait(path, {}, draft.now);
+      (void)wait(path, {}, draft.now, std::nullopt);
     } else {
       reject(*match, path, digest_of(bytes.error().message), {unreadable(bytes.error())}, draft);
     }
     return {};
   }
   stamps_[path] = bytes->stamp;
+  bool known_bad = false;
   if (const FlowBook* const book = draft.find(match->flow)) {
     const auto accepted = book->accepted.find(path);
     if (accepted != book->accepted.end() && accepted->second.digest == bytes->digest) {
@@ -89,12 +88,16 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
       return {};
     }
     const auto rejected = book->rejected.find(path);
-    if (rejected != book->rejected.end() && rejected->second.digest == bytes->digest)
-      return {};
+    known_bad = rejected != book->rejected.end() && rejected->second.digest == bytes->digest;
   }
+  // Judged again although it is known: the schema may be another one by now.
   Verdict verdict = judge(*match, path, bytes->bytes, ports_.schemas, limits_);
+  if (known_bad && !verdict.accepted()) {
+    unsettled_.erase(path);
+    return {};
+  }
   // A file that does not parse may be half written. One that parses and is wrong is wrong.
-  if (verdict.document == nullptr && wait(path, bytes->digest, draft.now))
+  if (verdict.document == nullptr && wait(path, bytes->digest, draft.now, kSettleTime))
     return {};
   if (!verdict.accepted()) {
     reject(*match, path, bytes->digest, verdict.findings, draft);
@@ -103,17 +106,20 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   return admit(*match, path, std::move(*bytes), std::move(verdict), draft, requests);
 }
 
-bool Intake::wait(const std::string& path, const Digest& digest, Time now) {
+bool Intake::wait(const std::string& path, const Digest& digest, Time now,
+                  std::optional<Millis> patience) {
   Unsettled& file = unsettled_[path];
   if (file.since == Time{} || file.digest != digest)
     file = Unsettled{digest, now, now, kFirstPause};
   else if (now < file.again)
     return true;
-  if (now - file.since >= kSettleTime) {
+  if (patience && now - file.since >= *patience) {
     unsettled_.erase(path);
     return false;
   }
-  file.again = std::min(now + file.pause, file.since + kSettleTime);
+  file.again = now + file.pause;
+  if (patience)
+    file.again = std::min(file.again, file.since + *patience);
   file.pause = std::min(file.pause * 2, kLongestPause);
   return true;
 }
@@ -263,14 +269,14 @@ void Intake::accept(const Catalog::Match& match, const std::string& path,
 
 void Intake::count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
                           Draft& draft) {
+  draft.changed.push_back(path);
   std::deque<Time>& times = changes_[path];
-  while (!times.empty() && times.front() <= draft.now - match.kind->breaker_window)
+  while (!times.empty() && (times.front() <= draft.now - match.kind->breaker_window ||
+                            times.size() > match.kind->breaker_changes))
     times.pop_front();
-  times.push_back(draft.now);
-  if (times.size() <= match.kind->breaker_changes)
+  if (times.size() < match.kind->breaker_changes)
     return;
-  times.pop_front();
-  const Time until = times.front() + match.kind->breaker_window;
+  const Time until = (times.size() > 1 ? times[1] : draft.now) + match.kind->breaker_window;
   if (book.calm_at < draft.now)
     draft.event("held", match.flow,
                 path + " changed more than " + std::to_string(match.kind->breaker_changes) +
@@ -286,14 +292,17 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
   std::deque<Time>& times = restores_[path];
   while (!times.empty() && times.front() < draft.now - kRestoreWindow)
     times.pop_front();
-  times.push_back(draft.now);
+  draft.restored.push_back(path);
   draft.decide.insert(match.flow);
-  if (times.size() > kMaxRestores) {
+  if (times.size() >= kMaxRestores) {
     const std::string who = only_writer(book);
-    book.disputed = path + " was put back " + std::to_string(kMaxRestores) +
-                    " times within ten minutes and is written against the rules again" +
-                    (who.empty() ? "" : " by run " + who.substr(0, 8)) + ": " + admission.why;
-    draft.event("held", match.flow, book.disputed);
+    const std::string why = path + " was put back " + std::to_string(kMaxRestores) +
+                            " times within ten minutes and is written against the rules again" +
+                            (who.empty() ? "" : " by run " + who.substr(0, 8)) + ": " +
+                            admission.why;
+    if (book.disputed.empty())
+      draft.event("held", match.flow, why);
+    book.disputed = why;
     reject(match, path, bytes.digest, admission.findings, draft);
     return {};
   }
@@ -316,6 +325,10 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
                     "what was written is kept in the journal");
     return {};
   }
+  // What stands there now may be news itself; it comes first, and the late write is compared with
+  // it.
+  if (auto looked = look(write.path, draft, requests); !looked)
+    return looked;
   auto there = ports_.disk.read(write.path, limits_.max_bytes);
   if (!there)
     return {};
@@ -337,6 +350,13 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
   accept(*match, write.path, merged.document, "baton", draft);
   draft.event("merged", match->flow, write.path + ": a late write into the replaced file");
   return {};
+}
+
+void Intake::committed(const Draft& draft) {
+  for (const std::string& path : draft.changed)
+    changes_[path].push_back(draft.now);
+  for (const std::string& path : draft.restored)
+    restores_[path].push_back(draft.now);
 }
 
 std::vector<std::string> Intake::due(Time now) const {

@@ -41,6 +41,10 @@ class Intake {
   /// the dialect says; where there is no such rule it is kept in the journal, and said.
   Result<void> late(const LateWrite& write, Draft& draft, const std::vector<Request>& requests);
 
+  /// The step became true: what it changed counts. A step that is repeated, because the disk is
+  /// full, counts once.
+  void committed(const Draft& draft);
+
   /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
   std::vector<std::string> due(Time now) const;
   std::optional<Time> wake() const;
@@ -58,8 +62,9 @@ class Intake {
   void same(const Catalog::Match& match, const std::string& path, Draft& draft);
   void reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
               const Findings& findings, Draft& draft);
-  /// True: look again later. False: it has been long enough.
-  bool wait(const std::string& path, const Digest& digest, Time now);
+  /// True: look again later. False: it has been longer than `patience`.
+  bool wait(const std::string& path, const Digest& digest, Time now,
+            std::optional<Millis> patience);
   Result<Admission> ask(const Catalog::Match& match, const std::string& path, const Document& after,
                         Draft& draft, const std::vector<Request>& requests);
   Result<void> admit(const Catalog::Match& match, const std::string& path, FileBytes bytes,

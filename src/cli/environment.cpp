@@ -33,6 +33,18 @@ std::string own_path() {
   return error ? "baton" : path.string();
 }
 
+Result<std::string> find_shim(const std::string& executable) {
+  const std::filesystem::path folder = std::filesystem::path(executable).parent_path();
+  for (const auto& place : {folder / "baton-shim", folder / "../libexec/baton/baton-shim"}) {
+    std::error_code none;
+    if (std::filesystem::exists(place, none))
+      return place.lexically_normal().string();
+  }
+  return fail(Errc::not_found,
+              "baton-shim is missing; it belongs beside baton or into ../libexec/baton",
+              executable);
+}
+
 std::string asked_by() {
   const passwd* const user = getpwuid(getuid());  // NOLINT(concurrency-mt-unsafe): one thread
   std::string name = user != nullptr && user->pw_name != nullptr

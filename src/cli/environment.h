@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+
 namespace baton {
 
 /// A variable of this process; "" when it is not set.
@@ -13,6 +15,9 @@ std::vector<std::pair<std::string, std::string>> variables();
 
 /// The absolute path of the running binary.
 std::string own_path();
+
+/// The shim lies beside the running binary, or where an installation puts it. Errc::not_found.
+Result<std::string> find_shim(const std::string& executable);
 
 /// Who runs this command, for the history: `name`, or `name (run ab12cd34)` from inside an agent.
 std::string asked_by();

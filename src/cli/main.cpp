@@ -12,6 +12,7 @@ namespace baton {
 namespace {
 
 constexpr std::array kCommands = {
+    Command{"init", "write a commented baton.yaml and initial files", init_command},
     Command{"run", "serve a root: the daemon, in the foreground", run_command_line},
     Command{"validate", "check files, or everything below a root", validate_command},
     Command{"status", "flows: declared, process, last activity, waiting for what", status_command},
@@ -20,8 +21,18 @@ constexpr std::array kCommands = {
     Command{"agents", "runs of agents", agents_command},
     Command{"logs", "what an agent wrote to stdout and stderr", logs_command},
     Command{"prompt", "exactly what an agent was told", prompt_command},
+    Command{"pause", "no new starts; running agents may finish", pause_command},
+    Command{"resume", "go on", resume_command},
+    Command{"stop", "end the agents and start none", stop_command},
+    Command{"retry", "make ended attempts again", retry_command},
+    Command{"drain", "no new starts; the daemon ends after the last agent", drain_command},
+    Command{"reload", "read the configuration again", reload_command},
+    Command{"wait", "wait until a flow is somewhere", wait_command},
     Command{"set", "change members of a state file: locked, checked, atomic", set_command},
+    Command{"forget", "drop what is known of a flow whose files are gone", forget_command},
+    Command{"prune", "drop old history and run directories", prune_command},
     Command{"schema", "print a schema", schema_command},
+    Command{"doctor", "check configuration, programs, limits, permissions", doctor_command},
     Command{"completions", "print completions for a shell", completions_command},
     Command{"version", "print the version", version_command},
 };

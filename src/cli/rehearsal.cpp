@@ -160,7 +160,7 @@ Result<void> Rehearsal::run(Setup setup) {
   return {};
 }
 
-Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context) {
+Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Options options) {
   auto setup = context.setup(context.root());
   if (!setup)
     return pass_on(setup);
@@ -180,7 +180,8 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context) {
   auto rehearsal = std::unique_ptr<Rehearsal>(
       new Rehearsal(std::make_unique<World>(*std::move(disk), std::move(reader))));
   rehearsal->daemon_lives_ = lives;
-  setup->may_start = lives;
+  setup->may_start = lives || options.as_daemon;
+  setup->act_on_existing = options.act_on_existing;
   if (auto done = rehearsal->run(*std::move(setup)); !done)
     return pass_on(done);
   return rehearsal;

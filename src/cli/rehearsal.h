@@ -18,9 +18,16 @@ namespace baton {
 /// with what the journal remembers. Nothing is started, written or locked.
 class Rehearsal {
  public:
+  struct Options {
+    bool as_daemon = false;  ///< as if a daemon began now; else starts are held while there is none
+    bool act_on_existing = false;
+  };
   /// The root of the context. A root no daemon has served yet has no journal, which is no error.
   /// Errc::denied: the journal is not for this user; config, io.
-  static Result<std::unique_ptr<Rehearsal>> of_root(const Context& context);
+  static Result<std::unique_ptr<Rehearsal>> of_root(const Context& context, Options options);
+  static Result<std::unique_ptr<Rehearsal>> of_root(const Context& context) {
+    return of_root(context, Options());
+  }
   /// One document by itself, as if it stood in its place and the others were absent.
   static Result<std::unique_ptr<Rehearsal>> of_document(const Context& context,
                                                         const KindChoice& choice,

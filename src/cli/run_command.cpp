@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/context.h"
+#include "cli/environment.h"
 #include "cli/output.h"
 #include "cli/run.h"
 #include "cli/service.h"
@@ -12,19 +13,6 @@
 
 namespace baton {
 namespace {
-
-/// The shim lies beside the running binary, or where an installation puts it.
-Result<std::string> find_shim(const std::string& executable) {
-  const std::filesystem::path folder = std::filesystem::path(executable).parent_path();
-  for (const auto& place : {folder / "baton-shim", folder / "../libexec/baton/baton-shim"}) {
-    std::error_code none;
-    if (std::filesystem::exists(place, none))
-      return place.lexically_normal().string();
-  }
-  return fail(Errc::not_found,
-              "baton-shim is missing; it belongs beside baton or into ../libexec/baton",
-              executable);
-}
 
 void take_notify(const Context& context, ServiceConfig& config) {
   const std::vector<std::string>& argv = context.config().notify;
@@ -44,8 +32,8 @@ void take_notify(const Context& context, ServiceConfig& config) {
 Result<ServiceConfig> service_config(const Context& context, const RunArguments& arguments) {
   ServiceConfig config;
   const RetentionConfig& keep = context.config().retention;
-  config.retention = Retention{keep.events, keep.runs, keep.replaced,
-                               static_cast<std::size_t>(keep.max_runs)};
+  config.retention =
+      Retention{keep.events, keep.runs, keep.replaced, static_cast<std::size_t>(keep.max_runs)};
   std::vector<std::string> roots;
   for (const std::string& root : arguments.roots.empty() ? context.roots() : arguments.roots) {
     auto real = real_path(root);
@@ -88,7 +76,8 @@ int run_command(const RunArguments& arguments, Context& context) {
     return static_cast<int>(complain(config.error()));
   if (config->roots.front().setup.dialects.empty())
     config->remarks.emplace_back(
-        "the configuration names no dialects and no rules: nothing will be acted upon; `baton init` "
+        "the configuration names no dialects and no rules: nothing will be acted upon; `baton "
+        "init` "
         "writes an example");
   ServiceOptions options;
   options.once = arguments.once;

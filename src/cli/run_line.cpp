@@ -1,10 +1,35 @@
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/context.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/rehearsal.h"
 #include "cli/run.h"
 
 namespace baton {
+namespace {
+
+/// What the next daemon would start at once.
+ExitCode dry_run(const RunArguments& arguments, const Context& context) {
+  const auto rehearsal = Rehearsal::of_root(
+      context, {.as_daemon = true, .act_on_existing = arguments.act_on_existing});
+  if (!rehearsal)
+    return complain(rehearsal.error());
+  const Plan& plan = (*rehearsal)->plan();
+  for (const Start& start : plan.starts)
+    print("would start " + start.key.role + " for " + printable(text(start.key.flow), 200) + " " +
+          printable(start.key.subject, 100) + ", attempt " + std::to_string(start.attempt) + ": " +
+          printable(start.desired.why) + "\n");
+  for (const auto& [flow, holds] : plan.holds)
+    for (const Hold& hold : holds)
+      print("would not start " + hold.role + " for " + printable(text(flow), 200) + " " +
+            printable(hold.subject, 100) + ": " + hold.reason + ": " + printable(hold.why) + "\n");
+  if (plan.starts.empty())
+    print("nothing would be started\n");
+  return finish();
+}
+
+}  // namespace
 
 ExitCode run_command_line(Words words) {
   RunArguments arguments;
@@ -40,6 +65,8 @@ ExitCode run_command_line(Words words) {
     return complain(context.error());
   for (const Finding& warning : context->warnings())
     complain(describe(warning, context->configuration()));
+  if (arguments.dry_run)
+    return dry_run(arguments, *context);
   return finish(static_cast<ExitCode>(run_command(arguments, *context)));
 }
 

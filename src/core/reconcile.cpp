@@ -92,7 +92,9 @@ class Reconciler {
   }
 
   void stop(const Run& run, Word reason, std::string why) {
-    if (run.state == RunState::started)
+    const bool planned = std::any_of(plan_.stops.begin(), plan_.stops.end(),
+                                     [&](const Stop& other) { return other.run == run.id; });
+    if (run.state == RunState::started && !planned)
       plan_.stops.push_back(Stop{run.id, std::move(reason), std::move(why)});
   }
 
@@ -153,6 +155,15 @@ class Reconciler {
       return;
     }
     if (!usable(flow, desired) || !in_force(flow, desired) || !may_attempt(candidate, record))
+      return;
+    if (const auto refused = s_.refused.find(candidate.key); refused != s_.refused.end()) {
+      plan_.failed.insert(flow.flow);
+      hold(flow, desired, "cannot_launch", refused->second);
+      return;
+    }
+    // Two rows of a table may ask for the same work; it is one work.
+    if (std::any_of(candidates_.begin(), candidates_.end(),
+                    [&](const Candidate& other) { return other.key == candidate.key; }))
       return;
     candidate.attempt = record.attempts + 1;
     candidates_.push_back(candidate);
@@ -289,7 +300,8 @@ class Reconciler {
                             text(flow.flow) + "` to go on";
     hold(flow, desired, "spawns_per_hour", why);
     plan_.failed.insert(flow.flow);
-    if (plan_.pauses.empty() || plan_.pauses.back().flow != flow.flow)
+    if (std::none_of(plan_.pauses.begin(), plan_.pauses.end(),
+                     [&](const PauseFlow& other) { return other.flow == flow.flow; }))
       plan_.pauses.push_back(PauseFlow{flow.flow, "spawns_per_hour", why});
     return false;
   }

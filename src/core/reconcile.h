@@ -43,7 +43,8 @@ struct Situation {
   std::map<Role, RetryLimits> role_retry;
   std::map<Role, std::string> unusable_roles;  ///< role → why; a role in neither list is missing
   std::set<Role> usable_roles;
-  bool default_role = false;  ///< `default` stands in for missing ones
+  bool default_role = false;           ///< `default` stands in for missing ones
+  std::map<Key, std::string> refused;  ///< what cannot be started as it stands → why
 };
 
 /// The difference between what is desired and what the runs say has been done.

@@ -108,8 +108,14 @@ void collect(const Value& root, const std::string& pointer, Stages& stages) {
 Stages stages(const View& view) {
   Stages stages;
   const Value* const rule = rule_of(view);
-  if (rule == nullptr)
+  if (rule == nullptr) {
+    // The rule is no longer configured. Its subjects stay where they are, lest they enter their
+    // stages anew when it is back.
+    for (const auto& [subject, state] : view.stages)
+      if (!state.stage.empty())
+        stages[subject] = state.stage;
     return stages;
+  }
   const std::string pointer = member_text(*rule, "stage");
   for (const auto& [path, accepted] : view.docs)
     collect(accepted.document->root(), pointer, stages);

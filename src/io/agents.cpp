@@ -4,11 +4,11 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <map>
 #include <utility>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <asio/io_context.hpp>
@@ -145,10 +145,10 @@ class ProcessAgents : public Agents {
   }
 
   Result<Prepared> prepare(const Launch& launch) override;
-  Result<void> release(const RunId& run) override;
-  void discard(const RunId& run) override;
-  Result<void> stop(const Run& run) override;
-  Found recover(const Run& run) override;
+  Result<void> release(const RunId& id) override;
+  void discard(const RunId& id) override;
+  Result<void> stop(const Run& wanted) override;
+  Found recover(const Run& lost) override;
   std::optional<Time> last_output(const Run& run) override { return last_output_in(run.directory); }
 
  private:

@@ -1,6 +1,7 @@
 #include "io/beneath.h"
 
 #include <cerrno>
+#include <cstdint>
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -32,15 +33,17 @@ int openat2_beneath(int folder, const std::string& path, int flags, mode_t mode)
   return static_cast<int>(syscall(SYS_openat2, folder, path.c_str(), &how, sizeof(how)));
 }
 
-Result<dev_t> device_of(int fd, const std::string& path) {
-  struct stat info {};
-  if (fstat(fd, &info) != 0)
+// What openat2 goes by, too. The device will not do: on overlayfs files have other ones than
+// folders.
+Result<std::uint64_t> mount_of(int fd, const std::string& path) {
+  struct statx info {};
+  if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) != 0)
     return system_error(errno, "cannot be looked at", path);
-  return info.st_dev;
+  return info.stx_mnt_id;
 }
 
 // One component, which must not be a link. O_NOFOLLOW alone says ENOTDIR for a link to a directory.
-Result<Fd> step(int folder, const std::string& name, const std::string& path, dev_t device) {
+Result<Fd> step(int folder, const std::string& name, const std::string& path, std::uint64_t mount) {
   Fd next(openat(folder, name.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
   if (!next)
     return refused(errno, path);
@@ -49,9 +52,10 @@ Result<Fd> step(int folder, const std::string& name, const std::string& path, de
     return system_error(errno, "cannot be looked at", path);
   if (S_ISLNK(info.st_mode))
     return refused(ELOOP, path);
-  if (info.st_dev != device)
-    return refused(EXDEV, path);
-  return next;
+  const auto mounted = mount_of(next.get(), path);
+  if (!mounted)
+    return tl::unexpected(mounted.error());
+  return *mounted == mount ? Result<Fd>(std::move(next)) : refused(EXDEV, path);
 }
 
 }  // namespace
@@ -68,9 +72,9 @@ Result<void> check_relative(std::string_view path) {
 }
 
 Result<Fd> walk_beneath(int folder, const std::string& path, int flags, mode_t mode) {
-  const auto device = device_of(folder, path);
-  if (!device)
-    return tl::unexpected(device.error());
+  const auto mount = mount_of(folder, path);
+  if (!mount)
+    return tl::unexpected(mount.error());
   if (path == ".") {
     Fd self(openat(folder, ".", flags | kAlways | O_NOFOLLOW, mode));
     return self ? Result<Fd>(std::move(self)) : refused(errno, path);
@@ -78,7 +82,7 @@ Result<Fd> walk_beneath(int folder, const std::string& path, int flags, mode_t m
   const std::vector<std::string> names = split(path, '/');
   Fd here;
   for (std::size_t i = 0; i + 1 < names.size(); ++i) {
-    auto next = step(here ? here.get() : folder, names[i], path, *device);
+    auto next = step(here ? here.get() : folder, names[i], path, *mount);
     if (!next)
       return next;
     here = std::move(*next);
@@ -86,16 +90,16 @@ Result<Fd> walk_beneath(int folder, const std::string& path, int flags, mode_t m
   Fd last(
       openat(here ? here.get() : folder, names.back().c_str(), flags | kAlways | O_NOFOLLOW, mode));
   if (!last && errno == ENOTDIR && (flags & O_DIRECTORY) != 0) {
-    if (auto link = step(here ? here.get() : folder, names.back(), path, *device); !link)
+    if (auto link = step(here ? here.get() : folder, names.back(), path, *mount); !link)
       return link;
     return refused(ENOTDIR, path);
   }
   if (!last)
     return refused(errno, path);
-  const auto opened = device_of(last.get(), path);
+  const auto opened = mount_of(last.get(), path);
   if (!opened)
     return tl::unexpected(opened.error());
-  return *opened == *device ? Result<Fd>(std::move(last)) : refused(EXDEV, path);
+  return *opened == *mount ? Result<Fd>(std::move(last)) : refused(EXDEV, path);
 }
 
 Result<Fd> open_beneath(int folder, const std::string& path, int flags, mode_t mode) {

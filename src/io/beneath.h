@@ -22,7 +22,7 @@ Result<void> check_relative(std::string_view path);
 Result<Fd> open_beneath(int folder, const std::string& path, int flags, mode_t mode = 0);
 
 /// The same by walking the components with O_NOFOLLOW, for kernels without openat2; used by
-/// open_beneath there. Sees other mounts only by their device number.
+/// open_beneath there. Sees other mounts by their id.
 Result<Fd> walk_beneath(int folder, const std::string& path, int flags, mode_t mode = 0);
 
 /// Opens for reading and insists on a regular file.

@@ -77,36 +77,41 @@ bool usable(std::string_view text) {
   return text.find('\0') == std::string_view::npos;
 }
 
-/// Everything inside `folder`, which is given back to nobody.
-Result<void> empty_folder(Fd folder, dev_t device, int depth, const std::string& where) {
-  struct stat status {};
-  if (depth > kMaxDepth)
-    return fail(Errc::too_large, "folders lie too deep", where);
-  if (fstat(folder.get(), &status) != 0 || status.st_dev != device)
-    return fail(Errc::not_regular, "another file system is mounted in it", where);
-  const int listed = fcntl(folder.get(), F_DUPFD_CLOEXEC, 0);
-  const std::unique_ptr<DIR, int (*)(DIR*)> list(listed < 0 ? nullptr : fdopendir(listed),
-                                                 &closedir);
-  if (!list) {
-    const int error = errno;
-    if (listed >= 0)
-      close(listed);
-    return system_error(error, "cannot read the folder", where);
-  }
+/// The names in a folder, which stays open.
+Result<std::vector<std::string>> names_in(const Fd& folder, const std::string& where) {
+  Fd copy(fcntl(folder.get(), F_DUPFD_CLOEXEC, 0));
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(copy ? fdopendir(copy.get()) : nullptr, &closedir);
+  if (!list)
+    return system_error(errno, "cannot read the folder", where);
+  (void)copy.release();  // the list owns it now
   std::vector<std::string> names;
   while (const dirent* entry = readdir(list.get())) {
     const std::string name(static_cast<const char*>(entry->d_name));
     if (name != "." && name != "..")
       names.push_back(name);
   }
-  for (const std::string& name : names) {
+  return names;
+}
+
+/// Everything inside `folder`.
+Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::string& where) {
+  struct stat status {};
+  if (depth > kMaxDepth)
+    return fail(Errc::too_large, "folders lie too deep", where);
+  if (fstat(folder.get(), &status) != 0 || status.st_dev != device)
+    return fail(Errc::not_regular, "another file system is mounted in it", where);
+  auto names = names_in(folder, where);
+  if (!names)
+    return pass_on(names);
+  for (const std::string& name : *names) {
     const std::string path = where + "/" + name;
     if (unlinkat(folder.get(), name.c_str(), 0) == 0 || errno == ENOENT)
       continue;
-    Fd inner(openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const Fd inner(
+        openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!inner)
       return system_error(errno, "cannot remove", path);
-    if (auto emptied = empty_folder(std::move(inner), device, depth + 1, path); !emptied)
+    if (auto emptied = empty_folder(inner, device, depth + 1, path); !emptied)
       return emptied;
     if (unlinkat(folder.get(), name.c_str(), AT_REMOVEDIR) != 0)
       return system_error(errno, "cannot remove", path);
@@ -257,7 +262,7 @@ Result<void> remove_run_directory(const std::string& path) {
   struct stat status {};
   if (fstat(directory->get(), &status) != 0)
     return system_error(errno, "cannot look at the run directory", path);
-  if (auto emptied = empty_folder(std::move(*directory), status.st_dev, 0, path); !emptied)
+  if (auto emptied = empty_folder(*directory, status.st_dev, 0, path); !emptied)
     return emptied;
   if (rmdir(path.c_str()) != 0 && errno != ENOENT)
     return system_error(errno, "cannot remove the run directory", path);

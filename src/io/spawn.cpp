@@ -2,10 +2,10 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -71,7 +71,7 @@ std::size_t Log::keep(const char* bytes, std::size_t size) {
   return done;
 }
 
-void Log::write_marker() {
+void Log::write_marker() const {
   Text marker;
   if (last_ != '\n')
     marker << "\n";
@@ -85,7 +85,7 @@ void Log::write_marker() {
     (void)!pwrite(file_, marker.c_str(), marker.view().size(), static_cast<off_t>(kept_));
 }
 
-void Log::finish() {
+void Log::finish() const {
   if (dropped() > 0)
     write_marker();
 }

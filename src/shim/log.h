@@ -15,7 +15,7 @@ class Log {
   /// Takes what lies in the pipe, at most 1 MiB. True when there was anything.
   bool drain(std::int64_t now_ms);
   /// Brings the marker up to date, if there is one.
-  void finish();
+  void finish() const;
 
   int source() const { return source_; }  ///< -1 after end of file
   std::uint64_t received() const { return received_; }
@@ -24,7 +24,7 @@ class Log {
  private:
   void take(const char* bytes, std::size_t size, std::int64_t now_ms);
   std::size_t keep(const char* bytes, std::size_t size);
-  void write_marker();
+  void write_marker() const;
 
   int file_;
   int source_;

@@ -52,10 +52,10 @@ class Checked(world.World):
     def path(self, name):
         return f"{self.root}/tickets/{name}.json"
 
-    def rejected(self, name):
-        """What `explain` says about the file."""
-        explained = self.lines("explain", f"rules/t/{name}")[0]
-        return [each for each in explained["documents"] if each["verdict"] == "rejected" and each["findings"]]
+    def rejections(self, name):
+        """What the daemon said about the file."""
+        return [each for each in self.lines("events")
+                if each["event"] == "rejected" and each["flow"] == f"rules/t/{name}"]
 
 
 def bad_files(exe):
@@ -67,11 +67,17 @@ def bad_files(exe):
         for name, content in BAD_BYTES.items():
             write(baton.path(name), content)
             before = seen(baton.path(name))
-            wait_until(lambda: baton.rejected(name), name, "is not reported")
+            wait_until(lambda: baton.rejections(name), name, "is not reported")
             check(seen(baton.path(name)) == before, name, "was changed on disk")
             done = baton.call("validate", "--json", baton.path(name), code=None)
             check(done.returncode in (1, 3), name, "validate gave", done.returncode, done.stdout, done.stderr)
             check(json.loads(done.stdout)["findings"], name, "has no finding")
+            explained = baton.lines("explain", f"rules/t/{name}")[0]["documents"]
+            check([each["verdict"] for each in explained] == ["rejected"], name, explained)
+            check(explained[0]["findings"], name, "is not explained")
+        baton.canary()
+        for name in BAD_BYTES:
+            check(len(baton.rejections(name)) == 1, name, "is reported more than once")
         check(not [each for each in baton.starts() if "canary" not in each.flow], baton.starts())
         # The last good version stayed in force: a good one is a change from it, and works at once.
         for name in BAD_BYTES:

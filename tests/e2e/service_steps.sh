@@ -5,6 +5,11 @@ cd /box
 # shellcheck source=tests/e2e/e2e.sh
 source ./e2e.sh
 exec 2>&1
+at_end() {
+  # shellcheck disable=SC2181  # the exit code of the script
+  (($? == 0)) || { echo "--- the daemon said:"; tail -n 30 daemon.log; }
+}
+trap at_end EXIT
 step() { echo "- $*"; }
 property() { systemctl show -P "$1" "$unit"; }
 is() { [[ $(property "$1") == "$2" ]]; }
@@ -19,7 +24,7 @@ systemd-sysusers /usr/local/lib/sysusers.d/baton.conf
 # Short intervals, so that the test need not wait for a watchdog of 30 s.
 for name in baton.service baton@.service; do
   mkdir -p "/etc/systemd/system/$name.d"
-  printf '[Service]\nWatchdogSec=2\nRestartSec=100ms\n[Unit]\nStartLimitBurst=100\n' >"/etc/systemd/system/$name.d/test.conf"
+  printf '[Service]\nWatchdogSec=2\nRestartSec=100ms\nStandardError=append:/box/daemon.log\n[Unit]\nStartLimitBurst=100\n' >"/etc/systemd/system/$name.d/test.conf"
 done
 
 project=/srv/project

@@ -62,7 +62,7 @@ def renamed_files(baton):
     names = [f"r{number}" for number in range(10)]
     for name in names:
         baton.ticket(name, "idle")
-    path = baton.root + "/tickets/{}.json".format
+    path = (baton.root + "/tickets/{}.json").format
     for turn in range(100):
         for name in names:
             here, there = (name, name + "x") if turn % 2 == 0 else (name + "x", name)

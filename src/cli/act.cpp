@@ -1,0 +1,161 @@
+#include "cli/act.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <asio.hpp>
+
+#include "app/engine.h"
+#include "base/text.h"
+#include "cli/environment.h"
+#include "io/agents.h"
+#include "io/clock.h"
+#include "io/disk.h"
+#include "io/journal.h"
+#include "io/lock.h"
+#include "io/requests.h"
+
+namespace baton {
+namespace {
+
+constexpr std::chrono::milliseconds kTurn{50};
+/// Beyond the grace of the agents.
+constexpr Millis kPatience{30'000};
+
+class Unheard : public Observer {
+ public:
+  void happened(const Event& /*event*/) override {}
+};
+
+/// The ports of one root, and an engine on them that starts nothing.
+class Stage {
+ public:
+  static Result<std::unique_ptr<Stage>> open(const Context& context, const std::string& state,
+                                             Setup setup) {
+    auto lock = lock_root(context.root(), state);
+    if (!lock)
+      return pass_on(lock);
+    auto stage = std::unique_ptr<Stage>(new Stage(*std::move(lock)));
+    auto journal = open_journal(state);
+    if (!journal)
+      return pass_on(journal);
+    stage->journal_ = *std::move(journal);
+    auto disk = real_disk(context.root());
+    if (!disk)
+      return pass_on(disk);
+    stage->disk_ = *std::move(disk);
+    auto requests = real_requests(state);
+    if (!requests)
+      return pass_on(requests);
+    stage->requests_ = *std::move(requests);
+    auto shim = find_shim(setup.environment.executable);
+    if (!shim)
+      return pass_on(shim);
+    ProcessAgentsOptions options;
+    options.runs.path = state + "/runs";
+    options.shim = *std::move(shim);
+    stage->agents_ = process_agents(
+        stage->loop_, std::move(options),
+        [it = stage.get()](RunEnded ended) { it->inputs_.emplace_back(std::move(ended)); });
+    auto engine = Engine::make({*stage->disk_, *stage->journal_, *stage->agents_, *stage->requests_,
+                                *stage->clock_, stage->observer_},
+                               std::move(setup));
+    if (!engine)
+      return pass_on(engine);
+    stage->engine_ = *std::move(engine);
+    if (auto recovered = stage->engine_->recover(); !recovered)
+      return pass_on(recovered);
+    return stage;
+  }
+
+  Engine& engine() { return *engine_; }
+  void requests_changed() { inputs_.emplace_back(RequestsChanged{}); }
+
+  /// One turn: everything that came in, then a little waiting for ends of agents.
+  Result<void> turn() {
+    do {
+      if (auto done = engine_->step(std::exchange(inputs_, {})); !done)
+        return done;
+    } while (engine_->pending());
+    return {};
+  }
+  void wait() {
+    loop_.restart();
+    loop_.run_for(kTurn);
+  }
+
+ private:
+  explicit Stage(RootLock lock) : lock_(std::move(lock)) {}
+  RootLock lock_;
+  asio::io_context loop_;
+  std::vector<Input> inputs_;
+  Unheard observer_;
+  std::unique_ptr<Clock> clock_ = real_clock();
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Disk> disk_;
+  std::unique_ptr<Requests> requests_;
+  std::unique_ptr<Agents> agents_;
+  std::unique_ptr<Engine> engine_;
+};
+
+bool runs_left(const Engine& engine, const FlowId& flow) {
+  if (flow == FlowId{})
+    return engine.running() > 0;
+  const auto book = engine.books().find(flow);
+  return book != engine.books().end() && book->second.live();
+}
+
+Millis longest_grace(const Engine& engine) {
+  Millis grace{0};
+  for (const auto& [flow, book] : engine.books())
+    for (const Run& run : book.runs)
+      if (run.live())
+        grace = std::max(grace, run.limits.kill_grace);
+  return grace;
+}
+
+}  // namespace
+
+Result<Reply> act_at_once(const Context& context, const Request& request, Until until) {
+  auto setup = context.setup(context.root());
+  if (!setup)
+    return pass_on(setup);
+  setup->may_start = false;
+  auto state = context.make_state_folder(context.root());
+  if (!state)
+    return pass_on(state);
+  auto opened = Stage::open(context, *state, *std::move(setup));
+  if (!opened)
+    return pass_on(opened);
+  Stage& stage = **opened;
+  // First what stands in the files, so that a flow nobody has served yet is known.
+  if (auto done = stage.turn(); !done)
+    return pass_on(done);
+  auto id = post_request(*state, request);
+  if (!id)
+    return pass_on(id);
+  stage.requests_changed();
+  const auto deadline =
+      std::chrono::steady_clock::now() + kPatience + longest_grace(stage.engine());
+  std::optional<Reply> reply;
+  for (;;) {
+    if (auto done = stage.turn(); !done)
+      return pass_on(done);
+    if (!reply)
+      reply = await_reply(*state, *id, Millis(0));
+    const bool left = until == Until::agents_ended && reply && reply->accepted &&
+                      runs_left(stage.engine(), request.flow);
+    if (reply && !left)
+      return *std::move(reply);
+    if (std::chrono::steady_clock::now() > deadline)
+      return fail(Errc::busy, reply ? "agents are still ending; `baton agents --running` shows them"
+                                    : "the request could not be dealt with; it stays recorded");
+    stage.wait();
+  }
+}
+
+}  // namespace baton

@@ -1,0 +1,218 @@
+// The commands that change what happens: pause, resume, stop, retry, forget, drain, reload.
+
+#include <optional>
+#include <utility>
+
+#include "app/engine.h"
+#include "base/text.h"
+#include "cli/act.h"
+#include "cli/command.h"
+#include "cli/context.h"
+#include "cli/environment.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/rehearsal.h"
+#include "io/lock.h"
+#include "io/requests.h"
+
+namespace baton {
+namespace {
+
+constexpr Millis kPatience{10'000};
+constexpr const char* kExits =
+    "  0  done, or recorded\n"
+    "  1  refused; the message says why and what to do\n"
+    "  2  wrong usage or configuration; no such flow\n"
+    "  3  the root or its state cannot be reached, or the daemon does not answer";
+
+struct Wish {
+  Places places;
+  Word verb;
+  std::string flow;
+  Subject subject;
+  bool all = false;
+  bool no_wait = false;
+};
+
+ExitCode tell(const Reply& reply) {
+  if (reply.accepted) {
+    print(printable(reply.message) + "\n");
+    return finish();
+  }
+  complain("refused: " + printable(reply.message));
+  return ExitCode::failed;
+}
+
+ExitCode ask_daemon(const std::string& state, const Request& request, bool wait) {
+  const auto id = post_request(state, request);
+  if (!id)
+    return complain(id.error());
+  if (!wait) {
+    print("recorded\n");
+    return finish();
+  }
+  const auto reply = await_reply(state, *id, kPatience);
+  if (reply)
+    return tell(*reply);
+  complain("the daemon has not answered within " + duration_text(kPatience) +
+           "; the request stays recorded");
+  return ExitCode::unreachable;
+}
+
+/// Leaves the request for the next daemon.
+ExitCode record(const Context& context, const Request& request) {
+  const auto state = context.make_state_folder(context.root());
+  if (!state)
+    return complain(state.error());
+  if (const auto id = post_request(*state, request); !id)
+    return complain(id.error());
+  print("recorded; no daemon serves this root: run `baton run`\n");
+  return finish();
+}
+
+ExitCode act(const Context& context, const Request& request) {
+  const auto reply =
+      act_at_once(context, request, request.verb == "stop" ? Until::agents_ended : Until::answered);
+  if (reply)
+    return tell(*reply);
+  // Somebody started a daemon in this moment.
+  if (reply.error().code == Errc::busy)
+    if (const auto state = context.state_folder(); state && daemon_lives(*state))
+      return ask_daemon(*state, request, true);
+  return complain(reply.error());
+}
+
+Result<FlowId> flow_of(const Wish& wish, const Context& context) {
+  if (wish.flow.empty())
+    return FlowId{};
+  auto rehearsal = Rehearsal::of_root(context);
+  if (!rehearsal)
+    return pass_on(rehearsal);
+  return (*rehearsal)->flow(wish.flow);
+}
+
+ExitCode control(const Wish& wish) {
+  const auto context = Context::open(wish.places);
+  if (!context)
+    return complain(context.error());
+  const auto flow = flow_of(wish, *context);
+  if (!flow)
+    return complain(flow.error());
+  Request request;
+  request.verb = wish.verb;
+  request.flow = *flow;
+  request.subject = wish.subject;
+  request.arguments = Json::object();
+  request.by = asked_by();
+  const auto state = context->state_folder();
+  if (state && daemon_lives(*state))
+    return ask_daemon(*state, request, !wish.no_wait);
+  if (!state && state.error().code != Errc::not_found)
+    return complain(state.error());
+  if (wish.verb == "resume")
+    return record(*context, request);
+  if (wish.verb == "drain" || wish.verb == "reload") {
+    print("no daemon serves this root: there is nothing to " + wish.verb + "\n");
+    return finish();
+  }
+  return act(*context, request);
+}
+
+void common(Options& options, Wish& wish) {
+  options.flag("--no-wait", wish.no_wait, "Do not wait for the daemon's answer");
+  options.places(wish.places);
+}
+
+/// pause, resume, stop: of a flow, or of the whole root.
+ExitCode flow_or_all(Words words, const Word& verb, const std::string& description) {
+  Wish wish;
+  wish.verb = verb;
+  Options options(verb, description, kExits);
+  options.word("FLOW", wish.flow, "dialect/name, or a unique name", false);
+  options.flag("--all", wish.all, "The whole root");
+  common(options, wish);
+  if (const auto over = options.parse(words))
+    return *over;
+  if (wish.all == !wish.flow.empty()) {
+    complain(wish.all ? "a FLOW and --all exclude each other"
+                      : "which flow? name one, or say --all");
+    return ExitCode::usage;
+  }
+  return control(wish);
+}
+
+ExitCode whole_root(Words words, const Word& verb, const std::string& description) {
+  Wish wish;
+  wish.verb = verb;
+  Options options(verb, description, kExits);
+  common(options, wish);
+  if (const auto over = options.parse(words))
+    return *over;
+  return control(wish);
+}
+
+}  // namespace
+
+ExitCode pause_command(Words words) {
+  return flow_or_all(
+      words, "pause",
+      "Starts nothing more for a flow, or for the root; agents that run may finish.\n"
+      "Holds until `baton resume`, also over restarts.");
+}
+
+ExitCode resume_command(Words words) {
+  return flow_or_all(words, "resume",
+                     "Goes on with a flow, or with the root, after a pause, a stop or a limit.\n"
+                     "Without a daemon it is recorded for the next one.");
+}
+
+ExitCode stop_command(Words words) {
+  return flow_or_all(words, "stop",
+                     "Ends the agents of a flow, or of the root, with their whole process trees:\n"
+                     "TERM, a grace, KILL. Nothing is started until `baton resume`. Without a\n"
+                     "daemon it waits until they have ended.");
+}
+
+ExitCode retry_command(Words words) {
+  Wish wish;
+  wish.verb = "retry";
+  Options options("retry",
+                  "Forgets the ended attempts of a flow in its present stages, so that they are\n"
+                  "made again: after failures, an interruption, or an agent that left the stage\n"
+                  "as it was.",
+                  kExits);
+  options.word("FLOW", wish.flow, "dialect/name, or a unique name");
+  options.word("SUBJECT", wish.subject, "Only this part of it", false);
+  common(options, wish);
+  if (const auto over = options.parse(words))
+    return *over;
+  return control(wish);
+}
+
+ExitCode forget_command(Words words) {
+  Wish wish;
+  wish.verb = "forget";
+  Options options("forget",
+                  "Drops everything that is known of a flow: stages, runs, history of decisions.\n"
+                  "Refused while its files are there or its agents run.",
+                  kExits);
+  options.word("FLOW", wish.flow, "dialect/name, or a unique name");
+  common(options, wish);
+  if (const auto over = options.parse(words))
+    return *over;
+  return control(wish);
+}
+
+ExitCode drain_command(Words words) {
+  return whole_root(words, "drain",
+                    "Tells the daemon to start nothing more and to end, with exit code 0, when\n"
+                    "its last agent has.");
+}
+
+ExitCode reload_command(Words words) {
+  return whole_root(words, "reload",
+                    "Tells the daemon to read its configuration again. A bad one is refused, and\n"
+                    "the old one stays in force.");
+}
+
+}  // namespace baton

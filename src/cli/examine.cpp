@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/doctor.h"
+#include "cli/environment.h"
+#include "cli/rehearsal.h"
+#include "io/disk.h"
+#include "io/fd.h"
+#include "io/file_system.h"
+#include "io/journal_reader.h"
+#include "io/lock.h"
+#include "io/root.h"
+#include "io/trust.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+using Level = Diagnosis::Level;
+
+constexpr std::uint64_t kFewWatches = 8192;
+constexpr std::uint64_t kFewInstances = 64;
+constexpr std::uint64_t kFewFiles = 1024;
+
+void add(Diagnoses& all, Level level, std::string check, std::string message,
+         std::string advice = {}) {
+  all.push_back({level, std::move(check), std::move(message), std::move(advice)});
+}
+
+/// A number the kernel tells in a file; nothing when it cannot be read.
+std::optional<std::uint64_t> number_in(const std::string& path) {
+  std::ifstream file(path);
+  std::uint64_t number = 0;
+  if (file >> number)
+    return number;
+  return std::nullopt;
+}
+
+void examine_kernel_limit(const std::string& name, std::uint64_t few, const std::string& what,
+                          Diagnoses& all) {
+  const auto limit = number_in("/proc/sys/fs/inotify/" + name);
+  if (!limit)
+    return add(all, Level::warning, "limits", name + " cannot be read",
+               "is /proc mounted? without inotify folders are polled");
+  const std::string found = std::to_string(*limit) + " " + what;
+  if (*limit >= few)
+    return add(all, Level::fine, "limits", found);
+  add(all, Level::warning, "limits", found + " is little",
+      "sysctl fs.inotify." + name + "=" + std::to_string(few * 8) +
+          "; folders beyond the limit are polled");
+}
+
+/// Whoever can change what is started can start what he likes; the agents run as this user too.
+void examine_writable(const std::string& check, const std::string& path, Diagnoses& all) {
+  if (geteuid() != 0 && access(path.c_str(), W_OK) == 0)
+    add(all, Level::warning, check, path + " can be written by the user its agents run as",
+        "give it to root, or another user, and make it readable only");
+}
+
+void examine_agent(const Role& role, const AgentSpec& spec, Diagnoses& all) {
+  if (!spec.problem.empty())
+    return add(all, Level::error, "agent", spec.problem,
+               "install the program, or name it with its path in baton.yaml");
+  add(all, Level::fine, "agent", role + ": " + spec.argv.front());
+  examine_writable("agent", spec.argv.front(), all);
+  std::error_code error;
+  if (spec.cwd.find("${") == std::string::npos && !fs::is_directory(spec.cwd, error))
+    add(all, Level::error, "agent", role + ": its folder " + spec.cwd + " is not there",
+        "make it, or change `cwd:`");
+}
+
+void examine_state(const Context& context, Diagnoses& all) {
+  const auto state = context.state_folder();
+  if (!state) {
+    for (const StateParent& parent : context.state_parents()) {
+      fs::path at = parent.path;
+      std::error_code error;
+      while (!fs::exists(at, error) && at != at.parent_path())
+        at = at.parent_path();
+      if (access(at.c_str(), W_OK | X_OK) == 0)
+        return add(all, Level::fine, "state", "none yet; it will be made in " + parent.path);
+      if (parent.asked_for)
+        return add(all, Level::error, "state", parent.path + " cannot be made or written",
+                   "make it writable for this user, or name another with --state-dir");
+    }
+    return add(all, Level::error, "state", "no folder for state can be made",
+               "name one with --state-dir or state_dir:");
+  }
+  const auto folder = open_folder(*state);
+  const auto network = folder ? network_file_system_of(folder->get()) : std::string_view();
+  if (!network.empty())
+    add(all, Level::error, "state", *state + " lies on " + std::string(network),
+        "name a local folder with --state-dir: locks cannot be relied upon there");
+  if (access(state->c_str(), W_OK | X_OK) != 0)
+    add(all, Level::warning, "state", *state + " cannot be written by this user",
+        "fine for looking; control commands and the daemon need it");
+  auto journal = read_journal(*state);
+  if (!journal && journal.error().code == Errc::not_found)
+    return add(all, Level::fine, "state", *state + ", without a journal yet");
+  if (!journal)
+    return add(all, Level::error, "state", describe(journal.error()),
+               "look at the message; a copy of the folder helps whoever looks into it");
+  const auto damage = (*journal)->damage();
+  if (!damage)
+    return add(all, Level::error, "state", describe(damage.error()), "is the disk well?");
+  if (damage->empty())
+    return add(all, Level::fine, "state", *state + ", journal undamaged");
+  add(all, Level::error, "state", "the journal is damaged: " + damage->front(),
+      "stop the daemon, keep a copy of " + *state + ", and let baton begin a new one");
+}
+
+}  // namespace
+
+void examine_system(Diagnoses& all) {
+  examine_kernel_limit("max_user_watches", kFewWatches, "inotify watches per user", all);
+  examine_kernel_limit("max_user_instances", kFewInstances, "inotify instances per user", all);
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY) {
+    const bool few = files.rlim_cur < kFewFiles;
+    add(all, few ? Level::warning : Level::fine, "limits",
+        std::to_string(files.rlim_cur) + " open files per process" + (few ? " is little" : ""),
+        few ? "ulimit -n, or LimitNOFILE= in the unit" : "");
+  }
+  if (const auto shim = find_shim(own_path()))
+    add(all, Level::fine, "shim", *shim);
+  else
+    add(all, Level::error, "shim", describe(shim.error()), "install baton completely");
+  if (geteuid() == 0)
+    add(all, Level::warning, "user", "baton runs as root, and so will every agent",
+        "use a user of its own; the unit files do");
+}
+
+void examine_configuration(const Context& context, Diagnoses& all) {
+  if (context.configuration().empty())
+    return add(all, Level::warning, "configuration", "there is none, so nothing is acted upon",
+               "`baton init` writes one");
+  add(all, Level::fine, "configuration", context.configuration());
+  examine_writable("configuration", context.configuration(), all);
+  for (const Finding& finding : context.warnings())
+    add(all, Level::warning, "configuration", describe(finding, context.configuration()),
+        "see docs/configuration.md");
+  const auto setup = context.setup(context.root());
+  if (!setup)
+    return add(all, Level::error, "configuration", describe(setup.error()),
+               "`baton --version --json` names the dialects there are");
+  for (const auto& [role, spec] : setup->agents)
+    examine_agent(role, spec, all);
+  if (!context.config().notify.empty()) {
+    const auto program =
+        find_program(context.config().notify.front(), variable("PATH"), context.folder());
+    if (!program)
+      add(all, Level::error, "notify", describe(program.error()), "nobody would be told anything");
+  }
+  const auto rehearsal = Rehearsal::of_root(context);
+  if (!rehearsal && exit_code_of(rehearsal.error().code) == ExitCode::usage)
+    add(all, Level::error, "schemas", describe(rehearsal.error()), "the daemon would not start");
+}
+
+void examine_places(const Context& context, Diagnoses& all) {
+  for (const std::string& root : context.roots()) {
+    const auto folder = open_folder(root);
+    if (!folder) {
+      add(all, Level::error, "root", describe(folder.error()), "is it the right folder and user?");
+      continue;
+    }
+    const auto network = network_file_system_of(folder->get());
+    if (!network.empty())
+      add(all, Level::warning, "root", root + " lies on " + std::string(network),
+          "it is polled every few seconds, for changes made elsewhere give no event");
+    else
+      add(all, Level::fine, "root", root);
+    if (access(root.c_str(), R_OK | X_OK) != 0)
+      add(all, Level::error, "root", root + " cannot be read", "check its permissions");
+    else if (access(root.c_str(), W_OK) != 0)
+      add(all, Level::warning, "root", root + " cannot be written",
+          "fine for watching; repairs of stale overwrites will fail");
+  }
+  examine_state(context, all);
+  const auto state = context.state_folder();
+  if (state && daemon_lives(*state)) {
+    const LockHolder holder = lock_holder(*state);
+    add(all, Level::fine, "daemon",
+        "process " + std::to_string(holder.pid) + " serves the root since " + holder.since);
+  } else {
+    add(all, Level::warning, "daemon", "none serves the root", "`baton run`");
+  }
+}
+
+void take_daemon_path(const Context& context, Diagnoses& all) {
+  const auto state = context.state_folder();
+  if (!state || !daemon_lives(*state))
+    return;
+  const std::int64_t pid = lock_holder(*state).pid;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
+  std::string entry;
+  while (std::getline(file, entry, '\0')) {
+    if (!entry.starts_with("PATH="))
+      continue;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+    (void)setenv("PATH", entry.c_str() + 5, 1);
+    return add(all, Level::fine, "environment",
+               "programs are looked for as the daemon (process " + std::to_string(pid) + ") does");
+  }
+  add(all, Level::warning, "environment",
+      "the environment of the daemon (process " + std::to_string(pid) + ") cannot be read",
+      "run `baton doctor` as its user; programs are looked for in this shell's PATH");
+}
+
+}  // namespace baton

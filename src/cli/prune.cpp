@@ -1,0 +1,62 @@
+#include "app/config_fields.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/context.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "io/clock.h"
+#include "io/journal_prune.h"
+#include "io/run_directory.h"
+
+namespace baton {
+
+ExitCode prune_command(Words words) {
+  Places places;
+  std::string older_than;
+  Options options("prune",
+                  "Drops old history, replaced versions, and runs that have ended with their\n"
+                  "directories. What decisions rest on is kept. May run beside a daemon, which\n"
+                  "does the same by itself as `retention:` says.",
+                  "  0  done\n  2  wrong usage or configuration\n"
+                  "  3  the state cannot be written, or a directory cannot be removed");
+  options.value("--older-than", older_than, "TIME", "Such as 7d; else as `retention:` says (30d)");
+  options.places(places);
+  if (const auto over = options.parse(words))
+    return *over;
+  const auto context = Context::open(places);
+  if (!context)
+    return complain(context.error());
+  const RetentionConfig& configured = context->config().retention;
+  Retention retention{configured.events, configured.runs, configured.replaced,
+                      static_cast<std::size_t>(configured.max_runs)};
+  if (!older_than.empty()) {
+    const auto age = parse_duration(older_than);
+    if (!age || *age <= Millis(0)) {
+      complain("--older-than is a time such as 12h or 7d, not " + printable(older_than, 60));
+      return ExitCode::usage;
+    }
+    retention = Retention{*age, *age, *age, 0};
+  }
+  const auto state = context->state_folder();
+  if (!state && state.error().code == Errc::not_found) {
+    print("there is no history yet\n");
+    return finish();
+  }
+  if (!state)
+    return complain(state.error());
+  ExitCode code = ExitCode::fine;
+  const auto pruned =
+      prune_journal(*state, retention, real_clock()->wall(), [&](const std::string& directory) {
+        const auto removed = remove_run_directory(directory);
+        if (!removed)
+          code = complain(removed.error());
+        return removed.has_value();
+      });
+  if (!pruned)
+    return complain(pruned.error());
+  print("removed " + std::to_string(pruned->events) + " events, " + std::to_string(pruned->runs) +
+        " runs, " + std::to_string(pruned->replaced) + " replaced versions\n");
+  return finish(code);
+}
+
+}  // namespace baton

@@ -1,0 +1,128 @@
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "app/status.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/rehearsal.h"
+
+namespace baton {
+namespace {
+
+constexpr std::chrono::milliseconds kEvery{250};
+
+struct Arguments {
+  Places places;
+  std::string flow;
+  std::string until;
+  std::string timeout;
+};
+
+/// A word for processes (idle, failed ...), the flow's declared word, or the stage in which all its
+/// subjects are.
+bool there(const FlowStatus& status, const FlowBook& book, const std::string& until) {
+  if (until == word(status.process) || until == status.declared)
+    return true;
+  bool any = false;
+  for (const auto& [subject, state] : book.stages) {
+    if (state.stage.empty())
+      continue;
+    any = true;
+    if (state.stage != until)
+      return false;
+  }
+  return any;
+}
+
+bool over(Process process) {
+  switch (process) {
+    case Process::failed:
+    case Process::stopped:
+    case Process::gone:
+      return true;
+    case Process::running:
+    case Process::waiting:
+    case Process::held:
+    case Process::paused:
+    case Process::idle:
+      return false;
+  }
+  return false;
+}
+
+/// One look; nothing: go on waiting.
+std::optional<ExitCode> look(const Arguments& arguments, const Context& context) {
+  const auto rehearsal = Rehearsal::of_root(context);
+  if (!rehearsal)
+    return complain(rehearsal.error());
+  const auto flow = (*rehearsal)->flow(arguments.flow);
+  if (!flow)
+    return complain(flow.error());
+  const FlowBook& book = (*rehearsal)->books().at(*flow);
+  const FlowStatus status = status_of(book, (*rehearsal)->plan(), (*rehearsal)->root_control());
+  if (there(status, book, arguments.until))
+    return ExitCode::fine;
+  const std::string now =
+      printable(text(*flow), 200) + " is " + std::string(word(status.process)) +
+      (status.declared.empty() ? "" : " (" + printable(status.declared, 200) + ")");
+  if (over(status.process)) {
+    complain(now + ": " + printable(status.why));
+    return ExitCode::failed;
+  }
+  if (!(*rehearsal)->daemon_lives()) {
+    complain(now + ", and no daemon serves this root: run `baton run`");
+    return ExitCode::unreachable;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ExitCode wait_command(Words words) {
+  Arguments arguments;
+  Options options(
+      "wait",
+      "Waits until a flow is somewhere: until its process word (idle, paused ...), its\n"
+      "declared word, or the stage of all its subjects is STATUS.",
+      "  0    it is\n"
+      "  1    it has failed, was stopped, or is gone\n"
+      "  2    wrong usage or configuration; no such flow\n"
+      "  3    no daemon serves the root, so it will not be\n"
+      "  124  not within the time given");
+  options.word("FLOW", arguments.flow, "dialect/name, or a unique name");
+  options.value("--until", arguments.until, "STATUS", "What to wait for");
+  options.value("--timeout", arguments.timeout, "TIME", "Such as 90s or 10m; else for ever");
+  options.places(arguments.places);
+  if (const auto left = options.parse(words))
+    return *left;
+  if (arguments.until.empty()) {
+    complain("wait for what? --until STATUS, for example --until idle");
+    return ExitCode::usage;
+  }
+  std::optional<Millis> timeout;
+  if (!arguments.timeout.empty()) {
+    timeout = parse_duration(arguments.timeout);
+    if (!timeout) {
+      complain("--timeout is a time such as 90s or 10m, not " + printable(arguments.timeout, 60));
+      return ExitCode::usage;
+    }
+  }
+  const auto context = Context::open(arguments.places);
+  if (!context)
+    return complain(context.error());
+  const auto began = std::chrono::steady_clock::now();
+  for (;;) {
+    if (const auto code = look(arguments, *context))
+      return *code;
+    if (timeout && std::chrono::steady_clock::now() - began >= *timeout) {
+      complain("not " + printable(arguments.until, 60) + " within " + duration_text(*timeout));
+      return ExitCode::timed_out;
+    }
+    std::this_thread::sleep_for(kEvery);
+  }
+}
+
+}  // namespace baton

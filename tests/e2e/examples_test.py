@@ -1,0 +1,40 @@
+"""Every example beside a schema is what its folder says, and so is every template of a ready-made folder.
+`schemas/DIALECT/examples/{valid,invalid}/KIND__what.json`. usage: examples_test.py BATON"""
+
+import glob
+import json
+import os
+import subprocess
+
+import world
+from world import check
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+
+
+def findings(exe, schema, path):
+    done = subprocess.run([exe, "validate", "--json", "--schema", schema, path], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True)
+    check(done.returncode in (0, 1), path, "gave", done.returncode, done.stderr)
+    found = [each for each in json.loads(done.stdout)["findings"] if each["severity"] == "error"]
+    check((done.returncode == 1) == bool(found), path, "exit code and findings differ:", found)
+    return found
+
+
+def test(exe):
+    files = glob.glob("schemas/*/examples/*/*.json", root_dir=TOP)
+    check(files, "there are no examples")
+    for file in sorted(files):
+        dialect, _, verdict, name = file.split("/")[1:]
+        found = findings(exe, f"{dialect}/{name.split('__')[0].removesuffix('.json')}", os.path.join(TOP, file))
+        check(bool(found) == (verdict == "invalid"), file, "has", found or "no finding")
+    templates = glob.glob("coordination/**/*.json", root_dir=TOP, recursive=True)
+    for file in templates:
+        kind = os.path.basename(file).removesuffix(".json")
+        found = findings(exe, f"coordination/{kind}", os.path.join(TOP, file))
+        check(not found, file, "has", found)
+    print(len(files), "examples,", len(templates), "templates")
+
+
+if __name__ == "__main__":
+    world.main(test)

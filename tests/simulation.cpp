@@ -1,0 +1,772 @@
+// The real engine on fakes in a seeded world: agents that succeed, fail, hang, write torn, stale,
+// invalid or no output; events dropped, doubled and reordered; the daemon killed between any two
+// port calls, also while it recovers; power cuts; full disks; operators. After every step the
+// promises of src/README.md must hold, and when the world has come to rest nothing may be lost.
+//
+// A failing seed prints `seed=S step=N` and is replayed by `--first S --seeds 1 --trace`. Each
+// mutant takes one piece out of the protocol and must be caught, otherwise the green of the rest
+// means nothing.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/writes.h"
+#include "dialects/registry.h"
+#include "toy_dialect.h"
+#include "world.h"
+
+namespace baton::testing {
+namespace {
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {  // splitmix64
+    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15U);
+    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+    return z ^ (z >> 31U);
+  }
+  std::size_t below(std::size_t n) { return next() % n; }
+  bool one_in(std::size_t n) { return below(n) == 0; }
+  template <class T>
+  const T& pick(const std::vector<T>& of) {
+    return of[below(of.size())];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+enum class Mutant {
+  none,
+  release_before_commit,
+  no_claim,
+  no_lock,
+  no_sync,
+  by_event,
+  write_first
+};
+struct MutantRow {
+  std::string_view name;
+  Mutant mutant;
+};
+constexpr std::array kMutants = {
+    MutantRow{"release_before_commit", Mutant::release_before_commit},
+    MutantRow{"no_claim", Mutant::no_claim},
+    MutantRow{"no_lock", Mutant::no_lock},
+    MutantRow{"no_sync", Mutant::no_sync},
+    MutantRow{"by_event", Mutant::by_event},
+    MutantRow{"write_before_journal", Mutant::write_first},
+};
+
+struct Counts {
+  std::uint64_t seeds = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t starts = 0;
+  std::uint64_t crashes = 0;
+  std::uint64_t power_cuts = 0;
+  std::uint64_t commits = 0;
+};
+
+struct Fault {
+  std::uint64_t step = 0;
+  std::string what;
+};
+
+constexpr std::uint32_t kMaxRunning = 2;
+constexpr std::uint32_t kMaxAttempts = 3;
+constexpr int kSteps = 24;
+constexpr std::string_view kRules = R"({"rules": [
+  {"name": "g", "files": "g.json", "stage": "/{subject}/status", "max_entries": 6, "react": [
+    {"to": "pending", "run": "developer"}, {"to": "waiting_qa", "run": "qa_expert"},
+    {"to": "waiting_review", "run": "tech_lead"}, {"to": "qa_failed", "run": "developer"}]},
+  {"name": "t", "files": "t/{flow}.json", "stage": "/status", "limits": {"max_running": 1}, "react": [
+    {"to": "pending", "run": "developer"},
+    {"from": "pending", "to": "rejected", "stop": "developer"}]}]})";
+
+const std::vector<std::string> kStages = {"pending",   "waiting_qa", "waiting_review",
+                                          "qa_failed", "rejected",   "complete"};
+const std::vector<std::string> kToyStages = {"work", "next", "both", "log", "rest"};
+
+class Simulation {
+ public:
+  Simulation(std::uint64_t seed, Mutant mutant, Counts& counts, bool tracing)
+      : random_(seed), mutant_(mutant), tracing_(tracing), counts_(counts) {
+    configure();
+    mutate();
+  }
+
+  std::optional<Fault> run() {
+    first_files();
+    for (step_ = 1; step_ <= kSteps && !fault_; ++step_) {
+      act();
+      daemon();
+      check();
+      trace();
+    }
+    if (!fault_)
+      rest();
+    trace();
+    counts_.steps += step_;
+    ++counts_.seeds;
+    counts_.commits += world_.journal.commits;
+    counts_.starts += world_.agents.order.size();
+    return fault_;
+  }
+
+ private:
+  void configure() {
+    const Json options = *parse_json(kRules);
+    Setup& setup = world_.setup;
+    setup.dialects = {{dialect("rules"), options}, {&toy_dialect(), Json::object()}};
+    setup.environment = Environment{"/root", "/root", "/usr/bin/baton"};
+    setup.max_running = kMaxRunning;
+    setup.retry = RetryLimits{kMaxAttempts, Millis(1000), Millis(4000)};
+    setup.spawns_per_hour = random_.one_in(8) ? 4 : 1000;
+    const std::size_t policy = random_.below(3);
+    setup.on_interrupted = policy == 0   ? OnInterrupted::hold
+                           : policy == 1 ? OnInterrupted::retry
+                                         : OnInterrupted::fail;
+    for (const char* const role : {"developer", "qa_expert", "tech_lead", "worker"}) {
+      AgentSpec spec;
+      spec.argv = {std::string("/agents/") + role};
+      spec.retry = setup.retry;
+      setup.agents[role] = spec;
+    }
+    setup.schemas = [](std::string_view name) -> Result<std::string> {
+      return fail(Errc::not_found, std::string(name));
+    };
+    world_.disk.replacing = [this](const std::string& path, const std::string& bytes) {
+      const Digest digest = digest_of(bytes);
+      const auto& intents = world_.journal.tables.intents;
+      const bool intended = std::any_of(intents.begin(), intents.end(), [&](const auto& row) {
+        return row.second.path == path && row.second.assumes == digest;
+      });
+      if (!intended)
+        say("a version of " + path + " was overwritten before the journal held the intent");
+    };
+    world_.journal.after_commit = [this](const Commit& commit) {
+      for (const FlowId& flow : commit.forgotten)
+        world_.agents.forget(flow);
+      for (const auto& [row, bytes] : commit.accepted) {
+        kept_.insert(row.digest);
+        if (row.kind == "state")
+          for (const std::string& item : items_in(bytes))
+            items_[row.path].insert(item);
+      }
+      for (const auto& [path, bytes] : commit.replaced)
+        kept_.insert(digest_of(bytes));
+    };
+  }
+
+  void mutate() {
+    world_.agents.release_early = mutant_ == Mutant::release_before_commit;
+    world_.agents.no_claim = mutant_ == Mutant::no_claim;
+    world_.agents.no_lock = mutant_ == Mutant::no_lock;
+    world_.journal.no_sync = mutant_ == Mutant::no_sync;
+    world_.disk.blind = mutant_ == Mutant::by_event;
+    if (mutant_ == Mutant::write_first)
+      world_.journal.before_commit = [this](const Commit& commit) {
+        for (const Intent& intent : commit.intents)
+          (void)perform(world_.disk, intent);
+      };
+  }
+
+  /// The files and what was said since the last step, for somebody who replays a seed.
+  void trace() {
+    if (!tracing_)
+      return;
+    std::printf("--- step %llu%s\n", static_cast<unsigned long long>(step_),
+                world_.engine == nullptr ? ", no daemon" : "");
+    for (const auto& [path, bytes] : world_.disk.files())
+      std::printf("    %s: %s\n", path.c_str(), bytes.c_str());
+    for (const Event& event : std::exchange(world_.observer.events, {}))
+      std::printf("  %s %s %s %s: %s\n", event.event.c_str(), text(event.flow).c_str(),
+                  event.subject.c_str(), event.run.substr(0, 8).c_str(), event.why.c_str());
+  }
+
+  void say(std::string what) {
+    if (!fault_)
+      fault_ = Fault{step_, std::move(what)};
+  }
+
+  // ---- files ------------------------------------------------------------------------------------
+
+  static std::vector<std::string> items_in(const std::string& bytes) {
+    std::vector<std::string> items;
+    const auto parsed = parse_json(bytes);
+    const Value* const list = parsed ? json::child(**parsed, "items") : nullptr;
+    if (list != nullptr && list->IsArray())
+      for (const Value& item : list->GetArray())
+        items.emplace_back(json::text(item).value_or(""));
+    return items;
+  }
+
+  /// What an agent or a person reads before it writes: the file, or what was last whole.
+  Json document(const std::string& path) {
+    const std::string* const bytes = world_.disk.file(path);
+    auto parsed = bytes == nullptr ? Result<Json>(Json::object()) : parse_json(*bytes);
+    if (parsed && (*parsed)->IsObject())
+      return std::move(*parsed);
+    const auto accepted = world_.journal.tables.accepted.find(path);
+    if (accepted == world_.journal.tables.accepted.end())
+      return Json::object();
+    return *parse_json(accepted->second.second);
+  }
+
+  Json moved(Json doc, const std::string& path, const Subject& subject) {
+    ++versions_;
+    const Json number(static_cast<std::uint64_t>(versions_));
+    if (path == "g.json")
+      return doc.set(subject, Json::object({{"status", random_.pick(kStages)}, {"n", number}}));
+    if (path.starts_with("t/"))
+      return doc.set("status", Json(random_.pick(kStages))).set("n", number);
+    Json list = Json::array();
+    if (const Value* const items = json::child(*doc, "items"); items != nullptr)
+      list = Json(*items);
+    if (random_.one_in(2))
+      list.push(Json("item" + std::to_string(versions_)));
+    return doc.set("stage", Json(random_.pick(kToyStages))).set("items", list).set("n", number);
+  }
+
+  void write(const std::string& path, const Json& doc) {
+    const std::string text = doc.dump();
+    const std::size_t how = random_.below(12);
+    if (how == 0)
+      world_.disk.write(path, text.substr(0, random_.below(text.size())));  // torn
+    else if (how == 1)
+      world_.disk.write(path, "{\"status\": 1, \"status\": 2}");
+    else if (how == 2 && !path.starts_with("toy/"))
+      world_.disk.remove(path);
+    else
+      world_.disk.write(path, text);
+  }
+
+  std::string any_path() {
+    static const std::vector<std::string> kPaths = {"g.json", "g.json", "t/a.json", "t/b.json",
+                                                    "toy/x.json"};
+    return random_.pick(kPaths);
+  }
+
+  static std::string path_of(const Key& key) {
+    if (key.flow.dialect == "toy")
+      return "toy/" + key.flow.name + ".json";
+    return key.flow.name + ".json";
+  }
+
+  void first_files() {
+    for (int i = 0; i < 3; ++i) {
+      const std::string path = any_path();
+      write(path, moved(document(path), path, random_.one_in(2) ? "A" : "B"));
+    }
+  }
+
+  // ---- what happens -----------------------------------------------------------------------------
+
+  void act() {
+    switch (random_.below(16)) {
+      case 0:
+      case 1:
+      case 2: {
+        const std::string path = any_path();
+        write(path, moved(document(path), path, random_.one_in(2) ? "A" : "B"));
+        break;
+      }
+      case 3:
+      case 4:
+      case 5:
+      case 6:
+      case 7:
+        agent();
+        break;
+      case 8:
+        world_.clock.advance(Millis(random_.below(3000)));
+        break;
+      case 9:
+        world_.fuse.light(1 + random_.below(14));
+        break;
+      case 10:
+        trouble();
+        break;
+      case 11:
+        request();
+        break;
+      case 12:
+        if (random_.one_in(mutant_ == Mutant::no_sync ? 2 : 6))
+          power_cut();
+        else
+          world_.journal.sync();
+        break;
+      case 13:
+        world_.agents.claim_delay = Millis(random_.one_in(2) ? 0 : random_.below(1500));
+        break;
+      case 14:
+        lose_events_ = random_.below(3) * 4;
+        break;
+      default:
+        world_.clock.advance(Millis(60));
+    }
+    world_.agents.tick();
+  }
+
+  void trouble() {
+    world_.journal.fails.reset();
+    world_.disk.full = false;
+    world_.agents.prepare_fails.reset();
+    switch (random_.below(6)) {
+      case 0:
+        world_.journal.fails = Errc::no_space;
+        world_.disk.full = random_.one_in(2);
+        break;
+      case 1:
+        world_.disk.full = true;
+        break;
+      case 2:
+        world_.agents.prepare_fails = Errc::busy;
+        break;
+      case 3:
+        world_.disk.list_fails = Errc::busy;
+        break;
+      case 4: {
+        const std::string path = any_path();
+        if (const std::string* const there = world_.disk.file(path); there != nullptr)
+          world_.disk.racing[path] = moved(document(path), path, "A").dump();
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  void request() {
+    static const std::vector<std::string> kVerbs = {"pause", "resume", "resume", "stop",
+                                                    "retry", "retry",  "forget", "poke"};
+    static const std::vector<FlowId> kFlows = {
+        {"rules", "g"}, {"rules", "t/a"}, {"rules", "t/b"}, {"toy", "x"}, {}};
+    Request request;
+    request.id = "request-" + std::to_string(100 + requests_++);
+    request.verb = random_.pick(kVerbs);
+    request.flow = random_.pick(kFlows);
+    request.made = world_.clock.at;
+    world_.requests.add(request);
+  }
+
+  void agent() {
+    const auto running = world_.agents.in(FakeAgents::State::running);
+    if (running.empty())
+      return;
+    FakeAgents::Shim& shim = *random_.pick(running);
+    const std::string path = path_of(shim.launch.key);
+    const Subject& subject = shim.launch.key.subject;
+    RunEnd end;
+    end.outcome = Outcome::succeeded;
+    end.exit_code = 0;
+    switch (random_.below(8)) {
+      case 0:
+      case 1:
+        write(path, moved(document(path), path, subject));
+        return;  // goes on running: hangs, or writes again
+      case 2:
+      case 3:
+        write(path, moved(document(path), path, subject));
+        break;
+      case 4: {  // writes back what it read long ago
+        const auto old = world_.journal.tables.replaced;
+        const auto accepted = world_.journal.tables.accepted.find(path);
+        if (accepted != world_.journal.tables.accepted.end())
+          write(path, moved(*parse_json(accepted->second.second), path, subject));
+        break;
+      }
+      case 5:
+        end.outcome = random_.one_in(2) ? Outcome::failed : Outcome::timed_out;
+        break;
+      case 6:
+        world_.agents.kill_shim(shim.id);
+        return;
+      default:
+        break;  // nothing was done
+    }
+    if (shim.stopping) {
+      end.outcome = Outcome::interrupted;
+      end.signal = 15;
+    }
+    world_.agents.finish(shim.id, end);
+  }
+
+  void power_cut() {
+    ++counts_.power_cuts;
+    world_.fuse.cut();
+    world_.power_cut();
+    world_.requests.changed = true;
+  }
+
+  // ---- the daemon -------------------------------------------------------------------------------
+
+  /// Runs something of the daemon's; it may be killed in there.
+  void guarded(const std::function<Result<void>()>& work) {
+    try {
+      if (auto done = work(); !done)
+        say("the daemon ended: " + describe(done.error()));
+    } catch (const DaemonKilled&) {
+      ++counts_.crashes;
+      world_.kill();
+    }
+  }
+
+  void daemon() {
+    if (world_.engine == nullptr) {
+      queue_.clear();
+      if (!random_.one_in(3))
+        guarded([&] { return world_.start(); });
+      return;
+    }
+    for (Input& input : world_.inputs())
+      queue_.push_back(std::move(input));
+    std::vector<Input> now;
+    for (Input& input : std::exchange(queue_, {})) {
+      if (random_.one_in(5)) {
+        queue_.push_back(input);  // comes later
+        if (random_.one_in(2))
+          now.push_back(std::move(input));  // and now
+        continue;
+      }
+      const bool hint = !std::holds_alternative<RunEnded>(input);
+      if (!(hint && lose_events_ > 0 && random_.one_in(lose_events_)))
+        now.push_back(std::move(input));
+    }
+    for (std::size_t i = now.size(); i > 1; --i)
+      std::swap(now[i - 1], now[random_.below(i)]);
+    if (random_.one_in(10))
+      now.emplace_back(Rescan{random_.one_in(2) ? "timer" : "overflow"});
+    guarded([&] { return world_.engine->step(now); });
+    for (int i = 0; i < 4 && world_.engine != nullptr && world_.engine->pending(); ++i)
+      guarded([&] { return world_.engine->step({}); });
+  }
+
+  // ---- what must hold ---------------------------------------------------------------------------
+
+  std::size_t live() {
+    return world_.agents.in(FakeAgents::State::running).size() +
+           world_.agents.in(FakeAgents::State::going).size();
+  }
+
+  void check() {
+    for (const std::string& fault : world_.faults())
+      say(fault);
+    if (live() > kMaxRunning)
+      say("more agents run than are allowed");
+  }
+
+  /// All trouble ends; agents end without a word; after a while nothing moves any more.
+  void rest() {
+    world_.fuse.cut();
+    world_.journal.fails.reset();
+    world_.disk.full = false;
+    world_.disk.racing.clear();
+    world_.disk.list_fails.reset();
+    world_.agents.prepare_fails.reset();
+    world_.agents.claim_delay = Millis(0);
+    if (world_.engine == nullptr)
+      guarded([&] { return world_.start(); });
+    if (fault_)
+      return;
+    // What was lost so far stays lost as an event; the scan every minute finds it.
+    world_.clock.advance(Millis(60'000));
+    if (lose_events_ > 0)
+      world_.disk.changes.clear();
+    guarded([&] { return world_.engine->step(std::exchange(queue_, {})); });
+    guarded([&] { return world_.engine->step({Rescan{"timer"}}); });
+    for (int i = 0; i < 100 && !fault_; ++i) {
+      guarded([&] { return world_.settle(); });
+      check();
+      if (live() == 0 && world_.engine->quiet())
+        return at_rest();
+      for (const FakeAgents::Shim* const shim : world_.agents.in(FakeAgents::State::running)) {
+        RunEnd end;
+        end.outcome = random_.one_in(2) ? Outcome::succeeded : Outcome::failed;
+        world_.agents.finish(shim->id, end);
+      }
+      guarded([&] { return world_.pass(Millis(2500)); });
+    }
+    say("the world never comes to rest");
+  }
+
+  void at_rest() {
+    files_are_known();
+    for (const auto& [at, row] : world_.journal.tables.stages)
+      stage_is_served(row);
+    for (const Run& run : world_.journal.tables.runs)
+      if (run.live())
+        say("run " + run.id + " has ended and the journal does not know");
+    for (const Request& request : world_.requests.waiting)
+      say("request " + request.id + " (" + request.verb + ") was never answered");
+    if (!world_.journal.tables.intents.empty())
+      say("an intended write is still open");
+    items_are_there();
+    log_is_in_order();
+    if (!fault_)
+      recovery_changes_nothing();
+  }
+
+  /// Every file is accepted as it stands, or rejected as it stands, or known to be gone.
+  void files_are_known() {
+    const FakeJournal::Tables& tables = world_.journal.tables;
+    for (const auto& [path, bytes] : world_.disk.files()) {
+      const Digest digest = digest_of(bytes);
+      const auto accepted = tables.accepted.find(path);
+      const auto rejected = tables.rejected.find(path);
+      const bool known = accepted != tables.accepted.end() && accepted->second.first.present &&
+                         accepted->second.first.digest == digest;
+      const bool refused = rejected != tables.rejected.end() && rejected->second.digest == digest;
+      if (!known && !refused)
+        say("nobody knows what stands in " + path + ": " + bytes);
+    }
+    for (const auto& [path, row] : tables.accepted)
+      if (row.first.present && world_.disk.file(path) == nullptr)
+        say(path + " is gone and nobody knows");
+  }
+
+  static std::optional<Role> role_for(const FlowId& flow, const Word& stage) {
+    if (flow.dialect == "toy")
+      return stage == "work" || stage == "both" ? std::optional<Role>("worker") : std::nullopt;
+    if (stage == "pending")
+      return "developer";
+    if (flow.name != "g")
+      return std::nullopt;
+    if (stage == "waiting_qa")
+      return "qa_expert";
+    if (stage == "waiting_review")
+      return "tech_lead";
+    return stage == "qa_failed" ? std::optional<Role>("developer") : std::nullopt;
+  }
+
+  /// Nothing lost: who is wanted has run, or there is a reason, and the reason is true.
+  void stage_is_served(const StageRow& row) {
+    stage_is_told(row);
+    const auto role = role_for(row.flow, row.state.stage);
+    if (!role)
+      return;
+    const std::string what = text(row.flow) + "#" + row.subject + " in " + row.state.stage;
+    const FlowBook& book = world_.engine->books().at(row.flow);
+    const auto hold = std::find_if(book.holds.begin(), book.holds.end(), [&](const Hold& h) {
+      return h.role == *role && h.subject == row.subject;
+    });
+    if (hold == book.holds.end())
+      return say(what + " was entered, and nobody was started");
+    std::uint32_t failures = 0;
+    bool done = false;
+    const Run* last = nullptr;
+    for (const Run& run : world_.journal.tables.runs) {
+      if (run.key != Key{row.flow, *role, row.subject, row.state.generation, 0} ||
+          run.outcome == Outcome::voided)
+        continue;
+      last = &run;
+      if (run.forgiven)
+        continue;
+      done = done || run.outcome == Outcome::succeeded;
+      failures += run.outcome != Outcome::succeeded && run.outcome != Outcome::stopped ? 1 : 0;
+    }
+    const auto control = [&](Control wanted) {
+      const auto& controls = world_.journal.tables.controls;
+      const auto own = controls.find(row.flow);
+      const auto root = controls.find(FlowId{});
+      return (own != controls.end() && own->second.control == wanted) ||
+             (root != controls.end() && root->second.control == wanted);
+    };
+    const std::map<Word, bool> truths = {
+        {"ended_without_change", done},
+        {"attempts_exhausted", failures >= kMaxAttempts},
+        {"interrupted", last != nullptr && last->outcome == Outcome::interrupted},
+        {"paused", control(Control::pause)},
+        {"spawns_per_hour", control(Control::pause)},
+        {"stopped", control(Control::stop)},
+        {"max_entries", row.state.entries > 6},
+        {"gone", std::any_of(book.accepted.begin(), book.accepted.end(),
+                             [](const auto& a) { return !a.second.present; })},
+    };
+    const auto truth = truths.find(hold->reason);
+    if (truth == truths.end() || !truth->second)
+      say(what + " is held for a reason that is not true at rest: " + hold->reason + ", " +
+          hold->why);
+  }
+
+  /// The journal's stage is the one of the document in force.
+  void stage_is_told(const StageRow& row) {
+    const std::string path = path_of(Key{row.flow, {}, row.subject, 0, 0});
+    const auto accepted = world_.journal.tables.accepted.find(path);
+    if (accepted == world_.journal.tables.accepted.end())
+      return say("the document of " + text(row.flow) + " is not there");
+    const auto doc = parse_json(accepted->second.second);
+    const std::string pointer = row.flow.dialect == "toy" ? "/stage"
+                                : path == "g.json"        ? "/" + row.subject + "/status"
+                                                          : "/status";
+    const Value* const stage = json::at(**doc, pointer);
+    const std::string told(stage == nullptr ? "" : json::text(*stage).value_or(""));
+    if (told != row.state.stage)
+      say(text(row.flow) + "#" + row.subject + " is " + told + " and taken for " + row.state.stage);
+  }
+
+  void items_are_there() {
+    for (const auto& [path, all] : items_) {
+      const auto accepted = world_.journal.tables.accepted.find(path);
+      if (accepted == world_.journal.tables.accepted.end())
+        continue;
+      const std::vector<std::string> left = items_in(accepted->second.second);
+      for (const std::string& item : all)
+        if (std::find(left.begin(), left.end(), item) == left.end())
+          say("an update was lost: " + item + " of " + path);
+    }
+  }
+
+  void log_is_in_order() {
+    const std::string* const log = world_.disk.file("toy/x.log");
+    if (log == nullptr)
+      return;
+    std::int64_t before = 0;
+    std::size_t at = 0;
+    while (at < log->size()) {
+      const std::size_t end = log->find('\n', at);
+      const auto line = parse_json(std::string_view(*log).substr(at, end - at));
+      const std::int64_t now = line ? json::integer(**line, "generation").value_or(0) : 0;
+      if (now <= before)
+        say("the log has a line twice or out of order: " + *log);
+      before = now;
+      at = end == std::string::npos ? log->size() : end + 1;
+    }
+  }
+
+  void recovery_changes_nothing() {
+    const FakeJournal::Tables before = world_.journal.tables;
+    world_.deeds.clear();
+    for (int i = 0; i < 2; ++i) {
+      world_.kill();
+      guarded([&] { return world_.start(); });
+      guarded([&] { return world_.settle(); });
+    }
+    if (fault_)
+      return;
+    const FakeJournal::Tables& after = world_.journal.tables;
+    if (!world_.deeds.empty())
+      say("a restart at rest started, stopped or wrote something");
+    if (before.runs != after.runs || before.stages != after.stages ||
+        before.accepted != after.accepted || before.controls != after.controls)
+      say("a restart at rest changed the journal");
+    check();
+  }
+
+  Random random_;
+  Mutant mutant_;
+  bool tracing_;
+  Counts& counts_;
+  World world_;
+  std::vector<Input> queue_;  ///< events on their way
+  std::size_t lose_events_ = 0;
+  std::uint64_t step_ = 0;
+  std::uint64_t versions_ = 0;
+  std::uint64_t requests_ = 0;
+  std::set<Digest> kept_;  ///< versions the journal has had
+  std::map<std::string, std::set<std::string>> items_;
+  std::optional<Fault> fault_;
+};
+
+struct Arguments {
+  std::uint64_t seeds = 20'000;
+  std::uint64_t first = 1;
+  std::string mutant;
+  bool quiet = false;
+  bool trace = false;
+};
+
+void print(const Counts& counts) {
+  std::printf("%llu seeds, %llu steps, %llu starts, %llu crashes, %llu power cuts, %llu commits\n",
+              static_cast<unsigned long long>(counts.seeds),
+              static_cast<unsigned long long>(counts.steps),
+              static_cast<unsigned long long>(counts.starts),
+              static_cast<unsigned long long>(counts.crashes),
+              static_cast<unsigned long long>(counts.power_cuts),
+              static_cast<unsigned long long>(counts.commits));
+}
+
+/// Until the first fault.
+std::optional<std::pair<std::uint64_t, Fault>> sweep(const Arguments& arguments, Mutant mutant,
+                                                     Counts& counts) {
+  for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.seeds; ++seed)
+    if (auto fault = Simulation(seed, mutant, counts, arguments.trace).run())
+      return std::pair(seed, *fault);
+  return std::nullopt;
+}
+
+int correct(const Arguments& arguments) {
+  Counts counts;
+  const auto fault = sweep(arguments, Mutant::none, counts);
+  if (!arguments.quiet)
+    print(counts);
+  if (!fault)
+    return 0;
+  std::printf("seed=%llu step=%llu: %s\n", static_cast<unsigned long long>(fault->first),
+              static_cast<unsigned long long>(fault->second.step), fault->second.what.c_str());
+  return 1;
+}
+
+int mutants(const Arguments& arguments) {
+  int survivors = 0;
+  bool found = false;
+  for (const MutantRow& row : kMutants) {
+    if (arguments.mutant != "all" && arguments.mutant != row.name)
+      continue;
+    found = true;
+    Counts counts;
+    const auto fault = sweep(arguments, row.mutant, counts);
+    if (fault)
+      std::printf("%-22s caught: seed=%llu step=%llu: %s\n", std::string(row.name).c_str(),
+                  static_cast<unsigned long long>(fault->first),
+                  static_cast<unsigned long long>(fault->second.step), fault->second.what.c_str());
+    else
+      std::printf("%-22s SURVIVED %llu seeds\n", std::string(row.name).c_str(),
+                  static_cast<unsigned long long>(counts.seeds));
+    survivors += fault ? 0 : 1;
+  }
+  return found && survivors == 0 ? 0 : 1;
+}
+
+int simulate(const std::vector<std::string>& words) {
+  Arguments arguments;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool more = i + 1 < words.size();
+    if (words[i] == "--quiet") {
+      arguments.quiet = true;
+    } else if (words[i] == "--trace") {
+      arguments.trace = true;
+    } else if (words[i] == "--seeds" && more) {
+      arguments.seeds = std::strtoull(words[++i].c_str(), nullptr, 10);
+    } else if (words[i] == "--first" && more) {
+      arguments.first = std::strtoull(words[++i].c_str(), nullptr, 10);
+    } else if (words[i] == "--mutant" && more) {
+      arguments.mutant = words[++i];
+    } else {
+      std::printf(
+          "baton_simulation [--seeds N] [--first SEED] [--mutant NAME|all] [--quiet] "
+          "[--trace]\n");
+      return 2;
+    }
+  }
+  return arguments.mutant.empty() ? correct(arguments) : mutants(arguments);
+}
+
+}  // namespace
+}  // namespace baton::testing
+
+int main(int count, char** values) {
+  return baton::testing::simulate(std::vector<std::string>(values + 1, values + count));
+}
