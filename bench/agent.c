@@ -1,8 +1,9 @@
-// The started program: its first instructions read the clock, then it appends "NANOSECONDS PATH" to a log.
-// Without libc (linked with -nostdlib), for its start-up would be measured too.
-// usage: reaction_agent LOG PATH
+// The started program: its first instructions read the clock, then it appends "NANOSECONDS PATH" to
+// a log. Without libc (linked with -nostdlib), for its start-up would be measured too. usage:
+// reaction_agent LOG PATH
 #include <fcntl.h>
 #include <sys/syscall.h>
+
 #include <time.h>
 
 static long call(long number, long a, long b, long c) {

@@ -1,14 +1,15 @@
-// The floor: the least that starts a program when a file changes. inotify, a blocking read, posix_spawn;
-// no reading, no checking, no memory. What a daemon takes beyond it is the price of what it promises.
-// usage: reaction_floor FOLDER AGENT LOG
-#include <spawn.h>
-#include <sys/inotify.h>
-#include <unistd.h>
-
+// The floor: the least that starts a program when a file changes. inotify, a blocking read,
+// posix_spawn; no reading, no checking, no memory. What a daemon takes beyond it is the price of
+// what it promises. usage: reaction_floor FOLDER AGENT LOG
 #include <array>
 #include <csignal>
 #include <cstring>
 #include <string>
+
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <spawn.h>
 
 int main(int argc, char** argv) {
   if (argc != 4)

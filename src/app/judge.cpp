@@ -22,21 +22,41 @@ void add(Findings& to, Findings&& from) {
 
 Schemas::Schemas(SchemaFetch fetch) : fetch_(std::move(fetch)) {}
 
+Result<std::string> Schemas::text_of(const std::string& name) const {
+  if (const auto* const bytes = embedded_schema(name))
+    return std::string(*bytes);
+  return fetch_(name);
+}
+
 Result<std::shared_ptr<const Schema>> Schemas::get(const std::string& name) {
   if (const auto found = compiled_.find(name); found != compiled_.end())
     return found->second;
-  std::string text;
-  if (const auto* const bytes = embedded_schema(name)) {
-    text = *bytes;
-  } else {
-    auto fetched = fetch_(name);
-    if (!fetched)
-      return pass_on(fetched);
-    text = std::move(*fetched);
-  }
-  auto schema = compile_schema(text, name, fetch_);
+  auto text = text_of(name);
+  if (!text)
+    return pass_on(text);
+  auto schema = compile_schema(*text, name, fetch_);
   if (schema)
     compiled_.emplace(name, *schema);
+  return schema;
+}
+
+Result<std::shared_ptr<const Schema>> Schemas::for_lines(const std::string& name) {
+  // Beside the schema itself, so that its name is the whole reference.
+  const std::string uri = name + ".lines";
+  if (const auto found = compiled_.find(uri); found != compiled_.end())
+    return found->second;
+  auto text = text_of(name);
+  if (!text)
+    return pass_on(text);
+  const auto slash = name.rfind('/');
+  const std::string last = slash == std::string::npos ? name : name.substr(slash + 1);
+  const auto fetch = [&](std::string_view wanted) -> Result<std::string> {
+    return wanted == name ? Result<std::string>(*text) : fetch_(wanted);
+  };
+  auto schema =
+      compile_schema(Json::object({{"items", Json::object({{"$ref", last}})}}).dump(), uri, fetch);
+  if (schema)
+    compiled_.emplace(uri, *schema);
   return schema;
 }
 
@@ -52,7 +72,8 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
   verdict.document = std::move(*loaded);
   verdict.findings = verdict.document->warnings();
   if (!match.kind->schema.empty()) {
-    auto schema = schemas.get(match.kind->schema);
+    const bool lines = match.kind->format == Format::jsonl;
+    auto schema = lines ? schemas.for_lines(match.kind->schema) : schemas.get(match.kind->schema);
     if (!schema) {
       Finding finding;
       finding.rule = "schema";

@@ -20,8 +20,11 @@ class Schemas {
   explicit Schemas(SchemaFetch fetch);
   /// Errc::not_found, Errc::schema.
   Result<std::shared_ptr<const Schema>> get(const std::string& name);
+  /// The same for JSON Lines, where it is each record that has to fit.
+  Result<std::shared_ptr<const Schema>> for_lines(const std::string& name);
 
  private:
+  Result<std::string> text_of(const std::string& name) const;
   SchemaFetch fetch_;
   std::map<std::string, std::shared_ptr<const Schema>> compiled_;
 };

@@ -53,7 +53,7 @@ void print_json(const Diagnoses& all) {
                                 {"check", each.check},
                                 {"message", each.message},
                                 {"advice", each.advice}}));
-  print(Json::object({{"schema", "baton/doctor/v1"}, {"findings", findings}}).pretty());
+  print(Json::object({{"schema", "baton/doctor/v1"}, {"findings", findings}}).dump() + "\n");
 }
 
 }  // namespace

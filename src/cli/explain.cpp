@@ -84,7 +84,7 @@ ExitCode show(const Arguments& arguments, const Context& context, const Rehearsa
   if (!arguments.as.empty())
     for (DocumentReport& document : explanation.documents)
       document.path = arguments.what;
-  print(arguments.json ? explanation_json(explanation).pretty() : explanation_text(explanation));
+  print(arguments.json ? explanation_json(explanation).dump() + "\n" : explanation_text(explanation));
   return finish();
 }
 

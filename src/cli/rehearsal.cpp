@@ -245,9 +245,11 @@ Result<FlowId> Rehearsal::flow(const std::string& name) const {
 Result<FlowId> choose_flow(const std::string& name, const std::vector<FlowId>& known) {
   std::vector<FlowId> fits;
   std::vector<std::string> names;
+  std::vector<std::string> short_names;
   for (const FlowId& flow : known) {
     if (text(flow) == name)
       return flow;
+    short_names.push_back(flow.name);
     if (flow.name == name)
       fits.push_back(flow);
     names.push_back(text(flow));
@@ -262,7 +264,9 @@ Result<FlowId> choose_flow(const std::string& name, const std::vector<FlowId>& k
       names.push_back(text(flow));
     message = "there are several flows called " + printable(name, 100) + ": ";
   } else {
-    const auto near = nearest(name, names);
+    auto near = nearest(name, names);
+    if (!near)
+      near = nearest(name, short_names);
     message = "there is no flow " + printable(name, 100);
     if (near)
       return fail(Errc::usage, message + "; did you mean " + *near + "?");

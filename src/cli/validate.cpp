@@ -240,7 +240,8 @@ void print_json(const Inspection& inspection) {
                       {"checked", static_cast<std::uint64_t>(inspection.checked())},
                       {"skipped", static_cast<std::uint64_t>(inspection.skipped())},
                       {"findings", findings}})
-            .pretty());
+            .dump() +
+        "\n");
 }
 
 std::optional<ExitCode> read_arguments(Words words, Arguments& arguments) {

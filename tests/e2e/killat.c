@@ -1,15 +1,16 @@
-// Runs a command under ptrace and ends it with SIGKILL at its K-th system call stop. Entry and exit of a
-// call are two stops, so every state between two calls is reached, and every call that was never answered.
-// Its children run free.
-// usage: killat K COMMAND [ARGUMENT...]     COMMAND is a path
-// Exit codes: 0 killed there; 1 it ended before, the number of its stops is printed; 2 trouble.
+// Runs a command under ptrace and ends it with SIGKILL at its K-th system call stop. Entry and exit
+// of a call are two stops, so every state between two calls is reached, and every call that was
+// never answered. Its children run free. usage: killat K COMMAND [ARGUMENT...]     COMMAND is a
+// path Exit codes: 0 killed there; 1 it ended before, the number of its stops is printed; 2
+// trouble.
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <stdio.h>
+#include <stdlib.h>
 
 static void begin(char** command) {
   ptrace(PTRACE_TRACEME, 0, 0, 0);

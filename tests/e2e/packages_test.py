@@ -70,8 +70,9 @@ def package_of(command):
         return None
     for candidate in (path, path.removeprefix("/usr"), os.path.realpath(path)):
         found = subprocess.run(["dpkg", "-S", candidate], capture_output=True, text=True)
-        if found.returncode == 0:
-            package = found.stdout.split(":")[0].split(",")[0]
+        owners = [line for line in found.stdout.splitlines() if not line.startswith("diversion ")]
+        if owners:
+            package = owners[0].split(":")[0].split(",")[0]
             priority = subprocess.run(["dpkg-query", "-W", "-f", "${Essential} ${Priority}\n", package],
                                       capture_output=True, text=True).stdout.split("\n")[0]
             return None if "yes" in priority or "required" in priority else package

@@ -30,7 +30,7 @@ def test(exe):
     with open(os.path.join(TOP, "README.md"), encoding="utf-8") as file:
         readme = file.read()
     # The two commands of the indented block are the demo's own test, and the runner of this test.
-    check(re.findall(r"^    (\S+) ", readme, re.M) == ["scripts/demo", "scripts/test"], "the two commands")
+    check(re.findall(r"^    (\S+) ", readme.split("```")[0], re.M) == ["scripts/demo", "scripts/test"], "the two commands")
     for command in ("scripts/demo", "scripts/test"):
         check(os.access(os.path.join(TOP, command), os.X_OK), command, "cannot be run")
 

@@ -180,6 +180,9 @@ class World:
         """What a reading command prints with --json, one object per line."""
         return [json.loads(line) for line in self.call(*arguments, "--json").stdout.splitlines()]
 
+    def explain(self, what):
+        return json.loads(self.call("explain", what, "--json").stdout)
+
     # --- the agents ---
 
     def starts(self, flow=None):

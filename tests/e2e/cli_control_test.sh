@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# Reading and controlling, without a daemon, beside one, and after it was killed.
+# usage: cli_control_test.sh BATON
+# shellcheck disable=SC2016,SC2119  # texts with a $ are meant; start_daemon takes options of its own
+set -euo pipefail
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+begin "$@"
+need jq
+
+cat >agent.sh <<'A'
+#!/bin/sh
+cat >/dev/null
+echo "$BATON_ROLE $BATON_SUBJECT"
+echo "trouble" >&2
+[ "$BATON_ROLE" = quick ] || sleep 300
+A
+chmod 700 agent.sh
+cat >baton.yaml <<'Y'
+version: 1
+limits: { kill_grace: 1s, backoff: 100ms }
+agents:
+  slow: { command: [./agent.sh] }
+  quick: { command: [./agent.sh] }
+rules:
+  - name: groups
+    files: groups.json
+    stage: "/{subject}/status"
+    react:
+      - { to: pending, run: slow }
+      - { to: quick, run: quick }
+  - name: other
+    files: "other/{flow}.json"
+    stage: /status
+    react: [{ to: never, run: nobody }]
+Y
+mkdir other
+echo '{"A": {"status": "pending"}, "B": {"status": "new"}}' >groups.json
+echo '{"status": "new"}' >other/one.json
+echo '{"status": "new"}' >other/two.json
+
+# Without a daemon and without any state: looking makes nothing.
+expect_exit 0 baton status
+expect_out "no daemon serves this root"
+expect_exit 0 baton status --json
+expect_fits output/status
+[[ $(jq -r 'select(.flow == "rules/groups") | .process + " " + .waiting_for' "$work/out") == "waiting no_daemon" ]] ||
+  fail "status: $out"
+expect_exit 0 baton status groups --names
+[[ $out == rules/groups ]] || fail "names: $out"
+expect_exit 2 baton status grups
+expect_err "did you mean groups?"
+expect_exit 2 baton status zzzzzzzzzzzzzz
+expect_err "rules/other/one"
+expect_exit 0 baton explain groups.json --json
+expect_document_fits output/explain
+[[ $(jq -r '.desired[0].role + " " + .desired[0].subject + " " + .holds[0].reason' "$work/out") == "slow A no_daemon" ]] ||
+  fail "explain: $out"
+expect_exit 0 baton explain rules/other/one
+expect_out "other/one.json (other): accepted"
+expect_exit 2 baton explain agent.sh
+expect_err "--as"
+cp groups.json elsewhere.json
+expect_exit 0 baton explain --as groups "$PWD/elsewhere.json" --json
+[[ $(jq -r '.starts[0].role + " " + .documents[0].path' "$work/out") == "slow $PWD/elsewhere.json" ]] || fail "explain --as: $out"
+echo '{"A": ' >elsewhere.json
+expect_exit 0 baton explain --as groups elsewhere.json --json
+[[ $(jq -r '.documents[0].verdict' "$work/out") == rejected ]] || fail "explain --as of a torn file: $out"
+expect_exit 0 baton events
+expect_no_out
+expect_exit 0 baton agents
+expect_exit 3 baton logs 00
+expect_exit 0 baton run --dry-run
+expect_out "would start slow for rules/groups A"
+expect_exit 3 baton wait groups --until idle
+[[ -z $(ls "$work/state") ]] || fail "looking has made a state folder"
+
+# Control without a daemon acts at once; resume is recorded.
+expect_exit 2 baton pause
+expect_exit 2 baton pause groups --all
+expect_exit 0 baton pause groups
+expect_out "paused"
+expect_exit 0 baton status groups --json
+[[ $(jq -r .process "$work/out") == paused ]] || fail "not paused: $out"
+expect_exit 1 baton retry groups
+expect_err "no ended attempt"
+expect_exit 1 baton forget groups
+expect_err "still there"
+expect_exit 0 baton resume groups
+expect_out 'recorded; no daemon serves this root: run `baton run`'
+expect_exit 0 baton drain
+expect_exit 0 baton reload
+
+# Beside a daemon.
+start_daemon
+expect_exit 0 baton wait groups --until running --timeout 20s
+expect_exit 0 baton agents --json
+expect_fits output/agents
+run=$(jq -r 'select(.state == "running") | .run' "$work/out")
+[[ $run =~ ^[0-9a-f]{32}$ ]] || fail "agents: $out"
+until_true shows slow baton logs "$run"
+expect_exit 0 baton logs "${run:0:12}" --stderr
+[[ $out == trouble ]] || fail "stderr: $out"
+expect_exit 0 baton prompt "$run"
+expect_out '"$BATON_EXE" set'
+expect_exit 2 baton logs ffffffffffffffffffffffffffffffff
+expect_exit 0 baton status groups --json
+expect_fits output/status
+[[ $(jq -r '.process + " " + (.agents | tostring)' "$work/out") == "running 1" ]] || fail "status: $out"
+expect_exit 0 baton explain groups --json
+expect_document_fits output/explain
+expect_exit 124 baton wait groups --until idle --timeout 300ms
+expect_exit 0 baton pause groups
+expect_out "1 agent may finish"
+expect_exit 0 baton stop groups
+until_true shows '"stopped"' baton status groups --json
+expect_exit 1 baton wait groups --until idle
+expect_exit 0 baton logs "$run" -f
+expect_exit 0 baton retry groups A
+expect_exit 0 baton resume --all --no-wait
+expect_exit 0 baton wait groups --until running --timeout 20s
+expect_exit 0 baton reload
+expect_exit 0 baton doctor
+expect_out "process $daemon serves the root"
+expect_exit 75 baton run
+expect_err "$daemon"
+expect_exit 0 baton set groups.json '/B/status="quick"'
+until_true shows quick baton agents --json
+expect_exit 0 baton events --json
+expect_fits output/events
+[[ $(jq -s 'map(.seq) == (map(.seq) | sort | unique)' "$work/out") == true ]] || fail "events are not in order"
+expect_exit 0 baton events --flow groups --since 1h
+expect_out "started"
+expect_exit 0 baton events --since 2100-01-01T00:00:00Z
+expect_no_out
+expect_exit 2 baton events --since yesterday
+timeout 3 "$baton_binary" events -f >"$work/followed" || true
+grep -q started "$work/followed" || fail "events -f showed nothing"
+
+# After the daemon was killed the agent goes on, is shown, and is ended without one.
+kill_daemon KILL
+expect_exit 3 baton wait groups --until idle
+expect_exit 0 baton agents --running --names
+alive=$out
+[[ -n $alive ]] || fail "the agent should still run"
+expect_exit 0 baton stop --all
+expect_exit 0 baton agents --running --names
+expect_no_out
+if grep -slz "BATON_RUN_ID=${alive%%$'\n'*}" /proc/[0-9]*/environ | grep -q .; then
+  fail "something of the agent is left"
+fi
+expect_exit 0 baton prune --older-than 1d
+expect_out "removed 0"
+rm other/one.json
+expect_exit 0 baton status other/one --json
+[[ $(jq -r .process "$work/out") == gone ]] || fail "a flow without its file: $out"
+expect_exit 0 baton forget other/one
+expect_out "forgotten"
+expect_exit 2 baton status other/one
+
+# drain ends a daemon that has nothing to do.
+expect_exit 0 baton resume --all
+echo '{"A": {"status": "done"}}' >groups.json
+start_daemon
+expect_exit 0 baton drain
+code=0
+wait "$daemon" || code=$?
+((code == 0)) || fail "drained, but ended with $code"
+echo "reading and controlling work"

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# The frame of the command line: help, exit codes, suggestions, what is looked for where.
+# usage: cli_frame_test.sh BATON
+# shellcheck disable=SC2016,SC2119  # texts with a $ are meant; start_daemon takes options of its own
+set -euo pipefail
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+begin "$@"
+
+expect_exit 2 baton
+expect_exit 0 baton --help
+commands=$(sed -n '/^Commands:/,/^$/p' "$work/out" | awk '/^  / { print $1 }')
+(($(wc -w <<<"$commands") >= 20)) || fail "the list of commands is short: $commands"
+for code in 0 1 2 3 75 124 130; do
+  grep -Eq "^  $code +[a-zA-Z]" "$work/out" || fail "exit code $code is not in the table"
+done
+for command in $commands; do
+  expect_exit 0 baton "$command" --help
+  expect_out "Usage: baton $command"
+  expect_out "Exit codes:"
+  expect_exit 0 baton help "$command"
+  expect_exit 2 baton "$command" --no-such-option
+  expect_err "unknown option --no-such-option"
+  expect_no_out
+done
+
+expect_exit 2 baton statsu
+expect_err 'did you mean `status`?'
+expect_exit 2 baton frobnicate
+expect_err "baton --help"
+expect_exit 2 baton validate --schmea x
+expect_err "did you mean --schema?"
+expect_exit 2 baton prompt
+expect_exit 2 baton prompt a b
+expect_err "too many arguments"
+
+expect_exit 0 baton --version
+expect_out "baton "
+expect_exit 0 baton --version --json
+expect_out '"dialects":["rules"'
+
+for shell in bash zsh fish; do
+  expect_exit 0 baton completions $shell
+  expect_out validate
+done
+baton completions bash | bash -n || fail "the completions for bash are no bash"
+expect_exit 2 baton completions tcsh
+
+expect_exit 0 baton schema --list
+names=$out
+for name in $names; do
+  expect_exit 0 baton schema "$name"
+  expect_out '$schema'
+done
+expect_exit 2 baton schema confgi
+expect_err "did you mean config?"
+expect_exit 2 baton schema
+
+# A full disk or a closed reader is not a success.
+expect_exit 3 bash -c '"$1" --help >/dev/full' - "$baton_binary"
+
+# What is looked for where: --config, $BATON_CONFIG, the root, the user's, in this order.
+config() { printf 'version: 1\nrules:\n  - { name: %s, files: a.json, stage: /s, react: [{ to: x, notify: true }] }\n' "$1"; }
+rule() { baton validate --as nothing - </dev/null 2>&1 | grep -o 'there are .*' || true; }
+mkdir -p "$XDG_CONFIG_HOME/baton" below/deep
+echo '{"s": "x"}' >a.json
+expect_exit 0 baton validate
+expect_out "0 files checked"
+config user >"$XDG_CONFIG_HOME/baton/config.yaml"
+[[ $(rule) == "there are user" ]] || fail "the user's configuration is not found: $(rule)"
+config root >baton.yaml
+[[ $(rule) == "there are root" ]] || fail "the root's configuration is not found: $(rule)"
+[[ $(cd below/deep && rule) == "there are root" ]] || fail "the root is not looked for upwards"
+config env >env.yaml
+[[ $(BATON_CONFIG=$PWD/env.yaml rule) == "there are env" ]] || fail "BATON_CONFIG does not count"
+config option >option.yaml
+expect_exit 2 env BATON_CONFIG="$PWD/env.yaml" "$baton_binary" validate --as nothing --config option.yaml -
+expect_err "there are option"
+
+# A wrong configuration: every fault with its place; nothing is run with it.
+printf 'version: 1\nlimts: {}\nagents: { a: { comand: [x] } }\n' >bad.yaml
+expect_exit 2 baton status --config bad.yaml
+expect_err "bad.yaml:2:1:"
+expect_err "limits"
+expect_exit 2 baton run --config bad.yaml
+expect_exit 3 baton status --config missing.yaml
+expect_exit 3 baton status --root nowhere
+chmod 666 bad.yaml
+expect_exit 2 baton status --config bad.yaml
+expect_err "not to be trusted"
+
+# init never overwrites, and what it writes is valid.
+mkdir fresh
+expect_exit 0 baton init fresh
+expect_out "wrote fresh/baton.yaml"
+expect_exit 0 baton status --root fresh
+cp fresh/baton.yaml kept
+expect_exit 1 baton init fresh
+expect_err "left as it is"
+cmp -s fresh/baton.yaml kept || fail "init has overwritten a configuration"
+expect_exit 0 baton init --dialect coordination team
+expect_exit 0 baton validate --root team
+expect_exit 0 baton validate --schema coordination/pm_state team/coordination/pm_state.json
+expect_exit 0 baton init --dialect rules other
+expect_exit 2 baton init --dialect coordinatoin third
+expect_err "did you mean coordination?"
+[[ ! -e third ]] || fail "a wrong call has written something"
+
+# doctor names what is missing, and ends with 1 for it.
+cat >baton.yaml <<'Y'
+version: 1
+agents:
+  good: { command: [sh, -c, "true"] }
+  bad: { command: [no-such-program-here] }
+  dumb: { command: [sh], prompt: missing.md }
+Y
+expect_exit 1 baton doctor
+expect_out "no-such-program-here"
+expect_out "missing.md"
+expect_out "inotify watches"
+sed -i '/bad:/d; /dumb:/d' baton.yaml
+expect_exit 0 baton doctor --json
+expect_out '"schema": "baton/doctor/v1"'
+[[ -z $(ls "$work/state") ]] || fail "looking has made a state folder"
+echo "the frame holds"

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# `baton validate` on real files, good and bad. usage: cli_validate_test.sh BATON
+# shellcheck disable=SC2016,SC2119  # texts with a $ are meant; start_daemon takes options of its own
+set -euo pipefail
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+begin "$@"
+
+cat >baton.yaml <<'Y'
+version: 1
+rules:
+  - name: tickets
+    files: "tickets/{flow}.json"
+    schema: ticket.schema.json
+    stage: /status
+    react: [{ to: ready, notify: true }]
+Y
+cat >ticket.schema.json <<'J'
+{"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "required": ["status"],
+ "properties": {"status": {"enum": ["ready", "done"]}, "points": {"type": "integer"}}}
+J
+mkdir tickets
+echo '{"status": "ready"}' >tickets/good.json
+printf '{\n  "status": "redy",\n  "points": 1.5\n}\n' >tickets/wrong.json
+
+expect_exit 0 baton validate tickets/good.json
+expect_out "1 file checked: 0 errors"
+expect_exit 1 baton validate
+expect_golden validate/tree.txt
+expect_exit 1 baton validate --json
+expect_golden validate/tree.json
+expect_document_fits output/validate
+expect_exit 1 baton validate tickets
+expect_exit 1 baton validate "$PWD/tickets/wrong.json" tickets/good.json
+expect_out "2 files checked"
+cd tickets
+expect_exit 1 baton validate wrong.json
+expect_golden validate/one.txt
+cd ..
+
+# Bad input of every kind is a finding with a place, or not readable; never a crash.
+bad() {  # NAME BYTES PLACE
+  printf '%b' "$2" >"tickets/$1.json"
+  expect_exit 1 baton validate "tickets/$1.json"
+  expect_out "tickets/$1.json:$3: error:"
+  rm "tickets/$1.json"
+}
+bad empty '' 1:1
+bad torn '{"status": "rea' 1:16
+bad twice '{"status": "ready",\n "status": "done"}' 2:2
+bad utf8 '{"status": "\xff"}' 1:13
+bad comment '{"status": "ready"} // no' 1:21
+bad list '[1]' 1:1
+bad nul '{"a": 1}\x00' 1:9
+bad deep "$(printf '[%.0s' {1..5000})" 1:128
+head -c 100000 /dev/zero | tr '\0' ' ' >tickets/big.json
+expect_exit 1 baton validate --max-size 10KiB tickets/big.json
+expect_out "more than 10240 bytes"
+expect_exit 2 baton validate --max-size much tickets/big.json
+rm tickets/big.json
+mkfifo tickets/pipe.json
+expect_exit 3 baton validate tickets/pipe.json
+expect_exit 3 baton validate
+rm tickets/pipe.json
+ln -s /etc/passwd tickets/link.json
+expect_exit 3 baton validate
+rm tickets/link.json
+expect_exit 3 baton validate tickets/missing.json
+expect_err "tickets/missing.json"
+# 2 before 3 before 1.
+expect_exit 3 baton validate tickets/missing.json tickets/wrong.json
+cp ticket.schema.json kept.json
+echo '{"type": 5}' >ticket.schema.json
+expect_exit 2 baton validate tickets/missing.json tickets/wrong.json
+cp kept.json ticket.schema.json
+
+# Files outside their place.
+echo '{"status": "ready"}' >elsewhere.json
+expect_exit 0 baton validate elsewhere.json
+expect_out "1 of no known kind skipped"
+expect_exit 1 baton validate --require-schema elsewhere.json
+expect_exit 0 baton validate --as tickets elsewhere.json
+expect_exit 1 baton validate --as tickets tickets/wrong.json
+expect_exit 2 baton validate --as ticket elsewhere.json
+expect_err "did you mean tickets?"
+expect_exit 0 baton validate --schema ticket.schema.json elsewhere.json
+expect_exit 1 baton validate --schema coordination/pm_state elsewhere.json
+expect_exit 2 baton validate --schema nothing.json elsewhere.json
+expect_exit 2 baton validate --schema ticket.schema.json --as tickets elsewhere.json
+expect_exit 2 baton validate --format xml elsewhere.json
+expect_exit 0 bash -c 'echo "{\"status\": \"done\"}" | "$1" validate --as tickets -' - "$baton_binary"
+expect_exit 1 bash -c 'echo "{\"status\": 1}" | "$1" validate --as tickets -' - "$baton_binary"
+expect_out "-:1:12: error:"
+
+# JSON Lines: each record has to fit; a torn last line is a warning.
+printf '{"status": "ready"}\n{"status": "wrong"}\n' >log.jsonl
+expect_exit 1 baton validate --schema ticket.schema.json log.jsonl
+expect_out "log.jsonl:2:12: error:"
+printf '{"status": "ready"}\n{"sta' >log.jsonl
+expect_exit 0 baton validate --schema ticket.schema.json log.jsonl
+expect_out "warning"
+expect_exit 1 baton validate --warnings-as-errors --schema ticket.schema.json log.jsonl
+
+# Without any configuration it works just the same.
+mkdir "$work/bare"
+cd "$work/bare"
+echo '{}' >x.json
+expect_exit 0 baton validate x.json
+expect_exit 1 baton validate --schema coordination/pm_state x.json
+echo "validate checks"
