@@ -99,9 +99,12 @@ EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value*
   using Kind = EntryVerdict::Kind;
   const bool manager = scene.live_manager() != nullptr;
   if (after == nullptr) {
-    if (manager || before == nullptr)
+    // A group the project manager has taken out of the plan may go; with any other one, whoever
+    // wrote the file had not seen it, or has dropped it.
+    const Group* const group = scene.plan.find(id);
+    const bool dropped = group == nullptr || !scene.plan.planned(*group);
+    if (before == nullptr || (manager && dropped && scene.live_worker(id) == nullptr))
       return {};
-    // Whoever wrote the file had not seen it, or has dropped it.
     return keep(Kind::stale, before, id + " was missing");
   }
   if (before != nullptr && json::equal(*before, *after))

@@ -20,8 +20,8 @@ constexpr std::uint32_t kMostTurns = 2;
 /// One pass over the groups. Each function is a few rows of the table; the first that fits wins.
 class Router {
  public:
-  Router(Scene& scene, Standing standing, Writes& writes, Decision& decision)
-      : scene_(scene), standing_(standing), writes_(writes), decision_(decision), places_(scene) {}
+  Router(Scene& scene, Writes& writes, Decision& decision)
+      : scene_(scene), writes_(writes), decision_(decision), places_(scene) {}
 
   void route() {
     // Those under way first: they take the places, what is left is for pending ones (row 4).
@@ -41,7 +41,10 @@ class Router {
       hold(group, "", "not_planned", "the plan does not know this group");
       return;
     }
-    if (const Run* const manager = scene_.live(Subject(kSession)); manager != nullptr) {
+    // While a plan is being changed, what has not begun does not begin.
+    const bool planning = scene_.live(Subject(kSession)) != nullptr || manager_wanted() ||
+                          (group.status == Status::pending && scene_.live_manager() != nullptr);
+    if (planning) {
       hold(group, "", "pm_live", "the project manager is at work on the plan");
       return;
     }
@@ -54,6 +57,12 @@ class Router {
       testing(group);
     else
       reviewing(group);
+  }
+
+  /// For the session as a whole; its plan comes first.
+  bool manager_wanted() const {
+    return std::any_of(decision_.desired.begin(), decision_.desired.end(),
+                       [](const Desired& desired) { return desired.subject == kSession; });
   }
 
   GroupMemo& memo(const Group& group) { return scene_.memo.groups[group.id]; }
@@ -239,7 +248,6 @@ class Router {
   }
 
   Scene& scene_;
-  Standing standing_;
   Writes& writes_;
   Decision& decision_;
   Places places_;
@@ -255,7 +263,7 @@ void route_groups(Scene& scene, Standing standing, Writes& writes, Decision& dec
   switch (standing) {
     case Standing::none:  // a group_status alone is judged as if the plan held all its groups
     case Standing::working:
-      Router(scene, standing, writes, decision).route();
+      Router(scene, writes, decision).route();
       break;
     case Standing::phase_check:
       for (const Group& group : scene.plan.groups)

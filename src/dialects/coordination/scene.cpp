@@ -46,6 +46,13 @@ const Run* Scene::present(const Subject& subject) const {
   return found == view.runs.end() ? nullptr : &*found;
 }
 
+const Run* Scene::live_worker(const Subject& subject) const {
+  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
+    return run.live() && run.key.subject == subject && run.key.role != kManager;
+  });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
 const Run* Scene::live_manager() const {
   const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
     return run.live() && run.key.role == kManager;

@@ -38,6 +38,8 @@ struct Scene {
   /// A live run for the subject, whatever the stage.
   const Run* live(const Subject& subject) const;
   const Run* live_manager() const;  ///< for the session or a group
+  /// A live run for the group that is not the project manager's.
+  const Run* live_worker(const Subject& subject) const;
   Job job(std::string_view role, const Subject& subject) const;
 };
 
