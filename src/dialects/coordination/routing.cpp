@@ -112,9 +112,11 @@ class Router {
                                                                  : " (" + job.last->reason + ")"));
       return;
     }
-    // An attempt that failed is made again as it was.
-    if (job.failures > 0 && job.first != nullptr) {
-      want(group, kDeveloper, job.first->purpose, "the last attempt failed");
+    // An attempt that failed, or of which nothing ran, is made again as it was: the status it was
+    // given by then says nothing.
+    if (job.first != nullptr) {
+      want(group, kDeveloper, job.first->purpose,
+           job.failures > 0 ? "the last attempt failed" : "the last start came to nothing");
       return;
     }
     const GroupMemo& known = memo(group);

@@ -93,6 +93,38 @@ void log(const std::vector<const Run*>& started, std::uint64_t first, Writes& wr
   }
 }
 
+/// Nothing ran: the start counts nowhere.
+void take_back(Scene& scene, const Run& run, Writes& writes) {
+  RunMemo& memo = scene.memo.runs[run.id];
+  const Group* const group = scene.plan.find(run.key.subject);
+  if (memo.counted && scene.memo.spawns > 0)
+    --scene.memo.spawns;
+  if (const auto name = counter_of(run.key.role); memo.group && name && group != nullptr)
+    count(scene, *group, *name, -1, writes);
+  memo.counted = memo.group = false;
+}
+
+void enter(Scene& scene, const Run& run, Writes& writes) {
+  RunMemo& memo = scene.memo.runs[run.id];
+  memo.counted = true;
+  memo.mail = scene.memo.groups[run.key.subject].mail;
+  if (run.purpose == "final_check")
+    if (const Accepted* const pm = find(scene.view.docs, "pm_state"))
+      scene.memo.final_pm = hex(pm->document->digest());
+  const Group* const group = scene.plan.find(run.key.subject);
+  if (group != nullptr && run.live() && run.key.generation == scene.generation(run.key.subject))
+    begin(scene, *group, run, memo, writes);
+}
+
+/// current_phase after a start of a role; "" when it stays.
+std::string_view phase_of(std::string_view role) {
+  if (role == kDeveloper)
+    return "developer_working";
+  if (role == kQa)
+    return "qa_testing";
+  return role == kTechLead ? "tech_review" : "";
+}
+
 /// Members in the order of their names, so that a rewritten copy of an entry is still a copy.
 void canonical(const Value& value, std::string& text) {
   if (value.IsObject()) {
@@ -147,23 +179,11 @@ void note_starts(Scene& scene, Writes& writes) {
   for (const Run& run : scene.view.runs) {
     there.insert(run.id);
     const bool first_seen = !scene.memo.runs.contains(run.id);
-    RunMemo& memo = scene.memo.runs[run.id];
-    const Group* const group = scene.plan.find(run.key.subject);
     if (run.outcome == Outcome::voided) {
-      if (memo.counted && scene.memo.spawns > 0)
-        --scene.memo.spawns;
-      if (const auto name = counter_of(run.key.role); memo.group && name && group != nullptr)
-        count(scene, *group, *name, -1, writes);
-      memo.counted = memo.group = false;
+      take_back(scene, run, writes);
     } else if (first_seen) {
-      memo.counted = true;
-      memo.mail = scene.memo.groups[run.key.subject].mail;
+      enter(scene, run, writes);
       started.push_back(&run);
-      if (run.purpose == "final_check")
-        if (const Accepted* const pm = find(scene.view.docs, "pm_state"))
-          scene.memo.final_pm = hex(pm->document->digest());
-      if (group != nullptr && run.live() && run.key.generation == scene.generation(run.key.subject))
-        begin(scene, *group, run, memo, writes);
     }
   }
   std::erase_if(scene.memo.runs, [&](const auto& row) { return !there.contains(row.first); });
@@ -173,15 +193,9 @@ void note_starts(Scene& scene, Writes& writes) {
   });
   log(started, scene.memo.spawns + 1, writes);
   scene.memo.spawns += started.size();
-  if (!started.empty()) {
-    const Run& newest = *started.back();
-    if (newest.key.role == kDeveloper)
-      scene.memo.last_phase = "developer_working";
-    else if (newest.key.role == kQa)
-      scene.memo.last_phase = "qa_testing";
-    else if (newest.key.role == kTechLead)
-      scene.memo.last_phase = "tech_review";
-  }
+  if (!started.empty())
+    if (const auto phase = phase_of(started.back()->key.role); !phase.empty())
+      scene.memo.last_phase = phase;
 }
 
 void count_anew(Scene& scene, const Subject& subject) {
