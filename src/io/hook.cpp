@@ -7,10 +7,11 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <spawn.h>
 
 namespace baton {
 namespace {
@@ -88,8 +89,8 @@ class CommandHook : public Hook {
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     const std::vector<char*> argv = pointers(argv_);
     const std::vector<char*> env = pointers(env_);
     if (posix_spawn(&pid_, argv_[0].c_str(), &actions, &attributes, argv.data(), env.data()) != 0)

@@ -125,25 +125,6 @@ bool has_rule(const Findings& findings, const std::string& rule) {
 }  // namespace
 
 TEST_SUITE("coordination") {
-  TEST_CASE("every sample gets the verdict of the manifest") {
-    const Json manifest = read(kSamples / "coordination/manifest.json");
-    for (const Value& row : manifest->GetArray()) {
-      const std::string file(*json::text(row, "file"));
-      CAPTURE(file);
-      const Verdict verdict =
-          judged(std::string(*json::text(row, "kind")), slurp(kSamples / "coordination" / file));
-      const std::string got = !verdict.accepted()        ? "invalid"
-                              : verdict.findings.empty() ? "valid"
-                                                         : "warning";
-      CHECK(got == *json::text(row, "expect"));
-      if (const auto pointer = json::text(row, "pointer"))
-        CHECK(std::any_of(verdict.findings.begin(), verdict.findings.end(),
-                          [&](const Finding& finding) { return finding.pointer == *pointer; }));
-      if (const auto rule = json::text(row, "rule"))
-        CHECK(has_rule(verdict.findings, std::string(*rule)));
-    }
-  }
-
   TEST_CASE("every sample is routed as expected") {
     const Json routing = read(kSamples / "coordination/routing.json");
     for (const auto& member : routing->GetObject()) {

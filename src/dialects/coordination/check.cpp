@@ -57,8 +57,8 @@ void check_group(const std::string& id, const Value& entry, bool reviews, Findin
   if (!status)
     return;
   const auto agent = json::text(entry, "current_agent");
-  const auto row = std::find_if(kStatuses.begin(), kStatuses.end(),
-                                [&](const StatusRow& r) { return r.status == *status; });
+  const auto* const row = std::find_if(kStatuses.begin(), kStatuses.end(),
+                                       [&](const StatusRow& r) { return r.status == *status; });
   if (*status == Status::complete && agent && agent != "none")
     findings.push_back(finding(Severity::warning, "S8", pointer + "/current_agent",
                                "is " + std::string(*agent) + " although the group is complete"));
@@ -218,10 +218,10 @@ Findings check_mailbox(const Value& mailbox) {
   return findings;
 }
 
-std::map<std::string, Findings> check(const FlowState& docs, const Json& json, Scope scope) {
-  const Options options = options_of(json);
+std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
+  const Options given = options_of(options);
   if (scope == Scope::document)
-    return check_documents(docs, options);
+    return check_documents(docs, given);
   std::map<std::string, Findings> all;
   const Value* const pm = root(docs, "pm_state");
   if (pm == nullptr)
@@ -229,7 +229,7 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& json, S
   const Plan plan = plan_of(docs);
   const std::string pm_path = place(docs, "pm_state");
   completed_groups(plan, *pm, pm_path, all);
-  premature(docs, plan, options, pm_path, all);
+  premature(docs, plan, given, pm_path, all);
   for (const MailboxRow& row : kMailboxes) {
     const Value* const file = root(docs, row.kind);
     std::size_t index = 0;

@@ -13,7 +13,7 @@ Result<std::vector<Update>> create(const Request& request, const View& view);
 /// `from`, `to`, `timestamp`, `read: false`. Errc::usage when `kind` is no mailbox, the message is
 /// no object, has no group, or claims to be from or to somebody else; Errc::schema when the mailbox
 /// has no list.
-Result<std::string> with_message(const Document& mailbox, std::string_view kind,
-                                 const Value& message, Time wall);
+Result<std::string> with_message(const Document& document, std::string_view kind,
+                                 const Value& given, Time wall);
 
 }  // namespace baton::coordination

@@ -20,9 +20,9 @@ FileKind kind(const Options& options, std::string_view name, std::string_view fi
 
 }  // namespace
 
-Options options_of(const Json& json) {
+Options options_of(const Json& given_options) {
   Options options;
-  const Value& given = *json;
+  const Value& given = *given_options;
   if (const auto path = json::text(given, "path"); path && !path->empty())
     options.path = *path;
   while (options.path.size() > 1 && options.path.ends_with('/'))
@@ -42,8 +42,8 @@ Options options_of(const Json& json) {
   return options;
 }
 
-std::vector<FileKind> files(const Json& json) {
-  const Options options = options_of(json);
+std::vector<FileKind> files(const Json& given_options) {
+  const Options options = options_of(given_options);
   std::vector<FileKind> kinds = {
       kind(options, "pm_state", "pm_state.json", true),
       kind(options, "group_status", "group_status.json", true),

@@ -22,9 +22,9 @@ struct Options {
 };
 /// Options that are missing or make no sense are as by default; the configuration's own check says
 /// what is wrong.
-Options options_of(const Json& options);
+Options options_of(const Json& given_options);
 
-std::vector<FileKind> files(const Json& options);
+std::vector<FileKind> files(const Json& given_options);
 /// The path of a file below the root: `coordination/pm_state.json`.
 std::string path_of(const Options& options, std::string_view kind);
 

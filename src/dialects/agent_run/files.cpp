@@ -1,0 +1,44 @@
+#include "dialects/agent_run/files.h"
+
+#include <string>
+#include <utility>
+
+#include "core/catalog.h"
+
+namespace baton::agent_run {
+namespace {
+
+FileKind kind(std::string name, std::string pattern, Format format = Format::json) {
+  FileKind result;
+  result.schema = "schemas/agent_run/" + name + ".schema.json";
+  result.kind = std::move(name);
+  result.pattern = std::move(pattern);
+  result.format = format;
+  result.flow = "{flow}";
+  // Reports and decisions come and go.
+  result.essential = result.kind == "run_state";
+  return result;
+}
+
+}  // namespace
+
+std::vector<FileKind> files(const Json& options) {
+  const std::string path(json::text(*options, "path").value_or(".agents/runs"));
+  const std::string run = path + "/{flow}/";
+  return {kind("run_state", run + "run_state.json"),
+          kind("report", run + "reports/{flow}__{part}.json"),
+          kind("manual_input", run + "manual_inputs/{flow}__{part}.json"),
+          kind("workflow", run + "workflow.yaml", Format::yaml),
+          kind("gate_state", run + "gate_state.json"),
+          kind("loop_items", run + "loop_items/{part}.json")};
+}
+
+Place place_of(const Json& options, std::string_view kind, std::string_view path) {
+  for (const FileKind& each : files(options))
+    if (each.kind == kind)
+      if (const auto match = match_pattern(each.pattern, path))
+        return Place{match->flow, match->part};
+  return {};
+}
+
+}  // namespace baton::agent_run

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace baton::agent_run {
+
+/// ASCII letters turned to upper case; the words of the formats are ASCII.
+std::string upper(std::string_view text);
+
+/// Why a step id cannot become part of file names; empty when it can: letters, digits, `_ . -` and
+/// blanks, at most 100 bytes, not `.` or `..`.
+std::string id_fault(std::string_view id);
+
+/// Whether a path lies within a folder when both are read as they are written. A `..` never does.
+bool within(std::string_view path, std::string_view folder);
+
+/// Whether a path leads out of where it is looked up: absolute, or with a `..` that climbs.
+bool leaves(std::string_view path);
+
+}  // namespace baton::agent_run

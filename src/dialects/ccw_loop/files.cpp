@@ -1,0 +1,59 @@
+#include "dialects/ccw_loop/files.h"
+
+#include <array>
+#include <string>
+
+#include "base/text.h"
+
+namespace baton::ccw_loop {
+namespace {
+
+constexpr std::string_view kFolder = ".workflow/.loop";
+constexpr std::string_view kPrefix = "loop-v2-";
+constexpr std::string_view kSuffix = ".json";
+
+struct Row {
+  std::string_view kind;
+  std::string_view name;  ///< behind the folder
+  Format format;
+  bool essential;
+};
+// Neighbours that are not of this dialect (`loop-b-*.json`, `loop-<task>-<stamp>.json`) fit no row.
+constexpr std::array kRows = {
+    Row{"state", "loop-v2-{flow}.json", Format::json, true},
+    Row{"tasks", "loop-v2-{flow}.tasks.jsonl", Format::jsonl, false},
+    Row{"tasks", "loop-v2-{flow}/tasks.jsonl", Format::jsonl, false},
+    Row{"changes", "loop-v2-{flow}.progress/changes.log", Format::jsonl, false},
+    Row{"debug", "loop-v2-{flow}.progress/debug.log", Format::jsonl, false},
+    Row{"hypotheses", "loop-v2-{flow}.progress/hypotheses.json", Format::json, false},
+    Row{"test_results", "loop-v2-{flow}.progress/test-results.json", Format::json, false},
+};
+
+}  // namespace
+
+std::vector<FileKind> files(const Json& options) {
+  const std::string folder(json::text(*options, "path").value_or(kFolder));
+  std::vector<FileKind> kinds;
+  for (const Row& row : kRows) {
+    FileKind kind;
+    kind.kind = row.kind;
+    kind.pattern = folder + "/" + std::string(row.name);
+    kind.schema = "schemas/ccw_loop/" + kind.kind + ".schema.json";
+    kind.format = row.format;
+    kind.flow = std::string(kPrefix) + "{flow}";
+    kind.essential = row.essential;
+    kinds.push_back(std::move(kind));
+  }
+  return kinds;
+}
+
+std::optional<std::string_view> loop_of_name(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix) ||
+      name.size() < kPrefix.size() + kSuffix.size())
+    return std::nullopt;
+  name.remove_suffix(kSuffix.size());
+  return safe_name(name.substr(kPrefix.size())) ? std::optional(name) : std::nullopt;
+}
+
+}  // namespace baton::ccw_loop

@@ -1,0 +1,183 @@
+#include "dialects/fsm_loop/definition.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace baton::fsm_loop {
+namespace {
+
+constexpr std::array<std::string_view, 4> kOtherTargets = {
+    "on_maintain", "on_retry_exhausted", "on_rate_limit_exhausted", "on_throttle_hard"};
+
+std::string name_of(const Value& name) {
+  return {name.GetString(), name.GetStringLength()};
+}
+
+class Resolver {
+ public:
+  Resolver(const Value& root, FindingList& findings) : root_(root), findings_(findings) {}
+
+  Definition resolve() {
+    Definition definition;
+    definition.open = json::child(root_, "from") != nullptr;
+    definition.shortcut = json::child(root_, "paradigm") != nullptr &&
+                          json::child(root_, "initial") == nullptr && !definition.open;
+    if (const Value* const flow = json::child(root_, "flow"))
+      add_flow(*flow, definition);
+    else if (const Value* const states = json::child(root_, "states"))
+      add_members(*states, "/states", definition);
+    return definition;
+  }
+
+ private:
+  void add_members(const Value& states, const std::string& pointer, Definition& definition) {
+    for (const auto& member : states.GetObject()) {
+      const std::string name = name_of(member.name);
+      if (definition.state(name) == nullptr)
+        add(name, member_pointer(pointer, name), Json(member.value), definition);
+    }
+  }
+
+  void add_flow(const Value& flow, Definition& definition) {
+    const Value* const bodies = json::child(root_, "state_defs");
+    for (rapidjson::SizeType i = 0; i < flow.Size(); ++i) {
+      const std::string place = item_pointer("/flow", i);
+      Json body = skeleton(flow, i, place);
+      const std::string name = entry_name(flow[i]);
+      std::string pointer = place;
+      if (definition.state(name) != nullptr) {
+        findings_.error("S10", place, "the flow names " + quoted_word(name) + " twice");
+        continue;
+      }
+      if (const Value* const own = bodies == nullptr ? nullptr : json::child(*bodies, name)) {
+        body = merged(*body, *own);
+        pointer = member_pointer("/state_defs", name);
+      }
+      add(name, pointer, std::move(body), definition);
+    }
+    if (bodies != nullptr)
+      add_members(*bodies, "/state_defs", definition);
+  }
+
+  static std::string entry_name(const Value& entry) {
+    const std::string text(json::text(entry).value_or(""));
+    return text.substr(0, text.find('?'));
+  }
+
+  /// `c?x:y` routes by yes and no; a bare entry goes on to the next; the last one ends.
+  Json skeleton(const Value& flow, rapidjson::SizeType index, const std::string& place) {
+    const std::string text(json::text(flow[index]).value_or(""));
+    const auto question = text.find('?');
+    if (index + 1 == flow.Size())
+      return Json::object({{"terminal", true}});
+    if (question == std::string::npos)
+      return Json::object({{"next", entry_name(flow[index + 1])}});
+    const auto colon = text.find(':', question);
+    const std::string yes = text.substr(question + 1, colon - question - 1);
+    const std::string no = colon == std::string::npos ? "" : text.substr(colon + 1);
+    if (question == 0 || yes.empty() || no.empty()) {
+      findings_.error("S10", place, "half of a branch is missing in " + quoted_word(text),
+                      {.found = text, .expected = "state?yes_state:no_state"});
+      return Json::object();
+    }
+    return Json::object({{"on_yes", yes}, {"on_no", no}});
+  }
+
+  void add(const std::string& name, std::string pointer, Json body, Definition& definition) {
+    State state{name, std::move(pointer), std::move(body), definition.open};
+    if (const auto fragment = json::text(*state.body, "fragment"))
+      work_in(std::string(*fragment), state);
+    definition.index.emplace(name, definition.states.size());
+    definition.states.push_back(std::move(state));
+  }
+
+  void work_in(const std::string& name, State& state) {
+    const Value* const fragments = json::child(root_, "fragments");
+    const Value* const own = fragments == nullptr ? nullptr : json::child(*fragments, name);
+    if (own != nullptr) {
+      Json base(*own);
+      base.erase("description").erase("parameters");
+      state.body = merged(*base, *state.body);
+      return;
+    }
+    state.open = true;
+    if (json::child(root_, "import") != nullptr || json::child(root_, "from") != nullptr)
+      return;
+    std::vector<std::string> names;
+    if (fragments != nullptr)
+      for (const auto& member : fragments->GetObject())
+        names.push_back(name_of(member.name));
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    findings_.error("S10", member_pointer(state.pointer, "fragment"),
+                    "there is no fragment " + quoted_word(name),
+                    {.found = name, .suggestion = near_word(name, views)});
+  }
+
+  const Value& root_;
+  FindingList& findings_;
+};
+
+void check_shortcut(const Value& root, FindingList& findings) {
+  const Value* const constraints = json::child(root, "constraints");
+  if (constraints == nullptr || !constraints->IsArray())
+    return;
+  std::set<std::string> names;
+  for (rapidjson::SizeType i = 0; i < constraints->Size(); ++i) {
+    const std::string name(json::text((*constraints)[i], "name").value_or(""));
+    if (!names.insert(name).second)
+      findings.error("S11", item_pointer("/constraints", i) + "/name",
+                     "two constraints are called " + quoted_word(name), {.found = name});
+  }
+}
+
+}  // namespace
+
+const State* Definition::state(std::string_view name) const {
+  const auto found = index.find(name);
+  return found == index.end() ? nullptr : &states[found->second];
+}
+
+Definition resolve(const Value& root, FindingList& findings) {
+  Definition definition = Resolver(root, findings).resolve();
+  if (definition.shortcut)
+    check_shortcut(root, findings);
+  return definition;
+}
+
+Json merged(const Value& under, const Value& over) {
+  if (!under.IsObject() || !over.IsObject())
+    return Json(over);
+  Json result(under);
+  for (const auto& member : over.GetObject()) {
+    const std::string name = name_of(member.name);
+    const Value* const below = json::child(under, name);
+    result.set(name, below == nullptr ? Json(member.value) : merged(*below, member.value));
+  }
+  return result;
+}
+
+std::vector<Reference> references(const State& state) {
+  std::vector<Reference> all;
+  const auto add = [&](const std::string& pointer, const std::string& key, const Value& value) {
+    if (const auto target = json::text(value))
+      all.push_back({pointer, key, std::string(*target)});
+  };
+  for (const auto& member : state.body->GetObject()) {
+    const std::string key = name_of(member.name);
+    const std::string pointer = member_pointer(state.pointer, key);
+    if (key == "next" || key.starts_with("on_"))
+      add(pointer, key, member.value);
+    if (key == "route" && member.value.IsObject())
+      for (const auto& row : member.value.GetObject())
+        add(member_pointer(pointer, name_of(row.name)), name_of(row.name), row.value);
+  }
+  return all;
+}
+
+bool is_verdict_key(std::string_view key) {
+  return key.starts_with("on_") &&
+         std::find(kOtherTargets.begin(), kOtherTargets.end(), key) == kOtherTargets.end();
+}
+
+}  // namespace baton::fsm_loop

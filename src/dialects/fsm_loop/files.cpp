@@ -1,0 +1,42 @@
+#include "dialects/fsm_loop/files.h"
+
+#include "core/catalog.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+FileKind kind(std::string name, std::string pattern, Format format) {
+  FileKind result;
+  result.schema = "schemas/fsm_loop/" + name + ".schema.json";
+  result.kind = std::move(name);
+  result.pattern = std::move(pattern);
+  result.format = format;
+  result.flow = "{flow}";
+  // A running loop keeps the definition it began with, and its events and lock are for others to
+  // read; only its state must be there.
+  result.essential = result.kind == "state";
+  return result;
+}
+
+}  // namespace
+
+std::vector<FileKind> files(const Json& options) {
+  const std::string path(json::text(*options, "path").value_or(".loops"));
+  const std::string running = path + "/.running/{flow}";
+  // `x.fsm.yaml` is the definition of `x`, so it is looked for first.
+  return {kind("definition", path + "/{flow}.fsm.yaml", Format::yaml),
+          kind("definition", path + "/{flow}.yaml", Format::yaml),
+          kind("state", running + ".state.json", Format::json),
+          kind("events", running + ".events.jsonl", Format::jsonl),
+          kind("lock", running + ".lock", Format::json)};
+}
+
+std::string stem_of(const Json& options, std::string_view kind, std::string_view path) {
+  for (const FileKind& each : files(options))
+    if (each.kind == kind)
+      if (const auto match = match_pattern(each.pattern, path))
+        return match->flow;
+  return {};
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,99 @@
+#include "dialects/fsm_loop/interpolation.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "dialects/findings.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+constexpr std::array<std::string_view, 10> kSpaces = {
+    "context", "captured", "prev", "result", "state", "loop", "env", "messages", "param", "last"};
+constexpr std::string_view kDefault = ":default=";
+constexpr std::string_view kShell = ":shell";
+
+/// Takes the suffixes off. A default is literal text to the end, so it is looked for first.
+std::string_view without_suffixes(std::string_view inside, Placeholder& found) {
+  if (const auto at = inside.find(kDefault); at != std::string_view::npos) {
+    found.has_default = true;
+    found.default_text = inside.substr(at + kDefault.size());
+    inside = inside.substr(0, at);
+  }
+  for (bool again = true; again;) {
+    again = false;
+    if (inside.ends_with('?')) {
+      again = found.optional = true;
+      inside.remove_suffix(1);
+    } else if (inside.ends_with(kShell)) {
+      again = found.shell = true;
+      inside.remove_suffix(kShell.size());
+    }
+  }
+  return inside;
+}
+
+std::string fault_of(const Placeholder& found, std::string_view inside) {
+  if (found.has_default + found.optional + found.shell > 1)
+    return "the suffixes :default=, ? and :shell exclude each other";
+  if (std::find(kSpaces.begin(), kSpaces.end(), found.space) == kSpaces.end()) {
+    if (inside.find('.') == std::string_view::npos)
+      return "there is no name space in it; write $${" + printable(inside, 80) +
+             "} for a literal that the shell reads";
+    return "the name space " + quoted_word(found.space) + " does not exist";
+  }
+  if (found.path.empty() && found.space != "messages")
+    return "nothing follows the name space";
+  return {};
+}
+
+Placeholder read(std::string_view text, std::size_t begin, std::size_t close) {
+  Placeholder found;
+  found.begin = begin;
+  found.end = close + 1;
+  const std::string_view inside =
+      without_suffixes(text.substr(begin + 2, close - begin - 2), found);
+  const auto dot = inside.find('.');
+  found.space = inside.substr(0, dot);
+  if (dot != std::string_view::npos)
+    found.path = inside.substr(dot + 1);
+  found.fault = fault_of(found, inside);
+  return found;
+}
+
+}  // namespace
+
+std::vector<Placeholder> placeholders(std::string_view text) {
+  std::vector<Placeholder> all;
+  std::size_t at = 0;
+  while ((at = text.find("${", at)) != std::string_view::npos) {
+    const auto close = text.find('}', at + 2);
+    if (close == std::string_view::npos)
+      break;
+    const bool literal = at > 0 && text[at - 1] == '$';
+    if (!literal && close > at + 2)
+      all.push_back(read(text, at, close));
+    at = literal ? at + 2 : close + 1;
+  }
+  return all;
+}
+
+bool computed(std::string_view text) {
+  return !placeholders(text).empty();
+}
+
+bool ShellQuotes::quoted_at(std::size_t place) {
+  for (; next_ < std::min(place, text_.size()); ++next_) {
+    const char c = text_[next_];
+    if (c == '\\' && quote_ != '\'')
+      ++next_;
+    else if (quote_ != 0)
+      quote_ = c == quote_ ? '\0' : quote_;
+    else if (c == '\'' || c == '"')
+      quote_ = c;
+  }
+  return quote_ != 0;
+}
+
+}  // namespace baton::fsm_loop

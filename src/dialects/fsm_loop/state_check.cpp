@@ -1,0 +1,186 @@
+#include "dialects/fsm_loop/state_check.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "dialects/fsm_loop/evaluate_check.h"
+#include "dialects/fsm_loop/keys.h"
+#include "dialects/fsm_loop/text_check.h"
+#include "dialects/fsm_loop/words.h"
+#include "dialects/tables.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+constexpr std::array<std::string_view, 15> kKnownRoutes = {"on_success",
+                                                           "on_failure",
+                                                           "on_error",
+                                                           "on_yes",
+                                                           "on_no",
+                                                           "on_partial",
+                                                           "on_blocked",
+                                                           "on_target",
+                                                           "on_progress",
+                                                           "on_stall",
+                                                           "on_cannot_judge",
+                                                           "on_maintain",
+                                                           "on_retry_exhausted",
+                                                           "on_rate_limit_exhausted",
+                                                           "on_throttle_hard"};
+
+class StateCheck {
+ public:
+  StateCheck(const Value& root, const State& state, FindingList& findings)
+      : root_(root), state_(state), body_(*state.body), findings_(findings) {}
+
+  void run() {
+    check_state_keys(body_, state_.pointer, findings_);
+    ways();
+    spelling();
+    action_type();
+    throttle();
+    // What a state of another file completes cannot be missing here.
+    const Value* const evaluate = json::child(body_, "evaluate");
+    if (!state_.open)
+      together();
+    if (evaluate != nullptr && state_.open)
+      check_evaluate_keys(*evaluate, at("evaluate"), findings_);
+    else if (evaluate != nullptr)
+      check_evaluate(*evaluate, at("evaluate"), findings_);
+    check_texts(root_, state_, findings_);
+  }
+
+ private:
+  bool has(std::string_view key) const { return json::child(body_, key) != nullptr; }
+  std::string at(std::string_view key) const { return member_pointer(state_.pointer, key); }
+
+  void ways() {
+    bool shorthand = false;
+    for (const auto& member : body_.GetObject())
+      shorthand = shorthand || is_verdict_key(member.name.GetString());
+    if (state_.terminal()) {
+      if (has("action"))
+        findings_.warning("S29", at("action"),
+                          "a terminal state runs no action; this one never runs");
+      return;
+    }
+    if (!shorthand && !has("route") && !has("next") && !has("loop") && !state_.open)
+      findings_.error(
+          "S4", state_.pointer,
+          "the state " + quoted_word(state_.name) + " leads nowhere and is not terminal",
+          {.expected = "next, route, on_success and its like, or `terminal: true`"});
+    const Value* const route = json::child(body_, "route");
+    if (shorthand && route != nullptr)
+      findings_.warning("S20", at("route"), "`route` is used, and the on_ keys beside it are not");
+    if (route != nullptr && json::child(*route, "_") != nullptr &&
+        json::child(*route, "_error") != nullptr)
+      findings_.warning("S33", at("route") + "/_error",
+                        "an error goes to `_error` here; with the original it goes to `_`");
+  }
+
+  /// on_ and any word is a route for that verdict, so a slip of the pen would be one that is never
+  /// taken.
+  void spelling() {
+    for (const auto& member : body_.GetObject()) {
+      const std::string_view key(member.name.GetString(), member.name.GetStringLength());
+      if (!key.starts_with("on_") ||
+          std::find(kKnownRoutes.begin(), kKnownRoutes.end(), key) != kKnownRoutes.end() ||
+          is_declared_verdict(json::child(body_, "evaluate"), key.substr(3)))
+        continue;
+      for (const std::string_view known : kKnownRoutes) {
+        // Two letters off "no" is any word of two letters.
+        const std::size_t slips = known.size() <= 6 ? 1 : 2;
+        if (edit_distance(key, known) > slips)
+          continue;
+        findings_.error("S6", at(key),
+                        "the key " + quoted_word(key) + " is nearly " + quoted_word(known),
+                        {.found = std::string(key), .suggestion = std::string(known)});
+        break;
+      }
+    }
+  }
+
+  void action_type() {
+    const auto type = json::text(body_, "action_type");
+    if (json::text(body_, "type") == "learning")
+      not_driven("type", "states of the type \"learning\"");
+    if (!type)
+      return;
+    const ActionRow* const row = row_of(kActions, *type);
+    const auto words = words_of(kActions);
+    const std::string near = near_word(*type, words);
+    if (row == nullptr && !near.empty())
+      findings_.error(
+          "S5", at("action_type"), "there is no action_type " + quoted_word(*type),
+          {.found = std::string(*type), .expected = any_of_words(words), .suggestion = near});
+    else if (row == nullptr || !row->driven)
+      not_driven("action_type", "actions of the type " + quoted_word(*type));
+  }
+
+  void not_driven(std::string_view key, const std::string& what) {
+    findings_.warning("S31", at(key),
+                      "baton does not carry out " + what + "; it will not start this loop");
+  }
+
+  void pair(bool wrong, std::string_view key, std::string message) {
+    if (wrong)
+      findings_.error("S7", at(key), std::move(message));
+  }
+
+  void together() {
+    const bool mcp = json::text(body_, "action_type") == "mcp_tool";
+    pair(has("max_retries") && !has("on_retry_exhausted"), "max_retries",
+         "max_retries needs on_retry_exhausted");
+    pair(has("on_retry_exhausted") && !has("max_retries") && !has("retryable_exit_codes"),
+         "on_retry_exhausted", "on_retry_exhausted needs max_retries");
+    pair(has("retryable_exit_codes") && !has("on_error"), "retryable_exit_codes",
+         "retryable_exit_codes needs on_error");
+    pair(has("on_throttle_hard") && !has("throttle"), "on_throttle_hard",
+         "on_throttle_hard needs throttle");
+    pair(has("params") && !mcp && has("action"), "params",
+         "params are for action_type mcp_tool only");
+    pair(has("loop") && has("action"), "loop", "a state runs a loop or an action, not both");
+    pair(has("with") && !has("loop") && !has("fragment"), "with", "with needs loop or fragment");
+    pair(has("context_passthrough") && !has("loop"), "context_passthrough",
+         "context_passthrough needs loop");
+    pair(has("with") && json::boolean(body_, "context_passthrough") == true, "with",
+         "with and context_passthrough exclude each other");
+  }
+
+  void throttle() {
+    const Value* const throttle = json::child(body_, "throttle");
+    if (throttle == nullptr)
+      return;
+    const auto normal = json::integer(*throttle, "normal_max").value_or(3);
+    const auto warn = json::integer(*throttle, "warn_max").value_or(8);
+    const auto hard = json::integer(*throttle, "hard_max").value_or(12);
+    if (normal >= warn || warn >= hard)
+      findings_.error("S7", at("throttle"),
+                      "normal_max, warn_max and hard_max must rise: " + std::to_string(normal) +
+                          ", " + std::to_string(warn) + ", " + std::to_string(hard));
+  }
+
+  const Value& root_;
+  const State& state_;
+  const Value& body_;
+  FindingList& findings_;
+};
+
+}  // namespace
+
+void check_state_body(const Value& root, const State& state, FindingList& findings) {
+  StateCheck(root, state, findings).run();
+}
+
+bool is_shell_action(const Value& body) {
+  const auto action = json::text(body, "action");
+  if (!action)
+    return false;
+  const auto type = json::text(body, "action_type");
+  return type ? *type == "shell" : !action->starts_with('/');
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "dialects/words.h"
+
+namespace baton::fsm_loop {
+
+/// Where a loop stands, as its state file says.
+enum class Status {
+  running,
+  completed,
+  failed,
+  interrupted,
+  awaiting_continuation,
+  timed_out,
+  user_stopped,
+};
+struct StatusRow {
+  std::string_view word;
+  Status status;
+  bool resumable;  ///< timed_out only with a raised limit; running only without a live owner
+};
+inline constexpr std::array kStatus = {
+    StatusRow{"running", Status::running, true},
+    StatusRow{"completed", Status::completed, false},
+    StatusRow{"failed", Status::failed, false},
+    StatusRow{"interrupted", Status::interrupted, true},
+    StatusRow{"awaiting_continuation", Status::awaiting_continuation, true},
+    StatusRow{"timed_out", Status::timed_out, true},
+    StatusRow{"user_stopped", Status::user_stopped, true},
+};
+static_assert(in_enum_order(kStatus, &StatusRow::status, Status::user_stopped));
+
+enum class Evaluator {
+  exit_code,
+  output_numeric,
+  output_json,
+  output_contains,
+  convergence,
+  llm_structured,
+  mcp_result,
+  harbor_scorer,
+  diff_stall,
+  action_stall,
+  score_stall,
+  open_question_stall,
+  classify,
+  comparator,
+  contract,
+};
+struct EvaluatorRow {
+  std::string_view word;
+  Evaluator evaluator;
+  std::array<std::string_view, 3> needs;  ///< members that must be there; empty: none
+  bool driven;                            ///< false: known from the original, not run by baton
+};
+inline constexpr std::array kEvaluators = {
+    EvaluatorRow{"exit_code", Evaluator::exit_code, {}, true},
+    EvaluatorRow{"output_numeric", Evaluator::output_numeric, {"operator", "target"}, true},
+    EvaluatorRow{"output_json", Evaluator::output_json, {"path", "operator", "target"}, true},
+    EvaluatorRow{"output_contains", Evaluator::output_contains, {"pattern"}, true},
+    EvaluatorRow{"convergence", Evaluator::convergence, {"target"}, true},
+    EvaluatorRow{"llm_structured", Evaluator::llm_structured, {}, true},
+    EvaluatorRow{"mcp_result", Evaluator::mcp_result, {}, true},
+    EvaluatorRow{"harbor_scorer", Evaluator::harbor_scorer, {}, true},
+    EvaluatorRow{"diff_stall", Evaluator::diff_stall, {}, true},
+    EvaluatorRow{"action_stall", Evaluator::action_stall, {}, true},
+    EvaluatorRow{"score_stall", Evaluator::score_stall, {"history_file"}, false},
+    EvaluatorRow{"open_question_stall", Evaluator::open_question_stall, {"history_file"}, false},
+    EvaluatorRow{"classify", Evaluator::classify, {}, true},
+    EvaluatorRow{"comparator", Evaluator::comparator, {"baseline_path"}, false},
+    EvaluatorRow{"contract", Evaluator::contract, {"pairs"}, false},
+};
+static_assert(in_enum_order(kEvaluators, &EvaluatorRow::evaluator, Evaluator::contract));
+
+/// How an action is carried out.
+enum class ActionType { prompt, slash_command, shell, mcp_tool, contract };
+struct ActionRow {
+  std::string_view word;
+  ActionType type;
+  bool driven;
+};
+inline constexpr std::array kActions = {
+    ActionRow{"prompt", ActionType::prompt, true},
+    ActionRow{"slash_command", ActionType::slash_command, true},
+    ActionRow{"shell", ActionType::shell, true},
+    ActionRow{"mcp_tool", ActionType::mcp_tool, false},
+    ActionRow{"contract", ActionType::contract, false},
+};
+static_assert(in_enum_order(kActions, &ActionRow::type, ActionType::contract));
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,36 @@
+#include "dialects/ml_workflow/files.h"
+
+#include "base/text.h"
+
+namespace baton::ml_workflow {
+namespace {
+
+constexpr std::string_view kFolder = "workflow_states";
+constexpr std::string_view kFile = "state.json";
+
+std::string folder(const Json& options) {
+  return std::string(json::text(*options, "path").value_or(kFolder));
+}
+
+}  // namespace
+
+std::vector<FileKind> files(const Json& options) {
+  FileKind kind;
+  kind.kind = "state";
+  kind.pattern = folder(options) + "/{flow}/" + std::string(kFile);
+  kind.schema = "schemas/ml_workflow/state.schema.json";
+  kind.flow = "{flow}";
+  return {kind};
+}
+
+std::optional<std::string> workflow_of_path(const std::string& path, const Json& options) {
+  const std::vector<std::string> segments = split(path, '/');
+  const std::vector<std::string> above = split(folder(options), '/');
+  const std::size_t count = segments.size();
+  if (count < 3 || segments[count - 1] != kFile || segments[count - 3] != above.back() ||
+      !safe_name(segments[count - 2]))
+    return std::nullopt;
+  return segments[count - 2];
+}
+
+}  // namespace baton::ml_workflow

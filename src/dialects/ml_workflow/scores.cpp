@@ -1,0 +1,189 @@
+// The rules about scores and counters.
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "dialects/ml_workflow/check.h"
+#include "dialects/ml_workflow/words.h"
+
+namespace baton::ml_workflow {
+namespace {
+
+/// By name. Absent: nobody gave it.
+using Scores = std::map<std::string_view, double>;
+
+double threshold(const Value& root, const ScoreRow& row) {
+  const Value* const criteria = json::at(root, "/convergence_status/convergence_criteria");
+  return criteria != nullptr ? json::number(*criteria, row.threshold).value_or(row.least)
+                             : row.least;
+}
+
+/// Of two validations the lower score counts.
+void lower(Scores& scores, const Entry& entry) {
+  const Value* const given = json::child(*entry.value, "validation_scores");
+  if (given == nullptr)
+    return;
+  for (const ScoreRow& row : kScores)
+    if (const auto score = json::number(*given, row.score)) {
+      const auto [at, added] = scores.emplace(row.score, *score);
+      if (!added)
+        at->second = std::min(at->second, *score);
+    }
+}
+
+Scores plan_scores(const std::vector<Entry>& entries) {
+  Scores scores;
+  const auto last = std::find_if(entries.rbegin(), entries.rend(), [](const Entry& entry) {
+    return plan_validation(entry.step) && entry.completed();
+  });
+  if (last != entries.rend())
+    lower(scores, *last);
+  return scores;
+}
+
+/// The newest validation of each half since the code last changed.
+Scores code_scores(const std::vector<Entry>& entries) {
+  Scores scores;
+  std::array<bool, 4> seen{};
+  for (auto entry = entries.rbegin(); entry != entries.rend() && !code_change(entry->step);
+       ++entry) {
+    if (!code_validation(entry->step) || !entry->completed())
+      continue;
+    bool& known = seen[static_cast<std::size_t>(entry->half)];
+    if (!known)
+      lower(scores, *entry);
+    known = true;
+  }
+  return scores;
+}
+
+bool validated(const std::vector<Entry>& entries, bool (*of)(std::int64_t)) {
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const Entry& entry) { return of(entry.step) && entry.completed(); });
+}
+
+void converged_rule(const Value& root, const std::string& flag, bool was_validated,
+                    const Scores& scores, Faults& faults) {
+  const std::string pointer = "/convergence_status/" + flag;
+  const Value* const found = json::at(root, pointer);
+  if (found == nullptr || !json::boolean(*found).value_or(false))
+    return;
+  if (!was_validated) {
+    faults.error("S7", pointer, flag + " is true, but nothing was validated", found, "false");
+    return;
+  }
+  for (const ScoreRow& row : kScores) {
+    const auto score = scores.find(row.score);
+    const double least = threshold(root, row);
+    if (score == scores.end() || score->second >= least)
+      continue;
+    faults.error("S7", pointer,
+                 flag + " is true, but the newest " + std::string(row.score) + " is " +
+                     Json(score->second).dump() + ", below " + Json(least).dump(),
+                 found, "false");
+    return;
+  }
+}
+
+const Value* rounds(const Value& root) {
+  const Value* const list = json::at(root, "/convergence_status/convergence_history");
+  return list != nullptr && list->IsArray() ? list : nullptr;
+}
+
+void attempt_rule(const Value& root, Faults& faults) {
+  const Value* const list = rounds(root);
+  if (list == nullptr)
+    return;
+  std::map<std::string_view, std::int64_t> attempts;
+  for (rapidjson::SizeType i = 0; i < list->Size(); ++i) {
+    const std::string_view phase = json::text((*list)[i], "phase").value_or("");
+    const Value* const found = json::child((*list)[i], "attempt");
+    const std::int64_t next = ++attempts[phase];
+    if (found == nullptr || json::integer(*found) == next)
+      continue;
+    faults.warning("S19",
+                   "/convergence_status/convergence_history/" + std::to_string(i) + "/attempt",
+                   "attempt " + shown(*found) + " of " + std::string(phase) +
+                       " does not follow on the one before",
+                   found, std::to_string(next));
+    attempts[phase] = json::integer(*found).value_or(next);
+  }
+}
+
+/// Counters that are all zero are not kept by anybody.
+bool kept(const Value& metrics) {
+  return metrics.IsObject() &&
+         std::any_of(metrics.MemberBegin(), metrics.MemberEnd(), [](const auto& member) {
+           return json::integer(member.value).value_or(0) != 0;
+         });
+}
+
+void metric_rule(const Value& metrics, std::string_view name, std::int64_t counted,
+                 std::optional<std::int64_t> or_else, Faults& faults) {
+  const Value* const found = json::child(metrics, name);
+  if (found == nullptr || json::integer(*found) == counted || json::integer(*found) == or_else)
+    return;
+  faults.warning("S14", "/metrics/" + std::string(name),
+                 std::string(name) + " is " + shown(*found) + ", but the file shows " +
+                     std::to_string(counted),
+                 found, std::to_string(counted));
+}
+
+void metrics_rules(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+  const Value* const metrics = json::child(root, "metrics");
+  const Value* const list = rounds(root);
+  if (metrics == nullptr || list == nullptr || !kept(*metrics))
+    return;
+  std::int64_t validations = 0;
+  std::int64_t recoveries = 0;
+  for (const Entry& entry : entries) {
+    if (entry.completed() && (plan_validation(entry.step) || code_validation(entry.step)))
+      ++validations;
+    if (const Value* const error = json::child(*entry.value, "error_info"))
+      recoveries += json::integer(*error, "recovery_attempts").value_or(0);
+  }
+  const auto count = [&](std::string_view phase, bool only_failed) {
+    return std::count_if(list->Begin(), list->End(), [&](const Value& round) {
+      return (phase.empty() || json::text(round, "phase") == phase) &&
+             (!only_failed || json::boolean(round, "converged") == false);
+    });
+  };
+  // The two halves of a code validation are counted as one by some and as two by others.
+  metric_rule(*metrics, "total_iterations", validations, count("", false), faults);
+  metric_rule(*metrics, "phase_1_iterations", count("phase_1", false), std::nullopt, faults);
+  metric_rule(*metrics, "phase_2_iterations", count("phase_2", false), std::nullopt, faults);
+  metric_rule(*metrics, "validation_failures", count("", true), std::nullopt, faults);
+  metric_rule(*metrics, "recovery_actions", recoveries, std::nullopt, faults);
+}
+
+void total_time_rule(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+  const Value* const found = json::child(root, "total_execution_time");
+  const std::int64_t total = found != nullptr ? json::integer(*found).value_or(0) : 0;
+  std::int64_t longest = 0;
+  for (const Entry& entry : entries)
+    longest = std::max(longest, json::integer(*entry.value, "execution_time").value_or(0));
+  if (total > 0 && total < longest)
+    faults.warning("S21", "/total_execution_time",
+                   "total_execution_time is " + std::to_string(total) +
+                       " s, but one step alone took " + std::to_string(longest) + " s",
+                   found, "the sum of the entries");
+}
+
+}  // namespace
+
+void score_rules(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+  if (json::child(root, "step_history") != nullptr) {
+    converged_rule(root, "phase_1_converged", validated(entries, plan_validation),
+                   plan_scores(entries), faults);
+    converged_rule(root, "phase_2_converged", validated(entries, code_validation),
+                   code_scores(entries), faults);
+  }
+  attempt_rule(root, faults);
+  metrics_rules(root, entries, faults);
+  total_time_rule(root, entries, faults);
+}
+
+}  // namespace baton::ml_workflow

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace baton::ml_workflow {
+
+/// Steps 5 and 7 are two runs of the validator: a checks alignment, b standards. A template names
+/// which; one that names both did both.
+enum class Half { whole, a, b, both };
+
+/// One run of one step, as step_history has it. Points into the document.
+struct Entry {
+  const Value* value = nullptr;
+  std::size_t index = 0;  ///< in step_history
+  std::int64_t step = 0;
+  std::string_view agent;
+  std::string_view status;
+  std::string_view file;  ///< file name of the template, without folders
+  Half half = Half::whole;
+
+  bool completed() const { return status == "completed"; }
+};
+
+/// The entries that count: `skipped` ones change nothing. Oldest first.
+std::vector<Entry> history(const Value& root);
+
+constexpr std::int64_t kLastStep = 7;
+constexpr std::int64_t kFirstCodeStep = 4;
+
+bool plan_validation(std::int64_t step);  ///< 2
+bool code_validation(std::int64_t step);  ///< 5, 7
+bool code_change(std::int64_t step);      ///< 4, 6
+
+/// Who does a step of 1 to 7.
+std::string_view agent_of(std::int64_t step);
+/// What may come after a step that was completed, 0 being the start; empty after none.
+std::string_view successors(std::int64_t step);
+/// Whether `next` may follow a completed `step`.
+bool follows(std::int64_t step, std::int64_t next);
+/// Whether a template belongs to a step. A file that names both halves of 5 or 7 does.
+bool template_fits(std::int64_t step, std::string_view file);
+
+}  // namespace baton::ml_workflow

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace baton {
+
+/// The row of a word, in a table whose rows have a member `word`; nullptr when there is none.
+template <class Row, std::size_t kSize>
+constexpr const Row* row_of(const std::array<Row, kSize>& table, std::string_view word) {
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const Row& row) { return row.word == word; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+/// The words of such a table, for messages.
+template <class Row, std::size_t kSize>
+constexpr std::array<std::string_view, kSize> words_of(const std::array<Row, kSize>& table) {
+  std::array<std::string_view, kSize> words;
+  std::transform(table.begin(), table.end(), words.begin(),
+                 [](const Row& row) { return row.word; });
+  return words;
+}
+
+}  // namespace baton
