@@ -32,8 +32,9 @@ struct FlowBook {
   // Derived; computed anew after a restart.
   Decision decision;
   std::map<std::string, Findings> conflicts;  ///< rules across documents that are broken, by path
-  std::string disputed;         ///< somebody keeps writing against the rules; until resume
-  Time calm_at{};               ///< the rate breaker is open until then
+  /// The rate breaker is open until then. Not journalled: it is about now, and a daemon that is
+  /// started anew counts anew.
+  Time calm_at{};
   std::optional<Hold> held;     ///< why the flow may start nothing at all
   std::vector<Hold> holds;      ///< of the last plan
   std::vector<Notice> notices;  ///< said already

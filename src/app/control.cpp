@@ -36,7 +36,6 @@ Answer stop(const Request& request, FlowBook& book, Draft& draft) {
 }
 
 Answer resume(FlowBook& book, Draft& draft) {
-  book.disputed.clear();
   book.control.started = true;
   draft.control(book, Control::run, "", "");
   return {true, "resumed"};

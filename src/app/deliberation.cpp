@@ -133,8 +133,6 @@ void Deliberation::hold(FlowBook& book, const Catalog::Entry& entry, Time now) {
     book.held = Hold{"", "", "conflict", conflict};
   else if (gone != book.accepted.end())
     book.held = Hold{"", "", "gone", gone->first + " is gone"};
-  else if (!book.disputed.empty())
-    book.held = Hold{"", "", "disputed", book.disputed};
   else if (now < book.calm_at)
     book.held = Hold{"", "", "rate_breaker",
                      "a file changes too often; held until " + iso_time(book.calm_at)};

@@ -294,15 +294,20 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
     times.pop_front();
   draft.restored.push_back(path);
   draft.decide.insert(match.flow);
-  if (times.size() >= kMaxRestores) {
+  // Nobody writes against each other for ever: from now on the flow is paused, in the journal, and
+  // nothing more is put back until a person resumes it.
+  const bool disputed = book.control.reason == "disputed";
+  if (disputed || times.size() >= kMaxRestores) {
     const std::string who = only_writer(book);
     const std::string why = path + " was put back " + std::to_string(kMaxRestores) +
                             " times within ten minutes and is written against the rules again" +
                             (who.empty() ? "" : " by run " + who.substr(0, 8)) + ": " +
                             admission.why;
-    if (book.disputed.empty())
+    // What an operator said stays; his `resume` is needed anyway.
+    if (book.control.control == Control::run || book.control.control == Control::idle) {
+      draft.control(book, Control::pause, "disputed", why);
       draft.event("held", match.flow, why);
-    book.disputed = why;
+    }
     reject(match, path, bytes.digest, admission.findings, draft);
     return {};
   }
