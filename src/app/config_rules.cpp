@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "core/catalog.h"
 
 namespace baton {
 namespace {
@@ -179,8 +180,19 @@ std::string stage_fault(std::string_view pointer) {
 Json read_rules(const Fields& rules, const RunLimits& run, const RetryLimits& retry) {
   Json out = Json::array();
   std::set<std::string> names;
+  std::vector<std::pair<std::string, std::string>> patterns;  // and the rule they belong to
   for (const auto& [index, rule] : rules.children()) {
     const std::string name = rule.text("name").value_or("");
+    for (const std::string& pattern : rule.texts("files")) {
+      for (const auto& [other, owner] : patterns)
+        if (owner != name && patterns_overlap(pattern, other))
+          rule.error("files",
+                     "'" + printable(pattern) + "' and '" + printable(other) + "' of the rule '" +
+                         printable(owner) +
+                         "' fit the same files, of which only one rule can have each",
+                     "files");
+      patterns.emplace_back(pattern, name);
+    }
     if (!names.insert(name).second)
       rule.error("rule_name", "another rule is called '" + printable(name) + "' already", "name");
     out.push(read_rule(rule, run, retry));

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <asio.hpp>
@@ -28,6 +29,7 @@
 #include "io/journal.h"
 #include "io/lock.h"
 #include "io/requests.h"
+#include "io/root.h"
 #include "io/run_directory.h"
 #include "io/service_manager.h"
 #include "io/watch.h"
@@ -133,6 +135,12 @@ class RootService {
 
   /// Works off what came in. Errc::io ends the daemon.
   Result<void> step() {
+    // What is written into a journal that was removed is lost with the next restart, and then
+    // everything is started a second time.
+    if (!leads_to(served_.state_folder, state_.get()) ||
+        !leads_to(journal_file_, held_journal_.get()))
+      return fail(Errc::io, "the state folder or its journal was removed or replaced while in use",
+                  served_.state_folder);
     if (!root_->is_current())
       if (auto back = take_new_root(); !back)
         return back;
@@ -175,6 +183,14 @@ class RootService {
     if (!journal)
       return pass_on(journal);
     journal_ = std::move(*journal);
+    journal_file_ = journal_path(served_.state_folder);
+    auto state = open_folder(served_.state_folder);
+    if (!state)
+      return pass_on(state);
+    state_ = std::move(*state);
+    held_journal_ = Fd(::open(journal_file_.c_str(), O_PATH | O_CLOEXEC));
+    if (!held_journal_)
+      return fail(Errc::io, "the journal cannot be opened", journal_file_);
     auto requests = real_requests(served_.state_folder);
     if (!requests)
       return pass_on(requests);
@@ -247,6 +263,9 @@ class RootService {
   Wake wake_;
   std::vector<Input> inputs_;
   Served word_;
+  std::string journal_file_;
+  Fd state_;         ///< the state folder, to notice that it was removed
+  Fd held_journal_;  ///< the journal's file, by path only: to notice the same
   std::optional<RootLock> lock_;
   std::shared_ptr<RootFolder> root_;
   std::unique_ptr<Journal> journal_;

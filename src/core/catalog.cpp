@@ -1,6 +1,7 @@
 #include "core/catalog.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -69,7 +70,50 @@ bool within(const PatternFolder& inner, const PatternFolder& outer) {
   return levels + inner.depth <= outer.depth;
 }
 
+/// A segment as characters, each placeholder as one that stands for any text.
+constexpr char kAny = '\0';
+std::string with_wildcards(std::string_view segment) {
+  std::string text;
+  while (!segment.empty()) {
+    const auto close = segment.front() == '{' ? segment.find('}') : std::string_view::npos;
+    text += close == std::string_view::npos ? segment.front() : kAny;
+    segment.remove_prefix(close == std::string_view::npos ? 1 : close + 1);
+  }
+  return text;
+}
+
+/// Walks both at once, character by character; a wildcard takes one or more.
+bool segments_overlap(std::string_view left, std::string_view right) {
+  std::set<std::pair<std::size_t, std::size_t>> seen;
+  std::vector<std::pair<std::size_t, std::size_t>> open = {{0, 0}};
+  while (!open.empty()) {
+    const auto [i, j] = open.back();
+    open.pop_back();
+    if (i == left.size() && j == right.size())
+      return true;
+    if (i == left.size() || j == right.size() || !seen.emplace(i, j).second)
+      continue;
+    if (left[i] != kAny && right[j] != kAny && left[i] != right[j])
+      continue;
+    for (const std::size_t next_i : {i + 1, left[i] == kAny ? i : i + 1})
+      for (const std::size_t next_j : {j + 1, right[j] == kAny ? j : j + 1})
+        open.emplace_back(next_i, next_j);
+  }
+  return false;
+}
+
 }  // namespace
+
+bool patterns_overlap(std::string_view left, std::string_view right) {
+  const std::vector<std::string> one = split(left, '/');
+  const std::vector<std::string> other = split(right, '/');
+  if (one.size() != other.size())
+    return false;
+  for (std::size_t i = 0; i < one.size(); ++i)
+    if (!segments_overlap(with_wildcards(one[i]), with_wildcards(other[i])))
+      return false;
+  return true;
+}
 
 std::optional<PatternMatch> match_pattern(std::string_view pattern, std::string_view path) {
   const std::vector<std::string> wanted = split(pattern, '/');

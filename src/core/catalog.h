@@ -21,6 +21,9 @@ struct PatternMatch {
 /// placeholder twice must stand for the same name.
 std::optional<PatternMatch> match_pattern(std::string_view pattern, std::string_view path);
 
+/// Whether some path fits both patterns.
+bool patterns_overlap(std::string_view left, std::string_view right);
+
 /// The part of a pattern before its first segment with a placeholder, and how many levels of
 /// folders lie between it and the files: where to watch. `a/{flow}/b/{part}.json` → {`a`, 2}.
 struct PatternFolder {

@@ -6,6 +6,7 @@
 
 #include "app/config_fields.h"
 #include "app/config_rules.h"
+#include "core/catalog.h"
 #include "print.h"
 
 namespace baton {
@@ -271,6 +272,31 @@ TEST_CASE("sizes have units") {
     CAPTURE(text);
     CHECK(!parse_size(text).has_value());
   }
+}
+
+TEST_CASE("two rules that fit the same files are refused") {
+  struct Row {
+    const char* left;
+    const char* right;
+    bool overlap;
+  };
+  for (const Row& row :
+       {Row{"t/{flow}.json", "t/a.json", true}, Row{"t/{flow}.json", "t/{part}.json", true},
+        Row{"t/{flow}.json", "u/{flow}.json", false}, Row{"t/{flow}.json", "t/{flow}.yaml", false},
+        Row{"t/{flow}.json", "t/{flow}/{part}.json", false},
+        Row{"t/a-{flow}.json", "t/{flow}-b.json", true},
+        Row{"t/a{flow}.json", "t/b{flow}.json", false}}) {
+    CAPTURE(row.left);
+    CAPTURE(row.right);
+    CHECK(patterns_overlap(row.left, row.right) == row.overlap);
+    CHECK(patterns_overlap(row.right, row.left) == row.overlap);
+  }
+  const auto parsed = parse_config(
+      "version: 1\nrules:\n"
+      "  - { name: a, files: \"t/{flow}.json\", stage: /s, react: [{ to: go, notify: true }] }\n"
+      "  - { name: b, files: t/a.json, stage: /s, react: [{ to: go, notify: true }] }\n");
+  REQUIRE_FALSE(parsed.has_value());
+  CHECK(parsed.error().front().message.find("fit the same files") != std::string::npos);
 }
 
 }  // namespace baton
