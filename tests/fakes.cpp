@@ -439,6 +439,10 @@ Result<void> FakeAgents::stop(const Run& run) {
     faults.push_back("a signal was meant for run " + run.id + " with another identity");
     return fail(Errc::io, "the process is another one");
   }
+  if (stop_fails)
+    return fail(*stop_fails,
+                std::string("no signal was sent: ") +
+                    (*stop_fails == Errc::busy ? "try again" : "who it is is in doubt"));
   if (!shim.stopping)
     deeds_.push_back(Did{Did::What::stop, run.id, {}});
   shim.stopping = true;

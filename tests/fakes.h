@@ -172,6 +172,7 @@ class FakeAgents : public Agents {
   std::vector<RunEnd> ended;  ///< ends that were not yet delivered to the daemon
   std::string boot_id = "boot-1";
   std::optional<Errc> prepare_fails;
+  std::optional<Errc> stop_fails;  ///< no signal is sent
   Millis claim_delay{0};
   std::vector<std::string> faults;  ///< broken promises: double starts, wrong signals
 

@@ -251,6 +251,22 @@ class Runner {
     return compare(expected, got, false);
   }
 
+  Fault expect_failed(const Value& expected) {
+    std::vector<Json> want;
+    for (const Value& name : expected.GetArray())
+      want.emplace_back(name);
+    std::vector<Json> books;
+    for (const auto& [flow, book] : world_.engine->books())
+      if (book.failed)
+        books.emplace_back(flow.name);
+    std::vector<Json> plan;
+    for (const FlowId& flow : world_.engine->plan().failed)
+      plan.emplace_back(flow.name);
+    if (want == books && want == plan)
+      return std::nullopt;
+    return "\n  remembered: " + lines_of(books) + "\n  planned:    " + lines_of(plan);
+  }
+
   Fault expect_events(const Value& expected) {
     std::vector<Json> got;
     const bool words = std::all_of(expected.Begin(), expected.End(),
@@ -409,6 +425,14 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
              json::text(v) == "refused" ? std::optional(Errc::busy) : std::nullopt;
          return r.settle();
        }},
+      {"stops",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         const auto word = json::text(v).value_or("");
+         r.world_.agents.stop_fails = word == "io"     ? std::optional(Errc::io)
+                                      : word == "busy" ? std::optional(Errc::busy)
+                                                       : std::nullopt;
+         return r.settle();
+       }},
       {"claim_delay",
        [](Runner& r, const Value& v, const Value&) -> Fault {
          r.world_.agents.claim_delay =
@@ -447,6 +471,7 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
        }},
       {"expect", [](Runner& r, const Value& v, const Value&) { return r.expect(v); }},
       {"expect_holds", [](Runner& r, const Value& v, const Value&) { return r.expect_holds(v); }},
+      {"expect_failed", [](Runner& r, const Value& v, const Value&) { return r.expect_failed(v); }},
       {"expect_events", [](Runner& r, const Value& v, const Value&) { return r.expect_events(v); }},
       {"expect_counts", [](Runner& r, const Value& v, const Value&) { return r.expect_counts(v); }},
       {"expect_replies",

@@ -324,7 +324,8 @@ class Simulation {
     world_.journal.fails.reset();
     world_.disk.full = false;
     world_.agents.prepare_fails.reset();
-    switch (random_.below(6)) {
+    world_.agents.stop_fails.reset();
+    switch (random_.below(7)) {
       case 0:
         world_.journal.fails = Errc::no_space;
         world_.disk.full = random_.one_in(2);
@@ -338,7 +339,10 @@ class Simulation {
       case 3:
         world_.disk.list_fails = Errc::busy;
         break;
-      case 4: {
+      case 4:
+        world_.agents.stop_fails = random_.one_in(2) ? Errc::io : Errc::busy;
+        break;
+      case 5: {
         const std::string path = any_path();
         if (const std::string* const there = world_.disk.file(path); there != nullptr)
           world_.disk.racing[path] = moved(document(path), path, "A").dump();
@@ -476,6 +480,7 @@ class Simulation {
     world_.disk.racing.clear();
     world_.disk.list_fails.reset();
     world_.agents.prepare_fails.reset();
+    world_.agents.stop_fails.reset();
     world_.agents.claim_delay = Millis(0);
     if (world_.engine == nullptr)
       guarded([&] { return world_.start(); });
@@ -487,6 +492,7 @@ class Simulation {
       world_.disk.changes.clear();
     guarded([&] { return world_.engine->step(std::exchange(queue_, {})); });
     guarded([&] { return world_.engine->step({Rescan{"timer"}}); });
+    stops_are_heard();
     for (int i = 0; i < 100 && !fault_; ++i) {
       guarded([&] { return world_.settle(); });
       check();
@@ -517,6 +523,17 @@ class Simulation {
     log_is_in_order();
     if (!fault_)
       recovery_changes_nothing();
+  }
+
+  /// Whoever is to end has been told so within a minute, however often telling failed before.
+  void stops_are_heard() {
+    guarded([&] { return world_.pass(Millis(60'000)); });
+    for (const Run& run : world_.journal.tables.runs) {
+      const auto shim = world_.agents.shims.find(run.id);
+      if (run.state == RunState::stopping && shim != world_.agents.shims.end() &&
+          shim->second.state == FakeAgents::State::running && !shim->second.stopping)
+        say("run " + run.id + " is to end and was never told");
+    }
   }
 
   /// Every file is accepted as it stands, or rejected as it stands, or known to be gone.
@@ -587,7 +604,9 @@ class Simulation {
     const std::map<Word, bool> truths = {
         {"ended_without_change", done},
         {"attempts_exhausted", failures >= kMaxAttempts},
-        {"interrupted", last != nullptr && last->outcome == Outcome::interrupted},
+        {"interrupted", last != nullptr && last->outcome == Outcome::interrupted &&
+                            world_.setup.on_interrupted != OnInterrupted::retry &&
+                            (world_.setup.on_interrupted != OnInterrupted::fail || book.failed)},
         {"paused", control(Control::pause)},
         {"spawns_per_hour", control(Control::pause)},
         {"stopped", control(Control::stop)},

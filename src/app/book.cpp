@@ -91,6 +91,13 @@ void Draft::reply(const Reply& reply) {
     commit.replies.push_back(reply);
 }
 
+void Draft::stage(const FlowBook& book, const Subject& subject) {
+  std::erase_if(commit.stages,
+                [&](const StageRow& row) { return row.flow == book.id && row.subject == subject; });
+  commit.stages.push_back(
+      StageRow{book.id, subject, book.stages.at(subject), book.entries.at(subject)});
+}
+
 void Draft::memo(FlowBook& book, const Json& memo) {
   if (memo == book.memo)
     return;

@@ -32,15 +32,16 @@ struct FlowBook {
   // Derived; computed anew after a restart.
   Decision decision;
   std::map<std::string, Findings> conflicts;  ///< rules across documents that are broken, by path
-  std::string disputed;         ///< somebody keeps writing against the rules; until resume
-  Time calm_at{};               ///< the rate breaker is open until then
+  /// The rate breaker is open until then. Not journalled: it is about now, and a daemon that is
+  /// started anew counts anew.
+  Time calm_at{};
   std::optional<Hold> held;     ///< why the flow may start nothing at all
   std::vector<Hold> holds;      ///< of the last plan
   std::vector<Notice> notices;  ///< said already
   bool failed = false;
   bool waiting = false;
 
-  std::vector<Run>::iterator run(const RunId& id);
+  std::vector<Run>::iterator run(const RunId& wanted);
   bool live() const;
 };
 
@@ -68,6 +69,8 @@ class Draft {
              RunId run = {});
   /// The answer to a request; the first one counts.
   void reply(const Reply& reply);
+  /// Enters where a subject stands, as the book has it.
+  void stage(const FlowBook& book, const Subject& subject);
   /// Enters a dialect's memo, if it differs.
   void memo(FlowBook& book, const Json& memo);
   /// Drops a flow without live runs. What this step finds of it later belongs to a new flow of that
@@ -83,7 +86,7 @@ class Draft {
   void write_over(const FlowBook& book, const std::string& path, const FileBytes& now_there,
                   const std::string& text, const std::string& why);
   /// Plans a write; joins it with one of the same path that is planned already.
-  void plan_write(Intent intent);
+  void plan_write(Intent write);
 
   const Time now;
   const Time wall;

@@ -36,8 +36,18 @@ Answer stop(const Request& request, FlowBook& book, Draft& draft) {
 }
 
 Answer resume(FlowBook& book, Draft& draft) {
-  book.disputed.clear();
   book.control.started = true;
+  // What went round in circles may go round once more.
+  for (auto& [subject, state] : book.stages) {
+    auto& entries = book.entries[subject];
+    if (state.entries <= 1 && entries.size() <= 1)
+      continue;
+    entries.clear();
+    if (!state.stage.empty())
+      entries[state.stage] = 1;
+    state.entries = state.stage.empty() ? 0 : 1;
+    draft.stage(book, subject);
+  }
   draft.control(book, Control::run, "", "");
   return {true, "resumed"};
 }

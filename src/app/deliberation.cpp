@@ -62,36 +62,9 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
   if (!opened)
     return pass_on(opened);
   FlowState docs = std::move(*opened);
-  const Dialect& dialect = *entry->dialect;
   const View view{book.id,  docs,           book.stages,  book.runs, book.memo,
                   requests, entry->options, environment_, draft.now, draft.wall};
-  std::string trouble;
-  std::vector<Notice> said;
-  for (int round = 0;; ++round) {
-    check(book, *entry, docs, draft);
-    if (dialect.stages != nullptr)
-      advance(book, dialect.stages(view), draft);
-    book.decision = dialect.decide(view);
-    draft.memo(book, book.decision.memo);
-    say_once(book, said, draft);
-    for (const Reply& reply : book.decision.replies)
-      draft.reply(reply);
-    if (book.decision.updates.empty())
-      break;
-    if (round == kMaxRounds) {
-      trouble = "the flow's own writes lead to further writes without end (stopped after " +
-                std::to_string(kMaxRounds) + " rounds)";
-      break;
-    }
-    for (const Update& update : book.decision.updates) {
-      auto applied = apply(book, docs, update, draft);
-      if (!applied && trouble.empty())
-        trouble = "a write of baton's own was refused: " + describe(applied.error());
-    }
-    if (!trouble.empty())
-      break;
-  }
-  book.notices = std::move(said);
+  const std::string trouble = settle(view, *entry, book, docs, draft);
   const std::optional<Hold> before = book.held;
   hold(book, *entry, draft.now);
   if (!trouble.empty()) {
@@ -102,6 +75,43 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
   forget_old_runs(book, draft.now);
   library_.keep(flow, std::move(docs));
   return {};
+}
+
+/// Asks the dialect, applies what it writes, and asks again until it writes nothing more. What went
+/// wrong with its writes; empty when all is well.
+std::string Deliberation::settle(const View& view, const Catalog::Entry& entry, FlowBook& book,
+                                 FlowState& docs, Draft& draft) {
+  const Dialect& dialect = *entry.dialect;
+  std::vector<Notice> said;
+  std::string trouble;
+  for (int round = 0; trouble.empty(); ++round) {
+    check(book, entry, docs, draft);
+    if (dialect.stages != nullptr)
+      advance(book, dialect.stages(view), draft);
+    book.decision = dialect.decide(view);
+    draft.memo(book, book.decision.memo);
+    say_once(book, said, draft);
+    for (const Reply& reply : book.decision.replies)
+      draft.reply(reply);
+    if (book.decision.updates.empty())
+      break;
+    trouble = round == kMaxRounds
+                  ? "the flow's own writes lead to further writes without end (stopped after " +
+                        std::to_string(kMaxRounds) + " rounds)"
+                  : apply_all(book, docs, draft);
+  }
+  book.notices = std::move(said);
+  return trouble;
+}
+
+std::string Deliberation::apply_all(FlowBook& book, FlowState& docs, Draft& draft) {
+  std::string trouble;
+  for (const Update& update : book.decision.updates) {
+    auto applied = apply(book, docs, update, draft);
+    if (!applied && trouble.empty())
+      trouble = "a write of baton's own was refused: " + describe(applied.error());
+  }
+  return trouble;
 }
 
 void Deliberation::check(FlowBook& book, const Catalog::Entry& entry, const FlowState& docs,
@@ -126,8 +136,6 @@ void Deliberation::hold(FlowBook& book, const Catalog::Entry& entry, Time now) {
     book.held = Hold{"", "", "conflict", conflict};
   else if (gone != book.accepted.end())
     book.held = Hold{"", "", "gone", gone->first + " is gone"};
-  else if (!book.disputed.empty())
-    book.held = Hold{"", "", "disputed", book.disputed};
   else if (now < book.calm_at)
     book.held = Hold{"", "", "rate_breaker",
                      "a file changes too often; held until " + iso_time(book.calm_at)};
@@ -149,10 +157,7 @@ bool Deliberation::advance(FlowBook& book, const Stages& stages, Draft& draft) {
       ++state.generation;
       state.entries = ++entries[stage];
     }
-    std::erase_if(draft.commit.stages, [&](const StageRow& row) {
-      return row.flow == book.id && row.subject == subject;
-    });
-    draft.commit.stages.push_back(StageRow{book.id, subject, state, entries});
+    draft.stage(book, subject);
     draft.event(
         "stage", book.id,
         (state.previous.empty() ? "" : state.previous + " -> ") + (stage.empty() ? "gone" : stage),
@@ -187,77 +192,88 @@ Result<void> Deliberation::put(FlowBook& book, FlowState& docs, const std::strin
   return {};
 }
 
+namespace {
+
+/// A write to be planned for a flow's file.
+Intent intent_of(Intent::Kind kind, const FlowBook& book, const std::string& path,
+                 std::string bytes, const std::string& why) {
+  Intent intent;
+  intent.kind = kind;
+  intent.path = path;
+  if (kind != Intent::Kind::append)
+    intent.after = digest_of(bytes);
+  intent.bytes = std::move(bytes);
+  intent.flow = book.id;
+  intent.why = why;
+  return intent;
+}
+
+const Document* document_at(const FlowState& docs, const std::string& path) {
+  const auto found = docs.find(path);
+  return found == docs.end() ? nullptr : found->second.document.get();
+}
+
+}  // namespace
+
+Result<void> Deliberation::replace(FlowBook& book, FlowState& docs, const Replace& update,
+                                   Draft& draft) {
+  const Document* const now = document_at(docs, update.path);
+  if (now == nullptr || now->digest() != update.assumes)
+    return fail(Errc::changed, "the file is not what the update assumes", update.path);
+  if (now->text() == update.text)
+    return {};
+  if (auto done = put(book, docs, update.path, update.text, draft); !done)
+    return done;
+  Intent intent = intent_of(Intent::Kind::replace, book, update.path, update.text, update.why);
+  intent.assumes = update.assumes;
+  draft.plan_write(std::move(intent));
+  return {};
+}
+
+Result<void> Deliberation::set(FlowBook& book, FlowState& docs, const SetMembers& update,
+                               Draft& draft) {
+  const Document* const now = document_at(docs, update.path);
+  if (now == nullptr)
+    return fail(Errc::changed, "there is no such document", update.path);
+  auto text = json::splice(now->text(), update.edits);
+  if (!text)
+    return pass_on(text);
+  return replace(book, docs, Replace{update.path, update.assumes, std::move(*text), update.why},
+                 draft);
+}
+
+Result<void> Deliberation::append(FlowBook& book, FlowState& docs, const Append& update,
+                                  Draft& draft) {
+  const Document* const now = document_at(docs, update.path);
+  const std::string before = now == nullptr ? std::string() : now->text();
+  if (auto done = put(book, docs, update.path, before + update.text, draft); !done)
+    return done;
+  Intent intent = intent_of(Intent::Kind::append, book, update.path, update.text, update.why);
+  intent.assumes_bytes = update.assumes_bytes;
+  draft.plan_write(std::move(intent));
+  return {};
+}
+
+Result<void> Deliberation::create(FlowBook& book, FlowState& docs, const Create& update,
+                                  Draft& draft) {
+  if (document_at(docs, update.path) != nullptr)
+    return fail(Errc::changed, "the file exists already", update.path);
+  if (auto done = put(book, docs, update.path, update.text, draft); !done)
+    return done;
+  draft.plan_write(intent_of(Intent::Kind::create, book, update.path, update.text, update.why));
+  return {};
+}
+
 Result<void> Deliberation::apply(FlowBook& book, FlowState& docs, const Update& update,
                                  Draft& draft) {
-  const auto current = [&](const std::string& path) -> const Document* {
-    const auto found = docs.find(path);
-    return found == docs.end() ? nullptr : found->second.document.get();
-  };
-  const auto write = [&](Intent::Kind kind, const std::string& path, const Digest& assumes,
-                         std::string bytes, const std::string& why) {
-    Intent intent;
-    intent.kind = kind;
-    intent.path = path;
-    intent.assumes = assumes;
-    intent.after = digest_of(bytes);
-    intent.bytes = std::move(bytes);
-    intent.flow = book.id;
-    intent.why = why;
-    draft.plan_write(std::move(intent));
-  };
-  const auto replace = [&](const std::string& path, const Digest& assumes, std::string text,
-                           const std::string& why) -> Result<void> {
-    const Document* const now = current(path);
-    if (now == nullptr || now->digest() != assumes)
-      return fail(Errc::changed, "the file is not what the update assumes", path);
-    if (now->text() == text)
-      return {};
-    if (auto put_result = put(book, docs, path, text, draft); !put_result)
-      return put_result;
-    write(Intent::Kind::replace, path, assumes, std::move(text), why);
-    return {};
-  };
-  return std::visit(
-      Overload{
-          [&](const SetMembers& set) -> Result<void> {
-            const Document* const now = current(set.path);
-            if (now == nullptr)
-              return fail(Errc::changed, "there is no such document", set.path);
-            auto text = json::splice(now->text(), set.edits);
-            if (!text)
-              return pass_on(text);
-            return replace(set.path, set.assumes, std::move(*text), set.why);
-          },
-          [&](const Replace& whole) -> Result<void> {
-            return replace(whole.path, whole.assumes, whole.text, whole.why);
-          },
-          [&](const Append& lines) -> Result<void> {
-            const Document* const now = current(lines.path);
-            const std::string before = now == nullptr ? std::string() : now->text();
-            if (auto put_result = put(book, docs, lines.path, before + lines.text, draft);
-                !put_result)
-              return put_result;
-            Intent intent;
-            intent.kind = Intent::Kind::append;
-            intent.path = lines.path;
-            intent.assumes_bytes = lines.assumes_bytes;
-            intent.bytes = lines.text;
-            intent.flow = book.id;
-            intent.why = lines.why;
-            draft.plan_write(std::move(intent));
-            return {};
-          },
-          [&](const Create& create) -> Result<void> {
-            if (current(create.path) != nullptr)
-              return fail(Errc::changed, "the file exists already", create.path);
-            if (auto put_result = put(book, docs, create.path, create.text, draft); !put_result)
-              return put_result;
-            write(Intent::Kind::create, create.path, {}, create.text, create.why);
-            return {};
-          },
-          [&](const Move& moved) -> Result<void> { return move(book, docs, moved, draft); },
-      },
-      update);
+  return std::visit(Overload{
+                        [&](const SetMembers& some) { return set(book, docs, some, draft); },
+                        [&](const Replace& whole) { return replace(book, docs, whole, draft); },
+                        [&](const Append& lines) { return append(book, docs, lines, draft); },
+                        [&](const Create& fresh) { return create(book, docs, fresh, draft); },
+                        [&](const Move& moved) { return move(book, docs, moved, draft); },
+                    },
+                    update);
 }
 
 Result<void> Deliberation::move(FlowBook& book, FlowState& docs, const Move& update, Draft& draft) {

@@ -28,11 +28,18 @@ class Deliberation {
  private:
   void check(FlowBook& book, const Catalog::Entry& entry, const FlowState& docs, Draft& draft);
   static bool advance(FlowBook& book, const Stages& stages, Draft& draft);
+  std::string settle(const View& view, const Catalog::Entry& entry, FlowBook& book, FlowState& docs,
+                     Draft& draft);
+  std::string apply_all(FlowBook& book, FlowState& docs, Draft& draft);
   /// Errc::changed when an update assumes something else than what is accepted; Errc::schema when
   /// it would make the document invalid.
   Result<void> apply(FlowBook& book, FlowState& docs, const Update& update, Draft& draft);
   Result<void> put(FlowBook& book, FlowState& docs, const std::string& path, std::string text,
                    Draft& draft);
+  Result<void> set(FlowBook& book, FlowState& docs, const SetMembers& update, Draft& draft);
+  Result<void> replace(FlowBook& book, FlowState& docs, const Replace& update, Draft& draft);
+  Result<void> append(FlowBook& book, FlowState& docs, const Append& update, Draft& draft);
+  Result<void> create(FlowBook& book, FlowState& docs, const Create& update, Draft& draft);
   Result<void> move(FlowBook& book, FlowState& docs, const Move& update, Draft& draft);
   static void hold(FlowBook& book, const Catalog::Entry& entry, Time now);
 

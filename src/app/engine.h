@@ -1,40 +1,20 @@
 #pragma once
 
-#include <functional>
-#include <map>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/book.h"
-#include "app/launch.h"
-#include "base/document.h"
+#include "app/setup.h"
 #include "base/result.h"
-#include "base/schema.h"
 #include "core/catalog.h"
 #include "core/ports.h"
 #include "core/reconcile.h"
 
 namespace baton {
-
-/// Everything the engine needs to know besides the ports. Replaced as a whole by `reconfigure`.
-struct Setup {
-  std::vector<std::pair<const Dialect*, Json>> dialects;  ///< and their options
-  std::map<Role, AgentSpec> agents;
-  Environment environment;
-  SchemaFetch schemas;  ///< schema files below the configuration
-  LoadLimits load;
-  RetryLimits retry;
-  std::uint32_t max_running = 4;
-  std::uint32_t spawns_per_hour = 60;
-  OnInterrupted on_interrupted = OnInterrupted::hold;
-  std::size_t max_existing = 20;  ///< flows that may start something at the first start on a root
-  bool act_on_existing = false;
-  bool may_start = true;   ///< false: control without a daemon: nothing new is started
-  bool rehearsal = false;  ///< decide only: no commit, no start, no write
-};
 
 struct Ports {
   Disk& disk;
@@ -74,7 +54,8 @@ class Engine {
   /// No new starts from now on (`drain`, or the daemon is ending).
   virtual void drain() = 0;
   virtual bool draining() const = 0;
-  /// Ends all agents (an impatient Ctrl-C). Not remembered: the next daemon starts their work again.
+  /// Ends all agents (an impatient Ctrl-C). Not remembered: the next daemon starts their work
+  /// again.
   virtual void stop_agents(const std::string& why) = 0;
   virtual void running_elsewhere(std::uint32_t agents) = 0;
   /// A request to read the configuration again came in; answer it with `answer`.

@@ -33,6 +33,19 @@ Finding unreadable(const Error& error) {
   return finding;
 }
 
+/// Adds what is known and is not among the files that are there.
+void add_missing(const Books& books, const std::set<std::string>& present,
+                 std::set<std::string>& paths) {
+  for (const auto& [flow, book] : books) {
+    for (const auto& [path, row] : book.accepted)
+      if (row.present && !present.contains(path))
+        paths.insert(path);
+    for (const auto& [path, row] : book.rejected)
+      if (!present.contains(path))
+        paths.insert(path);
+  }
+}
+
 }  // namespace
 
 Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
@@ -51,14 +64,7 @@ Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
         paths.insert(entry.path);
     }
   }
-  for (const auto& [flow, book] : books) {
-    for (const auto& [path, row] : book.accepted)
-      if (row.present && !present.contains(path))
-        paths.insert(path);
-    for (const auto& [path, row] : book.rejected)
-      if (!present.contains(path))
-        paths.insert(path);
-  }
+  add_missing(books, present, paths);
   return paths;
 }
 
@@ -217,7 +223,8 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
 }
 
 Result<void> Intake::admit(const Catalog::Match& match, const std::string& path, FileBytes bytes,
-                           Verdict verdict, Draft& draft, const std::vector<Request>& requests) {
+                           const Verdict& verdict, Draft& draft,
+                           const std::vector<Request>& requests) {
   auto asked = ask(match, path, *verdict.document, draft, requests);
   if (!asked)
     return pass_on(asked);
@@ -285,8 +292,8 @@ void Intake::count_change(const Catalog::Match& match, const std::string& path, 
   book.calm_at = std::max(book.calm_at, until);
 }
 
-Result<void> Intake::restore(const Catalog::Match& match, const std::string& path, FileBytes bytes,
-                             const Admission& admission, Draft& draft) {
+Result<void> Intake::restore(const Catalog::Match& match, const std::string& path,
+                             const FileBytes& bytes, const Admission& admission, Draft& draft) {
   unsettled_.erase(path);
   FlowBook& book = draft.touch(match.flow);
   std::deque<Time>& times = restores_[path];
@@ -294,15 +301,20 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
     times.pop_front();
   draft.restored.push_back(path);
   draft.decide.insert(match.flow);
-  if (times.size() >= kMaxRestores) {
+  // Nobody writes against each other for ever: from now on the flow is paused, in the journal, and
+  // nothing more is put back until a person resumes it.
+  const bool disputed = book.control.reason == "disputed";
+  if (disputed || times.size() >= kMaxRestores) {
     const std::string who = only_writer(book);
     const std::string why = path + " was put back " + std::to_string(kMaxRestores) +
                             " times within ten minutes and is written against the rules again" +
                             (who.empty() ? "" : " by run " + who.substr(0, 8)) + ": " +
                             admission.why;
-    if (book.disputed.empty())
+    // What an operator said stays; his `resume` is needed anyway.
+    if (book.control.control == Control::run || book.control.control == Control::idle) {
+      draft.control(book, Control::pause, "disputed", why);
       draft.event("held", match.flow, why);
-    book.disputed = why;
+    }
     reject(match, path, bytes.digest, admission.findings, draft);
     return {};
   }

@@ -68,10 +68,10 @@ class Intake {
   Result<Admission> ask(const Catalog::Match& match, const std::string& path, const Document& after,
                         Draft& draft, const std::vector<Request>& requests);
   Result<void> admit(const Catalog::Match& match, const std::string& path, FileBytes bytes,
-                     Verdict verdict, Draft& draft, const std::vector<Request>& requests);
+                     const Verdict& verdict, Draft& draft, const std::vector<Request>& requests);
   void accept(const Catalog::Match& match, const std::string& path,
               const std::shared_ptr<const Document>& document, const RunId& writer, Draft& draft);
-  Result<void> restore(const Catalog::Match& match, const std::string& path, FileBytes bytes,
+  Result<void> restore(const Catalog::Match& match, const std::string& path, const FileBytes& bytes,
                        const Admission& admission, Draft& draft);
   /// The rate breaker: too many versions of one file within its window hold the flow.
   void count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,

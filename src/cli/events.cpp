@@ -53,33 +53,44 @@ void print_event(const Event& event, bool as_json) {
   print(line + printable(event.why, 2000) + "\n");
 }
 
-ExitCode show(const Arguments& arguments, const Context& context, EventQuery query) {
-  auto journal = history_of(context);
-  if (!journal && journal.error().code != Errc::not_found)
-    return complain(journal.error());
-  if (journal && !arguments.flow.empty()) {
-    auto flow = flow_in(**journal, arguments.flow);
-    if (!flow)
-      return complain(flow.error());
-    query.flow = *flow;
-  }
-  for (;;) {
-    auto events = journal ? (*journal)->events(query) : std::vector<Event>{};
-    if (!events)
-      return complain(events.error());
+/// Prints what is new. True: look again later.
+bool look(const Arguments& arguments, JournalReader* journal, EventQuery& query, ExitCode& code) {
+  for (std::size_t got = query.limit; journal != nullptr && got == query.limit;) {
+    auto events = journal->events(query);
+    if (!events) {
+      code = complain(events.error());
+      return false;
+    }
     for (const Event& event : *events) {
       print_event(event, arguments.json);
       query.after = event.seq;
     }
-    if (finish() != ExitCode::fine)
-      return ExitCode::unreachable;
-    if (events->size() == query.limit)
-      continue;
-    if (!arguments.follow)
-      return ExitCode::fine;
+    got = events->size();
+  }
+  code = finish();
+  return arguments.follow && code == ExitCode::fine;
+}
+
+ExitCode show(const Arguments& arguments, const Context& context, EventQuery query) {
+  std::unique_ptr<JournalReader> journal;
+  ExitCode code = ExitCode::fine;
+  for (;;) {
+    if (journal == nullptr) {
+      auto opened = history_of(context);
+      if (!opened && opened.error().code != Errc::not_found)
+        return complain(opened.error());
+      if (opened)
+        journal = *std::move(opened);
+      if (journal != nullptr && !arguments.flow.empty()) {
+        auto flow = flow_in(*journal, arguments.flow);
+        if (!flow)
+          return complain(flow.error());
+        query.flow = *std::move(flow);
+      }
+    }
+    if (!look(arguments, journal.get(), query, code))
+      return code;
     std::this_thread::sleep_for(kEvery);
-    if (!journal)
-      journal = history_of(context);
   }
 }
 

@@ -76,23 +76,27 @@ void examine_agent(const Role& role, const AgentSpec& spec, Diagnoses& all) {
         "make it, or change `cwd:`");
 }
 
+/// Where the state folder will be made.
+void examine_parents(const Context& context, Diagnoses& all) {
+  for (const StateParent& parent : context.state_parents()) {
+    fs::path at = parent.path;
+    std::error_code error;
+    while (!fs::exists(at, error) && at != at.parent_path())
+      at = at.parent_path();
+    if (access(at.c_str(), W_OK | X_OK) == 0)
+      return add(all, Level::fine, "state", "none yet; it will be made in " + parent.path);
+    if (parent.asked_for)
+      return add(all, Level::error, "state", parent.path + " cannot be made or written",
+                 "make it writable for this user, or name another with --state-dir");
+  }
+  add(all, Level::error, "state", "no folder for state can be made",
+      "name one with --state-dir or state_dir:");
+}
+
 void examine_state(const Context& context, Diagnoses& all) {
   const auto state = context.state_folder();
-  if (!state) {
-    for (const StateParent& parent : context.state_parents()) {
-      fs::path at = parent.path;
-      std::error_code error;
-      while (!fs::exists(at, error) && at != at.parent_path())
-        at = at.parent_path();
-      if (access(at.c_str(), W_OK | X_OK) == 0)
-        return add(all, Level::fine, "state", "none yet; it will be made in " + parent.path);
-      if (parent.asked_for)
-        return add(all, Level::error, "state", parent.path + " cannot be made or written",
-                   "make it writable for this user, or name another with --state-dir");
-    }
-    return add(all, Level::error, "state", "no folder for state can be made",
-               "name one with --state-dir or state_dir:");
-  }
+  if (!state)
+    return examine_parents(context, all);
   const auto folder = open_folder(*state);
   const auto network = folder ? network_file_system_of(folder->get()) : std::string_view();
   if (!network.empty())

@@ -84,7 +84,8 @@ ExitCode show(const Arguments& arguments, const Context& context, const Rehearsa
   if (!arguments.as.empty())
     for (DocumentReport& document : explanation.documents)
       document.path = arguments.what;
-  print(arguments.json ? explanation_json(explanation).dump() + "\n" : explanation_text(explanation));
+  print(arguments.json ? explanation_json(explanation).dump() + "\n"
+                       : explanation_text(explanation));
   return finish();
 }
 
@@ -116,7 +117,7 @@ ExitCode explain_alone(const Arguments& arguments, const Context& context) {
 std::optional<std::string> known_path(const Context& context, const Rehearsal& rehearsal,
                                       const std::string& what) {
   const auto real = real_path(what);
-  const auto path = real ? below(context.root(), *real) : std::nullopt;
+  auto path = real ? below(context.root(), *real) : std::nullopt;
   if (!path || !rehearsal.catalog().match(*path))
     return std::nullopt;
   return path;

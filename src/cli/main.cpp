@@ -63,6 +63,7 @@ void print_help() {
 
 ExitCode unknown(const std::string& word) {
   std::vector<std::string> names;
+  names.reserve(kCommands.size());
   for (const Command& command : kCommands)
     names.emplace_back(command.name);
   const auto near = nearest(word, names);

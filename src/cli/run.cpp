@@ -17,7 +17,9 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "app/status.h"
 #include "base/text.h"
+#include "cli/served.h"
 #include "cli/service.h"
 #include "io/agents.h"
 #include "io/clock.h"
@@ -39,22 +41,14 @@ constexpr Millis kPruneEvery{6 * 3'600'000};
 /// Words of events that `notify:` hears of: what a person would want to know.
 bool worth_telling(const Event& event) {
   static constexpr std::array kWords = {
-      std::string_view("notice"),   std::string_view("held"),     std::string_view("paused"),
-      std::string_view("rejected"), std::string_view("conflict"), std::string_view("disk_full"),
-      std::string_view("restored"), std::string_view("gone"),     std::string_view("finished")};
+      std::string_view("notice"),   std::string_view("held"),
+      std::string_view("paused"),   std::string_view("rejected"),
+      std::string_view("conflict"), std::string_view("disk_full"),
+      std::string_view("restored"), std::string_view("gone"),
+      std::string_view("finished"), std::string_view("could_not_stop")};
   if (event.event == "ended")
     return !event.why.starts_with("succeeded");
   return std::find(kWords.begin(), kWords.end(), event.event) != kWords.end();
-}
-
-Json event_json(const Event& event) {
-  return Json::object({{"time", iso_time(event.time, true)},
-                       {"event", event.event},
-                       {"flow", event.flow == FlowId{} ? "" : text(event.flow)},
-                       {"subject", event.subject},
-                       {"role", event.role},
-                       {"run", event.run},
-                       {"why", event.why}});
 }
 
 spdlog::level::level_enum level_of(const Event& event) {
@@ -129,17 +123,11 @@ class RootService {
   const std::string& root() const { return served_.root; }
   const std::string& state_folder() const { return served_.state_folder; }
   std::string describe() const { return watch_ ? watch_->describe() : "not watched"; }
-  /// Leaves word of how this root is served, for `baton status` and `doctor`.
-  void leave_word(Time since) {
-    const Json word = Json::object({{"pid", static_cast<std::int64_t>(getpid())},
-                                    {"since", iso_time(since)},
-                                    {"watching", describe()},
-                                    {"polls", polls()},
-                                    {"disk_full", engine_->disk_full()}});
-    std::string text = word.pretty();
-    // Nothing depends on it, so a disk that does not take it stops nothing.
-    if (text != word_ && write_file_durably(served_.state_folder + "/daemon.json", text, 0640))
-      word_ = std::move(text);
+  /// Nothing depends on the word, so a disk that does not take it stops nothing.
+  void tell_how(Time since) {
+    const Served word{getpid(), iso_time(since), describe(), polls(), engine_->disk_full()};
+    if (word != word_ && leave_word(served_.state_folder, word))
+      word_ = word;
   }
   bool polls() const { return watch_ && watch_->polls(); }
 
@@ -258,7 +246,7 @@ class RootService {
   ServedRoot served_;
   Wake wake_;
   std::vector<Input> inputs_;
-  std::string word_;
+  Served word_;
   std::optional<RootLock> lock_;
   std::shared_ptr<RootFolder> root_;
   std::unique_ptr<Journal> journal_;
@@ -398,7 +386,7 @@ class Service {
         held += book.holds.empty() ? 0U : 1U;
       }
       full = full || root->engine().disk_full();
-      root->leave_word(since_);
+      root->tell_how(since_);
       if (root->polls())
         watching = "; " + root->describe();
     }

@@ -29,38 +29,55 @@ void take_notify(const Context& context, ServiceConfig& config) {
   config.notify_env.push_back(std::string("PATH=") + (path == nullptr ? "" : path));
 }
 
-Result<ServiceConfig> service_config(const Context& context, const RunArguments& arguments) {
-  ServiceConfig config;
-  const RetentionConfig& keep = context.config().retention;
-  config.retention =
-      Retention{keep.events, keep.runs, keep.replaced, static_cast<std::size_t>(keep.max_runs)};
+Result<std::vector<std::string>> real_roots(const std::vector<std::string>& named) {
   std::vector<std::string> roots;
-  for (const std::string& root : arguments.roots.empty() ? context.roots() : arguments.roots) {
+  for (const std::string& root : named) {
     auto real = real_path(root);
     if (!real)
       return pass_on(real);
     if (std::find(roots.begin(), roots.end(), *real) == roots.end())
       roots.push_back(std::move(*real));
   }
-  for (const std::string& root : roots) {
-    auto setup = context.setup(root);
-    if (!setup)
-      return pass_on(setup);
-    setup->act_on_existing = arguments.act_on_existing;
-    auto state = context.make_state_folder(root);
-    if (!state)
-      return pass_on(state);
-    for (const auto& [role, spec] : setup->agents)
-      if (!spec.problem.empty())
-        config.remarks.push_back("agent `" + role + "` cannot be started: " + spec.problem);
-    if (config.shim.empty()) {
-      auto shim = find_shim(setup->environment.executable);
-      if (!shim)
-        return pass_on(shim);
-      config.shim = std::move(*shim);
-    }
-    config.roots.push_back(ServedRoot{root, std::move(*state), std::move(*setup)});
+  return roots;
+}
+
+Result<ServedRoot> served_root(const Context& context, const std::string& root) {
+  auto setup = context.setup(root);
+  if (!setup)
+    return pass_on(setup);
+  auto state = context.make_state_folder(root);
+  if (!state)
+    return pass_on(state);
+  return ServedRoot{root, std::move(*state), std::move(*setup)};
+}
+
+/// What cannot be started, by name.
+void remark(const Setup& setup, std::vector<std::string>& remarks) {
+  for (const auto& [role, spec] : setup.agents)
+    if (!spec.problem.empty())
+      remarks.push_back("agent `" + role + "` cannot be started: " + spec.problem);
+}
+
+Result<ServiceConfig> service_config(const Context& context, const RunArguments& arguments) {
+  ServiceConfig config;
+  const RetentionConfig& keep = context.config().retention;
+  config.retention =
+      Retention{keep.events, keep.runs, keep.replaced, static_cast<std::size_t>(keep.max_runs)};
+  const auto roots = real_roots(arguments.roots.empty() ? context.roots() : arguments.roots);
+  if (!roots)
+    return tl::unexpected(roots.error());
+  for (const std::string& root : *roots) {
+    auto served = served_root(context, root);
+    if (!served)
+      return pass_on(served);
+    served->setup.act_on_existing = arguments.act_on_existing;
+    remark(served->setup, config.remarks);
+    config.roots.push_back(std::move(*served));
   }
+  auto shim = find_shim(config.roots.front().setup.environment.executable);
+  if (!shim)
+    return pass_on(shim);
+  config.shim = std::move(*shim);
   take_notify(context, config);
   std::sort(config.remarks.begin(), config.remarks.end());
   config.remarks.erase(std::unique(config.remarks.begin(), config.remarks.end()),
@@ -76,9 +93,8 @@ int run_command(const RunArguments& arguments, Context& context) {
     return static_cast<int>(complain(config.error()));
   if (config->roots.front().setup.dialects.empty())
     config->remarks.emplace_back(
-        "the configuration names no dialects and no rules: nothing will be acted upon; `baton "
-        "init` "
-        "writes an example");
+        "the configuration names no dialects and no rules: nothing will be acted upon; "
+        "`baton init` writes an example");
   ServiceOptions options;
   options.once = arguments.once;
   options.load = [&]() -> Result<ServiceConfig> {

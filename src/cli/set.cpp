@@ -166,6 +166,7 @@ Result<Attempt> attempt(StateFile& file, const std::vector<Pair>& changes,
     return Attempt::refused;
   }
   std::vector<json::Edit> edits;
+  edits.reserve(changes.size());
   for (const Pair& change : changes)
     edits.push_back({change.pointer, change.value.dump()});
   auto after = json::splice(before->bytes, edits);

@@ -1,6 +1,7 @@
 #include "app/status.h"
 
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "base/text.h"
@@ -8,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
+#include "cli/served.h"
 #include "io/clock.h"
 
 namespace baton {
@@ -44,7 +46,7 @@ Colour colour_of(Process process) {
 
 std::string dollars(double cost) {
   constexpr double kCents = 100;
-  const auto cents = static_cast<std::int64_t>(cost * kCents + 0.5);
+  const auto cents = std::llround(cost * kCents);
   const std::string rest = std::to_string(cents % 100);
   return "$" + std::to_string(cents / 100) + "." + (rest.size() < 2 ? "0" : "") + rest;
 }
@@ -76,17 +78,26 @@ ExitCode show(const Arguments& arguments, const Context& context) {
       print(text(status.flow) + "\n");
     return ExitCode::fine;
   }
+  const auto folder = context.state_folder();
+  const auto daemon = folder ? served(*folder) : std::nullopt;
   if (arguments.json) {
-    for (const FlowStatus& status : all)
-      print_line(status_json(status));
+    for (const FlowStatus& status : all) {
+      Json line = status_json(status);
+      line.set("watching", daemon ? Json(daemon->watching) : Json());
+      print_line(line);
+    }
     return ExitCode::fine;
   }
   print(all.empty() ? "there is no flow on " + printable(context.root()) + "\n"
                     : table_of(all, real_clock()->wall()));
   if (context.configuration().empty())
     print("\nthere is no configuration, so nothing is acted upon; `baton init` writes one\n");
-  else if (!(*rehearsal)->daemon_lives())
+  else if (!daemon)
     print("\nno daemon serves this root: run `baton run`\n");
+  else
+    print("\nserved by process " + std::to_string(daemon->pid) + " since " +
+          printable(daemon->since) + " (" + printable(daemon->watching) + ")" +
+          (daemon->disk_full ? "; its disk is full: nothing is started" : "") + "\n");
   return ExitCode::fine;
 }
 

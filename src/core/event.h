@@ -11,8 +11,8 @@
 
 namespace baton {
 
-/// What wakes the engine. None of these carries meaning beyond "look again": the engine decides from
-/// what it finds in files and journal.
+/// What wakes the engine. None of these carries meaning beyond "look again": the engine decides
+/// from what it finds in files and journal.
 struct FileChanged {
   std::string path;  ///< relative to the root
 };
@@ -28,12 +28,12 @@ using Input = std::variant<FileChanged, Rescan, RunEnded, RequestsChanged, Timer
 
 /// A wish of a person or a script, written as a file into the state folder by the control commands.
 struct Request {
-  std::string id;      ///< unique; orders requests
-  Word verb;           ///< pause, resume, stop, retry, drain, forget, start, approve ...
-  FlowId flow;         ///< empty: the whole root
-  Subject subject;     ///< empty: the whole flow
-  Json arguments;      ///< an object; what the verb needs
-  std::string by;      ///< who asked, for the history
+  std::string id;   ///< unique; orders requests
+  Word verb;        ///< pause, resume, stop, retry, drain, forget, start, approve ...
+  FlowId flow;      ///< empty: the whole root
+  Subject subject;  ///< empty: the whole flow
+  Json arguments;   ///< an object; what the verb needs
+  std::string by;   ///< who asked, for the history
   Time made{};
 };
 
@@ -49,7 +49,7 @@ struct Reply {
 struct Event {
   Arrival seq = 0;  ///< set by the journal
   Time time{};
-  Word event;       ///< accepted, rejected, stage, started, ended, held, stopped, ...
+  Word event;  ///< accepted, rejected, stage, started, ended, held, stopped, ...
   FlowId flow;
   Subject subject;
   Role role;

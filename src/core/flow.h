@@ -30,9 +30,9 @@ using RunId = std::string;    ///< 32 hexadecimal digits, made by Agents::prepar
 /// The journal's running number; orders everything that was accepted or happened on one root.
 using Arrival = std::uint64_t;
 
-/// What identifies a piece of work. `generation` counts how often the subject has entered a stage (any
-/// stage) as the journal saw it; `turn` is a further start asked for after the former one ended well
-/// in the same stage. Each attempt of a key is started at most once.
+/// What identifies a piece of work. `generation` counts how often the subject has entered a stage
+/// (any stage) as the journal saw it; `turn` is a further start asked for after the former one
+/// ended well in the same stage. Each attempt of a key is started at most once.
 struct Key {
   FlowId flow;
   Role role;
@@ -70,7 +70,7 @@ struct RunLimits {
 /// Limits of repeated starts of one key.
 struct RetryLimits {
   std::uint32_t max_attempts = 3;
-  Millis backoff{10'000};      ///< before the second attempt; doubled for each further one
+  Millis backoff{10'000};  ///< before the second attempt; doubled for each further one
   Millis max_backoff{300'000};
   bool operator==(const RetryLimits&) const = default;
 };

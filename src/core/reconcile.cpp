@@ -216,10 +216,15 @@ class Reconciler {
     const RetryLimits limits = retry_limits(desired);
     if (record.last->outcome == Outcome::interrupted && !record.last->forgiven &&
         s_.on_interrupted != OnInterrupted::retry) {
-      plan_.failed.insert(flow.flow);
+      // To wait for a person is no failure; `fail` says that nobody is going to look.
+      const bool fails = s_.on_interrupted == OnInterrupted::fail;
+      if (fails)
+        plan_.failed.insert(flow.flow);
       hold(flow, desired, "interrupted",
            "run " + record.last->id.substr(0, 8) + " was interrupted (" + record.last->reason +
-               ") and may have done its work; look, then `baton retry`");
+               ") and may have done its work" +
+               (fails ? "; it counts as failed (on_interrupted: fail), until `baton retry`"
+                      : "; look, then `baton retry`"));
       return false;
     }
     if (record.failures >= limits.max_attempts) {

@@ -14,7 +14,11 @@
 
 namespace baton {
 
-/// What to do with an attempt that may have run when the machine went down.
+/// What to do with an attempt that may have run when the machine went down, or that somebody else
+/// ended.
+/// hold: the flow waits for a person, and has not failed.
+/// retry: a failed attempt; the next one follows after the back-off, as long as there are some
+/// left. fail: a failure for good; the flow has failed, whatever attempts are left.
 enum class OnInterrupted { hold, retry, fail };
 
 /// One flow as reconcile sees it. References must outlive the call.
@@ -43,7 +47,7 @@ struct Situation {
   std::map<Role, RetryLimits> role_retry;
   std::map<Role, std::string> unusable_roles;  ///< role → why; a role in neither list is missing
   std::set<Role> usable_roles;
-  bool default_role = false;  ///< `default` stands in for missing ones
+  bool default_role = false;           ///< `default` stands in for missing ones
   std::map<Key, std::string> refused;  ///< what cannot be started as it stands → why
 };
 
@@ -54,7 +58,7 @@ struct Plan {
   std::vector<PauseFlow> pauses;
   std::map<FlowId, std::vector<Hold>> holds;  ///< why what is desired is not started
   std::set<FlowId> wanting;  ///< flows with something that would start if there were room
-  std::set<FlowId> failed;   ///< flows that need a person: attempts used up, interrupted ...
+  std::set<FlowId> failed;   ///< flows that need a person: attempts used up, budget spent ...
   std::optional<Time> wake;  ///< the earliest time at which the answer differs
   bool waiting = false;      ///< something will be started later without anybody's doing
 };

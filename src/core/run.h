@@ -39,7 +39,8 @@ struct RunEnd {
   Outcome outcome = Outcome::none;
   std::optional<int> exit_code;  ///< when it left by itself
   int signal = 0;                ///< when a signal ended it
-  std::string reason;            ///< failed, unknown, interrupted: a named reason, e.g. `exit_1`, `exec_failed`
+  std::string
+      reason;  ///< failed, unknown, interrupted: a named reason, e.g. `exit_1`, `exec_failed`
   Time ended{};
   std::int64_t user_ms = 0;
   std::int64_t system_ms = 0;
@@ -56,7 +57,7 @@ struct Run {
   Key key;
   std::uint32_t attempt = 1;
   Word purpose;
-  Word stage;       ///< the stage it was started for
+  Word stage;  ///< the stage it was started for
   RunState state = RunState::started;
   Outcome outcome = Outcome::none;
   std::string why;  ///< why it was started
@@ -70,12 +71,12 @@ struct Run {
   RunLimits limits;
   std::vector<Claim> claims;
   DocSet base;
-  std::string stop_why;             ///< set with `stopping`
+  std::string stop_why;  ///< set with `stopping`
   std::optional<int> exit_code;
   int signal = 0;
   std::string reason;
-  bool forgiven = false;            ///< `retry` was asked for: it counts neither as attempt nor as done
-  std::optional<double> cost_usd;   ///< as the agent reported it
+  bool forgiven = false;  ///< `retry` was asked for: it counts neither as attempt nor as done
+  std::optional<double> cost_usd;  ///< as the agent reported it
   std::optional<std::int64_t> tokens;
 
   bool live() const { return state != RunState::ended; }

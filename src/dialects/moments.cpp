@@ -40,7 +40,7 @@ void Moments::look(const Value& object, const std::string& pointer,
     const std::string where = pointer + "/" + std::string(name);
     const auto parsed = parse_moment(*text);
     if (!parsed) {
-      faults.error(day_id, where, shown(*text) + " is no day of the calendar",
+      faults.error(day_id, where, shown(*text) + " names no moment that exists",
                    json::child(object, name), "a date and time that exist");
       continue;
     }

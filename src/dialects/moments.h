@@ -24,8 +24,8 @@ std::optional<Time> moment(const Value& object, std::string_view name);
 /// Looks at the moments of one document and tells once about those without a zone.
 class Moments {
  public:
-  /// Looks at members of the object at `pointer`. An error (rule `day_id`) for one that the
-  /// calendar does not have.
+  /// Looks at members of the object at `pointer`. An error (rule `day_id`) for one that does
+  /// not exist, such as the 30th of February.
   void look(const Value& object, const std::string& pointer,
             std::initializer_list<std::string_view> names, std::string_view day_id, Faults& faults);
   /// A warning (rule `id`) at the first one without a zone.

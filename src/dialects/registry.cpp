@@ -11,14 +11,11 @@
 namespace baton {
 
 std::span<const Dialect* const> dialects() {
-  static const std::array kAll = {
-      &agent_run_dialect(),
-      &ccw_loop_dialect(),
-      &fsm_loop_dialect(),
-      &ml_workflow_dialect(),
-      &rules_dialect(),
+  static const std::array all = {
+      &agent_run_dialect(),   &ccw_loop_dialect(), &fsm_loop_dialect(),
+      &ml_workflow_dialect(), &rules_dialect(),
   };
-  return kAll;
+  return all;
 }
 
 const Dialect* dialect(std::string_view name) {

@@ -53,6 +53,12 @@ const Value* rule_of(const View& view) {
   return nullptr;
 }
 
+Format format_of(std::string_view pattern) {
+  if (pattern.ends_with(".yaml") || pattern.ends_with(".yml"))
+    return Format::yaml;
+  return pattern.ends_with(".jsonl") ? Format::jsonl : Format::json;
+}
+
 std::vector<FileKind> files(const Json& options) {
   std::vector<FileKind> kinds;
   for (const Value* const rule : rules_in(options)) {
@@ -62,6 +68,7 @@ std::vector<FileKind> files(const Json& options) {
       kind.kind = name;
       kind.pattern = pattern;
       kind.schema = member_text(*rule, "schema");
+      kind.format = format_of(pattern);
       kind.flow = pattern.find("{flow}") == std::string::npos ? name : name + "/{flow}";
       if (const Value* const breaker = json::child(*rule, "breaker")) {
         if (const auto changes = json::integer(*breaker, "changes"); changes && *changes > 0)
@@ -196,12 +203,11 @@ void react(const View& view, const Value& rule, const Reaction& reaction, const 
   if (reaction.run.empty())
     return;
   if (state.entries > reaction.max_entries) {
-    decision.failed = true;
-    decision.holds.push_back(Hold{reaction.run, subject, "max_entries",
-                                  subject + " has entered " + state.stage + " " +
-                                      std::to_string(state.entries) + " times (max_entries is " +
-                                      std::to_string(reaction.max_entries) +
-                                      "); it seems to go round in circles"});
+    decision.holds.push_back(
+        Hold{reaction.run, subject, "max_entries",
+             subject + " has entered " + state.stage + " " + std::to_string(state.entries) +
+                 " times (max_entries is " + std::to_string(reaction.max_entries) +
+                 "); look why it goes round, then `baton resume " + text(view.flow) + "`"});
     return;
   }
   Desired desired;
@@ -239,6 +245,94 @@ Decision decide(const View& view) {
   return decision;
 }
 
+const Value* rule_named(const Json& options, std::string_view name) {
+  for (const Value* const rule : rules_in(options))
+    if (json::text(*rule, "name") == name)
+      return rule;
+  return nullptr;
+}
+
+Finding fault(std::string pointer, std::string message, const Value* found) {
+  Finding finding;
+  finding.rule = "rules/stage";
+  finding.pointer = std::move(pointer);
+  finding.message = std::move(message);
+  finding.expected = "a text that is not empty, a number or a truth value";
+  if (found != nullptr)
+    finding.found = printable(json::dump(*found), 80);
+  return finding;
+}
+
+/// A stage that is there and no word. One that is absent is none: the member may be a comment, and
+/// of several files of a flow one may hold it.
+void check_stage(const Value* stage, const std::string& pointer, Findings& findings) {
+  if (stage != nullptr && !word_of(stage))
+    findings.push_back(fault(
+        pointer, "the stage is " + std::string(json::type_name(*stage)) + " and no word", stage));
+}
+
+Findings check_document(const Value& root, const std::string& pointer) {
+  Findings findings;
+  if (!root.IsObject() && !pointer.empty()) {
+    findings.push_back(fault(
+        "", "expected an object that holds the stage, found " + std::string(json::type_name(root)),
+        &root));
+    return findings;
+  }
+  const auto at = pointer.find(kSubject);
+  if (at == std::string::npos) {
+    check_stage(json::at(root, pointer), pointer, findings);
+    return findings;
+  }
+  const std::string front = pointer.substr(0, at - 1);
+  const std::string rest = pointer.substr(at + kSubject.size());
+  const Value* const map = json::at(root, front);
+  if (map == nullptr)
+    return findings;
+  if (!map->IsObject()) {
+    findings.push_back(fault(
+        front,
+        "expected an object with a member per subject, found " + std::string(json::type_name(*map)),
+        map));
+    return findings;
+  }
+  for (const auto& member : map->GetObject()) {
+    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    check_stage(json::at(member.value, rest), front + "/" + json::pointer_token(name) + rest,
+                findings);
+  }
+  return findings;
+}
+
+/// Across files: two of them must not say where the same subject stands.
+std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
+  std::map<std::string, Findings> found;
+  std::map<Subject, std::string> owners;
+  for (const auto& [path, accepted] : docs) {
+    const Value* const rule = rule_named(options, accepted.kind);
+    if (rule == nullptr)
+      continue;
+    const std::string pointer = member_text(*rule, "stage");
+    if (scope == Scope::document) {
+      found[path] = check_document(accepted.document->root(), pointer);
+      continue;
+    }
+    Stages stages;
+    collect(accepted.document->root(), pointer, stages);
+    for (const auto& [subject, stage] : stages) {
+      const auto [owner, fresh] = owners.emplace(subject, path);
+      if (!fresh) {
+        Finding finding;
+        finding.rule = "rules/subject";
+        finding.message = "`" + printable(subject, 80) + "` has its stage in " + owner->second +
+                          " too; one file of a flow must say it";
+        found[path].push_back(std::move(finding));
+      }
+    }
+  }
+  return found;
+}
+
 Brief brief(const View& view, const Desired& desired) {
   Brief brief;
   if (!view.docs.empty())
@@ -269,6 +363,7 @@ const Dialect& rules_dialect() {
       .files = files,
       .stages = stages,
       .decide = decide,
+      .check = check,
       .brief = brief,
   };
   return dialect;

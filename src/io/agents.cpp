@@ -30,6 +30,7 @@ constexpr std::chrono::seconds kLookAgain{1};
 /// An agent whose shim was killed has lost its output and its limits already; there is little to
 /// wait for.
 constexpr Millis kSweepGrace{2'000};
+constexpr int kMaxSweeps = 10;
 
 enum class Standing { parked, watched, polled, sweeping, retrying, dropped };
 
@@ -47,6 +48,7 @@ struct Watch {
   Millis kill_grace{0};
   bool stop_wanted = false;
   bool shim_ended = false;  ///< while parked
+  int failed_sweeps = 0;    ///< sweepers that left without having recorded anything
 };
 using WatchPtr = std::shared_ptr<Watch>;
 
@@ -372,9 +374,12 @@ void ProcessAgents::act_on(const WatchPtr& run, Verdict verdict) {
 }
 
 void ProcessAgents::sweep(const WatchPtr& run, const Verdict& verdict) {
-  // A sweeper that came to grief is not followed by the next one at once.
+  // A sweeper that came to grief is not followed by the next one at once, nor for ever.
   if (run->standing == Standing::sweeping) {
-    look_again(run, Standing::retrying);
+    if (++run->failed_sweeps >= kMaxSweeps)
+      report(run, plain_end(run->id, Outcome::unknown, "could_not_stop"));
+    else
+      look_again(run, Standing::retrying);
     return;
   }
   const Millis grace = std::min(run->kill_grace, kSweepGrace);

@@ -1,16 +1,17 @@
 #include "io/hook.h"
 
 #include <chrono>
+#include <csignal>
 #include <deque>
 #include <string_view>
 #include <utility>
 
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <spawn.h>
 
 namespace baton {
 namespace {
@@ -32,6 +33,7 @@ int readable(std::string_view text) {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
+  all.reserve(texts.size() + 1);
   for (std::string& text : texts)
     all.push_back(text.data());
   all.push_back(nullptr);
@@ -88,8 +90,8 @@ class CommandHook : public Hook {
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     const std::vector<char*> argv = pointers(argv_);
     const std::vector<char*> env = pointers(env_);
     if (posix_spawn(&pid_, argv_[0].c_str(), &actions, &attributes, argv.data(), env.data()) != 0)

@@ -6,9 +6,9 @@
 
 namespace baton {
 
-/// Runs the `notify:` command, one JSON object on its stdin each time. It never blocks and its result
-/// alters nothing: one runs at a time, others wait (the oldest are dropped when too many do), and one
-/// that does not end within 30 seconds is killed.
+/// Runs the `notify:` command, one JSON object on its stdin each time. It never blocks and its
+/// result alters nothing: one runs at a time, others wait (the oldest are dropped when too many
+/// do), and one that does not end within 30 seconds is killed.
 class Hook {
  public:
   virtual ~Hook() = default;

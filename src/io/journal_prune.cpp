@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -109,6 +111,29 @@ Result<std::size_t> drop_runs(Database& db, const Retention& retention, Time now
   return runs->size();
 }
 
+/// Directories of runs that were prepared and never committed, because the daemon died in between.
+/// One that is being prepared right now is younger than an hour.
+Result<std::size_t> drop_strays(Database& db, const std::string& runs_folder,
+                                const std::function<bool(const std::string&)>& remove) {
+  std::error_code none;
+  const auto oldest = std::filesystem::file_time_type::clock::now() - kRecent;
+  std::vector<std::string> strays;
+  for (const auto& entry : std::filesystem::directory_iterator(runs_folder, none)) {
+    const auto changed = entry.last_write_time(none);
+    if (none || changed > oldest || !entry.is_directory(none))
+      continue;
+    auto known = db.prepare("SELECT 1 FROM runs WHERE id = ?");
+    if (!known)
+      return pass_on(known);
+    auto row = (*known)->add(entry.path().filename().string()).step();
+    if (!row)
+      return pass_on(row);
+    if (!*row)
+      strays.push_back(entry.path().string());
+  }
+  return static_cast<std::size_t>(std::count_if(strays.begin(), strays.end(), remove));
+}
+
 Result<Pruned> prune(Database& db, const Retention& retention, Time now,
                      const std::function<bool(const std::string&)>& remove) {
   Pruned pruned;
@@ -161,7 +186,13 @@ Result<Pruned> prune_journal(const std::string& state_folder, const Retention& r
     ready = check_journal_version(**db);
   if (!ready)
     return pass_on(ready);
-  return prune(**db, retention, now, remove);
+  auto strays = drop_strays(**db, state_folder + "/runs", remove);
+  if (!strays)
+    return pass_on(strays);
+  auto pruned = prune(**db, retention, now, remove);
+  if (pruned)
+    pruned->runs += *strays;
+  return pruned;
 }
 
 }  // namespace baton

@@ -30,6 +30,8 @@ struct Pruned {
 /// generations and those started within the last hour of the newest stay, for decisions rest on
 /// them. May run beside a daemon. `remove` is called with a run's directory before the row goes, so
 /// that a crash leaves no directory that nobody knows of; when it says false the row stays too.
+/// Directories of runs that the journal does not know (the daemon died before it committed them)
+/// go after an hour.
 /// Errc::not_found, busy, no_space, io.
 Result<Pruned> prune_journal(const std::string& state_folder, const Retention& retention, Time now,
                              const std::function<bool(const std::string& directory)>& remove);

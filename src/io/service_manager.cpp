@@ -1,5 +1,6 @@
 #include "io/service_manager.h"
 
+#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -7,8 +8,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <charconv>
 
 namespace baton {
 namespace {
@@ -52,8 +51,7 @@ void ServiceManager::send(const std::string& message) const {
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0)
     return;
-  const auto length =
-      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
   // Nobody can do anything about a manager that does not listen.
   (void)sendto(fd, message.data(), message.size(), MSG_NOSIGNAL,
                reinterpret_cast<const sockaddr*>(&address), length);

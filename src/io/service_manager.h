@@ -8,9 +8,9 @@
 
 namespace baton {
 
-/// systemd's notification socket (sd_notify(3)), spoken directly: it is one datagram, and libsystemd
-/// would cost every command its loading. Without $NOTIFY_SOCKET every call does nothing. The variables
-/// are taken out of the environment, so that no child can speak for us.
+/// systemd's notification socket (sd_notify(3)), spoken directly: it is one datagram, and
+/// libsystemd would cost every command its loading. Without $NOTIFY_SOCKET every call does nothing.
+/// The variables are taken out of the environment, so that no child can speak for us.
 class ServiceManager {
  public:
   static ServiceManager from_environment();

@@ -60,7 +60,8 @@ std::string_view line_value(std::string_view text, std::string_view word) {
 void copy(std::string_view text, char* to, std::size_t room) {
   const std::size_t size =
       text.size() < room ? text.size() : 0;  // too long: better none than another
-  std::memcpy(to, text.data(), size);
+  if (size > 0)                              // an empty text may have no bytes to copy from at all
+    std::memcpy(to, text.data(), size);
   to[size] = '\0';
 }
 

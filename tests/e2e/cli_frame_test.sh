@@ -120,6 +120,6 @@ expect_out "missing.md"
 expect_out "inotify watches"
 sed -i '/bad:/d; /dumb:/d' baton.yaml
 expect_exit 0 baton doctor --json
-expect_out '"schema": "baton/doctor/v1"'
+expect_out '"schema":"baton/doctor/v1"'
 [[ -z $(ls "$work/state") ]] || fail "looking has made a state folder"
 echo "the frame holds"

@@ -54,6 +54,7 @@ def called():
         if content.startswith("#!") and "python" not in content.split("\n", 1)[0]:
             content = re.sub(r"<<(-?)'?(\w+)'?\n.*?\n\2\n", "\n", content, flags=re.S)
             content = re.sub(r"(^|\s)#.*", "", content)
+            content = re.sub(r"'[^'\n]*'|\(\([^\n]*?\)\)", "''", content)
             words |= set(re.findall(r"(?:^|[|;&(!]|\bthen|\bdo|\belse|\bif|\bexec|\bneed)[ \t]*([a-z][\w.+-]*)", content, re.M))
             for needs in re.findall(r"\bneed ([\w -]+)", content):
                 words |= set(needs.split())

@@ -263,4 +263,22 @@ TEST_CASE("pruning removes what is old and what nothing rests on") {
   CHECK(prune_journal(scratch / "none", {}, at(0), remove).error().code == Errc::not_found);
 }
 
+TEST_CASE("directories of runs that were never committed are removed") {
+  const TempFolder scratch;
+  REQUIRE(open_journal(scratch.path()));
+  namespace fs = std::filesystem;
+  const fs::path runs = scratch / "runs";
+  fs::create_directories(runs / "00000000000000000000000000000001");
+  fs::create_directories(runs / "00000000000000000000000000000002");
+  fs::last_write_time(runs / "00000000000000000000000000000001",
+                      fs::file_time_type::clock::now() - std::chrono::hours(2));
+  std::vector<std::string> removed;
+  const auto pruned = prune_journal(scratch.path(), {}, at(0), [&](const std::string& directory) {
+    removed.push_back(fs::path(directory).filename());
+    return true;
+  });
+  REQUIRE(pruned.has_value());
+  CHECK(removed == std::vector<std::string>{"00000000000000000000000000000001"});
+}
+
 }  // namespace baton

@@ -39,18 +39,19 @@ struct Counter {
   std::string_view id;
   std::string_view name;
   std::int64_t counted;
-  std::string_view of;
+  std::string_view one;
+  std::string_view many;
 };
 void compare(const Value& object, const std::string& pointer, const Counter& counter,
              Faults& faults) {
   const Value* const found = json::child(object, counter.name);
   if (found == nullptr || json::integer(*found) == counter.counted)
     return;
-  const std::string number = std::to_string(counter.counted);
-  faults.warning(counter.id, pointer + "/" + std::string(counter.name),
-                 std::string(counter.name) + " is " + shown(*found) + ", but there are " + number +
-                     " " + std::string(counter.of),
-                 found, number);
+  faults.warning(
+      counter.id, pointer + "/" + std::string(counter.name),
+      std::string(counter.name) + " is " + shown(*found) + ", but the list has " +
+          count_words(static_cast<std::uint64_t>(counter.counted), counter.one, counter.many),
+      found, std::to_string(counter.counted));
 }
 
 void name_rule(const std::string& path, const Value& root, Faults& faults) {
@@ -133,9 +134,11 @@ void task_rules(const Value& tasks, const std::string& pointer, const Json& opti
 void develop_rules(const Value& develop, const Json& options, Faults& faults) {
   const std::string here = "/skill_state/develop";
   const Value& tasks = list(develop, "tasks");
-  compare(develop, here,
-          {"S3", "completed", count(tasks, "status", "completed"), "completed tasks"}, faults);
-  compare(develop, here, {"S4", "total", tasks.Size(), "tasks"}, faults);
+  compare(
+      develop, here,
+      {"S3", "completed", count(tasks, "status", "completed"), "completed task", "completed tasks"},
+      faults);
+  compare(develop, here, {"S4", "total", tasks.Size(), "task", "tasks"}, faults);
   if (const auto current = json::text(develop, "current_task");
       current && item_of(tasks, *current) == nullptr)
     faults.warning("S6", here + "/current_task", "no task is called " + shown(*current),
@@ -146,7 +149,8 @@ void develop_rules(const Value& develop, const Json& options, Faults& faults) {
 void debug_rules(const Value& debug, Faults& faults) {
   const std::string here = "/skill_state/debug";
   const Value& hypotheses = list(debug, "hypotheses");
-  compare(debug, here, {"S7", "hypotheses_count", hypotheses.Size(), "hypotheses"}, faults);
+  compare(debug, here, {"S7", "hypotheses_count", hypotheses.Size(), "hypothesis", "hypotheses"},
+          faults);
   const auto confirmed = json::text(debug, "confirmed_hypothesis");
   if (!confirmed)
     return;

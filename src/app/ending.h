@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/book.h"
+#include "core/ports.h"
+#include "core/reconcile.h"
+
+namespace baton {
+
+/// How runs end: has those end that are to, and enters the ends that came. Asking an agent to end
+/// can fail (it is in doubt which process it is). That is said, once per run and error and daemon,
+/// and it is asked again, after 5 s and then after twice as long each time up to a minute, until
+/// the run has ended.
+class Ending {
+ public:
+  explicit Ending(Agents& agents) : agents_(agents) {}
+
+  /// Has a run end whose stop is committed.
+  void ask(const Run& run, Time now);
+  void ask(Books& books, const std::vector<Stop>& stops, Time now);
+  /// The same while the journal has no room for it: ending agents must go on. Forgotten by
+  /// `committed`; whoever wants the stop asks again.
+  void ask_unjournalled(Books& books, const std::vector<Stop>& stops, Time now);
+  /// Asks again where it failed and the time has come.
+  void ask_again(Books& books, Time now);
+  std::optional<Time> wake() const;
+
+  /// Says in the draft what failed and is not yet said; `committed`: it is.
+  void tell(Draft& next, const Books& books) const;
+  bool untold() const;
+  void committed();
+
+  /// Enters the end of a live run; of any other nothing is to be said.
+  void enter(Draft& next, const Books& books, RunEnd ended);
+
+ private:
+  struct Failed {
+    Time again{};
+    Millis pause{};
+    std::string error;
+    std::string told;  ///< the error that was said
+  };
+  Agents& agents_;
+  std::set<RunId> unjournalled_;
+  std::map<RunId, Failed> failed_;
+};
+
+}  // namespace baton

@@ -1,0 +1,69 @@
+#include "app/outbox.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/writes.h"
+
+namespace baton {
+namespace {
+
+bool no_room(const Result<void>& done) {
+  return !done && (done.error().code == Errc::no_space || done.error().code == Errc::busy);
+}
+
+}  // namespace
+
+std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::size_t max_bytes) {
+  std::set<std::string> paths;
+  for (const Intent& intent : intents) {
+    const bool waits = awaits(intent.path) || (settle(disk_, intent, max_bytes) == Settled::redo &&
+                                               no_room(baton::perform(disk_, intent)));
+    if (waits) {
+      waiting_.push_back(intent);
+      continue;
+    }
+    done_.push_back(intent.id);
+    paths.insert(intent.path);
+  }
+  return paths;
+}
+
+Outbox::Performed Outbox::perform(const std::vector<Intent>& writes) {
+  Performed performed;
+  std::vector<Intent> all = std::exchange(waiting_, {});
+  all.insert(all.end(), writes.begin(), writes.end());
+  for (const Intent& write : all) {
+    // A write behind one that waits for room waits too: it builds on it.
+    const bool behind = awaits(write.path);
+    const auto done = behind ? Result<void>(fail(Errc::busy, "an earlier write waits for room"))
+                             : baton::perform(disk_, write);
+    performed.paths.insert(write.path);
+    if (!done)
+      performed.unfit.insert(write.flow);
+    if (no_room(done)) {
+      waiting_.push_back(write);
+      performed.no_room = true;
+      continue;
+    }
+    if (!done)
+      performed.again.insert(write.flow);
+    done_.push_back(write.id);
+    performed.settled = true;
+  }
+  return performed;
+}
+
+bool Outbox::awaits(const std::string& path) const {
+  return std::any_of(waiting_.begin(), waiting_.end(), [&](const Intent& intent) {
+    return intent.path == path || intent.to == path;
+  });
+}
+
+const Intent* Outbox::waiting(const FlowId& flow) const {
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Intent& write) { return write.flow == flow; });
+  return found == waiting_.end() ? nullptr : &*found;
+}
+
+}  // namespace baton

@@ -1,0 +1,206 @@
+#include "app/planning.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+/// Why nothing at all may be started now.
+std::optional<Hold> held(const Setup& setup, const Circumstances& now) {
+  if (now.draining)
+    return Hold{"", "", "draining", "the daemon is draining: no new starts"};
+  if (!setup.may_start)
+    return Hold{"", "", "no_daemon", "no daemon serves this root"};
+  if (now.disk_full)
+    return Hold{"", "", "disk_full", "the disk of the journal is full: supervising only"};
+  if (now.try_again)
+    return Hold{"", "", "cannot_start",
+                now.trouble + "; tried again at " + iso_time(*now.try_again)};
+  return std::nullopt;
+}
+
+/// `root`: the operator's word for everything, if there is one.
+FlowSituation situation_of(const FlowBook& book, const FlowBook* root, const Circumstances& now) {
+  FlowSituation one{book.id,          book.decision,           book.stages,
+                    book.runs,        book.control.control,    book.control.reason,
+                    book.control.why, book.control.resumed_at, book.held};
+  if (const Intent* const open = now.outbox.waiting(book.id); open != nullptr)
+    one.held = Hold{"", "", "write_pending", "a write of " + open->path + " is still to be made"};
+  if (root != nullptr && root->control.control != Control::run && one.control != Control::stop) {
+    one.control = root->control.control;
+    one.control_reason = root->control.reason;
+    one.control_why = root->control.why + " (the whole root)";
+  }
+  return one;
+}
+
+}  // namespace
+
+Plan Planning::reconcile_all(const Draft& next, const Circumstances& now,
+                             const Refused& refused) const {
+  Situation situation;
+  situation.now = next.now;
+  situation.max_running = setup_.max_running;
+  situation.running_elsewhere = now.running_elsewhere;
+  situation.spawns_per_hour = setup_.spawns_per_hour;
+  situation.on_interrupted = setup_.on_interrupted;
+  situation.retry = setup_.retry;
+  for (const auto& [role, spec] : setup_.agents) {
+    if (spec.problem.empty())
+      situation.usable_roles.insert(role);
+    else
+      situation.unusable_roles[role] = spec.problem;
+    situation.role_retry[role] = spec.retry;
+  }
+  situation.refused = refused;
+  situation.default_role = setup_.agents.contains("default");
+  situation.held = held(setup_, now);
+  const FlowBook* const root = next.find(FlowId{});
+  const auto add = [&](const FlowId& flow, const FlowBook& book) {
+    if (flow == FlowId{})
+      return;
+    situation.flows.push_back(situation_of(book, root, now));
+  };
+  for (const auto& [flow, book] : now.books)
+    if (!next.touched().contains(flow) && !next.forgotten.contains(flow))
+      add(flow, book);
+  for (const auto& [flow, book] : next.touched())
+    add(flow, book);
+  return reconcile(situation);
+}
+
+void Planning::hold_existing(Draft& next, const Circumstances& now) const {
+  if (!now.decide_all || !(now.first_start || setup_.act_on_existing))
+    return;
+  const std::string why = "more than " + std::to_string(setup_.max_existing) +
+                          " flows would start something at the first start on this root; "
+                          "`baton run --act-on-existing`, or `baton resume`";
+  if (setup_.act_on_existing) {
+    for (const auto& [flow, book] : now.books)
+      if (book.control.reason == "existing")
+        next.control(next.touch(flow), Control::run, "", "");
+    return;
+  }
+  const Plan plan = reconcile_all(next, now, {});
+  if (plan.wanting.size() <= setup_.max_existing)
+    return;
+  for (const FlowId& flow : plan.wanting)
+    next.control(next.touch(flow), Control::pause, "existing", why);
+  next.event("held", {}, std::to_string(plan.wanting.size()) + " flows are held: " + why);
+}
+
+Result<Planned> Planning::settle(Draft& next, const Circumstances& now) {
+  Refused refused;
+  for (;;) {
+    Planned planned{reconcile_all(next, now, refused), {}};
+    bool all = true;
+    for (const Start& start : planned.plan.starts) {
+      auto described = launch(next, now, start);
+      if (!described && described.error().code == Errc::io)
+        return pass_on(described);
+      all = all && described.has_value();
+      if (described)
+        planned.launches.push_back(std::move(*described));
+      else
+        refused.emplace(start.key, describe(described.error()));
+    }
+    if (all)
+      return planned;
+  }
+}
+
+Result<Launch> Planning::launch(Draft& next, const Circumstances& now, const Start& start) {
+  const Catalog::Entry* const entry = catalog_.entry(start.key.flow.dialect);
+  FlowBook& book = next.touch(start.key.flow);
+  auto docs = library_.open(book, *entry, next.documents);
+  if (!docs)
+    return pass_on(docs);
+  Brief brief;
+  if (entry->dialect->brief != nullptr) {
+    const View view{book.id,      *docs,          book.stages,        book.runs, book.memo,
+                    now.requests, entry->options, setup_.environment, next.now,  next.wall};
+    brief = entry->dialect->brief(view, start.desired);
+  }
+  const auto spec = setup_.agents.find(start.key.role);
+  if (spec != setup_.agents.end())
+    return launch_of(start, spec->second, brief, setup_.environment);
+  const auto fallback = setup_.agents.find("default");
+  return launch_of(start, fallback == setup_.agents.end() ? AgentSpec{} : fallback->second, brief,
+                   setup_.environment);
+}
+
+void stop_all(Plan& plan, const Books& books, const std::string& why) {
+  plan.stops.clear();
+  for (const auto& [flow, book] : books)
+    for (const Run& run : book.runs)
+      if (run.state == RunState::started)
+        plan.stops.push_back(Stop{run.id, "ended", why});
+}
+
+void enter(Draft& next, const Books& books, const Plan& plan) {
+  for (const PauseFlow& pause : plan.pauses) {
+    FlowBook& book = next.touch(pause.flow);
+    next.control(book, Control::pause, pause.reason, pause.why);
+    next.event("paused", pause.flow, pause.why);
+  }
+  for (const Stop& stop : plan.stops) {
+    for (const auto& [flow, known] : books) {
+      const bool here = std::any_of(known.runs.begin(), known.runs.end(),
+                                    [&](const Run& run) { return run.id == stop.run; });
+      if (!here)
+        continue;
+      FlowBook& book = next.touch(flow);
+      Run run = *book.run(stop.run);
+      run.state = RunState::stopping;
+      run.stop_why = stop.why;
+      next.put(book, run);
+      next.event("stopping", flow, stop.why, run.key.subject, run.key.role, run.id);
+    }
+  }
+}
+
+void note_holds(Draft& next, const Books& books, const Plan& plan) {
+  static constexpr std::array kPassing = {
+      std::string_view("backing_off"), std::string_view("no_place"), std::string_view("claimed"),
+      std::string_view("paused"),      std::string_view("stopped"),  std::string_view("draining"),
+      std::string_view("no_daemon"),   std::string_view("disk_full")};
+  const auto update = [&](const FlowId& flow) {
+    if (next.find(flow) == nullptr)
+      return;  // forgotten
+    const auto found = plan.holds.find(flow);
+    std::vector<Hold> holds = found == plan.holds.end() ? std::vector<Hold>{} : found->second;
+    const FlowBook& known = *next.find(flow);
+    holds.insert(holds.begin(), known.decision.holds.begin(), known.decision.holds.end());
+    const bool failed = plan.failed.contains(flow) || known.decision.failed;
+    if (known.holds == holds && known.failed == failed)
+      return;
+    for (const Hold& hold : holds) {
+      const bool passing =
+          std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
+      const bool said = std::any_of(known.holds.begin(), known.holds.end(), [&](const Hold& other) {
+        return other.role == hold.role && other.subject == hold.subject &&
+               other.reason == hold.reason;
+      });
+      if (!passing && !said)
+        next.event("held", flow, hold.why, hold.subject, hold.role);
+    }
+    FlowBook& book = next.touch(flow);
+    book.holds = std::move(holds);
+    book.failed = failed;
+  };
+  std::set<FlowId> flows;
+  for (const auto& [flow, book] : books)
+    flows.insert(flow);
+  for (const auto& [flow, book] : next.touched())
+    flows.insert(flow);
+  for (const FlowId& flow : flows)
+    update(flow);
+}
+
+}  // namespace baton

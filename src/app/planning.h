@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/book.h"
+#include "app/launch.h"
+#include "app/library.h"
+#include "app/outbox.h"
+#include "app/setup.h"
+#include "base/result.h"
+#include "core/catalog.h"
+#include "core/reconcile.h"
+
+namespace baton {
+
+/// What besides the flows bears on what may be started: how the daemon itself is.
+struct Circumstances {
+  const Books& books;
+  const std::vector<Request>& requests;
+  const Outbox& outbox;
+  bool decide_all = false;   ///< every flow of the root is decided in this step
+  bool first_start = false;  ///< the journal knew nothing of this root
+  bool draining = false;
+  bool disk_full = false;
+  std::uint32_t running_elsewhere = 0;
+  std::optional<Time> try_again;  ///< nothing is started until then, because of `trouble`
+  std::string trouble;
+};
+
+struct Planned {
+  Plan plan;
+  std::vector<Launch> launches;  ///< of `plan.starts`, one each
+};
+
+/// Step 8 of the one path: all flows together, with what stands against starting anything, become
+/// one plan whose starts are ready to be prepared.
+class Planning {
+ public:
+  Planning(const Setup& setup, const Catalog& catalog, Library& library)
+      : setup_(setup), catalog_(catalog), library_(library) {}
+
+  /// Somebody points baton at a root full of old files: what would be started is held until a
+  /// person has looked, lest a hundred agents be started for work long done.
+  void hold_existing(Draft& next, const Circumstances& now) const;
+
+  /// What is to be started, with all that its start needs. What cannot be started as it stands (a
+  /// subject that would be an option) must not take the place of something that can: it is refused,
+  /// and everything is reconciled without it. Errc::io when the journal's copies cannot be read.
+  Result<Planned> settle(Draft& next, const Circumstances& now);
+
+ private:
+  using Refused = std::map<Key, std::string>;
+  Plan reconcile_all(const Draft& next, const Circumstances& now, const Refused& refused) const;
+  Result<Launch> launch(Draft& next, const Circumstances& now, const Start& start);
+
+  const Setup& setup_;
+  const Catalog& catalog_;
+  Library& library_;
+};
+
+/// Has the plan stop everything that runs, and nothing else.
+void stop_all(Plan& plan, const Books& books, const std::string& why);
+
+/// Enters what the plan wants to stop or pause; starts are entered when they are prepared.
+void enter(Draft& next, const Books& books, const Plan& plan);
+
+/// Remembers why things are not started, and says the lasting reasons once.
+void note_holds(Draft& next, const Books& books, const Plan& plan);
+
+}  // namespace baton

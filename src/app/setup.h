@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "app/launch.h"
+#include "base/document.h"
+#include "base/json.h"
+#include "base/schema.h"
+#include "core/dialect.h"
+#include "core/effect.h"
+#include "core/reconcile.h"
+
+namespace baton {
+
+/// Everything the engine needs to know besides the ports. Replaced as a whole by `reconfigure`.
+struct Setup {
+  std::vector<std::pair<const Dialect*, Json>> dialects;  ///< and their options
+  std::map<Role, AgentSpec> agents;
+  Environment environment;
+  SchemaFetch schemas;  ///< schema files below the configuration
+  LoadLimits load;
+  RetryLimits retry;
+  std::uint32_t max_running = 4;
+  std::uint32_t spawns_per_hour = 60;
+  OnInterrupted on_interrupted = OnInterrupted::hold;
+  std::size_t max_existing = 20;  ///< flows that may start something at the first start on a root
+  bool act_on_existing = false;
+  bool may_start = true;   ///< false: control without a daemon: nothing new is started
+  bool rehearsal = false;  ///< decide only: no commit, no start, no write
+};
+
+}  // namespace baton

@@ -1,0 +1,68 @@
+#include "app/starting.h"
+
+namespace baton {
+
+Starting prepare(Agents& agents, Draft& next, Plan& plan, const std::vector<Launch>& launches) {
+  Starting starting;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const Start& start = plan.starts[i];
+    const Launch& described = launches[i];
+    auto shim = agents.prepare(described);
+    if (!shim) {
+      starting.trouble = "an agent cannot be started: " + describe(shim.error());
+      plan.waiting = true;
+      plan.holds[start.key.flow].push_back(
+          Hold{start.key.role, start.key.subject, "cannot_start", starting.trouble});
+      continue;
+    }
+    FlowBook& book = next.touch(start.key.flow);
+    Run run;
+    run.id = shim->id;
+    run.key = start.key;
+    run.attempt = start.attempt;
+    run.purpose = start.desired.purpose;
+    if (const auto stage = book.stages.find(start.key.subject); stage != book.stages.end())
+      run.stage = stage->second.stage;
+    run.why = start.desired.why;
+    run.started = next.now;
+    run.pid = shim->pid;
+    run.start_ticks = shim->start_ticks;
+    run.boot_id = shim->boot_id;
+    run.directory = shim->directory;
+    run.limits = described.limits;
+    run.claims = start.desired.claims;
+    for (const auto& [path, row] : book.accepted)
+      run.base.push_back(DocRef{path, row.digest});
+    next.put(book, run);
+    book.last_activity = next.now;
+    next.event("started", start.key.flow,
+               "attempt " + std::to_string(start.attempt) + ": " + start.desired.why,
+               start.key.subject, start.key.role, run.id);
+    starting.prepared.emplace_back(start, run.id);
+  }
+  return starting;
+}
+
+std::vector<RunEnd> release(Agents& agents, Books& books, const Prepares& prepared,
+                            const std::set<FlowId>& unfit) {
+  std::vector<RunEnd> ends;
+  for (const auto& [start, id] : prepared) {
+    if (unfit.contains(start.key.flow)) {
+      agents.discard(id);
+      RunEnd end;
+      end.run = id;
+      end.outcome = Outcome::voided;
+      end.reason = "write_refused";
+      ends.push_back(end);
+      continue;
+    }
+    if (agents.release(id))
+      continue;
+    const Found found = agents.recover(*books[start.key.flow].run(id));
+    if (!found.adopted)
+      ends.push_back(found.end);
+  }
+  return ends;
+}
+
+}  // namespace baton

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/book.h"
+#include "core/ports.h"
+#include "core/reconcile.h"
+
+namespace baton {
+
+/// Starts whose shims wait, with the runs they became.
+using Prepares = std::vector<std::pair<Start, RunId>>;
+
+struct Starting {
+  Prepares prepared;
+  std::string trouble;  ///< not empty: why some could not be prepared; try again later
+};
+
+/// Has a shim wait for every start of the plan and enters its run into the draft. `launches` are
+/// those of `plan.starts`. What cannot be prepared becomes a hold of the plan.
+Starting prepare(Agents& agents, Draft& next, Plan& plan, const std::vector<Launch>& launches);
+
+/// Lets prepared runs go, once their start is committed; those of `unfit` flows, whose writes were
+/// not made, are dropped. The ends of runs that came to nothing.
+std::vector<RunEnd> release(Agents& agents, Books& books, const Prepares& prepared,
+                            const std::set<FlowId>& unfit);
+
+}  // namespace baton
