@@ -135,6 +135,23 @@ class Runner {
     return json::boolean(step, "together").value_or(false) ? std::nullopt : settle();
   }
 
+  /// Members of the file as it stands are replaced; the rest stays byte for byte.
+  Fault change(const Value& path, const Value& step) {
+    const std::string name(json::text(path).value_or(""));
+    const std::string* const bytes = world_.disk.file(name);
+    const Value* const members = json::child(step, "members");
+    if (bytes == nullptr || members == nullptr)
+      return name + " is not there, or there are no `members`";
+    std::vector<json::Edit> edits;
+    for (const auto& member : members->GetObject())
+      edits.push_back(json::Edit{member.name.GetString(), json::dump(member.value)});
+    auto text = json::splice(*bytes, edits);
+    if (!text)
+      return describe(text.error());
+    world_.disk.write(name, *text);
+    return json::boolean(step, "together").value_or(false) ? std::nullopt : settle();
+  }
+
   Fault exit(const Value& what) {
     FakeAgents::Shim* const shim =
         world_.agents.live(text_of(what, "role"), text_of(what, "subject"));
@@ -170,6 +187,8 @@ class Runner {
     request.flow = flow_of(what, dialect_);
     request.subject = text_of(what, "subject");
     request.arguments = Json::object();
+    if (const Value* const arguments = json::child(what, "arguments"))
+      request.arguments = Json(*arguments);
     request.by = text_of(what, "by");
     request.made = world_.clock.at;
     world_.requests.add(request);
@@ -209,11 +228,42 @@ class Runner {
     return "\n  expected: " + lines_of(want) + "\n  got:      " + lines_of(got);
   }
 
-  Fault expect(const Value& expected) {
+  Fault expect(const Value& expected, bool writes = true) {
     std::vector<Json> got;
     for (const Did& did : std::exchange(world_.deeds, {}))
-      got.push_back(deed(did));
-    return compare(expected, got, true);
+      if (writes || did.what != Did::What::write)
+        got.push_back(deed(did));
+    return compare(expected, got, writes);
+  }
+
+  /// Of the newest run of that role and subject.
+  Fault expect_prompt(const Value& what) {
+    const FakeAgents::Shim* const shim =
+        world_.agents.live(text_of(what, "role"), text_of(what, "subject"));
+    if (shim == nullptr)
+      return "no such agent runs";
+    const std::string part = text_of(what, "has");
+    if (shim->launch.prompt.find(part) == std::string::npos)
+      return "\n  got:      " + shim->launch.prompt;
+    return std::nullopt;
+  }
+
+  Fault expect_members(const Value& path, const Value& step) {
+    const std::string* const bytes = world_.disk.file(std::string(json::text(path).value_or("")));
+    const Value* const members = json::child(step, "members");
+    if (bytes == nullptr || members == nullptr)
+      return "the file is not there, or there are no `members`";
+    auto parsed = parse_json(*bytes);
+    if (!parsed)
+      return describe(parsed.error());
+    for (const auto& member : members->GetObject()) {
+      const Value* const got = json::at(**parsed, member.name.GetString());
+      const bool absent = member.value.IsNull() && got == nullptr;
+      if (!absent && (got == nullptr || !json::equal(member.value, *got)))
+        return std::string(member.name.GetString()) + " is " +
+               (got == nullptr ? std::string("absent") : json::dump(*got));
+    }
+    return std::nullopt;
   }
 
   Json deed(const Did& did) {
@@ -354,6 +404,7 @@ class Runner {
 const std::map<std::string, Runner::Act>& Runner::verbs() {
   static const std::map<std::string, Act> all = {
       {"write", [](Runner& r, const Value& v, const Value& s) { return r.write(v, s); }},
+      {"change", [](Runner& r, const Value& v, const Value& s) { return r.change(v, s); }},
       {"remove",
        [](Runner& r, const Value& v, const Value&) {
          r.world_.disk.remove(std::string(json::text(v).value_or("")));
@@ -470,6 +521,10 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          return r.settle();
        }},
       {"expect", [](Runner& r, const Value& v, const Value&) { return r.expect(v); }},
+      {"expect_agents", [](Runner& r, const Value& v, const Value&) { return r.expect(v, false); }},
+      {"expect_prompt", [](Runner& r, const Value& v, const Value&) { return r.expect_prompt(v); }},
+      {"expect_members",
+       [](Runner& r, const Value& v, const Value& s) { return r.expect_members(v, s); }},
       {"expect_holds", [](Runner& r, const Value& v, const Value&) { return r.expect_holds(v); }},
       {"expect_failed", [](Runner& r, const Value& v, const Value&) { return r.expect_failed(v); }},
       {"expect_events", [](Runner& r, const Value& v, const Value&) { return r.expect_events(v); }},

@@ -21,10 +21,16 @@ bool essential(const Catalog::Entry& entry, const std::string& kind) {
   return found == entry.kinds.end() || found->essential;
 }
 
-std::string first_error(const std::map<std::string, Findings>& conflicts) {
+/// The first error across documents that the dialect leaves to the engine.
+std::string first_error(const std::map<std::string, Findings>& conflicts,
+                        std::span<const std::string_view> tolerated) {
+  const auto matters = [&](const Finding& finding) {
+    return finding.severity == Severity::error &&
+           std::find(tolerated.begin(), tolerated.end(), finding.rule) == tolerated.end();
+  };
   for (const auto& [path, findings] : conflicts)
     for (const Finding& finding : findings)
-      if (finding.severity == Severity::error)
+      if (matters(finding))
         return path + "#" + finding.pointer + ": " + finding.message + " [" + finding.rule + "]";
   return {};
 }
@@ -119,9 +125,9 @@ void Deliberation::check(FlowBook& book, const Catalog::Entry& entry, const Flow
   if (entry.dialect->check == nullptr)
     return;
   auto findings = entry.dialect->check(docs, entry.options, Scope::flow);
-  const std::string before = first_error(book.conflicts);
+  const std::string before = first_error(book.conflicts, entry.dialect->tolerated);
   book.conflicts = std::move(findings);
-  const std::string after = first_error(book.conflicts);
+  const std::string after = first_error(book.conflicts, entry.dialect->tolerated);
   if (after != before)
     draft.event(after.empty() ? "resolved" : "conflict", book.id,
                 after.empty() ? "the documents fit together again" : after);
@@ -132,7 +138,8 @@ void Deliberation::hold(FlowBook& book, const Catalog::Entry& entry, Time now) {
   const auto gone = std::find_if(book.accepted.begin(), book.accepted.end(), [&](const auto& row) {
     return !row.second.present && essential(entry, row.second.kind);
   });
-  if (const std::string conflict = first_error(book.conflicts); !conflict.empty())
+  if (const std::string conflict = first_error(book.conflicts, entry.dialect->tolerated);
+      !conflict.empty())
     book.held = Hold{"", "", "conflict", conflict};
   else if (gone != book.accepted.end())
     book.held = Hold{"", "", "gone", gone->first + " is gone"};

@@ -35,7 +35,11 @@ struct Works {
         library(ports.journal, setup.load, setup.rehearsal),
         intake({ports.disk, library, schemas}, catalog, setup.environment, setup.load),
         deliberation(library, schemas, catalog, setup.environment, setup.load),
-        planning(setup, catalog, library) {}
+        planning(setup, catalog, library) {
+    setup.environment.retry = setup.retry;
+    for (const auto& [role, spec] : setup.agents)
+      setup.environment.role_retry[role] = spec.retry;
+  }
 
   Result<void> check() {
     for (const Catalog::Entry& entry : catalog.entries())
@@ -97,6 +101,7 @@ class RealEngine : public Engine {
   Result<void> settle_plan(Draft& next, std::vector<Launch>& launches);
   void due(Draft& next);
   Result<void> decide(Draft& next);
+  Result<void> settle_starts(Draft& next, const Prepares& prepared);
   void finish_commit(Draft& next);
   Result<void> commit(Draft& next, const Prepares& prepared);
   void perform(const Draft& next, const Prepares& prepared);
@@ -229,6 +234,11 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
     trouble_ = starting.trouble;
     try_again_ = next.now + kTryAgain;
   }
+  if (auto settled = settle_starts(next, starting.prepared); !settled) {
+    for (const auto& [start, run] : starting.prepared)
+      ports_.agents.discard(run);
+    return settled;
+  }
   note_holds(next, books_, plan_);
   finish_commit(next);
   return commit(next, starting.prepared);
@@ -334,6 +344,18 @@ Result<void> RealEngine::decide(Draft& next) {
   return {};
 }
 
+/// Asks the dialects once more, now that the starts are known: what they write because an agent
+/// begins belongs into the same transaction and is written before the agent is let go.
+Result<void> RealEngine::settle_starts(Draft& next, const Prepares& prepared) {
+  std::set<FlowId> flows;
+  for (const auto& [start, run] : prepared)
+    flows.insert(start.key.flow);
+  for (const FlowId& flow : flows)
+    if (auto decided = works_->deliberation.decide(flow, next, requests_); !decided)
+      return decided;
+  return {};
+}
+
 /// What the draft collected besides, as rows of the transaction.
 void RealEngine::finish_commit(Draft& next) {
   next.commit.intents = next.writes;
@@ -415,6 +437,10 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   pending_ = pending_ || writes.settled;
   dirty_.merge(writes.paths);
   again_.merge(writes.again);
+  // What settle_starts decided has not been reconciled yet.
+  for (const auto& [start, run] : prepared)
+    again_.insert(start.key.flow);
+  pending_ = pending_ || !prepared.empty();
   for (RunEnd& ended : release(ports_.agents, books_, prepared, writes.unfit)) {
     ends_.push_back(std::move(ended));
     pending_ = true;

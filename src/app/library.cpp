@@ -21,7 +21,9 @@ Result<FlowState> Library::open(const FlowBook& book, const Catalog::Entry& entr
   const auto shelf = shelves_.find(book.id);
   FlowState docs;
   for (const auto& [path, row] : book.accepted) {
-    Accepted accepted{nullptr, row.kind, row.part, row.arrival, row.writer, row.present};
+    Accepted accepted{nullptr, row.kind, row.part, row.arrival, row.writer, row.present, {}};
+    if (const auto newer = book.rejected.find(path); newer != book.rejected.end())
+      accepted.rejected = newer->second.findings;
     if (const auto given = fresh.find(path);
         given != fresh.end() && given->second->digest() == row.digest) {
       accepted.document = given->second;

@@ -44,6 +44,8 @@ struct Accepted {
   Arrival arrival = 0;
   RunId writer;         ///< the only live run when it arrived; `baton` for own writes; else empty
   bool present = true;  ///< false: the file is gone; the last accepted version is kept
+  /// A JSON array of findings, when a newer version stands there and was rejected; else empty.
+  std::string rejected;
 };
 /// By path relative to the root.
 using FlowState = std::map<std::string, Accepted>;
@@ -67,6 +69,8 @@ struct Environment {
   std::string root;                  ///< absolute
   std::string configuration_folder;  ///< absolute
   std::string executable;            ///< absolute path of baton itself
+  RetryLimits retry;                 ///< of roles that have none of their own
+  std::map<Role, RetryLimits> role_retry;
 };
 
 /// Everything a dialect may look at. Views do not outlive the call.
@@ -135,6 +139,9 @@ struct Dialect {
   /// Rules no schema can state. Scope::document: each document by itself; Scope::flow: across them.
   /// Findings come per path.
   std::map<std::string, Findings> (*check)(const FlowState&, const Json& options, Scope) = nullptr;
+  /// Rules of `check` whose errors across documents do not hold the flow: it goes on, and `decide`
+  /// deals with what is wrong.
+  std::span<const std::string_view> tolerated = {};
   Admission (*admit)(const View&, const Change&) = nullptr;
   /// For start, create, init.
   Result<std::vector<Update>> (*create)(const Request&, const View&) = nullptr;

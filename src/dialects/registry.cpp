@@ -4,6 +4,7 @@
 
 #include "dialects/agent_run/agent_run.h"
 #include "dialects/ccw_loop/ccw_loop.h"
+#include "dialects/coordination/coordination.h"
 #include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/rules.h"
@@ -12,8 +13,8 @@ namespace baton {
 
 std::span<const Dialect* const> dialects() {
   static const std::array all = {
-      &agent_run_dialect(),   &ccw_loop_dialect(), &fsm_loop_dialect(),
-      &ml_workflow_dialect(), &rules_dialect(),
+      &agent_run_dialect(), &ccw_loop_dialect(),    &coordination_dialect(),
+      &fsm_loop_dialect(),  &ml_workflow_dialect(), &rules_dialect(),
   };
   return all;
 }

@@ -1,0 +1,253 @@
+#include "dialects/coordination/check.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "dialects/coordination/plan.h"
+#include "dialects/coordination/session.h"
+
+namespace baton::coordination {
+namespace {
+
+constexpr std::int64_t kMostDevelopers = 4;
+
+std::string name_of(const Value& name) {
+  return std::string(name.GetString(), name.GetStringLength());
+}
+
+bool approved(const Value& entry) {
+  const auto all = items(entry, "tech_lead_feedback");
+  return std::any_of(all.begin(), all.end(), [](const Value* feedback) {
+    return json::text(*feedback, "decision") == "approved";
+  });
+}
+
+/// S20: the numbers of each kind of tests.
+void test_results(const Value& entry, Status status, const std::string& pointer,
+                  Findings& findings) {
+  const Value* const results = json::child(entry, "test_results");
+  if (results == nullptr || !results->IsObject())
+    return;
+  const bool handed_on = status == Status::waiting_review || status == Status::complete;
+  for (const auto& member : results->GetObject()) {
+    const std::string where =
+        pointer + "/test_results/" + json::pointer_token(name_of(member.name));
+    const auto total = json::integer(member.value, "total");
+    const auto passed = json::integer(member.value, "passed").value_or(0);
+    const auto failed = json::integer(member.value, "failed").value_or(0);
+    if (total && passed + failed > *total)
+      findings.push_back(finding(Severity::warning, "S20", where,
+                                 std::to_string(passed) + " passed and " + std::to_string(failed) +
+                                     " failed are more than " + std::to_string(*total)));
+    if (handed_on && failed > 0)
+      findings.push_back(finding(
+          Severity::warning, "S20", where + "/failed",
+          std::to_string(failed) + " tests fail, but the group is " + std::string(word(status))));
+  }
+}
+
+void check_group(const std::string& id, const Value& entry, bool reviews, Findings& findings) {
+  const std::string pointer = "/" + json::pointer_token(id);
+  const auto given = json::text(entry, "group_id");
+  if (given && given != id)
+    findings.push_back(finding(Severity::error, "S7", pointer + "/group_id",
+                               "is `" + std::string(*given) + "` in the entry of `" + id + "`"));
+  const auto status = parse_status(text_of(entry, "status"));
+  if (!status)
+    return;
+  const auto agent = json::text(entry, "current_agent");
+  const auto* const row = std::find_if(kStatuses.begin(), kStatuses.end(),
+                                       [&](const StatusRow& r) { return r.status == *status; });
+  if (*status == Status::complete && agent && agent != "none")
+    findings.push_back(finding(Severity::warning, "S8", pointer + "/current_agent",
+                               "is " + std::string(*agent) + " although the group is complete"));
+  if (!row->agent.empty() && agent && agent != row->agent)
+    findings.push_back(
+        finding(Severity::warning, "S9", pointer + "/current_agent",
+                "is " + std::string(*agent) + " although the group is " + std::string(row->word)));
+  if (reviews && *status == Status::complete && !approved(entry))
+    findings.push_back(finding(Severity::warning, "S10", pointer + "/status",
+                               "is complete, but no review has approved it"));
+  const auto blockers = items(entry, "blockers");
+  const bool open = std::any_of(blockers.begin(), blockers.end(), [](const Value* blocker) {
+    return !json::boolean(*blocker, "resolved").value_or(false);
+  });
+  if (*status == Status::dev_blocked && !open)
+    findings.push_back(finding(Severity::warning, "S19", pointer + "/blockers",
+                               "the group is blocked, but no blocker is open"));
+  test_results(entry, *status, pointer, findings);
+}
+
+/// `7/8 passed`, `7/8`: whether fewer passed than there are. False for anything else.
+bool short_of(std::string_view text) {
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos)
+    return false;
+  std::int64_t passed = 0;
+  std::int64_t total = 0;
+  const char* const end = text.data() + text.size();
+  const auto left = std::from_chars(text.data(), text.data() + slash, passed);
+  const auto right = std::from_chars(text.data() + slash + 1, end, total);
+  return left.ec == std::errc() && left.ptr == text.data() + slash && right.ec == std::errc() &&
+         passed < total;
+}
+
+void failing_pass(const Value& message, const std::string& pointer, Findings& findings) {
+  const Value* const results = json::child(message, "test_results");
+  if (json::text(message, "result") != "PASS" || results == nullptr || !results->IsObject())
+    return;
+  for (const auto& member : results->GetObject())
+    if (const auto text = json::text(member.value); text && short_of(*text))
+      findings.push_back(
+          finding(Severity::warning, "S14",
+                  pointer + "/test_results/" + json::pointer_token(name_of(member.name)),
+                  "`" + std::string(*text) + "` in a message that says PASS"));
+}
+
+/// Where the document of a kind lies; trees are checked wherever they are.
+std::string place(const FlowState& docs, std::string_view kind) {
+  for (const auto& [path, accepted] : docs)
+    if (accepted.kind == kind)
+      return path;
+  return {};
+}
+
+void add(std::map<std::string, Findings>& all, const std::string& path, Finding found) {
+  all[path].push_back(std::move(found));
+}
+
+std::map<std::string, Findings> check_documents(const FlowState& docs, const Options& options) {
+  std::map<std::string, Findings> all;
+  for (const auto& [path, accepted] : docs) {
+    const Value& root = accepted.document->root();
+    Findings findings;
+    if (accepted.kind == "pm_state")
+      findings = check_plan(root);
+    else if (accepted.kind == "group_status")
+      findings = check_groups(root, options.reviews);
+    else if (accepted.kind == "orchestrator_state")
+      findings = check_orchestrator(root);
+    else if (mailbox(accepted.kind))
+      findings = check_mailbox(root);
+    if (!findings.empty())
+      all[path] = std::move(findings);
+  }
+  return all;
+}
+
+/// S4: the project manager's list of completed groups and what the groups say.
+void completed_groups(const Plan& plan, const Value& pm, const std::string& path,
+                      std::map<std::string, Findings>& all) {
+  std::size_t n = 0;
+  for (const std::string& id : texts(pm, "completed_groups")) {
+    const std::string pointer = "/completed_groups/" + std::to_string(n++);
+    const Group* const group = plan.find(id);
+    if (group != nullptr && group->entry != nullptr && group->status != Status::complete)
+      add(all, path,
+          finding(Severity::warning, "S4", pointer,
+                  "`" + id + "` is " + std::string(word(group->status)) + " in group_status"));
+  }
+}
+
+/// S17: the word has been said and is not true.
+void premature(const FlowState& docs, const Plan& plan, const Options& options,
+               const std::string& path, std::map<std::string, Findings>& all) {
+  const Value& pm = *root(docs, "pm_state");
+  const auto status = json::text(pm, "status");
+  const bool said = json::text(pm, "signal") == options.completion_word || status == "complete" ||
+                    status == "COMPLETE" || status == "all_complete";
+  const Value* const state = root(docs, "orchestrator_state");
+  const bool ended = state != nullptr && json::text(*state, "status") == "completed";
+  if (!said && !ended)
+    return;
+  for (const Group& group : plan.groups)
+    if (group.status != Status::complete) {
+      add(all, path,
+          finding(Severity::error, "S17",
+                  said && json::child(pm, "signal") != nullptr ? "/signal" : "",
+                  "completion is claimed, but group " + group.id + " is " +
+                      std::string(word(group.status))));
+      return;
+    }
+}
+
+}  // namespace
+
+Finding finding(Severity severity, const std::string& id, std::string pointer,
+                std::string message) {
+  Finding found;
+  found.severity = severity;
+  found.rule = "coordination/" + id;
+  found.pointer = std::move(pointer);
+  found.message = std::move(message);
+  return found;
+}
+
+Findings check_groups(const Value& status, bool reviews) {
+  Findings findings;
+  for (const auto& member : status.GetObject())
+    if (const std::string id = name_of(member.name); !metadata(id) && member.value.IsObject())
+      check_group(id, member.value, reviews, findings);
+  return findings;
+}
+
+Findings check_orchestrator(const Value& state) {
+  const auto agents = items(state, "active_agents");
+  const auto developers = std::count_if(agents.begin(), agents.end(), [](const Value* agent) {
+    return json::text(*agent, "agent_type") == kDeveloper;
+  });
+  if (developers <= kMostDevelopers)
+    return {};
+  return {finding(Severity::warning, "S6", "/active_agents",
+                  std::to_string(developers) + " developers at a time; at most 4 are started")};
+}
+
+Findings check_mailbox(const Value& mailbox) {
+  Findings findings;
+  std::set<std::string> ids;
+  std::size_t index = 0;
+  for (const Value* const message : items(mailbox, "messages")) {
+    const std::string pointer = "/messages/" + std::to_string(index++);
+    const std::string id = text_of(*message, "id");
+    if (!ids.insert(id).second)
+      findings.push_back(finding(Severity::error, "S12", pointer + "/id",
+                                 "`" + id + "` is the id of an earlier message"));
+    failing_pass(*message, pointer, findings);
+  }
+  return findings;
+}
+
+std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
+  const Options given = options_of(options);
+  if (scope == Scope::document)
+    return check_documents(docs, given);
+  std::map<std::string, Findings> all;
+  const Value* const pm = root(docs, "pm_state");
+  if (pm == nullptr)
+    return all;
+  const Plan plan = plan_of(docs);
+  const std::string pm_path = place(docs, "pm_state");
+  completed_groups(plan, *pm, pm_path, all);
+  premature(docs, plan, given, pm_path, all);
+  for (const MailboxRow& row : kMailboxes) {
+    const Value* const file = root(docs, row.kind);
+    std::size_t index = 0;
+    if (file != nullptr && !plan.groups.empty())
+      for (const Value* const message : items(*file, "messages")) {
+        const std::string pointer = "/messages/" + std::to_string(index++) + "/group_id";
+        const std::string id = text_of(*message, "group_id");
+        if (plan.find(id) == nullptr)
+          add(all, place(docs, row.kind),
+              finding(Severity::warning, "S13", pointer, "there is no group `" + id + "`"));
+      }
+  }
+  const Value* const state = root(docs, "orchestrator_state");
+  if (state != nullptr && text_of(*pm, "session_id") != text_of(*state, "session_id"))
+    add(all, place(docs, "orchestrator_state"),
+        finding(Severity::error, "S22", "/session_id",
+                "is not the session of pm_state, `" + text_of(*pm, "session_id") + "`"));
+  return all;
+}
+
+}  // namespace baton::coordination

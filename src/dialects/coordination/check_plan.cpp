@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "dialects/coordination/check.h"
+#include "dialects/coordination/folder.h"
+
+namespace baton::coordination {
+namespace {
+
+constexpr double kPercentTolerance = 1.0;
+
+using Tasks = std::vector<const Value*>;
+
+std::string at(std::size_t group, std::string_view member) {
+  return "/task_groups/" + std::to_string(group) + "/" + std::string(member);
+}
+
+/// S1: dependencies that do not exist.
+void unknown_dependencies(const Tasks& tasks, Findings& findings) {
+  std::set<std::string> ids;
+  for (const Value* const task : tasks)
+    ids.insert(text_of(*task, "id"));
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    std::size_t n = 0;
+    for (const std::string& id : texts(*tasks[i], "depends_on")) {
+      if (!ids.contains(id)) {
+        Finding unknown = finding(Severity::error, "S1", at(i, "depends_on/") + std::to_string(n),
+                                  "there is no group `" + id + "` to depend on");
+        unknown.found = json::quote(id);
+        findings.push_back(std::move(unknown));
+      }
+      ++n;
+    }
+  }
+}
+
+/// S2: groups that wait for each other. Reported once, with the way round.
+void cycles(const Tasks& tasks, Findings& findings) {
+  std::map<std::string, std::size_t> index;
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    index.emplace(text_of(*tasks[i], "id"), i);
+  // A group is free when all it depends on is free; what never becomes free lies on a cycle or
+  // behind one.
+  std::vector<bool> free(tasks.size(), false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      const auto needs = texts(*tasks[i], "depends_on");
+      const bool may = std::all_of(needs.begin(), needs.end(), [&](const std::string& id) {
+        const auto found = index.find(id);
+        return found == index.end() || free[found->second];
+      });
+      if (may && !free[i])
+        free[i] = changed = true;
+    }
+  }
+  const auto bound = std::find(free.begin(), free.end(), false);
+  if (bound == free.end())
+    return;
+  // Following unfree dependencies must come round.
+  std::vector<std::size_t> way;
+  auto here = static_cast<std::size_t>(bound - free.begin());
+  while (std::find(way.begin(), way.end(), here) == way.end()) {
+    way.push_back(here);
+    for (const std::string& id : texts(*tasks[here], "depends_on"))
+      if (const auto next = index.find(id); next != index.end() && !free[next->second]) {
+        here = next->second;
+        break;
+      }
+  }
+  std::string round;
+  for (auto step = std::find(way.begin(), way.end(), here); step != way.end(); ++step)
+    round += text_of(*tasks[*step], "id") + " -> ";
+  findings.push_back(
+      finding(Severity::error, "S2", at(here, "depends_on"),
+              "groups depend on each other: " + round + text_of(*tasks[here], "id")));
+}
+
+/// S3, S4: each group is in one list, and in the one its status says.
+void lists(const Value& pm, const Tasks& tasks, Findings& findings) {
+  constexpr std::array kLists = {std::string_view("completed_groups"),
+                                 std::string_view("in_progress_groups"),
+                                 std::string_view("pending_groups")};
+  std::map<std::string, std::string_view> seen;
+  for (const std::string_view list : kLists) {
+    std::size_t n = 0;
+    for (const std::string& id : texts(pm, list)) {
+      const std::string pointer = "/" + std::string(list) + "/" + std::to_string(n++);
+      if (const auto [other, first] = seen.emplace(id, list); !first)
+        findings.push_back(
+            finding(Severity::warning, "S3", pointer,
+                    "`" + id + "` is in " + std::string(other->second) + " as well"));
+      const auto task = std::find_if(tasks.begin(), tasks.end(),
+                                     [&](const Value* t) { return json::text(*t, "id") == id; });
+      const auto status = task == tasks.end() ? std::nullopt : json::text(**task, "status");
+      if (status && (list == kLists.front()) != (status == "complete"))
+        findings.push_back(
+            finding(Severity::warning, "S4", pointer,
+                    "`" + id + "` is listed here, but its group is " + std::string(*status)));
+    }
+  }
+}
+
+/// S15: the percentage counts groups.
+void percentage(const Value& pm, const Tasks& tasks, Findings& findings) {
+  const auto given = json::number(pm, "completion_percentage");
+  if (!given || tasks.empty() || json::child(pm, "completed_groups") == nullptr)
+    return;
+  const auto done = static_cast<double>(texts(pm, "completed_groups").size());
+  const double real = 100.0 * done / static_cast<double>(tasks.size());
+  if (std::abs(*given - real) > kPercentTolerance)
+    findings.push_back(finding(Severity::warning, "S15", "/completion_percentage",
+                               "is not the share of completed groups, which is " +
+                                   std::to_string(static_cast<int>(std::lround(real)))));
+}
+
+/// S23: groups that may run side by side must not share files.
+void shared_files(const Value& pm, const Tasks& tasks, Findings& findings) {
+  std::map<std::string, std::int64_t> phases;
+  for (const Value* const phase : items(pm, "execution_phases"))
+    for (const std::string& id : texts(*phase, "group_ids"))
+      phases.emplace(id, json::integer(*phase, "phase_number").value_or(0));
+  std::map<std::pair<std::int64_t, std::string>, std::string> owners;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const std::string id = text_of(*tasks[i], "id");
+    std::size_t n = 0;
+    for (const std::string& file : texts(*tasks[i], "files_affected")) {
+      const auto [owner, first] = owners.emplace(std::pair(phases[id], file), id);
+      if (!first && owner->second != id)
+        findings.push_back(finding(Severity::warning, "S23",
+                                   at(i, "files_affected/") + std::to_string(n),
+                                   "`" + file + "` belongs to group " + owner->second +
+                                       " of the same phase as well; they will not run side by "
+                                       "side"));
+      ++n;
+    }
+  }
+}
+
+}  // namespace
+
+Findings check_plan(const Value& pm) {
+  Findings findings;
+  const Tasks tasks = items(pm, "task_groups");
+  unknown_dependencies(tasks, findings);
+  cycles(tasks, findings);
+  lists(pm, tasks, findings);
+  if (json::text(pm, "mode") == "simple" && tasks.size() > 1)
+    findings.push_back(finding(Severity::warning, "S5", "/task_groups",
+                               "simple mode has one group, not " + std::to_string(tasks.size())));
+  percentage(pm, tasks, findings);
+  const Value* const mode = json::child(pm, "mode");
+  if (mode != nullptr && mode->IsNull() &&
+      (!tasks.empty() || json::integer(pm, "iteration").value_or(0) > 0))
+    findings.push_back(finding(Severity::error, "S21", "/mode",
+                               "is null although the project manager has been at work"));
+  shared_files(pm, tasks, findings);
+  return findings;
+}
+
+}  // namespace baton::coordination

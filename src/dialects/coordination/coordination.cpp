@@ -1,0 +1,142 @@
+#include "dialects/coordination/coordination.h"
+
+#include <algorithm>
+#include <array>
+
+#include "dialects/coordination/check.h"
+#include "dialects/coordination/create.h"
+#include "dialects/coordination/evidence.h"
+#include "dialects/coordination/merge.h"
+#include "dialects/coordination/orchestrator.h"
+#include "dialects/coordination/prompts.h"
+#include "dialects/coordination/routing.h"
+#include "dialects/coordination/session.h"
+#include "dialects/coordination/starts.h"
+
+namespace baton {
+namespace coordination {
+namespace {
+
+constexpr Millis kLinger{60'000};
+
+Stages stages(const View& view) {
+  const Scene scene(view);
+  Stages stages;
+  for (const Group& group : scene.plan.groups)
+    stages[group.id] = stage_of(scene, group);
+  if (const Standing stands = standing(scene); stands != Standing::none)
+    stages[Subject(kSession)] = word(stands);
+  return stages;
+}
+
+/// Agents that have handed on and do not leave, and those that do not move (page section 2.6).
+void release(const Scene& scene, Decision& decision) {
+  decision.releases.push_back(Release{
+      "", "", false, kLinger, "the work was handed on and the process did not leave by itself"});
+  if (scene.options.stall == Millis(0))
+    return;
+  for (const Run& run : scene.view.runs) {
+    const auto group = scene.memo.groups.find(run.key.subject);
+    const auto stage = scene.view.stages.find(run.key.subject);
+    if (!run.live() || group == scene.memo.groups.end() || stage == scene.view.stages.end())
+      continue;
+    const Time moved = std::max(run.started, Time(Millis(group->second.changed_ms)));
+    const Time due = moved + scene.options.stall;
+    const std::string why = std::string(kStalled) + ": " + run.key.subject +
+                            " has not changed since " + iso_time(moved);
+    if (scene.view.now >= due)
+      decision.notices.push_back(Notice{"stalled", run.key.subject, why});
+    else
+      decision.wake = std::min(decision.wake.value_or(due), due);
+    const Time since = std::max(stage->second.since, run.started);
+    decision.releases.push_back(
+        Release{run.key.role, run.key.subject, true, due + kLinger - since, why});
+  }
+}
+
+/// A session that starts and starts is held for a person (max_spawns).
+void cap(const Scene& scene, Decision& decision) {
+  if (scene.memo.spawns < scene.options.max_spawns || decision.desired.empty())
+    return;
+  const std::string why = "the session has started " + std::to_string(scene.memo.spawns) +
+                          " agents (max_spawns of the dialect's options)";
+  for (const Desired& wanted : decision.desired)
+    decision.holds.push_back(Hold{wanted.role, wanted.subject, "max_spawns", why});
+  decision.desired.clear();
+  decision.failed = true;
+}
+
+Control control(Standing standing) {
+  switch (standing) {
+    case Standing::none:
+    case Standing::no_requirements:
+    case Standing::completed:
+      return Control::idle;
+    case Standing::planning:
+    case Standing::working:
+    case Standing::phase_check:
+    case Standing::final_check:
+      return Control::run;
+  }
+  return Control::run;
+}
+
+Decision decide(const View& view) {
+  Scene scene(view);
+  Decision decision;
+  Writes writes;
+  if (const Standing stands = standing(scene); stands != Standing::none) {
+    note_starts(scene, writes);
+    note_help(scene);
+    note_documents(scene);
+    answer(scene, decision);
+    apply_messages(scene, writes);
+    apply_inbox(scene, writes, decision);
+    route_session(scene, stands, decision);
+  } else {
+    decision.holds.push_back(Hold{
+        "", "", "no_plan",
+        path_of(scene.options, "pm_state") + " is missing: nothing is started without a plan"});
+  }
+  // The project manager may just have released a phase.
+  const Standing stands = standing(scene);
+  route_groups(scene, stands, writes, decision);
+  cap(scene, decision);
+  release(scene, decision);
+  decision.updates = writes.updates(scene);
+  if (stands != Standing::none) {
+    for (Update& update : mark_read(scene))
+      decision.updates.push_back(std::move(update));
+    write_orchestrator(scene, stands, writes, decision);
+    scene.memo.fresh = false;
+    decision.memo = json_of(scene.memo);
+  } else {
+    decision.memo = view.memo;
+  }
+  decision.control = control(stands);
+  return decision;
+}
+
+constexpr std::array kVerbs = {std::string_view("answer")};
+constexpr std::array kTolerated = {std::string_view("coordination/S17")};
+
+}  // namespace
+}  // namespace coordination
+
+const Dialect& coordination_dialect() {
+  static const Dialect dialect = {
+      .name = "coordination",
+      .verbs = coordination::kVerbs,
+      .files = coordination::files,
+      .stages = coordination::stages,
+      .decide = coordination::decide,
+      .check = coordination::check,
+      .tolerated = coordination::kTolerated,
+      .admit = coordination::admit,
+      .create = coordination::create,
+      .brief = coordination::brief,
+  };
+  return dialect;
+}
+
+}  // namespace baton

@@ -1,0 +1,136 @@
+#include "dialects/coordination/create.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/text.h"
+#include "dialects/coordination/orchestrator.h"
+
+namespace baton::coordination {
+namespace {
+
+/// `20260122_100000` of a time.
+std::string stamp(Time time) {
+  std::string digits;
+  for (const char c : iso_time(time)) {
+    if (c == 'T')
+      digits += '_';
+    else if (std::isdigit(static_cast<unsigned char>(c)) != 0)
+      digits += c;
+  }
+  return digits;
+}
+
+std::string fresh_plan(const std::string& session, const std::string& requirements, Time wall) {
+  return Json::object({{"session_id", session},
+                       {"mode", Json()},
+                       {"original_requirements", requirements},
+                       {"task_groups", Json::array()},
+                       {"completed_groups", Json::array()},
+                       {"in_progress_groups", Json::array()},
+                       {"pending_groups", Json::array()},
+                       {"iteration", 0},
+                       {"last_update", iso_time(wall)}})
+      .pretty();
+}
+
+/// The session the folder is in already, or a fresh name.
+std::string session_of(const View& view) {
+  for (const std::string_view kind : {"pm_state", "orchestrator_state"})
+    if (const Value* const state = root(view.docs, kind))
+      if (std::string id = text_of(*state, "session_id"); !id.empty())
+        return id;
+  return "v4_" + stamp(view.wall);
+}
+
+Result<std::vector<Update>> ask_for(const Accepted& pm, const std::string& path,
+                                    const std::string& requirements, Time wall) {
+  const std::string given = text_of(pm.document->root(), "original_requirements");
+  if (given == requirements)
+    return std::vector<Update>{};
+  if (!given.empty())
+    return fail(Errc::usage,
+                "the session has its requirements already (`" + printable(given, 60) +
+                    "`); move the folder away for another session",
+                path + "#/original_requirements");
+  return std::vector<Update>{SetMembers{path,
+                                        pm.document->digest(),
+                                        {{"/original_requirements", json::quote(requirements)},
+                                         {"/last_update", json::quote(iso_time(wall))}},
+                                        "a session was asked for"}};
+}
+
+bool known_id(const Value& mailbox, const std::string& id) {
+  const auto all = items(mailbox, "messages");
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Value* message) { return json::text(*message, "id") == id; });
+}
+
+}  // namespace
+
+Result<std::vector<Update>> create(const Request& request, const View& view) {
+  const Options options = options_of(view.options);
+  const std::string requirements = text_of(*request.arguments, "requirements");
+  const std::string session = session_of(view);
+  std::vector<Update> updates;
+  const auto add = [&](std::string_view kind, const std::string& text) {
+    if (find(view.docs, kind) == nullptr)
+      updates.emplace_back(Create{path_of(options, kind), text, "a session was asked for"});
+  };
+  add("group_status", "{}\n");
+  add("orchestrator_state", fresh_orchestrator(session, view.wall));
+  for (const MailboxRow& row : kMailboxes)
+    add(row.kind, "{\n  \"messages\": []\n}\n");
+  const Accepted* const pm = find(view.docs, "pm_state");
+  if (pm == nullptr || requirements.empty()) {
+    // Last, for it is what brings the session to life.
+    add("pm_state", fresh_plan(session, requirements, view.wall));
+    return updates;
+  }
+  auto asked = ask_for(*pm, path_of(options, "pm_state"), requirements, view.wall);
+  if (!asked)
+    return asked;
+  for (Update& update : *asked)
+    updates.push_back(std::move(update));
+  return updates;
+}
+
+Result<std::string> with_message(const Document& document, std::string_view kind,
+                                 const Value& given, Time wall) {
+  const auto box = mailbox(kind);
+  if (!box)
+    return fail(Errc::usage, "there is no mailbox `" + printable(kind, 60) +
+                                 "`; there are dev_to_qa, qa_to_techlead and techlead_to_dev");
+  const MailboxRow& row = kMailboxes.at(*box);
+  if (!given.IsObject() || text_of(given, "group_id").empty())
+    return fail(Errc::usage, "a message is an object with a group_id");
+  for (const auto& [name, must] :
+       {std::pair(std::string_view("from"), row.from), std::pair(std::string_view("to"), row.to)})
+    if (const auto said = json::text(given, name); said && *said != must)
+      return fail(Errc::usage, "`" + std::string(name) + "` of " + std::string(kind) + " is " +
+                                   std::string(must) + ", not `" + printable(*said, 60) + "`");
+  const Value& mailbox = document.root();
+  if (const Value* const list = json::child(mailbox, "messages");
+      list == nullptr || !list->IsArray())
+    return fail(Errc::schema, "the mailbox has no list `messages`");
+  // Two developers may finish within one second: the number tells their messages apart.
+  std::string id = text_of(given, "id");
+  const std::string base = "msg_" + stamp(wall);
+  for (std::size_t n = 1; id.empty(); ++n)
+    if (std::string next = n == 1 ? base : base + "_" + std::to_string(n); !known_id(mailbox, next))
+      id = std::move(next);
+  if (known_id(mailbox, id) && !text_of(given, "id").empty())
+    return fail(Errc::usage, "there is a message `" + printable(id, 80) + "` already");
+  Json message = Json::object({{"id", id},
+                               {"group_id", text_of(given, "group_id")},
+                               {"from", row.from},
+                               {"to", row.to},
+                               {"timestamp", iso_time(wall)}});
+  for (const auto& member : given.GetObject())
+    message.set(std::string_view(member.name.GetString(), member.name.GetStringLength()),
+                member.value);
+  message.set("read", false);
+  return json::splice(document.text(), {json::Edit{"/messages/-", message.dump()}});
+}
+
+}  // namespace baton::coordination

@@ -1,0 +1,157 @@
+#include "dialects/coordination/evidence.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/digest.h"
+#include "dialects/coordination/merge.h"
+#include "dialects/coordination/starts.h"
+
+namespace baton::coordination {
+namespace {
+
+struct Hint {
+  std::string_view kind;
+  std::string_view word;
+  Status status;
+};
+constexpr std::array kHints = {
+    Hint{"dev_to_qa", "READY_FOR_QA", Status::waiting_qa},
+    Hint{"dev_to_qa", "READY_FOR_REVIEW", Status::waiting_review},
+    Hint{"qa_to_techlead", "PASS", Status::waiting_review},
+    Hint{"qa_to_techlead", "FAIL", Status::qa_failed},
+    Hint{"techlead_to_dev", "approved", Status::complete},
+    Hint{"techlead_to_dev", "changes_requested", Status::changes_requested},
+};
+
+/// The role whose work a status waits for, when the status alone has not moved.
+std::string_view worker_of(Status status) {
+  switch (status) {
+    case Status::dev_working:
+      return kDeveloper;
+    case Status::waiting_qa:
+    case Status::qa_testing:
+      return kQa;
+    case Status::waiting_review:
+    case Status::tech_review:
+      return kTechLead;
+    case Status::pending:
+    case Status::dev_blocked:
+    case Status::qa_failed:
+    case Status::changes_requested:
+    case Status::complete:
+      return "";
+  }
+  return "";
+}
+
+Json feedback_of(const Scene& scene, const Group& group, const Value& message) {
+  Json all = Json::array();
+  for (const Value* const old : items(*group.entry, "tech_lead_feedback"))
+    all.push(Json(*old));
+  const std::string sent = text_of(message, "timestamp");
+  all.push(Json::object({{"iteration", Json(group.counters.tech_lead)},
+                         {"decision", text_of(message, "decision")},
+                         {"feedback", text_of(message, "feedback")},
+                         {"timestamp", sent.empty() ? iso_time(scene.view.wall) : sent}}));
+  return all;
+}
+
+void take_over(const Scene& scene, const Group& group, const Hint& hint, const Value& message,
+               Writes& writes) {
+  std::vector<std::pair<std::string_view, Json>> members = {{"status", word(hint.status)},
+                                                            {"current_agent", "none"}};
+  if (hint.kind == "techlead_to_dev")
+    members.emplace_back("tech_lead_feedback", feedback_of(scene, group, message));
+  if (hint.status == Status::complete)
+    members.emplace_back("end_time", iso_time(scene.view.wall));
+  writes.set(scene, group, members);
+  writes.because(group.id + ": " + std::string(hint.kind) + " says " + std::string(hint.word));
+}
+
+/// The run whose work the status still shows, when it has ended.
+const Run* writer_of(const Scene& scene, const Group& group) {
+  const std::string_view role = worker_of(group.status);
+  if (role.empty() || group.entry == nullptr || scene.present(group.id) != nullptr)
+    return nullptr;
+  const Run* const last = scene.job(role, group.id).last;
+  return last == nullptr || last->live() ? nullptr : last;
+}
+
+}  // namespace
+
+void apply_messages(Scene& scene, Writes& writes) {
+  for (const Group& group : scene.plan.groups) {
+    const Run* const run = writer_of(scene, group);
+    if (run == nullptr)
+      continue;
+    const std::size_t box = outbox(run->key.role).value_or(0);
+    const auto sent = messages(scene.view.docs, box, group.id);
+    const auto memo = scene.memo.runs.find(run->id);
+    if (memo == scene.memo.runs.end() || sent.size() <= memo->second.mail.at(box))
+      continue;
+    const Value& newest = *sent.back().value;
+    const auto said = json::text(newest, kMailboxes.at(box).result);
+    const auto* const hint = std::find_if(kHints.begin(), kHints.end(), [&](const Hint& h) {
+      return h.kind == kMailboxes.at(box).kind && said == h.word;
+    });
+    if (hint != kHints.end())
+      take_over(scene, group, *hint, newest, writes);
+  }
+}
+
+void apply_inbox(Scene& scene, Writes& writes, Decision& decision) {
+  for (const auto& [path, accepted] : scene.view.docs) {
+    if (accepted.kind != "inbox" || accepted.part.empty() || !accepted.present)
+      continue;
+    const std::string digest = hex(accepted.document->digest());
+    std::string& seen = scene.memo.inbox[accepted.part];
+    if (seen == digest)
+      continue;
+    seen = digest;
+    const Group* const group = scene.plan.find(accepted.part);
+    if (group == nullptr)
+      continue;
+    EntryVerdict verdict = judge_entry(scene, group->id, group->entry, &accepted.document->root());
+    if (verdict.kind != EntryVerdict::Kind::taken) {
+      decision.notices.push_back(Notice{"refused", group->id, path + ": " + verdict.why});
+      continue;
+    }
+    const std::string pointer = "/" + json::pointer_token(group->id);
+    writes.group_edits.push_back(json::Edit{pointer, verdict.entry.dump()});
+    writes.because(path + " is folded in");
+  }
+}
+
+std::vector<Update> mark_read(const Scene& scene) {
+  std::array<std::vector<json::Edit>, kMailboxes.size()> edits;
+  for (const Run& run : scene.view.runs) {
+    const auto box = inbox(run.key.role);
+    const auto memo = scene.memo.runs.find(run.id);
+    const auto stage = scene.view.stages.find(run.key.subject);
+    if (!box || memo == scene.memo.runs.end() || run.outcome != Outcome::succeeded ||
+        stage == scene.view.stages.end() || stage->second.generation <= run.key.generation)
+      continue;
+    const auto given = messages(scene.view.docs, *box, run.key.subject);
+    const std::size_t count = std::min<std::size_t>(given.size(), memo->second.mail.at(*box));
+    for (std::size_t i = 0; i < count; ++i) {
+      json::Edit edit{"/messages/" + std::to_string(given[i].index) + "/read", "true"};
+      auto& list = edits.at(*box);
+      if (!json::boolean(*given[i].value, "read").value_or(false) &&
+          std::find(list.begin(), list.end(), edit) == list.end())
+        list.push_back(std::move(edit));
+    }
+  }
+  std::vector<Update> updates;
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    const Accepted* const file = find(scene.view.docs, kMailboxes.at(i).kind);
+    if (edits.at(i).empty() || file == nullptr || !file->present)
+      continue;
+    updates.emplace_back(SetMembers{path_of(scene.options, kMailboxes.at(i).kind),
+                                    file->document->digest(), edits.at(i),
+                                    "messages that were acted upon are read"});
+  }
+  return updates;
+}
+
+}  // namespace baton::coordination

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "dialects/coordination/writes.h"
+
+namespace baton::coordination {
+
+/// Agents that have sent their hand-off but forgotten the status: once the writer has ended, what
+/// its message says is written into group_status. Only messages that came after its run began.
+void apply_messages(Scene& scene, Writes& writes);
+
+/// Folds `inbox/{group}.json` into group_status, each version once, by the rules for entries.
+void apply_inbox(Scene& scene, Writes& writes, Decision& decision);
+
+/// Messages a run was given are read when it has ended well and its group has moved on.
+std::vector<Update> mark_read(const Scene& scene);
+
+}  // namespace baton::coordination

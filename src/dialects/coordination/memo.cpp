@@ -1,0 +1,135 @@
+#include "dialects/coordination/memo.h"
+
+#include <algorithm>
+
+#include "dialects/coordination/folder.h"
+
+namespace baton::coordination {
+namespace {
+
+std::uint64_t count(const Value& object, std::string_view name) {
+  const auto number = json::integer(object, name);
+  return number && *number > 0 ? static_cast<std::uint64_t>(*number) : 0;
+}
+
+MailCount mail_of(const Value& object) {
+  MailCount mail{};
+  const auto list = items(object, "mail");
+  for (std::size_t i = 0; i < mail.size() && i < list.size(); ++i)
+    mail.at(i) =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(0, json::integer(*list[i]).value_or(0)));
+  return mail;
+}
+
+Json json_of(const MailCount& mail) {
+  Json list = Json::array();
+  for (const std::uint64_t number : mail)
+    list.push(Json(number));
+  return list;
+}
+
+template <class Texts>
+Json list_of(const Texts& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts)
+    list.push(text);
+  return list;
+}
+
+template <class Read>
+void each(const Value& object, std::string_view name, const Read& read) {
+  const Value* const map = json::child(object, name);
+  if (map == nullptr || !map->IsObject())
+    return;
+  for (const auto& member : map->GetObject())
+    read(std::string(member.name.GetString(), member.name.GetStringLength()), member.value);
+}
+
+GroupMemo group_of(const Value& value) {
+  GroupMemo group;
+  group.history = texts(value, "history");
+  group.changed_ms = json::integer(value, "changed_ms").value_or(0);
+  group.mail = mail_of(value);
+  group.unblocks = count(value, "unblocks");
+  group.base_developer = json::integer(value, "base_developer").value_or(0);
+  group.base_qa = json::integer(value, "base_qa").value_or(0);
+  group.base_tech_lead = json::integer(value, "base_tech_lead").value_or(0);
+  for (std::string& run : texts(value, "helped"))
+    group.helped.insert(std::move(run));
+  group.interventions = texts(value, "interventions");
+  group.turn_generation = count(value, "turn_generation");
+  each(value, "turn_base", [&](const std::string& role, const Value& turn) {
+    group.turn_base[role] = static_cast<std::uint32_t>(json::integer(turn).value_or(0));
+  });
+  group.block = text_of(value, "block");
+  group.answer = text_of(value, "answer");
+  group.held = json::boolean(value, "held").value_or(false);
+  return group;
+}
+
+Json json_of(const GroupMemo& group) {
+  Json turns = Json::object();
+  for (const auto& [role, turn] : group.turn_base)
+    turns.set(role, Json(static_cast<std::uint64_t>(turn)));
+  return Json::object({{"history", list_of(group.history)},
+                       {"changed_ms", Json(group.changed_ms)},
+                       {"mail", json_of(group.mail)},
+                       {"unblocks", Json(group.unblocks)},
+                       {"base_developer", Json(group.base_developer)},
+                       {"base_qa", Json(group.base_qa)},
+                       {"base_tech_lead", Json(group.base_tech_lead)},
+                       {"helped", list_of(group.helped)},
+                       {"interventions", list_of(group.interventions)},
+                       {"turn_generation", Json(group.turn_generation)},
+                       {"turn_base", turns},
+                       {"block", group.block},
+                       {"answer", group.answer},
+                       {"held", group.held}});
+}
+
+}  // namespace
+
+Memo memo_of(const Json& json) {
+  Memo memo;
+  const Value& value = *json;
+  memo.fresh = !value.IsObject();
+  memo.spawns = count(value, "spawns");
+  memo.refused = json::boolean(value, "refused").value_or(false);
+  memo.final_pm = text_of(value, "final_pm");
+  memo.phase_checked = json::integer(value, "phase_checked").value_or(0);
+  memo.last_phase = text_of(value, "last_phase");
+  each(value, "inbox", [&](const std::string& part, const Value& digest) {
+    memo.inbox[part] = json::text(digest).value_or("");
+  });
+  each(value, "groups",
+       [&](const std::string& id, const Value& group) { memo.groups[id] = group_of(group); });
+  each(value, "runs", [&](const std::string& id, const Value& run) {
+    memo.runs[id] = RunMemo{json::boolean(run, "counted").value_or(false),
+                            json::boolean(run, "group").value_or(false), mail_of(run)};
+  });
+  return memo;
+}
+
+Json json_of(const Memo& memo) {
+  Json inbox = Json::object();
+  for (const auto& [part, digest] : memo.inbox)
+    inbox.set(part, digest);
+  Json groups = Json::object();
+  for (const auto& [id, group] : memo.groups)
+    groups.set(id, json_of(group));
+  Json runs = Json::object();
+  for (const auto& [id, run] : memo.runs)
+    runs.set(id,
+             Json::object(
+                 {{"counted", run.counted}, {"group", run.group}, {"mail", json_of(run.mail)}}));
+  return Json::object({{"spawns", Json(memo.spawns)},
+                       {"refused", memo.refused},
+                       {"final_pm", memo.final_pm},
+                       {"phase_checked", Json(memo.phase_checked)},
+                       {"last_phase", memo.last_phase},
+                       {"inbox", inbox},
+                       {"groups", groups},
+                       {"runs", runs}});
+}
+
+}  // namespace baton::coordination

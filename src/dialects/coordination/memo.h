@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "core/flow.h"
+
+namespace baton::coordination {
+
+/// How many messages of each mailbox (words.h) there were for one group.
+using MailCount = std::array<std::uint64_t, 3>;
+
+/// What baton remembers of one group besides its documents.
+struct GroupMemo {
+  /// Digests of the entries accepted so far, oldest first; what equals one of them is stale.
+  std::vector<std::string> history;
+  std::int64_t changed_ms = 0;  ///< when the last of them came, on baton's clock
+  MailCount mail{};
+  std::uint64_t unblocks = 0;  ///< `unblocked` decisions seen before the present block
+  /// Counters as they were at the last help; escalation counts from here.
+  std::int64_t base_developer = 0;
+  std::int64_t base_qa = 0;
+  std::int64_t base_tech_lead = 0;
+  std::set<std::string> helped;            ///< runs that helped and are dealt with
+  std::vector<std::string> interventions;  ///< runs of the project manager among them
+  /// In the generation `turn_generation` turns of a role count from here: what came before was
+  /// settled by help.
+  std::uint64_t turn_generation = 0;
+  std::map<std::string, std::uint32_t> turn_base;
+  std::string block;   ///< why baton itself blocked the group: `guidance`, `troubleshoot`
+  std::string answer;  ///< what a person has said about it
+  bool held = false;   ///< it waits for a person, and the log says so
+  bool operator==(const GroupMemo&) const = default;
+};
+
+/// What baton remembers of one run it has seen.
+struct RunMemo {
+  bool counted = false;  ///< it stands in the counters
+  bool group = false;    ///< ... also in those of its group
+  MailCount mail{};      ///< what was there when it was started
+  bool operator==(const RunMemo&) const = default;
+};
+
+/// The dialect's private memory of a session; journalled.
+struct Memo {
+  bool fresh = true;  ///< nothing was remembered yet
+  std::uint64_t spawns = 0;
+  bool refused = false;  ///< a completion came too early; a final check has to follow
+  std::string final_pm;  ///< digest of pm_state when a final check was started
+  std::int64_t phase_checked = 0;
+  std::string last_phase;                    ///< current_phase of the most recent start
+  std::map<std::string, std::string> inbox;  ///< digest of each inbox file folded in
+  std::map<std::string, GroupMemo> groups;
+  std::map<RunId, RunMemo> runs;
+  bool operator==(const Memo&) const = default;
+};
+
+Memo memo_of(const Json& json);
+Json json_of(const Memo& memo);
+
+}  // namespace baton::coordination

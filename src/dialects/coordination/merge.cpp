@@ -1,0 +1,189 @@
+#include "dialects/coordination/merge.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace baton::coordination {
+namespace {
+
+std::string name_of(const Value& name) {
+  return std::string(name.GetString(), name.GetStringLength());
+}
+
+Finding broken(std::string_view rule, std::string pointer, std::string message) {
+  Finding finding;
+  finding.rule = "coordination/" + std::string(rule);
+  finding.pointer = std::move(pointer);
+  finding.message = std::move(message);
+  return finding;
+}
+
+Admission restore(std::string_view rule, std::string pointer, const std::string& why) {
+  Admission admission;
+  admission.verdict = Admission::Verdict::restore;
+  admission.why = why;
+  admission.findings.push_back(broken(rule, std::move(pointer), why));
+  return admission;
+}
+
+Admission merged(const Document& after, const std::vector<json::Edit>& edits, std::string why) {
+  Admission admission;
+  auto text = json::splice(after.text(), edits);
+  if (!text)
+    return admission;
+  admission.verdict = Admission::Verdict::merged;
+  admission.text = std::move(*text);
+  admission.why = std::move(why);
+  return admission;
+}
+
+/// The groups of both versions, each once.
+std::vector<std::string> group_ids(const Value& before, const Value& after) {
+  std::vector<std::string> ids;
+  for (const Value* const version : {&after, &before})
+    for (const auto& member : version->GetObject())
+      if (const std::string id = name_of(member.name);
+          !metadata(id) && std::find(ids.begin(), ids.end(), id) == ids.end())
+        ids.push_back(id);
+  return ids;
+}
+
+/// Each group by itself (T1, T2, T4): several agents overwrite the whole file from copies of their
+/// own.
+Admission admit_groups(const Scene& scene, const Change& change) {
+  const Value& before = change.before->root();
+  const Value& after = change.after.root();
+  std::vector<json::Edit> edits;
+  std::string why;
+  std::string refused_at;
+  Findings findings;
+  bool something_new = false;
+  for (const std::string& id : group_ids(before, after)) {
+    const Value* const old = json::child(before, id);
+    const Value* const now = json::child(after, id);
+    const EntryVerdict verdict = judge_entry(scene, id, old, now);
+    const std::string pointer = "/" + json::pointer_token(id);
+    if (verdict.kind == EntryVerdict::Kind::refused) {
+      refused_at = pointer + "/status";
+      findings.push_back(broken("T1", refused_at, verdict.why));
+    }
+    const Json given = now == nullptr ? Json() : Json(*now);
+    if (verdict.kind == EntryVerdict::Kind::taken && (old == nullptr || !json::equal(*old, *given)))
+      something_new = true;
+    if (verdict.entry == given)
+      continue;
+    edits.push_back(json::Edit{pointer, verdict.entry.is_null() ? "" : verdict.entry.dump()});
+    const std::string reason =
+        verdict.why.empty() ? id + " had lost counters or entries of lists" : verdict.why;
+    why += (why.empty() ? "" : "; ") + reason;
+  }
+  if (edits.empty())
+    return {};
+  if (!refused_at.empty() && !something_new)
+    return restore("T1", refused_at, why);
+  Admission admission = merged(change.after, edits, why);
+  admission.findings = std::move(findings);
+  return admission;
+}
+
+std::map<std::string, const Value*> by_id(const Value& file) {
+  std::map<std::string, const Value*> all;
+  for (const Value* const message : items(file, "messages"))
+    all.emplace(text_of(*message, "id"), message);
+  return all;
+}
+
+/// A message once sent stays as it is; only `read` may become true (T3).
+Json settled_message(const Value& before, const Value* after) {
+  Json message(before);
+  if (after != nullptr && json::boolean(*after, "read").value_or(false))
+    message.set("read", true);
+  return message;
+}
+
+Admission admit_messages(const Change& change) {
+  const Value& before = change.before->root();
+  const auto given = by_id(change.after.root());
+  std::vector<Json> all;
+  std::set<std::string> known;
+  for (const Value* const message : items(before, "messages")) {
+    const std::string id = text_of(*message, "id");
+    const auto now = given.find(id);
+    all.push_back(settled_message(*message, now == given.end() ? nullptr : now->second));
+    known.insert(id);
+  }
+  for (const Value* const message : items(change.after.root(), "messages"))
+    if (!known.contains(text_of(*message, "id")))
+      all.emplace_back(*message);
+  const Json settled = Json::array(all);
+  const Value* const list = json::child(change.after.root(), "messages");
+  if (list != nullptr && json::equal(*list, *settled))
+    return {};
+  return merged(change.after, {json::Edit{"/messages", settled.dump()}},
+                "messages that were sent before were missing or changed");
+}
+
+/// The project manager counts its runs; fewer than before is an old copy (T5). What was asked for
+/// is not the agents' to change (T6).
+Admission admit_plan(const Scene& scene, const Change& change) {
+  const Value& before = change.before->root();
+  const Value& after = change.after.root();
+  const auto had = json::integer(before, "iteration").value_or(0);
+  const auto has = json::integer(after, "iteration").value_or(0);
+  if (has < had)
+    return restore("T5", "/iteration",
+                   "iteration went back from " + std::to_string(had) + " to " +
+                       std::to_string(has) + ": an old copy of the plan");
+  const std::string asked = text_of(before, "original_requirements");
+  const bool agents = std::any_of(scene.view.runs.begin(), scene.view.runs.end(),
+                                  [](const Run& run) { return run.live(); });
+  if (!asked.empty() && agents && asked != text_of(after, "original_requirements"))
+    return merged(change.after, {json::Edit{"/original_requirements", json::quote(asked)}},
+                  "original_requirements are not the agents' to change");
+  return {};
+}
+
+/// baton writes orchestrator_state. Others may say that the session is completed, when it is, and
+/// may add members of their own (T7).
+Admission admit_orchestrator(const Scene& scene, const Change& change) {
+  const Value& before = change.before->root();
+  const Value& after = change.after.root();
+  const bool agents = std::any_of(scene.view.runs.begin(), scene.view.runs.end(),
+                                  [](const Run& run) { return run.live(); });
+  const auto status = json::text(after, "status");
+  if (status != json::text(before, "status")) {
+    if (status == "completed" && !scene.plan.all_complete())
+      return restore("S17", "/status", "the session is not completed: not every group is complete");
+    if (agents && status != "completed")
+      return restore("T7", "/status", "the status of the session is baton's to write");
+  }
+  for (const std::string_view name :
+       {"session_id", "iteration", "total_spawns", "active_agents", "decisions_log"}) {
+    const Value* const old = json::child(before, name);
+    const Value* const now = json::child(after, name);
+    if ((old == nullptr) != (now == nullptr) || (old != nullptr && !json::equal(*old, *now)))
+      return restore("T7", "/" + std::string(name),
+                     "`" + std::string(name) + "` is baton's to write");
+  }
+  return {};
+}
+
+}  // namespace
+
+Admission admit(const View& view, const Change& change) {
+  if (change.before == nullptr)
+    return {};
+  if (mailbox(change.kind))
+    return admit_messages(change);
+  const Scene scene(view);
+  if (change.kind == "group_status")
+    return admit_groups(scene, change);
+  if (change.kind == "pm_state")
+    return admit_plan(scene, change);
+  if (change.kind == "orchestrator_state")
+    return admit_orchestrator(scene, change);
+  return {};
+}
+
+}  // namespace baton::coordination

@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <functional>
+
+#include "dialects/coordination/merge.h"
+#include "dialects/coordination/starts.h"
+
+namespace baton::coordination {
+namespace {
+
+/// Counters never go down: a copy that lags behind takes the larger one.
+void keep_counters(const Value& before, const Value& after, Json& entry) {
+  const Value* const old = json::child(before, "iterations");
+  if (old == nullptr || !old->IsObject())
+    return;
+  Json counters = Json::object();
+  if (const Value* const given = json::child(after, "iterations"); given != nullptr)
+    if (given->IsObject())
+      counters = Json(*given);
+  bool lags = false;
+  for (const auto& member : old->GetObject()) {
+    const std::string name(member.name.GetString(), member.name.GetStringLength());
+    const auto had = json::integer(member.value);
+    const auto has = json::integer(*counters, name);
+    if (!had || (has && *has >= *had))
+      continue;
+    counters.set(name, Json(*had));
+    lags = true;
+  }
+  if (lags)
+    entry.set("iterations", counters);
+}
+
+using Same = std::function<bool(const Value&, const Value&)>;
+
+/// What was in the list stays in it, in front.
+void keep_items(const Value& before, const Value& after, std::string_view name, const Same& same,
+                Json& entry) {
+  const auto given = items(after, name);
+  std::vector<Json> all;
+  bool lost = false;
+  for (const Value* const old : items(before, name)) {
+    const bool there = std::any_of(given.begin(), given.end(),
+                                   [&](const Value* item) { return same(*old, *item); });
+    if (!there)
+      all.emplace_back(*old);
+    lost = lost || !there;
+  }
+  if (!lost)
+    return;
+  for (const Value* const item : given)
+    all.emplace_back(*item);
+  entry.set(name, Json::array(all));
+}
+
+bool same_feedback(const Value& a, const Value& b) {
+  return json::integer(a, "iteration") == json::integer(b, "iteration") &&
+         json::text(a, "timestamp") == json::text(b, "timestamp") &&
+         json::text(a, "decision") == json::text(b, "decision");
+}
+
+bool same_blocker(const Value& a, const Value& b) {
+  return json::text(a, "description") == json::text(b, "description");
+}
+
+Json completed(const Value& before, const Value& after) {
+  Json entry(after);
+  keep_counters(before, after, entry);
+  keep_items(before, after, "commits", json::equal, entry);
+  keep_items(before, after, "files_modified", json::equal, entry);
+  keep_items(before, after, "tech_lead_feedback", same_feedback, entry);
+  // A blocker may be worded anew; only a shorter list has forgotten some.
+  if (items(after, "blockers").size() < items(before, "blockers").size())
+    keep_items(before, after, "blockers", same_blocker, entry);
+  for (const std::string_view name : {"start_time", "branch_name", "group_name"})
+    if (const Value* const had = json::child(before, name); had != nullptr && !had->IsNull())
+      if (const Value* const has = json::child(after, name); has == nullptr || has->IsNull())
+        entry.set(name, *had);
+  return entry;
+}
+
+/// Completion is the tech lead's word, or a person's when nobody works on the group.
+bool may_complete(const Scene& scene, const std::string& id) {
+  const Run* const run = scene.live(id);
+  if (run == nullptr)
+    return true;
+  return std::any_of(scene.view.runs.begin(), scene.view.runs.end(), [&](const Run& other) {
+    return other.live() && other.key.subject == id && other.key.role == kTechLead;
+  });
+}
+
+EntryVerdict keep(EntryVerdict::Kind kind, const Value* before, std::string why) {
+  return {kind, before == nullptr ? Json() : Json(*before), std::move(why)};
+}
+
+}  // namespace
+
+EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value* before,
+                         const Value* after) {
+  using Kind = EntryVerdict::Kind;
+  const bool manager = scene.live_manager() != nullptr;
+  if (after == nullptr) {
+    // A group the project manager has taken out of the plan may go; with any other one, whoever
+    // wrote the file had not seen it, or has dropped it.
+    const Group* const group = scene.plan.find(id);
+    const bool dropped = group == nullptr || !scene.plan.planned(*group);
+    if (before == nullptr || (manager && dropped && scene.live_worker(id) == nullptr))
+      return {};
+    return keep(Kind::stale, before, id + " was missing");
+  }
+  if (before != nullptr && json::equal(*before, *after))
+    return {Kind::taken, Json(*after), ""};
+  if (const auto memo = scene.memo.groups.find(id); memo != scene.memo.groups.end()) {
+    const auto& history = memo->second.history;
+    if (std::find(history.begin(), history.end(), entry_digest(*after)) != history.end())
+      return keep(Kind::stale, before, id + " was a copy of an earlier version");
+  }
+  const Status from = before == nullptr
+                          ? Status::pending
+                          : parse_status(text_of(*before, "status")).value_or(Status::pending);
+  const Status to = parse_status(text_of(*after, "status")).value_or(from);
+  const std::string move =
+      id + " may not go from " + std::string(word(from)) + " to " + std::string(word(to));
+  if (!legal_move(from, to) && !(to == Status::pending && manager))
+    return keep(Kind::refused, before, move);
+  if (to == Status::complete && from != Status::complete && !may_complete(scene, id))
+    return keep(Kind::refused, before, move + " by anybody but the tech lead");
+  return {Kind::taken, before == nullptr ? Json(*after) : completed(*before, *after), ""};
+}
+
+}  // namespace baton::coordination

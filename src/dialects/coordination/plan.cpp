@@ -1,0 +1,172 @@
+#include "dialects/coordination/plan.h"
+
+#include <algorithm>
+#include <set>
+
+namespace baton::coordination {
+namespace {
+
+std::int64_t counter(const Value* entry, std::string_view name) {
+  const Value* const counters = entry == nullptr ? nullptr : json::child(*entry, "iterations");
+  return counters == nullptr ? 0 : json::integer(*counters, name).value_or(0);
+}
+
+bool has_approval(const FlowState& docs, const Group& group) {
+  if (group.entry != nullptr)
+    for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
+      if (json::text(*feedback, "decision") == "approved")
+        return true;
+  const auto sent = messages(docs, *mailbox("techlead_to_dev"), group.id);
+  return std::any_of(sent.begin(), sent.end(), [](const Message& message) {
+    return json::text(*message.value, "decision") == "approved";
+  });
+}
+
+/// Phases as the project manager lists them; of the others: behind their latest dependency.
+class Phases {
+ public:
+  Phases(const Value& pm, Plan& plan) : plan_(plan) {
+    for (const Value* const phase : items(pm, "execution_phases")) {
+      const auto number = json::integer(*phase, "phase_number");
+      if (!number)
+        continue;
+      for (const std::string& id : texts(*phase, "group_ids"))
+        phases_.emplace(id, *number);
+      if (const auto count = json::integer(*phase, "parallel_count"); count && *count > 0)
+        plan.parallel_counts[*number] = *count;
+    }
+  }
+
+  void settle() {
+    if (phases_.empty())
+      return;
+    for (Group& group : plan_.groups)
+      group.phase = phase(group.id);
+  }
+
+ private:
+  std::int64_t phase(const std::string& id) {
+    if (const auto found = phases_.find(id); found != phases_.end())
+      return found->second;
+    // Cycles are refused by the check; here they only must not go round for ever.
+    if (!visiting_.insert(id).second)
+      return 1;
+    std::int64_t latest = 0;
+    if (const Group* const group = plan_.find(id))
+      for (const std::string& other : group->depends_on)
+        latest = std::max(latest, phase(other));
+    visiting_.erase(id);
+    return phases_[id] = latest + 1;
+  }
+
+  Plan& plan_;
+  std::map<std::string, std::int64_t> phases_;
+  std::set<std::string> visiting_;
+};
+
+Group planned_group(const Value& task) {
+  Group group;
+  group.id = text_of(task, "id");
+  group.task = &task;
+  group.can_parallel = json::boolean(task, "can_parallel").value_or(true);
+  group.depends_on = texts(task, "depends_on");
+  group.files = texts(task, "files_affected");
+  return group;
+}
+
+void add_entries(const Value& status, Plan& plan) {
+  for (const auto& member : status.GetObject()) {
+    const std::string id(member.name.GetString(), member.name.GetStringLength());
+    if (metadata(id) || !member.value.IsObject())
+      continue;
+    auto at = std::find_if(plan.groups.begin(), plan.groups.end(),
+                           [&](const Group& group) { return group.id == id; });
+    if (at == plan.groups.end()) {
+      plan.groups.emplace_back();
+      at = plan.groups.end() - 1;
+      at->id = id;
+    }
+    at->entry = &member.value;
+    at->status = parse_status(text_of(member.value, "status")).value_or(Status::pending);
+    at->counters = Counters{counter(at->entry, "developer"), counter(at->entry, "qa"),
+                            counter(at->entry, "tech_lead")};
+  }
+}
+
+}  // namespace
+
+bool Plan::any_task() const {
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const Group& g) { return g.task != nullptr; });
+}
+
+const Group* Plan::find(std::string_view id) const {
+  const auto found =
+      std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.id == id; });
+  return found == groups.end() ? nullptr : &*found;
+}
+
+bool Plan::planned(const Group& group) const {
+  return group.task != nullptr || !any_task();
+}
+
+bool Plan::all_complete() const {
+  return !groups.empty() && std::all_of(groups.begin(), groups.end(), [](const Group& group) {
+    return group.status == Status::complete;
+  });
+}
+
+std::int64_t Plan::present_phase() const {
+  std::int64_t lowest = 0;
+  bool any = false;
+  for (const Group& group : groups) {
+    if (group.status == Status::complete || !planned(group))
+      continue;
+    lowest = any ? std::min(lowest, group.phase) : group.phase;
+    any = true;
+  }
+  return lowest;
+}
+
+std::string Plan::waits_for(const Group& group) const {
+  // Only success counts: a dependency that is missing was never done.
+  for (const std::string& id : group.depends_on) {
+    const Group* const other = find(id);
+    if (other == nullptr || other->status != Status::complete)
+      return "it depends on " + id + ", which is " +
+             (other == nullptr ? "unknown" : std::string(word(other->status)));
+  }
+  for (const Group& other : groups)
+    if (planned(other) && other.phase < group.phase && other.status != Status::complete)
+      return "phase " + std::to_string(group.phase) + " has not been reached: " + other.id +
+             " of phase " + std::to_string(other.phase) + " is " + std::string(word(other.status));
+  return {};
+}
+
+Plan plan_of(const FlowState& docs) {
+  Plan plan;
+  const Value* const pm = root(docs, "pm_state");
+  if (pm != nullptr && pm->IsObject()) {
+    plan.known = true;
+    const auto mode = json::text(*pm, "mode");
+    plan.decided = mode.has_value();
+    plan.simple = mode == "simple";
+    plan.requirements = text_of(*pm, "original_requirements");
+    for (const Value* const task : items(*pm, "task_groups"))
+      if (Group group = planned_group(*task); plan.find(group.id) == nullptr)
+        plan.groups.push_back(std::move(group));
+  }
+  if (const Value* const status = root(docs, "group_status"); status != nullptr)
+    if (status->IsObject())
+      add_entries(*status, plan);
+  for (Group& group : plan.groups)
+    group.approved = has_approval(docs, group);
+  if (plan.known) {
+    Phases(*pm, plan).settle();
+    std::stable_sort(plan.groups.begin(), plan.groups.end(),
+                     [](const Group& a, const Group& b) { return a.phase < b.phase; });
+  }
+  return plan;
+}
+
+}  // namespace baton::coordination

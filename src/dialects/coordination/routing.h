@@ -1,0 +1,18 @@
+#pragma once
+
+#include "dialects/coordination/session.h"
+#include "dialects/coordination/writes.h"
+
+namespace baton::coordination {
+
+/// The transition table (schemas/coordination/README.md), for every group: who is wanted next, or
+/// why nobody is. May block a group whose developer does not come forward.
+void route_groups(Scene& scene, Standing standing, Writes& writes, Decision& decision);
+
+/// One project manager at a time.
+Claim manager_claim(const Scene& scene);
+
+/// A person has answered for a group that was held: it is tried anew.
+void answer(Scene& scene, Decision& decision);
+
+}  // namespace baton::coordination

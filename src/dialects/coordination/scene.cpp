@@ -1,0 +1,162 @@
+#include "dialects/coordination/scene.h"
+
+#include <algorithm>
+
+namespace baton::coordination {
+namespace {
+
+bool failed(const Run& run) {
+  if (run.live() || run.forgiven || run.outcome == Outcome::voided)
+    return false;
+  if (run.outcome == Outcome::stopped)
+    return stalled(run);
+  return run.outcome != Outcome::succeeded;
+}
+
+std::uint32_t max_attempts(const Environment& env, std::string_view role) {
+  const auto found = env.role_retry.find(Role(role));
+  return found == env.role_retry.end() ? env.retry.max_attempts : found->second.max_attempts;
+}
+
+}  // namespace
+
+Scene::Scene(const View& given)
+    : view(given),
+      options(options_of(given.options)),
+      memo(memo_of(given.memo)),
+      plan(plan_of(given.docs)) {}
+
+std::uint64_t Scene::generation(const Subject& subject) const {
+  const auto found = view.stages.find(subject);
+  return found == view.stages.end() ? 0 : found->second.generation;
+}
+
+const Run* Scene::live(const Subject& subject) const {
+  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
+    return run.live() && run.key.subject == subject;
+  });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+const Run* Scene::present(const Subject& subject) const {
+  const std::uint64_t now = generation(subject);
+  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
+    return run.live() && run.key.subject == subject && run.key.generation == now;
+  });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+const Run* Scene::live_worker(const Subject& subject) const {
+  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
+    return run.live() && run.key.subject == subject && run.key.role != kManager;
+  });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+const Run* Scene::live_manager() const {
+  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
+    return run.live() && run.key.role == kManager;
+  });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+Job Scene::job(std::string_view role, const Subject& subject) const {
+  const std::uint64_t now = generation(subject);
+  const auto ours = [&](const Run& run) {
+    return run.key.subject == subject && run.key.role == role && run.key.generation == now;
+  };
+  Job job;
+  std::uint32_t base = 0;
+  if (const auto group = memo.groups.find(subject); group != memo.groups.end())
+    if (const auto turn = group->second.turn_base.find(std::string(role));
+        turn != group->second.turn_base.end() && group->second.turn_generation == now)
+      base = turn->second;
+  job.turn = base;
+  const auto done = [&](const Run& run) {
+    return ours(run) && run.key.turn == job.turn && run.outcome == Outcome::succeeded &&
+           !run.forgiven;
+  };
+  while (std::any_of(view.runs.begin(), view.runs.end(), done))
+    ++job.turn;
+  job.fresh = job.turn - base;
+  for (const Run& run : view.runs) {
+    if (!ours(run))
+      continue;
+    if (run.outcome != Outcome::voided)
+      job.last = &run;
+    if (run.key.turn != job.turn)
+      continue;
+    job.first = job.first == nullptr ? &run : job.first;
+    job.failures += failed(run) ? 1U : 0U;
+  }
+  job.exhausted = job.failures >= max_attempts(view.env, role);
+  return job;
+}
+
+bool stalled(const Run& run) {
+  return run.outcome == Outcome::stopped && run.stop_why.starts_with(kStalled);
+}
+
+std::vector<std::string> open_blockers(const Group& group) {
+  std::vector<std::string> open;
+  if (group.entry != nullptr)
+    for (const Value* const blocker : items(*group.entry, "blockers"))
+      if (!json::boolean(*blocker, "resolved").value_or(false))
+        open.push_back(text_of(*blocker, "description"));
+  return open;
+}
+
+std::uint64_t unblocks(const FlowState& docs, const Group& group) {
+  std::uint64_t count = 0;
+  for (const Message& message : messages(docs, *mailbox("techlead_to_dev"), group.id))
+    count += json::text(*message.value, "decision") == "unblocked" ? 1U : 0U;
+  if (group.entry != nullptr)
+    for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
+      count += json::text(*feedback, "decision") == "unblocked" ? 1U : 0U;
+  return count;
+}
+
+bool unblocked(const Scene& scene, const Group& group) {
+  const auto memo = scene.memo.groups.find(group.id);
+  const std::uint64_t before = memo == scene.memo.groups.end() ? 0 : memo->second.unblocks;
+  if (group.entry == nullptr || unblocks(scene.view.docs, group) <= before ||
+      !open_blockers(group).empty())
+    return false;
+  // The newest word counts, wherever it was said.
+  const auto sent = messages(scene.view.docs, *mailbox("techlead_to_dev"), group.id);
+  if (!sent.empty() && json::text(*sent.back().value, "decision") == "unblocked")
+    return true;
+  const auto feedback = items(*group.entry, "tech_lead_feedback");
+  return !feedback.empty() && json::text(*feedback.back(), "decision") == "unblocked";
+}
+
+MailCount mail_count(const FlowState& docs, std::string_view group) {
+  MailCount count{};
+  for (std::size_t i = 0; i < count.size(); ++i)
+    count.at(i) = messages(docs, i, group).size();
+  return count;
+}
+
+Word stage_of(const Scene& scene, const Group& group) {
+  switch (group.status) {
+    case Status::pending:
+    case Status::dev_working:
+    case Status::qa_failed:
+    case Status::changes_requested:
+      return "dev";
+    case Status::dev_blocked:
+      return unblocked(scene, group) ? "dev" : "blocked";
+    case Status::waiting_qa:
+      return scene.options.qa ? "qa" : "review";
+    case Status::qa_testing:
+      return "qa";
+    case Status::waiting_review:
+    case Status::tech_review:
+      return "review";
+    case Status::complete:
+      return "complete";
+  }
+  return "dev";
+}
+
+}  // namespace baton::coordination

@@ -1,0 +1,226 @@
+#include "dialects/coordination/session.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/digest.h"
+#include "dialects/coordination/routing.h"
+
+namespace baton::coordination {
+namespace {
+
+constexpr std::uint32_t kMostTurns = 2;
+
+const Subject& session() {
+  static const Subject subject(kSession);
+  return subject;
+}
+
+bool claimed_in_plan(const Scene& scene, const Value& pm) {
+  if (json::text(pm, "signal") == scene.options.completion_word)
+    return true;
+  static constexpr std::array kWords = {std::string_view("complete"), std::string_view("COMPLETE"),
+                                        std::string_view("all_complete")};
+  if (const auto status = json::text(pm, "status"))
+    if (std::find(kWords.begin(), kWords.end(), *status) != kWords.end())
+      return true;
+  const auto percent = json::number(pm, "completion_percentage");
+  const Value* const pending = json::child(pm, "pending_groups");
+  const Value* const running = json::child(pm, "in_progress_groups");
+  // A full percentage counts as a word only when it was written after a final check was asked for.
+  const Accepted* const file = find(scene.view.docs, "pm_state");
+  return percent && *percent >= 100.0 && pending != nullptr && pending->IsArray() &&
+         pending->Empty() && running != nullptr && running->IsArray() && running->Empty() &&
+         !scene.memo.final_pm.empty() && hex(file->document->digest()) != scene.memo.final_pm;
+}
+
+/// A finished phase the project manager has not looked at yet, with the next one untouched.
+bool phase_to_check(const Scene& scene) {
+  if (!scene.options.advance_by_manager)
+    return false;
+  const std::int64_t next = scene.plan.present_phase();
+  bool finished = false;
+  for (const Group& group : scene.plan.groups) {
+    finished = finished || (group.phase < next && group.status == Status::complete);
+    if (group.phase == next && group.status != Status::pending)
+      return false;
+  }
+  return finished && scene.memo.phase_checked < next;
+}
+
+void want_manager(const Scene& scene, Word purpose, std::uint32_t turn, std::string why,
+                  Decision& decision) {
+  Desired desired;
+  desired.role = kManager;
+  desired.subject = kSession;
+  desired.purpose = std::move(purpose);
+  desired.turn = turn;
+  desired.claims.push_back(manager_claim(scene));
+  desired.why = std::move(why);
+  decision.desired.push_back(std::move(desired));
+}
+
+void hold(Word reason, std::string why, Decision& decision) {
+  decision.holds.push_back(
+      Hold{Role(kManager), Subject(kSession), std::move(reason), std::move(why)});
+}
+
+std::string list(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts)
+    text += (text.empty() ? "" : "; ") + part;
+  return text;
+}
+
+/// A step of the project manager's own: asked for, once more when nothing came of it, then a
+/// person.
+struct Question {
+  Word purpose;
+  std::string why;
+  Word hold;
+  std::string gave_up;
+  std::uint32_t most_turns = kMostTurns;
+};
+void ask(const Scene& scene, const Question& question, Decision& decision) {
+  if (scene.present(session()) != nullptr)
+    return;
+  const Job job = scene.job(kManager, session());
+  if (job.fresh < question.most_turns) {
+    want_manager(scene, question.purpose, job.turn, question.why, decision);
+    return;
+  }
+  hold(question.hold, question.gave_up + "; `baton answer` with a comment asks again", decision);
+  decision.failed = true;
+}
+
+}  // namespace
+
+std::string_view word(Standing standing) {
+  switch (standing) {
+    case Standing::none:
+      return "";
+    case Standing::no_requirements:
+      return "no_requirements";
+    case Standing::planning:
+      return "planning";
+    case Standing::working:
+      return "working";
+    case Standing::phase_check:
+      return "phase_check";
+    case Standing::final_check:
+      return "final_check";
+    case Standing::completed:
+      return "completed";
+  }
+  return "";
+}
+
+bool completion_claimed(const Scene& scene) {
+  const Value* const state = root(scene.view.docs, "orchestrator_state");
+  if (state != nullptr && json::text(*state, "status") == "completed")
+    return true;
+  const Value* const pm = root(scene.view.docs, "pm_state");
+  return pm != nullptr && claimed_in_plan(scene, *pm);
+}
+
+std::vector<std::string> completion_faults(const Scene& scene) {
+  std::vector<std::string> faults;
+  if (scene.plan.groups.empty())
+    faults.emplace_back("there are no groups");
+  for (const Group& group : scene.plan.groups) {
+    if (group.status != Status::complete)
+      faults.push_back(group.id + " is " + std::string(word(group.status)) +
+                       (scene.plan.planned(group) ? "" : " and not in the plan"));
+    else if (scene.options.reviews && !group.approved)
+      faults.push_back(group.id + " is complete, but no review has approved it");
+  }
+  return faults;
+}
+
+Standing standing(const Scene& scene) {
+  if (!scene.plan.known)
+    return Standing::none;
+  if (!scene.plan.decided && scene.plan.requirements.empty())
+    return Standing::no_requirements;
+  if (!scene.plan.decided || scene.plan.groups.empty())
+    return Standing::planning;
+  if (std::all_of(scene.plan.groups.begin(), scene.plan.groups.end(), [&](const Group& group) {
+        return group.status == Status::complete || !scene.plan.planned(group);
+      })) {
+    const auto stage = scene.view.stages.find(session());
+    const bool ended =
+        stage != scene.view.stages.end() && stage->second.stage == word(Standing::completed);
+    const bool checked = ended || (stage != scene.view.stages.end() &&
+                                   stage->second.stage == word(Standing::final_check) &&
+                                   scene.job(kManager, session()).turn > 0);
+    const bool may_end = completion_claimed(scene) && completion_faults(scene).empty();
+    return may_end && (checked || !scene.memo.refused) ? Standing::completed
+                                                       : Standing::final_check;
+  }
+  return phase_to_check(scene) ? Standing::phase_check : Standing::working;
+}
+
+std::string bad_plan(const Scene& scene) {
+  const Accepted* const pm = find(scene.view.docs, "pm_state");
+  if (pm == nullptr)
+    return {};
+  const bool bad = pm->rejected.find("\"coordination/S1\"") != std::string::npos ||
+                   pm->rejected.find("\"coordination/S2\"") != std::string::npos;
+  return bad ? pm->rejected : std::string();
+}
+
+void route_session(Scene& scene, Standing standing, Decision& decision) {
+  const std::vector<std::string> faults = completion_faults(scene);
+  const bool claimed = completion_claimed(scene);
+  if (claimed && !faults.empty() && standing != Standing::none) {
+    scene.memo.refused = true;
+    hold("premature_completion", "completion was claimed and is refused: " + list(faults),
+         decision);
+  }
+  switch (standing) {
+    case Standing::none:
+    case Standing::completed:
+      break;
+    case Standing::no_requirements:
+      hold("no_requirements",
+           "original_requirements of pm_state are empty; `baton start " + text(scene.view.flow) +
+               " --requirements TEXT`",
+           decision);
+      break;
+    case Standing::planning:
+      ask(scene,
+          {"planning", "the requirements are to be planned", "planning_failed",
+           "the project manager has ended twice without a plan"},
+          decision);
+      break;
+    case Standing::working:
+      if (!bad_plan(scene).empty() && scene.live_manager() == nullptr)
+        ask(scene,
+            {"repair_plan", "the newest plan was rejected for its dependencies", "bad_plan",
+             "the plan is still rejected for its dependencies", 1},
+            decision);
+      break;
+    case Standing::phase_check: {
+      const Job job = scene.job(kManager, session());
+      if (job.fresh > 0)
+        scene.memo.phase_checked = scene.plan.present_phase();
+      else
+        ask(scene,
+            {"phase_completion",
+             "a phase is finished; phase " + std::to_string(scene.plan.present_phase()) +
+                 " comes next",
+             "phase_completion", "the phase is not released"},
+            decision);
+      break;
+    }
+    case Standing::final_check:
+      ask(scene,
+          {"final_check", "every group of the plan is complete", "no_completion_word",
+           "the project manager has neither said that the session is completed nor planned more" +
+               (faults.empty() ? std::string() : " (" + list(faults) + ")")},
+          decision);
+      break;
+  }
+}
+
+}  // namespace baton::coordination

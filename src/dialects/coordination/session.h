@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dialects/coordination/scene.h"
+#include "dialects/coordination/writes.h"
+
+namespace baton::coordination {
+
+/// Where the session as a whole stands; the stage words of `*session`.
+///
+/// | stage           | until                                                              |
+/// |-----------------|--------------------------------------------------------------------|
+/// | no_requirements | somebody asks for something                                        |
+/// | planning        | the project manager has chosen a mode and made groups              |
+/// | working         | every group is complete                                            |
+/// | phase_check     | (phase_advance: pm) the project manager has looked at the phase    |
+/// | final_check     | the project manager says the word, or makes more groups            |
+/// | completed       | the end                                                            |
+enum class Standing {
+  none,
+  no_requirements,
+  planning,
+  working,
+  phase_check,
+  final_check,
+  completed
+};
+std::string_view word(Standing standing);
+
+Standing standing(const Scene& scene);
+
+/// The project manager, or somebody in its place, says that all is done.
+bool completion_claimed(const Scene& scene);
+/// Why it is not; empty when it is: groups that are not complete, not reviewed.
+std::vector<std::string> completion_faults(const Scene& scene);
+
+/// What the session as a whole wants: the project manager, and reasons to wait.
+void route_session(Scene& scene, Standing standing, Decision& decision);
+
+/// The newest plan was rejected for its dependencies (S1, S2); "" when it was not. The findings.
+std::string bad_plan(const Scene& scene);
+
+}  // namespace baton::coordination

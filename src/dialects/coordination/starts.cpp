@@ -1,0 +1,258 @@
+#include "dialects/coordination/starts.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/digest.h"
+
+namespace baton::coordination {
+namespace {
+
+constexpr std::size_t kHistory = 32;
+constexpr std::size_t kDigits = 16;
+
+/// The status a group has while a run works on it; nothing: it stays.
+std::optional<Status> working_status(const Run& run) {
+  if (run.key.role == kDeveloper)
+    return Status::dev_working;
+  if (run.key.role == kQa)
+    return Status::qa_testing;
+  if (run.key.role == kTechLead && run.purpose == "review")
+    return Status::tech_review;
+  return std::nullopt;
+}
+
+/// Going on where one left off, unblocking and explaining are no rounds of work.
+bool counts(const Run& run) {
+  if (run.key.role == kTechLead)
+    return run.purpose == "review";
+  return run.key.role != kManager && run.purpose != "continue";
+}
+
+std::int64_t count_in(const Group& group, std::string_view name) {
+  const Value* const counters =
+      group.entry == nullptr ? nullptr : json::child(*group.entry, "iterations");
+  return counters == nullptr ? 0 : json::integer(*counters, name).value_or(0);
+}
+
+void count(const Scene& scene, const Group& group, std::string_view name, std::int64_t by,
+           Writes& writes) {
+  Json counters = Json::object({{"developer", 0}, {"qa", 0}, {"tech_lead", 0}});
+  if (group.entry != nullptr)
+    if (const Value* const given = json::child(*group.entry, "iterations"))
+      for (const auto& member : given->GetObject())
+        counters.set(member.name.GetString(), member.value);
+  counters.set(name, Json(std::max<std::int64_t>(0, count_in(group, name) + by)));
+  writes.set(scene, group, {{"iterations", counters}});
+}
+
+void begin(const Scene& scene, const Group& group, const Run& run, RunMemo& memo, Writes& writes) {
+  std::vector<std::pair<std::string_view, Json>> members;
+  if (const auto status = working_status(run))
+    members.emplace_back("status", word(*status));
+  if (run.key.role != kManager)
+    members.emplace_back("current_agent", Json(run.key.role));
+  const bool begun = group.entry != nullptr && json::text(*group.entry, "start_time").has_value();
+  if (!begun)
+    members.emplace_back("start_time", iso_time(scene.view.wall));
+  writes.set(scene, group, members);
+  writes.because(run.key.role + " begins with " + group.id);
+  if (const auto name = counter_of(run.key.role); name && counts(run)) {
+    count(scene, group, *name, 1, writes);
+    memo.group = true;
+  }
+}
+
+std::string manager_decision(const Run& run) {
+  if (run.key.subject != kSession)
+    return "spawn_pm_stuck_group_" + run.key.subject;
+  if (run.purpose == "final_check")
+    return "spawn_pm_final_check";
+  if (run.purpose == "phase_completion")
+    return "spawn_pm_phase_check";
+  return "spawn_pm_for_planning";
+}
+
+/// Several developers at once are one decision; it carries the first number.
+void log(const std::vector<const Run*>& started, std::uint64_t first, Writes& writes) {
+  const auto developers = static_cast<std::size_t>(std::count_if(
+      started.begin(), started.end(), [](const Run* run) { return run->key.role == kDeveloper; }));
+  bool said = false;
+  std::uint64_t number = first;
+  for (const Run* const run : started) {
+    LogEntry entry{number++, "", run->why};
+    if (run->key.role == kManager)
+      entry.decision = manager_decision(*run);
+    else if (run->key.role == kDeveloper && developers > 1)
+      entry.decision = "spawn_" + std::to_string(developers) + "_developers_parallel";
+    else
+      entry.decision = "spawn_" + run->key.role + "_group_" + run->key.subject;
+    if (run->key.role == kDeveloper && developers > 1 && std::exchange(said, true))
+      continue;
+    writes.log.push_back(std::move(entry));
+  }
+}
+
+/// Nothing ran: the start counts nowhere.
+void take_back(Scene& scene, const Run& run, Writes& writes) {
+  RunMemo& memo = scene.memo.runs[run.id];
+  const Group* const group = scene.plan.find(run.key.subject);
+  if (memo.counted && scene.memo.spawns > 0)
+    --scene.memo.spawns;
+  if (const auto name = counter_of(run.key.role); memo.group && name && group != nullptr)
+    count(scene, *group, *name, -1, writes);
+  memo.counted = memo.group = false;
+}
+
+void enter(Scene& scene, const Run& run, Writes& writes) {
+  RunMemo& memo = scene.memo.runs[run.id];
+  memo.counted = true;
+  memo.mail = scene.memo.groups[run.key.subject].mail;
+  if (run.purpose == "final_check")
+    if (const Accepted* const pm = find(scene.view.docs, "pm_state"))
+      scene.memo.final_pm = hex(pm->document->digest());
+  const Group* const group = scene.plan.find(run.key.subject);
+  if (group != nullptr && run.live() && run.key.generation == scene.generation(run.key.subject))
+    begin(scene, *group, run, memo, writes);
+}
+
+/// current_phase after a start of a role; "" when it stays.
+std::string_view phase_of(std::string_view role) {
+  if (role == kDeveloper)
+    return "developer_working";
+  if (role == kQa)
+    return "qa_testing";
+  return role == kTechLead ? "tech_review" : "";
+}
+
+/// Members in the order of their names, so that a rewritten copy of an entry is still a copy.
+void canonical(const Value& value, std::string& text) {
+  if (value.IsObject()) {
+    std::vector<const Value::Member*> members;
+    for (const auto& member : value.GetObject())
+      members.push_back(&member);
+    std::sort(members.begin(), members.end(), [](const auto* a, const auto* b) {
+      return std::string_view(a->name.GetString(), a->name.GetStringLength()) <
+             std::string_view(b->name.GetString(), b->name.GetStringLength());
+    });
+    text += '{';
+    for (const auto* const member : members) {
+      text += json::dump(member->name);
+      text += ':';
+      canonical(member->value, text);
+      text += ',';
+    }
+    text += '}';
+  } else if (value.IsArray()) {
+    text += '[';
+    for (const Value& item : value.GetArray()) {
+      canonical(item, text);
+      text += ',';
+    }
+    text += ']';
+  } else {
+    text += json::dump(value);
+  }
+}
+
+bool helps(const Run& run) {
+  return run.key.role == kManager ||
+         (run.key.role == kTechLead &&
+          (run.purpose == "explain_tests" || run.purpose == "qa_blocked"));
+}
+
+}  // namespace
+
+std::string entry_digest(const Value& entry) {
+  std::string text;
+  canonical(entry, text);
+  return hex(digest_of(text)).substr(0, kDigits);
+}
+
+void note_starts(Scene& scene, Writes& writes) {
+  if (scene.memo.fresh)
+    if (const Value* const state = root(scene.view.docs, "orchestrator_state"))
+      scene.memo.spawns = static_cast<std::uint64_t>(
+          std::max<std::int64_t>(0, json::integer(*state, "total_spawns").value_or(0)));
+  std::set<RunId> there;
+  std::vector<const Run*> started;
+  for (const Run& run : scene.view.runs) {
+    there.insert(run.id);
+    const bool first_seen = !scene.memo.runs.contains(run.id);
+    if (run.outcome == Outcome::voided) {
+      take_back(scene, run, writes);
+    } else if (first_seen) {
+      enter(scene, run, writes);
+      started.push_back(&run);
+    }
+  }
+  std::erase_if(scene.memo.runs, [&](const auto& row) { return !there.contains(row.first); });
+  // Developers of one step stand together, so that their numbers do.
+  std::stable_sort(started.begin(), started.end(), [](const Run* a, const Run* b) {
+    return (a->key.role == kDeveloper) > (b->key.role == kDeveloper);
+  });
+  log(started, scene.memo.spawns + 1, writes);
+  scene.memo.spawns += started.size();
+  if (!started.empty())
+    if (const auto phase = phase_of(started.back()->key.role); !phase.empty())
+      scene.memo.last_phase = phase;
+}
+
+void count_anew(Scene& scene, const Subject& subject) {
+  GroupMemo& memo = scene.memo.groups[subject];
+  const std::uint64_t generation = scene.generation(subject);
+  std::map<std::string, std::uint32_t> base;
+  for (const std::string_view role : {kDeveloper, kQa, kTechLead, kManager}) {
+    const Job job = scene.job(role, subject);
+    base[std::string(role)] = job.turn + (job.exhausted ? 1U : 0U);
+  }
+  memo.turn_generation = generation;
+  memo.turn_base = std::move(base);
+}
+
+void note_help(Scene& scene) {
+  for (const Run& run : scene.view.runs) {
+    const Group* const group = scene.plan.find(run.key.subject);
+    if (group == nullptr || !helps(run) || run.outcome != Outcome::succeeded)
+      continue;
+    GroupMemo& memo = scene.memo.groups[group->id];
+    if (run.forgiven) {
+      memo.helped.erase(run.id);
+      std::erase(memo.interventions, run.id);
+      continue;
+    }
+    if (!memo.helped.insert(run.id).second)
+      continue;
+    if (run.key.role == kManager) {
+      memo.interventions.push_back(run.id);
+      memo.base_developer = group->counters.developer;
+      memo.base_tech_lead = group->counters.tech_lead;
+    }
+    if (run.key.role == kManager || run.purpose == "explain_tests")
+      memo.base_qa = group->counters.qa;
+    if (run.key.generation == scene.generation(group->id))
+      count_anew(scene, group->id);
+  }
+}
+
+void note_documents(Scene& scene) {
+  for (const Group& group : scene.plan.groups) {
+    GroupMemo& memo = scene.memo.groups[group.id];
+    memo.mail = mail_count(scene.view.docs, group.id);
+    if (group.status != Status::dev_blocked) {
+      memo.unblocks = unblocks(scene.view.docs, group);
+      memo.block.clear();
+    }
+    if (group.entry == nullptr)
+      continue;
+    std::string digest = entry_digest(*group.entry);
+    if (!memo.history.empty() && memo.history.back() == digest)
+      continue;
+    memo.history.push_back(std::move(digest));
+    if (memo.history.size() > kHistory)
+      memo.history.erase(memo.history.begin());
+    memo.changed_ms = scene.view.now.time_since_epoch().count();
+  }
+}
+
+}  // namespace baton::coordination

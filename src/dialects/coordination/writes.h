@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/effect.h"
+#include "dialects/coordination/scene.h"
+
+namespace baton::coordination {
+
+/// One entry of orchestrator_state.decisions_log.
+struct LogEntry {
+  std::uint64_t number = 0;
+  std::string decision;
+  std::string reasoning;
+};
+
+/// What baton writes into the folder in one round. Group edits become one write of group_status.
+struct Writes {
+  std::vector<json::Edit> group_edits;
+  std::vector<LogEntry> log;
+  std::string why;  ///< of the group edits
+
+  /// Sets members of a group's entry; creates the entry where there is none.
+  void set(const Scene& scene, const Group& group,
+           const std::vector<std::pair<std::string_view, Json>>& members);
+  void because(const std::string& reason);
+  /// The write of group_status, if there is anything to write and a file to write to.
+  std::vector<Update> updates(const Scene& scene) const;
+
+ private:
+  std::vector<std::string> created_;
+};
+
+}  // namespace baton::coordination

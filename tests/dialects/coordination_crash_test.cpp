@@ -1,0 +1,67 @@
+#include <cstdint>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "world.h"
+
+namespace baton::testing {
+namespace {
+
+constexpr const char* kPlan = R"({"session_id": "s", "mode": "parallel",
+  "original_requirements": "x", "task_groups": [{"id": "A"}, {"id": "B"}], "iteration": 1,
+  "last_update": "2026-01-22T10:00:00Z"})";
+constexpr const char* kState = R"({"session_id": "s", "current_phase": "initialization",
+  "iteration": 0, "total_spawns": 0, "status": "running", "start_time": "2026-01-22T10:00:00Z",
+  "active_agents": [], "decisions_log": []})";
+
+std::int64_t number(World& world, const std::string& path, const std::string& pointer) {
+  auto parsed = parse_json(*world.disk.file(path));
+  REQUIRE(parsed);
+  const Value* const value = json::at(**parsed, pointer);
+  return value == nullptr ? -1 : json::integer(*value).value_or(-1);
+}
+
+}  // namespace
+
+TEST_SUITE("coordination") {
+  TEST_CASE("killed at any moment of two starts, baton starts each once and counts right") {
+    auto config = parse_json(R"({"agents": {"developer": {}}})");
+    REQUIRE(config);
+    bool blown = true;
+    std::uint64_t moments = 0;
+    for (; blown; ++moments) {
+      CAPTURE(moments);
+      World world;
+      auto setup = setup_of(*config, "coordination");
+      REQUIRE(setup);
+      world.setup = std::move(*setup);
+      REQUIRE(world.start());
+      REQUIRE(world.settle());
+      world.disk.write("coordination/orchestrator_state.json", kState);
+      world.disk.write("coordination/group_status.json", "{}");
+      world.disk.write("coordination/pm_state.json", kPlan);
+      world.fuse.light(moments + 1);
+      blown = false;
+      try {
+        const auto settled = world.settle();
+        CHECK(settled.has_value());
+      } catch (const DaemonKilled&) {
+        blown = true;
+      }
+      world.fuse.cut();
+      world.kill();
+      REQUIRE(world.start());
+      REQUIRE(world.settle());
+      REQUIRE(world.pass(Millis(60'000)));
+      CHECK(world.faults().empty());
+      CHECK(world.agents.in(FakeAgents::State::running).size() == 2);
+      CHECK(number(world, "coordination/orchestrator_state.json", "/total_spawns") == 2);
+      CHECK(number(world, "coordination/group_status.json", "/A/iterations/developer") == 1);
+      CHECK(number(world, "coordination/group_status.json", "/B/iterations/developer") == 1);
+    }
+    CHECK(moments > 10);
+  }
+}
+
+}  // namespace baton::testing

@@ -1,0 +1,363 @@
+#include "dialects/coordination/coordination.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "app/judge.h"
+#include "core/catalog.h"
+#include "dialects/coordination/create.h"
+#include "dialects/coordination/words.h"
+#include "print.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSamples = BATON_SAMPLES;
+
+std::string slurp(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+Json read(const fs::path& path) {
+  auto json = parse_json(slurp(path));
+  REQUIRE(json);
+  return *json;
+}
+
+const Dialect& dialect_under_test() {
+  return coordination_dialect();
+}
+
+const Catalog& catalog() {
+  static const Catalog all = Catalog::of({{&dialect_under_test(), Json::object()}});
+  return all;
+}
+
+Verdict judged(const std::string& kind, const std::string& text) {
+  Schemas schemas([](std::string_view name) -> Result<std::string> {
+    return fail(Errc::not_found, "there is no schema " + std::string(name));
+  });
+  const bool mail = coordination::mailbox(kind).has_value();
+  const std::string path = "coordination/" + std::string(mail ? "messages/" : "") + kind + ".json";
+  const auto match = catalog().match(path);
+  REQUIRE(match);
+  return judge(*match, path, text, schemas, LoadLimits{});
+}
+
+/// One folder as the engine would show it to the dialect, without runs unless some are put in.
+struct Folder {
+  FlowId flow{"coordination", "coordination"};
+  FlowState docs;
+  std::map<Subject, StageState> stages;
+  std::vector<Run> runs;
+  Json memo;
+  std::vector<Request> requests;
+  Json options = Json::object();
+  Environment env{"/root", "/root", "/usr/bin/baton", {}, {}};
+  Arrival arrival = 0;
+
+  View view() const {
+    return View{flow, docs, stages, runs, memo, requests, options, env, Time{}, Time{}};
+  }
+  Folder& put(const std::string& path, const std::string& text) {
+    const auto match = catalog().match(path);
+    REQUIRE(match);
+    auto document = load_document(text, Format::json);
+    REQUIRE(document);
+    docs[path] = Accepted{*document, match->kind->kind, match->part, ++arrival, {}, true, {}};
+    return *this;
+  }
+  Decision decide() {
+    for (const auto& [subject, stage] : dialect_under_test().stages(view())) {
+      StageState& state = stages[subject];
+      if (state.stage != stage)
+        ++state.generation;
+      state.stage = stage;
+    }
+    Decision decision = dialect_under_test().decide(view());
+    memo = decision.memo;
+    return decision;
+  }
+  Admission offer(const std::string& path, const std::string& text) {
+    auto document = load_document(text, Format::json);
+    REQUIRE(document);
+    const Accepted& before = docs.at(path);
+    return dialect_under_test().admit(
+        view(), Change{path, before.kind, before.document.get(), **document, {}});
+  }
+};
+
+constexpr const char* kStatus = "coordination/group_status.json";
+constexpr const char* kPlan = "coordination/pm_state.json";
+
+std::string plan(const std::string& more) {
+  return R"({"session_id": "s", "mode": "parallel", "original_requirements": "x", "iteration": 1,
+             "last_update": "2026-01-22T10:00:00Z", )" +
+         more + "}";
+}
+
+/// `role:purpose` of what is wanted for a subject, `hold:reason`, or nothing.
+std::string wanted(const Decision& decision, const std::string& subject) {
+  for (const Desired& desired : decision.desired)
+    if (desired.subject == subject)
+      return desired.role + ":" + desired.purpose;
+  for (const Hold& hold : decision.holds)
+    if (hold.subject == subject)
+      return "hold:" + hold.reason;
+  return "";
+}
+
+bool has_rule(const Findings& findings, const std::string& rule) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& finding) { return finding.rule == rule; });
+}
+
+}  // namespace
+
+TEST_SUITE("coordination") {
+  TEST_CASE("every sample is routed as expected") {
+    const Json routing = read(kSamples / "coordination/routing.json");
+    for (const auto& member : routing->GetObject()) {
+      const std::string name = member.name.GetString();
+      CAPTURE(name);
+      Folder folder;
+      const fs::path place = kSamples / "coordination" / name;
+      if (name.ends_with('/')) {
+        for (const auto& entry : fs::recursive_directory_iterator(place))
+          if (entry.is_regular_file())
+            folder.put("coordination/" + fs::relative(entry.path(), place).string(),
+                       slurp(entry.path()));
+      } else {
+        folder.put(kStatus, slurp(place));
+      }
+      const Decision decision = folder.decide();
+      for (const auto& row : member.value.GetObject()) {
+        const std::string subject = row.name.GetString();
+        CAPTURE(subject);
+        CHECK(wanted(decision, subject) == *json::text(row.value));
+      }
+    }
+  }
+
+  TEST_CASE("a stale overwrite is merged as the sample says") {
+    const fs::path place = kSamples / "coordination/transitions/lost_update";
+    Folder folder;
+    folder.put(kPlan, plan(R"("task_groups": [{"id": "A"}, {"id": "B"}])"));
+    folder.put(kStatus, slurp(place / "1_base.json")).decide();
+    CHECK(folder.offer(kStatus, slurp(place / "2_dev_A_writes.json")).verdict ==
+          Admission::Verdict::accept);
+    folder.put(kStatus, slurp(place / "2_dev_A_writes.json")).decide();
+    const Admission last = folder.offer(kStatus, slurp(place / "3_dev_B_overwrites.json"));
+    REQUIRE(last.verdict == Admission::Verdict::merged);
+    auto merged = parse_json(last.text);
+    REQUIRE(merged);
+    CHECK(*merged == read(place / "4_expected_merge.json"));
+  }
+
+  TEST_CASE("deciding twice says the same and remembers the same") {
+    Folder folder;
+    folder.put(kPlan, plan(R"("task_groups": [{"id": "A"}, {"id": "B"}])")).put(kStatus, "{}");
+    const Decision first = folder.decide();
+    const Decision second = folder.decide();
+    CHECK(first.desired == second.desired);
+    CHECK(first.memo == second.memo);
+  }
+
+  TEST_CASE("moves between statuses") {
+    using coordination::Status;
+    struct Row {
+      Status from;
+      Status to;
+      bool legal;
+    };
+    for (const Row& row : {
+             Row{Status::pending, Status::dev_working, true},
+             Row{Status::pending, Status::waiting_qa, true},
+             Row{Status::pending, Status::complete, false},
+             Row{Status::dev_working, Status::complete, false},
+             Row{Status::dev_working, Status::waiting_review, true},
+             Row{Status::dev_working, Status::qa_testing, false},
+             Row{Status::qa_testing, Status::complete, false},
+             Row{Status::qa_testing, Status::waiting_qa, true},
+             Row{Status::qa_failed, Status::waiting_qa, false},
+             Row{Status::waiting_review, Status::complete, true},
+             Row{Status::tech_review, Status::waiting_review, true},
+             Row{Status::complete, Status::dev_working, false},
+             Row{Status::dev_blocked, Status::dev_working, true},
+         }) {
+      CAPTURE(coordination::word(row.from));
+      CAPTURE(coordination::word(row.to));
+      CHECK(coordination::legal_move(row.from, row.to) == row.legal);
+    }
+  }
+
+  TEST_CASE("rules of one document") {
+    struct Row {
+      const char* kind;
+      std::string text;
+      const char* rule;  // "" when nothing is found
+    };
+    const std::string stamp = R"("timestamp": "2026-01-22T10:00:00Z")";
+    for (
+        const Row& row : {
+            Row{"pm_state", plan(R"("task_groups": [{"id": "A", "depends_on": ["B"]}])"), "S1"},
+            Row{"pm_state", plan(R"("task_groups": [{"id": "A", "depends_on": ["B"]},
+                                         {"id": "B", "depends_on": ["A"]}])"),
+                "S2"},
+            Row{"pm_state", plan(R"("task_groups": [{"id": "A", "depends_on": ["A"]}])"), "S2"},
+            Row{"pm_state", plan(R"("task_groups": [{"id": "A"}], "pending_groups": ["A"],
+                         "in_progress_groups": ["A"])"),
+                "S3"},
+            Row{"pm_state", plan(R"("task_groups": [{"id": "A", "status": "pending"}],
+                         "completed_groups": ["A"])"),
+                "S4"},
+            Row{"pm_state",
+                plan(R"("task_groups": [{"id": "A"}, {"id": "B"}], "completed_groups": ["A"],
+                         "completion_percentage": 75)"),
+                "S15"},
+            Row{"pm_state", plan(R"("task_groups": [{"id": "A"}, {"id": "B"}, {"id": "C"}],
+                         "completed_groups": ["A", "B"], "completion_percentage": 66.7)"),
+                ""},
+            Row{"group_status", R"({"A": {"status": "pending", "group_id": "B"}})", "S7"},
+            Row{"group_status",
+                R"({"A": {"status": "complete", "current_agent": "developer",
+                           "tech_lead_feedback": [{"decision": "approved"}]}})",
+                "S8"},
+            Row{"group_status", R"({"A": {"status": "dev_blocked", "blockers": []}})", "S19"},
+            Row{"group_status",
+                R"({"A": {"status": "pending",
+                           "test_results": {"unit_tests": {"total": 3, "passed": 3, "failed": 1}}}})",
+                "S20"},
+            Row{"group_status",
+                R"({"A": {"status": "waiting_review",
+                           "test_results": {"unit_tests": {"total": 3, "passed": 2, "failed": 1}}}})",
+                "S20"},
+            Row{"group_status", R"({"_note": 1, "A": {"status": "pending"}})", ""},
+            Row{"orchestrator_state",
+                R"({"session_id": "s", "current_phase": "developer_working", "iteration": 5,
+                     "status": "running", "start_time": "2026-01-22T10:00:00Z", "active_agents": [
+                     {"agent_type": "developer"}, {"agent_type": "developer"},
+                     {"agent_type": "developer"}, {"agent_type": "developer"},
+                     {"agent_type": "developer"}]})",
+                "S6"},
+            Row{"qa_to_techlead",
+                R"({"messages": [{"id": "1", "group_id": "A", "from": "qa_expert", "to": "tech_lead",
+                     "result": "PASS", "test_results": {"e2e_tests": "7/8 passed"}, )" +
+                    stamp + "}]}",
+                "S14"},
+            Row{"qa_to_techlead",
+                R"({"messages": [{"id": "1", "group_id": "A", "from": "qa_expert", "to": "tech_lead",
+                     "result": "PASS", "test_results": {"e2e_tests": "8/8 passed"}, )" +
+                    stamp + "}]}",
+                ""},
+        }) {
+      CAPTURE(row.text);
+      const Verdict verdict = judged(row.kind, row.text);
+      if (*row.rule == '\0')
+        CHECK(verdict.findings.empty());
+      else
+        CHECK(has_rule(verdict.findings, std::string("coordination/") + row.rule));
+    }
+  }
+
+  TEST_CASE("rules across documents") {
+    Folder folder;
+    folder.put(kPlan, plan(R"("task_groups": [{"id": "A"}], "completed_groups": ["A"],
+                              "signal": "BAZINGA")"));
+    folder.put(kStatus, R"({"A": {"status": "qa_failed"}})");
+    folder.put("coordination/orchestrator_state.json",
+               R"({"session_id": "other", "current_phase": "initialization", "iteration": 0,
+                   "status": "running", "start_time": "2026-01-22T10:00:00Z"})");
+    folder.put("coordination/messages/dev_to_qa.json",
+               R"({"messages": [{"id": "1", "group_id": "Z", "from": "developer"}]})");
+    const auto found = dialect_under_test().check(folder.docs, folder.options, Scope::flow);
+    REQUIRE(found.contains(kPlan));
+    CHECK(has_rule(found.at(kPlan), "coordination/S4"));
+    CHECK(has_rule(found.at(kPlan), "coordination/S17"));
+    CHECK(has_rule(found.at("coordination/orchestrator_state.json"), "coordination/S22"));
+    CHECK(has_rule(found.at("coordination/messages/dev_to_qa.json"), "coordination/S13"));
+  }
+
+  TEST_CASE("a start with requirements writes what is missing, and says no to a second session") {
+    Request request;
+    request.verb = "start";
+    request.arguments = Json::object({{"requirements", "Build it."}});
+    Folder folder;
+    const auto fresh = dialect_under_test().create(request, folder.view());
+    REQUIRE(fresh);
+    REQUIRE(fresh->size() == 6);
+    for (const Update& update : *fresh) {
+      const auto& created = std::get<Create>(update);
+      CAPTURE(created.path);
+      CHECK(judged(fs::path(created.path).stem().string(), created.text).findings.empty());
+      folder.put(created.path, created.text);
+    }
+    CHECK(wanted(folder.decide(), "*session") == "project_manager:planning");
+    const auto again = dialect_under_test().create(request, folder.view());
+    REQUIRE(again);
+    CHECK(again->empty());
+    request.arguments = Json::object({{"requirements", "Something else."}});
+    CHECK_FALSE(dialect_under_test().create(request, folder.view()));
+  }
+
+  TEST_CASE("a message is completed, and nobody can speak for somebody else") {
+    auto mailbox = load_document("{\"messages\": []}\n", Format::json);
+    REQUIRE(mailbox);
+    const Json said = Json::object({{"group_id", "A"}, {"status", "READY_FOR_QA"}, {"read", true}});
+    const auto one = coordination::with_message(**mailbox, "dev_to_qa", *said, Time{});
+    REQUIRE(one);
+    CHECK(judged("dev_to_qa", *one).findings.empty());
+    auto second = load_document(*one, Format::json);
+    const auto two = coordination::with_message(**second, "dev_to_qa", *said, Time{});
+    REQUIRE(two);
+    const Verdict verdict = judged("dev_to_qa", *two);
+    CHECK(verdict.findings.empty());
+    CHECK(json::boolean(*json::at(verdict.document->root(), "/messages/1"), "read") == false);
+    const Json spoofed = Json::object({{"group_id", "A"}, {"from", "tech_lead"}});
+    CHECK_FALSE(coordination::with_message(**mailbox, "dev_to_qa", *spoofed, Time{}));
+    CHECK_FALSE(coordination::with_message(**mailbox, "dev_to_pm", *said, Time{}));
+  }
+
+  TEST_CASE("every role and purpose has a prompt with files and ends") {
+    Folder folder;
+    folder.put(kPlan, plan(R"("task_groups": [{"id": "A", "tasks": ["T1"], "branch_name": "b"}],
+                              "all_tasks": [{"id": "T1", "description": "do it"}])"));
+    folder.put(kStatus, R"({"A": {"status": "tech_review", "revision_count": 3}})");
+    for (const auto& [role, purpose] :
+         {std::pair("developer", "implement"), std::pair("developer", "continue"),
+          std::pair("developer", "continue_with_solution"), std::pair("developer", "fix_tests"),
+          std::pair("developer", "revise"), std::pair("qa_expert", "test"),
+          std::pair("tech_lead", "review"), std::pair("tech_lead", "unblock"),
+          std::pair("tech_lead", "guidance"), std::pair("tech_lead", "troubleshoot"),
+          std::pair("tech_lead", "explain_tests"), std::pair("tech_lead", "qa_blocked"),
+          std::pair("project_manager", "planning"), std::pair("project_manager", "repair_plan"),
+          std::pair("project_manager", "phase_completion"), std::pair("project_manager", "stuck"),
+          std::pair("project_manager", "mediate"), std::pair("project_manager", "final_check"),
+          std::pair("project_manager", "review_blocked")}) {
+      CAPTURE(purpose);
+      Desired desired;
+      desired.role = role;
+      desired.purpose = purpose;
+      desired.subject = "A";
+      const Brief brief = dialect_under_test().brief(folder.view(), desired);
+      CHECK(brief.prompt.find("## Your job: " + std::string(purpose)) != std::string::npos);
+      CHECK(brief.prompt.find("/root/coordination/group_status.json") != std::string::npos);
+      CHECK(brief.prompt.find("## How to end") != std::string::npos);
+      CHECK(brief.prompt.find("do it") != std::string::npos);
+      CHECK(brief.values.at("branch") == "b");
+      CHECK(brief.values.at("tier") == (std::string(role) == "tech_lead" ? "strong" : "standard"));
+    }
+  }
+}
+
+}  // namespace baton
