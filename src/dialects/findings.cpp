@@ -13,7 +13,7 @@ constexpr std::size_t kMaxFindings = 100;
 }  // namespace
 
 void FindingList::add(Severity severity, std::string_view rule, std::string pointer,
-                      std::string message, Detail detail) {
+                      const std::string& message, const Detail& detail) {
   constexpr std::size_t kMaxShown = 200;
   const bool kept = !full(severity);
   ++(severity == Severity::error ? errors_ : warnings_);
@@ -30,14 +30,14 @@ void FindingList::add(Severity severity, std::string_view rule, std::string poin
   findings_.push_back(std::move(finding));
 }
 
-void FindingList::error(std::string_view rule, std::string pointer, std::string message,
-                        Detail detail) {
-  add(Severity::error, rule, std::move(pointer), std::move(message), std::move(detail));
+void FindingList::error(std::string_view rule, std::string pointer, const std::string& message,
+                        const Detail& detail) {
+  add(Severity::error, rule, std::move(pointer), message, detail);
 }
 
-void FindingList::warning(std::string_view rule, std::string pointer, std::string message,
-                          Detail detail) {
-  add(Severity::warning, rule, std::move(pointer), std::move(message), std::move(detail));
+void FindingList::warning(std::string_view rule, std::string pointer, const std::string& message,
+                          const Detail& detail) {
+  add(Severity::warning, rule, std::move(pointer), message, detail);
 }
 
 bool FindingList::full(Severity severity) const {

@@ -23,16 +23,18 @@ class FindingList {
  public:
   explicit FindingList(std::string_view dialect) : dialect_(dialect) {}
 
-  void error(std::string_view rule, std::string pointer, std::string message, Detail detail = {});
-  void warning(std::string_view rule, std::string pointer, std::string message, Detail detail = {});
+  void error(std::string_view rule, std::string pointer, const std::string& message,
+             const Detail& detail = {});
+  void warning(std::string_view rule, std::string pointer, const std::string& message,
+               const Detail& detail = {});
   /// Further ones of this severity are only counted.
   bool full(Severity severity) const;
   /// The document's findings; the list is empty then.
   Findings take();
 
  private:
-  void add(Severity severity, std::string_view rule, std::string pointer, std::string message,
-           Detail detail);
+  void add(Severity severity, std::string_view rule, std::string pointer,
+           const std::string& message, const Detail& detail);
   std::string dialect_;
   Findings findings_;
   std::size_t errors_ = 0;

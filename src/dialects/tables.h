@@ -10,7 +10,7 @@ namespace baton {
 /// The row of a word, in a table whose rows have a member `word`; nullptr when there is none.
 template <class Row, std::size_t kSize>
 constexpr const Row* row_of(const std::array<Row, kSize>& table, std::string_view word) {
-  const auto found =
+  const auto* const found =
       std::find_if(table.begin(), table.end(), [&](const Row& row) { return row.word == word; });
   return found == table.end() ? nullptr : &*found;
 }

@@ -59,7 +59,7 @@ class RunStateCheck {
     const Value* const items = json::child(step, "loop_items");
     const bool looped =
         json::boolean(step, "loop_completed") == true || (items != nullptr && items->IsArray());
-    if (row == nullptr || !row->began || (row->status == Status::COMPLETED && looped))
+    if (row == nullptr || !row->began || (row->status == Status::completed && looped))
       return;
     const auto attempts = json::integer(step, "attempts").value_or(0);
     if (attempts < 1)

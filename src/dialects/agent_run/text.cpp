@@ -52,7 +52,7 @@ std::string id_fault(std::string_view id) {
     return "it is no name";
   if (id.size() > kMaxBytes)
     return "it is longer than 100 bytes";
-  const auto bad =
+  const auto* const bad =
       std::find_if(id.begin(), id.end(), [](char c) { return is_ascii(c) && !is_id_character(c); });
   if (bad != id.end())
     return "the character '" + printable(std::string_view(&*bad, 1)) + "' is not allowed";

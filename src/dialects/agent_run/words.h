@@ -8,7 +8,7 @@
 namespace baton::agent_run {
 
 /// Where a step stands, as run_state.json says.
-enum class Status { PENDING, RUNNING, WAITING_ON_HUMAN, COMPLETED, FAILED, SKIPPED };
+enum class Status { pending, running, waiting_on_human, completed, failed, skipped };
 struct StatusRow {
   std::string_view word;
   Status status;
@@ -16,14 +16,14 @@ struct StatusRow {
   bool done;   ///< steps that need it may begin
 };
 inline constexpr std::array kStatus = {
-    StatusRow{"PENDING", Status::PENDING, false, false},
-    StatusRow{"RUNNING", Status::RUNNING, true, false},
-    StatusRow{"WAITING_ON_HUMAN", Status::WAITING_ON_HUMAN, true, false},
-    StatusRow{"COMPLETED", Status::COMPLETED, true, true},
-    StatusRow{"FAILED", Status::FAILED, true, false},
-    StatusRow{"SKIPPED", Status::SKIPPED, false, true},
+    StatusRow{"PENDING", Status::pending, false, false},
+    StatusRow{"RUNNING", Status::running, true, false},
+    StatusRow{"WAITING_ON_HUMAN", Status::waiting_on_human, true, false},
+    StatusRow{"COMPLETED", Status::completed, true, true},
+    StatusRow{"FAILED", Status::failed, true, false},
+    StatusRow{"SKIPPED", Status::skipped, false, true},
 };
-static_assert(in_enum_order(kStatus, &StatusRow::status, Status::SKIPPED));
+static_assert(in_enum_order(kStatus, &StatusRow::status, Status::skipped));
 
 /// What a report says of its step, in upper case; agents use many words for two answers.
 struct ReportRow {

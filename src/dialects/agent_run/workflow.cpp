@@ -1,7 +1,6 @@
 #include "dialects/agent_run/workflow.h"
 
 #include <algorithm>
-#include <deque>
 
 #include "dialects/findings.h"
 
@@ -20,14 +19,20 @@ Workflow::Workflow(const Value& root) {
     if (const auto target = json::text(body, "loop_back_to"))
       step.loop_back_to = std::string(*target);
     step.body = &body;
+    index_.emplace(step.id, steps_.size());
     steps_.push_back(std::move(step));
+  }
+  for (const Step& step : steps_) {
+    std::vector<std::size_t>& needs = needs_.emplace_back();
+    for (const std::string& id : step.needs)
+      if (const auto found = index_.find(id); found != index_.end())
+        needs.push_back(found->second);
   }
 }
 
 const Step* Workflow::step(std::string_view id) const {
-  const auto found =
-      std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return step.id == id; });
-  return found == steps_.end() ? nullptr : &*found;
+  const auto found = index_.find(id);
+  return found == index_.end() ? nullptr : &steps_[found->second];
 }
 
 std::vector<std::string_view> Workflow::ids() const {
@@ -38,16 +43,21 @@ std::vector<std::string_view> Workflow::ids() const {
 }
 
 std::set<std::string> Workflow::ancestors(const Step& step) const {
-  std::set<std::string> seen;
-  std::deque<std::string> next(step.needs.begin(), step.needs.end());
+  std::set<std::string> all;
+  std::vector<bool> seen(steps_.size(), false);
+  std::vector<std::size_t> next = needs_[static_cast<std::size_t>(&step - steps_.data())];
   while (!next.empty()) {
-    const std::string id = next.front();
-    next.pop_front();
-    const Step* const one = this->step(id);
-    if (one != nullptr && seen.insert(id).second)
-      next.insert(next.end(), one->needs.begin(), one->needs.end());
+    const std::size_t one = next.back();
+    next.pop_back();
+    if (seen[one])
+      continue;
+    seen[one] = true;
+    all.insert(steps_[one].id);
+    for (const std::size_t need : needs_[one])
+      if (!seen[need])
+        next.push_back(need);
   }
-  return seen;
+  return all;
 }
 
 std::vector<std::string> Workflow::cycle() const {

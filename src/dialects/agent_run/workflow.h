@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,7 +31,8 @@ class Workflow {
   const Step* step(std::string_view id) const;
   std::vector<std::string_view> ids() const;
 
-  /// The steps that must have run before this one; not itself, unless it is in a cycle.
+  /// The steps that must have run before this one, one of `steps()`; not itself, unless it is in a
+  /// cycle.
   std::set<std::string> ancestors(const Step& step) const;
 
   /// A way round in circles, `a, b, a`; empty when there is none.
@@ -36,6 +40,8 @@ class Workflow {
 
  private:
   std::vector<Step> steps_;
+  std::map<std::string, std::size_t, std::less<>> index_;  ///< the first step of each id
+  std::vector<std::vector<std::size_t>> needs_;            ///< those that exist
 };
 
 /// The texts of a list, of one text, or none.

@@ -1,6 +1,5 @@
 #include "dialects/fsm_loop/graph.h"
 
-#include <algorithm>
 #include <bitset>
 #include <map>
 #include <numeric>
@@ -12,6 +11,38 @@ namespace {
 
 constexpr std::size_t kMaxStates = 128;
 using Names = std::bitset<kMaxStates>;  ///< at most one name per state
+using Bits = std::map<std::string, std::size_t>;
+
+std::vector<Names> kept_by_each(const Definition& definition, Bits& bits) {
+  std::vector<Names> own;
+  for (const State& state : definition.states) {
+    Names& names = own.emplace_back();
+    if (const auto name = json::text(*state.body, "capture"))
+      names.set(bits.emplace(*name, bits.size()).first->second);
+    if (json::child(*state.body, "loop") != nullptr || state.open)
+      names.set();
+  }
+  return own;
+}
+
+/// What is not kept on the way out is not kept on every way in. Whether anything changed.
+bool shrink(std::vector<Names>& before, const Names& after, const std::vector<std::size_t>& ways) {
+  bool changed = false;
+  for (const std::size_t to : ways) {
+    const Names both = before[to] & after;
+    changed = changed || both != before[to];
+    before[to] = both;
+  }
+  return changed;
+}
+
+std::set<std::string> names_in(const Names& names, const Bits& bits) {
+  std::set<std::string> all;
+  for (const auto& [name, bit] : bits)
+    if (names.test(bit))
+      all.insert(name);
+  return all;
+}
 
 }  // namespace
 
@@ -59,18 +90,11 @@ std::vector<Graph::Kept> Graph::captured_before() const {
   const std::size_t count = ways_.size();
   if (count > kMaxStates)
     return {};
-  std::map<std::string, std::size_t, std::less<>> bits;
-  std::vector<Names> own(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const State& state = definition_.states[i];
-    if (const auto name = json::text(*state.body, "capture"))
-      own[i].set(bits.emplace(*name, bits.size()).first->second);
-    if (json::child(*state.body, "loop") != nullptr || state.open)
-      own[i].set();
-  }
+  Bits bits;
+  const std::vector<Names> own = kept_by_each(definition_, bits);
+  const std::vector<bool> entered = reachable();
   std::vector<std::size_t> all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const std::vector<bool> entered = reachable();
   std::vector<Names> before(count, Names().set());
   for (const std::size_t start : starts_)
     before[start].reset();
@@ -78,21 +102,13 @@ std::vector<Graph::Kept> Graph::captured_before() const {
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t i = 0; i < count; ++i)
-      for (const std::size_t to : anywhere_[i] ? all : ways_[i]) {
-        const Names both = before[to] & (before[i] | own[i]);
-        changed = changed || (entered[i] && both != before[to]);
-        before[to] = entered[i] ? both : before[to];
-      }
+      if (entered[i] && shrink(before, before[i] | own[i], anywhere_[i] ? all : ways_[i]))
+        changed = true;
   }
   std::vector<Kept> kept;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!entered[i])
-      continue;
-    Kept& one = kept.emplace_back(Kept{&definition_.states[i], {}});
-    for (const auto& [name, bit] : bits)
-      if (before[i].test(bit))
-        one.names.insert(name);
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    if (entered[i])
+      kept.push_back({&definition_.states[i], names_in(before[i], bits)});
   return kept;
 }
 

@@ -125,9 +125,9 @@ class StateCheck {
                       "baton does not carry out " + what + "; it will not start this loop");
   }
 
-  void pair(bool wrong, std::string_view key, std::string message) {
+  void pair(bool wrong, std::string_view key, const std::string& message) {
     if (wrong)
-      findings_.error("S7", at(key), std::move(message));
+      findings_.error("S7", at(key), message);
   }
 
   void together() {
