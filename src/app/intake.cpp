@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/text.h"
+
 namespace baton {
 namespace {
 
@@ -56,8 +58,11 @@ Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
     if (!entries)
       return pass_on(entries);
     for (const FileEntry& entry : *entries) {
-      if (!catalog_.match(entry.path))
+      if (!catalog_.match(entry.path)) {
+        if (catalog_.nearly(entry.path) && !unfit_.contains(entry.path))
+          paths.insert(entry.path);
         continue;
+      }
       present.insert(entry.path);
       const auto seen = stamps_.find(entry.path);
       if (all || entry.stamp == 0 || seen == stamps_.end() || seen->second != entry.stamp)
@@ -71,8 +76,10 @@ Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
 Result<void> Intake::look(const std::string& path, Draft& draft,
                           const std::vector<Request>& requests) {
   const auto match = catalog_.match(path);
-  if (!match)
+  if (!match) {
+    unfit_name(path, draft);
     return {};
+  }
   auto bytes = ports_.disk.read(path, limits_.max_bytes);
   if (!bytes) {
     stamps_.erase(path);
@@ -128,6 +135,15 @@ bool Intake::wait(const std::string& path, const Digest& digest, Time now,
     file.again = std::min(file.again, file.since + *patience);
   file.pause = std::min(file.pause * 2, kLongestPause);
   return true;
+}
+
+void Intake::unfit_name(const std::string& path, Draft& draft) {
+  if (!catalog_.nearly(path) || !unfit_.insert(path).second)
+    return;
+  draft.event("ignored", {},
+              printable(path, 200) +
+                  " would be a state file but for its name: names are letters and digits of ASCII, "
+                  "`.`, `_` and `-`, and begin with a letter or digit");
 }
 
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {

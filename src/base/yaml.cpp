@@ -263,7 +263,7 @@ class Builder {
 };
 
 LoadFailure failure(std::string message, Position at) {
-  Finding finding{.rule = "yaml", .message = std::move(message), .span = {at, at}};
+  Finding finding{.rule = "json", .message = std::move(message), .span = {at, at}};
   return {.findings = {std::move(finding)}, .incomplete = false};
 }
 

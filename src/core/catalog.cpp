@@ -155,6 +155,21 @@ std::optional<Catalog::Match> Catalog::match(std::string_view path) const {
   return std::nullopt;
 }
 
+bool Catalog::nearly(std::string_view path) const {
+  std::string safe;
+  for (const std::string& segment : split(path, '/')) {
+    if (segment.empty() || segment.front() == '.' || segment.back() == '~')
+      return false;
+    if (!safe.empty())
+      safe += '/';
+    for (const char c : segment)
+      safe += safe_name(std::string("a") + c) ? c : 'x';
+    if (!safe_name(safe.substr(safe.rfind('/') + 1)))
+      safe[safe.rfind('/') + 1] = 'x';
+  }
+  return safe != path && match(safe).has_value();
+}
+
 const Catalog::Entry* Catalog::entry(std::string_view dialect) const {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& e) { return e.dialect->name == dialect; });

@@ -53,6 +53,9 @@ class Catalog {
   static Catalog of(const std::vector<std::pair<const Dialect*, Json>>& dialects);
 
   std::optional<Match> match(std::string_view path) const;
+  /// Whether a path that does not match would, were its names safe ones. Hidden and temporary files
+  /// (a leading `.`, a trailing `~`) do not count.
+  bool nearly(std::string_view path) const;
   /// The entry that serves a flow's dialect; nullptr when it is not configured.
   const Entry* entry(std::string_view dialect) const;
   const std::vector<Entry>& entries() const { return entries_; }

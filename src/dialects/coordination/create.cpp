@@ -1,7 +1,6 @@
 #include "dialects/coordination/create.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/text.h"
 #include "dialects/coordination/orchestrator.h"
@@ -15,7 +14,7 @@ std::string stamp(Time time) {
   for (const char c : iso_time(time)) {
     if (c == 'T')
       digits += '_';
-    else if (std::isdigit(static_cast<unsigned char>(c)) != 0)
+    else if (c >= '0' && c <= '9')
       digits += c;
   }
   return digits;
