@@ -12,8 +12,8 @@ from world import check
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
-def findings(exe, schema, path):
-    done = subprocess.run([exe, "validate", "--json", "--schema", schema, path], stdin=subprocess.DEVNULL,
+def findings(exe, kind, path):
+    done = subprocess.run([exe, "validate", "--json", "--as", kind, path], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True)
     check(done.returncode in (0, 1), path, "gave", done.returncode, done.stderr)
     found = [each for each in json.loads(done.stdout)["findings"] if each["severity"] == "error"]
