@@ -18,6 +18,10 @@ class Context {
   /// or the configuration cannot be read. Errc::config: the configuration is wrong or not to be
   /// trusted; every fault has been told on stderr.
   static Result<Context> open(const Places& places);
+  /// For commands that look at or control what runs already: a configuration that cannot be used
+  /// is told as a warning, and the command goes on without it. Where it says so readably, its
+  /// `roots:` and `state_dir:` still count.
+  static Result<Context> open_anyway(const Places& places);
 
   /// Absolute, without links.
   const std::string& root() const { return root_; }
@@ -31,7 +35,7 @@ class Context {
   const Findings& warnings() const { return warnings_; }
 
   /// Everything an engine of that root needs. Agents that cannot be started say so in `problem`.
-  /// Errc::config: a dialect is not known.
+  /// Errc::config: a dialect is not known; after `open_anyway` it is told and left out.
   Result<Setup> setup(const std::string& root) const;
   /// Reads the same configuration anew, for a running daemon. After an error nothing has changed.
   Result<Context> reread() const;
@@ -43,8 +47,12 @@ class Context {
   Result<std::string> make_state_folder(const std::string& root) const;
 
  private:
+  static Result<Context> open(const Places& places, bool anyway);
   Result<void> read(const std::string& path);
+  Result<void> read_anyway(const std::string& path);
+  Result<void> find_roots(const std::string& here);
   Places places_;
+  bool anyway_ = false;
   std::string root_;
   std::vector<std::string> roots_;
   std::string configuration_;
