@@ -239,6 +239,11 @@ ExitCode set_command(Words words) {
   const auto changes = parse_pairs(arguments.changes);
   if (!changes)
     return complain(changes.error());
+  for (const Pair& each : *changes)
+    if (each.pointer.empty()) {
+      complain("`=` alone would replace the whole file; write a pointer, such as /status=...");
+      return ExitCode::usage;
+    }
   const auto expectations = parse_pairs(arguments.expectations);
   if (!expectations)
     return complain(expectations.error());

@@ -24,6 +24,8 @@ expect_err '/status="waiting_qa"'
 expect_exit 2 baton set s.json status=1
 expect_exit 2 baton set s.json /status
 expect_exit 2 baton set s.json /status=
+expect_exit 2 baton set s.json '=3'
+expect_err "/status=..."
 expect_exit 2 baton set s.json
 expect_exit 1 baton set s.json /no/such/place=1
 expect_exit 1 baton set s.json '/status="c"' --expect '/status="a"'
