@@ -312,4 +312,29 @@ std::optional<std::string> below(const std::string& root, const std::string& pat
   return path.substr(prefix.size());
 }
 
+Way way_to(const std::string& path, const std::function<bool(const std::string& folder)>& inside) {
+  std::error_code error;
+  Way way;
+  fs::path at = "/";
+  for (const fs::path& name : fs::absolute(path, error).relative_path()) {
+    if (name.empty() || name == ".")
+      continue;
+    if (!way.link.empty()) {
+      at /= name;
+    } else if (name == "..") {
+      at = at.parent_path();
+    } else if (!fs::is_symlink(fs::symlink_status(at / name, error))) {
+      at /= name;
+    } else if (inside(at.string())) {
+      at /= name;
+      way.link = at.string();
+    } else {
+      const auto real = real_path((at / name).string());
+      at = real ? fs::path(*real) : at / name;
+    }
+  }
+  way.path = at.string();
+  return way;
+}
+
 }  // namespace baton

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -70,5 +71,13 @@ Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config
 
 /// An absolute path below `root` as relative to it; nothing when it lies elsewhere.
 std::optional<std::string> below(const std::string& root, const std::string& path);
+
+/// Where a path leads when links are followed only outside of the folders somebody cares for.
+struct Way {
+  std::string path;  ///< absolute
+  std::string link;  ///< the first link that was not followed; "" when there is none
+};
+/// `inside` says whether links in an absolute folder without links are left alone.
+Way way_to(const std::string& path, const std::function<bool(const std::string& folder)>& inside);
 
 }  // namespace baton
