@@ -59,7 +59,7 @@ ExitCode agents_command(Words words) {
   options.places(places);
   if (const auto over = options.parse(words))
     return *over;
-  const auto context = Context::open(places);
+  const auto context = Context::open_anyway(places);
   if (!context)
     return complain(context.error());
   std::vector<Run> runs;

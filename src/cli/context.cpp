@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include <unistd.h>
 
+#include "app/judge.h"
 #include "base/embedded.h"
 #include "base/text.h"
 #include "cli/agent_spec.h"
@@ -73,6 +75,25 @@ Result<std::string> existing_folder(const std::string& path) {
   return real;
 }
 
+/// `wait` and `status --watch` look again and again.
+void warn_once(const std::string& message) {
+  static std::set<std::string> told;
+  if (told.insert(message).second)
+    complain("warning: " + message);
+}
+
+/// Errc::schema and others: a schema of the dialect cannot be used.
+Result<void> check_schemas(const Dialect& dialect, const Json& options, const std::string& folder) {
+  Schemas schemas(schemas_below(folder));
+  const Catalog catalog = Catalog::of({{&dialect, options}});
+  for (const Catalog::Entry& entry : catalog.entries())
+    for (const FileKind& kind : entry.kinds)
+      if (!kind.schema.empty())
+        if (auto schema = schemas.get(kind.schema); !schema)
+          return pass_on(schema);
+  return {};
+}
+
 Environment environment_of(const std::string& root, const std::string& folder) {
   return {.root = root, .configuration_folder = folder, .executable = own_path()};
 }
@@ -80,8 +101,17 @@ Environment environment_of(const std::string& root, const std::string& folder) {
 }  // namespace
 
 Result<Context> Context::open(const Places& places) {
+  return open(places, false);
+}
+
+Result<Context> Context::open_anyway(const Places& places) {
+  return open(places, true);
+}
+
+Result<Context> Context::open(const Places& places, bool anyway) {
   Context context;
   context.places_ = places;
+  context.anyway_ = anyway;
   std::error_code error;
   const fs::path here = fs::current_path(error);
   if (error && places.root.empty())
@@ -92,25 +122,36 @@ Result<Context> Context::open(const Places& places) {
   context.root_ = *root;
   context.folder_ = *root;
   if (const std::string path = find_configuration(places, *root); !path.empty())
-    if (auto read = context.read(path); !read)
+    if (auto read = anyway ? context.read_anyway(path) : context.read(path); !read)
       return pass_on(read);
   context.roots_ = {context.root_};
-  if (!places.root.empty() || context.config_.roots.empty())
-    return context;
-  context.roots_.clear();
-  for (const std::string& each : context.config_.roots) {
-    auto one = existing_folder(absolute(each, context.folder_));
-    if (!one)
-      return pass_on(one);
-    context.roots_.push_back(*std::move(one));
-  }
-  // The root of a command is the one it is called in, else the first.
-  const auto inside =
-      std::find_if(context.roots_.begin(), context.roots_.end(), [&](const std::string& each) {
-        return each == here.string() || below(each, here.string()).has_value();
-      });
-  context.root_ = inside == context.roots_.end() ? context.roots_.front() : *inside;
+  if (places.root.empty() && !context.config_.roots.empty())
+    if (auto found = context.find_roots(here.string()); !found)
+      return pass_on(found);
   return context;
+}
+
+/// The roots of the configuration, and the one of them the command is meant for.
+Result<void> Context::find_roots(const std::string& here) {
+  std::vector<std::string> roots;
+  for (const std::string& each : config_.roots) {
+    auto one = existing_folder(absolute(each, folder_));
+    if (one)
+      roots.push_back(*std::move(one));
+    else if (anyway_)
+      complain("warning: " + printable(describe(one.error())));
+    else
+      return pass_on(one);
+  }
+  if (roots.empty())
+    return {};
+  roots_ = std::move(roots);
+  // The root of a command is the one it is called in, else the first.
+  const auto inside = std::find_if(roots_.begin(), roots_.end(), [&](const std::string& each) {
+    return each == here || below(each, here).has_value();
+  });
+  root_ = inside == roots_.end() ? roots_.front() : *inside;
+  return {};
 }
 
 Result<void> Context::read(const std::string& path) {
@@ -142,6 +183,36 @@ Result<void> Context::read(const std::string& path) {
   return {};
 }
 
+Result<void> Context::read_anyway(const std::string& path) {
+  auto done = read(path);
+  if (done)
+    return done;
+  const Error& error = done.error();
+  // A name that was given by hand and leads nowhere is a slip of that hand.
+  if (error.code == Errc::not_found && !places_.config.empty())
+    return done;
+  complain("warning: " + printable(describe(error)) + "; going on without it");
+  const auto real = real_path(path);
+  if (!real || !trusted_file(*real))
+    return {};
+  folder_ = fs::path(*real).parent_path().string();
+  auto text = read_file(*real, kMaxConfigBytes);
+  if (!text)
+    return {};
+  // What says where things lie is of use even when the rest is not.
+  const auto document = load_document(*std::move(text), Format::yaml);
+  if (!document)
+    return {};
+  const Value& value = (*document)->root();
+  if (const auto state = json::text(value, "state_dir"); state && !state->empty())
+    config_.state_dir = absolute(std::string(*state), folder_);
+  if (const Value* const roots = json::at(value, "/roots"); roots != nullptr && roots->IsArray())
+    for (const Value& each : roots->GetArray())
+      if (each.IsString() && each.GetStringLength() > 0)
+        config_.roots.emplace_back(each.GetString(), each.GetStringLength());
+  return {};
+}
+
 Result<Context> Context::reread() const {
   Places places = places_;
   places.config = configuration_;
@@ -166,11 +237,19 @@ Result<Setup> Context::setup(const std::string& root) const {
       for (const Dialect* const each : dialects())
         names.emplace_back(each->name);
       const auto near = nearest(name, names);
-      return fail(Errc::config,
-                  "this baton has no dialect `" + printable(name, 80) + "`" +
-                      (near ? "; did you mean `" + *near + "`?" : ", only " + join(names, ", ")),
-                  configuration_);
+      const std::string message =
+          "this baton has no dialect `" + printable(name, 80) + "`" +
+          (near ? "; did you mean `" + *near + "`?" : ", only " + join(names, ", "));
+      if (!anyway_)
+        return fail(Errc::config, message, configuration_);
+      warn_once(message + "; going on without it");
+      continue;
     }
+    if (anyway_)
+      if (auto usable = check_schemas(*known, options, folder_); !usable) {
+        warn_once(describe(usable.error()) + "; going on without dialect " + name);
+        continue;
+      }
     setup.dialects.emplace_back(known, options);
   }
   setup.environment = environment_of(root, folder_);
@@ -231,6 +310,31 @@ std::optional<std::string> below(const std::string& root, const std::string& pat
   if (!path.starts_with(prefix) || path.size() == prefix.size())
     return std::nullopt;
   return path.substr(prefix.size());
+}
+
+Way way_to(const std::string& path, const std::function<bool(const std::string& folder)>& inside) {
+  std::error_code error;
+  Way way;
+  fs::path at = "/";
+  for (const fs::path& name : fs::absolute(path, error).relative_path()) {
+    if (name.empty() || name == ".")
+      continue;
+    if (!way.link.empty()) {
+      at /= name;
+    } else if (name == "..") {
+      at = at.parent_path();
+    } else if (!fs::is_symlink(fs::symlink_status(at / name, error))) {
+      at /= name;
+    } else if (inside(at.string())) {
+      at /= name;
+      way.link = at.string();
+    } else {
+      const auto real = real_path((at / name).string());
+      at = real ? fs::path(*real) : at / name;
+    }
+  }
+  way.path = at.string();
+  return way;
 }
 
 }  // namespace baton

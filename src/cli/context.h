@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ class Context {
   /// or the configuration cannot be read. Errc::config: the configuration is wrong or not to be
   /// trusted; every fault has been told on stderr.
   static Result<Context> open(const Places& places);
+  /// For commands that look at or control what runs already: a configuration that cannot be used
+  /// is told as a warning, and the command goes on without it. Where it says so readably, its
+  /// `roots:` and `state_dir:` still count.
+  static Result<Context> open_anyway(const Places& places);
 
   /// Absolute, without links.
   const std::string& root() const { return root_; }
@@ -31,7 +36,7 @@ class Context {
   const Findings& warnings() const { return warnings_; }
 
   /// Everything an engine of that root needs. Agents that cannot be started say so in `problem`.
-  /// Errc::config: a dialect is not known.
+  /// Errc::config: a dialect is not known; after `open_anyway` it is told and left out.
   Result<Setup> setup(const std::string& root) const;
   /// Reads the same configuration anew, for a running daemon. After an error nothing has changed.
   Result<Context> reread() const;
@@ -43,8 +48,12 @@ class Context {
   Result<std::string> make_state_folder(const std::string& root) const;
 
  private:
+  static Result<Context> open(const Places& places, bool anyway);
   Result<void> read(const std::string& path);
+  Result<void> read_anyway(const std::string& path);
+  Result<void> find_roots(const std::string& here);
   Places places_;
+  bool anyway_ = false;
   std::string root_;
   std::vector<std::string> roots_;
   std::string configuration_;
@@ -62,5 +71,13 @@ Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config
 
 /// An absolute path below `root` as relative to it; nothing when it lies elsewhere.
 std::optional<std::string> below(const std::string& root, const std::string& path);
+
+/// Where a path leads when links are followed only outside of the folders somebody cares for.
+struct Way {
+  std::string path;  ///< absolute
+  std::string link;  ///< the first link that was not followed; "" when there is none
+};
+/// `inside` says whether links in an absolute folder without links are left alone.
+Way way_to(const std::string& path, const std::function<bool(const std::string& folder)>& inside);
 
 }  // namespace baton

@@ -120,7 +120,7 @@ ExitCode events_command(Words words) {
       return ExitCode::usage;
     }
   }
-  const auto context = Context::open(arguments.places);
+  const auto context = Context::open_anyway(arguments.places);
   if (!context)
     return complain(context.error());
   return show(arguments, *context, query);

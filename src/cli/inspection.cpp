@@ -54,8 +54,14 @@ void Inspection::skip(const std::string& path) {
 }
 
 void Inspection::unreadable(const std::string& path, const Error& error) {
-  complain(printable(path) + ": " + printable(error.message));
   code_ = graver(code_, ExitCode::unreachable);
+  complain(printable(path) + ": " + printable(error.message));
+  if (error.code != Errc::not_regular)
+    return;
+  Finding finding;
+  finding.rule = "file";
+  finding.message = error.message;
+  refuse(path, std::move(finding));
 }
 
 void Inspection::refuse(const std::string& path, Finding finding) {

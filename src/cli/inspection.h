@@ -36,7 +36,8 @@ class Inspection {
   void judge(const std::string& path, std::string text, const Catalog::Match& match);
   /// A named file that belongs to no kind.
   void skip(const std::string& path);
-  /// A named file that could not be read: said on stderr.
+  /// A file that could not be read: said on stderr, and one that is there but no file for reading,
+  /// such as a link or a FIFO, is a finding too.
   void unreadable(const std::string& path, const Error& error);
   /// A file that is wrong as a whole.
   void refuse(const std::string& path, Finding finding);

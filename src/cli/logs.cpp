@@ -89,7 +89,7 @@ ExitCode logs_command(Words words) {
   options.places(arguments.places);
   if (const auto over = options.parse(words))
     return *over;
-  const auto context = Context::open(arguments.places);
+  const auto context = Context::open_anyway(arguments.places);
   if (!context)
     return complain(context.error());
   const auto run = run_named(*context, arguments.run);
@@ -109,7 +109,7 @@ ExitCode prompt_command(Words words) {
   options.places(places);
   if (const auto over = options.parse(words))
     return *over;
-  const auto context = Context::open(places);
+  const auto context = Context::open_anyway(places);
   if (!context)
     return complain(context.error());
   const auto run = run_named(*context, id);

@@ -77,6 +77,8 @@ class StateFile {
   /// What a configuration says about the file counts; having none, or a broken one, does not stop
   /// an agent from writing its state.
   static Result<StateFile> open(const Arguments& arguments) {
+    if (auto plain = check_links(arguments); !plain)
+      return pass_on(plain);
     auto real = real_path(arguments.file);
     if (!real)
       return pass_on(real);
@@ -118,6 +120,27 @@ class StateFile {
   const std::string& shown() const { return shown_; }
 
  private:
+  /// Like the daemon, which does not read through a link: neither one as the file, nor one to a
+  /// folder below a root. Errc::not_regular.
+  static Result<void> check_links(const Arguments& arguments) {
+    std::string named;
+    if (!arguments.places.root.empty())
+      named = real_path(arguments.places.root).value_or("");
+    const auto in_root = [&](const std::string& folder) {
+      if (named.empty())
+        return !root_of(folder).empty();
+      return folder == named || below(named, folder).has_value();
+    };
+    std::string link = way_to(arguments.file, in_root).link;
+    std::error_code error;
+    if (link.empty() && fs::is_symlink(fs::symlink_status(arguments.file, error)))
+      link = arguments.file;
+    if (link.empty())
+      return {};
+    return fail(Errc::not_regular, "is a symbolic link, which is not followed; name what it means",
+                link);
+  }
+
   /// The nearest folder upwards from the file that has a configuration; agents may work elsewhere.
   static std::string root_of(const std::string& folder) {
     std::error_code error;
@@ -239,6 +262,11 @@ ExitCode set_command(Words words) {
   const auto changes = parse_pairs(arguments.changes);
   if (!changes)
     return complain(changes.error());
+  for (const Pair& each : *changes)
+    if (each.pointer.empty()) {
+      complain("`=` alone would replace the whole file; write a pointer, such as /status=...");
+      return ExitCode::usage;
+    }
   const auto expectations = parse_pairs(arguments.expectations);
   if (!expectations)
     return complain(expectations.error());

@@ -118,7 +118,7 @@ ExitCode status_command(Words words) {
   options.places(arguments.places);
   if (const auto over = options.parse(words))
     return *over;
-  const auto context = Context::open(arguments.places);
+  const auto context = Context::open_anyway(arguments.places);
   if (!context)
     return complain(context.error());
   for (;;) {

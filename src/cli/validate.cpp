@@ -118,6 +118,8 @@ class Validation {
         inspection.skip(path);
       return;
     }
+    if (!choice_ && of_daemon(path, inspection))
+      return;
     std::error_code error;
     if (fs::is_directory(path, error)) {
       folder(path, inspection);
@@ -135,6 +137,32 @@ class Validation {
       inspection.skip(path);
     else
       inspection.judge(path, *std::move(text), *found);
+  }
+
+  /// A path that the daemon would look at, read its way: over no link below the root.
+  bool of_daemon(const std::string& path, Inspection& inspection) {
+    const std::string& root = context_.root();
+    const Way way = way_to(path, [&](const std::string& folder) {
+      return folder == root || below(root, folder).has_value();
+    });
+    const auto relative = below(root, way.path);
+    const auto found = relative ? catalog_.match(*relative) : std::nullopt;
+    if (!found)
+      return false;
+    auto disk = real_disk(root);
+    if (!disk) {
+      inspection.unreadable(path, disk.error());
+      return true;
+    }
+    std::error_code error;
+    if (way.link == way.path)
+      inspection.unreadable(path,
+                            {Errc::not_regular, "is a symbolic link, which is not followed", {}});
+    else if (fs::exists(fs::symlink_status(way.path, error)))
+      read(**disk, *relative, path, *found, inspection);
+    else
+      return false;
+    return true;
   }
 
   /// Everything below a folder that belongs to a kind, by its path below the root or below the

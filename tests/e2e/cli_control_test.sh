@@ -137,15 +137,63 @@ expect_exit 2 baton events --since yesterday
 timeout 3 "$baton_binary" events -f >"$work/followed" || true
 grep -q started "$work/followed" || fail "events -f showed nothing"
 
+# A broken configuration does not take away the sight of what runs, nor the way to stop it.
+cp baton.yaml kept.yaml
+looks() {  # WARNING
+  local words
+  for words in "status groups" "agents" "events" "logs $run" "prompt $run" "explain groups" \
+    "pause groups" "resume groups" "stop groups" "retry groups A" "resume --all"; do
+    # shellcheck disable=SC2086  # several words
+    expect_exit 0 baton $words
+    expect_err "warning: "
+    expect_err "$1"
+  done
+  expect_exit 124 baton wait groups --until idle --timeout 300ms
+}
+expect_exit 0 baton stop groups
+until_true shows '"stopped"' baton status groups --json
+sed -i 's/^limits:/limitz:/' baton.yaml
+looks "did you mean 'limits'?"
+printf 'version: 1\n  rules: [\n' >baton.yaml
+looks "going on without it"
+sed 's/^rules:/dialects: { fsm_lop: {} }\nrules:/' kept.yaml >baton.yaml
+expect_exit 0 baton pause groups
+expect_exit 0 baton resume groups
+sed 's|    files: groups.json|&\n    schema: missing.schema.json|' kept.yaml >baton.yaml
+expect_exit 0 baton status groups
+expect_err "missing.schema.json"
+expect_exit 0 baton stop groups
+expect_err "missing.schema.json"
+echo 'limitz: 1' >>kept.yaml
+cp kept.yaml baton.yaml
+expect_exit 2 baton run --dry-run
+expect_exit 2 baton validate
+expect_exit 1 baton doctor
+expect_exit 1 baton reload
+# Where its state lies is read from it all the same.
+{ echo "state_dir: $work/state" && cat kept.yaml; } >baton.yaml
+expect_exit 0 env -u BATON_STATE_DIR "$baton_binary" agents --running --names
+expect_err "going on without it"
+sed -i '/^limitz/d' kept.yaml
+cp kept.yaml baton.yaml
+rm kept.yaml
+expect_exit 0 baton reload
+expect_exit 0 baton resume --all
+expect_exit 0 baton wait groups --until running --timeout 20s
+
 # After the daemon was killed the agent goes on, is shown, and is ended without one.
 kill_daemon KILL
 expect_exit 3 baton wait groups --until idle
 expect_exit 0 baton agents --running --names
 alive=$out
 [[ -n $alive ]] || fail "the agent should still run"
+cp baton.yaml kept.yaml
+echo 'limitz: 1' >>baton.yaml
 expect_exit 0 baton stop --all
+expect_err "did you mean 'limits'?"
 expect_exit 0 baton agents --running --names
 expect_no_out
+mv kept.yaml baton.yaml
 if grep -slz "BATON_RUN_ID=${alive%%$'\n'*}" /proc/[0-9]*/environ | grep -q .; then
   fail "something of the agent is left"
 fi

@@ -24,6 +24,8 @@ expect_err '/status="waiting_qa"'
 expect_exit 2 baton set s.json status=1
 expect_exit 2 baton set s.json /status
 expect_exit 2 baton set s.json /status=
+expect_exit 2 baton set s.json '=3'
+expect_err "/status=..."
 expect_exit 2 baton set s.json
 expect_exit 1 baton set s.json /no/such/place=1
 expect_exit 1 baton set s.json '/status="c"' --expect '/status="a"'
@@ -37,8 +39,9 @@ expect_file torn.json '{"torn'
 cmp -s s.json kept || fail "a refusal has changed the file"
 expect_exit 0 baton set s.json '/status="c"' --expect '/status="b"' --expect /n=2
 ln -s s.json link.json
-expect_exit 0 baton set link.json '/status="d"'
-[[ -L link.json && $(jq -r .status s.json) == d ]] || fail "a link was replaced instead of its file"
+expect_exit 3 baton set link.json '/status="d"'
+expect_err "link.json: is a symbolic link"
+[[ -L link.json && $(jq -r .status s.json) == c ]] || fail "a link was followed or replaced"
 
 # Where the schema is known, the result has to fit.
 mkdir -p tickets
@@ -61,6 +64,17 @@ expect_exit 1 baton set a.json '/A/status="x"'
 cd /
 expect_exit 1 baton set "$work/root/tickets/a.json" '/A/status="x"'
 cd "$work/root"
+# Below a root no link leads on, as for the daemon; how one comes to the root does not matter.
+mkdir "$work/beside"
+echo '{"A": {"status": "pending"}}' >"$work/beside/a.json"
+ln -s "$work/beside" linked
+ln -s "$work/root" "$work/way"
+expect_exit 3 baton set linked/a.json '/A/status="done"'
+expect_err "$work/root/linked: is a symbolic link"
+expect_exit 3 baton set "$work/way/linked/a.json" '/A/status="done"' --root "$work/way"
+expect_file "$work/beside/a.json" '{"A": {"status": "pending"}}'
+expect_exit 0 baton set "$work/way/tickets/a.json" '/A/status="pending"'
+[[ $(jq -r .A.status tickets/a.json) == pending ]] || fail "set over a link to the root"
 
 # Many writers at once: no update is lost, readers never see a broken file.
 writers=8

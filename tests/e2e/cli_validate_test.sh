@@ -5,6 +5,7 @@ set -euo pipefail
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 begin "$@"
+need jq
 
 cat >baton.yaml <<'Y'
 version: 1
@@ -65,6 +66,39 @@ rm tickets/pipe.json
 ln -s /etc/passwd tickets/link.json
 expect_exit 3 baton validate
 rm tickets/link.json
+# A link, a FIFO, a device, a folder in the place of a file: a finding, as for the daemon.
+unfit() {  # PATH MESSAGE
+  expect_exit 3 baton validate "$1"
+  expect_out "$1:1:1: error: $2"
+  expect_exit 3 baton validate --json "$1"
+  expect_document_fits output/validate
+  [[ $(jq -r '.findings[] | "\(.path) \(.line) \(.column) \(.rule) \(.severity)"' "$work/out") == "$1 1 1 file error" ]] ||
+    fail "finding: $out"
+}
+ln -s good.json tickets/link.json
+unfit tickets/link.json "is a symbolic link"
+unfit "$PWD/tickets/link.json" "is a symbolic link"
+expect_exit 3 baton validate --json
+expect_document_fits output/validate
+[[ $(jq -r '.findings[] | select(.rule == "file") | .path' "$work/out") == tickets/link.json ]] || fail "the tree: $out"
+rm tickets/link.json
+mkfifo tickets/pipe.json
+unfit tickets/pipe.json "is not a regular file"
+rm tickets/pipe.json
+mkdir tickets/folder.json
+unfit tickets/folder.json "is not a regular file"
+rmdir tickets/folder.json
+mv tickets kept
+ln -s kept tickets
+unfit tickets/good.json "leads over a symbolic link"
+rm tickets
+mv kept tickets
+ln -s "$PWD" "$work/way"
+expect_exit 0 baton validate "$work/way/tickets/good.json"
+if mknod tickets/null.json c 1 3 2>/dev/null; then
+  unfit tickets/null.json ""
+  rm tickets/null.json
+fi
 expect_exit 3 baton validate tickets/missing.json
 expect_err "tickets/missing.json"
 # 2 before 3 before 1.
