@@ -263,6 +263,12 @@ Result<Setup> Context::setup(const std::string& root) const {
   return setup;
 }
 
+Context Context::at(const std::string& root) const {
+  Context other = *this;
+  other.root_ = root;
+  return other;
+}
+
 std::vector<StateParent> Context::state_parents() const {
   return baton::state_parents(places_.state_dir, config_.state_dir);
 }

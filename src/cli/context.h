@@ -41,6 +41,9 @@ class Context {
   /// Reads the same configuration anew, for a running daemon. After an error nothing has changed.
   Result<Context> reread() const;
 
+  /// The same configuration for another of its roots, absolute and without links.
+  Context at(const std::string& root) const;
+
   std::vector<StateParent> state_parents() const;
   /// The state folder of the root, for reading. Errc::not_found.
   Result<std::string> state_folder() const;

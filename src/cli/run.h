@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace baton {
 
 class Context;
@@ -14,6 +16,9 @@ struct RunArguments {
   bool dry_run = false;
   bool act_on_existing = false;
 };
+
+/// The roots as they were named, without links, each once.
+Result<std::vector<std::string>> real_roots(const std::vector<std::string>& named);
 
 /// The daemon, in the foreground. Returns the exit code.
 int run_command(const RunArguments& arguments, Context& context);

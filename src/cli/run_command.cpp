@@ -29,18 +29,6 @@ void take_notify(const Context& context, ServiceConfig& config) {
   config.notify_env.push_back(std::string("PATH=") + (path == nullptr ? "" : path));
 }
 
-Result<std::vector<std::string>> real_roots(const std::vector<std::string>& named) {
-  std::vector<std::string> roots;
-  for (const std::string& root : named) {
-    auto real = real_path(root);
-    if (!real)
-      return pass_on(real);
-    if (std::find(roots.begin(), roots.end(), *real) == roots.end())
-      roots.push_back(std::move(*real));
-  }
-  return roots;
-}
-
 Result<ServedRoot> served_root(const Context& context, const std::string& root) {
   auto setup = context.setup(root);
   if (!setup)
@@ -86,6 +74,18 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> real_roots(const std::vector<std::string>& named) {
+  std::vector<std::string> roots;
+  for (const std::string& root : named) {
+    auto real = real_path(root);
+    if (!real)
+      return pass_on(real);
+    if (std::find(roots.begin(), roots.end(), *real) == roots.end())
+      roots.push_back(std::move(*real));
+  }
+  return roots;
+}
 
 int run_command(const RunArguments& arguments, Context& context) {
   auto config = service_config(context, arguments);

@@ -1,3 +1,6 @@
+#include <cstddef>
+#include <string>
+
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/context.h"
@@ -9,22 +12,34 @@
 namespace baton {
 namespace {
 
-/// What the next daemon would start at once.
-ExitCode dry_run(const RunArguments& arguments, const Context& context) {
-  const auto rehearsal = Rehearsal::of_root(
-      context, {.as_daemon = true, .act_on_existing = arguments.act_on_existing});
-  if (!rehearsal)
-    return complain(rehearsal.error());
-  const Plan& plan = (*rehearsal)->plan();
+void print_plan(const Plan& plan, const std::string& behind) {
   for (const Start& start : plan.starts)
     print("would start " + start.key.role + " for " + printable(text(start.key.flow), 200) + " " +
-          printable(start.key.subject, 100) + ", attempt " + std::to_string(start.attempt) + ": " +
-          printable(start.desired.why) + "\n");
+          printable(start.key.subject, 100) + behind + ", attempt " +
+          std::to_string(start.attempt) + ": " + printable(start.desired.why) + "\n");
   for (const auto& [flow, holds] : plan.holds)
     for (const Hold& hold : holds)
       print("would not start " + hold.role + " for " + printable(text(flow), 200) + " " +
-            printable(hold.subject, 100) + ": " + hold.reason + ": " + printable(hold.why) + "\n");
-  if (plan.starts.empty())
+            printable(hold.subject, 100) + behind + ": " + hold.reason + ": " +
+            printable(hold.why) + "\n");
+}
+
+/// What the next daemon would start at once, on each of its roots by itself.
+ExitCode dry_run(const RunArguments& arguments, const Context& context) {
+  const auto roots = real_roots(arguments.roots.empty() ? context.roots() : arguments.roots);
+  if (!roots)
+    return complain(roots.error());
+  std::size_t starts = 0;
+  for (const std::string& root : *roots) {
+    const auto rehearsal = Rehearsal::of_root(
+        context.at(root), {.as_daemon = true, .act_on_existing = arguments.act_on_existing});
+    if (!rehearsal)
+      return complain(rehearsal.error());
+    const Plan& plan = (*rehearsal)->plan();
+    print_plan(plan, roots->size() > 1 ? " on " + printable(root) : "");
+    starts += plan.starts.size();
+  }
+  if (starts == 0)
     print("nothing would be started\n");
   return finish();
 }

@@ -72,6 +72,17 @@ expect_exit 0 baton agents
 expect_exit 3 baton logs 00
 expect_exit 0 baton run --dry-run
 expect_out "would start slow for rules/groups A"
+# Of all roots, once each, as they are named or configured.
+mkdir "$work/second"
+cp groups.json "$work/second"
+expect_exit 0 baton run --dry-run --root "$work/root" --root "$work/second" --root . --config baton.yaml
+expect_out "would start slow for rules/groups A on $work/root,"
+expect_out "would start slow for rules/groups A on $work/second,"
+[[ $(grep -c "would start" "$work/out") == 2 ]] || fail "dry run: $out"
+{ cat baton.yaml && echo "roots: [., ../second]"; } >two.yaml
+expect_exit 0 baton run --dry-run --config two.yaml
+[[ $(grep -c "would start" "$work/out") == 2 ]] || fail "dry run: $out"
+rm -r two.yaml "$work/second"
 expect_exit 3 baton wait groups --until idle
 [[ -z $(ls "$work/state") ]] || fail "looking has made a state folder"
 
