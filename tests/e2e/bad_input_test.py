@@ -1,6 +1,7 @@
 """Bad input changes nothing: the last good state stays in force, nothing is started, the file is left as it
 is, and somebody is told. So are a missing program, a second daemon, a full disk. usage: bad_input_test.py BATON"""
 
+import glob
 import json
 import os
 import stat
@@ -171,6 +172,9 @@ def full_disk(exe):
             wait_until(lambda: "full" in open(baton.home + "/daemon.log").read(), "it says that the disk is full")
             started_full = len(baton.starts())
             check(baton.daemon.poll() is None, "the daemon ended")
+            wait_until(lambda: json.load(open(glob.glob(baton.state + "/*/daemon.json")[0]))["disk_full"],
+                       "it leaves word")
+            wait_until(lambda: "its disk is full" in baton.call("status").stdout, "status says so")
             write(baton.root + "/go", b"")
             os.unlink(baton.state + "/fill")
             for number in range(10):
