@@ -191,8 +191,65 @@ def full_disk(exe):
             subprocess.run(["umount", "-l", baton.state], check=False)
 
 
+def on_small_disk(place):
+    os.makedirs(place, exist_ok=True)
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=750", "tmpfs", place],
+                          capture_output=True, text=True)
+    if made.returncode != 0:
+        skip("cannot mount a small tmpfs: " + made.stderr.strip())
+
+
+def fill(place):
+    with open(place + "/fill", "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+
+
+def stopped_on_full_disk(exe):
+    """A request finds room on a full disk, and agents end."""
+    with world.World(exe, command=("sleep", "1000")) as baton:
+        on_small_disk(baton.state)
+        try:
+            baton.start()
+            baton.ticket("before", "ready")
+            wait_until(lambda: baton.starts("rules/t/before"))
+            fill(baton.state)
+            baton.call("stop", "--all", code=None)
+            wait_until(lambda: not world.processes_with("BATON_FLOW=rules/t/before"), "the agent ends")
+        finally:
+            baton.daemon.kill()
+            baton.daemon.wait()
+            subprocess.run(["umount", "-l", baton.state], check=False)
+
+
+def said_by_the_daemon(exe):
+    """What only the daemon knows is what status and explain say."""
+    rule = {**world.World.TICKETS, "breaker": {"changes": 3, "per": "1h"}}
+    with world.World(exe, rules=[rule], command=("sleep", "1000")) as baton:
+        def says(name, word):
+            flow = next((each for each in baton.lines("status") if each["flow"] == "rules/t/" + name), {})
+            return flow.get("waiting_for") == word
+
+        baton.start()
+        for number in range(8):
+            baton.ticket("busy", "no", number=number)
+            wait_until(lambda: baton.call("events", code=None).stdout.count("busy.json") > number)
+        baton.ticket("busy", "ready")
+        wait_until(lambda: says("busy", "rate_breaker"), baton.lines("status"))
+        check("changes too often" in baton.call("explain", "rules/t/busy").stdout)
+        baton.ticket("runs", "ready")
+        wait_until(lambda: baton.starts("rules/t/runs"))
+        baton.call("drain")
+        baton.ticket("late", "ready")
+        wait_until(lambda: says("late", "draining"), baton.lines("status"))
+
+
 def test(exe):
-    for part in (bad_files, no_regular_files, said_at_start, second_daemon, full_disk):
+    for part in (bad_files, no_regular_files, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
+                 said_by_the_daemon):
         part(exe)
         print(part.__name__, "passed", flush=True)
 
