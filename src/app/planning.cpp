@@ -10,6 +10,21 @@
 
 namespace baton {
 
+std::optional<Hold> Planning::held(const Circumstances& now) const {
+  if (setup_.said.held)
+    return setup_.said.held;
+  if (now.draining)
+    return Hold{"", "", "draining", "the daemon is draining: no new starts"};
+  if (!setup_.may_start)
+    return Hold{"", "", "no_daemon", "no daemon serves this root"};
+  if (now.disk_full)
+    return Hold{"", "", "disk_full", "the disk of the journal is full: supervising only"};
+  if (now.try_again)
+    return Hold{"", "", "cannot_start",
+                now.trouble + "; tried again at " + iso_time(*now.try_again)};
+  return std::nullopt;
+}
+
 Plan Planning::reconcile_all(const Draft& next, const Circumstances& now,
                              const Refused& refused) const {
   Situation situation;
@@ -28,15 +43,7 @@ Plan Planning::reconcile_all(const Draft& next, const Circumstances& now,
   }
   situation.refused = refused;
   situation.default_role = setup_.agents.contains("default");
-  if (now.draining || !setup_.may_start)
-    situation.held =
-        Hold{"", "", now.draining ? "draining" : "no_daemon",
-             now.draining ? "the daemon is draining: no new starts" : "no daemon serves this root"};
-  else if (now.disk_full)
-    situation.held = Hold{"", "", "disk_full", "the disk of the journal is full: supervising only"};
-  else if (now.try_again)
-    situation.held =
-        Hold{"", "", "cannot_start", now.trouble + "; tried again at " + iso_time(*now.try_again)};
+  situation.held = held(now);
   const FlowBook* const root = next.find(FlowId{});
   const auto add = [&](const FlowId& flow, const FlowBook& book) {
     if (flow == FlowId{})
