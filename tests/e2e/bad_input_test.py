@@ -175,6 +175,7 @@ def full_disk(exe):
             wait_until(lambda: json.load(open(glob.glob(baton.state + "/*/daemon.json")[0]))["disk_full"],
                        "it leaves word")
             wait_until(lambda: "its disk is full" in baton.call("status").stdout, "status says so")
+            wait_until(lambda: any(each["waiting_for"] == "disk_full" for each in baton.lines("status")))
             write(baton.root + "/go", b"")
             os.unlink(baton.state + "/fill")
             for number in range(10):
@@ -247,9 +248,28 @@ def said_by_the_daemon(exe):
         wait_until(lambda: says("late", "draining"), baton.lines("status"))
 
 
+def cannot_start_is_said(exe):
+    """No room for the agents' folders only: status says what the daemon says."""
+    with world.World(exe, command=("sleep", "1000")) as baton:
+        baton.start()
+        baton.ticket("before", "ready")
+        wait_until(lambda: baton.starts("rules/t/before"))
+        runs = glob.glob(baton.state + "/*/runs")[0]
+        on_small_disk(runs)
+        try:
+            fill(runs)
+            baton.ticket("late", "ready")
+            wait_until(lambda: any(each["flow"] == "rules/t/late" and each["waiting_for"] == "cannot_start"
+                                   for each in baton.lines("status")), "cannot_start")
+        finally:
+            baton.daemon.kill()
+            baton.daemon.wait()
+            subprocess.run(["umount", "-l", runs], check=False)
+
+
 def test(exe):
     for part in (bad_files, no_regular_files, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
-                 said_by_the_daemon):
+                 said_by_the_daemon, cannot_start_is_said):
         part(exe)
         print(part.__name__, "passed", flush=True)
 
