@@ -91,6 +91,7 @@ class RealEngine : public Engine {
   Result<FlowState> documents(const FlowId& flow) override;
   const Plan& plan() const override { return plan_; }
   bool disk_full() const override { return disk_full_; }
+  Said said() const override;
 
  private:
   void take(const std::vector<Input>& inputs);
@@ -159,6 +160,9 @@ Result<void> RealEngine::recover() {
     return pass_on(ledger);
   first_start_ = ledger->accepted.empty();
   books_ = books_of(*ledger);
+  for (const auto& [flow, until] : works_->setup.said.calm_at)
+    if (const auto book = books_.find(flow); book != books_.end())
+      book->second.calm_at = until;
   arrival_ = ledger->arrival;
   intent_ = ledger->intent;
   for (const auto& [id, reply] : ledger->replies) {
@@ -479,6 +483,14 @@ bool RealEngine::quiet() const {
     return row.second.decision.wake.has_value() ||
            (row.second.held && row.second.held->reason == "rate_breaker");
   });
+}
+
+Said RealEngine::said() const {
+  Said said{works_->planning.held(circumstances()), {}};
+  for (const auto& [flow, book] : books_)
+    if (book.held && book.held->reason == "rate_breaker")
+      said.calm_at.emplace(flow, book.calm_at);
+  return said;
 }
 
 std::size_t RealEngine::running() const {

@@ -72,6 +72,8 @@ class Engine {
   virtual const Plan& plan() const = 0;
   /// The disk of the journal is full: supervising only.
   virtual bool disk_full() const = 0;
+  /// What a rehearsal cannot find out by itself.
+  virtual Said said() const = 0;
 };
 
 }  // namespace baton

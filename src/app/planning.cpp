@@ -11,20 +11,6 @@
 namespace baton {
 namespace {
 
-/// Why nothing at all may be started now.
-std::optional<Hold> held(const Setup& setup, const Circumstances& now) {
-  if (now.draining)
-    return Hold{"", "", "draining", "the daemon is draining: no new starts"};
-  if (!setup.may_start)
-    return Hold{"", "", "no_daemon", "no daemon serves this root"};
-  if (now.disk_full)
-    return Hold{"", "", "disk_full", "the disk of the journal is full: supervising only"};
-  if (now.try_again)
-    return Hold{"", "", "cannot_start",
-                now.trouble + "; tried again at " + iso_time(*now.try_again)};
-  return std::nullopt;
-}
-
 /// `root`: the operator's word for everything, if there is one.
 FlowSituation situation_of(const FlowBook& book, const FlowBook* root, const Circumstances& now) {
   FlowSituation one{book.id,          book.decision,           book.stages,
@@ -41,6 +27,21 @@ FlowSituation situation_of(const FlowBook& book, const FlowBook* root, const Cir
 }
 
 }  // namespace
+
+std::optional<Hold> Planning::held(const Circumstances& now) const {
+  if (setup_.said.held)
+    return setup_.said.held;
+  if (now.draining)
+    return Hold{"", "", "draining", "the daemon is draining: no new starts"};
+  if (!setup_.may_start)
+    return Hold{"", "", "no_daemon", "no daemon serves this root"};
+  if (now.disk_full)
+    return Hold{"", "", "disk_full", "the disk of the journal is full: supervising only"};
+  if (now.try_again)
+    return Hold{"", "", "cannot_start",
+                now.trouble + "; tried again at " + iso_time(*now.try_again)};
+  return std::nullopt;
+}
 
 Plan Planning::reconcile_all(const Draft& next, const Circumstances& now,
                              const Refused& refused) const {
@@ -60,7 +61,7 @@ Plan Planning::reconcile_all(const Draft& next, const Circumstances& now,
   }
   situation.refused = refused;
   situation.default_role = setup_.agents.contains("default");
-  situation.held = held(setup_, now);
+  situation.held = held(now);
   const FlowBook* const root = next.find(FlowId{});
   const auto add = [&](const FlowId& flow, const FlowBook& book) {
     if (flow == FlowId{})

@@ -47,6 +47,9 @@ class Planning {
   /// person has looked, lest a hundred agents be started for work long done.
   void hold_existing(Draft& next, const Circumstances& now) const;
 
+  /// Why nothing at all may be started now.
+  std::optional<Hold> held(const Circumstances& now) const;
+
   /// What is to be started, with all that its start needs. What cannot be started as it stands (a
   /// subject that would be an option) must not take the place of something that can: it is refused,
   /// and everything is reconciled without it. Errc::io when the journal's copies cannot be read.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,13 @@
 #include "core/reconcile.h"
 
 namespace baton {
+
+/// What only the living daemon of a root knows. A rehearsal takes its word for it.
+struct Said {
+  std::optional<Hold> held;        ///< why it starts nothing at all
+  std::map<FlowId, Time> calm_at;  ///< flows its rate breaker holds, and until when
+  bool operator==(const Said&) const = default;
+};
 
 /// Everything the engine needs to know besides the ports. Replaced as a whole by `reconfigure`.
 struct Setup {
@@ -31,6 +39,7 @@ struct Setup {
   bool act_on_existing = false;
   bool may_start = true;   ///< false: control without a daemon: nothing new is started
   bool rehearsal = false;  ///< decide only: no commit, no start, no write
+  Said said;               ///< for a rehearsal while a daemon lives
 };
 
 }  // namespace baton

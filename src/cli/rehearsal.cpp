@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "io/clock.h"
 #include "io/disk.h"
-#include "io/lock.h"
 
 namespace baton {
 namespace {
@@ -168,9 +167,9 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
   if (!disk)
     return pass_on(disk);
   std::unique_ptr<JournalReader> reader;
-  bool lives = false;
+  std::optional<Served> daemon;
   if (const auto folder = context.state_folder()) {
-    lives = baton::daemon_lives(*folder);
+    daemon = served(*folder);
     auto journal = read_journal(*folder);
     if (!journal && journal.error().code != Errc::not_found)
       return pass_on(journal);
@@ -179,8 +178,10 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
   }
   auto rehearsal = std::unique_ptr<Rehearsal>(
       new Rehearsal(std::make_unique<World>(*std::move(disk), std::move(reader))));
-  rehearsal->daemon_lives_ = lives;
-  setup->may_start = lives || options.as_daemon;
+  setup->may_start = daemon || options.as_daemon;
+  if (daemon && !options.as_daemon)
+    setup->said = daemon->said;
+  rehearsal->daemon_ = std::move(daemon);
   setup->act_on_existing = options.act_on_existing;
   if (auto done = rehearsal->run(*std::move(setup)); !done)
     return pass_on(done);

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "cli/context.h"
 #include "cli/kind_choice.h"
+#include "cli/served.h"
 #include "io/journal_reader.h"
 
 namespace baton {
@@ -46,7 +47,8 @@ class Rehearsal {
   ControlRow root_control() const;
   /// Nothing when there is no journal yet.
   JournalReader* journal() const;
-  bool daemon_lives() const { return daemon_lives_; }
+  /// The daemon that lives, as it left word.
+  const std::optional<Served>& daemon() const { return daemon_; }
   /// Reads a file the way the daemon does.
   Result<FileBytes> read(const std::string& path) const;
 
@@ -59,7 +61,7 @@ class Rehearsal {
   Result<void> run(Setup setup);
 
   std::unique_ptr<World> world_;
-  bool daemon_lives_ = false;
+  std::optional<Served> daemon_;
 };
 
 /// The same choice among names that are known otherwise.

@@ -127,7 +127,8 @@ class RootService {
   std::string describe() const { return watch_ ? watch_->describe() : "not watched"; }
   /// Nothing depends on the word, so a disk that does not take it stops nothing.
   void tell_how(Time since) {
-    const Served word{getpid(), iso_time(since), describe(), polls(), engine_->disk_full()};
+    const Served word{getpid(), iso_time(since),      describe(),
+                      polls(),  engine_->disk_full(), engine_->said()};
     if (word != word_ && leave_word(served_.state_folder, word))
       word_ = word;
   }

@@ -1,16 +1,76 @@
 #include "cli/served.h"
 
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "base/document.h"
 #include "io/disk.h"
+#include "io/fd.h"
 #include "io/lock.h"
 
 namespace baton {
 namespace {
 
-constexpr std::size_t kMaxBytes = 64U << 10U;
+/// Always of this size: overwriting it in place needs no room, so it also arrives on a full disk.
+constexpr std::size_t kBytes = 16U << 10U;
+constexpr unsigned kMode = 0640;
 
 std::string place(const std::string& state_folder) {
   return state_folder + "/daemon.json";
+}
+
+/// It may be read while it is written; then it is as if there were none.
+Result<Json> read_word(const std::string& state_folder) {
+  const auto text = read_file(place(state_folder), kBytes);
+  if (!text)
+    return tl::unexpected(text.error());
+  return parse_json(*text);
+}
+
+Json json_of(const Said& said, std::size_t most) {
+  Json calm = Json::array();
+  for (const auto& [flow, until] : said.calm_at) {
+    if (most-- == 0)
+      break;
+    calm.push(Json::object(
+        {{"dialect", flow.dialect}, {"flow", flow.name}, {"until", iso_time(until, true)}}));
+  }
+  Json json = Json::object({{"held", Json()}, {"rate_breaker", calm}});
+  if (said.held)
+    json.set("held", Json::object({{"reason", said.held->reason}, {"why", said.held->why}}));
+  return json;
+}
+
+Said said_in(const Value& json) {
+  const auto string = [](const Value& value, std::string_view name) {
+    return std::string(json::text(value, name).value_or(""));
+  };
+  Said said;
+  if (const Value* const held = json::child(json, "held"); held != nullptr && held->IsObject())
+    said.held = Hold{"", "", string(*held, "reason"), string(*held, "why")};
+  const Value* const calm = json::child(json, "rate_breaker");
+  if (calm == nullptr || !calm->IsArray())
+    return said;
+  for (const Value& each : calm->GetArray())
+    if (const auto until = parse_time(string(each, "until")))
+      said.calm_at[FlowId{string(each, "dialect"), string(each, "flow")}] = *until;
+  return said;
+}
+
+/// Errc::not_found unless there is one of the right size.
+Result<void> overwrite(const std::string& path, const std::string& text) {
+  const Fd fd(open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!fd || fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
+      static_cast<std::size_t>(info.st_size) != text.size())
+    return fail(Errc::not_found, "is not there yet", path);
+  const ssize_t written = pwrite(fd.get(), text.data(), text.size(), 0);
+  if (written != static_cast<ssize_t>(text.size()))
+    return system_error(written < 0 ? errno : EIO, "cannot be overwritten", path);
+  return {};
 }
 
 }  // namespace
@@ -20,24 +80,40 @@ std::optional<Served> served(const std::string& state_folder) {
     return std::nullopt;
   Served word;
   word.pid = lock_holder(state_folder).pid;
-  const auto text = read_file(place(state_folder), kMaxBytes);
-  const auto json = text ? parse_json(*text) : Result<Json>(Json());
+  auto json = read_word(state_folder);
   if (!json)
+    json = read_word(state_folder);
+  // What a daemon before this one has left says nothing any more.
+  if (!json || (word.pid != 0 && json::integer(**json, "pid") != word.pid))
     return word;
   word.since = json::text(**json, "since").value_or("");
   word.watching = json::text(**json, "watching").value_or("");
   word.polls = json::boolean(**json, "polls").value_or(false);
   word.disk_full = json::boolean(**json, "disk_full").value_or(false);
+  word.said = said_in(**json);
   return word;
 }
 
 Result<void> leave_word(const std::string& state_folder, const Served& word) {
-  const Json json = Json::object({{"pid", word.pid},
-                                  {"since", word.since},
-                                  {"watching", word.watching},
-                                  {"polls", word.polls},
-                                  {"disk_full", word.disk_full}});
-  return write_file_durably(place(state_folder), json.pretty(), 0640);
+  std::string text;
+  // Of more flows than find room the rest goes unsaid.
+  for (std::size_t flows = word.said.calm_at.size(); text.empty() || text.size() > kBytes;
+       flows /= 2) {
+    if (!text.empty() && flows == 0)
+      return fail(Errc::too_large, "the word is too long", place(state_folder));
+    Json json = json_of(word.said, flows);
+    json.set("pid", word.pid)
+        .set("since", word.since)
+        .set("watching", word.watching)
+        .set("polls", word.polls)
+        .set("disk_full", word.disk_full);
+    text = json.pretty();
+  }
+  text.resize(kBytes, ' ');
+  const auto done = overwrite(place(state_folder), text);
+  if (!done && done.error().code == Errc::not_found)
+    return write_file_durably(place(state_folder), text, kMode);
+  return done;
 }
 
 }  // namespace baton

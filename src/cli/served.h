@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "app/setup.h"
 #include "base/json.h"
 #include "base/result.h"
 
@@ -15,6 +16,7 @@ struct Served {
   std::string watching;  ///< for people: inotify or what is polled, and why
   bool polls = false;
   bool disk_full = false;  ///< the journal's disk: agents are looked after, none is started
+  Said said;
   bool operator==(const Served&) const = default;
 };
 

@@ -9,7 +9,6 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
-#include "cli/served.h"
 #include "io/clock.h"
 
 namespace baton {
@@ -78,8 +77,7 @@ ExitCode show(const Arguments& arguments, const Context& context) {
       print(text(status.flow) + "\n");
     return ExitCode::fine;
   }
-  const auto folder = context.state_folder();
-  const auto daemon = folder ? served(*folder) : std::nullopt;
+  const std::optional<Served>& daemon = (*rehearsal)->daemon();
   if (arguments.json) {
     for (const FlowStatus& status : all) {
       Json line = status_json(status);

@@ -72,7 +72,7 @@ std::optional<ExitCode> look(const Arguments& arguments, const Context& context)
     complain(now + ": " + printable(status.why));
     return ExitCode::failed;
   }
-  if (!(*rehearsal)->daemon_lives()) {
+  if (!(*rehearsal)->daemon()) {
     complain(now + ", and no daemon serves this root: run `baton run`");
     return ExitCode::unreachable;
   }

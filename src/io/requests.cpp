@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/document.h"
@@ -25,6 +26,10 @@ constexpr std::time_t kReplyAge = 3600;
 constexpr mode_t kPrivate = 0750;
 constexpr std::string_view kSuffix = ".json";
 constexpr Millis kNap{20};
+constexpr const char* kReserve = ".reserve";
+constexpr std::size_t kReserveBytes = 64U << 10U;
+/// With less room than this what is left belongs to the journal.
+constexpr std::uint64_t kRoomy = 16 * kReserveBytes;
 
 Result<Fd> open_part(int state, const std::string& name) {
   return open_beneath(state, name, O_RDONLY | O_DIRECTORY);
@@ -99,6 +104,25 @@ Result<void> publish(int state, const std::string& part, const std::string& name
   return sync(folder->get(), part);
 }
 
+/// Room for a request on a disk that is full: whoever finds none removes it. Made when it is
+/// missing and there is room. Whether it works out is of no account to what is done besides.
+void keep_reserve(int state) {
+  const auto folder = open_part(state, "requests");
+  struct statvfs room {};
+  if (!folder || faccessat(folder->get(), kReserve, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+      fstatvfs(folder->get(), &room) != 0 || room.f_bavail * room.f_frsize < kRoomy)
+    return;
+  constexpr mode_t kFileMode = 0640;
+  const Fd fd(openat(folder->get(), kReserve, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+  if (fd && !write_all(fd.get(), std::string(kReserveBytes, ' '), kReserve))
+    unlinkat(folder->get(), kReserve, 0);
+}
+
+bool give_up_reserve(int state) {
+  const auto folder = open_part(state, "requests");
+  return folder && unlinkat(folder->get(), kReserve, 0) == 0;
+}
+
 class RealRequests final : public Requests {
  public:
   explicit RealRequests(Fd state) : state_(std::move(state)) {}
@@ -133,6 +157,7 @@ Result<Request> RealRequests::load(int folder, const std::string& name) const {
 
 std::vector<Request> RealRequests::pending(std::vector<std::string>& damaged) {
   std::vector<Request> requests;
+  keep_reserve(state_.get());
   const auto folder = open_part(state_.get(), "requests");
   auto names = folder ? names_in(folder->get(), "requests")
                       : Result<FolderNames>(tl::unexpected(folder.error()));
@@ -219,6 +244,7 @@ Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder)
     if (auto made = make_folders(state->get(), part, kPrivate); !made)
       return pass_on(made);
   }
+  keep_reserve(state->get());
   return std::make_unique<RealRequests>(std::move(*state));
 }
 
@@ -232,8 +258,11 @@ Result<std::string> post_request(const std::string& state_folder, Request reques
     request.id = new_id(request.made);
   if (!safe_name(request.id))
     return fail(Errc::usage, "is no name of a request", printable(request.id));
-  auto done =
-      publish(state->get(), "requests", request.id + std::string(kSuffix), request_text(request));
+  const std::string name = request.id + std::string(kSuffix);
+  const std::string text = request_text(request);
+  auto done = publish(state->get(), "requests", name, text);
+  if (!done && done.error().code == Errc::no_space && give_up_reserve(state->get()))
+    done = publish(state->get(), "requests", name, text);
   if (!done)
     return pass_on(done);
   return request.id;

@@ -13,7 +13,8 @@ namespace baton {
 
 // Control commands and the daemon talk through files in the state folder: a request is
 // `requests/<id>.json`, its answer `replies/<id>.json`. Both appear complete, by rename. Answers
-// are removed after an hour.
+// are removed after an hour. `requests/.reserve` takes up room the daemon keeps for requests: one
+// that finds the disk full gives it up, so that agents can be stopped then too.
 //
 //   {"id", "verb", "dialect", "flow", "subject", "arguments": {...}, "by", "made"}
 //   {"request", "accepted", "message"}

@@ -1,6 +1,7 @@
 """Bad input changes nothing: the last good state stays in force, nothing is started, the file is left as it
 is, and somebody is told. So are a missing program, a second daemon, a full disk. usage: bad_input_test.py BATON"""
 
+import glob
 import json
 import os
 import stat
@@ -171,6 +172,10 @@ def full_disk(exe):
             wait_until(lambda: "full" in open(baton.home + "/daemon.log").read(), "it says that the disk is full")
             started_full = len(baton.starts())
             check(baton.daemon.poll() is None, "the daemon ended")
+            wait_until(lambda: json.load(open(glob.glob(baton.state + "/*/daemon.json")[0]))["disk_full"],
+                       "it leaves word")
+            wait_until(lambda: "its disk is full" in baton.call("status").stdout, "status says so")
+            wait_until(lambda: any(each["waiting_for"] == "disk_full" for each in baton.lines("status")))
             write(baton.root + "/go", b"")
             os.unlink(baton.state + "/fill")
             for number in range(10):
@@ -187,8 +192,84 @@ def full_disk(exe):
             subprocess.run(["umount", "-l", baton.state], check=False)
 
 
+def on_small_disk(place):
+    os.makedirs(place, exist_ok=True)
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=750", "tmpfs", place],
+                          capture_output=True, text=True)
+    if made.returncode != 0:
+        skip("cannot mount a small tmpfs: " + made.stderr.strip())
+
+
+def fill(place):
+    with open(place + "/fill", "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+
+
+def stopped_on_full_disk(exe):
+    """A request finds room on a full disk, and agents end."""
+    with world.World(exe, command=("sleep", "1000")) as baton:
+        on_small_disk(baton.state)
+        try:
+            baton.start()
+            baton.ticket("before", "ready")
+            wait_until(lambda: baton.starts("rules/t/before"))
+            fill(baton.state)
+            baton.call("stop", "--all", code=None)
+            wait_until(lambda: not world.processes_with("BATON_FLOW=rules/t/before"), "the agent ends")
+        finally:
+            baton.daemon.kill()
+            baton.daemon.wait()
+            subprocess.run(["umount", "-l", baton.state], check=False)
+
+
+def said_by_the_daemon(exe):
+    """What only the daemon knows is what status and explain say."""
+    rule = {**world.World.TICKETS, "breaker": {"changes": 3, "per": "1h"}}
+    with world.World(exe, rules=[rule], command=("sleep", "1000")) as baton:
+        def says(name, word):
+            flow = next((each for each in baton.lines("status") if each["flow"] == "rules/t/" + name), {})
+            return flow.get("waiting_for") == word
+
+        baton.start()
+        for number in range(8):
+            baton.ticket("busy", "no", number=number)
+            wait_until(lambda: baton.call("events", code=None).stdout.count("busy.json") > number)
+        baton.ticket("busy", "ready")
+        wait_until(lambda: says("busy", "rate_breaker"), baton.lines("status"))
+        check("changes too often" in baton.call("explain", "rules/t/busy").stdout)
+        baton.ticket("runs", "ready")
+        wait_until(lambda: baton.starts("rules/t/runs"))
+        baton.call("drain")
+        baton.ticket("late", "ready")
+        wait_until(lambda: says("late", "draining"), baton.lines("status"))
+
+
+def cannot_start_is_said(exe):
+    """No room for the agents' folders only: status says what the daemon says."""
+    with world.World(exe, command=("sleep", "1000")) as baton:
+        baton.start()
+        baton.ticket("before", "ready")
+        wait_until(lambda: baton.starts("rules/t/before"))
+        runs = glob.glob(baton.state + "/*/runs")[0]
+        on_small_disk(runs)
+        try:
+            fill(runs)
+            baton.ticket("late", "ready")
+            wait_until(lambda: any(each["flow"] == "rules/t/late" and each["waiting_for"] == "cannot_start"
+                                   for each in baton.lines("status")), "cannot_start")
+        finally:
+            baton.daemon.kill()
+            baton.daemon.wait()
+            subprocess.run(["umount", "-l", runs], check=False)
+
+
 def test(exe):
-    for part in (bad_files, no_regular_files, said_at_start, second_daemon, full_disk):
+    for part in (bad_files, no_regular_files, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
+                 said_by_the_daemon, cannot_start_is_said):
         part(exe)
         print(part.__name__, "passed", flush=True)
 
