@@ -47,7 +47,10 @@ struct Works {
         if (kind.schema.empty())
           continue;
         if (auto schema = schemas.get(kind.schema); !schema)
-          return pass_on(schema);
+          return fail(Errc::config,
+                      "the schema of " + std::string(entry.dialect->name) + "/" + kind.kind +
+                          " cannot be used: " + schema.error().message,
+                      schema.error().where.empty() ? kind.schema : schema.error().where);
       }
     return {};
   }

@@ -84,8 +84,12 @@ class Teller final : public Observer {
     if (!event.why.empty())
       line += ": " + event.why;
     spdlog::log(level_of(event), "{}", printable(line));
-    if (worth_telling(event))
-      hook_->tell(event_json(event).dump());
+    if (!worth_telling(event))
+      return;
+    // Its number is the journal's; here it is not known.
+    Json told = event_json(event);
+    told.erase("seq");
+    hook_->tell(told.dump());
   }
 
   Hook& hook() { return *hook_; }
