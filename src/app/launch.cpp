@@ -73,7 +73,8 @@ Result<std::string> fill(std::string_view text, const std::map<std::string, std:
     if (value == values.end()) {
       const auto near = nearest(name, placeholder_names());
       return fail(Errc::config, "unknown placeholder `${" + printable(name, 80) + "}`" +
-                                    (near ? "; did you mean `${" + *near + "}`?" : ""));
+                                    (near ? "; did you mean `${" + *near + "}`?"
+                                          : "; `$${` stands for a literal `${`"));
     }
     filled.append(text.substr(at, open - at)).append(value->second);
     at = close + 1;

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/environment.h"
+#include "dialects/registry.h"
 #include "io/disk.h"
 #include "io/trust.h"
 
@@ -37,6 +38,30 @@ std::vector<std::pair<std::string, std::string>> variables_of(const AgentConfig&
   return {chosen.begin(), chosen.end()};
 }
 
+/// The first name between `${` and `}` that nothing will ever be put in for; empty when all are
+/// known.
+std::string unknown_placeholder(const AgentSpec& spec) {
+  std::map<std::string, std::string> known;
+  for (const std::string& name : placeholder_names())
+    known[name];
+  for (const Dialect* const each : dialects())
+    for (const std::string_view name : each->placeholders)
+      known[std::string(name)];
+  std::vector<std::string> texts = spec.argv;
+  texts.push_back(spec.cwd);
+  texts.push_back(spec.prompt);
+  for (const std::string& text : texts)
+    if (auto filled = fill(text, known); !filled)
+      return filled.error().message;
+  return {};
+}
+
+AgentSpec checked(AgentSpec spec, const Role& role) {
+  if (const std::string fault = unknown_placeholder(spec); !fault.empty())
+    spec.problem = "the agent `" + role + "` cannot be started: " + fault;
+  return spec;
+}
+
 }  // namespace
 
 AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& agent,
@@ -60,7 +85,7 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   }
   spec.argv.front() = *std::move(program);
   if (agent.prompt.empty())
-    return spec;
+    return checked(std::move(spec), role);
   auto prompt = read_file(absolute(agent.prompt, folder), kMaxPromptBytes);
   if (!prompt) {
     spec.problem =
@@ -70,7 +95,7 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   if (prompt->find('\0') != std::string::npos)
     spec.problem = "the prompt of the agent `" + role + "` has a NUL in it: " + agent.prompt;
   spec.prompt = *std::move(prompt);
-  return spec;
+  return spec.problem.empty() ? checked(std::move(spec), role) : spec;
 }
 
 }  // namespace baton

@@ -146,6 +146,8 @@ struct Dialect {
   /// For start, create, init.
   Result<std::vector<Update>> (*create)(const Request&, const View&) = nullptr;
   Brief (*brief)(const View&, const Desired&) = nullptr;
+  /// The names `Brief::values` adds to the placeholders every command may use.
+  std::span<const std::string_view> placeholders = {};
   std::optional<std::string> (*rebuild)(const View&, std::string_view kind) = nullptr;
 };
 

@@ -89,6 +89,11 @@ chmod 666 bad.yaml
 expect_exit 0 baton status --config bad.yaml
 expect_err "not to be trusted"
 
+# A placeholder nothing will be put in for is said before anything is due.
+printf 'version: 1\nagents: { a: { command: ["true", "${subjct}"] } }\n' >slip.yaml
+expect_exit 1 baton doctor --config slip.yaml
+expect_out 'did you mean `${subject}`'
+
 # init never overwrites, and what it writes is valid.
 mkdir fresh
 expect_exit 0 baton init fresh

@@ -123,6 +123,12 @@ constexpr std::array kTolerated = {std::string_view("coordination/S17")};
 }  // namespace
 }  // namespace coordination
 
+namespace {
+/// What `prompts.cpp` puts into Brief::values.
+constexpr std::array kPlaceholders = {std::string_view("group"), std::string_view("branch"),
+                                      std::string_view("tier")};
+}  // namespace
+
 const Dialect& coordination_dialect() {
   static const Dialect dialect = {
       .name = "coordination",
@@ -135,6 +141,7 @@ const Dialect& coordination_dialect() {
       .admit = coordination::admit,
       .create = coordination::create,
       .brief = coordination::brief,
+      .placeholders = kPlaceholders,
   };
   return dialect;
 }
