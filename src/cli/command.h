@@ -21,6 +21,7 @@ struct Command {
 std::span<const Command> commands();
 
 ExitCode agents_command(Words words);
+ExitCode answer_command(Words words);
 ExitCode completions_command(Words words);
 ExitCode doctor_command(Words words);
 ExitCode drain_command(Words words);

@@ -1,4 +1,5 @@
-// The commands that change what happens: pause, resume, stop, retry, forget, drain, reload.
+// The commands that change what happens: pause, resume, stop, retry, answer, forget,
+// drain, reload.
 
 #include <optional>
 #include <utility>
@@ -30,6 +31,7 @@ struct Wish {
   Word verb;
   std::string flow;
   Subject subject;
+  Json arguments = Json::object();
   bool all = false;
   bool no_wait = false;
 };
@@ -103,7 +105,7 @@ ExitCode control(const Wish& wish) {
   request.verb = wish.verb;
   request.flow = *flow;
   request.subject = wish.subject;
-  request.arguments = Json::object();
+  request.arguments = wish.arguments;
   request.by = asked_by();
   const auto state = context->state_folder();
   if (state && daemon_lives(*state))
@@ -187,6 +189,29 @@ ExitCode retry_command(Words words) {
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
+  return control(wish);
+}
+
+ExitCode answer_command(Words words) {
+  Wish wish;
+  wish.verb = "answer";
+  std::string comment;
+  Options options("answer",
+                  "Answers what a flow asks a person; `baton status` says what it waits for. Its\n"
+                  "next agent is told the comment. Not for agents: refused inside a run.",
+                  kExits);
+  options.word("FLOW", wish.flow, "dialect/name, or a unique name");
+  options.word("SUBJECT", wish.subject, "Only this part of it", false);
+  options.value("--comment", comment, "TEXT", "What the next agent is told");
+  common(options, wish);
+  if (const auto over = options.parse(words))
+    return *over;
+  if (!variable("BATON_RUN_ID").empty()) {
+    complain("an agent cannot answer for a person (BATON_RUN_ID is set)");
+    return ExitCode::failed;
+  }
+  if (!comment.empty())
+    wish.arguments.set("comment", Json(comment));
   return control(wish);
 }
 

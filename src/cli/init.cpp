@@ -69,6 +69,8 @@ constexpr std::string_view kCoordinationAgents = R"(
 # Role -> how to start it. A program and its arguments, never a shell; a program with a `/` is
 # relative to this file. ${subject}, ${flow}, ${purpose} and others are filled in.
 agents:
+  project_manager:
+    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
   developer:
     command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
     #prompt: prompts/developer.md      # given on stdin; without it baton says what is to be done

@@ -217,6 +217,12 @@ expect_exit 0 baton forget other/one
 expect_out "forgotten"
 expect_exit 2 baton status other/one
 
+# answer is for people, and for flows that ask something.
+expect_exit 1 env BATON_RUN_ID=x "$baton_binary" answer rules/groups
+expect_err "an agent cannot answer"
+expect_exit 1 baton answer rules/groups --comment "go on"
+expect_err "means nothing"
+
 # drain ends a daemon that has nothing to do.
 expect_exit 0 baton resume --all
 echo '{"A": {"status": "done"}}' >groups.json

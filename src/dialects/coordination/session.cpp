@@ -183,8 +183,8 @@ void route_session(Scene& scene, Standing standing, Decision& decision) {
       break;
     case Standing::no_requirements:
       hold("no_requirements",
-           "original_requirements of pm_state are empty; `baton start " + text(scene.view.flow) +
-               " --requirements TEXT`",
+           "original_requirements of pm_state are empty; write what is wanted there: `baton set " +
+               scene.view.flow.name + "/pm_state.json '/original_requirements=\"TEXT\"'`",
            decision);
       break;
     case Standing::planning:
