@@ -1,7 +1,6 @@
 #include "core/catalog.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -82,24 +81,21 @@ std::string with_wildcards(std::string_view segment) {
   return text;
 }
 
-/// Walks both at once, character by character; a wildcard takes one or more.
+/// From the ends: `same[i][j]` when the text from `i` on the left and from `j` on the right can be
+/// one and the same. A wildcard takes one character or more.
 bool segments_overlap(std::string_view left, std::string_view right) {
-  std::set<std::pair<std::size_t, std::size_t>> seen;
-  std::vector<std::pair<std::size_t, std::size_t>> open = {{0, 0}};
-  while (!open.empty()) {
-    const auto [i, j] = open.back();
-    open.pop_back();
-    if (i == left.size() && j == right.size())
-      return true;
-    if (i == left.size() || j == right.size() || !seen.emplace(i, j).second)
-      continue;
-    if (left[i] != kAny && right[j] != kAny && left[i] != right[j])
-      continue;
-    for (const std::size_t next_i : {i + 1, left[i] == kAny ? i : i + 1})
-      for (const std::size_t next_j : {j + 1, right[j] == kAny ? j : j + 1})
-        open.emplace_back(next_i, next_j);
-  }
-  return false;
+  std::vector<std::vector<bool>> same(left.size() + 1, std::vector<bool>(right.size() + 1));
+  same[left.size()][right.size()] = true;
+  for (std::size_t i = left.size(); i-- > 0;)
+    for (std::size_t j = right.size(); j-- > 0;) {
+      const bool any_left = left[i] == kAny;
+      const bool any_right = right[j] == kAny;
+      const bool meet = any_left || any_right || left[i] == right[j];
+      const bool on =
+          same[i + 1][j + 1] || (any_left && same[i][j + 1]) || (any_right && same[i + 1][j]);
+      same[i][j] = meet && on;
+    }
+  return same[0][0];
 }
 
 }  // namespace
