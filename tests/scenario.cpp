@@ -457,6 +457,7 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          auto setup = setup_of(Json(v), r.dialect_);
          if (!setup)
            return describe(setup.error());
+         setup->renew = r.world_.renewer();
          r.world_.setup = *setup;
          if (r.world_.engine == nullptr)
            return std::nullopt;
@@ -468,6 +469,11 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
       {"list_fails",
        [](Runner& r, const Value&, const Value&) -> Fault {
          r.world_.disk.list_fails = Errc::busy;
+         return std::nullopt;
+       }},
+      {"agent",
+       [](Runner& r, const Value& v, const Value& s) -> Fault {
+         r.world_.broken_roles[std::string(json::text(v).value_or(""))] = text_of(s, "problem");
          return std::nullopt;
        }},
       {"agents",

@@ -99,6 +99,7 @@ World::World() {
 }
 
 Result<void> World::start() {
+  setup.renew = renewer();
   auto made = Engine::make(Ports{disk, journal, agents, requests, clock, observer}, setup);
   if (!made)
     return pass_on(made);
@@ -106,6 +107,15 @@ Result<void> World::start() {
   requests.changed = false;
   disk.changes.clear();
   return engine->recover();
+}
+
+RenewAgent World::renewer() {
+  return [this](const Role& role, const AgentSpec& known) {
+    AgentSpec spec = known;
+    if (const auto word = broken_roles.find(role); word != broken_roles.end())
+      spec.problem = word->second;
+    return spec;
+  };
 }
 
 void World::kill() {

@@ -2,6 +2,7 @@
 
 // A whole root on fakes, with an engine that can be killed and started again at any time.
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,10 +28,13 @@ struct World {
   FakeRequests requests{fuse};
   FakeObserver observer;
   Setup setup;
+  std::map<Role, std::string> broken_roles;  ///< what a look at them finds: "" for nothing wrong
   std::unique_ptr<Engine> engine;
 
   /// A new daemon: made, recovered; what it finds is dealt with by `settle`.
   Result<void> start();
+  /// For the setup of a configuration that is exchanged.
+  RenewAgent renewer();
   /// The daemon is gone at once; shims and files stay.
   void kill();
   /// The machine goes down and comes up again. There is no daemon then.

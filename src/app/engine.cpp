@@ -5,15 +5,12 @@
 #include <set>
 #include <utility>
 
-#include "app/control.h"
-#include "app/deliberation.h"
 #include "app/ending.h"
-#include "app/intake.h"
-#include "app/judge.h"
-#include "app/library.h"
 #include "app/outbox.h"
 #include "app/planning.h"
+#include "app/request_queue.h"
 #include "app/starting.h"
+#include "app/works.h"
 
 namespace baton {
 namespace {
@@ -26,48 +23,14 @@ void sooner(std::optional<Time>& wake, std::optional<Time> time) {
     wake = time;
 }
 
-/// The parts that depend on the configuration; replaced together.
-struct Works {
-  Works(const Ports& ports, Setup given)
-      : setup(std::move(given)),
-        catalog(Catalog::of(setup.dialects)),
-        schemas(setup.schemas),
-        library(ports.journal, setup.load, setup.rehearsal),
-        intake({ports.disk, library, schemas}, catalog, setup.environment, setup.load),
-        deliberation(library, schemas, catalog, setup.environment, setup.load),
-        planning(setup, catalog, library) {
-    setup.environment.retry = setup.retry;
-    for (const auto& [role, spec] : setup.agents)
-      setup.environment.role_retry[role] = spec.retry;
-  }
-
-  Result<void> check() {
-    for (const Catalog::Entry& entry : catalog.entries())
-      for (const FileKind& kind : entry.kinds) {
-        if (kind.schema.empty())
-          continue;
-        if (auto schema = schemas.get(kind.schema); !schema)
-          return fail(Errc::config,
-                      "the schema of " + std::string(entry.dialect->name) + "/" + kind.kind +
-                          " cannot be used: " + schema.error().message,
-                      schema.error().where.empty() ? kind.schema : schema.error().where);
-      }
-    return {};
-  }
-
-  Setup setup;
-  Catalog catalog;
-  Schemas schemas;
-  Library library;
-  Intake intake;
-  Deliberation deliberation;
-  Planning planning;
-};
-
 class RealEngine : public Engine {
  public:
   RealEngine(const Ports& ports, std::unique_ptr<Works> works)
-      : ports_(ports), works_(std::move(works)), outbox_(ports.disk), ending_(ports.agents) {}
+      : ports_(ports),
+        works_(std::move(works)),
+        requests_(ports.requests),
+        outbox_(ports.disk),
+        ending_(ports.agents) {}
 
   Result<void> recover() override;
   Result<void> step(const std::vector<Input>& inputs) override;
@@ -100,7 +63,6 @@ class RealEngine : public Engine {
   void take(const std::vector<Input>& inputs);
   Result<void> look(Draft& next);
   void gather(Draft& next);
-  void load_requests(Draft& next);
   void handle_requests(Draft& next);
   Result<void> settle_plan(Draft& next, std::vector<Launch>& launches);
   void due(Draft& next);
@@ -112,7 +74,7 @@ class RealEngine : public Engine {
   void publish(Draft& next);
   Circumstances circumstances() const {
     return {.books = books_,
-            .requests = requests_,
+            .requests = requests_.waiting(),
             .outbox = outbox_,
             .decide_all = decide_all_,
             .first_start = first_start_,
@@ -127,6 +89,7 @@ class RealEngine : public Engine {
   Ports ports_;
   std::unique_ptr<Works> works_;
   Books books_;
+  RequestQueue requests_;
   Outbox outbox_;
   Ending ending_;
   Plan plan_;
@@ -137,10 +100,7 @@ class RealEngine : public Engine {
   std::set<std::string> dirty_;
   std::vector<RunEnd> ends_;
   std::vector<LateWrite> late_;
-  std::vector<Request> requests_;
-  std::set<std::string> answered_;
   std::set<FlowId> again_;
-  bool look_for_requests_ = true;
   bool decide_all_ = true;
 
   bool first_start_ = false;
@@ -169,7 +129,7 @@ Result<void> RealEngine::recover() {
   arrival_ = ledger->arrival;
   intent_ = ledger->intent;
   for (const auto& [id, reply] : ledger->replies) {
-    answered_.insert(id);
+    requests_.answered(id);
     if (!works_->setup.rehearsal)
       ports_.requests.answer(reply);
   }
@@ -199,9 +159,9 @@ void RealEngine::take(const std::vector<Input>& inputs) {
     else if (const auto* const ended = std::get_if<RunEnded>(&input))
       ends_.push_back(ended->end);
     else if (std::holds_alternative<RequestsChanged>(input))
-      look_for_requests_ = true;
+      requests_.changed();
     else if (const auto* const rescan = std::get_if<Rescan>(&input)) {
-      look_for_requests_ = true;
+      requests_.changed();
       // A scan that fails is made again: it is the net below all events.
       const bool all = rescan->why != "timer" && rescan->why != "poll";
       auto paths = works_->intake.scan(books_, all);
@@ -221,7 +181,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   Draft next = draft();
   gather(next);
   // Files first: a request may be about a flow that is seen for the first time.
-  load_requests(next);
+  requests_.load(next);
   if (auto looked = look(next); !looked)
     return looked;
   handle_requests(next);
@@ -284,43 +244,16 @@ Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches)
   return {};
 }
 
-void RealEngine::load_requests(Draft& next) {
-  if (look_for_requests_) {
-    std::vector<std::string> damaged;
-    requests_ = ports_.requests.pending(damaged);
-    for (const std::string& what : damaged)
-      next.event("refused", {}, what);
-  }
-  std::erase_if(requests_, [&](const Request& r) { return answered_.contains(r.id); });
-}
-
 void RealEngine::handle_requests(Draft& next) {
-  for (const Request& request : requests_) {
-    const Catalog::Entry* const entry = works_->catalog.entry(request.flow.dialect);
-    const bool own =
-        entry != nullptr && std::any_of(entry->dialect->verbs.begin(), entry->dialect->verbs.end(),
-                                        [&](auto verb) { return verb == request.verb; });
-    next.commit.requests.push_back(request);
-    if (own) {
-      next.touch(request.flow);
-      next.decide.insert(request.flow);
-      continue;
-    }
-    const Handled handled = handle(request, books_, next);
-    if (handled.reload) {
-      reload_ = request.id;
-      answered_.insert(request.id);
-      continue;
-    }
-    if (handled.drain)
-      draining_ = true;
-    next.reply(handled.reply);
-  }
+  RequestQueue::Orders orders = requests_.handle(works_->catalog, books_, next);
+  if (!orders.reload.empty())
+    reload_ = std::move(orders.reload);
+  draining_ = draining_ || orders.drain;
 }
 
 Result<void> RealEngine::look(Draft& next) {
   for (const LateWrite& write : late_)
-    if (auto done = works_->intake.late(write, next, requests_); !done)
+    if (auto done = works_->intake.late(write, next, requests_.waiting()); !done)
       return done;
   for (const std::string& path : dirty_) {
     // What stands there is older than what was accepted. Looked at when it is written.
@@ -328,7 +261,7 @@ Result<void> RealEngine::look(Draft& next) {
                                      [&](const Intent& write) { return write.path == path; });
     if (planned || outbox_.awaits(path))
       continue;
-    if (auto done = works_->intake.look(path, next, requests_); !done)
+    if (auto done = works_->intake.look(path, next, requests_.waiting()); !done)
       return done;
   }
   return {};
@@ -346,7 +279,7 @@ void RealEngine::due(Draft& next) {
 
 Result<void> RealEngine::decide(Draft& next) {
   for (const FlowId& flow : std::set<FlowId>(next.decide))
-    if (auto decided = works_->deliberation.decide(flow, next, requests_); !decided)
+    if (auto decided = works_->deliberation.decide(flow, next, requests_.waiting()); !decided)
       return decided;
   return {};
 }
@@ -358,7 +291,7 @@ Result<void> RealEngine::settle_starts(Draft& next, const Prepares& prepared) {
   for (const auto& [start, run] : prepared)
     flows.insert(start.key.flow);
   for (const FlowId& flow : flows)
-    if (auto decided = works_->deliberation.decide(flow, next, requests_); !decided)
+    if (auto decided = works_->deliberation.decide(flow, next, requests_.waiting()); !decided)
       return decided;
   return {};
 }
@@ -376,12 +309,8 @@ void RealEngine::finish_commit(Draft& next) {
         next.commit.accepted.emplace_back(row->second, std::move(*bytes));
     }
   }
-  // A request is answered and remembered in the same transaction; one that is not answered comes
-  // again.
-  std::erase_if(next.commit.requests, [&](const Request& request) {
-    return std::none_of(next.commit.replies.begin(), next.commit.replies.end(),
-                        [&](const Reply& reply) { return reply.request == request.id; });
-  });
+  // A request is answered and remembered in the same transaction.
+  RequestQueue::keep_answered(next);
 }
 
 Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
@@ -411,10 +340,7 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
 void RealEngine::publish(Draft& next) {
   arrival_ = next.arrival;
   intent_ = next.intent;
-  for (const Request& request : next.commit.requests)
-    answered_.insert(request.id);
-  for (const Reply& reply : next.commit.replies)
-    answered_.insert(reply.request);
+  requests_.committed(next);
   works_->intake.committed(next);
   for (const FlowId& flow : next.forgotten)
     works_->library.drop(flow);
@@ -425,7 +351,6 @@ void RealEngine::publish(Draft& next) {
   outbox_.noted();
   again_.clear();
   ending_.committed();
-  look_for_requests_ = false;
   // Nothing is known of the root before it could be listed.
   if (!rescan_) {
     decide_all_ = false;

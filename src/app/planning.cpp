@@ -52,7 +52,7 @@ Plan Planning::reconcile_all(const Draft& next, const Circumstances& now,
   situation.spawns_per_hour = setup_.spawns_per_hour;
   situation.on_interrupted = setup_.on_interrupted;
   situation.retry = setup_.retry;
-  for (const auto& [role, spec] : setup_.agents) {
+  for (const auto& [role, spec] : agents_) {
     if (spec.problem.empty())
       situation.usable_roles.insert(role);
     else
@@ -60,7 +60,7 @@ Plan Planning::reconcile_all(const Draft& next, const Circumstances& now,
     situation.role_retry[role] = spec.retry;
   }
   situation.refused = refused;
-  situation.default_role = setup_.agents.contains("default");
+  situation.default_role = agents_.contains("default");
   situation.held = held(now);
   const FlowBook* const root = next.find(FlowId{});
   const auto add = [&](const FlowId& flow, const FlowBook& book) {
@@ -98,8 +98,11 @@ void Planning::hold_existing(Draft& next, const Circumstances& now) const {
 
 Result<Planned> Planning::settle(Draft& next, const Circumstances& now) {
   Refused refused;
+  std::set<Role> looked;
   for (;;) {
     Planned planned{reconcile_all(next, now, refused), {}};
+    if (renew_wanted(planned.plan, looked))
+      continue;
     bool all = true;
     for (const Start& start : planned.plan.starts) {
       auto described = launch(next, now, start);
@@ -128,12 +131,42 @@ Result<Launch> Planning::launch(Draft& next, const Circumstances& now, const Sta
                     now.requests, entry->options, setup_.environment, next.now,  next.wall};
     brief = entry->dialect->brief(view, start.desired);
   }
-  const auto spec = setup_.agents.find(start.key.role);
-  if (spec != setup_.agents.end())
-    return launch_of(start, spec->second, brief, setup_.environment);
-  const auto fallback = setup_.agents.find("default");
-  return launch_of(start, fallback == setup_.agents.end() ? AgentSpec{} : fallback->second, brief,
+  const auto spec = agent_of(start.key.role);
+  return launch_of(start, spec == agents_.end() ? AgentSpec{} : spec->second, brief,
                    setup_.environment);
+}
+
+/// By its own name, else `default`.
+Planning::Agents::iterator Planning::agent_of(const Role& role) {
+  const auto own = agents_.find(role);
+  return own == agents_.end() ? agents_.find("default") : own;
+}
+
+/// Looks again, once a step, at the roles that are about to be started or are held for what was
+/// wrong with them. Whether anything is other than before.
+bool Planning::renew_wanted(const Plan& plan, std::set<Role>& looked) {
+  if (!setup_.renew)
+    return false;
+  bool changed = false;
+  for (const Start& start : plan.starts)
+    if (!start.desired.action)
+      changed = renew(start.key.role, looked) || changed;
+  for (const auto& [flow, holds] : plan.holds)
+    for (const Hold& hold : holds)
+      if (hold.reason == "agent_unusable")
+        changed = renew(hold.role, looked) || changed;
+  return changed;
+}
+
+bool Planning::renew(const Role& role, std::set<Role>& looked) {
+  const auto known = agent_of(role);
+  if (known == agents_.end() || !looked.insert(known->first).second)
+    return false;
+  AgentSpec fresh = setup_.renew(known->first, known->second);
+  if (fresh == known->second)
+    return false;
+  known->second = std::move(fresh);
+  return true;
 }
 
 void stop_all(Plan& plan, const Books& books, const std::string& why) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,7 @@ struct Planned {
 class Planning {
  public:
   Planning(const Setup& setup, const Catalog& catalog, Library& library)
-      : setup_(setup), catalog_(catalog), library_(library) {}
+      : setup_(setup), catalog_(catalog), library_(library), agents_(setup.agents) {}
 
   /// Somebody points baton at a root full of old files: what would be started is held until a
   /// person has looked, lest a hundred agents be started for work long done.
@@ -52,17 +53,24 @@ class Planning {
 
   /// What is to be started, with all that its start needs. What cannot be started as it stands (a
   /// subject that would be an option) must not take the place of something that can: it is refused,
-  /// and everything is reconciled without it. Errc::io when the journal's copies cannot be read.
+  /// and everything is reconciled without it. The same with a role whose program can no longer be
+  /// started; it is looked at again whenever it is wanted. Errc::io when the journal's copies
+  /// cannot be read.
   Result<Planned> settle(Draft& next, const Circumstances& now);
 
  private:
   using Refused = std::map<Key, std::string>;
+  using Agents = std::map<Role, AgentSpec>;
   Plan reconcile_all(const Draft& next, const Circumstances& now, const Refused& refused) const;
   Result<Launch> launch(Draft& next, const Circumstances& now, const Start& start);
+  Agents::iterator agent_of(const Role& role);
+  bool renew_wanted(const Plan& plan, std::set<Role>& looked);
+  bool renew(const Role& role, std::set<Role>& looked);
 
   const Setup& setup_;
   const Catalog& catalog_;
   Library& library_;
+  Agents agents_;  ///< as they were found when they were last wanted
 };
 
 /// Has the plan stop everything that runs, and nothing else.

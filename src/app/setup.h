@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -24,10 +25,15 @@ struct Said {
   bool operator==(const Said&) const = default;
 };
 
+/// Looks at a role again right before it is started: whether its program is still there, executable
+/// and to be trusted, and whether what was wrong with the role is mended.
+using RenewAgent = std::function<AgentSpec(const Role& role, const AgentSpec& known)>;
+
 /// Everything the engine needs to know besides the ports. Replaced as a whole by `reconfigure`.
 struct Setup {
   std::vector<std::pair<const Dialect*, Json>> dialects;  ///< and their options
   std::map<Role, AgentSpec> agents;
+  RenewAgent renew;  ///< none: the roles stay as they are
   Environment environment;
   SchemaFetch schemas;  ///< schema files below the configuration
   LoadLimits load;

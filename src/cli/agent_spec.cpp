@@ -56,6 +56,17 @@ std::string unknown_placeholder(const AgentSpec& spec) {
   return {};
 }
 
+/// Finds and checks the program `command` names.
+void find_program_of(AgentSpec& spec, const Role& role, const std::string& command,
+                     const Environment& environment) {
+  auto program = find_program(command, variable("PATH"), environment.configuration_folder);
+  if (program)
+    spec.argv.front() = *std::move(program);
+  else
+    spec.problem = "the program of the agent `" + role + "` cannot be started: `" +
+                   printable(command, 200) + "`: " + describe(program.error());
+}
+
 AgentSpec checked(AgentSpec spec, const Role& role) {
   if (const std::string fault = unknown_placeholder(spec); !fault.empty())
     spec.problem = "the agent `" + role + "` cannot be started: " + fault;
@@ -77,13 +88,9 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
     spec.problem = "the agent `" + role + "` has no command";
     return spec;
   }
-  auto program = find_program(spec.argv.front(), variable("PATH"), folder);
-  if (!program) {
-    spec.problem = "the program of the agent `" + role + "` cannot be started: `" +
-                   printable(spec.argv.front(), 200) + "`: " + describe(program.error());
+  find_program_of(spec, role, agent.command.front(), environment);
+  if (!spec.problem.empty())
     return spec;
-  }
-  spec.argv.front() = *std::move(program);
   if (agent.prompt.empty())
     return checked(std::move(spec), role);
   auto prompt = read_file(absolute(agent.prompt, folder), kMaxPromptBytes);
@@ -96,6 +103,17 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
     spec.problem = "the prompt of the agent `" + role + "` has a NUL in it: " + agent.prompt;
   spec.prompt = *std::move(prompt);
   return spec.problem.empty() ? checked(std::move(spec), role) : spec;
+}
+
+AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
+                  const Environment& environment) {
+  const auto agent = config.agents.find(role);
+  if (agent == config.agents.end())
+    return known;
+  if (!known.problem.empty())
+    return agent_spec(config, role, agent->second, environment);
+  find_program_of(known, role, agent->second.command.front(), environment);
+  return known;
 }
 
 }  // namespace baton

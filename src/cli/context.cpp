@@ -255,6 +255,10 @@ Result<Setup> Context::setup(const std::string& root) const {
   setup.environment = environment_of(root, folder_);
   for (const auto& [role, agent] : config_.agents)
     setup.agents[role] = agent_spec(config_, role, agent, setup.environment);
+  setup.renew = [config = config_, environment = setup.environment](const Role& role,
+                                                                    const AgentSpec& known) {
+    return renewed(config, role, known, environment);
+  };
   setup.schemas = schemas_below(folder_);
   setup.retry = config_.limits.retry;
   setup.max_running = config_.limits.max_running;

@@ -1,103 +1,29 @@
-// The daemon: signals, timers and inputs of all roots in one event loop (the only user of Asio
-// above io). Everything that decides is in app/engine.
+// The daemon: signals, timers and inputs of all roots in one event loop. What belongs to one root
+// is in cli/root_service, everything that decides in app/engine.
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
-#include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <asio.hpp>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include "app/status.h"
 #include "base/text.h"
-#include "cli/served.h"
+#include "cli/root_service.h"
 #include "cli/service.h"
-#include "io/agents.h"
+#include "cli/teller.h"
 #include "io/clock.h"
-#include "io/disk.h"
-#include "io/hook.h"
-#include "io/journal.h"
-#include "io/lock.h"
-#include "io/requests.h"
-#include "io/root.h"
 #include "io/run_directory.h"
 #include "io/service_manager.h"
-#include "io/watch.h"
 
 namespace baton {
 namespace {
 
 constexpr Millis kSecond{1000};
 constexpr Millis kPruneEvery{6 * 3'600'000};
-
-/// Words of events that `notify:` hears of: what a person would want to know.
-bool worth_telling(const Event& event) {
-  static constexpr std::array kWords = {
-      std::string_view("notice"),   std::string_view("held"),
-      std::string_view("paused"),   std::string_view("rejected"),
-      std::string_view("conflict"), std::string_view("disk_full"),
-      std::string_view("restored"), std::string_view("gone"),
-      std::string_view("finished"), std::string_view("could_not_stop")};
-  if (event.event == "ended")
-    return !event.why.starts_with("succeeded");
-  return std::find(kWords.begin(), kWords.end(), event.event) != kWords.end();
-}
-
-spdlog::level::level_enum level_of(const Event& event) {
-  if (event.event == "ended" && event.why.starts_with("succeeded"))
-    return spdlog::level::info;
-  return worth_telling(event) ? spdlog::level::warn : spdlog::level::info;
-}
-
-/// One line per event on stderr; under systemd with the priority it reads.
-class Teller final : public Observer {
- public:
-  explicit Teller(ServiceConfig& config) { configure(config); }
-
-  void configure(const ServiceConfig& config) {
-    if (config.notify == notify_)
-      return;
-    notify_ = config.notify;
-    hook_ = command_hook(config.notify, config.notify_env);
-  }
-
-  void happened(const Event& event) override {
-    std::string line = event.event;
-    if (event.flow != FlowId{})
-      line += " " + text(event.flow);
-    if (!event.subject.empty())
-      line += " [" + event.subject + "]";
-    if (!event.role.empty())
-      line += " " + event.role;
-    if (!event.run.empty())
-      line += " run " + event.run.substr(0, 8);
-    if (!event.why.empty())
-      line += ": " + event.why;
-    spdlog::log(level_of(event), "{}", printable(line));
-    if (!worth_telling(event))
-      return;
-    // Its number is the journal's; here it is not known.
-    Json told = event_json(event);
-    told.erase("seq");
-    hook_->tell(told.dump());
-  }
-
-  Hook& hook() { return *hook_; }
-
- private:
-  std::vector<std::string> notify_ = {""};
-  std::unique_ptr<Hook> hook_;
-};
 
 void start_log() {
   auto logger =
@@ -108,180 +34,6 @@ void start_log() {
   spdlog::set_pattern(journal ? "%v" : "%Y-%m-%dT%H:%M:%S.%eZ %^%l%$ %v",
                       spdlog::pattern_time_type::utc);
 }
-
-/// Everything that belongs to one root.
-class RootService {
- public:
-  using Wake = std::function<void()>;
-
-  /// Errc::busy: another daemon serves it.
-  static Result<std::unique_ptr<RootService>> make(asio::io_context& loop, ServedRoot served,
-                                                   const ServiceConfig& config, Teller& teller,
-                                                   Wake wake) {
-    auto service =
-        std::unique_ptr<RootService>(new RootService(loop, std::move(served), std::move(wake)));
-    if (auto ready = service->open(config, teller); !ready)
-      return pass_on(ready);
-    return service;
-  }
-
-  Engine& engine() { return *engine_; }
-  const std::string& root() const { return served_.root; }
-  const std::string& state_folder() const { return served_.state_folder; }
-  std::string describe() const { return watch_ ? watch_->describe() : "not watched"; }
-  /// Nothing depends on the word, so a disk that does not take it stops nothing.
-  void tell_how(Time since) {
-    const Served word{getpid(), iso_time(since),      describe(),
-                      polls(),  engine_->disk_full(), engine_->said()};
-    if (word != word_ && leave_word(served_.state_folder, word))
-      word_ = word;
-  }
-  bool polls() const { return watch_ && watch_->polls(); }
-
-  /// Works off what came in. Errc::io ends the daemon.
-  Result<void> step() {
-    // What is written into a journal that was removed is lost with the next restart, and then
-    // everything is started a second time.
-    if (!leads_to(served_.state_folder, state_.get()) ||
-        !leads_to(journal_file_, held_journal_.get()))
-      return fail(Errc::io, "the state folder or its journal was removed or replaced while in use",
-                  served_.state_folder);
-    if (!root_->is_current())
-      if (auto back = take_new_root(); !back)
-        return back;
-    do {
-      auto stepped = engine_->step(std::exchange(inputs_, {}));
-      if (!stepped)
-        return stepped;
-    } while (engine_->pending() || !inputs_.empty());
-    return {};
-  }
-
-  bool due(Time now) const {
-    const auto wake = engine_->wake();
-    return !inputs_.empty() || engine_->pending() || (wake && *wake <= now);
-  }
-
-  void rescan(std::string why) { inputs_.emplace_back(Rescan{std::move(why)}); }
-
-  Result<void> reconfigure(Setup setup) {
-    if (auto done = engine_->reconfigure(std::move(setup)); !done)
-      return done;
-    start_watch();
-    return {};
-  }
-
- private:
-  RootService(asio::io_context& loop, ServedRoot served, Wake wake)
-      : loop_(loop), served_(std::move(served)), wake_(std::move(wake)) {}
-
-  Result<void> open(const ServiceConfig& config, Teller& teller) {
-    auto lock = lock_root(served_.root, served_.state_folder);
-    if (!lock)
-      return pass_on(lock);
-    lock_.emplace(std::move(*lock));
-    auto folder = RootFolder::open(served_.root);
-    if (!folder)
-      return pass_on(folder);
-    root_ = std::move(*folder);
-    auto journal = open_journal(served_.state_folder);
-    if (!journal)
-      return pass_on(journal);
-    journal_ = std::move(*journal);
-    journal_file_ = journal_path(served_.state_folder);
-    auto state = open_folder(served_.state_folder);
-    if (!state)
-      return pass_on(state);
-    state_ = std::move(*state);
-    held_journal_ = Fd(::open(journal_file_.c_str(), O_PATH | O_CLOEXEC));
-    if (!held_journal_)
-      return fail(Errc::io, "the journal cannot be opened", journal_file_);
-    auto requests = real_requests(served_.state_folder);
-    if (!requests)
-      return pass_on(requests);
-    requests_ = std::move(*requests);
-    disk_ = real_disk(root_);
-    clock_ = real_clock();
-    ProcessAgentsOptions options;
-    options.runs.path = served_.state_folder + "/runs";
-    options.shim = config.shim;
-    options.reap_others = getpid() == 1;
-    agents_ = process_agents(loop_, std::move(options), [this](RunEnded ended) {
-      inputs_.emplace_back(std::move(ended));
-      wake_();
-    });
-    auto engine =
-        Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, teller}, served_.setup);
-    if (!engine)
-      return pass_on(engine);
-    engine_ = std::move(*engine);
-    std::vector<std::string> folders;
-    for (const PatternFolder& each : engine_->catalog().folders())
-      folders.push_back(each.folder);
-    sweep_litter(*root_, folders);
-    // Watched first, then scanned: what changes in between is seen twice, never not at all.
-    start_watch();
-    return engine_->recover();
-  }
-
-  void start_watch() {
-    std::vector<WatchedFolder> folders;
-    for (const PatternFolder& each : engine_->catalog().folders())
-      folders.push_back(WatchedFolder{each.folder, each.depth});
-    watch_ = watch(loop_, served_.root, folders, [this](const Changes& changes) {
-      for (const std::string& path : changes.paths)
-        inputs_.emplace_back(FileChanged{path});
-      for (const std::string& why : changes.rescans)
-        rescan(why);
-      wake_();
-    });
-    WatchOptions quiet;
-    quiet.rescan_every = Millis(0);
-    control_ = watch(
-        loop_, served_.state_folder, {WatchedFolder{"requests", 0}},
-        [this](const Changes&) {
-          inputs_.emplace_back(RequestsChanged{});
-          wake_();
-        },
-        quiet);
-  }
-
-  /// The root was renamed, deleted or made anew: the new one is locked before it is read.
-  Result<void> take_new_root() {
-    std::error_code gone;
-    if (!std::filesystem::is_directory(served_.root, gone))
-      return {};  // it is waited for; its flows are gone until then
-    lock_.reset();
-    auto lock = lock_root(served_.root, served_.state_folder);
-    if (!lock)
-      return pass_on(lock);
-    lock_.emplace(std::move(*lock));
-    if (auto opened = root_->reopen(); !opened)
-      return opened;
-    spdlog::warn("{} was replaced; the new folder is served", printable(served_.root));
-    rescan("root_replaced");
-    return {};
-  }
-
-  asio::io_context& loop_;
-  ServedRoot served_;
-  Wake wake_;
-  std::vector<Input> inputs_;
-  Served word_;
-  std::string journal_file_;
-  Fd state_;         ///< the state folder, to notice that it was removed
-  Fd held_journal_;  ///< the journal's file, by path only: to notice the same
-  std::optional<RootLock> lock_;
-  std::shared_ptr<RootFolder> root_;
-  std::unique_ptr<Journal> journal_;
-  std::unique_ptr<Requests> requests_;
-  std::unique_ptr<Disk> disk_;
-  std::unique_ptr<Clock> clock_;
-  std::unique_ptr<Agents> agents_;
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Watch> watch_;
-  std::unique_ptr<Watch> control_;
-};
 
 class Service {
  public:
@@ -299,7 +51,7 @@ class Service {
     for (const std::string& remark : config_.remarks)
       spdlog::warn("{}", printable(remark));
     for (const ServedRoot& served : config_.roots) {
-      auto root = RootService::make(loop_, served, config_, teller_, [this] { wake(); });
+      auto root = RootService::make(loop_, served, config_.shim, teller_, [this] { wake(); });
       if (!root) {
         const bool served_already = root.error().code == Errc::busy;
         spdlog::error("{}{}", served_already ? "another daemon serves this root: " : "",

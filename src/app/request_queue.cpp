@@ -1,0 +1,59 @@
+#include "app/request_queue.h"
+
+#include <algorithm>
+
+#include "app/control.h"
+
+namespace baton {
+
+void RequestQueue::load(Draft& next) {
+  if (look_) {
+    std::vector<std::string> damaged;
+    waiting_ = port_.pending(damaged);
+    for (const std::string& what : damaged)
+      next.event("refused", {}, what);
+  }
+  std::erase_if(waiting_, [&](const Request& r) { return answered_.contains(r.id); });
+}
+
+RequestQueue::Orders RequestQueue::handle(const Catalog& catalog, const Books& books, Draft& next) {
+  Orders orders;
+  for (const Request& request : waiting_) {
+    const Catalog::Entry* const entry = catalog.entry(request.flow.dialect);
+    const bool own =
+        entry != nullptr && std::any_of(entry->dialect->verbs.begin(), entry->dialect->verbs.end(),
+                                        [&](auto verb) { return verb == request.verb; });
+    next.commit.requests.push_back(request);
+    if (own) {
+      next.touch(request.flow);
+      next.decide.insert(request.flow);
+      continue;
+    }
+    const Handled handled = baton::handle(request, books, next);
+    if (handled.reload) {
+      orders.reload = request.id;
+      answered_.insert(request.id);
+      continue;
+    }
+    orders.drain = orders.drain || handled.drain;
+    next.reply(handled.reply);
+  }
+  return orders;
+}
+
+void RequestQueue::keep_answered(Draft& next) {
+  std::erase_if(next.commit.requests, [&](const Request& request) {
+    return std::none_of(next.commit.replies.begin(), next.commit.replies.end(),
+                        [&](const Reply& reply) { return reply.request == request.id; });
+  });
+}
+
+void RequestQueue::committed(const Draft& next) {
+  for (const Request& request : next.commit.requests)
+    answered_.insert(request.id);
+  for (const Reply& reply : next.commit.replies)
+    answered_.insert(reply.request);
+  look_ = false;
+}
+
+}  // namespace baton

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/book.h"
+#include "core/catalog.h"
+#include "core/ports.h"
+
+namespace baton {
+
+/// The requests that wait for an answer, and those that were answered and may come again.
+class RequestQueue {
+ public:
+  explicit RequestQueue(Requests& port) : port_(port) {}
+
+  /// Something may have come in: the next `load` looks.
+  void changed() { look_ = true; }
+  void load(Draft& next);
+  /// Without those that were answered. What a step decides may answer them.
+  const std::vector<Request>& waiting() const { return waiting_; }
+
+  /// What is for the engine itself.
+  struct Orders {
+    bool drain = false;
+    std::string reload;  ///< the id of such a request
+  };
+  /// Deals with the verbs every dialect shares; the others are left to their flow's dialect.
+  Orders handle(const Catalog& catalog, const Books& books, Draft& next);
+
+  /// Somebody was told already.
+  void answered(const std::string& id) { answered_.insert(id); }
+  /// Takes the ones that got no answer out of the transaction: they come again.
+  static void keep_answered(Draft& next);
+  void committed(const Draft& next);
+
+ private:
+  Requests& port_;
+  std::vector<Request> waiting_;
+  std::set<std::string> answered_;
+  bool look_ = true;
+};
+
+}  // namespace baton

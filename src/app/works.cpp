@@ -1,0 +1,34 @@
+#include "app/works.h"
+
+#include <utility>
+
+namespace baton {
+
+Works::Works(const Ports& ports, Setup given)
+    : setup(std::move(given)),
+      catalog(Catalog::of(setup.dialects)),
+      schemas(setup.schemas),
+      library(ports.journal, setup.load, setup.rehearsal),
+      intake({ports.disk, library, schemas}, catalog, setup.environment, setup.load),
+      deliberation(library, schemas, catalog, setup.environment, setup.load),
+      planning(setup, catalog, library) {
+  setup.environment.retry = setup.retry;
+  for (const auto& [role, spec] : setup.agents)
+    setup.environment.role_retry[role] = spec.retry;
+}
+
+Result<void> Works::check() {
+  for (const Catalog::Entry& entry : catalog.entries())
+    for (const FileKind& kind : entry.kinds) {
+      if (kind.schema.empty())
+        continue;
+      if (auto schema = schemas.get(kind.schema); !schema)
+        return fail(Errc::config,
+                    "the schema of " + std::string(entry.dialect->name) + "/" + kind.kind +
+                        " cannot be used: " + schema.error().message,
+                    schema.error().where.empty() ? kind.schema : schema.error().where);
+    }
+  return {};
+}
+
+}  // namespace baton

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "app/deliberation.h"
+#include "app/engine.h"
+#include "app/intake.h"
+#include "app/judge.h"
+#include "app/library.h"
+#include "app/planning.h"
+#include "app/setup.h"
+#include "base/result.h"
+#include "core/catalog.h"
+
+namespace baton {
+
+/// The parts of an engine that depend on the configuration; replaced together. They refer to each
+/// other, so it stays where it was made.
+struct Works {
+  Works(const Ports& ports, Setup given);
+  Works(const Works&) = delete;
+  Works& operator=(const Works&) = delete;
+  Works(Works&&) = delete;
+  Works& operator=(Works&&) = delete;
+  ~Works() = default;
+
+  /// Errc::config: a schema cannot be used.
+  Result<void> check();
+
+  Setup setup;
+  Catalog catalog;
+  Schemas schemas;
+  Library library;
+  Intake intake;
+  Deliberation deliberation;
+  Planning planning;
+};
+
+}  // namespace baton

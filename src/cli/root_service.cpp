@@ -1,0 +1,171 @@
+#include "cli/root_service.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <spdlog/spdlog.h>
+
+#include "base/text.h"
+#include "io/agents.h"
+#include "io/clock.h"
+#include "io/disk.h"
+#include "io/journal.h"
+#include "io/requests.h"
+
+namespace baton {
+
+Result<std::unique_ptr<RootService>> RootService::make(asio::io_context& loop, ServedRoot served,
+                                                       const std::string& shim, Observer& observer,
+                                                       Wake wake) {
+  auto service =
+      std::unique_ptr<RootService>(new RootService(loop, std::move(served), std::move(wake)));
+  if (auto ready = service->open(shim, observer); !ready)
+    return pass_on(ready);
+  return service;
+}
+
+RootService::RootService(asio::io_context& loop, ServedRoot served, Wake wake)
+    : loop_(loop), served_(std::move(served)), wake_(std::move(wake)) {}
+
+Result<void> RootService::open(const std::string& shim, Observer& observer) {
+  auto lock = lock_root(served_.root, served_.state_folder);
+  if (!lock)
+    return pass_on(lock);
+  lock_.emplace(std::move(*lock));
+  auto folder = RootFolder::open(served_.root);
+  if (!folder)
+    return pass_on(folder);
+  root_ = std::move(*folder);
+  auto journal = open_journal(served_.state_folder);
+  if (!journal)
+    return pass_on(journal);
+  journal_ = std::move(*journal);
+  journal_file_ = journal_path(served_.state_folder);
+  auto state = open_folder(served_.state_folder);
+  if (!state)
+    return pass_on(state);
+  state_ = std::move(*state);
+  held_journal_ = Fd(::open(journal_file_.c_str(), O_PATH | O_CLOEXEC));
+  if (!held_journal_)
+    return fail(Errc::io, "the journal cannot be opened", journal_file_);
+  auto requests = real_requests(served_.state_folder);
+  if (!requests)
+    return pass_on(requests);
+  requests_ = std::move(*requests);
+  disk_ = real_disk(root_);
+  clock_ = real_clock();
+  ProcessAgentsOptions options;
+  options.runs.path = served_.state_folder + "/runs";
+  options.shim = shim;
+  options.reap_others = getpid() == 1;
+  agents_ = process_agents(loop_, std::move(options), [this](RunEnded ended) {
+    inputs_.emplace_back(std::move(ended));
+    wake_();
+  });
+  auto engine =
+      Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, observer}, served_.setup);
+  if (!engine)
+    return pass_on(engine);
+  engine_ = std::move(*engine);
+  std::vector<std::string> folders;
+  for (const PatternFolder& each : engine_->catalog().folders())
+    folders.push_back(each.folder);
+  sweep_litter(*root_, folders);
+  // Watched first, then scanned: what changes in between is seen twice, never not at all.
+  start_watch();
+  return engine_->recover();
+}
+
+void RootService::start_watch() {
+  std::vector<WatchedFolder> folders;
+  for (const PatternFolder& each : engine_->catalog().folders())
+    folders.push_back(WatchedFolder{each.folder, each.depth});
+  watch_ = watch(loop_, served_.root, folders, [this](const Changes& changes) {
+    for (const std::string& path : changes.paths)
+      inputs_.emplace_back(FileChanged{path});
+    for (const std::string& why : changes.rescans)
+      rescan(why);
+    wake_();
+  });
+  WatchOptions quiet;
+  quiet.rescan_every = Millis(0);
+  control_ = watch(
+      loop_, served_.state_folder, {WatchedFolder{"requests", 0}},
+      [this](const Changes&) {
+        inputs_.emplace_back(RequestsChanged{});
+        wake_();
+      },
+      quiet);
+}
+
+std::string RootService::describe() const {
+  return watch_ ? watch_->describe() : "not watched";
+}
+
+bool RootService::polls() const {
+  return watch_ && watch_->polls();
+}
+
+void RootService::tell_how(Time since) {
+  const Served word{getpid(), iso_time(since),      describe(),
+                    polls(),  engine_->disk_full(), engine_->said()};
+  // Nothing depends on the word, so a disk that does not take it stops nothing.
+  if (word != word_ && leave_word(served_.state_folder, word))
+    word_ = word;
+}
+
+Result<void> RootService::step() {
+  // What is written into a journal that was removed is lost with the next restart, and then
+  // everything is started a second time.
+  if (!leads_to(served_.state_folder, state_.get()) ||
+      !leads_to(journal_file_, held_journal_.get()))
+    return fail(Errc::io, "the state folder or its journal was removed or replaced while in use",
+                served_.state_folder);
+  if (!root_->is_current())
+    if (auto back = take_new_root(); !back)
+      return back;
+  do {
+    auto stepped = engine_->step(std::exchange(inputs_, {}));
+    if (!stepped)
+      return stepped;
+  } while (engine_->pending() || !inputs_.empty());
+  return {};
+}
+
+bool RootService::due(Time now) const {
+  const auto wake = engine_->wake();
+  return !inputs_.empty() || engine_->pending() || (wake && *wake <= now);
+}
+
+void RootService::rescan(std::string why) {
+  inputs_.emplace_back(Rescan{std::move(why)});
+}
+
+Result<void> RootService::reconfigure(Setup setup) {
+  if (auto done = engine_->reconfigure(std::move(setup)); !done)
+    return done;
+  start_watch();
+  return {};
+}
+
+/// The root was renamed, deleted or made anew: the new one is locked before it is read.
+Result<void> RootService::take_new_root() {
+  std::error_code gone;
+  if (!std::filesystem::is_directory(served_.root, gone))
+    return {};  // it is waited for; its flows are gone until then
+  lock_.reset();
+  auto lock = lock_root(served_.root, served_.state_folder);
+  if (!lock)
+    return pass_on(lock);
+  lock_.emplace(std::move(*lock));
+  if (auto opened = root_->reopen(); !opened)
+    return opened;
+  spdlog::warn("{} was replaced; the new folder is served", printable(served_.root));
+  rescan("root_replaced");
+  return {};
+}
+
+}  // namespace baton

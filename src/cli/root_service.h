@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/engine.h"
+#include "base/result.h"
+#include "cli/served.h"
+#include "cli/service.h"
+#include "io/fd.h"
+#include "io/lock.h"
+#include "io/root.h"
+#include "io/watch.h"
+
+namespace baton {
+
+/// Everything by which a daemon serves one root: its lock, journal, agents, watches and engine.
+/// What comes in is kept until `step`. The loop must outlive it.
+class RootService {
+ public:
+  using Wake = std::function<void()>;
+
+  /// `wake` is called when something came in. Errc::busy: another daemon serves it.
+  static Result<std::unique_ptr<RootService>> make(asio::io_context& loop, ServedRoot served,
+                                                   const std::string& shim, Observer& observer,
+                                                   Wake wake);
+  RootService(const RootService&) = delete;
+  RootService& operator=(const RootService&) = delete;
+  RootService(RootService&&) = delete;
+  RootService& operator=(RootService&&) = delete;
+  ~RootService() = default;
+
+  Engine& engine() { return *engine_; }
+  const std::string& root() const { return served_.root; }
+  const std::string& state_folder() const { return served_.state_folder; }
+  /// How it is watched, for people.
+  std::string describe() const;
+  bool polls() const;
+  /// Leaves word in the state folder of how it serves, `since` when.
+  void tell_how(Time since);
+
+  /// Works off what came in. Errc::io ends the daemon.
+  Result<void> step();
+  bool due(Time now) const;
+  void rescan(std::string why);
+  Result<void> reconfigure(Setup setup);
+
+ private:
+  RootService(asio::io_context& loop, ServedRoot served, Wake wake);
+  Result<void> open(const std::string& shim, Observer& observer);
+  void start_watch();
+  Result<void> take_new_root();
+
+  asio::io_context& loop_;
+  ServedRoot served_;
+  Wake wake_;
+  std::vector<Input> inputs_;
+  Served word_;
+  std::string journal_file_;
+  Fd state_;         ///< the state folder, to notice that it was removed
+  Fd held_journal_;  ///< the journal's file, by path only: to notice the same
+  std::optional<RootLock> lock_;
+  std::shared_ptr<RootFolder> root_;
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Requests> requests_;
+  std::unique_ptr<Disk> disk_;
+  std::unique_ptr<Clock> clock_;
+  std::unique_ptr<Agents> agents_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<Watch> control_;
+};
+
+}  // namespace baton

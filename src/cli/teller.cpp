@@ -1,0 +1,64 @@
+#include "cli/teller.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <spdlog/spdlog.h>
+
+#include "app/status.h"
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+/// Words of events that `notify:` hears of: what a person would want to know.
+bool worth_telling(const Event& event) {
+  static constexpr std::array kWords = {
+      std::string_view("notice"),   std::string_view("held"),
+      std::string_view("paused"),   std::string_view("rejected"),
+      std::string_view("conflict"), std::string_view("disk_full"),
+      std::string_view("restored"), std::string_view("gone"),
+      std::string_view("finished"), std::string_view("could_not_stop")};
+  if (event.event == "ended")
+    return !event.why.starts_with("succeeded");
+  return std::find(kWords.begin(), kWords.end(), event.event) != kWords.end();
+}
+
+spdlog::level::level_enum level_of(const Event& event) {
+  if (event.event == "ended" && event.why.starts_with("succeeded"))
+    return spdlog::level::info;
+  return worth_telling(event) ? spdlog::level::warn : spdlog::level::info;
+}
+
+}  // namespace
+
+void Teller::configure(const ServiceConfig& config) {
+  if (config.notify == notify_)
+    return;
+  notify_ = config.notify;
+  hook_ = command_hook(config.notify, config.notify_env);
+}
+
+void Teller::happened(const Event& event) {
+  std::string line = event.event;
+  if (event.flow != FlowId{})
+    line += " " + text(event.flow);
+  if (!event.subject.empty())
+    line += " [" + event.subject + "]";
+  if (!event.role.empty())
+    line += " " + event.role;
+  if (!event.run.empty())
+    line += " run " + event.run.substr(0, 8);
+  if (!event.why.empty())
+    line += ": " + event.why;
+  spdlog::log(level_of(event), "{}", printable(line));
+  if (!worth_telling(event))
+    return;
+  // Its number is the journal's; here it is not known.
+  Json told = event_json(event);
+  told.erase("seq");
+  hook_->tell(told.dump());
+}
+
+}  // namespace baton

@@ -1,0 +1,53 @@
+"""A program that can no longer be started, or no longer be trusted, while the daemon runs: its start is held by
+the name of the role, no attempt is burnt, and it happens by itself when all is well again.
+usage: program_test.py BATON"""
+
+import os
+
+import world
+from world import check, wait_until
+
+
+def held(baton, flow, *says):
+    """Waits until status gives the reason; explain gives it too."""
+    def told():
+        return [line for line in baton.lines("status") if line["flow"] == flow and
+                line["waiting_for"] == "agent_unusable" and all(word in line["why"] for word in says)]
+    wait_until(told, flow, "is held for", *says, lambda: baton.call("status").stdout)
+    holds = baton.explain(flow)["holds"]
+    check(any(hold["reason"] == "agent_unusable" and all(word in hold["why"] for word in says)
+              for hold in holds), "explain says", holds)
+
+
+def test(exe):
+    with world.World(exe, limits={"max_attempts": 1}) as baton:
+        program = baton.home + "/program.sh"
+        os.rename(baton.agent, program)
+        baton.settings["agents"] = {"worker": {"command": [program, baton.log]}, "other": {"command": ["/bin/true"]}}
+        baton.configure()
+        baton.start()
+        baton.canary()
+        aside = program + ".aside"
+        faults = [("no_x", lambda: os.chmod(program, 0o644), lambda: os.chmod(program, 0o755), "execut"),
+                  ("open", lambda: os.chmod(program, 0o757), lambda: os.chmod(program, 0o755), "writ"),
+                  ("gone", lambda: os.rename(program, aside), lambda: os.rename(aside, program), "program.sh")]
+        for name, spoil, mend, says in faults:
+            flow = "rules/t/" + name
+            spoil()
+            baton.ticket(name, "ready")
+            held(baton, flow, "`worker`", says)
+            wait_until(lambda: [each for each in baton.lines("events") if each["flow"] == flow and
+                                each["event"] == "held" and says in each["why"]], "the daemon says so too")
+            check(not baton.starts(flow), "it was started")
+            mend()
+            # Any look of the daemon will do; so it is not waited for the one that comes each minute.
+            baton.canary()
+            wait_until(lambda: len(baton.starts(flow)) == 1, flow, "starts by itself")
+            baton.idle()
+        check(all(each.attempt == "1" for each in baton.starts()), "attempts were burnt:", baton.starts())
+        check(not [run for run in baton.lines("agents") if run["outcome"] != "succeeded"],
+              "not all succeeded:", baton.call("agents").stdout)
+
+
+if __name__ == "__main__":
+    world.main(test)
