@@ -101,7 +101,7 @@ class RealEngine : public Engine {
   Result<void> look(Draft& next);
   void gather(Draft& next);
   void load_requests(Draft& next);
-  void handle_requests(Draft& next);
+  Result<void> handle_requests(Draft& next);
   Result<void> settle_plan(Draft& next, std::vector<Launch>& launches);
   void due(Draft& next);
   Result<void> decide(Draft& next);
@@ -224,7 +224,8 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   load_requests(next);
   if (auto looked = look(next); !looked)
     return looked;
-  handle_requests(next);
+  if (auto handled = handle_requests(next); !handled)
+    return handled;
   due(next);
   if (auto decided = decide(next); !decided)
     return decided;
@@ -294,7 +295,7 @@ void RealEngine::load_requests(Draft& next) {
   std::erase_if(requests_, [&](const Request& r) { return answered_.contains(r.id); });
 }
 
-void RealEngine::handle_requests(Draft& next) {
+Result<void> RealEngine::handle_requests(Draft& next) {
   for (const Request& request : requests_) {
     const Catalog::Entry* const entry = works_->catalog.entry(request.flow.dialect);
     const bool own =
@@ -304,6 +305,17 @@ void RealEngine::handle_requests(Draft& next) {
     if (own) {
       next.touch(request.flow);
       next.decide.insert(request.flow);
+      continue;
+    }
+    if (entry != nullptr && entry->dialect->create != nullptr &&
+        (request.verb == "start" || request.verb == "create")) {
+      // A file that is being written may make all the difference; the request waits for it.
+      if (works_->intake.unsettled(request.flow))
+        continue;
+      auto begun = works_->deliberation.begin(request, next, requests_);
+      if (!begun)
+        return pass_on(begun);
+      enter_answer(request, *begun, next);
       continue;
     }
     const Handled handled = handle(request, books_, next);
@@ -316,6 +328,7 @@ void RealEngine::handle_requests(Draft& next) {
       draining_ = true;
     next.reply(handled.reply);
   }
+  return {};
 }
 
 Result<void> RealEngine::look(Draft& next) {
