@@ -139,6 +139,11 @@ Answer unknown_flow(const Request& request, const Books& books, const Draft& dra
                      (near ? "; did you mean " + *near + "?" : "; `baton status` lists them")};
 }
 
+void enter_event(const Request& request, const Reply& reply, Draft& draft) {
+  draft.event(reply.accepted ? "request" : "refused", request.flow,
+              request.verb + by(request) + ": " + reply.message, request.subject);
+}
+
 }  // namespace
 
 Handled handle(const Request& request, const Books& books, Draft& draft) {
@@ -160,9 +165,13 @@ Handled handle(const Request& request, const Books& books, Draft& draft) {
   }
   handled.reply.accepted = answer.first;
   handled.reply.message = answer.second;
-  draft.event(answer.first ? "request" : "refused", request.flow,
-              request.verb + by(request) + ": " + answer.second, request.subject);
+  enter_event(request, handled.reply, draft);
   return handled;
+}
+
+void enter_answer(const Request& request, const Reply& reply, Draft& draft) {
+  enter_event(request, reply, draft);
+  draft.reply(reply);
 }
 
 }  // namespace baton

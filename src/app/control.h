@@ -18,4 +18,7 @@ struct Handled {
 /// The flow's own dialect has been asked before. Changes go into the draft.
 Handled handle(const Request& request, const Books& books, Draft& draft);
 
+/// Enters an answer and the line of the history that goes with it.
+void enter_answer(const Request& request, const Reply& reply, Draft& draft);
+
 }  // namespace baton

@@ -35,6 +35,17 @@ std::string first_error(const std::map<std::string, Findings>& conflicts,
   return {};
 }
 
+/// A file that is to be created stands there already and could not be accepted.
+std::string in_the_way(const FlowBook& book, const std::vector<Update>& updates) {
+  for (const Update& update : updates)
+    if (const auto* const fresh = std::get_if<Create>(&update);
+        fresh != nullptr && book.rejected.contains(fresh->path))
+      return fresh->path +
+             " is there and was rejected; `baton validate` says why. Put it right or "
+             "move it away";
+  return {};
+}
+
 /// A notice is level like everything else: it is said when it becomes true, not each time it is.
 void say_once(const FlowBook& book, std::vector<Notice>& said, Draft& draft) {
   const auto has = [](const std::vector<Notice>& notices, const Notice& notice) {
@@ -83,6 +94,38 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
   return {};
 }
 
+Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
+                                  const std::vector<Request>& requests) {
+  const FlowId& flow = request.flow;
+  const Catalog::Entry& entry = *catalog_.entry(flow.dialect);
+  FlowBook unknown;
+  unknown.id = flow;
+  const FlowBook& seen = draft.find(flow) == nullptr ? unknown : draft.touch(flow);
+  auto opened = library_.open(seen, entry, draft.documents);
+  if (!opened)
+    return pass_on(opened);
+  FlowState docs = std::move(*opened);
+  const View view{seen.id,  docs,          seen.stages,  seen.runs, seen.memo,
+                  requests, entry.options, environment_, draft.now, draft.wall};
+  const auto updates = entry.dialect->create(request, view);
+  const std::string fault = updates ? in_the_way(seen, *updates) : describe(updates.error());
+  if (!fault.empty())
+    return Reply{request.id, false, fault};
+  FlowBook& book = draft.touch(flow);
+  const std::string trouble = apply_all(book, docs, *updates, draft);
+  library_.keep(flow, std::move(docs));
+  book.control.started = true;
+  const ControlRow control = book.control;
+  draft.control(book, control.control, control.reason, control.why);
+  if (!trouble.empty())
+    return Reply{request.id, false, trouble};
+  std::string done =
+      updates->empty() ? "there is nothing to be written: it is as asked for already" : "started";
+  if (control.control != Control::run)
+    done += "; it is held (" + control.why + "): `baton resume " + text(flow) + "`";
+  return Reply{request.id, true, done};
+}
+
 /// Asks the dialect, applies what it writes, and asks again until it writes nothing more. What went
 /// wrong with its writes; empty when all is well.
 std::string Deliberation::settle(const View& view, const Catalog::Entry& entry, FlowBook& book,
@@ -104,15 +147,16 @@ std::string Deliberation::settle(const View& view, const Catalog::Entry& entry, 
     trouble = round == kMaxRounds
                   ? "the flow's own writes lead to further writes without end (stopped after " +
                         std::to_string(kMaxRounds) + " rounds)"
-                  : apply_all(book, docs, draft);
+                  : apply_all(book, docs, book.decision.updates, draft);
   }
   book.notices = std::move(said);
   return trouble;
 }
 
-std::string Deliberation::apply_all(FlowBook& book, FlowState& docs, Draft& draft) {
+std::string Deliberation::apply_all(FlowBook& book, FlowState& docs,
+                                    const std::vector<Update>& updates, Draft& draft) {
   std::string trouble;
-  for (const Update& update : book.decision.updates) {
+  for (const Update& update : updates) {
     auto applied = apply(book, docs, update, draft);
     if (!applied && trouble.empty())
       trouble = "a write of baton's own was refused: " + describe(applied.error());

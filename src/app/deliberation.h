@@ -25,12 +25,17 @@ class Deliberation {
   /// when the journal's copies cannot be read.
   Result<void> decide(const FlowId& flow, Draft& draft, const std::vector<Request>& requests);
 
+  /// Answers a request `start` or `create` of a flow whose dialect has `create`. When it is
+  /// refused, the flow is as it was. Errc::io when the journal's copies cannot be read.
+  Result<Reply> begin(const Request& request, Draft& draft, const std::vector<Request>& requests);
+
  private:
   void check(FlowBook& book, const Catalog::Entry& entry, const FlowState& docs, Draft& draft);
   static bool advance(FlowBook& book, const Stages& stages, Draft& draft);
   std::string settle(const View& view, const Catalog::Entry& entry, FlowBook& book, FlowState& docs,
                      Draft& draft);
-  std::string apply_all(FlowBook& book, FlowState& docs, Draft& draft);
+  std::string apply_all(FlowBook& book, FlowState& docs, const std::vector<Update>& updates,
+                        Draft& draft);
   /// Errc::changed when an update assumes something else than what is accepted; Errc::schema when
   /// it would make the document invalid.
   Result<void> apply(FlowBook& book, FlowState& docs, const Update& update, Draft& draft);

@@ -63,7 +63,7 @@ class RealEngine : public Engine {
   void take(const std::vector<Input>& inputs);
   Result<void> look(Draft& next);
   void gather(Draft& next);
-  void handle_requests(Draft& next);
+  Result<void> handle_requests(Draft& next);
   Result<void> settle_plan(Draft& next, std::vector<Launch>& launches);
   void due(Draft& next);
   Result<void> decide(Draft& next);
@@ -184,7 +184,8 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   requests_.load(next);
   if (auto looked = look(next); !looked)
     return looked;
-  handle_requests(next);
+  if (auto handled = handle_requests(next); !handled)
+    return handled;
   due(next);
   if (auto decided = decide(next); !decided)
     return decided;
@@ -244,11 +245,14 @@ Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches)
   return {};
 }
 
-void RealEngine::handle_requests(Draft& next) {
-  RequestQueue::Orders orders = requests_.handle(works_->catalog, books_, next);
-  if (!orders.reload.empty())
-    reload_ = std::move(orders.reload);
-  draining_ = draining_ || orders.drain;
+Result<void> RealEngine::handle_requests(Draft& next) {
+  auto orders = requests_.handle(*works_, books_, next);
+  if (!orders)
+    return pass_on(orders);
+  if (!orders->reload.empty())
+    reload_ = std::move(orders->reload);
+  draining_ = draining_ || orders->drain;
+  return {};
 }
 
 Result<void> RealEngine::look(Draft& next) {

@@ -146,6 +146,13 @@ void Intake::unfit_name(const std::string& path, Draft& draft) {
                   "`.`, `_` and `-`, and begin with a letter or digit");
 }
 
+bool Intake::unsettled(const FlowId& flow) const {
+  return std::any_of(unsettled_.begin(), unsettled_.end(), [&](const auto& row) {
+    const auto match = catalog_.match(row.first);
+    return match && match->flow == flow;
+  });
+}
+
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
   unsettled_.erase(path);
   const FlowBook* const known = draft.find(match.flow);

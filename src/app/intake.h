@@ -49,6 +49,8 @@ class Intake {
   std::vector<std::string> due(Time now) const;
   std::optional<Time> wake() const;
   bool unsettled() const { return !unsettled_.empty(); }
+  /// Whether a file of the flow is among them.
+  bool unsettled(const FlowId& flow) const;
 
  private:
   /// A file that could not be judged yet.

@@ -16,10 +16,10 @@ void RequestQueue::load(Draft& next) {
   std::erase_if(waiting_, [&](const Request& r) { return answered_.contains(r.id); });
 }
 
-RequestQueue::Orders RequestQueue::handle(const Catalog& catalog, const Books& books, Draft& next) {
+Result<RequestQueue::Orders> RequestQueue::handle(Works& works, const Books& books, Draft& next) {
   Orders orders;
   for (const Request& request : waiting_) {
-    const Catalog::Entry* const entry = catalog.entry(request.flow.dialect);
+    const Catalog::Entry* const entry = works.catalog.entry(request.flow.dialect);
     const bool own =
         entry != nullptr && std::any_of(entry->dialect->verbs.begin(), entry->dialect->verbs.end(),
                                         [&](auto verb) { return verb == request.verb; });
@@ -27,6 +27,17 @@ RequestQueue::Orders RequestQueue::handle(const Catalog& catalog, const Books& b
     if (own) {
       next.touch(request.flow);
       next.decide.insert(request.flow);
+      continue;
+    }
+    if (entry != nullptr && entry->dialect->create != nullptr &&
+        (request.verb == "start" || request.verb == "create")) {
+      // A file that is being written may make all the difference; the request waits for it.
+      if (works.intake.unsettled(request.flow))
+        continue;
+      auto begun = works.deliberation.begin(request, next, waiting_);
+      if (!begun)
+        return pass_on(begun);
+      enter_answer(request, *begun, next);
       continue;
     }
     const Handled handled = baton::handle(request, books, next);

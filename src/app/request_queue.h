@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "app/book.h"
-#include "core/catalog.h"
+#include "app/works.h"
+#include "base/result.h"
 #include "core/ports.h"
 
 namespace baton {
@@ -26,8 +27,9 @@ class RequestQueue {
     bool drain = false;
     std::string reload;  ///< the id of such a request
   };
-  /// Deals with the verbs every dialect shares; the others are left to their flow's dialect.
-  Orders handle(const Catalog& catalog, const Books& books, Draft& next);
+  /// Deals with the verbs every dialect shares, and has flows begun; the others are left to their
+  /// flow's dialect. Errc::io when the journal's copies cannot be read.
+  Result<Orders> handle(Works& works, const Books& books, Draft& next);
 
   /// Somebody was told already.
   void answered(const std::string& id) { answered_.insert(id); }

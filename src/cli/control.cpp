@@ -5,26 +5,16 @@
 #include <utility>
 
 #include "app/engine.h"
-#include "base/text.h"
-#include "cli/act.h"
 #include "cli/command.h"
 #include "cli/context.h"
 #include "cli/environment.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
-#include "io/lock.h"
-#include "io/requests.h"
+#include "cli/submit.h"
 
 namespace baton {
 namespace {
-
-constexpr Millis kPatience{10'000};
-constexpr const char* kExits =
-    "  0  done, or recorded\n"
-    "  1  refused; the message says why and what to do\n"
-    "  2  wrong usage or configuration; no such flow\n"
-    "  3  the root or its state cannot be reached, or the daemon does not answer";
 
 struct Wish {
   Places places;
@@ -35,54 +25,6 @@ struct Wish {
   bool all = false;
   bool no_wait = false;
 };
-
-ExitCode tell(const Reply& reply) {
-  if (reply.accepted) {
-    print(printable(reply.message) + "\n");
-    return finish();
-  }
-  complain("refused: " + printable(reply.message));
-  return ExitCode::failed;
-}
-
-ExitCode ask_daemon(const std::string& state, const Request& request, bool wait) {
-  const auto id = post_request(state, request);
-  if (!id)
-    return complain(id.error());
-  if (!wait) {
-    print("recorded\n");
-    return finish();
-  }
-  const auto reply = await_reply(state, *id, kPatience);
-  if (reply)
-    return tell(*reply);
-  complain("the daemon has not answered within " + duration_text(kPatience) +
-           "; the request stays recorded");
-  return ExitCode::unreachable;
-}
-
-/// Leaves the request for the next daemon.
-ExitCode record(const Context& context, const Request& request) {
-  const auto state = context.make_state_folder(context.root());
-  if (!state)
-    return complain(state.error());
-  if (const auto id = post_request(*state, request); !id)
-    return complain(id.error());
-  print("recorded; no daemon serves this root: run `baton run`\n");
-  return finish();
-}
-
-ExitCode act(const Context& context, const Request& request) {
-  const auto reply =
-      act_at_once(context, request, request.verb == "stop" ? Until::agents_ended : Until::answered);
-  if (reply)
-    return tell(*reply);
-  // Somebody started a daemon in this moment.
-  if (reply.error().code == Errc::busy)
-    if (const auto state = context.state_folder(); state && daemon_lives(*state))
-      return ask_daemon(*state, request, true);
-  return complain(reply.error());
-}
 
 Result<FlowId> flow_of(const Wish& wish, const Context& context) {
   if (wish.flow.empty())
@@ -107,18 +49,7 @@ ExitCode control(const Wish& wish) {
   request.subject = wish.subject;
   request.arguments = wish.arguments;
   request.by = asked_by();
-  const auto state = context->state_folder();
-  if (state && daemon_lives(*state))
-    return ask_daemon(*state, request, !wish.no_wait);
-  if (!state && state.error().code != Errc::not_found)
-    return complain(state.error());
-  if (wish.verb == "resume")
-    return record(*context, request);
-  if (wish.verb == "drain" || wish.verb == "reload") {
-    print("no daemon serves this root: there is nothing to " + wish.verb + "\n");
-    return finish();
-  }
-  return act(*context, request);
+  return submit(*context, request, !wish.no_wait);
 }
 
 void common(Options& options, Wish& wish) {
@@ -130,7 +61,7 @@ void common(Options& options, Wish& wish) {
 ExitCode flow_or_all(Words words, const Word& verb, const std::string& description) {
   Wish wish;
   wish.verb = verb;
-  Options options(verb, description, kExits);
+  Options options(verb, description, kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name", false);
   options.flag("--all", wish.all, "The whole root");
   common(options, wish);
@@ -147,7 +78,7 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
 ExitCode whole_root(Words words, const Word& verb, const std::string& description) {
   Wish wish;
   wish.verb = verb;
-  Options options(verb, description, kExits);
+  Options options(verb, description, kSubmitExits);
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
@@ -183,7 +114,7 @@ ExitCode retry_command(Words words) {
                   "Forgets the ended attempts of a flow in its present stages, so that they are\n"
                   "made again: after failures, an interruption, or an agent that left the stage\n"
                   "as it was.",
-                  kExits);
+                  kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name");
   options.word("SUBJECT", wish.subject, "Only this part of it", false);
   common(options, wish);
@@ -199,7 +130,7 @@ ExitCode answer_command(Words words) {
   Options options("answer",
                   "Answers what a flow asks a person; `baton status` says what it waits for. Its\n"
                   "next agent is told the comment. Not for agents: refused inside a run.",
-                  kExits);
+                  kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name");
   options.word("SUBJECT", wish.subject, "Only this part of it", false);
   options.value("--comment", comment, "TEXT", "What the next agent is told");
@@ -221,7 +152,7 @@ ExitCode forget_command(Words words) {
   Options options("forget",
                   "Drops everything that is known of a flow: stages, runs, history of decisions.\n"
                   "Refused while its files are there or its agents run.",
-                  kExits);
+                  kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name");
   common(options, wish);
   if (const auto over = options.parse(words))

@@ -143,8 +143,15 @@ struct Dialect {
   /// deals with what is wrong.
   std::span<const std::string_view> tolerated = {};
   Admission (*admit)(const View&, const Change&) = nullptr;
-  /// For start, create, init.
+  /// For the requests `start` and `create`: the writes that bring the flow to life, or none when it
+  /// lives already. What the command was given are members of the request's arguments; one it does
+  /// not know is Errc::usage.
   Result<std::vector<Update>> (*create)(const Request&, const View&) = nullptr;
+  /// The text of a mailbox with one message more; what a sender may leave out is filled in.
+  /// Errc::usage when the kind is no mailbox or the message is none; Errc::schema when the file is
+  /// not one.
+  Result<std::string> (*send)(const Document& mailbox, std::string_view kind, const Value& message,
+                              Time wall) = nullptr;
   Brief (*brief)(const View&, const Desired&) = nullptr;
   /// The names `Brief::values` adds to the placeholders every command may use.
   std::span<const std::string_view> placeholders = {};

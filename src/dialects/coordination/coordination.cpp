@@ -140,6 +140,7 @@ const Dialect& coordination_dialect() {
       .tolerated = coordination::kTolerated,
       .admit = coordination::admit,
       .create = coordination::create,
+      .send = coordination::with_message,
       .brief = coordination::brief,
       .placeholders = kPlaceholders,
   };

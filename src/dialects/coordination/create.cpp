@@ -69,6 +69,15 @@ bool known_id(const Value& mailbox, const std::string& id) {
 
 Result<std::vector<Update>> create(const Request& request, const View& view) {
   const Options options = options_of(view.options);
+  if (view.flow.name != options.path)
+    return fail(Errc::usage, "the session lies in `" + options.path +
+                                 "` (`path` of the dialect), not in `" +
+                                 printable(view.flow.name, 80) + "`");
+  if (request.arguments->IsObject())
+    for (const auto& member : request.arguments->GetObject())
+      if (const auto name = json::text(member.name); name != "requirements")
+        return fail(Errc::usage, "a session is begun with --requirements only, not with `" +
+                                     printable(name.value_or(""), 80) + "`");
   const std::string requirements = text_of(*request.arguments, "requirements");
   const std::string session = session_of(view);
   std::vector<Update> updates;
@@ -109,8 +118,11 @@ Result<std::string> with_message(const Document& document, std::string_view kind
       return fail(Errc::usage, "`" + std::string(name) + "` of " + std::string(kind) + " is " +
                                    std::string(must) + ", not `" + printable(*said, 60) + "`");
   const Value& mailbox = document.root();
-  if (const Value* const list = json::child(mailbox, "messages");
-      list == nullptr || !list->IsArray())
+  std::vector<json::Edit> edits;
+  if (mailbox.IsObject() && mailbox.ObjectEmpty())
+    edits.push_back({"/messages", "[]"});
+  else if (const Value* const list = json::child(mailbox, "messages");
+           list == nullptr || !list->IsArray())
     return fail(Errc::schema, "the mailbox has no list `messages`");
   // Two developers may finish within one second: the number tells their messages apart.
   std::string id = text_of(given, "id");
@@ -129,7 +141,8 @@ Result<std::string> with_message(const Document& document, std::string_view kind
     message.set(std::string_view(member.name.GetString(), member.name.GetStringLength()),
                 member.value);
   message.set("read", false);
-  return json::splice(document.text(), {json::Edit{"/messages/-", message.dump()}});
+  edits.push_back({"/messages/-", message.dump()});
+  return json::splice(document.text(), edits);
 }
 
 }  // namespace baton::coordination

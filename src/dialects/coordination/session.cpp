@@ -183,8 +183,8 @@ void route_session(Scene& scene, Standing standing, Decision& decision) {
       break;
     case Standing::no_requirements:
       hold("no_requirements",
-           "original_requirements of pm_state are empty; write what is wanted there: `baton set " +
-               scene.view.flow.name + "/pm_state.json '/original_requirements=\"TEXT\"'`",
+           "original_requirements of pm_state are empty; say what is wanted: `baton start " +
+               scene.view.flow.name + " --requirements TEXT` (or @FILE)",
            decision);
       break;
     case Standing::planning:

@@ -1,0 +1,220 @@
+// `baton start`: a flow that is to begin, by its name, the name of its dialect, or a new one.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "cli/command.h"
+#include "cli/context.h"
+#include "cli/environment.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/rehearsal.h"
+#include "cli/submit.h"
+#include "io/disk.h"
+
+namespace baton {
+namespace {
+
+constexpr std::size_t kMaxText = 1U << 20U;
+
+/// TEXT, or the text of the file behind an `@`, without the line ends at its end.
+Result<std::string> text_or_file(const std::string& given) {
+  auto text =
+      given.starts_with('@') ? read_file(given.substr(1), kMaxText) : Result<std::string>(given);
+  if (!text)
+    return text;
+  while (text->ends_with('\n') || text->ends_with('\r'))
+    text->pop_back();
+  for (std::size_t at = 0; at < text->size();) {
+    const std::size_t length = utf8_length(*text, at);
+    if (length == 0)
+      return fail(Errc::usage, "is no UTF-8 text", given.starts_with('@') ? given.substr(1) : "");
+    at += length;
+  }
+  if (text->empty())
+    return fail(Errc::usage, "the text is empty", given.starts_with('@') ? given.substr(1) : "");
+  return text;
+}
+
+struct Sought {
+  std::string name;
+  std::string dialect;  ///< empty: any
+};
+
+/// What may be meant by a name, best first: a flow that is known, the one flow of a dialect whose
+/// place is fixed, a new flow.
+class Choice {
+ public:
+  Choice(const Rehearsal& seen, const Sought& sought) : seen_(seen), sought_(sought) {
+    for (const Catalog::Entry& entry : seen.catalog().entries()) {
+      const std::string name(entry.dialect->name);
+      if (entry.dialect->create == nullptr)
+        continue;
+      able_.push_back(name);
+      if (sought.dialect.empty() || sought.dialect == name)
+        entries_.push_back(&entry);
+    }
+  }
+
+  Result<FlowId> flow() const {
+    if (entries_.empty())
+      return nothing();
+    std::vector<FlowId> fits = known();
+    if (fits.empty())
+      fits = fixed();
+    if (fits.empty())
+      fits = fresh();
+    if (fits.size() == 1)
+      return fits.front();
+    if (fits.empty())
+      return fail(Errc::usage, "there is no flow " + printable(sought_.name, 100) +
+                                   " to be started; `baton status` lists those that are known");
+    std::vector<std::string> names;
+    for (const FlowId& flow : fits)
+      names.push_back(text(flow));
+    return fail(Errc::usage,
+                printable(sought_.name, 100) + " may be " + join(names, " or ") + "; say which");
+  }
+
+ private:
+  bool named(const FlowId& flow) const {
+    return text(flow) == sought_.name || flow.name == sought_.name;
+  }
+  bool ours(const FlowId& flow) const {
+    return std::any_of(entries_.begin(), entries_.end(), [&](const Catalog::Entry* entry) {
+      return entry->dialect->name == flow.dialect;
+    });
+  }
+  std::vector<FlowId> known() const {
+    std::vector<FlowId> fits;
+    for (const auto& [flow, book] : seen_.books())
+      if (ours(flow) && named(flow))
+        fits.push_back(flow);
+    return fits;
+  }
+  std::vector<FlowId> fixed() const {
+    std::vector<FlowId> fits;
+    for (const Catalog::Entry* const entry : entries_)
+      for (const FileKind& kind : entry->kinds) {
+        const FlowId flow{std::string(entry->dialect->name), kind.flow};
+        if (kind.flow.find('{') == std::string::npos &&
+            (named(flow) || flow.dialect == sought_.name) &&
+            std::find(fits.begin(), fits.end(), flow) == fits.end())
+          fits.push_back(flow);
+      }
+    return fits;
+  }
+  std::vector<FlowId> fresh() const {
+    std::vector<FlowId> fits;
+    for (const Catalog::Entry* const entry : entries_) {
+      const bool any_name = std::any_of(
+          entry->kinds.begin(), entry->kinds.end(),
+          [](const FileKind& kind) { return kind.flow.find("{flow}") != std::string::npos; });
+      const std::string prefix = std::string(entry->dialect->name) + "/";
+      const bool with_dialect = sought_.name.starts_with(prefix);
+      const std::string name = with_dialect ? sought_.name.substr(prefix.size()) : sought_.name;
+      if (any_name && safe_name(name))
+        fits.push_back(FlowId{std::string(entry->dialect->name), name});
+    }
+    return fits;
+  }
+  tl::unexpected<Error> nothing() const {
+    if (!sought_.dialect.empty())
+      return fail(Errc::usage, "there is no dialect " + printable(sought_.dialect, 60) +
+                                   " with anything to start" +
+                                   (able_.empty() ? "" : "; there are " + join(able_, ", ")) +
+                                   " (what baton.yaml lists under `dialects:` counts)");
+    return fail(Errc::usage,
+                "the configuration lists no dialect with anything to start; for example "
+                "`dialects: { coordination: {} }` in baton.yaml");
+  }
+
+  const Rehearsal& seen_;
+  const Sought& sought_;
+  std::vector<const Catalog::Entry*> entries_;
+  std::vector<std::string> able_;
+};
+
+/// `NAME=JSON` or `/POINTER=JSON`, as the dialect has it, as members of one object.
+Result<Json> settings(const std::vector<std::string>& words) {
+  Json all = Json::object();
+  for (const std::string& word : words) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(Errc::usage, "`" + printable(word, 200) + "` is not NAME=JSON");
+    auto value = parse_json(word.substr(equals + 1));
+    if (!value)
+      return fail(Errc::usage, "`" + printable(word, 200) +
+                                   "`: the value is no JSON: " + value.error().message +
+                                   "; a text needs its quotes, and the shell a second pair");
+    all.set(word.substr(0, equals), *value);
+  }
+  return all;
+}
+
+struct Given {
+  Places places;
+  Sought sought;
+  std::string requirements;
+  std::vector<std::string> set;
+  bool no_wait = false;
+};
+
+ExitCode start(const Given& given) {
+  Request request;
+  request.verb = "start";
+  request.arguments = Json::object();
+  request.by = asked_by();
+  if (!given.requirements.empty()) {
+    auto text = text_or_file(given.requirements);
+    if (!text)
+      return complain(text.error());
+    request.arguments.set("requirements", *text);
+  }
+  if (!given.set.empty()) {
+    auto all = settings(given.set);
+    if (!all)
+      return complain(all.error());
+    request.arguments.set("set", *all);
+  }
+  const auto context = Context::open(given.places);
+  if (!context)
+    return complain(context.error());
+  const auto seen = Rehearsal::of_root(*context);
+  if (!seen)
+    return complain(seen.error());
+  auto flow = Choice(**seen, given.sought).flow();
+  if (!flow)
+    return complain(flow.error());
+  request.flow = *std::move(flow);
+  return submit(*context, request, !given.no_wait);
+}
+
+}  // namespace
+
+ExitCode start_command(Words words) {
+  Given given;
+  Options options(
+      "start",
+      "Begins a flow: writes the files it lives by, unless they are there. Asking again\n"
+      "changes nothing. Without a daemon it is recorded for the next one.\n\n"
+      "  baton start coordination --requirements @wishes.md",
+      kSubmitExits);
+  options.word("NAME", given.sought.name,
+               "A flow (dialect/name, or a unique name), or a dialect that has only one");
+  options.value("--requirements", given.requirements, "TEXT|@FILE",
+                "What is wanted; with an @ the file that says it");
+  options.values("--set", given.set, "NAME=JSON", "Something else the dialect lets be set");
+  options.value("--dialect", given.sought.dialect, "NAME", "Only flows of this dialect");
+  options.flag("--no-wait", given.no_wait, "Do not wait for the daemon's answer");
+  options.places(given.places);
+  if (const auto over = options.parse(words))
+    return *over;
+  return start(given);
+}
+
+}  // namespace baton

@@ -1,0 +1,158 @@
+#include "cli/state_file.h"
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/inspection.h"
+#include "cli/output.h"
+#include "io/disk.h"
+#include "io/place.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// After this much time of others writing in between, something is wrong.
+constexpr std::chrono::seconds kPatience{60};
+constexpr Millis kLongestNap{16};
+
+/// The nearest folder upwards from the file that has a configuration; agents may work elsewhere.
+std::string root_of(const std::string& folder) {
+  std::error_code error;
+  for (fs::path at = folder;; at = at.parent_path()) {
+    if (fs::exists(at / "baton.yaml", error))
+      return at.string();
+    if (at == at.parent_path())
+      return {};
+  }
+}
+
+/// Like the daemon, which does not read through a link: neither one as the file, nor one to a
+/// folder below a root. Errc::not_regular.
+Result<void> check_links(const std::string& file, const Places& places) {
+  std::string named;
+  if (!places.root.empty())
+    named = real_path(places.root).value_or("");
+  const auto in_root = [&](const std::string& folder) {
+    if (named.empty())
+      return !root_of(folder).empty();
+    return folder == named || below(named, folder).has_value();
+  };
+  std::string link = way_to(file, in_root).link;
+  std::error_code error;
+  if (link.empty() && fs::is_symlink(fs::symlink_status(file, error)))
+    link = file;
+  if (link.empty())
+    return {};
+  return fail(Errc::not_regular, "is a symbolic link, which is not followed; name what it means",
+              link);
+}
+
+}  // namespace
+
+Result<StateFile> StateFile::open(const std::string& named, const Places& given) {
+  if (auto plain = check_links(named, given); !plain)
+    return pass_on(plain);
+  auto real = real_path(named);
+  if (!real)
+    return pass_on(real);
+  StateFile file;
+  file.shown_ = named;
+  file.name_ = fs::path(*real).filename().string();
+  const std::string folder = fs::path(*real).parent_path().string();
+  auto disk = real_disk(folder);
+  if (!disk)
+    return pass_on(disk);
+  file.disk_ = *std::move(disk);
+  Places places = given;
+  if (places.root.empty())
+    places.root = root_of(folder);
+  if (const auto context = Context::open(places)) {
+    file.schemas_ = std::make_unique<Schemas>(schemas_below(context->folder()));
+    if (auto dialects = known_dialects(context->config()))
+      file.catalog_ = Catalog::of(*dialects);
+    file.path_ = below(context->root(), *real).value_or("");
+  } else {
+    complain("the file is written without a check: " + printable(describe(context.error())));
+  }
+  return file;
+}
+
+Result<FileBytes> StateFile::read() {
+  return disk_->read(name_, LoadLimits{}.max_bytes);
+}
+
+Result<void> StateFile::replace(const Digest& assumes, std::string_view text) {
+  return disk_->replace(name_, assumes, text);
+}
+
+Findings StateFile::check(const std::string& text) {
+  const auto match = path_.empty() ? std::nullopt : catalog_.match(path_);
+  if (match)
+    return judge(*match, shown_, text, *schemas_, LoadLimits{}).findings;
+  auto loaded = load_document(text, Format::json);
+  return loaded ? Findings{} : loaded.error().findings;
+}
+
+namespace {
+
+enum class Attempt { done, again, unfit };
+
+/// Reads, changes, checks and replaces once.
+Result<Attempt> attempt(StateFile& file,
+                        const std::function<Result<std::string>(const std::string&)>& change) {
+  auto before = file.read();
+  if (!before)
+    return pass_on(before);
+  auto after = change(before->bytes);
+  if (!after)
+    return fail(after.error().code, after.error().message,
+                after.error().where.empty() ? file.shown() : after.error().where);
+  if (*after == before->bytes)
+    return Attempt::done;
+  const Findings findings = file.check(*after);
+  if (has_error(findings)) {
+    std::string text = "the change would break the file; nothing was changed\n";
+    for (const Finding& finding : findings)
+      text += finding_text(file.shown(), finding);
+    text.pop_back();
+    complain(text);
+    return Attempt::unfit;
+  }
+  const auto replaced = file.replace(before->digest, *after);
+  if (replaced)
+    return Attempt::done;
+  if (replaced.error().code == Errc::changed || replaced.error().code == Errc::busy)
+    return Attempt::again;
+  return tl::unexpected(replaced.error());
+}
+
+}  // namespace
+
+ExitCode rewrite(StateFile& file,
+                 const std::function<Result<std::string>(const std::string& now)>& change) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  Millis nap{1};
+  for (;;) {
+    const auto tried = attempt(file, change);
+    if (!tried) {
+      const bool failed = tried.error().code == Errc::parse || tried.error().code == Errc::changed;
+      (void)complain(tried.error());
+      return failed ? ExitCode::failed : exit_code_of(tried.error().code);
+    }
+    if (*tried != Attempt::again)
+      return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
+    if (std::chrono::steady_clock::now() > until) {
+      complain(printable(file.shown()) + ": others write it all the time; nothing was changed");
+      return ExitCode::unreachable;
+    }
+    std::this_thread::sleep_for(nap);
+    nap = nap >= kLongestNap ? Millis{1} : nap * 2;
+  }
+}
+
+}  // namespace baton

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/judge.h"
+#include "base/result.h"
+#include "cli/context.h"
+#include "cli/exit_code.h"
+#include "core/catalog.h"
+#include "core/ports.h"
+
+namespace baton {
+
+/// One file that agents write, and what is known about it.
+class StateFile {
+ public:
+  /// What a configuration says about the file counts; having none, or a broken one, does not stop
+  /// an agent from writing its state. Errc::not_regular: a link leads to it; not_found, denied, io.
+  static Result<StateFile> open(const std::string& file, const Places& places);
+
+  Result<FileBytes> read();
+  Result<void> replace(const Digest& assumes, std::string_view text);
+  /// The findings of a new text.
+  Findings check(const std::string& text);
+  /// As it was named.
+  const std::string& shown() const { return shown_; }
+
+ private:
+  StateFile() = default;
+  std::string shown_;
+  std::string name_;
+  std::string path_;
+  std::unique_ptr<Disk> disk_;
+  std::unique_ptr<Schemas> schemas_;
+  Catalog catalog_;
+};
+
+/// Reads the file, asks for its new text, checks that, and replaces the file; when somebody else
+/// was faster, all of it again. An error of `change` ends it: parse and changed mean that the file
+/// is not as asked for (exit 1). What went wrong is told.
+ExitCode rewrite(StateFile& file,
+                 const std::function<Result<std::string>(const std::string& now)>& change);
+
+}  // namespace baton

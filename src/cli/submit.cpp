@@ -1,0 +1,81 @@
+#include "cli/submit.h"
+
+#include <string>
+
+#include "base/text.h"
+#include "cli/act.h"
+#include "cli/output.h"
+#include "io/lock.h"
+#include "io/requests.h"
+
+namespace baton {
+namespace {
+
+constexpr Millis kPatience{10'000};
+
+ExitCode tell(const Reply& reply) {
+  if (reply.accepted) {
+    print(printable(reply.message) + "\n");
+    return finish();
+  }
+  complain("refused: " + printable(reply.message));
+  return ExitCode::failed;
+}
+
+ExitCode ask_daemon(const std::string& state, const Request& request, bool wait) {
+  const auto id = post_request(state, request);
+  if (!id)
+    return complain(id.error());
+  if (!wait) {
+    print("recorded\n");
+    return finish();
+  }
+  const auto reply = await_reply(state, *id, kPatience);
+  if (reply)
+    return tell(*reply);
+  complain("the daemon has not answered within " + duration_text(kPatience) +
+           "; the request stays recorded");
+  return ExitCode::unreachable;
+}
+
+/// Leaves the request for the next daemon.
+ExitCode record(const Context& context, const Request& request) {
+  const auto state = context.make_state_folder(context.root());
+  if (!state)
+    return complain(state.error());
+  if (const auto id = post_request(*state, request); !id)
+    return complain(id.error());
+  print("recorded; no daemon serves this root: run `baton run`\n");
+  return finish();
+}
+
+ExitCode act(const Context& context, const Request& request) {
+  const auto reply =
+      act_at_once(context, request, request.verb == "stop" ? Until::agents_ended : Until::answered);
+  if (reply)
+    return tell(*reply);
+  // Somebody started a daemon in this moment.
+  if (reply.error().code == Errc::busy)
+    if (const auto state = context.state_folder(); state && daemon_lives(*state))
+      return ask_daemon(*state, request, true);
+  return complain(reply.error());
+}
+
+}  // namespace
+
+ExitCode submit(const Context& context, const Request& request, bool wait) {
+  const auto state = context.state_folder();
+  if (state && daemon_lives(*state))
+    return ask_daemon(*state, request, wait);
+  if (!state && state.error().code != Errc::not_found)
+    return complain(state.error());
+  if (request.verb == "resume" || request.verb == "start")
+    return record(context, request);
+  if (request.verb == "drain" || request.verb == "reload") {
+    print("no daemon serves this root: there is nothing to " + request.verb + "\n");
+    return finish();
+  }
+  return act(context, request);
+}
+
+}  // namespace baton

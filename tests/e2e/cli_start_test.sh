@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Begins sessions with `baton start`, without a daemon and beside one, and sends messages.
+# usage: cli_start_test.sh BATON
+# shellcheck disable=SC2016  # texts with a $ are meant
+set -euo pipefail
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+begin "$@"
+need jq
+
+cat >agent.sh <<'A'
+#!/bin/sh
+cat >/dev/null
+"$BATON_EXE" set "$BATON_STATE_FILE" '/mode="simple"' '/task_groups=[{"id": "main", "name": "M"}]'
+A
+chmod 700 agent.sh
+cat >baton.yaml <<'Y'
+version: 1
+agents:
+  project_manager: { command: [./agent.sh] }
+Y
+
+# What is not listed is not begun.
+expect_exit 2 baton start coordination --requirements "a thing"
+expect_err "lists no dialect with anything to start"
+echo 'dialects: { coordination: {} }' >>baton.yaml
+expect_exit 2 baton start coordinaton --requirements "a thing"
+expect_err "there is no flow coordinaton"
+expect_exit 2 baton start coordination --dialect rules
+expect_exit 3 baton start coordination --requirements @nowhere.md
+: >empty.md
+expect_exit 2 baton start coordination --requirements @empty.md
+expect_err "empty"
+expect_exit 2 baton start coordination --set mode
+expect_err "is not NAME=JSON"
+
+# Without a daemon it is recorded; the next one writes the files and starts.
+printf 'a thing\nof two lines\n' >wishes.md
+expect_exit 0 baton start coordination --requirements @wishes.md
+expect_out "recorded"
+[[ ! -e coordination ]] || fail "something was written without a daemon"
+expect_exit 0 baton run --once
+[[ $(jq -r .original_requirements coordination/pm_state.json) == $'a thing\nof two lines' ]] || fail "requirements"
+[[ $(jq -r .mode coordination/pm_state.json) == simple ]] || fail "no project manager was started"
+for file in group_status orchestrator_state messages/dev_to_qa messages/qa_to_techlead messages/techlead_to_dev; do
+  expect_exit 0 baton validate "coordination/$file.json"
+done
+session=$(jq -r .session_id coordination/pm_state.json)
+[[ $(jq -r .session_id coordination/orchestrator_state.json) == "$session" ]] || fail "two sessions"
+
+# Beside a daemon: asking again changes nothing, asking for something else is refused.
+start_daemon
+before=$(jq -S . coordination/pm_state.json)
+expect_exit 0 baton start coordination --requirements @wishes.md
+expect_out "as asked for already"
+expect_exit 0 baton start coordination/coordination
+expect_exit 1 baton start coordination --requirements "another thing"
+expect_err "has its requirements already"
+expect_exit 1 baton start coordination --set 'mode="parallel"'
+expect_err "not with \`set\`"
+[[ $(jq -S . coordination/pm_state.json) == "$before" ]] || fail "the session was changed"
+
+# Messages.
+send() { baton send "$@"; }
+expect_exit 0 send dev_to_qa '{"group_id": "main", "status": "READY_FOR_QA"}'
+expect_exit 0 send coordination/messages/dev_to_qa.json '{"group_id": "main", "status": "READY_FOR_QA", "subject": "again"}'
+[[ $(jq -r '.messages | length' coordination/messages/dev_to_qa.json) == 2 ]] || fail "messages: $(cat coordination/messages/dev_to_qa.json)"
+[[ $(jq -r '[.messages[].id] | unique | length' coordination/messages/dev_to_qa.json) == 2 ]] || fail "ids are the same"
+[[ $(jq -r '.messages[0] | .from + " " + .to + " " + (.read | tostring)' coordination/messages/dev_to_qa.json) == "developer qa_expert false" ]] ||
+  fail "the message is not filled in"
+expect_exit 2 send dev_to_qq '{"group_id": "main"}'
+expect_err "did you mean dev_to_qa?"
+expect_exit 2 send pm_state '{"group_id": "main"}'
+expect_err "there is no mailbox"
+expect_exit 2 send dev_to_qa '{"group_id": "main", "from": "tech_lead"}'
+expect_err "\`from\` of dev_to_qa is developer"
+expect_exit 2 send dev_to_qa 'hello'
+expect_exit 2 send dev_to_qa '{}'
+expect_exit 1 send dev_to_qa '{"group_id": "main", "status": 7}'
+expect_err "nothing was changed"
+[[ $(jq -r '.messages | length' coordination/messages/dev_to_qa.json) == 2 ]] || fail "a bad message was sent"
+kill_daemon
+
+# Twenty at once: each arrives once. A mailbox that is missing is made.
+rm coordination/messages/qa_to_techlead.json
+pids=()
+for n in $(seq 20); do
+  baton send qa_to_techlead "{\"group_id\": \"main\", \"result\": \"PASS\", \"subject\": \"$n\"}" &
+  pids+=($!)
+done
+for pid in "${pids[@]}"; do wait "$pid" || fail "a message was refused"; done
+[[ $(jq -r '[.messages[].subject] | unique | length' coordination/messages/qa_to_techlead.json) == 20 ]] || fail "a message was lost"
+[[ $(jq -r '[.messages[].id] | unique | length' coordination/messages/qa_to_techlead.json) == 20 ]] || fail "two messages share an id"
+
+# A file that was rejected is not written over.
+mkdir other
+cat >other/baton.yaml <<'Y'
+version: 1
+dialects: { coordination: { path: bazinga } }
+Y
+mkdir other/bazinga
+echo '{' >other/bazinga/group_status.json
+expect_exit 0 baton start bazinga --root other --requirements "x"
+baton run --once --root other >/dev/null 2>&1 || true
+[[ $(cat other/bazinga/group_status.json) == '{' ]] || fail "a damaged file was written over"
+[[ ! -e other/bazinga/pm_state.json ]] || fail "a session was begun beside a damaged file"
+baton events --root other | grep -q "refused.*was rejected" || fail "nobody was told: $(baton events --root other)"
