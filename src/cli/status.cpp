@@ -129,7 +129,8 @@ ExitCode show(const Arguments& arguments, const Context& context, Shown& shown) 
   if (arguments.json)
     show_lines(all, daemon, shown);
   else
-    show_table(all, about_daemon(context, daemon), context, arguments.watch && on_terminal(), shown);
+    show_table(all, about_daemon(context, daemon), context, arguments.watch && on_terminal(),
+               shown);
   return ExitCode::fine;
 }
 

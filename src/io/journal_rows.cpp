@@ -302,7 +302,8 @@ Result<void> each(Database& db, std::string_view table, std::string_view sql, co
     if (!statement.damage().empty()) {
       const std::string damage = statement.damage();
       statement.reset();
-      return fail(Errc::io, "the journal is damaged: " + std::string(table) + "." + damage + kBeginAnew);
+      return fail(Errc::io,
+                  "the journal is damaged: " + std::string(table) + "." + damage + kBeginAnew);
     }
   }
   statement.reset();

@@ -96,7 +96,8 @@ Result<std::int64_t> version_of(sqlite::Database& db) {
   const bool damaged = !(*query)->damage().empty() || version < 0;
   (*query)->reset();
   if (damaged)
-    return fail(Errc::io, std::string("the journal is damaged: it has no schema version") + kBeginAnew);
+    return fail(Errc::io,
+                std::string("the journal is damaged: it has no schema version") + kBeginAnew);
   return version;
 }
 

@@ -52,6 +52,10 @@ is ActiveState active || fail "not active"
 echo "  status: $(property StatusText)"
 [[ $(stat -c '%a %U' /var/lib/baton) == "750 baton" ]] || fail "state folder: $(stat -c '%a %U' /var/lib/baton)"
 
+step "leaves no core dump, and listens to nobody but the daemon"
+grep -Eq '^Max core file size +0 +0 ' "/proc/$(property MainPID)/limits" || fail "the daemon may dump its core"
+is NotifyAccess main || fail "an agent could speak for the daemon"
+
 step "starts an agent in the sandbox"
 runuser -u baton -- sh -c "echo '{\"status\": \"ready\"}' >$project/tickets/.x; mv $project/tickets/.x $project/tickets/x.json"
 until_true grep -q . "$project/agents.log"
