@@ -15,7 +15,8 @@ enum class Errc {
   not_regular,  ///< a link, a FIFO, a device, a directory, or outside the root
   too_large,    ///< above a size, depth or step limit
   changed,      ///< the file is no longer what the caller assumed; read again, decide again
-  busy,         ///< somebody else holds the lock
+  busy,         ///< not at present: a lock is held, descriptors or memory have run out
+  served,       ///< another process serves the root
   no_space,     ///< disk or inodes full, quota
   denied,       ///< not permitted
   usage,        ///< wrong arguments

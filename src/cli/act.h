@@ -17,7 +17,7 @@ enum class Until {
 
 /// Takes the root's lock and does what a daemon would do with one request, starting nothing. Agents
 /// that a former daemon left running are adopted for that time and go on under their shims.
-/// Errc::busy: a daemon has come up meanwhile; changed: agents could not be ended in time.
+/// Errc::served: a daemon has come up meanwhile; busy: agents could not be ended in time.
 Result<Reply> act_at_once(const Context& context, const Request& request, Until until);
 
 }  // namespace baton

@@ -1,5 +1,4 @@
 #include <chrono>
-#include <thread>
 
 #include "app/status.h"
 #include "base/text.h"
@@ -90,7 +89,8 @@ ExitCode show(const Arguments& arguments, const Context& context, EventQuery que
     }
     if (!look(arguments, journal.get(), query, code))
       return code;
-    std::this_thread::sleep_for(kEvery);
+    if (!wait_while_read(kEvery))
+      return ExitCode::fine;
   }
 }
 

@@ -1,7 +1,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <thread>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -69,7 +68,8 @@ ExitCode show(const Arguments& arguments, const Context& context, const Run& run
       return ExitCode::unreachable;
     if (!arguments.follow || !live)
       return ExitCode::fine;
-    std::this_thread::sleep_for(kEvery);
+    if (!wait_while_read(kEvery))
+      return ExitCode::fine;
     // What it wrote at its very end is read once more after its end is known.
     const auto again = run_named(context, run.id);
     live = again && again->live();

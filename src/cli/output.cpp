@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -66,6 +67,13 @@ ExitCode finish(ExitCode code) {
 
 void flush() {
   (void)std::fflush(stdout);
+}
+
+bool wait_while_read(std::chrono::milliseconds time) {
+  // POLLERR comes unasked for, as soon as nobody holds the other end of a pipe any more.
+  pollfd reader{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  const int got = poll(&reader, 1, static_cast<int>(time.count()));
+  return got <= 0 || (reader.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0;
 }
 
 bool on_terminal() {

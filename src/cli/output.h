@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ ExitCode complain(const Error& error);
 ExitCode finish(ExitCode code = ExitCode::fine);
 /// Passes on what is printed so far, for streams.
 void flush();
+
+/// For streams: waits that long; false, at once, when nobody reads stdout any more.
+bool wait_while_read(std::chrono::milliseconds time);
 
 enum class Colour { red, green, yellow, blue, grey };
 /// Coloured when stdout is a terminal and NO_COLOR is not set.

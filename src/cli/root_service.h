@@ -23,7 +23,7 @@ class RootService {
  public:
   using Wake = std::function<void()>;
 
-  /// `wake` is called when something came in. Errc::busy: another daemon serves it.
+  /// `wake` is called when something came in. Errc::served: another daemon serves it.
   static Result<std::unique_ptr<RootService>> make(asio::io_context& loop, ServedRoot served,
                                                    const std::string& shim, Observer& observer,
                                                    Wake wake);

@@ -53,7 +53,7 @@ class Service {
     for (const ServedRoot& served : config_.roots) {
       auto root = RootService::make(loop_, served, config_.shim, teller_, [this] { wake(); });
       if (!root) {
-        const bool served_already = root.error().code == Errc::busy;
+        const bool served_already = root.error().code == Errc::served;
         spdlog::error("{}{}", served_already ? "another daemon serves this root: " : "",
                       printable(baton::describe(root.error())));
         return start_failure(root.error().code);
@@ -76,7 +76,7 @@ class Service {
 
  private:
   static int start_failure(Errc code) {
-    if (code == Errc::busy)
+    if (code == Errc::served)
       return 75;
     return code == Errc::config || code == Errc::schema || code == Errc::usage ? 2 : 3;
   }
@@ -113,7 +113,7 @@ class Service {
       engine.running_elsewhere(running() - static_cast<std::uint32_t>(engine.running()));
       if (auto stepped = root->step(); !stepped) {
         spdlog::critical("{}", printable(baton::describe(stepped.error())));
-        return end(stepped.error().code == Errc::busy ? 75 : 3);
+        return end(stepped.error().code == Errc::served ? 75 : 3);
       }
       if (const auto request = engine.reload_wanted())
         engine.answer(reload(*request));

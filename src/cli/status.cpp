@@ -2,7 +2,7 @@
 
 #include <chrono>
 #include <cmath>
-#include <thread>
+#include <map>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -61,7 +61,55 @@ std::string table_of(const std::vector<FlowStatus>& all, Time now) {
   return table.text();
 }
 
-ExitCode show(const Arguments& arguments, const Context& context) {
+/// What --watch has shown last: the same is not shown again.
+struct Shown {
+  std::map<FlowId, std::string> lines;
+  std::string daemon;
+  bool any = false;
+};
+
+/// The lines of JSON that are not what they were.
+void show_lines(const std::vector<FlowStatus>& all, const std::optional<Served>& daemon,
+                Shown& shown) {
+  std::map<FlowId, std::string> lines;
+  for (const FlowStatus& status : all) {
+    Json line = status_json(status);
+    line.set("watching", daemon ? Json(daemon->watching) : Json());
+    const std::string& text = lines[status.flow] = line.dump();
+    const auto before = shown.lines.find(status.flow);
+    if (before == shown.lines.end() || before->second != text)
+      print(text + "\n");
+  }
+  shown.lines = std::move(lines);
+}
+
+std::string about_daemon(const Context& context, const std::optional<Served>& daemon) {
+  if (context.configuration().empty())
+    return "there is no configuration, so nothing is acted upon; `baton init` writes one";
+  if (!daemon)
+    return "no daemon serves this root: run `baton run`";
+  return "served by process " + std::to_string(daemon->pid) + " since " + printable(daemon->since) +
+         " (" + printable(daemon->watching) + ")" +
+         (daemon->disk_full ? "; its disk is full: nothing is started" : "");
+}
+
+void show_table(const std::vector<FlowStatus>& all, const std::string& daemon,
+                const Context& context, bool clear, Shown& shown) {
+  std::map<FlowId, std::string> lines;
+  for (const FlowStatus& status : all)
+    lines[status.flow] = status_json(status).dump();
+  // On a terminal how long ago something was goes on by itself.
+  if (shown.any && !clear && shown.lines == lines && shown.daemon == daemon)
+    return;
+  if (clear)
+    print("\x1b[2J\x1b[H");
+  print(all.empty() ? "there is no flow on " + printable(context.root()) + "\n"
+                    : table_of(all, real_clock()->wall()));
+  print("\n" + daemon + "\n");
+  shown = {std::move(lines), daemon, true};
+}
+
+ExitCode show(const Arguments& arguments, const Context& context, Shown& shown) {
   const auto rehearsal = Rehearsal::of_root(context);
   if (!rehearsal)
     return complain(rehearsal.error());
@@ -78,24 +126,11 @@ ExitCode show(const Arguments& arguments, const Context& context) {
     return ExitCode::fine;
   }
   const std::optional<Served>& daemon = (*rehearsal)->daemon();
-  if (arguments.json) {
-    for (const FlowStatus& status : all) {
-      Json line = status_json(status);
-      line.set("watching", daemon ? Json(daemon->watching) : Json());
-      print_line(line);
-    }
-    return ExitCode::fine;
-  }
-  print(all.empty() ? "there is no flow on " + printable(context.root()) + "\n"
-                    : table_of(all, real_clock()->wall()));
-  if (context.configuration().empty())
-    print("\nthere is no configuration, so nothing is acted upon; `baton init` writes one\n");
-  else if (!daemon)
-    print("\nno daemon serves this root: run `baton run`\n");
+  if (arguments.json)
+    show_lines(all, daemon, shown);
   else
-    print("\nserved by process " + std::to_string(daemon->pid) + " since " +
-          printable(daemon->since) + " (" + printable(daemon->watching) + ")" +
-          (daemon->disk_full ? "; its disk is full: nothing is started" : "") + "\n");
+    show_table(all, about_daemon(context, daemon), context, arguments.watch && on_terminal(),
+               shown);
   return ExitCode::fine;
 }
 
@@ -111,7 +146,7 @@ ExitCode status_command(Words words) {
                   "  3  the root or its state cannot be read");
   options.word("FLOW", arguments.flow, "Only this one: dialect/name, or a unique name", false);
   options.flag("--json", arguments.json, "One JSON object per flow and line");
-  options.flag("-w,--watch", arguments.watch, "Show it again every second, until Ctrl-C");
+  options.flag("-w,--watch", arguments.watch, "Show it again when it changes, until Ctrl-C");
   options.flag("--names", arguments.names, "Only the names, one per line");
   options.places(arguments.places);
   if (const auto over = options.parse(words))
@@ -119,15 +154,15 @@ ExitCode status_command(Words words) {
   const auto context = Context::open_anyway(arguments.places);
   if (!context)
     return complain(context.error());
+  Shown shown;
   for (;;) {
-    if (arguments.watch && !arguments.json && on_terminal())
-      print("\x1b[2J\x1b[H");
-    const ExitCode code = show(arguments, *context);
+    const ExitCode code = show(arguments, *context, shown);
     if (code != ExitCode::fine || !arguments.watch)
       return finish(code);
     if (finish() != ExitCode::fine)
       return ExitCode::unreachable;
-    std::this_thread::sleep_for(kEvery);
+    if (!wait_while_read(kEvery))
+      return ExitCode::fine;
   }
 }
 

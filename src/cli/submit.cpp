@@ -55,7 +55,7 @@ ExitCode act(const Context& context, const Request& request) {
   if (reply)
     return tell(*reply);
   // Somebody started a daemon in this moment.
-  if (reply.error().code == Errc::busy)
+  if (reply.error().code == Errc::served)
     if (const auto state = context.state_folder(); state && daemon_lives(*state))
       return ask_daemon(*state, request, true);
   return complain(reply.error());

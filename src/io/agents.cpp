@@ -87,13 +87,15 @@ Verdict undecided(Verdict::Kind kind) {
 }
 
 /// What exit.json says; nothing when there is none. A file that is damaged tells at least that it
-/// ended.
+/// ended. One that cannot be read at present tells nothing: to take it for damaged would start an
+/// attempt more of what may have ended well.
 Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run,
                                            bool stop_wanted) {
   auto text = exit_text(directory);
   if (!text && text.error().code == Errc::not_found)
     return std::optional<RunEnd>();
-  if (!text && text.error().code == Errc::busy)
+  if (!text && (text.error().code == Errc::busy || text.error().code == Errc::no_space ||
+                text.error().code == Errc::io))
     return pass_on(text);
   const auto exit = text ? parse_exit(*text, shim::kExitFile) : Result<ExitRecord>(pass_on(text));
   if (!exit || exit->run_id != run)

@@ -58,6 +58,7 @@ Errc errc_of(int error) {
     case ENFILE:
     case ENOMEM:
     case EAGAIN:
+    case EINTR:
       return Errc::busy;
     case EEXIST:
       return Errc::changed;

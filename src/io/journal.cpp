@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "io/file_system.h"
+#include "io/journal_file.h"
 #include "io/journal_rows.h"
 #include "io/journal_schema.h"
 #include "io/journal_values.h"
@@ -27,7 +28,6 @@ namespace {
 using sqlite::Database;
 
 constexpr mode_t kMode = 0640;
-constexpr off_t kHeaderBytes = 512;
 /// Runs this much older than the newest are loaded for their subject's generation only. The longest
 /// time over which the engine counts starts.
 constexpr Millis kRecent = std::chrono::hours(1);
@@ -57,14 +57,6 @@ Result<void> make_file(const std::string& path) {
     if (!made)
       return system_failure("cannot set the mode of the journal: ", path);
   }
-  struct stat facts {};
-  if (lstat(path.c_str(), &facts) != 0)
-    return system_failure("cannot look at the journal: ", path);
-  if (!S_ISREG(facts.st_mode))
-    return fail(Errc::not_regular, "the journal is not a regular file", path);
-  // SQLite would take a file that is shorter than its header for an empty one and begin anew.
-  if (facts.st_size > 0 && facts.st_size < kHeaderBytes)
-    return fail(Errc::io, "the journal is damaged: it was cut", path);
   return {};
 }
 
@@ -250,16 +242,21 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
                 "the journal cannot lie on " + std::string(network) +
                     ": locks and syncs are not to be relied upon there; choose a local state_dir",
                 state_folder);
+  auto usable = look_at_journal(state_folder, JournalUse::write);
+  if (!usable && usable.error().code != Errc::not_found)
+    return pass_on(usable);
   auto made = make_file(path);
   if (!made)
     return pass_on(made);
   auto db = Database::open(path, Database::Access::write);
   if (!db)
     return pass_on(db);
+  auto ready = refuse_newer_journal(**db);
   // auto_vacuum is taken by an empty file only.
-  auto ready = (*db)->execute(
-      "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
-      "PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF;");
+  if (ready)
+    ready = (*db)->execute(
+        "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+        "PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF;");
   if (ready)
     ready = migrate_journal(**db);
   if (!ready) {

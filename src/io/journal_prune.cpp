@@ -11,9 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <sys/stat.h>
-
 #include "io/journal.h"
+#include "io/journal_file.h"
 #include "io/journal_rows.h"
 #include "io/journal_schema.h"
 #include "io/sqlite.h"
@@ -175,17 +174,19 @@ Result<Pruned> prune(Database& db, const Retention& retention, Time now,
 Result<Pruned> prune_journal(const std::string& state_folder, const Retention& retention, Time now,
                              const std::function<bool(const std::string& directory)>& remove) {
   const std::string path = journal_path(state_folder);
-  struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0)
-    return fail(Errc::not_found, "no journal: no daemon has served this root yet", path);
+  if (auto usable = look_at_journal(state_folder, JournalUse::write); !usable)
+    return pass_on(usable);
   auto db = Database::open(path, Database::Access::write);
   if (!db)
     return pass_on(db);
-  auto ready = (*db)->execute("PRAGMA synchronous=FULL; PRAGMA journal_size_limit=16777216;");
+  auto ready = check_journal_version(**db);
   if (ready)
-    ready = check_journal_version(**db);
-  if (!ready)
+    ready = (*db)->execute("PRAGMA synchronous=FULL; PRAGMA journal_size_limit=16777216;");
+  if (!ready) {
+    if (ready.error().where.empty())
+      ready.error().where = path;
     return pass_on(ready);
+  }
   auto strays = drop_strays(**db, state_folder + "/runs", remove);
   if (!strays)
     return pass_on(strays);

@@ -4,14 +4,13 @@
 #include <cerrno>
 #include <cstdint>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "io/journal.h"
+#include "io/journal_file.h"
 #include "io/journal_rows.h"
 #include "io/journal_schema.h"
 #include "io/sqlite.h"
@@ -156,18 +155,8 @@ Result<std::vector<std::string>> JournalReader::damage() {
 
 Result<std::unique_ptr<JournalReader>> read_journal(const std::string& state_folder) {
   const std::string path = journal_path(state_folder);
-  struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0) {
-    const int error = errno;
-    if (error == ENOENT || error == ENOTDIR)
-      return fail(Errc::not_found, "no journal: no daemon has served this root yet", path);
-    return fail(error == EACCES ? Errc::denied : Errc::io, std::generic_category().message(error),
-                path);
-  }
-  if (!S_ISREG(facts.st_mode))
-    return fail(Errc::not_regular, "the journal is not a regular file", path);
-  if (access(path.c_str(), R_OK) != 0)
-    return fail(Errc::denied, "the journal is not readable for this user", path);
+  if (auto usable = look_at_journal(state_folder, JournalUse::read); !usable)
+    return pass_on(usable);
   auto db = open_as(path, Database::Access::read);
   // Without -wal and -shm beside it (a copy, or somebody removed them) SQLite has to create them.
   // Where this user cannot, the main file alone tells all, if no -wal holds anything.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/document.h"
+#include "io/journal_file.h"
 #include "io/journal_values.h"
 
 namespace baton::rows {
@@ -301,7 +302,8 @@ Result<void> each(Database& db, std::string_view table, std::string_view sql, co
     if (!statement.damage().empty()) {
       const std::string damage = statement.damage();
       statement.reset();
-      return fail(Errc::io, "the journal is damaged: " + std::string(table) + "." + damage);
+      return fail(Errc::io,
+                  "the journal is damaged: " + std::string(table) + "." + damage + kBeginAnew);
     }
   }
   statement.reset();

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "io/journal_file.h"
+
 namespace baton {
 namespace {
 
@@ -94,24 +96,30 @@ Result<std::int64_t> version_of(sqlite::Database& db) {
   const bool damaged = !(*query)->damage().empty() || version < 0;
   (*query)->reset();
   if (damaged)
-    return fail(Errc::io, "the journal is damaged: it has no schema version");
+    return fail(Errc::io,
+                std::string("the journal is damaged: it has no schema version") + kBeginAnew);
   return version;
 }
 
 tl::unexpected<Error> newer(std::int64_t version) {
   return fail(Errc::io, "the journal has version " + std::to_string(version) +
                             ", this baton knows up to " + std::to_string(kNewest) +
-                            ": it was written by a newer baton");
+                            ": it was written by a newer baton; use that one");
 }
 
 }  // namespace
+
+Result<void> refuse_newer_journal(sqlite::Database& db) {
+  const auto version = version_of(db);
+  if (!version)
+    return tl::unexpected(version.error());
+  return *version > kNewest ? Result<void>(newer(*version)) : Result<void>();
+}
 
 Result<void> migrate_journal(sqlite::Database& db) {
   auto version = version_of(db);
   if (!version)
     return pass_on(version);
-  if (*version > kNewest)
-    return newer(*version);
   for (std::int64_t next = *version + 1; next <= kNewest; ++next) {
     std::string sql = "BEGIN IMMEDIATE;";
     if (next == 1)

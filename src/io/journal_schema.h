@@ -5,8 +5,10 @@
 
 namespace baton {
 
-/// Brings the tables of a journal to the version this program knows, one transaction per version. A
-/// newer version than known is Errc::io: an older baton does not touch it.
+/// Errc::io for a newer version than this program knows: an older baton does not touch it.
+Result<void> refuse_newer_journal(sqlite::Database& db);
+
+/// Brings the tables of a journal to the version this program knows, one transaction per version.
 Result<void> migrate_journal(sqlite::Database& db);
 
 /// For readers, who cannot migrate. Errc::not_found: nothing was ever written into it. Errc::io:

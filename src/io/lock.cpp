@@ -76,8 +76,8 @@ tl::unexpected<Error> held(int fd, const std::string& state_folder, const std::s
   if (pid <= 0)
     pid = lock_holder(state_folder).pid;
   if (pid <= 0)
-    return fail(Errc::busy, "is locked by another process", where);
-  return fail(Errc::busy, "is locked by process " + std::to_string(pid), where);
+    return fail(Errc::served, "is locked by another process", where);
+  return fail(Errc::served, "is locked by process " + std::to_string(pid), where);
 }
 
 // A lock on what the path leads to. The folder or file may be replaced while we wait.

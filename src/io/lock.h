@@ -12,7 +12,7 @@ namespace baton {
 /// `lock` in its state folder. Held until destroyed; not inherited by started programs.
 class RootLock {
  public:
-  /// Tries for two seconds. Errc::busy names the process that has it.
+  /// Tries for two seconds. Errc::served names the process that has it.
   static Result<RootLock> take(const std::string& root, const std::string& state_folder);
 
  private:
@@ -21,7 +21,7 @@ class RootLock {
   Fd state_;
 };
 
-/// Errc::busy, not_found, denied, io.
+/// Errc::served, not_found, denied, busy, io.
 Result<RootLock> lock_root(const std::string& root, const std::string& state_folder);
 
 /// Whether some process holds the lock of this state folder. False when that cannot be found out.

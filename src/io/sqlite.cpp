@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "base/text.h"
+#include "io/journal_file.h"
 
 namespace baton::sqlite {
 namespace {
@@ -19,7 +20,7 @@ tl::unexpected<Error> failure(sqlite3* db) {
   const char* file = sqlite3_db_filename(db, "main");
   std::string message = std::string("the journal: ") + sqlite3_errmsg(db);
   if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
-    message = std::string("the journal is damaged: ") + sqlite3_errmsg(db);
+    message = std::string("the journal is damaged: ") + sqlite3_errmsg(db) + kBeginAnew;
   return fail(meaning, std::move(message), file == nullptr ? "" : file);
 }
 

@@ -11,7 +11,8 @@ at_end() {
 }
 trap at_end EXIT
 step() { echo "- $*"; }
-property() { systemctl show -P "$1" "$unit"; }
+manager=(systemctl)
+property() { "${manager[@]}" show -P "$1" "$unit"; }
 is() { [[ $(property "$1") == "$2" ]]; }
 above() { (($(property "$1") > $2)); }
 
@@ -50,6 +51,10 @@ is ActiveState active || fail "not active"
 [[ -n $(property StatusText) ]] || fail "no STATUS"
 echo "  status: $(property StatusText)"
 [[ $(stat -c '%a %U' /var/lib/baton) == "750 baton" ]] || fail "state folder: $(stat -c '%a %U' /var/lib/baton)"
+
+step "leaves no core dump, and listens to nobody but the daemon"
+grep -Eq '^Max core file size +0 +0 ' "/proc/$(property MainPID)/limits" || fail "the daemon may dump its core"
+is NotifyAccess main || fail "an agent could speak for the daemon"
 
 step "starts an agent in the sandbox"
 runuser -u baton -- sh -c "echo '{\"status\": \"ready\"}' >$project/tickets/.x; mv $project/tickets/.x $project/tickets/x.json"
@@ -126,5 +131,59 @@ systemctl start "$unit"
 is ActiveState active || fail "not active"
 systemctl reload "$unit"
 systemctl stop "$unit"
+
+# --- the unit of one person, whose manager is a systemd of that person's own ---
+step "serves a person"
+useradd --create-home --uid 4711 person
+home=/home/person
+project=$home/project
+install -D -m 644 user-baton.service /etc/systemd/user/baton.service
+mkdir -p /etc/systemd/user/baton.service.d
+printf '[Service]\nRestartSec=100ms\n' >/etc/systemd/user/baton.service.d/test.conf
+install -d -o person -m 700 /run/user/4711 "$home/.config" "$home/.config/baton" "$project" "$project/tickets"
+cat >"$project/agent.sh" <<'AGENT'
+#!/bin/sh
+echo "$HOME $$" >>agents.log
+exec sleep 1000
+AGENT
+chmod 755 "$project/agent.sh"
+cat >"$home/.config/baton/config.yaml" <<YAML
+version: 1
+roots: [$project]
+agents: { worker: { command: [$project/agent.sh] } }
+rules: [ { name: t, files: "tickets/{flow}.json", stage: /status, react: [ { to: ready, run: worker } ] } ]
+YAML
+chown -R person: "$home"
+systemd-run --quiet --unit=person --uid=person --property=Delegate=yes --setenv=XDG_RUNTIME_DIR=/run/user/4711 \
+  --setenv=HOME="$home" /lib/systemd/systemd --user
+manager=(runuser -u person -- env XDG_RUNTIME_DIR=/run/user/4711 systemctl --user)
+unit=baton.service
+until_true "${manager[@]}" show -P Version
+"${manager[@]}" start "$unit" || { journalctl -n 20 2>/dev/null || true; fail "the user unit does not start"; }
+is ActiveState active || fail "not active"
+[[ -d $home/.local/state/baton ]] || fail "its state lies somewhere else"
+runuser -u person -- sh -c "echo '{\"status\": \"ready\"}' >$project/tickets/.x; mv $project/tickets/.x $project/tickets/x.json"
+until_true grep -q . "$project/agents.log"
+read -r agent_home agent <"$project/agents.log"
+[[ $agent_home == "$home" ]] || fail "the agent has no HOME of that person: $agent_home"
+[[ $(stat -c %U "/proc/$agent") == person ]] || fail "the agent is not of that person"
+until_true adopted
+
+step "adopts the person's agent after kill -9, restart and stop"
+"${manager[@]}" kill -s KILL --kill-whom=main "$unit"
+until_true above NRestarts 0
+until_true is ActiveState active
+until_true adopted
+"${manager[@]}" restart "$unit"
+until_true adopted
+"${manager[@]}" reload "$unit"
+"${manager[@]}" stop "$unit"
+is Result success || fail "stop gave $(property Result)"
+agent_lives || fail "the person's agent did not survive"
+"${manager[@]}" start "$unit"
+until_true adopted
+runuser -u person -- env HOME="$home" baton stop --all --root "$project"
+until_true agent_ended
+"${manager[@]}" stop "$unit"
 
 echo "all passed"

@@ -163,7 +163,7 @@ TEST_CASE("A44 a root is locked by one process only, which is named") {
     for (const std::string& state : {*first, *second}) {
       const auto refused = lock_root(root, state);
       REQUIRE_FALSE(refused);
-      CHECK(refused.error().code == Errc::busy);
+      CHECK(refused.error().code == Errc::served);
       CHECK(refused.error().message.find(std::to_string(holder.pid())) != std::string::npos);
     }
   }

@@ -1,0 +1,145 @@
+"""One system call of the daemon fails, at every place in turn: it goes on and every due agent runs once, or
+it ends with 3 and says why, and the next daemon does the rest once.
+
+The calls are made to fail by strace. Three subjects in one file want an agent each; agents count themselves
+in a log outside. usage: fault_sweep.py BATON [--all | CALL...]     default: a sample of every call and error
+"""
+
+import collections
+import re
+import shutil
+import subprocess
+
+import world
+from kill_sweep import Sweep
+from world import check, skip
+
+# What each call may say on Linux, of what a server meets: no room, a broken disk, no descriptors, no
+# processes, no memory, no watches, a signal in between. Not fcntl: nearly all of its calls give a lock back,
+# which no kernel refuses.
+FAULTS = {
+    "openat": ("EMFILE", "EIO", "ENOSPC", "EINTR"),
+    "openat2": ("EMFILE", "EIO", "EAGAIN", "EINTR"),
+    "read": ("EIO", "EINTR", "EAGAIN"),
+    "pread64": ("EIO", "EINTR"),
+    "write": ("ENOSPC", "EIO", "EINTR", "EAGAIN"),
+    "pwrite64": ("ENOSPC", "EIO", "EINTR"),
+    "fsync": ("EIO", "ENOSPC"),
+    "fdatasync": ("EIO", "ENOSPC"),
+    "ftruncate": ("EIO", "ENOSPC"),
+    "renameat": ("EIO", "ENOSPC"),
+    "renameat2": ("EIO", "ENOSPC"),
+    "mkdir": ("ENOSPC", "EIO"),
+    "mkdirat": ("ENOSPC", "EIO"),
+    "unlink": ("EIO",),
+    "unlinkat": ("EIO",),
+    "newfstatat": ("EIO", "ENOMEM"),
+    "getdents64": ("EIO",),
+    "fchmod": ("EIO",),
+    "flock": ("EINTR", "ENOLCK"),
+    "pipe2": ("EMFILE", "ENFILE"),
+    "clone": ("EAGAIN", "ENOMEM"),
+    "clone3": ("EAGAIN", "ENOMEM"),
+    "vfork": ("EAGAIN", "ENOMEM"),
+    "pidfd_open": ("EMFILE", "ENOMEM"),
+    "waitid": ("EINTR",),
+    "epoll_create1": ("EMFILE",),
+    "epoll_ctl": ("ENOMEM", "ENOSPC"),
+    "epoll_wait": ("EINTR",),
+    "timerfd_create": ("EMFILE",),
+    "eventfd2": ("EMFILE",),
+    "inotify_init1": ("EMFILE",),
+    "inotify_add_watch": ("ENOSPC", "ENOMEM"),
+    "mmap": ("ENOMEM",),
+    "getrandom": ("EINTR",),
+}
+SAMPLE = 90
+
+
+def traced(sweep, out, *options):
+    return subprocess.run(["strace", "-qqq", "-o", out, *options, *sweep.run_command("--once")],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=world.PATIENCE)
+
+
+def calls(baton):
+    """How often the daemon makes each call: before its own work begins, and in all."""
+    before, total = collections.Counter(), collections.Counter()
+    with Sweep(baton, None) as sweep:
+        trace = sweep.home + "/trace"
+        done = traced(sweep, trace)
+        check(done.returncode == 0, "without a fault it gave", done.returncode, done.stderr)
+        own = False
+        with open(trace, errors="replace") as lines:
+            for line in lines:
+                name = re.match(r"(\w+)\(", line)
+                if not name:
+                    continue
+                own = own or sweep.config in line
+                (total if own else before)[name[1]] += 1
+    return before, total
+
+
+def places(baton, wanted):
+    before, total = calls(baton)
+    found = []
+    for call, errors in FAULTS.items():
+        if wanted and call not in wanted:
+            continue
+        # A few more than were seen: no two runs make quite the same calls.
+        last = before[call] + total[call] + (2 if total[call] else 0)
+        found += [(call, error, number) for number in range(before[call] + 1, last + 1) for error in errors]
+    return found
+
+
+def fault(baton, call, error, number):
+    """What went wrong; None when all is well, and whether the daemon ended."""
+    where = f"{call} number {number} gives {error}:"
+    with Sweep(baton, None) as sweep:
+        try:
+            done = traced(sweep, "/dev/null", "-e", "signal=none", "-e", f"trace={call}",
+                          "-e", f"inject={call}:error={error}:when={number}")
+        except subprocess.TimeoutExpired as hangs:
+            return f"{where} it hangs: {(hangs.stderr or b'').decode()[-600:]}", False
+        if done.returncode not in (0, 3):
+            return f"{where} ended with {done.returncode}: {done.stderr[-600:]}", True
+        if done.returncode == 3 and not re.search(r"error|critical|baton:", done.stderr):
+            return f"{where} ended with 3 and said nothing: {done.stderr[-600:]}", True
+        try:
+            sweep.judge(where)
+        except (AssertionError, subprocess.TimeoutExpired) as wrong:
+            return f"{wrong}\n  after: {done.returncode} {done.stderr[-1500:]}", done.returncode == 3
+        return None, done.returncode == 3
+
+
+def sample(everything):
+    """Evenly spread, and of every call and error at least one."""
+    step = max(1, -(-len(everything) // SAMPLE))
+    chosen, seen = [], set()
+    for index, (call, error, number) in enumerate(everything):
+        if index % step == 0 or (call, error) not in seen:
+            seen.add((call, error))
+            chosen.append((call, error, number))
+    return chosen
+
+
+def test(baton, *wanted):
+    if shutil.which("strace") is None:
+        skip("there is no strace (scripts/install-deps brings it)")
+    if subprocess.run(["strace", "-qqq", "-o", "/dev/null", "true"], capture_output=True).returncode:
+        skip("strace may not trace here")
+    everything = places(baton, set(wanted) - {"--all"})
+    chosen = everything if wanted else sample(everything)
+    wrong, ended = [], 0
+    for call, error, number in chosen:
+        said, over = fault(baton, call, error, number)
+        ended += over
+        if said:
+            wrong.append(said)
+            print(said, flush=True)
+    print(f"{len(chosen)} of {len(everything)} faults: went on {len(chosen) - ended}, ended with word {ended}, "
+          f"wrong {len(wrong)}")
+    check(not wrong, len(wrong), "faults were not survived")
+
+
+if __name__ == "__main__":
+    world.main(test)
