@@ -48,6 +48,7 @@ std::string unknown_placeholder(const AgentSpec& spec) {
     for (const std::string_view name : each->placeholders)
       known[std::string(name)];
   std::vector<std::string> texts = spec.argv;
+  texts.insert(texts.end(), spec.before.begin(), spec.before.end());
   texts.push_back(spec.cwd);
   texts.push_back(spec.prompt);
   for (const std::string& text : texts)
@@ -77,13 +78,20 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
     spec.problem = "the agent `" + role + "` has no command";
     return spec;
   }
-  auto program = find_program(spec.argv.front(), variable("PATH"), folder);
-  if (!program) {
-    spec.problem = "the program of the agent `" + role + "` cannot be started: `" +
-                   printable(spec.argv.front(), 200) + "`: " + describe(program.error());
-    return spec;
+  spec.before = agent.before;
+  spec.before_timeout = agent.before_timeout;
+  for (std::vector<std::string>* const argv : {&spec.argv, &spec.before}) {
+    if (argv->empty())
+      continue;
+    auto program = find_program(argv->front(), variable("PATH"), folder);
+    if (!program) {
+      spec.problem = std::string(argv == &spec.argv ? "the program" : "`before`") +
+                     " of the agent `" + role + "` cannot be started: `" +
+                     printable(argv->front(), 200) + "`: " + describe(program.error());
+      return spec;
+    }
+    argv->front() = *std::move(program);
   }
-  spec.argv.front() = *std::move(program);
   if (agent.prompt.empty())
     return checked(std::move(spec), role);
   auto prompt = read_file(absolute(agent.prompt, folder), kMaxPromptBytes);
