@@ -168,6 +168,7 @@ class Runner {
       if (*code != 0)
         end.reason = "exit_" + std::to_string(*code);
     }
+    end.output = text_of(what, "output");
     if (end.outcome == Outcome::none)
       return "no such outcome";
     if (end.outcome == Outcome::unknown)

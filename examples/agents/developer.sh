@@ -4,27 +4,22 @@
 set -eu
 group=$BATON_SUBJECT
 program=$BATON_ROOT/work/$group.sh
+usage="# usage: $group.sh X Y"
 
-state() {
-  "$BATON_EXE" set "$BATON_STATE_FILE" "/$group/status=\"$1\"" "/$group/current_agent=\"$2\"" \
-    "/$group/last_update=\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\""
-}
+case $group in
+  A) body='echo $(($1 + $2))' ;;
+  B) body='echo $(($1 - $2))' ;;
+  *) body='here=$(dirname "$0"); "$here/B.sh" "$("$here/A.sh" "$1" "$2")" "$2"' ;;
+esac
+if [ "$group$BATON_PURPOSE" = Bimplement ]; then body='echo $(($1 + $2))'; fi
+if [ "$group$BATON_PURPOSE" = Cimplement ]; then usage=; fi
 
-state dev_working developer
 mkdir -p "$BATON_ROOT/work"
-case $BATON_PURPOSE in
-  qa_failed) sum=+ ;;
-  *) if [ "$group" = B ]; then sum=- ; else sum=+ ; fi ;;
-esac
-case $BATON_PURPOSE in
-  changes_requested | qa_failed) comment="# usage: $group.sh A B    prints the sum" ;;
-  *) if [ "$group" = C ]; then comment= ; else comment="# usage: $group.sh A B    prints the sum" ; fi ;;
-esac
-cat >"$program" <<PROGRAM
-#!/bin/sh
-$comment
-echo \$((\$1 $sum \$2))
-PROGRAM
+printf '#!/bin/sh\n%s\n%s\n' "$usage" "$body" >"$program"
 chmod +x "$program"
-echo "developer: $group is written"
-state waiting_qa none
+echo "developer: $group is written ($BATON_PURPOSE)"
+
+"$BATON_EXE" send dev_to_qa --root "$BATON_ROOT" \
+  "{\"group_id\": \"$group\", \"subject\": \"$group is written\", \"status\": \"READY_FOR_QA\"}"
+"$BATON_EXE" set "$BATON_STATE_FILE" "/$group/status=\"waiting_qa\"" "/$group/current_agent=\"none\"" \
+  "/$group/files_modified=[\"work/$group.sh\"]" "/$group/last_update=\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\""

@@ -37,6 +37,9 @@ AgentConfig read_agent(const Fields& fields) {
     fields.error("command", "a command names a program", "command");
   take(agent.prompt, fields.text("prompt"));
   take(agent.cwd, fields.text("cwd"));
+  const Fields before = fields.child("before");
+  agent.before = before.texts("command");
+  take(agent.before_timeout, before.duration("timeout"));
   agent.timeout = fields.duration("timeout");
   agent.idle_timeout = fields.duration("idle_timeout");
   agent.kill_grace = fields.duration("kill_grace");

@@ -20,6 +20,9 @@ struct AgentConfig {
   std::vector<std::string> command;  ///< argv, may hold `${placeholders}`
   std::string prompt;  ///< path of a template; relative to the configuration; empty: the dialect's
   std::string cwd;     ///< relative to the configuration; empty: the root
+  /// `before`: argv of what has to succeed before the agent is entered; empty: nothing.
+  std::vector<std::string> before;
+  Millis before_timeout{300'000};
   std::optional<Millis> timeout;
   std::optional<Millis> idle_timeout;
   std::optional<Millis> kill_grace;

@@ -104,6 +104,7 @@ void Ending::enter(Draft& next, const Books& books, RunEnd ended) {
     run.exit_code = ended.exit_code;
     run.signal = ended.signal;
     run.reason = ended.reason;
+    run.output = std::move(ended.output);
     run.ended = next.now;
     next.put(book, run);
     next.decide.insert(flow);

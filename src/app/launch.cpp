@@ -44,6 +44,17 @@ Result<std::string> argument(const std::string& text,
   return filled;
 }
 
+/// Names from a plan may choose a folder, but not where the folders lie.
+Result<std::string> working_directory(const std::string& text,
+                                      const std::map<std::string, std::string>& values) {
+  auto filled = fill(text, values);
+  if (filled && ("/" + *filled + "/").find("/../") != std::string::npos &&
+      ("/" + text + "/").find("/../") == std::string::npos)
+    return fail(Errc::denied, "the working directory `" + printable(*filled, 200) +
+                                  "` would lead out of where the configuration has it");
+  return filled;
+}
+
 }  // namespace
 
 const std::vector<std::string>& placeholder_names() {
@@ -97,10 +108,18 @@ Result<Launch> launch_of(const Start& start, const AgentSpec& spec, const Brief&
       return pass_on(filled);
     launch.argv.push_back(std::move(*filled));
   }
-  auto cwd = fill(spec.cwd.empty() ? environment.root : spec.cwd, values);
-  if (!cwd)
+  if (auto cwd = working_directory(spec.cwd.empty() ? environment.root : spec.cwd, values))
+    launch.cwd = std::move(*cwd);
+  else
     return pass_on(cwd);
-  launch.cwd = std::move(*cwd);
+  for (const std::string& text : spec.before) {
+    auto filled = argument(text, values);
+    if (!filled)
+      return pass_on(filled);
+    launch.before.push_back(std::move(*filled));
+  }
+  launch.before_cwd = environment.root;
+  launch.before_timeout = spec.before_timeout;
   if (start.desired.action) {
     launch.prompt = start.desired.action->input;
   } else {

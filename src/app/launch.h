@@ -18,6 +18,9 @@ struct AgentSpec {
   std::vector<std::string> argv;  ///< argv[0] absolute; may hold `${placeholders}` behind it
   std::string prompt;             ///< template; empty: the dialect's own brief
   std::string cwd;                ///< absolute; may hold placeholders
+  /// Run before the agent, as argv; empty: nothing.
+  std::vector<std::string> before;
+  Millis before_timeout{0};
   std::vector<std::pair<std::string, std::string>> env;  ///< the allow-list's values
   RunLimits limits;
   RetryLimits retry;
@@ -32,7 +35,8 @@ const std::vector<std::string>& placeholder_names();
 Result<std::string> fill(std::string_view text, const std::map<std::string, std::string>& values);
 
 /// Puts together what one start needs. Errc::denied when a value from a file would become an option
-/// (begins with `-` where the argument begins with it) or cannot be passed at all (a NUL in it).
+/// (begins with `-` where the argument begins with it), would lead the working directory out of
+/// where the configuration has it (`..`), or cannot be passed at all (a NUL in it).
 Result<Launch> launch_of(const Start& start, const AgentSpec& spec, const Brief& brief,
                          const Environment& environment);
 

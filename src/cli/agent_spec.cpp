@@ -48,6 +48,7 @@ std::string unknown_placeholder(const AgentSpec& spec) {
     for (const std::string_view name : each->placeholders)
       known[std::string(name)];
   std::vector<std::string> texts = spec.argv;
+  texts.insert(texts.end(), spec.before.begin(), spec.before.end());
   texts.push_back(spec.cwd);
   texts.push_back(spec.prompt);
   for (const std::string& text : texts)
@@ -56,15 +57,23 @@ std::string unknown_placeholder(const AgentSpec& spec) {
   return {};
 }
 
-/// Finds and checks the program `command` names.
-void find_program_of(AgentSpec& spec, const Role& role, const std::string& command,
-                     const Environment& environment) {
-  auto program = find_program(command, variable("PATH"), environment.configuration_folder);
-  if (program)
-    spec.argv.front() = *std::move(program);
-  else
-    spec.problem = "the program of the agent `" + role + "` cannot be started: `" +
-                   printable(command, 200) + "`: " + describe(program.error());
+/// Finds and checks the programs its commands name.
+void find_programs(AgentSpec& spec, const Role& role, const AgentConfig& agent,
+                   const Environment& environment) {
+  const auto find = [&](const char* what, const std::vector<std::string>& command,
+                        std::vector<std::string>& argv) {
+    if (command.empty() || !spec.problem.empty())
+      return;
+    auto program =
+        find_program(command.front(), variable("PATH"), environment.configuration_folder);
+    if (program)
+      argv.front() = *std::move(program);
+    else
+      spec.problem = std::string(what) + " of the agent `" + role + "` cannot be started: `" +
+                     printable(command.front(), 200) + "`: " + describe(program.error());
+  };
+  find("the program", agent.command, spec.argv);
+  find("`before`", agent.before, spec.before);
 }
 
 AgentSpec checked(AgentSpec spec, const Role& role) {
@@ -88,7 +97,9 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
     spec.problem = "the agent `" + role + "` has no command";
     return spec;
   }
-  find_program_of(spec, role, agent.command.front(), environment);
+  spec.before = agent.before;
+  spec.before_timeout = agent.before_timeout;
+  find_programs(spec, role, agent, environment);
   if (!spec.problem.empty())
     return spec;
   if (agent.prompt.empty())
@@ -112,7 +123,7 @@ AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
     return known;
   if (!known.problem.empty())
     return agent_spec(config, role, agent->second, environment);
-  find_program_of(known, role, agent->second.command.front(), environment);
+  find_programs(known, role, agent->second, environment);
   return known;
 }
 

@@ -11,7 +11,7 @@ namespace baton {
 AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& agent,
                      const Environment& environment);
 
-/// Looks at it again before a start: its program where nothing was wrong, else at everything.
+/// Looks at it again before a start: its programs where nothing was wrong, else at everything.
 AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
                   const Environment& environment);
 

@@ -93,10 +93,15 @@ struct Launch {
   std::vector<std::pair<std::string, std::string>>
       env;          ///< complete but for BATON_RUN_ID, _RUN_DIR, _PROMPT_FILE
   std::string cwd;  ///< absolute
+  /// Run to its end in `before_cwd` (absolute) with the same environment before the agent's program
+  /// is entered; if it fails, the attempt does. Empty: none. argv[0] as above.
+  std::vector<std::string> before;
+  std::string before_cwd;
+  Millis before_timeout{0};
   std::string
       prompt;  ///< kept as `prompt` in the run directory; on stdin when not empty, else /dev/null
   RunLimits limits;
-  /// In argv, `${run_id}`, `${run_dir}` and `${prompt_file}` are replaced by prepare.
+  /// In argv and before, `${run_id}`, `${run_dir}` and `${prompt_file}` are replaced by prepare.
 };
 
 struct Prepared {

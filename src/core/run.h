@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,6 +34,9 @@ enum class Outcome {
 std::string_view word(Outcome outcome);
 std::optional<Outcome> parse_outcome(std::string_view word);
 
+/// How much of a run's output is kept for deciding; all of it lies in its log.
+inline constexpr std::size_t kOutputBytes = 32U << 10U;
+
 /// What the shim wrote down, or what recovery found out, about the end of a run.
 struct RunEnd {
   RunId run;
@@ -48,6 +52,7 @@ struct RunEnd {
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
   bool leftovers = false;  ///< it left processes behind, which were ended
+  std::string output;      ///< see Run::output
   bool operator==(const RunEnd&) const = default;
 };
 
@@ -78,6 +83,8 @@ struct Run {
   bool forgiven = false;  ///< `retry` was asked for: it counts neither as attempt nor as done
   std::optional<double> cost_usd;  ///< as the agent reported it
   std::optional<std::int64_t> tokens;
+  /// The last of what it wrote to stdout (kOutputBytes at most, valid UTF-8); "" while it runs.
+  std::string output;
 
   bool live() const { return state != RunState::ended; }
   bool operator==(const Run&) const = default;

@@ -100,7 +100,9 @@ Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run
   const auto exit = text ? parse_exit(*text, shim::kExitFile) : Result<ExitRecord>(pass_on(text));
   if (!exit || exit->run_id != run)
     return std::optional(plain_end(run, Outcome::unknown, "exit_file_damaged"));
-  return std::optional(run_end(*exit, stop_wanted));
+  RunEnd end = run_end(*exit, stop_wanted);
+  end.output = output_tail(directory);
+  return std::optional(std::move(end));
 }
 
 Verdict decide_by_folder(const RunId& run, const std::string& path, bool stop_wanted) {

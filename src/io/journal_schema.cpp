@@ -70,6 +70,9 @@ CREATE TABLE events(
 CREATE INDEX events_flow ON events(dialect, flow, seq);
 CREATE INDEX events_time ON events(time);
 INSERT INTO meta(name, value) VALUES('arrival', 0), ('intent', 0);
+)sql",
+                                    R"sql(
+ALTER TABLE runs ADD COLUMN output TEXT NOT NULL DEFAULT '';
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());

@@ -14,6 +14,7 @@
 
 #include <dirent.h>
 
+#include "base/utf8.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -158,11 +159,20 @@ Result<std::string> launch_text(const Launch& launch, const RunId& run,
   add(text, "stdin", launch.prompt.empty() ? "null" : "prompt");
   if (!cgroup.empty())
     add(text, "cgroup", cgroup);
-  for (const std::string& argument : launch.argv) {
-    if (!usable(argument))
-      return fail(Errc::usage, "an argument holds a NUL byte");
-    add(text, "arg", fill_in(argument, run, directory));
+  if (!launch.before.empty()) {
+    if (!launch.before[0].starts_with('/') || !launch.before_cwd.starts_with('/') ||
+        !usable(launch.before_cwd))
+      return fail(Errc::usage, "`before` has no absolute program or working directory");
+    add(text, "before_cwd", launch.before_cwd);
+    add(text, "before_ms", launch.before_timeout);
   }
+  for (const auto& [word, argv] :
+       {std::pair("arg", &launch.argv), std::pair("before", &launch.before)})
+    for (const std::string& argument : *argv) {
+      if (!usable(argument))
+        return fail(Errc::usage, "an argument holds a NUL byte");
+      add(text, word, fill_in(argument, run, directory));
+    }
   const std::array<std::pair<std::string, std::string>, 3> own = {
       {{shim::kRunIdVariable, run},
        {"BATON_RUN_DIR", directory},
@@ -239,6 +249,36 @@ Result<std::string> exit_text(const Fd& directory) {
   if (!file)
     return system_error(errno, "cannot read how the run ended", shim::kExitFile);
   return read_all(file.get(), kMaxExitBytes, shim::kExitFile);
+}
+
+std::string output_tail(const Fd& directory) {
+  const Fd file(
+      openat(directory.get(), shim::kStdoutFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status {};
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return {};
+  const auto most = static_cast<off_t>(kOutputBytes);
+  if (status.st_size > most && lseek(file.get(), status.st_size - most, SEEK_SET) < 0)
+    return {};
+  std::string bytes(static_cast<std::size_t>(std::min(status.st_size, most)), '\0');
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const ssize_t got = read(file.get(), bytes.data() + have, bytes.size() - have);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  // What is cut off in front and what is no text becomes a question mark; sizes stay.
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t length = bytes[at] == '\0' ? 0 : utf8_length(bytes, at);
+    if (length == 0)
+      bytes[at] = '?';
+    at += std::max<std::size_t>(length, 1);
+  }
+  return bytes;
 }
 
 std::optional<Time> last_output_in(const std::string& path) {

@@ -40,6 +40,9 @@ Result<bool> claimed(const Fd& directory);
 /// The text of exit.json. Errc::not_found.
 Result<std::string> exit_text(const Fd& directory);
 
+/// The last of the agent's stdout as Run::output has it; "" when it cannot be read.
+std::string output_tail(const Fd& directory);
+
 /// Time of the last output; nothing when there was none.
 std::optional<Time> last_output_in(const std::string& path);
 

@@ -19,6 +19,8 @@ struct CauseRow {
 // `exit` is not among them: that one depends on the status.
 constexpr CauseRow kCauses[] = {
     {shim::kCauseExecFailed, Outcome::failed, "exec_failed"},
+    {shim::kCauseBeforeFailed, Outcome::failed, "before_failed"},
+    {shim::kCauseBeforeTimeout, Outcome::failed, "before_timeout"},
     {shim::kCauseWallLimit, Outcome::timed_out, "timeout"},
     {shim::kCauseIdleLimit, Outcome::stalled, "idle_timeout"},
     {shim::kCauseTerm, Outcome::interrupted, "terminated"},
@@ -113,7 +115,8 @@ RunEnd run_end(const ExitRecord& exit, bool stop_wanted) {
   end.leftovers = exit.leftovers > 0;
   set_outcome(exit, stop_wanted, end);
   // The 127 of a process that never became the agent says nothing about the agent.
-  if (exit.cause == shim::kCauseExecFailed)
+  if (exit.cause == shim::kCauseExecFailed || exit.cause == shim::kCauseBeforeFailed ||
+      exit.cause == shim::kCauseBeforeTimeout)
     end.exit_code.reset();
   if (exit.survivors > 0)
     end.reason = "could_not_stop";

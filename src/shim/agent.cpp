@@ -1,5 +1,6 @@
 #include "shim/agent.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -7,6 +8,7 @@
 #include <cstdint>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -80,6 +82,46 @@ void reset_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+/// Runs `before` to its end. It is a child of what will be the agent, in its session and group, so
+/// it is stopped and cleaned up after like everything the agent starts.
+void prepare(const Launch& launch, int failures) {
+  errno = 0;
+  const pid_t pid = fork();
+  if (pid < 0)
+    leave(failures, Failure::Step::before);
+  if (pid == 0) {
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
+        chdir(launch.before_cwd) != 0)
+      leave(failures, Failure::Step::before);
+    execve(launch.before[0], launch.before, launch.env);
+    leave(failures, Failure::Step::before);
+  }
+  const auto process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0U));
+  if (process < 0) {
+    kill(pid, SIGKILL);
+    leave(failures, Failure::Step::before);
+  }
+  constexpr std::uint64_t kMost = 2'000'000'000;  // what poll takes; the run's own limit is below
+  const int limit = launch.before_ms == 0 ? -1 : static_cast<int>(std::min(launch.before_ms, kMost));
+  pollfd watched = {process, POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = poll(&watched, 1, limit);
+  } while (ready < 0 && errno == EINTR);
+  errno = 0;
+  // The shim ends what is left of its tree.
+  if (ready == 0)
+    leave(failures, Failure::Step::before_timeout);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  close(process);
+  errno = 0;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    leave(failures, Failure::Step::before);
+}
+
 [[noreturn]] void become_agent(int directory, const Launch& launch, const Pipes& pipes) {
   setsid();
   // Everything that is open closes itself at exec, also what this process does not know of.
@@ -104,9 +146,11 @@ void reset_signals() {
 
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
+  reset_signals();
+  if (launch.before[0] != nullptr)
+    prepare(launch, pipes.failures.write);
   if (chdir(launch.cwd) != 0)
     leave(pipes.failures.write, Failure::Step::cwd);
-  reset_signals();
   execve(launch.argv[0], launch.argv, launch.env);
   leave(pipes.failures.write, Failure::Step::exec);
 }
@@ -121,8 +165,25 @@ const char* step_name(Failure::Step step) {
       return "standard input";
     case Failure::Step::exec:
       return "program";
+    case Failure::Step::before:
+    case Failure::Step::before_timeout:
+      return "before";
   }
   return "program";
+}
+
+const char* cause_of(Failure::Step step) {
+  switch (step) {
+    case Failure::Step::cwd:
+    case Failure::Step::standard_input:
+    case Failure::Step::exec:
+      return kCauseExecFailed;
+    case Failure::Step::before:
+      return kCauseBeforeFailed;
+    case Failure::Step::before_timeout:
+      return kCauseBeforeTimeout;
+  }
+  return kCauseExecFailed;
 }
 
 bool make_agent(int directory, const Launch& launch, Agent& agent) {

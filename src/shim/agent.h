@@ -17,10 +17,12 @@ struct Agent {
 
 /// Why the program could not be entered.
 struct Failure {
-  enum class Step : int { cwd, standard_input, exec } step = Step::exec;
-  int number = 0;  ///< errno
+  enum class Step : int { cwd, standard_input, exec, before, before_timeout } step = Step::exec;
+  int number = 0;  ///< errno; 0: `before` ran and did not end well
 };
 const char* step_name(Failure::Step step);
+/// The cause in exit.json.
+const char* cause_of(Failure::Step step);
 
 /// False when a pipe or a process cannot be had; then nothing is left behind.
 bool make_agent(int directory, const Launch& launch, Agent& agent);

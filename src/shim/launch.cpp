@@ -61,20 +61,22 @@ struct Number {
 constexpr Number kNumbers[] = {{"timeout_ms", &Launch::timeout_ms},
                                {"idle_timeout_ms", &Launch::idle_timeout_ms},
                                {"kill_grace_ms", &Launch::kill_grace_ms},
-                               {"log_cap_bytes", &Launch::log_cap_bytes}};
+                               {"log_cap_bytes", &Launch::log_cap_bytes},
+                               {"before_ms", &Launch::before_ms}};
 
 class Reader {
  public:
   Reader(Launch& launch, const char* run_id) : launch_(launch), run_id_(run_id) {}
 
   bool read(char* bytes, std::size_t size) {
-    // No more records than separators, so both lists have room enough.
+    // No more records than separators, so all lists have room enough.
     std::size_t separators = 1;
     for (std::size_t i = 0; i < size; ++i)
       separators += bytes[i] == '\0' ? 1U : 0U;
     launch_.argv = static_cast<char**>(calloc(separators + 1, sizeof(char*)));
     launch_.env = static_cast<char**>(calloc(separators + 1, sizeof(char*)));
-    if (launch_.argv == nullptr || launch_.env == nullptr)
+    launch_.before = static_cast<char**>(calloc(separators + 1, sizeof(char*)));
+    if (launch_.argv == nullptr || launch_.env == nullptr || launch_.before == nullptr)
       return false;
     char* at = bytes;
     std::string_view word;
@@ -92,6 +94,10 @@ class Reader {
   bool take(std::string_view word, char* value) {
     if (word == "arg") {
       launch_.argv[arguments_++] = value;
+      return true;
+    }
+    if (word == "before") {
+      launch_.before[preparations_++] = value;
       return true;
     }
     if (word == "env") {
@@ -113,6 +119,8 @@ class Reader {
       named_ = text == run_id_;
     else if (word == "cwd")
       launch_.cwd = value;
+    else if (word == "before_cwd")
+      launch_.before_cwd = value;
     else if (word == "cgroup")
       launch_.cgroup = value;
     else if (word == "stdin")
@@ -122,12 +130,16 @@ class Reader {
     return true;
   }
 
-  bool complete() const { return versioned_ && named_ && arguments_ > 0 && launch_.cwd != nullptr; }
+  bool complete() const {
+    return versioned_ && named_ && arguments_ > 0 && launch_.cwd != nullptr &&
+           (preparations_ == 0 || launch_.before_cwd != nullptr);
+  }
 
   Launch& launch_;
   std::string_view run_id_;
   std::size_t arguments_ = 0;
   std::size_t variables_ = 0;
+  std::size_t preparations_ = 0;
   bool versioned_ = false;
   bool named_ = false;
 };

@@ -15,6 +15,10 @@ struct Launch {
   std::uint64_t kill_grace_ms = 0;
   std::uint64_t log_cap_bytes = 0;
   char** argv = nullptr;  ///< ends in nullptr
+  /// What runs before the agent; its first entry is nullptr when nothing does.
+  char** before = nullptr;
+  const char* before_cwd = nullptr;
+  std::uint64_t before_ms = 0;
   char** env = nullptr;   ///< ends in nullptr
 };
 

@@ -25,10 +25,13 @@
 //                        a space and a value; repeated for arg and env; the last one is `end 1`:
 //                          launch 1 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N |
 //                          kill_grace_ms N | log_cap_bytes N | stdin prompt|null | cgroup PATH |
-//                          arg TEXT ... | env NAME=VALUE ...
+//                          arg TEXT ... | before_cwd PATH | before_ms N | before TEXT ... |
+//                          env NAME=VALUE ...
 //                        A limit of 0 is no limit; `cgroup` (a cgroup v2 directory in which the
-//                        shim may make its own) is optional. The shim removes the file as soon as
-//                        it was read.
+//                        shim may make its own) is optional. `before` (optional) is a program that
+//                        has to end with 0 before the agent's is entered; it belongs to the agent's
+//                        tree, and what it writes goes to stderr.log. The shim removes the file as
+//                        soon as it was read.
 //   claim        shim    made with O_EXCL; "pid N", "start_ticks N", "boot_id TEXT" as lines.
 //                        Once it is there this attempt is never started again.
 //   agent        shim    lines as in claim, of the agent, and "session N", "cgroup PATH" (may be
@@ -71,6 +74,8 @@ inline constexpr const char* kRunIdVariable = "BATON_RUN_ID";
 inline constexpr const char* kCauseExit =
     "exit";  ///< the agent ended by itself, or by a foreign signal
 inline constexpr const char* kCauseExecFailed = "exec_failed";  ///< its program was never entered
+inline constexpr const char* kCauseBeforeFailed = "before_failed";    ///< `before` did not end with 0
+inline constexpr const char* kCauseBeforeTimeout = "before_timeout";  ///< it took too long
 inline constexpr const char* kCauseWallLimit = "wall_limit";
 inline constexpr const char* kCauseIdleLimit = "idle_limit";
 inline constexpr const char* kCauseTerm = "term";               ///< the shim got SIGTERM

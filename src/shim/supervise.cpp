@@ -143,7 +143,7 @@ void Supervisor::read_failure() {
   if (got < 0 && (errno == EAGAIN || errno == EINTR))
     return;
   if (got == static_cast<ssize_t>(sizeof failure)) {
-    exit_.cause = kCauseExecFailed;
+    exit_.cause = cause_of(failure.step);
     exit_.error_step = step_name(failure.step);
     exit_.error_number = failure.number;
   }

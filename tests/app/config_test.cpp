@@ -46,6 +46,7 @@ agents:
     command: [claude, -p, --output-format, json]
     prompt: prompts/developer.md
     cwd: .
+    before: { command: [./worktree.sh, "${group}"], timeout: 2m }
     timeout: 45m
     idle_timeout: 10m
   qa_expert:
@@ -82,6 +83,8 @@ TEST_CASE("the example of the documents is read as it is meant") {
   CHECK(developer.command == std::vector<std::string>{"claude", "-p", "--output-format", "json"});
   CHECK(developer.prompt == "prompts/developer.md");
   CHECK(developer.cwd == ".");
+  CHECK(developer.before == std::vector<std::string>{"./worktree.sh", "${group}"});
+  CHECK(developer.before_timeout == 2min);
   CHECK(developer.timeout == 45min);
   const AgentConfig& qa = config.agents.at("qa_expert");
   CHECK(qa.command.at(1) == "${subject}");

@@ -92,6 +92,7 @@ Decision decide(const View& view) {
     answer(scene, decision);
     apply_messages(scene, writes);
     apply_inbox(scene, writes, decision);
+    note_word(scene, decision);
     route_session(scene, stands, decision);
   } else {
     decision.holds.push_back(Hold{

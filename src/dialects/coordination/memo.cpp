@@ -96,6 +96,9 @@ Memo memo_of(const Json& json) {
   memo.spawns = count(value, "spawns");
   memo.refused = json::boolean(value, "refused").value_or(false);
   memo.final_pm = text_of(value, "final_pm");
+  memo.word = text_of(value, "word");
+  for (std::string& run : texts(value, "refused_words"))
+    memo.refused_words.insert(std::move(run));
   memo.phase_checked = json::integer(value, "phase_checked").value_or(0);
   memo.last_phase = text_of(value, "last_phase");
   each(value, "inbox", [&](const std::string& part, const Value& digest) {
@@ -125,6 +128,8 @@ Json json_of(const Memo& memo) {
   return Json::object({{"spawns", Json(memo.spawns)},
                        {"refused", memo.refused},
                        {"final_pm", memo.final_pm},
+                       {"word", memo.word},
+                       {"refused_words", list_of(memo.refused_words)},
                        {"phase_checked", Json(memo.phase_checked)},
                        {"last_phase", memo.last_phase},
                        {"inbox", inbox},

@@ -34,6 +34,34 @@ bool claimed_in_plan(const Scene& scene, const Value& pm) {
          !scene.memo.final_pm.empty() && hex(file->document->digest()) != scene.memo.final_pm;
 }
 
+/// The word stands by itself: no letter or digit beside it, but for the escape of a line break in
+/// output that is JSON.
+bool says(const std::string& output, const std::string& wanted) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (auto at = output.find(wanted); at != std::string::npos; at = output.find(wanted, at + 1)) {
+    const std::size_t end = at + wanted.size();
+    const bool escape = at >= 2 && output[at - 2] == '\\';
+    if ((at == 0 || escape || !letter(output[at - 1])) &&
+        (end == output.size() || !letter(output[end])))
+      return true;
+  }
+  return false;
+}
+
+/// A run of the project manager that ended well and said the completion word, which was not refused
+/// yet; nullptr when there is none.
+const Run* said_word(const Scene& scene) {
+  for (const Run& run : scene.view.runs)
+    if (run.key.subject == kSession && run.key.role == kManager &&
+        run.outcome == Outcome::succeeded && !run.forgiven &&
+        !scene.memo.refused_words.contains(run.id) &&
+        says(run.output, scene.options.completion_word))
+      return &run;
+  return nullptr;
+}
+
 /// A finished phase the project manager has not looked at yet, with the next one untouched.
 bool phase_to_check(const Scene& scene) {
   if (!scene.options.advance_by_manager)
@@ -119,8 +147,33 @@ bool completion_claimed(const Scene& scene) {
   const Value* const state = root(scene.view.docs, "orchestrator_state");
   if (state != nullptr && json::text(*state, "status") == "completed")
     return true;
+  if (!scene.memo.word.empty() || said_word(scene) != nullptr)
+    return true;
   const Value* const pm = root(scene.view.docs, "pm_state");
   return pm != nullptr && claimed_in_plan(scene, *pm);
+}
+
+void note_word(Scene& scene, Decision& decision) {
+  const std::vector<std::string> faults = completion_faults(scene);
+  const bool ready = faults.empty();
+  while (const Run* const run = said_word(scene)) {
+    if (ready) {
+      scene.memo.word = run->id;
+      break;
+    }
+    // Said of another state of things: it does not count later either.
+    scene.memo.refused_words.insert(run->id);
+    scene.memo.refused = true;
+    decision.notices.push_back(Notice{"premature_completion", session(),
+                                      "the project manager said " + scene.options.completion_word +
+                                          ", which is refused: " + list(faults)});
+  }
+  if (!ready)
+    scene.memo.word.clear();
+  std::erase_if(scene.memo.refused_words, [&](const RunId& id) {
+    return std::none_of(scene.view.runs.begin(), scene.view.runs.end(),
+                        [&](const Run& run) { return run.id == id; });
+  });
 }
 
 std::vector<std::string> completion_faults(const Scene& scene) {

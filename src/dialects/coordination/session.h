@@ -33,6 +33,9 @@ Standing standing(const Scene& scene);
 
 /// The project manager, or somebody in its place, says that all is done.
 bool completion_claimed(const Scene& scene);
+/// Looks for the completion word in the output of the project manager's runs: remembers it when it
+/// holds, and refuses it for good when it came too early.
+void note_word(Scene& scene, Decision& decision);
 /// Why it is not; empty when it is: groups that are not complete, not reviewed.
 std::vector<std::string> completion_faults(const Scene& scene);
 
