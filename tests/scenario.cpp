@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "app/works.h"
 #include "base/json.h"
 #include "world.h"
 
@@ -462,8 +463,10 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          r.world_.setup = *setup;
          if (r.world_.engine == nullptr)
            return std::nullopt;
-         if (auto done = r.world_.engine->reconfigure(std::move(*setup)); !done)
-           return describe(done.error());
+         auto works = r.world_.engine->works_of(std::move(*setup));
+         if (!works)
+           return describe(works.error());
+         r.world_.engine->reconfigure(*std::move(works));
          return r.settle();
        }},
       {"disk", [](Runner& r, const Value& v, const Value&) { return r.disk(v); }},

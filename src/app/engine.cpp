@@ -51,7 +51,10 @@ class RealEngine : public Engine {
   void running_elsewhere(std::uint32_t agents) override { running_elsewhere_ = agents; }
   std::optional<std::string> reload_wanted() override { return std::exchange(reload_, {}); }
   void answer(const Reply& reply) override { ports_.requests.answer(reply); }
-  Result<void> reconfigure(Setup setup) override;
+  Result<std::unique_ptr<Works>> works_of(Setup setup) override {
+    return Works::make(ports_, std::move(setup));
+  }
+  void reconfigure(std::unique_ptr<Works> works) override;
   const Books& books() const override { return books_; }
   const Catalog& catalog() const override { return works_->catalog; }
   Result<FlowState> documents(const FlowId& flow) override;
@@ -433,15 +436,11 @@ std::size_t RealEngine::running() const {
   return count;
 }
 
-Result<void> RealEngine::reconfigure(Setup setup) {
-  auto works = std::make_unique<Works>(ports_, std::move(setup));
-  if (auto checked = works->check(); !checked)
-    return checked;
+void RealEngine::reconfigure(std::unique_ptr<Works> works) {
   works_ = std::move(works);
   decide_all_ = true;
   pending_ = true;
   rescan_ = Rescan{"reload"};
-  return {};
 }
 
 Result<FlowState> RealEngine::documents(const FlowId& flow) {
@@ -455,10 +454,10 @@ Result<FlowState> RealEngine::documents(const FlowId& flow) {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::make(const Ports& ports, Setup setup) {
-  auto works = std::make_unique<Works>(ports, std::move(setup));
-  if (auto checked = works->check(); !checked)
-    return pass_on(checked);
-  return std::unique_ptr<Engine>(std::make_unique<RealEngine>(ports, std::move(works)));
+  auto works = Works::make(ports, std::move(setup));
+  if (!works)
+    return pass_on(works);
+  return std::unique_ptr<Engine>(std::make_unique<RealEngine>(ports, *std::move(works)));
 }
 
 }  // namespace baton

@@ -25,6 +25,8 @@ struct Ports {
   Observer& observer;
 };
 
+struct Works;  // app/works.h
+
 /// One root's daemon: the one path of src/README.md. One thread; no call blocks for long. A step
 /// looks at what came in, decides, commits one transaction, and performs what it says.
 class Engine {
@@ -61,8 +63,11 @@ class Engine {
   /// A request to read the configuration again came in; answer it with `answer`.
   virtual std::optional<std::string> reload_wanted() = 0;
   virtual void answer(const Reply& reply) = 0;
-  /// New configuration; everything is decided anew. After an error the old one stays in force.
-  virtual Result<void> reconfigure(Setup setup) = 0;
+  /// What a new configuration comes to; nothing has changed yet, so that the roots of a daemon can
+  /// be checked all before the first is exchanged. Errc::config as of `make`.
+  virtual Result<std::unique_ptr<Works>> works_of(Setup setup) = 0;
+  /// The new configuration is in force; everything is decided anew.
+  virtual void reconfigure(std::unique_ptr<Works> works) = 0;
 
   virtual const Books& books() const = 0;
   virtual const Catalog& catalog() const = 0;

@@ -17,18 +17,19 @@ Works::Works(const Ports& ports, Setup given)
     setup.environment.role_retry[role] = spec.retry;
 }
 
-Result<void> Works::check() {
-  for (const Catalog::Entry& entry : catalog.entries())
+Result<std::unique_ptr<Works>> Works::make(const Ports& ports, Setup setup) {
+  auto works = std::make_unique<Works>(ports, std::move(setup));
+  for (const Catalog::Entry& entry : works->catalog.entries())
     for (const FileKind& kind : entry.kinds) {
       if (kind.schema.empty())
         continue;
-      if (auto schema = schemas.get(kind.schema); !schema)
+      if (auto schema = works->schemas.get(kind.schema); !schema)
         return fail(Errc::config,
                     "the schema of " + std::string(entry.dialect->name) + "/" + kind.kind +
                         " cannot be used: " + schema.error().message,
                     schema.error().where.empty() ? kind.schema : schema.error().where);
     }
-  return {};
+  return works;
 }
 
 }  // namespace baton

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "app/deliberation.h"
 #include "app/engine.h"
 #include "app/intake.h"
@@ -15,15 +17,15 @@ namespace baton {
 /// The parts of an engine that depend on the configuration; replaced together. They refer to each
 /// other, so it stays where it was made.
 struct Works {
+  /// Errc::config: a schema cannot be used.
+  static Result<std::unique_ptr<Works>> make(const Ports& ports, Setup setup);
+
   Works(const Ports& ports, Setup given);
   Works(const Works&) = delete;
   Works& operator=(const Works&) = delete;
   Works(Works&&) = delete;
   Works& operator=(Works&&) = delete;
   ~Works() = default;
-
-  /// Errc::config: a schema cannot be used.
-  Result<void> check();
 
   Setup setup;
   Catalog catalog;

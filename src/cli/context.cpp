@@ -100,6 +100,17 @@ Environment environment_of(const std::string& root, const std::string& folder) {
 
 }  // namespace
 
+Result<void> check_apart(const std::vector<std::string>& roots) {
+  for (const std::string& outer : roots)
+    for (const std::string& inner : roots)
+      if (below(outer, inner))
+        return fail(Errc::config,
+                    "one root lies inside another, " + outer +
+                        ", and its files would be acted upon twice; name only one of them",
+                    inner);
+  return {};
+}
+
 Result<Context> Context::open(const Places& places) {
   return open(places, false);
 }
@@ -124,20 +135,23 @@ Result<Context> Context::open(const Places& places, bool anyway) {
   if (const std::string path = find_configuration(places, *root); !path.empty())
     if (auto read = anyway ? context.read_anyway(path) : context.read(path); !read)
       return pass_on(read);
-  context.roots_ = {context.root_};
-  if (places.root.empty() && !context.config_.roots.empty())
-    if (auto found = context.find_roots(here.string()); !found)
-      return pass_on(found);
+  if (auto found = context.find_roots(here.string()); !found)
+    return pass_on(found);
   return context;
 }
 
 /// The roots of the configuration, and the one of them the command is meant for.
 Result<void> Context::find_roots(const std::string& here) {
+  roots_ = {root_};
+  if (!places_.root.empty() || config_.roots.empty())
+    return {};
   std::vector<std::string> roots;
   for (const std::string& each : config_.roots) {
     auto one = existing_folder(absolute(each, folder_));
-    if (one)
+    if (one && std::find(roots.begin(), roots.end(), *one) == roots.end())
       roots.push_back(*std::move(one));
+    else if (one)
+      continue;
     else if (anyway_)
       complain("warning: " + printable(describe(one.error())));
     else
@@ -145,6 +159,8 @@ Result<void> Context::find_roots(const std::string& here) {
   }
   if (roots.empty())
     return {};
+  if (auto apart = check_apart(roots); !apart && !anyway_)
+    return apart;
   roots_ = std::move(roots);
   // The root of a command is the one it is called in, else the first.
   const auto inside = std::find_if(roots_.begin(), roots_.end(), [&](const std::string& each) {
@@ -214,17 +230,17 @@ Result<void> Context::read_anyway(const std::string& path) {
 }
 
 Result<Context> Context::reread() const {
-  Places places = places_;
-  places.config = configuration_;
-  places.root = root_;
   Context fresh;
-  fresh.places_ = places;
+  fresh.places_ = places_;
   fresh.root_ = root_;
-  fresh.roots_ = roots_;
   fresh.folder_ = root_;
-  if (!configuration_.empty())
-    if (auto read = fresh.read(configuration_); !read)
+  const std::string path =
+      configuration_.empty() ? find_configuration(places_, root_) : configuration_;
+  if (!path.empty())
+    if (auto read = fresh.read(path); !read)
       return pass_on(read);
+  if (auto found = fresh.find_roots(root_); !found)
+    return pass_on(found);
   return fresh;
 }
 

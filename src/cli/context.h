@@ -38,7 +38,7 @@ class Context {
   /// Everything an engine of that root needs. Agents that cannot be started say so in `problem`.
   /// Errc::config: a dialect is not known; after `open_anyway` it is told and left out.
   Result<Setup> setup(const std::string& root) const;
-  /// Reads the same configuration anew, for a running daemon. After an error nothing has changed.
+  /// Reads the same configuration anew, or the one that is there by now, for a running daemon.
   Result<Context> reread() const;
 
   /// The same configuration for another of its roots, absolute and without links.
@@ -71,6 +71,9 @@ SchemaFetch schemas_below(const std::string& folder);
 /// All dialects with the options of the configuration, then the others with their defaults: what
 /// `validate` knows. Errc::config.
 Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config& config);
+
+/// Roots of one daemon lie beside each other. Errc::config names the two that do not.
+Result<void> check_apart(const std::vector<std::string>& roots);
 
 /// An absolute path below `root` as relative to it; nothing when it lies elsewhere.
 std::optional<std::string> below(const std::string& root, const std::string& path);

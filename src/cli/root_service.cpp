@@ -144,11 +144,14 @@ void RootService::rescan(std::string why) {
   inputs_.emplace_back(Rescan{std::move(why)});
 }
 
-Result<void> RootService::reconfigure(Setup setup) {
-  if (auto done = engine_->reconfigure(std::move(setup)); !done)
-    return done;
+void RootService::reconfigure(std::unique_ptr<Works> works) {
+  engine_->reconfigure(std::move(works));
   start_watch();
-  return {};
+}
+
+void RootService::leave() {
+  leaving_ = true;
+  engine_->drain();
 }
 
 /// The root was renamed, deleted or made anew: the new one is locked before it is read.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/engine.h"
+#include "app/works.h"
 #include "base/result.h"
 #include "cli/served.h"
 #include "cli/service.h"
@@ -46,7 +47,13 @@ class RootService {
   Result<void> step();
   bool due(Time now) const;
   void rescan(std::string why);
-  Result<void> reconfigure(Setup setup);
+  void reconfigure(std::unique_ptr<Works> works);
+
+  /// The configuration does not name it any more: it starts nothing, and is given up when the last
+  /// of its agents has ended.
+  void leave();
+  bool leaving() const { return leaving_; }
+  bool left() const { return leaving_ && engine_->running() == 0; }
 
  private:
   RootService(asio::io_context& loop, ServedRoot served, Wake wake);
@@ -59,6 +66,7 @@ class RootService {
   Wake wake_;
   std::vector<Input> inputs_;
   Served word_;
+  bool leaving_ = false;
   std::string journal_file_;
   Fd state_;         ///< the state folder, to notice that it was removed
   Fd held_journal_;  ///< the journal's file, by path only: to notice the same

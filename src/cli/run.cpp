@@ -51,15 +51,12 @@ class Service {
     for (const std::string& remark : config_.remarks)
       spdlog::warn("{}", printable(remark));
     for (const ServedRoot& served : config_.roots) {
-      auto root = RootService::make(loop_, served, config_.shim, teller_, [this] { wake(); });
+      auto root = take_up(served, config_.shim);
       if (!root) {
-        const bool served_already = root.error().code == Errc::served;
-        spdlog::error("{}{}", served_already ? "another daemon serves this root: " : "",
-                      printable(baton::describe(root.error())));
+        spdlog::error("{}", printable(baton::describe(root.error())));
         return start_failure(root.error().code);
       }
-      spdlog::info("serving {} (state in {}; {})", printable(served.root),
-                   printable(served.state_folder), (*root)->describe());
+      tell_of(**root);
       roots_.push_back(std::move(*root));
     }
     await_signal();
@@ -79,6 +76,18 @@ class Service {
     if (code == Errc::served)
       return 75;
     return code == Errc::config || code == Errc::schema || code == Errc::usage ? 2 : 3;
+  }
+
+  Result<std::unique_ptr<RootService>> take_up(const ServedRoot& served, const std::string& shim) {
+    auto root = RootService::make(loop_, served, shim, teller_, [this] { wake(); });
+    if (!root && root.error().code == Errc::served)
+      root.error().message.insert(0, "another daemon serves this root: ");
+    return root;
+  }
+
+  static void tell_of(const RootService& root) {
+    spdlog::info("serving {} (state in {}; {})", printable(root.root()),
+                 printable(root.state_folder()), root.describe());
   }
 
   void end(int code) {
@@ -115,9 +124,9 @@ class Service {
         spdlog::critical("{}", printable(baton::describe(stepped.error())));
         return end(stepped.error().code == Errc::served ? 75 : 3);
       }
-      if (const auto request = engine.reload_wanted())
-        engine.answer(reload(*request));
     }
+    answer_reloads();
+    give_up_left();
     // A place that became free on one root is for the others too.
     if (roots_.size() > 1 && running() < before)
       for (const auto& root : roots_)
@@ -197,36 +206,91 @@ class Service {
     });
   }
 
-  Reply reload(const std::string& request) {
-    Reply reply{request, false, ""};
-    auto loaded = options_.load();
-    if (!loaded) {
-      reply.message = "the configuration in force stays: " + baton::describe(loaded.error());
-      spdlog::error("{}", printable(reply.message));
-      return reply;
+  void answer_reloads() {
+    std::vector<std::pair<Engine*, std::string>> asked;
+    for (const auto& root : roots_)
+      if (auto request = root->engine().reload_wanted())
+        asked.emplace_back(&root->engine(), *std::move(request));
+    if (asked.empty())
+      return;
+    const auto done = reload();
+    for (const auto& [engine, request] : asked)
+      engine->answer(
+          Reply{request, done.has_value(), done ? *done : baton::describe(done.error())});
+  }
+
+  /// What the new configuration changed, for people.
+  Result<std::string> reload() {
+    auto done = exchange();
+    if (!done) {
+      done.error().message.insert(0, "the configuration in force stays: ");
+      spdlog::error("{}", printable(baton::describe(done.error())));
+    } else {
+      spdlog::info("{}", printable(*done));
     }
+    wake();
+    return done;
+  }
+
+  /// All or nothing: whatever can fail comes first, for all roots.
+  Result<std::string> exchange() {
+    auto loaded = options_.load();
+    if (!loaded)
+      return pass_on(loaded);
+    std::vector<std::unique_ptr<RootService>> taken_up;
+    std::vector<std::pair<RootService*, std::unique_ptr<Works>>> kept;
+    std::string message = "the configuration was read again";
     for (const ServedRoot& served : loaded->roots) {
-      for (const auto& root : roots_) {
-        if (root->root() != served.root)
-          continue;
-        if (auto done = root->reconfigure(served.setup); !done) {
-          reply.message = "the configuration in force stays: " + baton::describe(done.error());
-          spdlog::error("{}", printable(reply.message));
-          return reply;
-        }
+      const auto known = std::find_if(roots_.begin(), roots_.end(), [&](const auto& root) {
+        return root->root() == served.root;
+      });
+      if (known == roots_.end()) {
+        auto root = take_up(served, loaded->shim);
+        if (!root)
+          return pass_on(root);
+        taken_up.push_back(*std::move(root));
+        message += "; " + served.root + " is served now";
+        continue;
       }
+      if ((*known)->leaving())
+        return fail(Errc::busy, "is given up when its last agent has ended; take it up again then",
+                    served.root);
+      auto works = (*known)->engine().works_of(served.setup);
+      if (!works)
+        return pass_on(works);
+      kept.emplace_back(known->get(), *std::move(works));
+      if (served.state_folder != (*known)->state_folder())
+        message += "; the state of " + served.root + " stays in " + (*known)->state_folder() +
+                   " until a restart";
+    }
+    for (auto& [root, works] : kept)
+      root->reconfigure(std::move(works));
+    for (const auto& root : roots_) {
+      const bool named = std::any_of(kept.begin(), kept.end(),
+                                     [&](const auto& each) { return each.first == root.get(); });
+      if (named || root->leaving())
+        continue;
+      root->leave();
+      message += "; " + root->root() + " is given up when its " +
+                 std::to_string(root->engine().running()) + " agents have ended";
+    }
+    for (auto& root : taken_up) {
+      tell_of(*root);
+      roots_.push_back(std::move(root));
     }
     for (const std::string& remark : loaded->remarks)
       spdlog::warn("{}", printable(remark));
     config_ = std::move(*loaded);
     teller_.configure(config_);
-    reply.accepted = true;
-    reply.message = "the configuration was read again";
-    if (config_.roots.size() != roots_.size())
-      reply.message += "; roots are taken up or given up by a restart only";
-    spdlog::info("{}", reply.message);
-    wake();
-    return reply;
+    return message;
+  }
+
+  void give_up_left() {
+    std::erase_if(roots_, [](const auto& root) {
+      if (root->left())
+        spdlog::info("{} is no longer served", printable(root->root()));
+      return root->left();
+    });
   }
 
   void await_signal() {
@@ -234,7 +298,7 @@ class Service {
       if (error)
         return;
       if (signal == SIGHUP)
-        (void)reload("");
+        (void)reload();
       else if (signal == SIGTERM)
         detach();
       else

@@ -84,10 +84,12 @@ Result<std::vector<std::string>> real_roots(const std::vector<std::string>& name
     if (std::find(roots.begin(), roots.end(), *real) == roots.end())
       roots.push_back(std::move(*real));
   }
+  if (auto apart = check_apart(roots); !apart)
+    return pass_on(apart);
   return roots;
 }
 
-int run_command(const RunArguments& arguments, Context& context) {
+int run_command(const RunArguments& arguments, const Context& context) {
   auto config = service_config(context, arguments);
   if (!config)
     return static_cast<int>(complain(config.error()));
@@ -101,10 +103,7 @@ int run_command(const RunArguments& arguments, Context& context) {
     auto again = context.reread();
     if (!again)
       return pass_on(again);
-    auto fresh = service_config(*again, arguments);
-    if (fresh)
-      context = std::move(*again);
-    return fresh;
+    return service_config(*again, arguments);
   };
   return serve(std::move(*config), options);
 }

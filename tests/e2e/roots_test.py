@@ -47,6 +47,109 @@ def two_roots(exe):
         check(baton.daemon.wait(timeout=30) == 0, "the daemon did not end in good order")
 
 
+def command(baton, *arguments, root=None, code=0):
+    """With the roots of the configuration, unless one is named."""
+    places = ["--config", baton.config, "--state-dir", baton.state] + (["--root", root] if root else [])
+    done = subprocess.run([baton.exe, *arguments, *places], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=60, cwd=baton.home)
+    check(code is None or done.returncode == code, "baton", *arguments, "gave", done.returncode, done.stdout,
+          done.stderr)
+    return done
+
+
+def start(baton, roots):
+    """A daemon on these roots, each with a ticket that was worked off."""
+    for root in roots:
+        os.makedirs(root + "/tickets", exist_ok=True)
+        ticket(root, "first", "ready")
+    baton.settings["roots"] = roots
+    baton.configure()
+    with open(baton.home + "/daemon.log", "ab") as log:
+        baton.daemon = subprocess.Popen(serve(baton), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    wait_until(lambda: len(baton.starts("rules/t/first")) == len(roots), "every root starts its agent")
+
+
+def reload_changes_roots(exe):
+    """Roots are taken up and given up by a reload; an agent of one that is given up is waited for."""
+    with world.World(exe) as baton:
+        one, two, three = (f"{baton.home}/{name}" for name in ("one", "two", "three"))
+        goes_on = baton.home + "/goes_on"
+        open(goes_on, "w").close()
+        baton.settings["agents"]["waiter"] = baton.counting("sh", "-c", f"while [ -e {goes_on} ]; do sleep 0.05; done")
+        baton.settings["rules"][0] = {**baton.TICKETS, "react": [*baton.TICKETS["react"], {"to": "long", "run": "waiter"}]}
+        start(baton, [one, two])
+        ticket(two, "long", "long")
+        wait_until(lambda: baton.starts("rules/t/long"), "the long one runs")
+        os.makedirs(three + "/tickets")
+        ticket(three, "third", "ready")
+        baton.settings["roots"] = [one, three]
+        baton.configure()
+        done = command(baton, "reload", root=one)
+        check(three + " is served now" in done.stdout and two + " is given up" in done.stdout, done.stdout)
+        wait_until(lambda: baton.starts("rules/t/third"), "the new root is served")
+        # The one that is given up starts nothing, and says so.
+        ticket(two, "late", "ready")
+        wait_until(lambda: "draining" in command(baton, "status", "--json", root=two).stdout, "it drains")
+        done = command(baton, "reload", root=three)
+        check("is served now" not in done.stdout, done.stdout)
+        baton.settings["roots"] = [one, two, three]
+        baton.configure()
+        check("last agent" in command(baton, "reload", root=one, code=1).stderr, "it is back before it was gone")
+        os.unlink(goes_on)
+        wait_until(lambda: "no daemon serves" in command(baton, "status", root=two).stdout, "it is given up")
+        check(not baton.starts("rules/t/late"), "it was started by a root that was given up")
+        check("served now" in command(baton, "reload", root=one).stdout, "it is taken up again")
+        wait_until(lambda: baton.starts("rules/t/late"), "what waited in it is started")
+        check(len(baton.starts("rules/t/long")) == 1, "it was started twice")
+        check(baton.daemon.poll() is None, "the daemon has ended")
+
+
+def reload_is_all_or_nothing(exe):
+    """A fault at any root leaves the old configuration in force on all of them."""
+    with world.World(exe) as baton, world.World(exe) as other:
+        one, two = (f"{baton.home}/{name}" for name in ("one", "two"))
+        start(baton, [one, two])
+        other.start()
+        other.canary()
+        # Its state lies elsewhere, so it is the lock on the root that says it.
+        old = baton.settings["rules"]
+        new = [{**baton.TICKETS, "react": [{"to": "new", "run": "worker"}]}]
+        faults = [("another daemon", {"roots": [one, two, other.root]}),
+                  ("no such folder", {"roots": [one, two, baton.home + "/nowhere"]}),
+                  ("inside another", {"roots": [one, two, two + "/tickets"]}),
+                  ("cannot be used", {"rules": [{**new[0], "schema": "no.schema.json"}]})]
+        for number, (says, change) in enumerate(faults):
+            before = dict(baton.settings)
+            baton.settings.update({"rules": new, **change})
+            baton.configure()
+            done = command(baton, "reload", root=one, code=1)
+            check("stays" in done.stderr and says in done.stderr, says, "is not said:", done.stderr)
+            for root in (one, two):
+                ticket(root, f"wrong{number}", "new")
+                ticket(root, f"right{number}", "ready")
+            wait_until(lambda: len(baton.starts(f"rules/t/right{number}")) == 2, "the old rules are in force")
+            check(not baton.starts(f"rules/t/wrong{number}"), "the new rules are in force")
+            baton.settings = before
+        check(baton.settings["rules"] == old, "the test has lost its rules")
+        baton.settings["rules"] = new
+        baton.configure()
+        command(baton, "reload", root=two)
+        wait_until(lambda: len(baton.starts("rules/t/wrong0")) == 2, "good rules are taken by both roots")
+
+
+def nested(exe):
+    with world.World(exe) as baton:
+        os.makedirs(baton.root + "/inner")
+        baton.settings["roots"] = [baton.root, baton.root + "/inner"]
+        baton.configure()
+        done = command(baton, "run", "--once", code=2)
+        check("inside another" in done.stderr and baton.root + "/inner" in done.stderr, done.stderr)
+        check("inside another" in command(baton, "doctor", code=1).stdout, "doctor does not say it")
+        done = subprocess.run([exe, "run", "--once", "--root", baton.root, "--root", baton.root + "/inner",
+                               "--state-dir", baton.state], capture_output=True, text=True, timeout=60)
+        check(done.returncode == 2 and "inside another" in done.stderr, done.returncode, done.stderr)
+
+
 def once(exe):
     with world.World(exe) as baton:
         roots = [baton.home + "/one", baton.home + "/two"]
@@ -64,6 +167,9 @@ def once(exe):
 def test(exe):
     once(exe)
     two_roots(exe)
+    reload_changes_roots(exe)
+    reload_is_all_or_nothing(exe)
+    nested(exe)
 
 
 if __name__ == "__main__":
