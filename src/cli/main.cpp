@@ -32,6 +32,7 @@ constexpr std::array kCommands = {
     Command{"set", "change members of a state file: locked, checked, atomic", set_command},
     Command{"forget", "drop what is known of a flow whose files are gone", forget_command},
     Command{"prune", "drop old history and run directories", prune_command},
+    Command{"hook", "have git check what is committed", hook_command},
     Command{"schema", "print a schema", schema_command},
     Command{"doctor", "check configuration, programs, limits, permissions", doctor_command},
     Command{"completions", "print completions for a shell", completions_command},
