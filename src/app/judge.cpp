@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/report.h"
 #include "base/embedded.h"
 
 namespace baton {
@@ -19,6 +20,10 @@ void add(Findings& to, Findings&& from) {
 }
 
 }  // namespace
+
+bool is_embedded(const std::string& schema) {
+  return embedded_schema(schema) != nullptr;
+}
 
 Schemas::Schemas(SchemaFetch fetch) : fetch_(std::move(fetch)) {}
 
@@ -101,22 +106,8 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
 
 std::string findings_json(const std::string& path, const Findings& findings) {
   Json all = Json::array();
-  for (const Finding& f : findings) {
-    const auto number = [](std::size_t n) { return Json(static_cast<std::uint64_t>(n)); };
-    all.push(Json::object({{"path", path},
-                           {"line", number(f.span.begin.line)},
-                           {"column", number(f.span.begin.column)},
-                           {"end_line", number(f.span.end.line)},
-                           {"end_column", number(f.span.end.column)},
-                           {"pointer", f.pointer},
-                           {"schema_pointer", f.schema_pointer},
-                           {"severity", f.severity == Severity::error ? "error" : "warning"},
-                           {"rule", f.rule},
-                           {"message", f.message},
-                           {"found", f.found},
-                           {"expected", f.expected},
-                           {"suggestion", f.suggestion}}));
-  }
+  for (const Finding& finding : findings)
+    all.push(finding_json(path, finding));
   return all.dump();
 }
 

@@ -29,6 +29,9 @@ class Schemas {
   std::map<std::string, std::shared_ptr<const Schema>> compiled_;
 };
 
+/// Whether a name stands for a schema of this binary.
+bool is_embedded(const std::string& schema);
+
 /// What one text is worth as a document of a kind.
 struct Verdict {
   std::shared_ptr<const Document> document;  ///< null when it could not be loaded

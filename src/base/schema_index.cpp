@@ -97,19 +97,21 @@ bool listed(const std::array<KeywordRow, Size>& rows, std::string_view keyword, 
   });
 }
 
-Result<Draft> draft_of(const Value& root, std::string_view uri) {
-  const auto name = json::text(root, "$schema");
+std::string position_text(const std::string& uri, const Span& span) {
+  return uri + ":" + std::to_string(span.begin.line) + ":" + std::to_string(span.begin.column);
+}
+
+Result<Draft> draft_of(const Document& document, const std::string& uri) {
+  const auto name = json::text(document.root(), "$schema");
   if (!name)
     return Draft::draft7;
   if (const DraftRow* row = draft_row(*name))
     return row->draft;
   return fail(Errc::schema,
-              "the draft " + printable(json::quote(*name), 100) + " is not known; use draft-07",
-              std::string(uri));
-}
-
-std::string position_text(const std::string& uri, const Span& span) {
-  return uri + ":" + std::to_string(span.begin.line) + ":" + std::to_string(span.begin.column);
+              "$schema is " + printable(json::quote(*name), 100) +
+                  ", which is not supported; draft-04, draft-06 and draft-07 are, such as "
+                  "\"http://json-schema.org/draft-07/schema#\"",
+              position_text(uri, document.locate("/$schema")));
 }
 
 /// Validates a schema against the meta-schema of its draft.
@@ -154,7 +156,7 @@ Result<SchemaPlace> SchemaIndex::add(std::string text, const std::string& uri) {
     const Finding& finding = document.error().findings.front();
     return fail(Errc::schema, finding.message, position_text(address, finding.span));
   }
-  const auto draft = draft_of((*document)->root(), address);
+  const auto draft = draft_of(**document, address);
   if (!draft)
     return tl::unexpected(draft.error());
   if (checked_) {

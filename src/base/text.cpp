@@ -89,6 +89,17 @@ std::string printable(std::string_view text, std::size_t limit_bytes) {
   return out;
 }
 
+std::string shell_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'')
+      out += "'\\''";
+    else
+      out += c;
+  }
+  return out + "'";
+}
+
 bool safe_name(std::string_view name) {
   const auto alphanumeric = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');

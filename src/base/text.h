@@ -24,6 +24,9 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 /// log line; cut to `limit_bytes` at a character boundary, with `...` where something was cut.
 std::string printable(std::string_view text, std::size_t limit_bytes = 1024);
 
+/// A word of a shell's line that stands for exactly this text.
+std::string shell_quoted(std::string_view text);
+
 /// A name that may become part of a path, an argument or a flow name:
 /// `^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`.
 bool safe_name(std::string_view name);

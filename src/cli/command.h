@@ -28,6 +28,7 @@ ExitCode drain_command(Words words);
 ExitCode events_command(Words words);
 ExitCode explain_command(Words words);
 ExitCode forget_command(Words words);
+ExitCode hook_command(Words words);
 ExitCode init_command(Words words);
 ExitCode logs_command(Words words);
 ExitCode pause_command(Words words);

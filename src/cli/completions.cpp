@@ -16,13 +16,6 @@ std::string command_names() {
   return join(names, " ");
 }
 
-std::string quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text)
-    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 /// Commands first, flows where a flow is asked for, files otherwise.
 std::string bash() {
   return "# baton completions for bash; put this into a file that bash-completion reads, or source "
@@ -52,6 +45,8 @@ std::string bash() {
          "\"$word\") ;;\n"
          "    completions)\n"
          "      mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- \"$word\") ;;\n"
+         "    hook)\n"
+         "      mapfile -t COMPREPLY < <(compgen -W 'install uninstall' -- \"$word\") ;;\n"
          "    *)\n"
          "      mapfile -t COMPREPLY < <(compgen -f -- \"$word\") ;;\n"
          "  esac\n"
@@ -67,7 +62,7 @@ std::string zsh() {
       "  local -a commands\n"
       "  commands=(\n";
   for (const Command& command : commands())
-    text += "    " + quoted(std::string(command.name) + ":" + std::string(command.summary)) + "\n";
+    text += "    " + shell_quoted(std::string(command.name) + ":" + std::string(command.summary)) + "\n";
   return text +
          "  )\n"
          "  if ((CURRENT == 2)); then\n"
@@ -83,6 +78,8 @@ std::string zsh() {
          "      compadd -- ${(f)\"$(baton schema --list 2>/dev/null)\"} ;;\n"
          "    completions)\n"
          "      compadd bash zsh fish ;;\n"
+         "    hook)\n"
+         "      compadd install uninstall ;;\n"
          "    *)\n"
          "      _files ;;\n"
          "  esac\n"
@@ -95,7 +92,7 @@ std::string fish() {
       "# baton completions for fish; put this into ~/.config/fish/completions/baton.fish\n";
   for (const Command& command : commands())
     text += "complete -c baton -n __fish_use_subcommand -f -a " + std::string(command.name) +
-            " -d " + quoted(command.summary) + "\n";
+            " -d " + shell_quoted(command.summary) + "\n";
   return text +
          "complete -c baton -n '__fish_seen_subcommand_from status explain agents pause resume "
          "stop retry forget wait' -f -a '(baton status --names 2>/dev/null)'\n"
@@ -103,7 +100,8 @@ std::string fish() {
          "-a '(baton agents --names 2>/dev/null)'\n"
          "complete -c baton -n '__fish_seen_subcommand_from schema' -f "
          "-a '(baton schema --list 2>/dev/null)'\n"
-         "complete -c baton -n '__fish_seen_subcommand_from completions' -f -a 'bash zsh fish'\n";
+         "complete -c baton -n '__fish_seen_subcommand_from completions' -f -a 'bash zsh fish'\n"
+         "complete -c baton -n '__fish_seen_subcommand_from hook' -f -a 'install uninstall'\n";
 }
 
 }  // namespace

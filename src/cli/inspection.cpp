@@ -12,61 +12,74 @@ void Inspection::count(const Findings& findings) {
     code_ = graver(code_, ExitCode::failed);
 }
 
-void Inspection::add(const std::string& path, Findings findings) {
-  count(findings);
-  results_.push_back(Inspected{path, std::move(findings)});
+void Inspection::add(Inspected file) {
+  count(file.findings);
+  if (!rules_.keep_text || file.findings.empty())
+    file.text.clear();
+  report_.files.push_back(std::move(file));
 }
 
-void Inspection::judge(const std::string& path, std::string text, const Catalog::Match& match) {
+/// Says what is wrong with a schema, if it cannot be used.
+bool Inspection::usable(const std::string& path, const std::string& schema) {
+  if (schema.empty())
+    return true;
+  used_.insert(schema);
+  auto found = schemas_->get(schema);
+  if (found)
+    return true;
+  complain("the schema for " + printable(path) +
+           " cannot be used: " + printable(describe(found.error())));
+  code_ = graver(code_, ExitCode::usage);
+  return false;
+}
+
+void Inspection::judge(const FileName& name, std::string text, const Catalog::Match& match) {
   const FileKind& kind = *match.kind;
-  if (!kind.schema.empty())
-    if (auto schema = schemas_->get(kind.schema); !schema) {
-      complain("the schema for " + printable(path) +
-               " cannot be used: " + printable(describe(schema.error())));
-      code_ = graver(code_, ExitCode::usage);
-      return;
-    }
+  if (!usable(name.shown, kind.schema))
+    return;
   if (kind.schema.empty() && rules_.require_schema) {
-    skip(path);
+    skip(name.shown);
     return;
   }
-  ++checked_;
-  Verdict verdict = baton::judge(match, path, std::move(text), *schemas_, rules_.load);
-  FlowDocuments& flow = flows_[match.flow];
+  ++report_.checked;
+  const std::string copy = rules_.keep_text ? text : std::string();
+  Verdict verdict = baton::judge(match, name.path, std::move(text), *schemas_, rules_.load);
+  FlowDocuments& flow = flows_[{name.root, match.flow}];
   flow.entry = match.entry;
   if (verdict.accepted()) {
-    flow.result[path] = results_.size();
-    flow.docs[path] = Accepted{verdict.document, kind.kind, match.part, 0, {}, true};
+    flow.result[name.path] = report_.files.size();
+    flow.docs[name.path] = Accepted{verdict.document, kind.kind, match.part, 0, {}, true};
   } else {
     flow.broken = true;
   }
-  add(path, std::move(verdict.findings));
+  add({.path = name.shown,
+       .kind = std::string(match.entry->dialect->name) + "/" + kind.kind,
+       .findings = std::move(verdict.findings),
+       .text = copy});
 }
 
 void Inspection::skip(const std::string& path) {
-  ++skipped_;
+  ++report_.skipped;
   if (!rules_.require_schema)
     return;
   Finding finding;
   finding.rule = "schema/none";
   finding.message = "there is no schema for this file; name one by --as or --schema";
-  add(path, {std::move(finding)});
+  add({.path = path, .findings = {std::move(finding)}});
 }
 
 void Inspection::unreadable(const std::string& path, const Error& error) {
   code_ = graver(code_, ExitCode::unreachable);
   complain(printable(path) + ": " + printable(error.message));
-  if (error.code != Errc::not_regular)
-    return;
   Finding finding;
   finding.rule = "file";
-  finding.message = error.message;
+  finding.message = printable(error.message);
   refuse(path, std::move(finding));
 }
 
 void Inspection::refuse(const std::string& path, Finding finding) {
-  ++checked_;
-  add(path, {std::move(finding)});
+  ++report_.checked;
+  add({.path = path, .findings = {std::move(finding)}});
 }
 
 void Inspection::check_flows() {
@@ -83,15 +96,33 @@ void Inspection::check_flows() {
       count(findings);
       const auto place = flow.result.find(path);
       if (place == flow.result.end()) {
-        results_.push_back(Inspected{path, std::move(findings)});
+        report_.files.push_back({.path = path, .findings = std::move(findings)});
         continue;
       }
-      Findings& known = results_[place->second].findings;
-      known.insert(known.end(), findings.begin(), findings.end());
-      std::stable_sort(known.begin(), known.end(), [](const Finding& a, const Finding& b) {
-        return a.span.begin.offset < b.span.begin.offset;
-      });
+      Inspected& file = report_.files[place->second];
+      if (rules_.keep_text && doc != flow.docs.end())
+        file.text = doc->second.document->text();
+      file.findings.insert(file.findings.end(), findings.begin(), findings.end());
+      std::stable_sort(file.findings.begin(), file.findings.end(),
+                       [](const Finding& a, const Finding& b) {
+                         return a.span.begin.offset < b.span.begin.offset;
+                       });
     }
+  }
+}
+
+void Inspection::doubt_schemas(
+    const std::function<std::string(const std::string& schema)>& shown) {
+  for (const std::string& name : used_) {
+    const auto schema = is_embedded(name) ? Result<std::shared_ptr<const Schema>>(nullptr)
+                                          : schemas_->get(name);
+    if (!schema || *schema == nullptr || (*schema)->lint().empty())
+      continue;
+    Findings doubts = (*schema)->lint();
+    if (rules_.strict)
+      for (Finding& doubt : doubts)
+        doubt.severity = Severity::error;
+    add({.path = shown(name), .kind = "schema", .findings = std::move(doubts)});
   }
 }
 

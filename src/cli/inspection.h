@@ -1,13 +1,17 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/judge.h"
+#include "app/report.h"
 #include "base/document.h"
 #include "cli/exit_code.h"
 #include "core/catalog.h"
@@ -15,10 +19,12 @@
 
 namespace baton {
 
-/// What `validate` found in one file.
-struct Inspected {
-  std::string path;  ///< as it was named
-  Findings findings;
+/// A file as somebody named it, and as the rules of its dialect know it: by its path below the
+/// root. They are the same for what lies elsewhere.
+struct FileName {
+  std::string shown;
+  std::string path;
+  std::string root;  ///< "": the root of the command; else the folder that was taken for one
 };
 
 /// Judges files the way the daemon does, and collects what is wrong.
@@ -28,43 +34,45 @@ class Inspection {
     LoadLimits load;
     bool require_schema = false;
     bool warnings_as_errors = false;
+    bool strict = false;     ///< doubts about schemas are errors
+    bool keep_text = false;  ///< of files with findings, to show the lines
   };
   Inspection(std::shared_ptr<Schemas> schemas, Rules rules)
       : schemas_(std::move(schemas)), rules_(rules) {}
 
   /// Judges one text as a document of the match.
-  void judge(const std::string& path, std::string text, const Catalog::Match& match);
+  void judge(const FileName& name, std::string text, const Catalog::Match& match);
   /// A named file that belongs to no kind.
   void skip(const std::string& path);
-  /// A file that could not be read: said on stderr, and one that is there but no file for reading,
-  /// such as a link or a FIFO, is a finding too.
+  /// A file or folder that could not be read: said on stderr, and a finding.
   void unreadable(const std::string& path, const Error& error);
   /// A file that is wrong as a whole.
   void refuse(const std::string& path, Finding finding);
   /// The rules across documents, of all flows that were judged without an error.
   void check_flows();
+  /// What can be doubted about the schemas that were used, those of this binary aside. `shown` is
+  /// how the user knows a schema.
+  void doubt_schemas(const std::function<std::string(const std::string& schema)>& shown);
 
-  const std::vector<Inspected>& results() const { return results_; }
-  std::size_t checked() const { return checked_; }
-  std::size_t skipped() const { return skipped_; }
+  const Report& report() const { return report_; }
   ExitCode code() const { return code_; }
 
  private:
   struct FlowDocuments {
     const Catalog::Entry* entry = nullptr;
     FlowState docs;
-    std::map<std::string, std::size_t> result;  ///< by path: place in results_
+    std::map<std::string, std::size_t> result;  ///< by path: place in the report
     bool broken = false;
   };
-  void add(const std::string& path, Findings findings);
+  bool usable(const std::string& path, const std::string& schema);
+  void add(Inspected file);
   void count(const Findings& findings);
 
   std::shared_ptr<Schemas> schemas_;
   Rules rules_;
-  std::vector<Inspected> results_;
-  std::map<FlowId, FlowDocuments> flows_;
-  std::size_t checked_ = 0;
-  std::size_t skipped_ = 0;
+  Report report_;
+  std::set<std::string> used_;  ///< schemas
+  std::map<std::pair<std::string, FlowId>, FlowDocuments> flows_;  ///< by root
   ExitCode code_ = ExitCode::fine;
 };
 

@@ -34,6 +34,7 @@ constexpr std::array kCommands = {
     Command{"send", "append a message to a mailbox: locked, checked, atomic", send_command},
     Command{"forget", "drop what is known of a flow whose files are gone", forget_command},
     Command{"prune", "drop old history and run directories", prune_command},
+    Command{"hook", "have git check what is committed", hook_command},
     Command{"schema", "print a schema", schema_command},
     Command{"doctor", "check configuration, programs, limits, permissions", doctor_command},
     Command{"completions", "print completions for a shell", completions_command},

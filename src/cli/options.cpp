@@ -27,6 +27,14 @@ std::string unknown(const std::vector<std::string>& extras, const std::vector<st
   return "unknown option " + printable(name, 80) + (near ? "; did you mean " + *near + "?" : "");
 }
 
+/// What nobody asked for. CLI11 counts the `--` among it that ends the options.
+std::vector<std::string> left_over(const CLI::App& app) {
+  std::vector<std::string> words = app.remaining();
+  if (const auto mark = std::find(words.begin(), words.end(), "--"); mark != words.end())
+    words.erase(mark);
+  return words;
+}
+
 bool has_option(const std::vector<std::string>& words) {
   return std::any_of(words.begin(), words.end(),
                      [](const std::string& word) { return word.starts_with("-"); });
@@ -91,13 +99,13 @@ std::optional<ExitCode> Options::parse(Words words) {
   std::string fault;
   try {
     app.parse(std::move(reversed));
-    if (const auto extras = app.remaining(); !extras.empty())
+    if (const auto extras = left_over(app); !extras.empty())
       fault = unknown(extras, names());
   } catch (const CLI::CallForHelp&) {
     print(app.help());
     return finish();
   } catch (const CLI::ParseError& error) {
-    const auto extras = app.remaining();
+    const auto extras = left_over(app);
     fault = has_option(extras) ? unknown(extras, names()) : std::string(error.what());
   }
   if (fault.empty())

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "app/report.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -124,10 +125,7 @@ std::string finding_text(const std::string& path, const Finding& finding) {
                      ": ";
   if (!finding.pointer.empty())
     text += printable(finding.pointer, 200) + ": ";
-  text += finding.message;
-  if (!finding.suggestion.empty())
-    text += "; did you mean " + finding.suggestion + "?";
-  return text + " [" + finding.rule + "]\n";
+  return text + sentence(finding) + " [" + finding.rule + "]\n";
 }
 
 std::string ago(Time then, Time now) {

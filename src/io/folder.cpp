@@ -58,7 +58,9 @@ Result<FolderNames> names_in(int folder, const std::string& where) {
 }
 
 Result<void> walk_files(int root, const std::string& folder, unsigned depth,
-                        const std::function<void(std::string path)>& file) {
+                        const std::function<void(std::string path)>& file,
+                        const std::function<void(const std::string& folder, const Error& why)>&
+                            closed) {
   struct Waiting {
     std::string path;
     unsigned depth;
@@ -76,6 +78,8 @@ Result<void> walk_files(int root, const std::string& folder, unsigned depth,
                                (!first && (code == Errc::not_regular || code == Errc::denied));
       if (!passed_over)
         return tl::unexpected(names.error());
+      if (code == Errc::denied && closed)
+        closed(here.path, names.error());
       continue;
     }
     for (const std::string& name : names->files)

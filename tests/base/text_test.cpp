@@ -78,4 +78,9 @@ TEST_CASE("bytes that are not UTF-8 are found where they are") {
   }
 }
 
+TEST_CASE("a word for the shell stands for itself") {
+  CHECK(shell_quoted("a b") == "'a b'");
+  CHECK(shell_quoted("it's $HOME") == "'it'\\''s $HOME'");
+}
+
 }  // namespace baton

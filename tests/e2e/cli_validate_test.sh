@@ -126,6 +126,56 @@ expect_exit 0 bash -c 'echo "{\"status\": \"done\"}" | "$1" validate --as ticket
 expect_exit 1 bash -c 'echo "{\"status\": 1}" | "$1" validate --as tickets -' - "$baton_binary"
 expect_out "-:1:12: error:"
 
+# Schemas that are named by URI lie where --map says, below that folder, and come from nowhere else.
+mkdir -p "$work/vendor/parts"
+echo '{"enum": ["ready", "done"]}' >"$work/vendor/parts/status.json"
+echo '{"properties": {"status": {"$ref": "https://example.org/schemas/parts/status.json"}}}' >remote.json
+expect_exit 2 baton validate --schema remote.json elsewhere.json
+expect_err "remote.json:1:36: the reference \"https://example.org/schemas/parts/status.json\" leads nowhere"
+expect_err "--map URI-PREFIX=DIR"
+expect_exit 0 baton validate --schema remote.json --map https://example.org/schemas/="$work/vendor" elsewhere.json
+expect_exit 0 baton validate --schema remote.json --map https://example.org/schemas="$work/vendor" elsewhere.json
+expect_exit 1 baton validate --schema remote.json --map https://example.org/="$work" --map https://example.org/schemas/="$work/vendor" tickets/wrong.json
+expect_exit 2 baton validate --schema remote.json --map https://example.org/sch="$work/vendor" elsewhere.json
+expect_exit 2 baton validate --schema remote.json --map https://example.org/schemas/=nowhere elsewhere.json
+expect_err "there is no folder nowhere"
+expect_exit 2 baton validate --map here elsewhere.json
+echo '{"$ref": "https://example.org/a/%2e%2e/%2e%2e/x.json"}' >out.json
+echo '{}' >"$work/x.json"
+expect_exit 2 baton validate --schema out.json --map https://example.org/a="$work/vendor" elsewhere.json
+
+# What can be doubted about a schema is a warning; with --strict an error.
+echo '{"propertees": {}, "properties": {"at": {"format": "date-tiem"}}}' >doubtful.json
+expect_exit 0 baton validate --schema doubtful.json elsewhere.json
+expect_out 'doubtful.json:1:2: warning: /propertees: the keyword "propertees" is not known; did you mean properties? [schema/lint]'
+expect_out "doubtful.json:1:42: warning:"
+expect_exit 1 baton validate --strict --schema doubtful.json elsewhere.json
+expect_out "doubtful.json:1:2: error:"
+expect_exit 1 baton validate --warnings-as-errors --schema doubtful.json elsewhere.json
+echo '{"$schema": "https://json-schema.org/draft/2020-12/schema"}' >newer.json
+expect_exit 2 baton validate --schema newer.json elsewhere.json
+expect_err "newer.json:1:13:"
+expect_err "draft-04, draft-06 and draft-07"
+rm remote.json out.json doubtful.json newer.json
+
+# A name that looks like an option, and rules about names from wherever a file is named.
+cp tickets/good.json ./-x.json
+expect_exit 0 baton validate --as tickets -- -x.json
+rm ./-x.json
+
+# A folder that may not be read is told, and everything else is still checked.
+if [[ $(id -u) != 0 ]]; then as_nobody() { "$@"; }; else as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }; fi
+mkdir -p deep/coordination deep/closed
+echo 5 >deep/coordination/pm_state.json
+chmod 755 "$work" "$work/root" deep
+chmod 0 deep/closed
+cp "$baton_binary" "$work/baton"
+expect_exit 3 as_nobody "$work/baton" validate deep
+expect_err "deep/closed: "
+expect_out "deep/closed:1:1: error:"
+expect_out "deep/coordination/pm_state.json:1:1: error:"
+rm -r deep
+
 # JSON Lines: each record has to fit; a torn last line is a warning.
 printf '{"status": "ready"}\n{"status": "wrong"}\n' >log.jsonl
 expect_exit 1 baton validate --schema ticket.schema.json log.jsonl

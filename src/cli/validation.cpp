@@ -1,0 +1,301 @@
+#include "cli/validation.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "io/disk.h"
+#include "io/folder.h"
+#include "io/git.h"
+#include "io/place.h"
+#include "io/root.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned kMaxDepth = 32;
+
+/// Everything up to one byte above the limit, which is then found to be too much.
+std::string standard_input(std::size_t max_bytes) {
+  constexpr std::size_t kPiece = 65536;
+  std::string text;
+  std::string piece(kPiece, '\0');
+  while (text.size() <= max_bytes) {
+    const std::size_t got = std::fread(piece.data(), 1, piece.size(), stdin);
+    if (got == 0)
+      break;
+    text.append(piece, 0, got);
+  }
+  return text;
+}
+
+/// As it is named from the current folder, where that is shorter than the whole path.
+std::string seen_from_here(const std::string& absolute) {
+  std::error_code error;
+  const std::string near = fs::path(absolute).lexically_relative(fs::current_path(error)).string();
+  return error || near.empty() || near.size() >= absolute.size() ? absolute : near;
+}
+
+}  // namespace
+
+Result<Inspection> Validation::all() {
+  auto dialects = known_dialects(context_.config());
+  if (!dialects)
+    return pass_on(dialects);
+  catalog_ = Catalog::of(*dialects);
+  auto schemas = prepare();
+  if (!schemas)
+    return pass_on(schemas);
+  Inspection inspection(*schemas, request_.rules);
+  auto done = request_.staged          ? index(inspection)
+              : request_.paths.empty() ? tree(inspection)
+                                       : Result<void>();
+  if (!done)
+    return pass_on(done);
+  if (!request_.staged)
+    for (const std::string& path : request_.paths)
+      named(path, inspection);
+  if (across_)
+    inspection.check_flows();
+  inspection.doubt_schemas([this](const std::string& name) { return shown_schema(name); });
+  return inspection;
+}
+
+/// Looks at --as and --schema, and finds where schemas come from.
+Result<std::shared_ptr<Schemas>> Validation::prepare() {
+  schema_folder_ = context_.folder();
+  if (!request_.as.empty()) {
+    auto choice = KindChoice::named(catalog_, request_.as);
+    if (!choice)
+      return pass_on(choice);
+    choice_ = *std::move(choice);
+  }
+  if (request_.schema.empty())
+    return std::make_shared<Schemas>(schemas(schema_folder_));
+  std::error_code error;
+  std::string name = request_.schema;
+  // A file comes first; else it is the name of one of our own.
+  if (fs::exists(fs::path(name), error)) {
+    auto real = real_path(name);
+    if (!real)
+      return pass_on(real);
+    schema_folder_ = fs::path(*real).parent_path().string();
+    name = fs::path(*real).filename().string();
+  }
+  auto all = std::make_shared<Schemas>(schemas(schema_folder_));
+  if (auto schema = all->get(name); !schema)
+    return fail(Errc::schema, "the schema cannot be used: " + describe(schema.error()));
+  choice_ = KindChoice::of_schema(name);
+  return all;
+}
+
+SchemaFetch Validation::schemas(const std::string& folder) const {
+  return mapped_schemas(request_.maps, schemas_below(folder));
+}
+
+std::string Validation::shown_schema(const std::string& name) const {
+  if (!request_.schema.empty())
+    return request_.schema;
+  return seen_from_here((fs::path(schema_folder_) / name).lexically_normal().string());
+}
+
+std::optional<Catalog::Match> Validation::match(const std::string& shown,
+                                                const std::string& relative) {
+  if (choice_)
+    return choice_->match(shown);
+  return relative.empty() ? std::nullopt : catalog_.match(relative);
+}
+
+/// Of the files of a folder: with a kind that was named, those that are JSON by their name.
+bool Validation::wanted(const std::string& name) const {
+  return !choice_ || format_of_name(name) != Format::json || name.ends_with(".json");
+}
+
+void Validation::named(const std::string& path, Inspection& inspection) {
+  if (path == "-") {
+    if (auto found = match(path, ""))
+      inspection.judge({path, path, ""}, standard_input(request_.rules.load.max_bytes), *found);
+    else
+      inspection.skip(path);
+    return;
+  }
+  if (!choice_ && of_daemon(path, inspection))
+    return;
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    folder(path, inspection);
+    return;
+  }
+  const auto real = real_path(path);
+  const std::string relative =
+      real ? below(context_.root(), *real).value_or("") : std::string();
+  const auto found = match(path, relative);
+  auto text = read_file(path, request_.rules.load.max_bytes);
+  if (!text)
+    unfit(path, text.error(), inspection);
+  else if (!found)
+    inspection.skip(path);
+  else
+    inspection.judge({path, relative.empty() ? path : relative, ""}, *std::move(text), *found);
+}
+
+/// A path that the daemon would look at, read its way: over no link below the root.
+bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
+  const std::string& root = context_.root();
+  const Way way = way_to(path, [&](const std::string& folder) {
+    return folder == root || below(root, folder).has_value();
+  });
+  const auto relative = below(root, way.path);
+  const auto found = relative ? catalog_.match(*relative) : std::nullopt;
+  if (!found)
+    return false;
+  auto disk = real_disk(root);
+  if (!disk) {
+    inspection.unreadable(path, disk.error());
+    return true;
+  }
+  std::error_code error;
+  if (way.link == way.path)
+    inspection.unreadable(path,
+                          {Errc::not_regular, "is a symbolic link, which is not followed", {}});
+  else if (fs::exists(fs::symlink_status(way.path, error)))
+    read(**disk, *relative, {path, *relative, ""}, *found, inspection);
+  else
+    return false;
+  return true;
+}
+
+/// Everything below a folder that belongs to a kind, by its path below the root or below the
+/// folder itself, which may be a root of its own.
+void Validation::folder(const std::string& path, Inspection& inspection) {
+  across_ = !choice_;
+  auto real = real_path(path);
+  auto root = real ? RootFolder::open(*real) : Result<std::shared_ptr<RootFolder>>(pass_on(real));
+  if (!root) {
+    inspection.unreadable(path, root.error());
+    return;
+  }
+  const auto shown = [&](const std::string& name) {
+    return (fs::path(path) / name).lexically_normal().string();
+  };
+  std::set<std::string> names;
+  const auto walked = walk_files(
+      (*root)->fd(), "", kMaxDepth, [&](std::string name) { names.insert(std::move(name)); },
+      [&](const std::string& closed, const Error& why) {
+        inspection.unreadable(shown(closed), why);
+      });
+  if (!walked) {
+    inspection.unreadable(path, walked.error());
+    return;
+  }
+  const auto disk = real_disk(*root);
+  for (const std::string& name : names) {
+    FileName as{shown(name), below(context_.root(), *real + "/" + name).value_or(""), ""};
+    auto found = match(as.shown, as.path);
+    if (!found) {
+      found = match(as.shown, name);
+      as = {as.shown, name, *real};
+    }
+    if (found && wanted(name))
+      read(*disk, name, as, *found, inspection);
+  }
+}
+
+Result<void> Validation::tree(Inspection& inspection) {
+  across_ = true;
+  auto root = RootFolder::open(context_.root());
+  if (!root)
+    return pass_on(root);
+  std::set<std::string> names;
+  for (const PatternFolder& watched : catalog_.folders()) {
+    const auto walked = walk_files(
+        (*root)->fd(), watched.folder, watched.depth,
+        [&](std::string name) { names.insert(std::move(name)); },
+        [&](const std::string& closed, const Error& why) { inspection.unreadable(closed, why); });
+    if (!walked)
+      inspection.unreadable(watched.folder.empty() ? "." : watched.folder, walked.error());
+  }
+  const auto disk = real_disk(*root);
+  for (const std::string& name : names)
+    if (const auto found = catalog_.match(name))
+      read(*disk, name, {name, name, ""}, *found, inspection);
+  return {};
+}
+
+/// What the next commit would hold, not what lies in the work tree. Only what it changes is looked
+/// at, so the rules across documents stay out.
+Result<void> Validation::index(Inspection& inspection) {
+  auto repository = GitRepository::here();
+  if (!repository)
+    return fail(repository.error().code, "--staged: " + repository.error().message);
+  const std::string& top = repository->top();
+  if (context_.root() != top && !below(top, context_.root()) && !below(context_.root(), top))
+    return fail(Errc::usage, "--staged: the root " + printable(context_.root()) +
+                                 " does not belong to the repository " + printable(top));
+  auto staged = repository->staged(request_.paths);
+  if (!staged)
+    return pass_on(staged);
+  struct Chosen {
+    FileName name;
+    Catalog::Match match;
+  };
+  std::vector<Chosen> chosen;
+  std::vector<std::string> blobs;
+  for (const StagedFile& file : *staged) {
+    const std::string absolute = top + "/" + file.path;
+    FileName name{seen_from_here(absolute), below(context_.root(), absolute).value_or(""), ""};
+    const auto found = match(name.shown, name.path);
+    if (!found || !wanted(file.path))
+      continue;
+    if (!file.regular) {
+      inspection.unreadable(name.shown,
+                            {Errc::not_regular, "is a symbolic link, which is not followed", {}});
+      continue;
+    }
+    if (name.path.empty())
+      name.path = name.shown;
+    chosen.push_back({std::move(name), *found});
+    blobs.push_back(file.blob);
+  }
+  if (blobs.empty())
+    return {};
+  return repository->read_blobs(
+      blobs, request_.rules.load.max_bytes, [&](std::size_t place, Result<std::string> bytes) {
+        const FileName& name = chosen[place].name;
+        // The choice of a schema alone has one match for all, made anew for each name.
+        const Catalog::Match found = choice_ ? choice_->match(name.shown) : chosen[place].match;
+        if (bytes)
+          inspection.judge(name, *std::move(bytes), found);
+        else
+          unfit(name.shown, bytes.error(), inspection);
+      });
+}
+
+void Validation::read(Disk& disk, const std::string& name, const FileName& as,
+                      const Catalog::Match& match, Inspection& inspection) {
+  auto file = disk.read(name, request_.rules.load.max_bytes);
+  if (file)
+    inspection.judge(as, std::move(file->bytes), match);
+  else if (file.error().code != Errc::not_found)
+    unfit(as.shown, file.error(), inspection);
+}
+
+/// A file that is too large is a wrong file, any other that cannot be had an unreadable one.
+void Validation::unfit(const std::string& path, const Error& error, Inspection& inspection) const {
+  if (error.code != Errc::too_large) {
+    inspection.unreadable(path, error);
+    return;
+  }
+  Finding finding;
+  finding.rule = "json";
+  finding.message = error.message;
+  finding.expected =
+      "at most " + std::to_string(request_.rules.load.max_bytes) + " bytes (--max-size)";
+  inspection.refuse(path, std::move(finding));
+}
+
+}  // namespace baton

@@ -1,0 +1,174 @@
+#include "io/git.h"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "io/command.h"
+
+namespace baton {
+namespace {
+
+constexpr std::size_t kMaxList = 256U << 20U;
+
+/// Runs git and insists on its success. The error is what git says.
+Result<std::string> git(std::vector<std::string> words, std::string_view input,
+                        std::size_t max_bytes) {
+  words.insert(words.begin(), "git");
+  auto done = run_command(words, input, max_bytes);
+  if (!done)
+    return pass_on(done);
+  if (done->exit == 0)
+    return std::move(done->output);
+  std::string why = printable(done->errors.substr(0, done->errors.find('\n')), 300);
+  if (why.empty())
+    why = "ended with " + std::to_string(done->exit);
+  return fail(Errc::io, "git: " + why);
+}
+
+/// The text before the next `end`, which is taken off too; nothing when there is none.
+std::optional<std::string_view> cut(std::string_view& text, char end) {
+  const std::size_t at = text.find(end);
+  if (at == std::string_view::npos)
+    return std::nullopt;
+  const std::string_view piece = text.substr(0, at);
+  text.remove_prefix(at + 1);
+  return piece;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines)
+    text += line + "\n";
+  return text;
+}
+
+/// The size of the blob that a line of `cat-file` names; nothing for `missing` and other types.
+std::optional<std::size_t> blob_size(std::string_view line) {
+  const auto words = split(line, ' ');
+  std::size_t size = 0;
+  if (words.size() != 3 || words[1] != "blob")
+    return std::nullopt;
+  const char* const end = words[2].data() + words[2].size();
+  const auto read = std::from_chars(words[2].data(), end, size);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(size) : std::nullopt;
+}
+
+tl::unexpected<Error> unexpected_answer() {
+  return fail(Errc::io, "git gave an answer that cannot be read");
+}
+
+}  // namespace
+
+Result<std::vector<StagedFile>> parse_staged(std::string_view raw) {
+  constexpr std::string_view kLink = "120000";
+  constexpr std::string_view kRepository = "160000";
+  std::vector<StagedFile> files;
+  while (!raw.empty()) {
+    // `:100644 100755 <blob> <blob> M`, NUL, path, NUL
+    const auto head = cut(raw, '\0');
+    const auto path = head ? cut(raw, '\0') : std::nullopt;
+    const auto words = split(head.value_or(""), ' ');
+    if (!path || path->empty() || words.size() != 5 || !words[0].starts_with(':'))
+      return fail(Errc::parse, "git gave a list that cannot be read");
+    if (words[4] == "D" || words[4] == "U" || words[1] == kRepository)
+      continue;
+    files.push_back({std::string(*path), words[3], words[1] != kLink});
+  }
+  return files;
+}
+
+Result<GitRepository> GitRepository::here() {
+  auto top = git({"rev-parse", "--show-toplevel"}, "", kMaxList);
+  if (!top && top.error().code == Errc::not_found)
+    return fail(Errc::not_found, "there is no git in PATH");
+  if (!top)
+    return fail(Errc::not_found, top.error().message);
+  if (top->ends_with('\n'))
+    top->pop_back();
+  if (!top->starts_with('/'))
+    return unexpected_answer();
+  return GitRepository(*std::move(top));
+}
+
+Result<std::vector<StagedFile>> GitRepository::staged(const std::vector<std::string>& paths) const {
+  std::vector<std::string> words = {"--literal-pathspecs", "diff",
+                                    "--cached",            "--raw",
+                                    "-z",                  "--no-abbrev",
+                                    "--no-renames",        "--no-relative",
+                                    "--no-ext-diff",       "--ignore-submodules=all",
+                                    "--"};
+  words.insert(words.end(), paths.begin(), paths.end());
+  auto raw = git(std::move(words), "", kMaxList);
+  if (!raw)
+    return pass_on(raw);
+  return parse_staged(*raw);
+}
+
+Result<void> GitRepository::read_blobs(
+    const std::vector<std::string>& ids, std::size_t max_bytes,
+    const std::function<void(std::size_t place, Result<std::string> bytes)>& take) const {
+  constexpr std::size_t kAtOnce = 32U << 20U;
+  constexpr std::size_t kLine = 256;
+  auto sizes = git({"cat-file", "--batch-check"}, joined(ids), kMaxList);
+  if (!sizes)
+    return pass_on(sizes);
+  std::string_view lines = *sizes;
+  std::vector<std::string> batch;
+  std::vector<std::size_t> places;
+  std::size_t bytes = 0;
+  const auto read_batch = [&]() -> Result<void> {
+    auto all = git({"cat-file", "--batch"}, joined(batch), bytes + kLine * batch.size());
+    if (!all)
+      return pass_on(all);
+    std::string_view rest = *all;
+    for (const std::size_t place : places) {
+      const auto head = cut(rest, '\n');
+      const auto size = head ? blob_size(*head) : std::nullopt;
+      if (!size || rest.size() < *size + 1)
+        return unexpected_answer();
+      take(place, std::string(rest.substr(0, *size)));
+      rest.remove_prefix(*size + 1);
+    }
+    batch.clear();
+    places.clear();
+    bytes = 0;
+    return {};
+  };
+  for (std::size_t place = 0; place < ids.size(); ++place) {
+    const auto line = cut(lines, '\n');
+    if (!line)
+      return unexpected_answer();
+    const auto size = blob_size(*line);
+    if (!size || *size > max_bytes) {
+      // What came before is told first, so that the order stays.
+      if (auto read = batch.empty() ? Result<void>() : read_batch(); !read)
+        return read;
+      take(place, size ? fail(Errc::too_large, std::to_string(*size) + " bytes; more than " +
+                                                   std::to_string(max_bytes) + " bytes")
+                       : fail(Errc::not_found, "is not in the repository"));
+      continue;
+    }
+    batch.push_back(ids[place]);
+    places.push_back(place);
+    bytes += *size;
+    if (bytes >= kAtOnce)
+      if (auto read = read_batch(); !read)
+        return read;
+  }
+  return batch.empty() ? Result<void>() : read_batch();
+}
+
+Result<std::string> GitRepository::hooks_folder() const {
+  // From the top, where hooks run: a relative core.hooksPath is meant from there.
+  auto path = git({"-C", top_, "rev-parse", "--git-path", "hooks"}, "", kMaxList);
+  if (!path)
+    return path;
+  if (path->ends_with('\n'))
+    path->pop_back();
+  return path->starts_with('/') ? *path : top_ + "/" + *path;
+}
+
+}  // namespace baton

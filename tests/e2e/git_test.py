@@ -1,0 +1,321 @@
+"""`baton validate --staged` and `baton hook` in real git repositories, and real pre-commit. A commit is judged
+by what it holds, not by what lies in the work tree. usage: git_test.py BATON"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from world import check, skip, write
+
+GOOD = b'{"status": "ready"}\n'
+BAD = b'{\n  "status": "redy"\n}\n'
+CONFIG = """version: 1
+rules:
+  - name: tickets
+    files: "tickets/{flow}.json"
+    schema: ticket.schema.json
+    stage: /status
+    react: [{ to: ready, notify: true }]
+"""
+SCHEMA = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "required": ["status"],
+          "properties": {"status": {"enum": ["ready", "done"]}}}
+
+
+class Repository:
+    """A project under git in a temporary folder, which sees nothing of the user's own settings."""
+
+    def __init__(self, exe, folder=""):
+        self.exe = exe
+        self.home = os.path.realpath(tempfile.mkdtemp(prefix="baton-git-"))
+        self.env = {key: value for key, value in os.environ.items()
+                    if not key.startswith(("GIT_", "BATON_", "PRE_COMMIT"))}
+        self.env.update(HOME=self.home, XDG_CONFIG_HOME=self.home + "/config", GIT_CONFIG_NOSYSTEM="1",
+                        GIT_CONFIG_GLOBAL=self.home + "/gitconfig", NO_COLOR="1", LC_ALL="C.UTF-8",
+                        BATON_STATE_DIR=self.home + "/state", PRE_COMMIT_HOME=self.home + "/pre-commit",
+                        # Whoever asks for the network gets none.
+                        http_proxy="http://127.0.0.1:9", https_proxy="http://127.0.0.1:9", PIP_NO_INDEX="1")
+        write(self.home + "/gitconfig", b"[user]\nname = T\nemail = t@example.org\n[init]\ndefaultBranch = main\n")
+        self.top = self.home + "/top"
+        self.root = os.path.normpath(os.path.join(self.top, folder))
+        os.makedirs(self.root + "/tickets")
+        write(self.root + "/baton.yaml", CONFIG.encode())
+        write(self.root + "/ticket.schema.json", SCHEMA)
+        self.git("init", "-q")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.home)
+
+    def run(self, *words, code=0, cwd=None, env=None):
+        done = subprocess.run(words, cwd=cwd or self.top, env={**self.env, **(env or {})}, capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=600)
+        done.out = (done.stdout + done.stderr).decode(errors="replace")
+        check(code is None or done.returncode == code, words, "ended with", done.returncode, "not", code, done.out)
+        return done
+
+    def git(self, *words, **more):
+        return self.run("git", *words, **more)
+
+    def baton(self, *words, **more):
+        return self.run(self.exe, *words, **more)
+
+    def ticket(self, name, content):
+        path = os.path.join(os.fsencode(self.root), b"tickets", os.fsencode(name))
+        with open(path, "wb") as file:
+            file.write(content)
+
+    def findings(self, *words, code=1, **more):
+        done = self.baton("validate", "--staged", "--json", *words, code=code, **more)
+        return [each["path"] for each in json.loads(done.stdout)["findings"]]
+
+    def commits(self):
+        done = self.git("rev-list", "--count", "--all", code=None)
+        return int(done.stdout or 0)
+
+
+def staged(exe):
+    with Repository(exe) as repo:
+        # Before the first commit there is no HEAD.
+        check(repo.findings(code=0) == [], "an empty index has no findings")
+        repo.ticket("a.json", BAD)
+        check(repo.findings(code=0) == [], "what is not staged does not count")
+        repo.git("add", "tickets/a.json")
+        check(repo.findings() == ["tickets/a.json"], "without HEAD")
+        # Mended in the work tree alone, then in the index alone.
+        repo.ticket("a.json", GOOD)
+        check(repo.findings() == ["tickets/a.json"], "the index counts, not the work tree")
+        repo.git("add", "-A")
+        repo.ticket("a.json", BAD)
+        check(repo.findings(code=0) == [], "the work tree does not count")
+        repo.git("commit", "-qm", "one")
+        check(repo.findings(code=0) == [], "what is committed already does not count")
+        done = repo.baton("validate", "--staged", code=0)
+        check("0 files checked" in done.out, done.out)
+        # Names of every kind.
+        names = ["with blank.json", "-dash.json"]
+        for name in names:
+            repo.ticket(name, BAD)
+        repo.git("add", "tickets")
+        # Names that no rule takes for a flow are not looked at, a schema of one's own looks at all.
+        check(repo.findings() == ["tickets/a.json"], repo.findings())
+        odd = ["new\nline.json", 'quo"te\t.json', b"not-utf8-\xff.json", "äöü.json", "a,b:c.json"]
+        for name in odd:
+            repo.ticket(name, BAD)
+        repo.git("add", "tickets")
+        found = repo.findings("--schema", "ticket.schema.json")
+        wanted = {"tickets/a.json", "tickets/with blank.json", "tickets/-dash.json", "tickets/new\nline.json",
+                  'tickets/quo"te\t.json', "tickets/not-utf8-\\xff.json", "tickets/äöü.json", "tickets/a,b:c.json"}
+        check(wanted <= set(found), wanted - set(found))
+        text = repo.baton("validate", "--staged", "--schema", "ticket.schema.json", code=1)
+        check(b"tickets/new\\x0aline.json:2:13: error" in text.stdout, text.out)
+        check(b"tickets/not-utf8-\\xff.json:2:13: error" in text.stdout, text.out)
+        # Only some of them.
+        check(repo.findings("--schema", "ticket.schema.json", "--", "tickets/with blank.json")
+              == ["tickets/with blank.json"], "a path chooses")
+        check(repo.findings("--schema", "ticket.schema.json", "tickets/*.json", code=0) == [], "no path is a pattern")
+        repo.git("reset", "-q")
+        repo.git("clean", "-fdq")
+        # Renamed, removed, made a link, another repository.
+        repo.ticket("a.json", GOOD)
+        repo.ticket("b.json", GOOD)
+        repo.git("add", "-A")
+        repo.git("commit", "-qam", "two")
+        repo.git("mv", "tickets/a.json", "tickets/renamed.json")
+        repo.git("rm", "-q", "tickets/b.json")
+        check("1 file checked" in repo.baton("validate", "--staged").out, "renamed and removed")
+        repo.ticket("renamed.json", BAD)
+        repo.git("add", "-A")
+        check(repo.findings() == ["tickets/renamed.json"], "renamed and changed")
+        repo.git("reset", "-q", "--hard")
+        os.remove(repo.root + "/tickets/a.json")
+        os.symlink("/etc/passwd", repo.root + "/tickets/a.json")
+        repo.git("add", "-A")
+        check(repo.findings(code=3) == ["tickets/a.json"], "a link is not followed")
+        repo.git("reset", "-q", "--hard")
+        # From a folder below, and named as it is seen from there.
+        repo.ticket("a.json", BAD)
+        repo.git("add", "-A")
+        check(repo.findings(cwd=repo.root + "/tickets") == ["a.json"], "seen from below")
+        check(repo.findings("a.json", cwd=repo.root + "/tickets") == ["a.json"], "chosen from below")
+        # Too large is wrong; the other one is still checked.
+        repo.ticket("big.json", b" " * 5000)
+        repo.git("add", "-A")
+        check(sorted(repo.findings("--max-size", "1KiB")) == ["tickets/a.json", "tickets/big.json"], "too large")
+        # Staged as to be added later holds nothing yet.
+        repo.git("reset", "-q", "--hard")
+        repo.ticket("later.json", BAD)
+        repo.git("add", "-N", "tickets/later.json")
+        check(repo.findings(code=0) == [], "an intention has no content")
+        # Another index, as `git commit FILE` and hooks have it.
+        other = {"GIT_INDEX_FILE": repo.home + "/index", "GIT_DIR": ".git"}
+        repo.git("read-tree", "HEAD", env=other)
+        repo.git("add", "tickets/later.json", env=other)
+        check(repo.findings(env=other) == ["tickets/later.json"], "the index that is named counts")
+    with Repository(exe) as repo:
+        # No repository, and a repository that has nothing to do with the root.
+        outside = repo.home + "/outside"
+        os.makedirs(outside)
+        done = repo.baton("validate", "--staged", cwd=outside, code=3)
+        check("not a git repository" in done.out, done.out)
+        done = repo.baton("validate", "--staged", "--root", outside, code=2)
+        check("does not belong to the repository" in done.out, done.out)
+        done = repo.baton("validate", "--staged", env={"PATH": "/nonexistent"}, code=3)
+        check("no git in PATH" in done.out, done.out)
+
+
+def many(exe):
+    with Repository(exe) as repo:
+        for number in range(300):
+            repo.ticket(f"t{number}.json", BAD if number % 100 == 0 else GOOD)
+        repo.ticket("large.json", b'{"status": "ready", "pad": "' + b"x" * (40 << 20) + b'"}')
+        repo.git("add", "-A")
+        check(repo.findings() == ["tickets/large.json", "tickets/t0.json", "tickets/t100.json", "tickets/t200.json"],
+              repo.findings())
+
+
+LINE = re.compile(r"^tickets/a\.json:2:13: error: .*redy", re.M)
+
+
+def plain_hook(exe):
+    with Repository(exe) as repo:
+        repo.baton("hook", "install")
+        hook = repo.top + "/.git/hooks/pre-commit"
+        check(os.access(hook, os.X_OK), "the hook is not executable")
+        repo.ticket("a.json", BAD)
+        repo.git("add", "-A")
+        repo.ticket("a.json", GOOD)  # not staged
+        done = repo.git("commit", "-qm", "bad", code=1)
+        check(LINE.search(done.out), "no line to click on", done.out)
+        check(repo.commits() == 0, "a bad file was committed")
+        repo.git("add", "-A")
+        repo.ticket("a.json", BAD)  # not staged
+        repo.git("commit", "-qm", "good")
+        check(repo.commits() == 1, "a good file was not committed")
+        # `git commit -a` and `git commit FILE` come with an index of their own.
+        check(repo.git("commit", "-qam", "bad", code=1) and repo.commits() == 1, "-a")
+        check(repo.git("commit", "-qm", "bad", "tickets/a.json", code=1) and repo.commits() == 1, "by name")
+        check(repo.git("commit", "-qam", "bad", cwd=repo.root + "/tickets", code=1), "from below")
+        # A linked work tree has its own index and the same hooks.
+        linked = repo.home + "/linked"
+        repo.git("worktree", "add", "-q", linked)
+        write(linked + "/tickets/w.json", BAD)
+        repo.git("add", "-A", cwd=linked)
+        done = repo.git("commit", "-qm", "bad", cwd=linked, code=1)
+        check("tickets/w.json:2:13: error" in done.out, done.out)
+        write(linked + "/tickets/w.json", GOOD)
+        repo.git("add", "-A", cwd=linked)
+        repo.git("commit", "-qm", "good", cwd=linked)
+        # Twice is once; gone is gone.
+        with open(hook, "rb") as file:
+            before = file.read()
+        repo.baton("hook", "install", cwd=linked)
+        with open(hook, "rb") as file:
+            check(file.read() == before, "installed twice")
+        repo.baton("hook", "uninstall")
+        check(not os.path.exists(hook), "a hook of ours was left behind")
+        repo.baton("hook", "uninstall")
+        repo.git("commit", "-qam", "bad")
+
+
+def hook_of_others(exe):
+    with Repository(exe) as repo:
+        # core.hooksPath, relative as most have it, installed from a folder below.
+        repo.git("config", "core.hooksPath", ".githooks")
+        hook = repo.top + "/.githooks/pre-commit"
+        repo.baton("hook", "install", cwd=repo.root + "/tickets")
+        check(os.path.exists(hook), "core.hooksPath is not honoured")
+        repo.baton("hook", "uninstall")
+        # A hook that was there first still runs, and comes back as it was.
+        original = b"#!/bin/sh\n# mine\ntouch ran\nexit 0\n# no newline here"
+        write(hook, original)
+        os.chmod(hook, 0o750)
+        repo.baton("hook", "install")
+        check(os.stat(hook).st_mode & 0o7777 == 0o750, "the mode changed")
+        repo.ticket("a.json", BAD)
+        repo.git("add", "-A")
+        repo.git("commit", "-qm", "bad", code=1)
+        check(not os.path.exists(repo.top + "/ran"), "the other part ran though the check failed")
+        repo.ticket("a.json", GOOD)
+        repo.git("add", "-A")
+        repo.git("commit", "-qm", "good")
+        check(os.path.exists(repo.top + "/ran"), "the hook that was there did not run")
+        repo.baton("hook", "install")
+        repo.baton("hook", "uninstall")
+        with open(hook, "rb") as file:
+            check(file.read() == original, "the hook did not come back as it was")
+        check(os.stat(hook).st_mode & 0o7777 == 0o750, "nor its mode")
+        # What nothing can be added to is left alone, and said so.
+        os.chmod(hook, 0o644)
+        check("not executable" in repo.baton("hook", "install", code=1).out, "not executable")
+        write(hook, b"#!/usr/bin/env python3\n")
+        os.chmod(hook, 0o755)
+        check("python3" in repo.baton("hook", "install", code=2).out, "python")
+        os.remove(hook)
+        os.symlink("elsewhere", hook)
+        repo.baton("hook", "install", code=3)
+        check(os.readlink(hook) == "elsewhere", "a link was replaced")
+        repo.baton("hook", "put", code=2)
+        repo.baton("hook", "install", cwd=repo.home, code=3)
+    # The project is a folder of the repository.
+    with Repository(exe, folder="some where/it's") as repo:
+        repo.baton("hook", "install", cwd=repo.root)
+        repo.ticket("a.json", BAD)
+        repo.git("add", "-A")
+        done = repo.git("commit", "-qm", "bad", code=1)
+        check("some where/it's/tickets/a.json:2:13: error" in done.out, done.out)
+        repo.ticket("a.json", GOOD)
+        repo.git("add", "-A")
+        repo.git("commit", "-qm", "good")
+
+
+def pre_commit(exe):
+    with Repository(exe) as repo:
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".pre-commit-hooks.yaml"),
+                  encoding="utf-8") as file:
+            shipped = file.read()
+        check("entry: baton validate" in shipped and "language: system" in shipped, shipped)
+        # The hook as it is shipped, but the binary of this build.
+        hook = "".join("      " + line + "\n" for line in shipped.splitlines() if not line.startswith("#"))
+        hook = hook.replace("entry: baton validate", f"entry: {exe} validate")
+        write(repo.top + "/.pre-commit-config.yaml", f"repos:\n  - repo: local\n    hooks:\n{hook}".encode())
+        repo.run("pre-commit", "install")
+        repo.ticket("a.json", BAD)
+        repo.git("add", "-A")
+        repo.ticket("a.json", GOOD)  # not staged; pre-commit puts it aside
+        done = repo.git("commit", "-qm", "bad", code=1)
+        check(LINE.search(done.out), "no line to click on", done.out)
+        check(repo.commits() == 0, "a bad file was committed")
+        repo.git("add", "-A")
+        repo.git("commit", "-qm", "good")
+        check(repo.commits() == 1, "a good file was not committed")
+        # Beside pre-commit's own hook, which ends in exec.
+        with open(repo.top + "/.git/hooks/pre-commit", "rb") as file:
+            before = file.read()
+        repo.baton("hook", "install")
+        repo.ticket("a.json", BAD)
+        check(LINE.search(repo.git("commit", "-qam", "bad", code=1).out), "both")
+        repo.baton("hook", "uninstall")
+        with open(repo.top + "/.git/hooks/pre-commit", "rb") as file:
+            check(file.read() == before, "pre-commit's hook did not come back as it was")
+
+
+def main():
+    exe = os.path.realpath(sys.argv[1])
+    for program in ("git", "pre-commit"):
+        if shutil.which(program) is None:
+            skip("there is no", program)
+    with contextlib.ExitStack():
+        for each in (staged, many, plain_hook, hook_of_others, pre_commit):
+            each(exe)
+            print(each.__name__, "ok", flush=True)
+
+
+if __name__ == "__main__":
+    main()
