@@ -32,8 +32,11 @@ std::size_t deepest(const Findings& findings) {
 
 }  // namespace
 
-SchemaWalk::SchemaWalk(const SchemaTree& tree, std::size_t max_steps)
-    : tree_(tree), steps_left_(max_steps), stack_begin_(stack_pointer()) {}
+SchemaWalk::SchemaWalk(const SchemaTree& tree, std::size_t max_steps, Judge judge)
+    : tree_(tree),
+      steps_left_(max_steps),
+      stack_begin_(stack_pointer()),
+      judge_(std::move(judge)) {}
 
 void SchemaWalk::look_at_stack() const {
   const std::uintptr_t here = stack_pointer();
@@ -81,10 +84,12 @@ bool SchemaWalk::holds(NodeIndex index, const Value& value) {
   bool good = rules_hold(index, value);
   if (!good && sink_ == nullptr)
     return false;
-  if (value.IsObject() && !node.walked)
-    good &= members_and_dependencies(node, value);
-  if (value.IsArray())
-    good &= item_parts(node, value);
+  if (value.IsArray()) {
+    if (!node.single_items)
+      good &= item_parts(node, value);
+    if (node.contains)
+      good &= contains(node, value);
+  }
   return in_place(node, value) && good;
 }
 
@@ -132,13 +137,14 @@ bool SchemaWalk::object_rules(const SchemaNode& node, const Value& value) {
   good &= needed_members(node, value);
   if (node.property_names)
     good &= names(node, value);
-  if (node.walked)
-    good &= members_and_dependencies(node, value);
-  return good;
+  if (!good && sink_ == nullptr)
+    return false;
+  good &= members(node, value);
+  return dependencies(node, value) && good;
 }
 
 bool SchemaWalk::members(const SchemaNode& node, const Value& value) {
-  if (node.properties.empty() && node.pattern_properties.empty() && !node.additional_properties)
+  if (!node.has_members())
     return true;
   bool good = true;
   for (const auto& entry : value.GetObject()) {
@@ -182,6 +188,8 @@ bool SchemaWalk::member(const SchemaNode& node, std::string_view name, const Val
 }
 
 bool SchemaWalk::below(Step step, NodeIndex node, const Value& value) {
+  if (judge_ && !tree_.nodes[node].single)
+    return judge_(node, value);
   path_.push_back(step);
   const bool good = holds(node, value);
   path_.pop_back();
@@ -198,14 +206,14 @@ bool SchemaWalk::item_parts(const SchemaNode& node, const Value& value) {
     else if (node.additional_items)
       good &= below(std::size_t{i}, *node.additional_items, value[i]);
   }
-  if (node.contains) {
-    const bool found = std::any_of(value.Begin(), value.End(), [&](const Value& item) {
-      return quietly(*node.contains, item);
-    });
-    if (!found)
-      good = refuse(node, "contains", value, "no item is what one of them has to be");
-  }
   return good;
+}
+
+bool SchemaWalk::contains(const SchemaNode& node, const Value& value) {
+  const bool found = std::any_of(value.Begin(), value.End(), [&](const Value& item) {
+    return quietly(*node.contains, item);
+  });
+  return found || refuse(node, "contains", value, "no item is what one of them has to be");
 }
 
 /// Asks without noting reasons.
@@ -235,16 +243,11 @@ bool SchemaWalk::in_place(const SchemaNode& node, const Value& value) {
   return good;
 }
 
-bool SchemaWalk::members_and_dependencies(const SchemaNode& node, const Value& value) {
-  const bool good = members(node, value);
-  return dependencies(node, value) && good;
-}
-
 bool SchemaWalk::dependencies(const SchemaNode& node, const Value& value) {
   bool good = true;
   for (const auto& [name, schema] : node.dependencies)
     if (json::child(value, name) != nullptr)
-      good &= holds(schema, value);
+      good &= judge_ ? judge_(schema, value) : holds(schema, value);
   return good;
 }
 
