@@ -89,8 +89,7 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
   alone[path] = Accepted{verdict.document, match.kind->kind, match.part, 0, {}, true};
   auto findings = match.entry->dialect->check(alone, match.entry->options, Scope::document);
   for (auto& [where, found] : findings) {
-    for (Finding& finding : found)
-      finding.span = verdict.document->locate(finding.pointer);
+    locate(found, *verdict.document);
     add(verdict.findings, std::move(found));
   }
   std::stable_sort(
