@@ -173,7 +173,7 @@ void locate(Findings& findings, const Document& document) {
 class DocumentLoader {
  public:
   DocumentLoader(std::string text, Format format, const LoadLimits& limits)
-      : limits_(limits), document_(new Document) {
+      : limits_(limits), left_(limits), document_(new Document) {
     document_->text_ = std::move(text);
     document_->format_ = format;
   }
@@ -261,9 +261,10 @@ class DocumentLoader {
       return shifted(utf8_fault(line, *bad));
     std::size_t at = scan::skip_blanks(line, 0);
     while (at < line.size()) {
-      auto parsed = parse_value(line, at, limits_);
+      auto parsed = parse_value(line, at, left_);
       if (!parsed)
         return shifted(std::move(parsed.error()));
+      left_.max_values -= parsed->values;
       document_->root_.push(parsed->value);
       document_->marks_->items.push_back({.begin = begin + at, .end = begin + parsed->end});
       at = scan::skip_blanks(line, parsed->end);
@@ -272,6 +273,7 @@ class DocumentLoader {
   }
 
   const LoadLimits& limits_;
+  LoadLimits left_;  ///< JSON Lines: for the lines that follow
   std::shared_ptr<Document> document_;
 };
 

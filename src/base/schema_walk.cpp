@@ -1,6 +1,7 @@
 #include "base/schema_walk.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/schema_words.h"
 #include "base/text.h"
@@ -11,6 +12,8 @@ namespace {
 // A validation of a wrong document keeps more than is shown, so that what is shown is the first in
 // the text; but not without bounds.
 constexpr std::size_t kMaxKept = 10'000;
+// A name may be as long as the document, and stand in every pointer below it.
+constexpr std::size_t kMaxPointerBytes = 4U << 20U;
 
 // A main thread has 8 MiB.
 constexpr std::uintptr_t kMaxStackBytes = 3U << 20U;
@@ -65,7 +68,7 @@ std::string SchemaWalk::pointer() const {
 
 bool SchemaWalk::refuse(const SchemaNode& node, std::string_view keyword, const Value& value,
                         std::string message, std::string expected, std::string suggestion) {
-  if (sink_ != nullptr && sink_->size() < kMaxKept) {
+  if (sink_ != nullptr && room()) {
     Finding finding;
     finding.rule = "schema/" + std::string(keyword);
     finding.pointer = pointer();
@@ -74,9 +77,16 @@ bool SchemaWalk::refuse(const SchemaNode& node, std::string_view keyword, const 
     finding.found = shown(value);
     finding.expected = std::move(expected);
     finding.suggestion = std::move(suggestion);
+    ++told_;
+    pointer_bytes_ += finding.pointer.size();
     sink_->push_back(std::move(finding));
   }
   return false;
+}
+
+/// The first one always has room: somebody will ask why.
+bool SchemaWalk::room() {
+  return sink_->empty() || (told_ < kMaxKept && pointer_bytes_ < kMaxPointerBytes);
 }
 
 bool SchemaWalk::holds(NodeIndex index, const Value& value) {
@@ -277,9 +287,11 @@ bool SchemaWalk::one_of(const SchemaNode& node, const Value& value) {
 
 std::vector<Findings> SchemaWalk::branches(const std::vector<NodeIndex>& nodes,
                                            const Value& value) {
+  // More branches than anybody reads about.
+  constexpr std::size_t kMostBranches = 64;
   std::vector<Findings> out;
   Findings* const sink = sink_;
-  for (const NodeIndex node : nodes) {
+  for (const NodeIndex node : std::span(nodes).first(std::min(nodes.size(), kMostBranches))) {
     Findings findings;
     sink_ = &findings;
     holds(node, value);

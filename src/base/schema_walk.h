@@ -81,6 +81,9 @@ class SchemaWalk {
   std::uintptr_t stack_begin_;
   Judge judge_;
   Findings* sink_ = nullptr;
+  bool room();
+  std::size_t told_ = 0;           ///< findings, those of branches that were dropped included
+  std::size_t pointer_bytes_ = 0;  ///< of all of them
   std::vector<Step> path_;
 };
 
