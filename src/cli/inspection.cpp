@@ -31,16 +31,46 @@ void Inspection::judge(const std::string& path, std::string text, const Catalog:
     return;
   }
   ++checked_;
-  Verdict verdict = baton::judge(match, path, std::move(text), *schemas_, rules_.load);
-  FlowDocuments& flow = flows_[match.flow];
-  flow.entry = match.entry;
+  pending_.push_back({match, results_.size(), {}});
+  results_.push_back({path, {}});
+  const std::size_t bytes = text.size();
+  parallel_.add(bytes, [&pending = pending_.back(), path, text = std::move(text),
+                        schema = schemas_->of(kind), load = rules_.load]() mutable {
+    try {
+      pending.verdict = baton::judge(pending.match, path, std::move(text), schema, load);
+    } catch (const std::exception& error) {
+      pending.verdict = tl::unexpected(std::string(error.what()));
+    }
+  });
+}
+
+void Inspection::finish() {
+  parallel_.finish();
+  for (Pending& pending : pending_)
+    settle(pending);
+  pending_.clear();
+}
+
+void Inspection::settle(Pending& pending) {
+  Inspected& file = results_[pending.result];
+  if (!pending.verdict) {
+    code_ = graver(code_, ExitCode::unreachable);
+    complain(printable(file.path) + ": this should not happen: " +
+             printable(pending.verdict.error()) + "; please report it");
+    return;
+  }
+  Verdict& verdict = *pending.verdict;
+  FlowDocuments& flow = flows_[pending.match.flow];
+  flow.entry = pending.match.entry;
   if (verdict.accepted()) {
-    flow.result[path] = results_.size();
-    flow.docs[path] = Accepted{verdict.document, kind.kind, match.part, 0, {}, true};
+    flow.result[file.path] = pending.result;
+    flow.docs[file.path] =
+        Accepted{verdict.document, pending.match.kind->kind, pending.match.part, 0, {}, true};
   } else {
     flow.broken = true;
   }
-  add(path, std::move(verdict.findings));
+  count(verdict.findings);
+  file.findings = std::move(verdict.findings);
 }
 
 void Inspection::skip(const std::string& path) {

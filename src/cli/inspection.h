@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "app/judge.h"
 #include "base/document.h"
 #include "cli/exit_code.h"
+#include "cli/parallel.h"
 #include "core/catalog.h"
 #include "core/ports.h"
 
@@ -41,6 +43,8 @@ class Inspection {
   void unreadable(const std::string& path, const Error& error);
   /// A file that is wrong as a whole.
   void refuse(const std::string& path, Finding finding);
+  /// Waits for the verdicts. Nothing is known of texts that were handed in before.
+  void finish();
   /// The rules across documents, of all flows that were judged without an error.
   void check_flows();
 
@@ -56,7 +60,14 @@ class Inspection {
     std::map<std::string, std::size_t> result;  ///< by path: place in results_
     bool broken = false;
   };
+  /// A text on its way through `parallel_`: judged by then, or the reason why not.
+  struct Pending {
+    Catalog::Match match;
+    std::size_t result = 0;  ///< place in results_
+    tl::expected<Verdict, std::string> verdict;
+  };
   void add(const std::string& path, Findings findings);
+  void settle(Pending& pending);
   void count(const Findings& findings);
 
   std::shared_ptr<Schemas> schemas_;
@@ -66,6 +77,8 @@ class Inspection {
   std::size_t checked_ = 0;
   std::size_t skipped_ = 0;
   ExitCode code_ = ExitCode::fine;
+  std::deque<Pending> pending_;  ///< in the order of the files; never moved while `parallel_` works
+  Parallel parallel_;            ///< the last member: it is the first to end
 };
 
 /// A dialect of one kind of files and no rules: for --schema.

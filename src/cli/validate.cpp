@@ -69,6 +69,7 @@ class Validation {
     }
     for (const std::string& path : arguments_.paths)
       named(path, inspection);
+    inspection.finish();
     if (across_)
       inspection.check_flows();
     return inspection;
