@@ -65,8 +65,19 @@ Result<std::shared_ptr<const Schema>> Schemas::for_lines(const std::string& name
   return schema;
 }
 
+Result<std::shared_ptr<const Schema>> Schemas::of(const FileKind& kind) {
+  if (kind.schema.empty())
+    return std::shared_ptr<const Schema>();
+  return kind.format == Format::jsonl ? for_lines(kind.schema) : get(kind.schema);
+}
+
 Verdict judge(const Catalog::Match& match, const std::string& path, std::string text,
               Schemas& schemas, const LoadLimits& limits) {
+  return judge(match, path, std::move(text), schemas.of(*match.kind), limits);
+}
+
+Verdict judge(const Catalog::Match& match, const std::string& path, std::string text,
+              const Result<std::shared_ptr<const Schema>>& schema, const LoadLimits& limits) {
   Verdict verdict;
   auto loaded = load_document(std::move(text), match.kind->format, limits);
   if (!loaded) {
@@ -76,26 +87,22 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
   }
   verdict.document = std::move(*loaded);
   verdict.findings = verdict.document->warnings();
-  if (!match.kind->schema.empty()) {
-    const bool lines = match.kind->format == Format::jsonl;
-    auto schema = lines ? schemas.for_lines(match.kind->schema) : schemas.get(match.kind->schema);
-    if (!schema) {
-      Finding finding;
-      finding.rule = "schema";
-      finding.message = "the schema cannot be used: " + describe(schema.error());
-      verdict.findings.push_back(std::move(finding));
-      return verdict;
-    }
-    add(verdict.findings, (*schema)->check(*verdict.document));
+  if (!schema) {
+    Finding finding;
+    finding.rule = "schema";
+    finding.message = "the schema cannot be used: " + describe(schema.error());
+    verdict.findings.push_back(std::move(finding));
+    return verdict;
   }
+  if (*schema != nullptr)
+    add(verdict.findings, (*schema)->check(*verdict.document));
   if (has_error(verdict.findings) || match.entry->dialect->check == nullptr)
     return verdict;
   FlowState alone;
   alone[path] = Accepted{verdict.document, match.kind->kind, match.part, 0, {}, true};
   auto findings = match.entry->dialect->check(alone, match.entry->options, Scope::document);
   for (auto& [where, found] : findings) {
-    for (Finding& finding : found)
-      finding.span = verdict.document->locate(finding.pointer);
+    locate(found, *verdict.document);
     add(verdict.findings, std::move(found));
   }
   std::stable_sort(

@@ -22,6 +22,8 @@ class Schemas {
   Result<std::shared_ptr<const Schema>> get(const std::string& name);
   /// The same for JSON Lines, where it is each record that has to fit.
   Result<std::shared_ptr<const Schema>> for_lines(const std::string& name);
+  /// What the documents of a kind have to fit; null when there is nothing.
+  Result<std::shared_ptr<const Schema>> of(const FileKind& kind);
 
  private:
   Result<std::string> text_of(const std::string& name) const;
@@ -43,6 +45,9 @@ struct Verdict {
 /// Parse, schema, single-document rules: the same for the daemon, `validate` and `explain`.
 Verdict judge(const Catalog::Match& match, const std::string& path, std::string text,
               Schemas& schemas, const LoadLimits& limits);
+/// The same with the schema of the kind at hand. Pure: any number of threads may be at it.
+Verdict judge(const Catalog::Match& match, const std::string& path, std::string text,
+              const Result<std::shared_ptr<const Schema>>& schema, const LoadLimits& limits);
 
 /// A JSON array of findings, as `validate --json` prints them; `path` in each.
 std::string findings_json(const std::string& path, const Findings& findings);

@@ -21,21 +21,18 @@ class Positions {
 
   Position at(std::size_t offset) {
     offset = std::min(offset, text_.size());
-    if (offset < line_begin_) {
-      line_begin_ = 0;
-      line_ = 1;
+    if (offset < last_.offset)
+      last_ = {};
+    const std::string_view before = text_.substr(last_.offset, offset - last_.offset);
+    const std::size_t newline = before.rfind('\n');
+    if (newline == std::string_view::npos) {
+      last_.column += characters(before, last_.offset);
+    } else {
+      last_.line += static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+      last_.column = 1 + utf8_count(before.substr(newline + 1));
     }
-    for (;;) {
-      const std::size_t newline = text_.find('\n', line_begin_);
-      if (newline >= offset)
-        break;
-      line_begin_ = newline + 1;
-      ++line_;
-    }
-    std::string_view before = text_.substr(line_begin_, offset - line_begin_);
-    if (line_begin_ == 0 && before.starts_with(kByteOrderMark))
-      before.remove_prefix(kByteOrderMark.size());
-    return {.line = line_, .column = 1 + utf8_count(before), .offset = offset};
+    last_.offset = offset;
+    return last_;
   }
 
   Span span(std::size_t begin, std::size_t end) {
@@ -43,10 +40,29 @@ class Positions {
     return {.begin = first, .end = at(end)};
   }
 
+  /// Fills in what the offsets say, in ascending order.
+  void complete(std::vector<Span>& spans) {
+    std::vector<Position*> places;
+    for (Span& span : spans) {
+      places.push_back(&span.begin);
+      places.push_back(&span.end);
+    }
+    std::sort(places.begin(), places.end(),
+              [](const auto* one, const auto* other) { return one->offset < other->offset; });
+    for (Position* place : places)
+      *place = at(place->offset);
+  }
+
  private:
+  /// A byte order mark has no column.
+  static std::size_t characters(std::string_view part, std::size_t offset) {
+    if (offset == 0 && part.starts_with(kByteOrderMark))
+      part.remove_prefix(kByteOrderMark.size());
+    return utf8_count(part);
+  }
+
   std::string_view text_;
-  std::size_t line_begin_ = 0;
-  std::size_t line_ = 1;
+  Position last_;
 };
 
 Finding finding_of(const ParseFault& fault, Positions& positions, Severity severity) {
@@ -88,38 +104,76 @@ Document::Document() : marks_(std::make_unique<Marks>()) {}
 Document::~Document() = default;
 
 Span Document::locate(std::string_view pointer, bool key) const {
-  Positions positions(text_);
+  return locate({{pointer, key}}).front();
+}
+
+/// Looks for those of the wanted that lie in one value of the text; the first tokens led there.
+void Document::locate_from(std::size_t begin, const std::vector<std::size_t>& which,
+                           std::size_t skipped, const std::vector<Wanted>& wanted,
+                           std::vector<Span>& out) const {
+  std::vector<scan::Path> paths;
+  for (const std::size_t index : which) {
+    scan::Path path = *json::pointer_tokens(wanted[index].pointer);
+    path.erase(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(skipped));
+    paths.push_back(std::move(path));
+  }
+  const auto places = scan::find_all(text_, begin, paths);
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    if (!places[i])
+      continue;
+    const bool key = wanted[which[i]].key && places[i]->name;
+    const scan::Extent extent = key ? *places[i]->name : places[i]->value;
+    out[which[i]].begin.offset = extent.begin;
+    out[which[i]].end.offset = extent.end;
+  }
+}
+
+std::vector<Span> Document::locate(const std::vector<Wanted>& wanted) const {
+  std::vector<Span> out(wanted.size());
+  if (format_ == Format::text)
+    return out;
   if (format_ == Format::yaml) {
-    const auto found = marks_->by_pointer.find(pointer);
-    if (found == marks_->by_pointer.end())
-      return {};
-    return key ? found->second.key : found->second.value;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (const auto found = marks_->by_pointer.find(wanted[i].pointer);
+          found != marks_->by_pointer.end())
+        out[i] = wanted[i].key ? found->second.key : found->second.value;
+    return out;
   }
-  auto tokens = json::pointer_tokens(pointer);
-  if (!tokens || format_ == Format::text)
-    return {};
-  std::size_t from = text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  std::span<const std::string> path = *tokens;
-  if (format_ == Format::jsonl) {
-    if (path.empty())
-      return positions.span(from, text_.size());
-    const Value* item = json::at(*root_, "/" + json::pointer_token(path.front()));
-    if (item == nullptr)
-      return {};
-    from = marks_->items[static_cast<std::size_t>(item - root_->Begin())].begin;
-    path = path.subspan(1);
+  const std::size_t from = text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  // JSON is one value, JSON Lines one for each item of the root.
+  std::map<std::size_t, std::vector<std::size_t>> by_value;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto tokens = json::pointer_tokens(wanted[i].pointer);
+    if (!tokens)
+      continue;
+    if (format_ == Format::json) {
+      by_value[from].push_back(i);
+    } else if (tokens->empty()) {
+      out[i].begin.offset = from;
+      out[i].end.offset = text_.size();
+    } else if (const Value* item = json::at(*root_, "/" + json::pointer_token(tokens->front()))) {
+      by_value[marks_->items[static_cast<std::size_t>(item - root_->Begin())].begin].push_back(i);
+    }
   }
-  const auto place = scan::find(text_, from, path);
-  if (!place)
-    return {};
-  const scan::Extent extent = key && place->name ? *place->name : place->value;
-  return positions.span(extent.begin, extent.end);
+  for (const auto& [begin, which] : by_value)
+    locate_from(begin, which, format_ == Format::json ? 0 : 1, wanted, out);
+  Positions(text_).complete(out);
+  return out;
+}
+
+void locate(Findings& findings, const Document& document) {
+  std::vector<Document::Wanted> wanted;
+  for (const Finding& finding : findings)
+    wanted.push_back({finding.pointer, false});
+  const std::vector<Span> spans = document.locate(wanted);
+  for (std::size_t i = 0; i < findings.size(); ++i)
+    findings[i].span = spans[i];
 }
 
 class DocumentLoader {
  public:
   DocumentLoader(std::string text, Format format, const LoadLimits& limits)
-      : limits_(limits), document_(new Document) {
+      : limits_(limits), left_(limits), document_(new Document) {
     document_->text_ = std::move(text);
     document_->format_ = format;
   }
@@ -207,9 +261,10 @@ class DocumentLoader {
       return shifted(utf8_fault(line, *bad));
     std::size_t at = scan::skip_blanks(line, 0);
     while (at < line.size()) {
-      auto parsed = parse_value(line, at, limits_);
+      auto parsed = parse_value(line, at, left_);
       if (!parsed)
         return shifted(std::move(parsed.error()));
+      left_.max_values -= parsed->values;
       document_->root_.push(parsed->value);
       document_->marks_->items.push_back({.begin = begin + at, .end = begin + parsed->end});
       at = scan::skip_blanks(line, parsed->end);
@@ -218,6 +273,7 @@ class DocumentLoader {
   }
 
   const LoadLimits& limits_;
+  LoadLimits left_;  ///< JSON Lines: for the lines that follow
   std::shared_ptr<Document> document_;
 };
 

@@ -21,6 +21,7 @@ struct LoadLimits {
   std::size_t max_depth = 128;
   std::size_t max_number_chars = 1000;
   std::size_t max_object_members = 10'000;
+  std::size_t max_values = 1'000'000;  ///< names of members count: each takes as much memory
   bool operator==(const LoadLimits&) const = default;
 };
 
@@ -55,6 +56,9 @@ struct Finding {
 using Findings = std::vector<Finding>;
 
 bool has_error(const Findings& findings);
+class Document;
+/// Gives each finding the place of its pointer.
+void locate(Findings& findings, const Document& document);
 
 /// The text of one file and what it means. Immutable once loaded; shared as `shared_ptr<const
 /// Document>`. For `jsonl`, `root()` is an array of the lines' values. For `text` it is null.
@@ -76,9 +80,17 @@ class Document {
   /// The place of a value of this document, or of the name of one of its members (`key`: the place
   /// of the member's name instead of its value). Walks the text, so call it only for findings.
   Span locate(std::string_view pointer, bool key = false) const;
+  /// The places of many, in one walk.
+  struct Wanted {
+    std::string_view pointer;
+    bool key = false;
+  };
+  std::vector<Span> locate(const std::vector<Wanted>& wanted) const;
 
  private:
   friend class DocumentLoader;
+  void locate_from(std::size_t begin, const std::vector<std::size_t>& which, std::size_t skipped,
+                   const std::vector<Wanted>& wanted, std::vector<Span>& out) const;
   Document();
   std::string text_;
   Format format_ = Format::json;

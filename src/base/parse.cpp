@@ -59,19 +59,19 @@ class Filter {
 
   // The names are RapidJSON's.
   // NOLINTBEGIN(readability-identifier-naming)
-  bool Null() { return out_.Null(); }
-  bool Bool(bool value) { return out_.Bool(value); }
+  bool Null() { return one_more() && out_.Null(); }
+  bool Bool(bool value) { return one_more() && out_.Bool(value); }
   bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
-    return number(std::string_view(text, length));
+    return one_more() && number(std::string_view(text, length));
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {
-    return whole(std::string_view(text, length)) && out_.String(text, length, true);
+    return one_more() && whole(std::string_view(text, length)) && out_.String(text, length, true);
   }
   bool Key(const char* text, rapidjson::SizeType length, bool) {
-    return whole(std::string_view(text, length)) && out_.Key(text, length, true);
+    return one_more() && whole(std::string_view(text, length)) && out_.Key(text, length, true);
   }
-  bool StartObject() { return deeper() && out_.StartObject(); }
-  bool StartArray() { return deeper() && out_.StartArray(); }
+  bool StartObject() { return one_more() && deeper() && out_.StartObject(); }
+  bool StartArray() { return one_more() && deeper() && out_.StartArray(); }
   bool EndObject(rapidjson::SizeType members) {
     --depth_;
     if (members > limits_.max_object_members)
@@ -91,14 +91,16 @@ class Filter {
   // NOLINTEND(readability-identifier-naming)
 
   ParseFault fault(std::string_view text, std::size_t offset) const;
+  std::size_t values() const { return values_; }
 
  private:
-  enum class Refusal { none, depth, members, number_length, number_size, surrogate };
+  enum class Refusal { none, depth, members, values, number_length, number_size, surrogate };
 
   bool refuse(Refusal why) {
     refusal_ = why;
     return false;
   }
+  bool one_more() { return ++values_ <= limits_.max_values || refuse(Refusal::values); }
   bool deeper() { return ++depth_ <= limits_.max_depth || refuse(Refusal::depth); }
   bool number(std::string_view text);
   /// A lone low surrogate escape comes out of the reader as a UTF-8 sequence that does not exist.
@@ -113,6 +115,7 @@ class Filter {
   rapidjson::Document& out_;
   const LoadLimits& limits_;
   std::size_t depth_ = 0;
+  std::size_t values_ = 0;
   Refusal refusal_ = Refusal::none;
 };
 
@@ -187,6 +190,9 @@ ParseFault Filter::fault(std::string_view text, std::size_t offset) const {
     case Refusal::members:
       fault.message =
           "an object with more than " + std::to_string(limits_.max_object_members) + " members";
+      return fault;
+    case Refusal::values:
+      fault.message = "more than " + std::to_string(limits_.max_values) + " values";
       return fault;
     case Refusal::number_size:
       return too_large_number(text, offset);
@@ -358,7 +364,9 @@ tl::expected<ParsedValue, ParseFault> parse_value(std::string_view text, std::si
     return tl::unexpected(duplicate_fault(*duplicate, text, from));
   Value root;
   root.Swap(document);
-  return ParsedValue{.value = Json(std::move(pool), std::move(root)), .end = stream.Tell()};
+  return ParsedValue{.value = Json(std::move(pool), std::move(root)),
+                     .values = filter.values(),
+                     .end = stream.Tell()};
 }
 
 tl::expected<Json, ParseFault> parse_whole(std::string_view text, const LoadLimits& limits) {

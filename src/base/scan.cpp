@@ -1,5 +1,6 @@
 #include "base/scan.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 
@@ -53,33 +54,6 @@ std::size_t append_escape(std::string& out, std::string_view text, std::size_t a
   }
   utf8_append(out, unit);
   return at;
-}
-
-bool leads_to(const Item& item, std::string_view text, const std::string& token) {
-  const std::string_view name = text.substr(item.name->begin, item.name->end - item.name->begin);
-  const std::string_view inside = name.substr(1, name.size() - 2);
-  if (inside.find('\\') == std::string_view::npos)
-    return inside == token;
-  return unquote(name) == token;
-}
-
-std::optional<std::size_t> index_of(const std::vector<Item>& items, std::string_view text,
-                                    const std::string& token) {
-  if (items.empty())
-    return std::nullopt;
-  if (!items.front().name) {
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), index);
-    const bool leading_zero = token.size() > 1 && token.front() == '0';
-    if (error != std::errc() || end != token.data() + token.size() || leading_zero ||
-        index >= items.size())
-      return std::nullopt;
-    return index;
-  }
-  for (std::size_t i = 0; i < items.size(); ++i)
-    if (leads_to(items[i], text, token))
-      return i;
-  return std::nullopt;
 }
 
 }  // namespace
@@ -154,17 +128,104 @@ std::string unquote(std::string_view quoted) {
   return out;
 }
 
+namespace {
+
+/// Walks over a text once and notes the places of all paths.
+class Finder {
+ public:
+  Finder(std::string_view text, std::span<const Path> paths)
+      : text_(text), paths_(paths), found_(paths.size()) {
+    for (std::size_t i = 0; i < paths.size(); ++i)
+      order_.push_back(i);
+    std::sort(order_.begin(), order_.end(),
+              [&](std::size_t one, std::size_t other) { return paths[one] < paths[other]; });
+  }
+
+  std::vector<std::optional<Item>> run(std::size_t at) {
+    item({.name = std::nullopt, .value = {.begin = skip_blanks(text_, at), .end = 0}}, order_, 0);
+    return std::move(found_);
+  }
+
+ private:
+  /// Paths that are the same up to a depth, in order.
+  using Range = std::span<const std::size_t>;
+
+  /// Returns where the value ends. Recursive; the text was parsed, so its depth is limited.
+  std::size_t item(Item here, Range range, std::size_t depth) {
+    Range deeper = range;
+    while (!deeper.empty() && paths_[deeper.front()].size() == depth)
+      deeper = deeper.subspan(1);
+    here.value.end = deeper.empty() ? value_at(text_, here.value.begin).end
+                                    : parts(here.value.begin, deeper, depth);
+    for (const std::size_t path : range.first(range.size() - deeper.size()))
+      found_[path] = here;
+    return here.value.end;
+  }
+
+  std::size_t parts(std::size_t at, Range range, std::size_t depth) {
+    if (at >= text_.size() || (text_[at] != '{' && text_[at] != '['))
+      return value_at(text_, at).end;
+    const bool object = text_[at] == '{';
+    std::size_t index = 0;
+    at = skip_blanks(text_, at + 1);
+    while (at < text_.size() && text_[at] != '}' && text_[at] != ']') {
+      Item part;
+      if (object) {
+        part.name = value_at(text_, at);
+        at = skip_blanks(text_, part.name->end) + 1;  // behind the colon
+      }
+      part.value.begin = skip_blanks(text_, at);
+      const std::string token = object ? name(*part.name) : std::to_string(index++);
+      at = skip_blanks(text_, item(part, with(range, token, depth), depth + 1));
+      if (at < text_.size() && text_[at] == ',')
+        at = skip_blanks(text_, at + 1);
+    }
+    return at < text_.size() ? at + 1 : at;
+  }
+
+  std::string name(const Extent& extent) const {
+    return unquote(text_.substr(extent.begin, extent.end - extent.begin));
+  }
+
+  Range with(Range range, const std::string& token, std::size_t depth) const {
+    const auto [begin, end] =
+        std::equal_range(range.begin(), range.end(), Token{token, depth, paths_}, Token::less);
+    return {begin, end};
+  }
+
+  /// Compares a token with the one at a depth of a path.
+  struct Token {
+    const std::string& text;
+    std::size_t depth;
+    std::span<const Path> paths;
+    struct Less {
+      bool operator()(const Token& token, std::size_t path) const {
+        return token.text < token.paths[path][token.depth];
+      }
+      bool operator()(std::size_t path, const Token& token) const {
+        return token.paths[path][token.depth] < token.text;
+      }
+    };
+    static constexpr Less less{};
+  };
+
+  std::string_view text_;
+  std::span<const Path> paths_;
+  std::vector<std::optional<Item>> found_;
+  std::vector<std::size_t> order_;
+};
+
+}  // namespace
+
+std::vector<std::optional<Item>> find_all(std::string_view text, std::size_t at,
+                                          std::span<const Path> paths) {
+  return Finder(text, paths).run(at);
+}
+
 std::optional<Item> find(std::string_view text, std::size_t at,
                          std::span<const std::string> tokens) {
-  Item here{.name = std::nullopt, .value = value_at(text, at)};
-  for (const std::string& token : tokens) {
-    const std::vector<Item> items = items_at(text, here.value.begin);
-    const auto index = index_of(items, text, token);
-    if (!index)
-      return std::nullopt;
-    here = items[*index];
-  }
-  return here;
+  const Path path(tokens.begin(), tokens.end());
+  return find_all(text, at, std::span(&path, 1)).front();
 }
 
 }  // namespace baton::scan

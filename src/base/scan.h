@@ -36,7 +36,12 @@ std::vector<Item> items_at(std::string_view text, std::size_t at);
 /// The characters of a string of JSON that is written with its quotes.
 std::string unquote(std::string_view quoted);
 
-/// Where the tokens of a pointer lead, from the value that begins at `at`.
+using Path = std::vector<std::string>;  ///< the tokens of a pointer
+
+/// Where each path leads, from the value that begins at `at`; all in one walk over the text.
+std::vector<std::optional<Item>> find_all(std::string_view text, std::size_t at,
+                                          std::span<const Path> paths);
+/// The same for one.
 std::optional<Item> find(std::string_view text, std::size_t at,
                          std::span<const std::string> tokens);
 

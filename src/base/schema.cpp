@@ -14,8 +14,9 @@
 // valijson is the judge. It is not given the text of a schema: its own parser cannot follow `$id`,
 // ignores `propertyNames` behind a reference and runs in circles. It gets the finished tree as
 // constraints, and asks our walk about everything that it would get wrong (numbers, patterns,
-// formats, lengths, equality). What remains with it is the structure: properties, items, and what
-// is combined.
+// formats, lengths, equality, names of members) or be slow with (single values, each of which would
+// cost it a dozen allocations). What remains with it is the structure: every object and array that
+// has one, items, and what is combined.
 
 namespace baton {
 namespace {
@@ -59,12 +60,16 @@ class ValijsonSchema : public Schema {
   }
 
   Findings check(const Document& document, const SchemaLimits& limits) const override {
-    SchemaWalk walk(*tree_, limits.max_steps);
+    // Holds a cache of std::regex that stays empty: patterns are not valijson's.
+    valijson::Validator validator;
+    SchemaWalk* asked = nullptr;
+    const auto judge = [&](NodeIndex node, const Value& value) {
+      return validator.validate(*parts_[node], judge::Adapter({&value, asked}), nullptr);
+    };
+    SchemaWalk walk(*tree_, limits.max_steps, judge);
+    asked = &walk;
     try {
-      // Holds a cache of std::regex that stays empty: patterns are not valijson's.
-      valijson::Validator validator;
-      const judge::Adapter target({&document.root(), &walk});
-      if (validator.validate(*parts_.front(), target, nullptr))
+      if (judge(0, document.root()))
         return {};
     } catch (const SchemaExhausted& exhausted) {
       return {exhausted_finding(exhausted)};
@@ -86,39 +91,18 @@ class ValijsonSchema : public Schema {
     const SchemaNode& node = tree_->nodes[index];
     add(index, NodeRules(index));
     if (!node.never) {
-      fill_object(index, node);
       fill_array(index, node);
       fill_combined(index, node);
     }
   }
 
-  void fill_object(NodeIndex index, const SchemaNode& node) {
-    if (node.walked)
-      return;
-    if (!node.properties.empty() || node.additional_properties) {
-      vc::PropertiesConstraint constraint;
-      for (const auto& [name, schema] : node.properties)
-        constraint.addPropertySubschema(name, parts_[schema]);
-      constraint.setAdditionalPropertiesSubschema(node.additional_properties
-                                                      ? parts_[*node.additional_properties]
-                                                      : schema_.emptySubschema());
-      add(index, constraint);
-    }
-    if (!node.dependencies.empty()) {
-      vc::DependenciesConstraint constraint;
-      for (const auto& [name, schema] : node.dependencies)
-        constraint.addSchemaDependency(name, parts_[schema]);
-      add(index, constraint);
-    }
-  }
-
   void fill_array(NodeIndex index, const SchemaNode& node) {
-    if (node.items) {
+    if (node.items && !node.single_items) {
       vc::SingularItemsConstraint constraint;
       constraint.setItemsSubschema(parts_[*node.items]);
       add(index, constraint);
     }
-    if (!node.tuple.empty() || node.additional_items) {
+    if ((!node.tuple.empty() || node.additional_items) && !node.single_items) {
       vc::LinearItemsConstraint constraint;
       for (const NodeIndex schema : node.tuple)
         constraint.addItemSubschema(parts_[schema]);

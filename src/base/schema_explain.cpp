@@ -19,10 +19,13 @@ Findings explain(const SchemaTree& tree, const Document& document, const SchemaL
   const std::size_t located = std::min(findings.size(), 4 * limits.max_findings + 1);
   const std::size_t total = findings.size();
   findings.resize(located);
+  std::vector<Document::Wanted> wanted;
+  for (const Finding& finding : findings)
+    wanted.push_back({finding.pointer, finding.rule == "schema/additionalProperties" ||
+                                           finding.rule == "schema/propertyNames"});
+  const std::vector<Span> spans = document.locate(wanted);
   for (Finding& finding : findings) {
-    const bool key =
-        finding.rule == "schema/additionalProperties" || finding.rule == "schema/propertyNames";
-    finding.span = document.locate(finding.pointer, key);
+    finding.span = spans[static_cast<std::size_t>(&finding - findings.data())];
     if (finding.rule == "schema/required" || finding.rule == "schema/dependencies") {
       finding.span.end = finding.span.begin;
       ++finding.span.end.column;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/formats.h"
+#include "base/numbers.h"
 #include "base/schema_index.h"
 #include "base/text.h"
 
@@ -53,6 +54,7 @@ class TreeBuilder {
         compile(index, place);
       }
       refuse_circles(*root);
+      mark_singles();
     } catch (const SchemaFault& fault) {
       return fail(Errc::schema, fault.message, index_.where(fault.place, fault.keyword));
     }
@@ -127,6 +129,7 @@ class TreeBuilder {
     node.allowed = keyword(node, place, "enum");
     if (node.allowed != nullptr && !node.allowed->IsArray())
       refuse(place, "enum", "enum has to be an array");
+    index_enum(node);
     node.constant = keyword(node, place, "const");
     node.multiple_of = number(node, place, "multipleOf");
     if (node.multiple_of != nullptr && node.multiple_of->GetDouble() <= 0)
@@ -182,10 +185,6 @@ class TreeBuilder {
       else
         node.dependencies.emplace_back(name, node_for(inner));
     }
-    const auto cut = [](const auto& entry) { return entry.first.find('\0') != std::string::npos; };
-    node.walked = !node.pattern_properties.empty() ||
-                  std::any_of(node.properties.begin(), node.properties.end(), cut) ||
-                  std::any_of(node.dependencies.begin(), node.dependencies.end(), cut);
   }
 
   void array_parts(SchemaNode& node, const SchemaPlace& place) {
@@ -209,6 +208,16 @@ class TreeBuilder {
       node.consequence = single(node, place, "then");
       node.alternative = single(node, place, "else");
     }
+  }
+
+  /// A long list is looked up; a short one is compared.
+  static void index_enum(SchemaNode& node) {
+    constexpr rapidjson::SizeType kFew = 16;
+    if (node.allowed == nullptr || node.allowed->Size() <= kFew)
+      return;
+    for (rapidjson::SizeType i = 0; i < node.allowed->Size(); ++i)
+      node.allowed_hashes.emplace_back(hash_of((*node.allowed)[i]), i);
+    std::sort(node.allowed_hashes.begin(), node.allowed_hashes.end());
   }
 
   static unsigned types(const SchemaPlace& place, const Value& type) {
@@ -435,6 +444,20 @@ class TreeBuilder {
         path.push_back({next, in_place(tree_->nodes[next])});
       }
     }
+  }
+
+  void mark_singles() {
+    std::vector<SchemaNode>& nodes = tree_->nodes;
+    for (SchemaNode& node : nodes)
+      node.single = node.never || (!node.has_members() && !node.has_items() && !node.contains &&
+                                   !node.property_names && node.dependencies.empty() &&
+                                   in_place(node).empty());
+    const auto single = [&](NodeIndex part) { return nodes[part].single; };
+    for (SchemaNode& node : nodes)
+      node.single_items =
+          (!node.items || single(*node.items)) &&
+          (!node.additional_items || single(*node.additional_items)) &&
+          std::all_of(node.tuple.begin(), node.tuple.end(), single);
   }
 
   SchemaIndex index_;

@@ -20,19 +20,32 @@ bool SchemaWalk::scalar_rules(const SchemaNode& node, const Value& value) {
       found = "the " + std::string(json::type_name(value)) + " " + found;
     good = refuse(node, "type", value, "expected " + expected + ", found " + found, expected);
   }
-  if (node.allowed != nullptr) {
-    spend(node.allowed->Size());
-    const bool found = std::any_of(node.allowed->Begin(), node.allowed->End(),
-                                   [&](const Value& word) { return json::equal(word, value); });
-    if (!found)
-      good =
-          refuse(node, "enum", value, shown(value) + " is not one of " + enum_words(*node.allowed),
-                 enum_words(*node.allowed), nearest_of(value, *node.allowed));
+  if (node.allowed != nullptr && !allowed(node, value)) {
+    good = false;
+    if (sink_ != nullptr)
+      refuse(node, "enum", value, shown(value) + " is not one of " + enum_words(*node.allowed),
+             enum_words(*node.allowed), nearest_of(value, *node.allowed));
   }
   if (node.constant != nullptr && !json::equal(*node.constant, value))
     good = refuse(node, "const", value, shown(value) + " is not " + shown(*node.constant),
                   shown(*node.constant));
   return good;
+}
+
+bool SchemaWalk::allowed(const SchemaNode& node, const Value& value) {
+  if (node.allowed_hashes.empty())
+    return std::any_of(node.allowed->Begin(), node.allowed->End(),
+                       [&](const Value& word) { return json::equal(word, value); });
+  spend_on(value);
+  const std::uint64_t hash = hash_of(value);
+  for (auto at = std::lower_bound(node.allowed_hashes.begin(), node.allowed_hashes.end(),
+                                  std::pair(hash, rapidjson::SizeType{0}));
+       at != node.allowed_hashes.end() && at->first == hash; ++at) {
+    spend_on(value);
+    if (json::equal((*node.allowed)[at->second], value))
+      return true;
+  }
+  return false;
 }
 
 bool SchemaWalk::number_rules(const SchemaNode& node, const Value& value) {
@@ -103,20 +116,36 @@ bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {
   return good;
 }
 
+/// Equality and hashes look at all of a value.
+void SchemaWalk::spend_on(const Value& value) {
+  spend(1);
+  if (value.IsString()) {
+    spend(value.GetStringLength() / 64);
+  } else if (value.IsArray()) {
+    for (const Value& item : value.GetArray())
+      spend_on(item);
+  } else if (value.IsObject()) {
+    for (const auto& member : value.GetObject()) {
+      spend_on(member.name);
+      spend_on(member.value);
+    }
+  }
+}
+
 bool SchemaWalk::unique(const Value& array, std::size_t& second) {
+  spend_on(array);
   std::vector<std::pair<std::uint64_t, std::size_t>> hashes;
   hashes.reserve(array.Size());
   for (rapidjson::SizeType i = 0; i < array.Size(); ++i)
     hashes.emplace_back(hash_of(array[i]), i);
-  spend(array.Size());
   std::sort(hashes.begin(), hashes.end());
   second = array.Size();
   for (std::size_t begin = 0; begin < hashes.size(); ++begin) {
     for (std::size_t other = begin + 1;
          other < hashes.size() && hashes[other].first == hashes[begin].first; ++other) {
-      spend(1);
       const auto left = static_cast<rapidjson::SizeType>(hashes[begin].second);
       const auto right = static_cast<rapidjson::SizeType>(hashes[other].second);
+      spend_on(array[left]);
       if (json::equal(array[left], array[right])) {
         second = std::min(second, hashes[other].second);
         break;
@@ -146,6 +175,8 @@ bool SchemaWalk::array_rules(const SchemaNode& node, const Value& value) {
     good = refuse(node, "uniqueItems", item, shown(item) + " is there twice", "different items");
     path_.pop_back();
   }
+  if (node.single_items && node.has_items())
+    good &= item_parts(node, value);
   return good;
 }
 
@@ -167,7 +198,9 @@ bool SchemaWalk::object_size(const SchemaNode& node, const Value& value) {
 
 bool SchemaWalk::needed_members(const SchemaNode& node, const Value& value) {
   bool good = true;
-  spend(node.required.size());
+  // Each name is looked for among all members.
+  constexpr std::size_t kCompared = 16;
+  spend((node.required.size() + 2 * node.needs.size()) * (1 + value.MemberCount() / kCompared));
   for (const std::string& name : node.required)
     if (json::child(value, name) == nullptr)
       good = refuse(node, "required", value, "the member " + shown_name(name) + " is missing",

@@ -40,6 +40,8 @@ struct SchemaNode {
   // What a value has to be by itself. Values point into the documents of the tree.
   std::optional<unsigned> types;
   const Value* allowed = nullptr;   ///< `enum`
+  std::vector<std::pair<std::uint64_t, rapidjson::SizeType>>
+      allowed_hashes;  ///< of a long `enum`: hash of each value and its place, sorted
   const Value* constant = nullptr;  ///< `const`
   const Value* multiple_of = nullptr;
   const Value* maximum = nullptr;
@@ -65,9 +67,10 @@ struct SchemaNode {
   std::optional<NodeIndex> additional_items;
   std::optional<NodeIndex> contains;
 
-  /// Members and dependencies are asked of our walk, not of valijson: patterns decide which members
-  /// are additional, and valijson cuts names at a NUL.
-  bool walked = false;
+  /// Nothing but rules about the value by itself: there is no structure that valijson could judge.
+  bool single = false;
+  /// The schemas of all items are `single`.
+  bool single_items = false;
 
   // What applies to the value itself.
   std::vector<NodeIndex> all_of, any_of, one_of;
@@ -76,6 +79,10 @@ struct SchemaNode {
   std::vector<std::pair<std::string, NodeIndex>> dependencies;
 
   const NodeIndex* property(std::string_view name) const;
+  bool has_members() const {
+    return !properties.empty() || !pattern_properties.empty() || additional_properties;
+  }
+  bool has_items() const { return items || !tuple.empty() || additional_items; }
 };
 
 /// `nodes[0]` is the root. Immutable once it is built.

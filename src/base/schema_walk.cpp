@@ -1,6 +1,7 @@
 #include "base/schema_walk.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/schema_words.h"
 #include "base/text.h"
@@ -11,6 +12,8 @@ namespace {
 // A validation of a wrong document keeps more than is shown, so that what is shown is the first in
 // the text; but not without bounds.
 constexpr std::size_t kMaxKept = 10'000;
+// A name may be as long as the document, and stand in every pointer below it.
+constexpr std::size_t kMaxPointerBytes = 4U << 20U;
 
 // A main thread has 8 MiB.
 constexpr std::uintptr_t kMaxStackBytes = 3U << 20U;
@@ -32,8 +35,11 @@ std::size_t deepest(const Findings& findings) {
 
 }  // namespace
 
-SchemaWalk::SchemaWalk(const SchemaTree& tree, std::size_t max_steps)
-    : tree_(tree), steps_left_(max_steps), stack_begin_(stack_pointer()) {}
+SchemaWalk::SchemaWalk(const SchemaTree& tree, std::size_t max_steps, Judge judge)
+    : tree_(tree),
+      steps_left_(max_steps),
+      stack_begin_(stack_pointer()),
+      judge_(std::move(judge)) {}
 
 void SchemaWalk::look_at_stack() const {
   const std::uintptr_t here = stack_pointer();
@@ -62,7 +68,7 @@ std::string SchemaWalk::pointer() const {
 
 bool SchemaWalk::refuse(const SchemaNode& node, std::string_view keyword, const Value& value,
                         std::string message, std::string expected, std::string suggestion) {
-  if (sink_ != nullptr && sink_->size() < kMaxKept) {
+  if (sink_ != nullptr && room()) {
     Finding finding;
     finding.rule = "schema/" + std::string(keyword);
     finding.pointer = pointer();
@@ -71,9 +77,16 @@ bool SchemaWalk::refuse(const SchemaNode& node, std::string_view keyword, const 
     finding.found = shown(value);
     finding.expected = std::move(expected);
     finding.suggestion = std::move(suggestion);
+    ++told_;
+    pointer_bytes_ += finding.pointer.size();
     sink_->push_back(std::move(finding));
   }
   return false;
+}
+
+/// The first one always has room: somebody will ask why.
+bool SchemaWalk::room() {
+  return sink_->empty() || (told_ < kMaxKept && pointer_bytes_ < kMaxPointerBytes);
 }
 
 bool SchemaWalk::holds(NodeIndex index, const Value& value) {
@@ -81,10 +94,12 @@ bool SchemaWalk::holds(NodeIndex index, const Value& value) {
   bool good = rules_hold(index, value);
   if (!good && sink_ == nullptr)
     return false;
-  if (value.IsObject() && !node.walked)
-    good &= members_and_dependencies(node, value);
-  if (value.IsArray())
-    good &= item_parts(node, value);
+  if (value.IsArray()) {
+    if (!node.single_items)
+      good &= item_parts(node, value);
+    if (node.contains)
+      good &= contains(node, value);
+  }
   return in_place(node, value) && good;
 }
 
@@ -132,13 +147,14 @@ bool SchemaWalk::object_rules(const SchemaNode& node, const Value& value) {
   good &= needed_members(node, value);
   if (node.property_names)
     good &= names(node, value);
-  if (node.walked)
-    good &= members_and_dependencies(node, value);
-  return good;
+  if (!good && sink_ == nullptr)
+    return false;
+  good &= members(node, value);
+  return dependencies(node, value) && good;
 }
 
 bool SchemaWalk::members(const SchemaNode& node, const Value& value) {
-  if (node.properties.empty() && node.pattern_properties.empty() && !node.additional_properties)
+  if (!node.has_members())
     return true;
   bool good = true;
   for (const auto& entry : value.GetObject()) {
@@ -182,6 +198,8 @@ bool SchemaWalk::member(const SchemaNode& node, std::string_view name, const Val
 }
 
 bool SchemaWalk::below(Step step, NodeIndex node, const Value& value) {
+  if (judge_ && !tree_.nodes[node].single)
+    return judge_(node, value);
   path_.push_back(step);
   const bool good = holds(node, value);
   path_.pop_back();
@@ -198,14 +216,14 @@ bool SchemaWalk::item_parts(const SchemaNode& node, const Value& value) {
     else if (node.additional_items)
       good &= below(std::size_t{i}, *node.additional_items, value[i]);
   }
-  if (node.contains) {
-    const bool found = std::any_of(value.Begin(), value.End(), [&](const Value& item) {
-      return quietly(*node.contains, item);
-    });
-    if (!found)
-      good = refuse(node, "contains", value, "no item is what one of them has to be");
-  }
   return good;
+}
+
+bool SchemaWalk::contains(const SchemaNode& node, const Value& value) {
+  const bool found = std::any_of(value.Begin(), value.End(), [&](const Value& item) {
+    return quietly(*node.contains, item);
+  });
+  return found || refuse(node, "contains", value, "no item is what one of them has to be");
 }
 
 /// Asks without noting reasons.
@@ -235,16 +253,11 @@ bool SchemaWalk::in_place(const SchemaNode& node, const Value& value) {
   return good;
 }
 
-bool SchemaWalk::members_and_dependencies(const SchemaNode& node, const Value& value) {
-  const bool good = members(node, value);
-  return dependencies(node, value) && good;
-}
-
 bool SchemaWalk::dependencies(const SchemaNode& node, const Value& value) {
   bool good = true;
   for (const auto& [name, schema] : node.dependencies)
     if (json::child(value, name) != nullptr)
-      good &= holds(schema, value);
+      good &= judge_ ? judge_(schema, value) : holds(schema, value);
   return good;
 }
 
@@ -274,9 +287,11 @@ bool SchemaWalk::one_of(const SchemaNode& node, const Value& value) {
 
 std::vector<Findings> SchemaWalk::branches(const std::vector<NodeIndex>& nodes,
                                            const Value& value) {
+  // More branches than anybody reads about.
+  constexpr std::size_t kMostBranches = 64;
   std::vector<Findings> out;
   Findings* const sink = sink_;
-  for (const NodeIndex node : nodes) {
+  for (const NodeIndex node : std::span(nodes).first(std::min(nodes.size(), kMostBranches))) {
     Findings findings;
     sink_ = &findings;
     holds(node, value);

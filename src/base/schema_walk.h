@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -18,17 +19,22 @@ struct SchemaExhausted {
 };
 
 /// Applies a compiled schema to a value. Without a sink it only says yes or no, with one it says
-/// what is wrong. valijson judges documents and asks this walk about single values (`rules_hold`);
-/// the walk as a whole explains what valijson found invalid.
+/// what is wrong. valijson judges documents and asks this walk what a node demands by itself
+/// (`rules_hold`); the walk as a whole explains what valijson found invalid.
 class SchemaWalk {
  public:
+  /// The judge of schemas that have a structure.
+  using Judge = std::function<bool(NodeIndex, const Value&)>;
+
   /// Made on the stack where a validation begins: it counts how deep the stack grows from there.
-  SchemaWalk(const SchemaTree& tree, std::size_t max_steps);
+  /// Without a judge the walk judges everything by itself.
+  SchemaWalk(const SchemaTree& tree, std::size_t max_steps, Judge judge = {});
 
   /// Everything about the value: its rules and its parts. Errors are thrown as SchemaExhausted.
   bool holds(NodeIndex index, const Value& value);
-  /// Only what valijson is not asked: the rules about the value by itself, and the parts that
-  /// valijson gets wrong (`patternProperties`, `propertyNames`).
+  /// Only what valijson is not asked: the rules about the value by itself; which schemas apply to
+  /// which members (valijson searches them name by name and cuts names at a NUL), each of them
+  /// handed to the judge again; and items that are single values.
   bool rules_hold(NodeIndex index, const Value& value);
   /// As `holds`, but with the reasons.
   Findings reasons(NodeIndex node, const Value& value);
@@ -49,10 +55,11 @@ class SchemaWalk {
   bool needed_members(const SchemaNode& node, const Value& value);
   bool names(const SchemaNode& node, const Value& value);
   bool members(const SchemaNode& node, const Value& value);
-  bool members_and_dependencies(const SchemaNode& node, const Value& value);
   bool dependencies(const SchemaNode& node, const Value& value);
   bool member(const SchemaNode& node, std::string_view name, const Value& value);
   bool item_parts(const SchemaNode& node, const Value& value);
+  bool contains(const SchemaNode& node, const Value& value);
+  bool allowed(const SchemaNode& node, const Value& value);
   bool in_place(const SchemaNode& node, const Value& value);
   bool any_of(const SchemaNode& node, const Value& value);
   bool one_of(const SchemaNode& node, const Value& value);
@@ -63,6 +70,7 @@ class SchemaWalk {
                  const std::vector<NodeIndex>& nodes);
   bool matches(const Pattern& pattern, std::string_view text);
   bool unique(const Value& array, std::size_t& second);
+  void spend_on(const Value& value);
 
   bool refuse(const SchemaNode& node, std::string_view keyword, const Value& value,
               std::string message, std::string expected = {}, std::string suggestion = {});
@@ -71,7 +79,11 @@ class SchemaWalk {
   const SchemaTree& tree_;
   std::size_t steps_left_;
   std::uintptr_t stack_begin_;
+  Judge judge_;
   Findings* sink_ = nullptr;
+  bool room();
+  std::size_t told_ = 0;           ///< findings, those of branches that were dropped included
+  std::size_t pointer_bytes_ = 0;  ///< of all of them
   std::vector<Step> path_;
 };
 

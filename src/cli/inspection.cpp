@@ -42,20 +42,53 @@ void Inspection::judge(const FileName& name, std::string text, const Catalog::Ma
     return;
   }
   ++report_.checked;
-  const std::string copy = rules_.keep_text ? text : std::string();
-  Verdict verdict = baton::judge(match, name.path, std::move(text), *schemas_, rules_.load);
-  FlowDocuments& flow = flows_[{name.root, match.flow}];
-  flow.entry = match.entry;
+  pending_.push_back({match, name, report_.files.size(), {}, {}});
+  report_.files.push_back({.path = name.shown,
+                           .kind = std::string(match.entry->dialect->name) + "/" + kind.kind});
+  const std::size_t bytes = text.size();
+  parallel_.add(bytes, [&pending = pending_.back(), text = std::move(text),
+                        schema = schemas_->of(kind), rules = rules_]() mutable {
+    try {
+      if (rules.keep_text)
+        pending.text = text;
+      pending.verdict = baton::judge(pending.match, pending.name.path, std::move(text), schema,
+                                     rules.load);
+    } catch (const std::exception& error) {
+      pending.verdict = tl::unexpected(std::string(error.what()));
+    }
+    if (pending.verdict && pending.verdict->findings.empty())
+      pending.text.clear();
+  });
+}
+
+void Inspection::finish() {
+  parallel_.finish();
+  for (Pending& pending : pending_)
+    settle(pending);
+  pending_.clear();
+}
+
+void Inspection::settle(Pending& pending) {
+  Inspected& file = report_.files[pending.result];
+  if (!pending.verdict) {
+    code_ = graver(code_, ExitCode::unreachable);
+    complain(printable(file.path) + ": this should not happen: " +
+             printable(pending.verdict.error()) + "; please report it");
+    return;
+  }
+  Verdict& verdict = *pending.verdict;
+  FlowDocuments& flow = flows_[{pending.name.root, pending.match.flow}];
+  flow.entry = pending.match.entry;
   if (verdict.accepted()) {
-    flow.result[name.path] = report_.files.size();
-    flow.docs[name.path] = Accepted{verdict.document, kind.kind, match.part, 0, {}, true};
+    flow.result[pending.name.path] = pending.result;
+    flow.docs[pending.name.path] =
+        Accepted{verdict.document, pending.match.kind->kind, pending.match.part, 0, {}, true};
   } else {
     flow.broken = true;
   }
-  add({.path = name.shown,
-       .kind = std::string(match.entry->dialect->name) + "/" + kind.kind,
-       .findings = std::move(verdict.findings),
-       .text = copy});
+  count(verdict.findings);
+  file.findings = std::move(verdict.findings);
+  file.text = std::move(pending.text);
 }
 
 void Inspection::skip(const std::string& path) {

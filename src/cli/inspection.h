@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "app/report.h"
 #include "base/document.h"
 #include "cli/exit_code.h"
+#include "cli/parallel.h"
 #include "core/catalog.h"
 #include "core/ports.h"
 
@@ -48,6 +50,8 @@ class Inspection {
   void unreadable(const std::string& path, const Error& error);
   /// A file that is wrong as a whole.
   void refuse(const std::string& path, Finding finding);
+  /// Waits for the verdicts. Nothing is known of texts that were handed in before.
+  void finish();
   /// The rules across documents, of all flows that were judged without an error.
   void check_flows();
   /// What can be doubted about the schemas that were used, those of this binary aside. `shown` is
@@ -64,8 +68,17 @@ class Inspection {
     std::map<std::string, std::size_t> result;  ///< by path: place in the report
     bool broken = false;
   };
+  /// A text on its way through `parallel_`: judged by then, or the reason why not.
+  struct Pending {
+    Catalog::Match match;
+    FileName name;
+    std::size_t result = 0;  ///< place in the report
+    std::string text;        ///< to show the lines of findings
+    tl::expected<Verdict, std::string> verdict;
+  };
   bool usable(const std::string& path, const std::string& schema);
   void add(Inspected file);
+  void settle(Pending& pending);
   void count(const Findings& findings);
 
   std::shared_ptr<Schemas> schemas_;
@@ -74,6 +87,8 @@ class Inspection {
   std::set<std::string> used_;  ///< schemas
   std::map<std::pair<std::string, FlowId>, FlowDocuments> flows_;  ///< by root
   ExitCode code_ = ExitCode::fine;
+  std::deque<Pending> pending_;  ///< in the order of the files; never moved while `parallel_` works
+  Parallel parallel_;            ///< the last member: it is the first to end
 };
 
 /// A dialect of one kind of files and no rules: for --schema.

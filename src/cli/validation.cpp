@@ -59,6 +59,7 @@ Result<Inspection> Validation::all() {
   if (!request_.staged)
     for (const std::string& path : request_.paths)
       named(path, inspection);
+  inspection.finish();
   if (across_)
     inspection.check_flows();
   inspection.doubt_schemas([this](const std::string& name) { return shown_schema(name); });

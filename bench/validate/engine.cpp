@@ -1,0 +1,112 @@
+// What one document costs inside the process: the engine that `baton validate` and the daemon share, step by
+// step, and RapidJSON's own validator over the same documents as the lower bound (it knows no formats, no
+// drafts but 4, and is not safe). Rounds in turns, medians. usage: validate_engine SCHEMA FILE...
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document.h"
+#include "base/json.h"
+#include "base/parse.h"
+#include "base/schema.h"
+
+#include <rapidjson/schema.h>
+
+namespace {
+
+using namespace baton;
+
+std::string read(const char* path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+struct Row {
+  std::string_view name;
+  std::function<bool(const std::string&)> judge;  ///< of one text; true: it is valid
+  std::vector<double> rounds;                     ///< µs per document
+};
+
+double measured(const Row& row, const std::vector<std::string>& texts) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (const std::string& text : texts) {
+    if (!row.judge(text)) {
+      std::fprintf(stderr, "%s: a document is not valid\n", std::string(row.name).c_str());
+      std::exit(1);
+    }
+  }
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+  return took.count() / static_cast<double>(texts.size());
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count < 3) {
+    std::fputs("usage: validate_engine SCHEMA FILE...\n", stderr);
+    return 2;
+  }
+  const std::string schema_text = read(arguments[1]);
+  std::vector<std::string> texts;
+  std::size_t bytes = 0;
+  for (int i = 2; i < count; ++i) {
+    texts.push_back(read(arguments[i]));
+    bytes += texts.back().size();
+  }
+  const SchemaFetch none = [](std::string_view) { return fail(Errc::not_found, "none"); };
+  const auto schema = compile_schema(schema_text, "schema.json", none);
+  const auto schema_value = parse_json(schema_text);
+  if (!schema || !schema_value)
+    return 1;
+  const rapidjson::SchemaDocument bound(**schema_value);
+  std::vector<std::shared_ptr<const Document>> loaded;
+  for (const std::string& text : texts)
+    if (auto document = load_document(text, Format::json))
+      loaded.push_back(*document);
+  if (loaded.size() != texts.size())
+    return 1;
+
+  std::size_t next = 0;
+  std::vector<Row> rows = {
+      {"load and check", [&](const std::string& text) {
+         const auto document = load_document(text, Format::json);
+         return document && (*schema)->check(**document).empty();
+       }, {}},
+      {"load", [](const std::string& text) { return load_document(text, Format::json).has_value(); },
+       {}},
+      {"check", [&](const std::string&) {
+         return (*schema)->check(*loaded[next++ % loaded.size()]).empty();
+       }, {}},
+      {"RapidJSON alone", [&](const std::string& text) {
+         rapidjson::Document document;
+         document.Parse(text.data(), text.size());
+         rapidjson::SchemaValidator validator(bound);
+         return !document.HasParseError() && document.Accept(validator);
+       }, {}},
+      {"compile the schema", [&](const std::string&) {
+         return compile_schema(schema_text, "schema.json", none).has_value();
+       }, {}},
+  };
+  constexpr int kRounds = 15;
+  for (int round = 0; round < kRounds; ++round)
+    for (Row& row : rows)
+      row.rounds.push_back(measured(row, texts));
+  std::printf("%zu documents of %zu bytes on average, medians of %d rounds\n", texts.size(),
+              bytes / texts.size(), kRounds);
+  for (const Row& row : rows)
+    std::printf("%-20s %9.1f us   least %9.1f us\n", std::string(row.name).c_str(),
+                median(row.rounds), *std::min_element(row.rounds.begin(), row.rounds.end()));
+  return 0;
+}
