@@ -1,6 +1,7 @@
-// What one document costs inside the process: the engine that `baton validate` and the daemon share, step by
-// step, and RapidJSON's own validator over the same documents as the lower bound (it knows no formats, no
-// drafts but 4, and is not safe). Rounds in turns, medians. usage: validate_engine SCHEMA FILE...
+// What one document costs inside the process: the engine that `baton validate` and the daemon
+// share, step by step, and RapidJSON's own validator over the same documents as the lower bound (it
+// knows no formats, no drafts but 4, and is not safe). Rounds in turns, medians. usage:
+// validate_engine SCHEMA FILE...
 
 #include <algorithm>
 #include <chrono>
@@ -12,12 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#include <rapidjson/schema.h>
+
 #include "base/document.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "base/schema.h"
-
-#include <rapidjson/schema.h>
 
 namespace {
 
@@ -80,24 +81,33 @@ int main(int count, char** arguments) {
 
   std::size_t next = 0;
   std::vector<Row> rows = {
-      {"load and check", [&](const std::string& text) {
+      {"load and check",
+       [&](const std::string& text) {
          const auto document = load_document(text, Format::json);
          return document && (*schema)->check(**document).empty();
-       }, {}},
-      {"load", [](const std::string& text) { return load_document(text, Format::json).has_value(); },
+       },
        {}},
-      {"check", [&](const std::string&) {
+      {"load",
+       [](const std::string& text) { return load_document(text, Format::json).has_value(); },
+       {}},
+      {"check",
+       [&](const std::string&) {
          return (*schema)->check(*loaded[next++ % loaded.size()]).empty();
-       }, {}},
-      {"RapidJSON alone", [&](const std::string& text) {
+       },
+       {}},
+      {"RapidJSON alone",
+       [&](const std::string& text) {
          rapidjson::Document document;
          document.Parse(text.data(), text.size());
          rapidjson::SchemaValidator validator(bound);
          return !document.HasParseError() && document.Accept(validator);
-       }, {}},
-      {"compile the schema", [&](const std::string&) {
+       },
+       {}},
+      {"compile the schema",
+       [&](const std::string&) {
          return compile_schema(schema_text, "schema.json", none).has_value();
-       }, {}},
+       },
+       {}},
   };
   constexpr int kRounds = 15;
   for (int round = 0; round < kRounds; ++round)

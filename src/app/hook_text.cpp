@@ -56,8 +56,8 @@ std::string interpreter(std::string_view hook) {
 }
 
 bool is_shell(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kShells = {"sh",   "bash", "dash", "ash",
-                                                       "ksh",  "mksh", "zsh"};
+  constexpr std::array<std::string_view, 7> kShells = {"sh",  "bash", "dash", "ash",
+                                                       "ksh", "mksh", "zsh"};
   return std::find(kShells.begin(), kShells.end(), name) != kShells.end();
 }
 

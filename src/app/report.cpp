@@ -21,8 +21,9 @@ FindingCount count_of(const Report& report) {
 }
 
 std::string sentence(const Finding& finding) {
-  return finding.suggestion.empty() ? finding.message
-                                    : finding.message + "; did you mean " + finding.suggestion + "?";
+  return finding.suggestion.empty()
+             ? finding.message
+             : finding.message + "; did you mean " + finding.suggestion + "?";
 }
 
 std::string path_text(const std::string& path) {

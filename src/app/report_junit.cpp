@@ -37,8 +37,7 @@ std::string xml(const std::string& text) {
 enum class Outcome { passed, failure, error };
 
 bool hinders(const Finding& finding) {
-  return finding.severity == Severity::error &&
-         (finding.rule == "json" || finding.rule == "file");
+  return finding.severity == Severity::error && (finding.rule == "json" || finding.rule == "file");
 }
 
 Outcome outcome_of(const Inspected& file) {
@@ -54,8 +53,8 @@ std::string all_lines(const Inspected& file) {
     text += xml(file.path) + ":" + std::to_string(finding.span.begin.line) + ":" +
             std::to_string(finding.span.begin.column) + ": " +
             (finding.severity == Severity::error ? "error" : "warning") + ": " +
-            (finding.pointer.empty() ? "" : xml(finding.pointer) + ": ") +
-            xml(sentence(finding)) + " [" + xml(finding.rule) + "]\n";
+            (finding.pointer.empty() ? "" : xml(finding.pointer) + ": ") + xml(sentence(finding)) +
+            " [" + xml(finding.rule) + "]\n";
   return text;
 }
 
@@ -87,12 +86,11 @@ std::string report_junit(const Report& report) {
     failures += outcome_of(file) == Outcome::failure ? 1U : 0U;
     errors += outcome_of(file) == Outcome::error ? 1U : 0U;
   }
-  const std::string counts = "name=\"baton validate\" tests=\"" +
-                             std::to_string(report.files.size()) + "\" failures=\"" +
-                             std::to_string(failures) + "\" errors=\"" + std::to_string(errors) +
-                             "\"";
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " + counts +
-         ">\n  <testsuite " + counts + ">\n" + cases + "  </testsuite>\n</testsuites>\n";
+  const std::string counts =
+      "name=\"baton validate\" tests=\"" + std::to_string(report.files.size()) + "\" failures=\"" +
+      std::to_string(failures) + "\" errors=\"" + std::to_string(errors) + "\"";
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " + counts + ">\n  <testsuite " +
+         counts + ">\n" + cases + "  </testsuite>\n</testsuites>\n";
 }
 
 }  // namespace baton

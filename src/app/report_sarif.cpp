@@ -47,8 +47,8 @@ Json region_of(const Span& span) {
 /// What stays the same when lines move and values change, so that a finding keeps its identity:
 /// where it is and what rule says so. `same` tells several of one place and rule apart.
 std::string fingerprint(const std::string& path, const Finding& finding, std::size_t same) {
-  return hex(digest_of(path + '\n' + finding.pointer + '\n' + finding.rule + '\n' +
-                       std::to_string(same)));
+  return hex(
+      digest_of(path + '\n' + finding.pointer + '\n' + finding.rule + '\n' + std::to_string(same)));
 }
 
 Json result_of(const std::string& path, const Finding& finding, std::size_t same) {
@@ -56,8 +56,8 @@ Json result_of(const std::string& path, const Finding& finding, std::size_t same
       {{"physicalLocation",
         Json::object({{"artifactLocation", Json::object({{"uri", uri_of(path)}})},
                       {"region", region_of(finding.span)}})},
-       {"logicalLocations", Json::array({Json::object({{"fullyQualifiedName",
-                                                        "#" + finding.pointer}})})}});
+       {"logicalLocations",
+        Json::array({Json::object({{"fullyQualifiedName", "#" + finding.pointer}})})}});
   return Json::object(
       {{"ruleId", finding.rule},
        {"level", finding.severity == Severity::error ? "error" : "warning"},

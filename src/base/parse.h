@@ -23,7 +23,7 @@ struct ParseFault {
 struct ParsedValue {
   Json value;
   std::size_t values = 0;  ///< how many it consists of, as LoadLimits counts them
-  std::size_t end = 0;  ///< just behind the value
+  std::size_t end = 0;     ///< just behind the value
 };
 
 /// Parses the value that begins at `from`; what follows it is not looked at. `text` has passed

@@ -449,15 +449,14 @@ class TreeBuilder {
   void mark_singles() {
     std::vector<SchemaNode>& nodes = tree_->nodes;
     for (SchemaNode& node : nodes)
-      node.single = node.never || (!node.has_members() && !node.has_items() && !node.contains &&
-                                   !node.property_names && node.dependencies.empty() &&
-                                   in_place(node).empty());
+      node.single = node.never ||
+                    (!node.has_members() && !node.has_items() && !node.contains &&
+                     !node.property_names && node.dependencies.empty() && in_place(node).empty());
     const auto single = [&](NodeIndex part) { return nodes[part].single; };
     for (SchemaNode& node : nodes)
-      node.single_items =
-          (!node.items || single(*node.items)) &&
-          (!node.additional_items || single(*node.additional_items)) &&
-          std::all_of(node.tuple.begin(), node.tuple.end(), single);
+      node.single_items = (!node.items || single(*node.items)) &&
+                          (!node.additional_items || single(*node.additional_items)) &&
+                          std::all_of(node.tuple.begin(), node.tuple.end(), single);
   }
 
   SchemaIndex index_;

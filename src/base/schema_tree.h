@@ -39,9 +39,9 @@ struct SchemaNode {
 
   // What a value has to be by itself. Values point into the documents of the tree.
   std::optional<unsigned> types;
-  const Value* allowed = nullptr;   ///< `enum`
+  const Value* allowed = nullptr;  ///< `enum`
   std::vector<std::pair<std::uint64_t, rapidjson::SizeType>>
-      allowed_hashes;  ///< of a long `enum`: hash of each value and its place, sorted
+      allowed_hashes;               ///< of a long `enum`: hash of each value and its place, sorted
   const Value* constant = nullptr;  ///< `const`
   const Value* multiple_of = nullptr;
   const Value* maximum = nullptr;

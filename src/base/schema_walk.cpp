@@ -220,9 +220,8 @@ bool SchemaWalk::item_parts(const SchemaNode& node, const Value& value) {
 }
 
 bool SchemaWalk::contains(const SchemaNode& node, const Value& value) {
-  const bool found = std::any_of(value.Begin(), value.End(), [&](const Value& item) {
-    return quietly(*node.contains, item);
-  });
+  const bool found = std::any_of(value.Begin(), value.End(),
+                                 [&](const Value& item) { return quietly(*node.contains, item); });
   return found || refuse(node, "contains", value, "no item is what one of them has to be");
 }
 

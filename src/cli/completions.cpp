@@ -62,7 +62,8 @@ std::string zsh() {
       "  local -a commands\n"
       "  commands=(\n";
   for (const Command& command : commands())
-    text += "    " + shell_quoted(std::string(command.name) + ":" + std::string(command.summary)) + "\n";
+    text += "    " + shell_quoted(std::string(command.name) + ":" + std::string(command.summary)) +
+            "\n";
   return text +
          "  )\n"
          "  if ((CURRENT == 2)); then\n"

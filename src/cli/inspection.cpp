@@ -43,16 +43,16 @@ void Inspection::judge(const FileName& name, std::string text, const Catalog::Ma
   }
   ++report_.checked;
   pending_.push_back({match, name, report_.files.size(), {}, {}});
-  report_.files.push_back({.path = name.shown,
-                           .kind = std::string(match.entry->dialect->name) + "/" + kind.kind});
+  report_.files.push_back(
+      {.path = name.shown, .kind = std::string(match.entry->dialect->name) + "/" + kind.kind});
   const std::size_t bytes = text.size();
   parallel_.add(bytes, [&pending = pending_.back(), text = std::move(text),
                         schema = schemas_->of(kind), rules = rules_]() mutable {
     try {
       if (rules.keep_text)
         pending.text = text;
-      pending.verdict = baton::judge(pending.match, pending.name.path, std::move(text), schema,
-                                     rules.load);
+      pending.verdict =
+          baton::judge(pending.match, pending.name.path, std::move(text), schema, rules.load);
     } catch (const std::exception& error) {
       pending.verdict = tl::unexpected(std::string(error.what()));
     }
@@ -144,11 +144,10 @@ void Inspection::check_flows() {
   }
 }
 
-void Inspection::doubt_schemas(
-    const std::function<std::string(const std::string& schema)>& shown) {
+void Inspection::doubt_schemas(const std::function<std::string(const std::string& schema)>& shown) {
   for (const std::string& name : used_) {
-    const auto schema = is_embedded(name) ? Result<std::shared_ptr<const Schema>>(nullptr)
-                                          : schemas_->get(name);
+    const auto schema =
+        is_embedded(name) ? Result<std::shared_ptr<const Schema>>(nullptr) : schemas_->get(name);
     if (!schema || *schema == nullptr || (*schema)->lint().empty())
       continue;
     Findings doubts = (*schema)->lint();

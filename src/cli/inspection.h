@@ -84,7 +84,7 @@ class Inspection {
   std::shared_ptr<Schemas> schemas_;
   Rules rules_;
   Report report_;
-  std::set<std::string> used_;  ///< schemas
+  std::set<std::string> used_;                                     ///< schemas
   std::map<std::pair<std::string, FlowId>, FlowDocuments> flows_;  ///< by root
   ExitCode code_ = ExitCode::fine;
   std::deque<Pending> pending_;  ///< in the order of the files; never moved while `parallel_` works

@@ -26,8 +26,8 @@ Result<std::string> mapped(const SchemaMap& map, std::string_view uri) {
 
 /// A prefix ends where a name ends: `https://a/b` is none of `https://a/bc`.
 bool fits(const SchemaMap& map, std::string_view uri) {
-  return uri.starts_with(map.prefix) && (map.prefix.ends_with('/') || uri == map.prefix ||
-                                         uri[map.prefix.size()] == '/');
+  return uri.starts_with(map.prefix) &&
+         (map.prefix.ends_with('/') || uri == map.prefix || uri[map.prefix.size()] == '/');
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ Result<SchemaMap> parse_schema_map(const std::string& text) {
 }
 
 SchemaFetch mapped_schemas(std::vector<SchemaMap> maps, SchemaFetch other) {
-  return [maps = std::move(maps), other = std::move(other)](
-             std::string_view uri) -> Result<std::string> {
+  return [maps = std::move(maps),
+          other = std::move(other)](std::string_view uri) -> Result<std::string> {
     const SchemaMap* best = nullptr;
     for (const SchemaMap& map : maps)
       if (fits(map, uri) && (best == nullptr || map.prefix.size() > best->prefix.size()))

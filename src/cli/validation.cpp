@@ -132,8 +132,7 @@ void Validation::named(const std::string& path, Inspection& inspection) {
     return;
   }
   const auto real = real_path(path);
-  const std::string relative =
-      real ? below(context_.root(), *real).value_or("") : std::string();
+  const std::string relative = real ? below(context_.root(), *real).value_or("") : std::string();
   const auto found = match(path, relative);
   auto text = read_file(path, request_.rules.load.max_bytes);
   if (!text)
@@ -184,11 +183,11 @@ void Validation::folder(const std::string& path, Inspection& inspection) {
     return (fs::path(path) / name).lexically_normal().string();
   };
   std::set<std::string> names;
-  const auto walked = walk_files(
-      (*root)->fd(), "", kMaxDepth, [&](std::string name) { names.insert(std::move(name)); },
-      [&](const std::string& closed, const Error& why) {
-        inspection.unreadable(shown(closed), why);
-      });
+  const auto walked = walk_files((*root)->fd(), "", kMaxDepth,
+                                 [&](std::string name) { names.insert(std::move(name)); },
+                                 [&](const std::string& closed, const Error& why) {
+                                   inspection.unreadable(shown(closed), why);
+                                 });
   if (!walked) {
     inspection.unreadable(path, walked.error());
     return;

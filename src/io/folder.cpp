@@ -57,10 +57,10 @@ Result<FolderNames> names_in(int folder, const std::string& where) {
   return names;
 }
 
-Result<void> walk_files(int root, const std::string& folder, unsigned depth,
-                        const std::function<void(std::string path)>& file,
-                        const std::function<void(const std::string& folder, const Error& why)>&
-                            closed) {
+Result<void> walk_files(
+    int root, const std::string& folder, unsigned depth,
+    const std::function<void(std::string path)>& file,
+    const std::function<void(const std::string& folder, const Error& why)>& closed) {
   struct Waiting {
     std::string path;
     unsigned depth;

@@ -21,9 +21,9 @@ Result<FolderNames> names_in(int folder, const std::string& where);
 /// Not recursive, so that no tree is too deep for it; holds one descriptor at a time. What vanishes
 /// meanwhile, links, other mounts and folders below that may not be read are passed over; the last
 /// are told to `closed`. A `folder` that does not exist is empty.
-Result<void> walk_files(int root, const std::string& folder, unsigned depth,
-                        const std::function<void(std::string path)>& file,
-                        const std::function<void(const std::string& folder, const Error& why)>&
-                            closed = nullptr);
+Result<void> walk_files(
+    int root, const std::string& folder, unsigned depth,
+    const std::function<void(std::string path)>& file,
+    const std::function<void(const std::string& folder, const Error& why)>& closed = nullptr);
 
 }  // namespace baton

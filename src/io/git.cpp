@@ -94,11 +94,16 @@ Result<GitRepository> GitRepository::here() {
 }
 
 Result<std::vector<StagedFile>> GitRepository::staged(const std::vector<std::string>& paths) const {
-  std::vector<std::string> words = {"--literal-pathspecs", "diff",
-                                    "--cached",            "--raw",
-                                    "-z",                  "--no-abbrev",
-                                    "--no-renames",        "--no-relative",
-                                    "--no-ext-diff",       "--ignore-submodules=all",
+  std::vector<std::string> words = {"--literal-pathspecs",
+                                    "diff",
+                                    "--cached",
+                                    "--raw",
+                                    "-z",
+                                    "--no-abbrev",
+                                    "--no-renames",
+                                    "--no-relative",
+                                    "--no-ext-diff",
+                                    "--ignore-submodules=all",
                                     "--"};
   words.insert(words.end(), paths.begin(), paths.end());
   auto raw = git(std::move(words), "", kMaxList);

@@ -12,8 +12,8 @@ namespace baton {
 
 /// One file that the next commit adds or changes, as it stands in the index.
 struct StagedFile {
-  std::string path;  ///< below the top of the work tree; any bytes but NUL
-  std::string blob;  ///< the id of its content
+  std::string path;     ///< below the top of the work tree; any bytes but NUL
+  std::string blob;     ///< the id of its content
   bool regular = true;  ///< else a symbolic link
   bool operator==(const StagedFile&) const = default;
 };

@@ -74,7 +74,7 @@ inline constexpr const char* kRunIdVariable = "BATON_RUN_ID";
 inline constexpr const char* kCauseExit =
     "exit";  ///< the agent ended by itself, or by a foreign signal
 inline constexpr const char* kCauseExecFailed = "exec_failed";  ///< its program was never entered
-inline constexpr const char* kCauseBeforeFailed = "before_failed";    ///< `before` did not end with 0
+inline constexpr const char* kCauseBeforeFailed = "before_failed";  ///< `before` did not end with 0
 inline constexpr const char* kCauseBeforeTimeout = "before_timeout";  ///< it took too long
 inline constexpr const char* kCauseWallLimit = "wall_limit";
 inline constexpr const char* kCauseIdleLimit = "idle_limit";

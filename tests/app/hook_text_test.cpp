@@ -56,7 +56,10 @@ TEST_CASE("adding twice is adding once, and a new command takes the place of the
 TEST_CASE("a hook that is no shell script is left alone") {
   for (const std::string& hook :
        {std::string("#!/usr/bin/env python3\nprint()\n"), std::string("#!/usr/bin/perl\n"),
-        std::string("\x7f" "ELF\0\1", 6), std::string("#!\n"), std::string("#!/usr/bin/env\n")}) {
+        std::string("\x7f"
+                    "ELF\0\1",
+                    6),
+        std::string("#!\n"), std::string("#!/usr/bin/env\n")}) {
     CAPTURE(hook);
     const auto with = with_part(hook, "baton");
     REQUIRE_FALSE(with.has_value());

@@ -60,8 +60,7 @@ TEST_CASE("SARIF names every rule once and places each result") {
   CHECK(json::at(*json, "/runs/0/tool/driver/rules")->Size() == 2);
   CHECK(json::at(*json, "/runs/0/results")->Size() == 3);
   CHECK(text_at(json, "/runs/0/results/1/ruleId") == "schema/enum");
-  const Value& region =
-      *json::at(*json, "/runs/0/results/1/locations/0/physicalLocation/region");
+  const Value& region = *json::at(*json, "/runs/0/results/1/locations/0/physicalLocation/region");
   CHECK(json::integer(region, "startLine") == 4);
   CHECK(json::integer(region, "startColumn") == 5);
   CHECK(json::integer(region, "endColumn") == 11);
@@ -87,8 +86,8 @@ TEST_CASE("a path in SARIF is a URI reference") {
     std::string uri;
   };
   for (const Row& row : {Row{"a b/c.json", "a%20b/c.json"}, Row{"c:d.json", "c%3Ad.json"},
-                         Row{"/abs/x.json", "file:///abs/x.json"}, Row{"\xFF#?.json", "%FF%23%3F.json"},
-                         Row{"100%.json", "100%25.json"}}) {
+                         Row{"/abs/x.json", "file:///abs/x.json"},
+                         Row{"\xFF#?.json", "%FF%23%3F.json"}, Row{"100%.json", "100%25.json"}}) {
     CAPTURE(row.path);
     const Json json = parsed(report_sarif(one(row.path, {finding("json", "x", 1, 1)}), "1"));
     CHECK(text_at(json, "/runs/0/results/0/locations/0/physicalLocation/artifactLocation/uri") ==
@@ -108,7 +107,8 @@ TEST_CASE("JUnit: wrong is a failure, unreadable an error, a warning passes") {
   CHECK(has(xml, "tests=\"5\" failures=\"1\" errors=\"2\""));
   CHECK(has(xml, "<testcase classname=\"rules/t\" name=\"good.json\"/>"));
   CHECK(has(xml, "<system-out>warned.json:1:1: warning: /status: mark [json]"));
-  CHECK(has(xml, "<failure message=\"no\" type=\"schema/enum\">wrong.json:2:3: error: /status: no"));
+  CHECK(
+      has(xml, "<failure message=\"no\" type=\"schema/enum\">wrong.json:2:3: error: /status: no"));
   CHECK(has(xml, "<error message=\"torn\" type=\"json\">"));
   CHECK(has(xml, "<error message=\"gone\" type=\"file\">"));
 }
@@ -121,9 +121,11 @@ TEST_CASE("JUnit escapes what XML takes for markup or cannot hold") {
 }
 
 TEST_CASE("GitHub: a finding is a workflow command with its place") {
-  const std::string text = report_github(one("a,b:c.json", {finding("schema/enum", "50% no", 2, 3)}));
-  CHECK(text.starts_with("::error file=a%2Cb%3Ac.json,line=2,col=3,endColumn=9,"
-                         "title=schema/enum::/status: 50%25 no\n"));
+  const std::string text =
+      report_github(one("a,b:c.json", {finding("schema/enum", "50% no", 2, 3)}));
+  CHECK(
+      text.starts_with("::error file=a%2Cb%3Ac.json,line=2,col=3,endColumn=9,"
+                       "title=schema/enum::/status: 50%25 no\n"));
   CHECK(has(text, "- a,b:c.json:2:3: error: /status: 50% no [schema/enum]\n"));
 }
 
@@ -132,7 +134,8 @@ TEST_CASE("GitHub: nothing in a file's name or text becomes a command of its own
       one("::add-mask::x\n::stop", {finding("json", "##[add-matcher]x ##[group]y", 1, 1)});
   for (const std::string& line : split(report_github(report), '\n')) {
     CAPTURE(line);
-    CHECK((line.empty() || line.starts_with("::error file=%3A%3Aadd-mask") || line.starts_with("- ")));
+    CHECK((line.empty() || line.starts_with("::error file=%3A%3Aadd-mask") ||
+           line.starts_with("- ")));
     CHECK_FALSE(has(line, "##["));
   }
 }

@@ -219,9 +219,11 @@ TEST_CASE("a bad schema is refused with its place") {
       const Row& row : {
           Row{"{", "test.json:1:2",
               "the text ends in the middle of an object that begins in line 1"},
-          Row{R"({"$schema":"https://json-schema.org/draft/2020-12/schema"})", "test.json",
-              "the draft \"https://json-schema.org/draft/2020-12/schema\" is not known; use "
-              "draft-07"},
+          Row{R"({"$schema":"https://json-schema.org/draft/2020-12/schema"})", "test.json:1:12",
+              "$schema is \"https://json-schema.org/draft/2020-12/schema\", which is not "
+              "supported; "
+              "draft-04, draft-06 and draft-07 are, such as "
+              "\"http://json-schema.org/draft-07/schema#\""},
           Row{"{\n \"type\": \"strng\"}", "test.json:2:10", ""},
           Row{R"({"required":true})", "test.json:1:13", ""},
           Row{R"({"minimum":"5"})", "test.json:1:12", ""},

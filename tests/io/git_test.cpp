@@ -25,8 +25,9 @@ TEST_CASE("the list of git is read whatever the names of files are") {
 }
 
 TEST_CASE("what is removed, unmerged or another repository is not in the list") {
-  const auto files = parse_staged(":100644 000000 1 0 D\0gone\0:100644 100644 1 2 U\0both\0"
-                                  ":000000 160000 0 3 A\0module\0"s);
+  const auto files = parse_staged(
+      ":100644 000000 1 0 D\0gone\0:100644 100644 1 2 U\0both\0"
+      ":000000 160000 0 3 A\0module\0"s);
   REQUIRE(files.has_value());
   CHECK(files->empty());
 }

@@ -52,7 +52,7 @@ struct Memo {
   std::uint64_t spawns = 0;
   bool refused = false;  ///< a completion came too early; a final check has to follow
   std::string final_pm;  ///< digest of pm_state when a final check was started
-  RunId word;                    ///< the project manager's run whose output holds the completion word
+  RunId word;            ///< the project manager's run whose output holds the completion word
   std::set<RunId> refused_words;  ///< those whose word came too early
   std::int64_t phase_checked = 0;
   std::string last_phase;                    ///< current_phase of the most recent start

@@ -33,7 +33,8 @@ constexpr std::array kTasks = {
     Task{kManager, "final_check",
          "Every planned group is complete. Compare the result with ALL of the original "
          "requirements. Is something missing, add groups to the plan. Is nothing missing, say so: "
-         "set the member `signal` of pm_state.json to the completion word, or end your answer with it."},
+         "set the member `signal` of pm_state.json to the completion word, or end your answer with "
+         "it."},
     Task{kManager, "stuck",
          "The group below does not get any further. Find out why, then make it smaller, clearer or "
          "different: split it, change its tasks, its order or its files. A group you take out of "
