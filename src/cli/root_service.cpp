@@ -61,6 +61,7 @@ Result<void> RootService::open(const std::string& shim, Observer& observer) {
   options.runs.path = served_.state_folder + "/runs";
   options.shim = shim;
   options.reap_others = getpid() == 1;
+  options.keep_spare = true;
   agents_ = process_agents(loop_, std::move(options), [this](RunEnded ended) {
     inputs_.emplace_back(std::move(ended));
     wake_();
