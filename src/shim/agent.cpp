@@ -101,7 +101,8 @@ void prepare(const Launch& launch, int failures) {
     leave(failures, Failure::Step::before);
   }
   constexpr std::uint64_t kMost = 2'000'000'000;  // what poll takes; the run's own limit is below
-  const int limit = launch.before_ms == 0 ? -1 : static_cast<int>(std::min(launch.before_ms, kMost));
+  const int limit =
+      launch.before_ms == 0 ? -1 : static_cast<int>(std::min(launch.before_ms, kMost));
   pollfd watched = {process, POLLIN, 0};
   int ready = 0;
   do {
@@ -112,8 +113,7 @@ void prepare(const Launch& launch, int failures) {
   if (ready == 0)
     leave(failures, Failure::Step::before_timeout);
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
   close(process);
   errno = 0;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)

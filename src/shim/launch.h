@@ -19,7 +19,7 @@ struct Launch {
   char** before = nullptr;
   const char* before_cwd = nullptr;
   std::uint64_t before_ms = 0;
-  char** env = nullptr;   ///< ends in nullptr
+  char** env = nullptr;  ///< ends in nullptr
 };
 
 /// Reads and closes the file. False when it is incomplete, damaged or of another run. The memory

@@ -26,7 +26,8 @@
 //           before_ms N | before TEXT ... | env NAME=VALUE ...
 //         A limit of 0 is no limit; `cgroup` (a cgroup v2 directory in which the shim may make its
 //         own) is optional. `before` (optional) is a program that has to end with 0 before the
-//         agent's is entered; it belongs to the agent's tree, and what it writes goes to stderr.log.
+//         agent's is entered; it belongs to the agent's tree, and what it writes goes to
+//         stderr.log.
 //
 // A shim may be started before its run is known: until the first byte its directory lies apart
 // (`.spare` in the folder of the runs), and it belongs to nobody.
@@ -36,7 +37,8 @@
 //   lock         daemon  empty
 //   prompt       daemon  what the agent gets on stdin; empty when there is no prompt
 //   .claim       daemon  "pid N", "start_ticks N", "boot_id TEXT" of the shim as lines, put
-//                        down while it waits: the claim itself needs no room then, and is never half there
+//                        down while it waits: the claim itself needs no room then, and is never
+//                        half there
 //   stdout.log, stderr.log  shim  what the agent wrote, up to the cap; then a marker line. Their
 //                        modification time is the time of the last output.
 //   agent        shim    lines as in claim, of the agent, and "session N", "cgroup PATH" (may be
@@ -81,7 +83,7 @@ inline constexpr const char* kRunIdVariable = "BATON_RUN_ID";
 inline constexpr const char* kCauseExit =
     "exit";  ///< the agent ended by itself, or by a foreign signal
 inline constexpr const char* kCauseExecFailed = "exec_failed";  ///< its program was never entered
-inline constexpr const char* kCauseBeforeFailed = "before_failed";    ///< `before` did not end with 0
+inline constexpr const char* kCauseBeforeFailed = "before_failed";  ///< `before` did not end with 0
 inline constexpr const char* kCauseBeforeTimeout = "before_timeout";  ///< it took too long
 inline constexpr const char* kCauseWallLimit = "wall_limit";
 inline constexpr const char* kCauseIdleLimit = "idle_limit";
