@@ -366,8 +366,6 @@ void RealEngine::publish(Draft& next) {
 }
 
 void RealEngine::perform(const Draft& next, const Prepares& prepared) {
-  for (const Event& event : next.commit.events)
-    ports_.observer.happened(event);
   Outbox::Performed writes = outbox_.perform(next.writes);
   if (!writes.paths.empty())
     late_check_ = next.now + kLateWrites;
@@ -384,6 +382,9 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
     ends_.push_back(std::move(ended));
     pending_ = true;
   }
+  // Telling takes time, also that of a program to be told; the agents need not wait for it.
+  for (const Event& event : next.commit.events)
+    ports_.observer.happened(event);
   ending_.ask(books_, plan_.stops, next.now);
   pending_ = pending_ || ending_.untold();
   for (const Reply& reply : next.commit.replies)

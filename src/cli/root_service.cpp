@@ -40,6 +40,9 @@ Result<void> RootService::open(const std::string& shim, Observer& observer) {
     return pass_on(folder);
   root_ = std::move(*folder);
   auto journal = open_journal(served_.state_folder);
+  // On a full disk it is better to supervise what runs than to be missing.
+  if (!journal && journal.error().code == Errc::no_space && lend_reserve(served_.state_folder))
+    journal = open_journal(served_.state_folder);
   if (!journal)
     return pass_on(journal);
   journal_ = std::move(*journal);
@@ -61,6 +64,7 @@ Result<void> RootService::open(const std::string& shim, Observer& observer) {
   options.runs.path = served_.state_folder + "/runs";
   options.shim = shim;
   options.reap_others = getpid() == 1;
+  options.keep_spare = true;
   agents_ = process_agents(loop_, std::move(options), [this](RunEnded ended) {
     inputs_.emplace_back(std::move(ended));
     wake_();

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
-#include <asio/post.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 
@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::size_t kRunIdBytes = 16;
 constexpr std::chrono::seconds kLookAgain{1};
+constexpr std::chrono::milliseconds kSpareAfter{10};
 /// An agent whose shim was killed has lost its output and its limits already; there is little to
 /// wait for.
 constexpr Millis kSweepGrace{2'000};
@@ -51,6 +52,14 @@ struct Watch {
   int failed_sweeps = 0;    ///< sweepers that left without having recorded anything
 };
 using WatchPtr = std::shared_ptr<Watch>;
+
+/// A shim that waits to be told its run. Its id, its directory and its process become the run's.
+struct Spare {
+  WatchPtr run;
+  SpareDirectory place;
+  Fd launch;  ///< a file in memory
+  std::uint64_t start_ticks = 0;
+};
 
 /// What the folder of a run without a living shim says.
 struct Verdict {
@@ -142,6 +151,7 @@ class ProcessAgents : public Agents {
         options_(std::move(options)),
         on_end_(std::move(on_end)),
         children_(context),
+        spare_turn_(context),
         boot_id_(boot_id()) {
     signal(SIGPIPE, SIG_IGN);
     if (options_.reap_others) {
@@ -149,6 +159,14 @@ class ProcessAgents : public Agents {
       await_children();
     }
   }
+  ~ProcessAgents() override {
+    if (spare_)
+      drop(std::move(*spare_));
+  }
+  ProcessAgents(const ProcessAgents&) = delete;
+  ProcessAgents& operator=(const ProcessAgents&) = delete;
+  ProcessAgents(ProcessAgents&&) = delete;
+  ProcessAgents& operator=(ProcessAgents&&) = delete;
 
   Result<Prepared> prepare(const Launch& launch) override;
   Result<void> release(const RunId& id) override;
@@ -158,7 +176,11 @@ class ProcessAgents : public Agents {
   std::optional<Time> last_output(const Run& run) override { return last_output_in(run.directory); }
 
  private:
-  Result<Prepared> start_shim(const Launch& launch, const RunId& id, Fd directory);
+  Result<Prepared> prepare(const Launch& launch, Spare spare);
+  Result<Spare> make_spare();
+  Result<void> start_shim(Spare& spare);
+  void drop(Spare spare);
+  void keep_spare();
   void watch(const WatchPtr& run, Standing standing, Fd process);
   void look_again(const WatchPtr& run, Standing standing);
   void shim_ended(const WatchPtr& run);
@@ -173,9 +195,14 @@ class ProcessAgents : public Agents {
   ProcessAgentsOptions options_;
   std::function<void(RunEnded)> on_end_;
   asio::signal_set children_;
+  asio::steady_timer spare_turn_;
   std::string boot_id_;
   /// Handlers hold weak pointers only: what is not in here any more, nobody hears of.
   std::map<RunId, WatchPtr> runs_;
+  std::optional<Spare> spare_;
+  bool swept_ = false;  ///< what a killed daemon had in hand
+  bool waits_for_turn_ = false;
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  ///< for handlers that may come late
 };
 
 WatchPtr ProcessAgents::find(const RunId& run) const {
@@ -184,23 +211,77 @@ WatchPtr ProcessAgents::find(const RunId& run) const {
 }
 
 Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
-  const RunId id = random_hex(kRunIdBytes);
-  const std::string path = options_.runs.path + "/" + id;
-  const auto text = launch_text(launch, id, path, options_.cgroup);
-  if (!text)
+  // What no process can be given is refused before anything is made.
+  if (auto text = launch_text(launch, {}, {}, {}); !text)
     return tl::unexpected(text.error());
-  auto directory = make_run_directory(options_.runs, id, launch.prompt, *text);
-  if (!directory)
-    return pass_on(directory);
-  auto prepared = start_shim(launch, id, std::move(*directory));
-  if (!prepared)
-    (void)remove_run_directory(path);
-  return prepared;
+  if (spare_) {
+    Spare spare = std::move(*spare_);
+    spare_.reset();
+    if (spare.run->shim_ended)
+      drop(std::move(spare));
+    // What is wrong with it says nothing about a new one.
+    else if (auto prepared = prepare(launch, std::move(spare)); prepared)
+      return prepared;
+  }
+  auto spare = make_spare();
+  if (!spare)
+    return pass_on(spare);
+  return prepare(launch, std::move(*spare));
 }
 
-Result<Prepared> ProcessAgents::start_shim(const Launch& launch, const RunId& id, Fd directory) {
-  const std::string path = options_.runs.path + "/" + id;
-  auto lock = take_run_lock(directory);
+Result<Prepared> ProcessAgents::prepare(const Launch& launch, Spare spare) {
+  const WatchPtr run = spare.run;
+  const auto text =
+      launch_text(launch, run->id, options_.runs.path + "/" + run->id, options_.cgroup);
+  auto path = text ? take_up_directory(options_.runs, run->id, spare.place, launch.prompt)
+                   : Result<std::string>(tl::unexpected(text.error()));
+  if (path)
+    run->directory = *path;
+  Result<void> told;
+  if (path)
+    told = write_all(spare.launch.get(), *text, *path);
+  else
+    told = pass_on(path);
+  const char ready = 1;
+  if (told && write(run->go.get(), &ready, 1) != 1)
+    told = system_error(errno, "cannot tell the shim what to start", run->directory);
+  if (!told) {
+    drop(std::move(spare));
+    return pass_on(told);
+  }
+  run->kill_grace = launch.limits.kill_grace;
+  runs_.emplace(run->id, run);
+  keep_spare();
+  return Prepared{.id = run->id,
+                  .pid = run->pid,
+                  .start_ticks = spare.start_ticks,
+                  .boot_id = boot_id_,
+                  .directory = run->directory};
+}
+
+Result<Spare> ProcessAgents::make_spare() {
+  if (!std::exchange(swept_, true))
+    (void)remove_spare_directories(options_.runs);
+  const RunId id = random_hex(kRunIdBytes);
+  auto place = make_spare_directory(options_.runs, id);
+  if (!place)
+    return pass_on(place);
+  Spare spare{.run = std::make_shared<Watch>(context_, id, place->path),
+              .place = std::move(*place),
+              .launch = Fd(memfd_create("launch", MFD_CLOEXEC)),
+              .start_ticks = 0};
+  if (auto started = start_shim(spare); !started) {
+    drop(std::move(spare));
+    return pass_on(started);
+  }
+  return spare;
+}
+
+Result<void> ProcessAgents::start_shim(Spare& spare) {
+  const std::string& path = spare.place.path;
+  if (!spare.launch)
+    return system_error(errno, "cannot make a file in memory", path);
+  auto lock = take_run_lock(spare.place.directory);
   if (!lock)
     return pass_on(lock);
   if (!*lock)
@@ -209,29 +290,51 @@ Result<Prepared> ProcessAgents::start_shim(const Launch& launch, const RunId& id
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
     return system_error(errno, "cannot make a pipe", path);
   const Fd reading(ends[0]);
-  Fd writing(ends[1]);
-  auto started = spawn_shim({.argv = {options_.shim, shim::kVersionText, shim::kModeRun, id},
-                             .directory = directory.get(),
-                             .lock = (*lock)->get(),
-                             .go = reading.get()});
+  spare.run->go = Fd(ends[1]);
+  auto started =
+      spawn_shim({.argv = {options_.shim, shim::kCallVersion, shim::kModeRun, spare.run->id},
+                  .directory = spare.place.directory.get(),
+                  .lock = (*lock)->get(),
+                  .go = reading.get(),
+                  .launch = spare.launch.get()});
   if (!started)
     return pass_on(started);
+  spare.run->pid = started->pid;
   const auto stat = process_stat(started->pid);
-  auto run = std::make_shared<Watch>(context_, id, path);
-  run->pid = started->pid;
-  run->kill_grace = launch.limits.kill_grace;
-  run->go = std::move(writing);
-  runs_.emplace(id, run);
-  watch(run, Standing::parked, std::move(started->process));
-  if (!stat) {
-    discard(id);
+  watch(spare.run, Standing::parked, std::move(started->process));
+  if (!stat)
     return fail(Errc::busy, "cannot look at the shim just started", path);
-  }
-  return Prepared{.id = id,
-                  .pid = run->pid,
-                  .start_ticks = stat->start_ticks,
-                  .boot_id = boot_id_,
-                  .directory = path};
+  spare.start_ticks = stat->start_ticks;
+  return write_claim(options_.runs, spare.place, {spare.run->pid, spare.start_ticks, spare.run->id},
+                     boot_id_);
+}
+
+/// Nothing ran, and the shim leaves.
+void ProcessAgents::drop(Spare spare) {
+  const WatchPtr run = spare.run;
+  run->go.reset();
+  (void)remove_run_directory(run->directory);
+  if (run->pid == 0 || run->shim_ended)
+    return;
+  run->standing = Standing::dropped;
+  runs_.insert_or_assign(run->id, run);
+}
+
+/// A moment later: what is being started comes first, also on a machine with one processor.
+void ProcessAgents::keep_spare() {
+  if (!options_.keep_spare || std::exchange(waits_for_turn_, true))
+    return;
+  spare_turn_.expires_after(kSpareAfter);
+  spare_turn_.async_wait([this, here = std::weak_ptr(here_)](const asio::error_code& error) {
+    if (error || here.expired())
+      return;
+    waits_for_turn_ = false;
+    if (spare_)
+      return;
+    // Without one the next start says what is missing.
+    if (auto spare = make_spare(); spare)
+      spare_ = std::move(*spare);
+  });
 }
 
 Result<void> ProcessAgents::release(const RunId& id) {
@@ -387,7 +490,7 @@ void ProcessAgents::sweep(const WatchPtr& run, const Verdict& verdict) {
     return;
   }
   const Millis grace = std::min(run->kill_grace, kSweepGrace);
-  auto started = spawn_shim({.argv = {options_.shim, shim::kVersionText, shim::kModeSweep, run->id,
+  auto started = spawn_shim({.argv = {options_.shim, shim::kCallVersion, shim::kModeSweep, run->id,
                                       std::to_string(std::max<Millis::rep>(0, grace.count()))},
                              .directory = verdict.directory->get(),
                              .lock = verdict.lock->get()});
@@ -409,6 +512,8 @@ void ProcessAgents::await_children() {
     if (error)
       return;
     reap_others([this](std::int64_t pid) {
+      if (spare_ && spare_->run->pid == pid)
+        return true;
       const bool own = std::any_of(runs_.begin(), runs_.end(),
                                    [pid](const auto& entry) { return entry.second->pid == pid; });
       return own || (options_.keep && options_.keep(pid));

@@ -21,6 +21,9 @@ struct ProcessAgentsOptions {
   std::string
       cgroup;  ///< a delegated cgroup v2 directory to put each agent's own below; may be empty
   bool reap_others = false;  ///< this process is PID 1: take in whatever else ends here
+  /// After the first start: hold a shim ready for the next one. It waits without a run, outside of
+  /// all that is said here, and leaves with this object or this process.
+  bool keep_spare = false;
   /// With reap_others: children somebody else in this process waits for.
   std::function<bool(std::int64_t)> keep = {};
 };

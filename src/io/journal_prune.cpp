@@ -118,6 +118,8 @@ Result<std::size_t> drop_strays(Database& db, const std::string& runs_folder,
   const auto oldest = std::filesystem::file_time_type::clock::now() - kRecent;
   std::vector<std::string> strays;
   for (const auto& entry : std::filesystem::directory_iterator(runs_folder, none)) {
+    if (entry.path().filename().string().starts_with('.'))
+      continue;  // no run is called so: what a daemon has in hand
     const auto changed = entry.last_write_time(none);
     if (none || changed > oldest || !entry.is_directory(none))
       continue;

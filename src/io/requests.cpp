@@ -27,9 +27,13 @@ constexpr mode_t kPrivate = 0750;
 constexpr std::string_view kSuffix = ".json";
 constexpr Millis kNap{20};
 constexpr const char* kReserve = ".reserve";
-constexpr std::size_t kReserveBytes = 64U << 10U;
+constexpr std::size_t kReserveBytes = 256U << 10U;
+/// What a journal needs to be opened.
+constexpr off_t kLentBytes = 64U << 10U;
+/// What a request, the transaction it makes and its answer need.
+constexpr std::uint64_t kAnswerBytes = 128U << 10U;
 /// With less room than this what is left belongs to the journal.
-constexpr std::uint64_t kRoomy = 16 * kReserveBytes;
+constexpr std::uint64_t kRoomy = 4 * kReserveBytes;
 
 Result<Fd> open_part(int state, const std::string& name) {
   return open_beneath(state, name, O_RDONLY | O_DIRECTORY);
@@ -123,6 +127,11 @@ bool give_up_reserve(int state) {
   return folder && unlinkat(folder->get(), kReserve, 0) == 0;
 }
 
+bool short_of_room(int state) {
+  struct statvfs room {};
+  return fstatvfs(state, &room) == 0 && room.f_bavail * room.f_frsize < kAnswerBytes;
+}
+
 class RealRequests final : public Requests {
  public:
   explicit RealRequests(Fd state) : state_(std::move(state)) {}
@@ -179,6 +188,8 @@ std::vector<Request> RealRequests::pending(std::vector<std::string>& damaged) {
     damaged.push_back("request " + printable(name, 255) + ": " + request.error().message);
     unlinkat(folder->get(), name.c_str(), 0);
   }
+  if (!requests.empty() && short_of_room(state_.get()))
+    give_up_reserve(state_.get());
   return requests;
 }
 
@@ -190,12 +201,21 @@ void RealRequests::answer(const Reply& reply) {
       Json::object(
           {{"request", reply.request}, {"accepted", reply.accepted}, {"message", reply.message}})
           .pretty();
-  // Without room for the answer the request stays and is answered again. The journal knows it is
-  // done.
-  if (!publish(state_.get(), "replies", name, text))
+  const auto remove = [&] {
+    if (const auto folder = open_part(state_.get(), "requests"))
+      unlinkat(folder->get(), name.c_str(), 0);
+  };
+  auto done = publish(state_.get(), "replies", name, text);
+  // The journal holds the answer already, and most often has taken the last room for it. What the
+  // request itself takes up is room enough to tell whoever waits.
+  if (!done && done.error().code == Errc::no_space) {
+    remove();
+    done = publish(state_.get(), "replies", name, text);
+  }
+  // One that cannot be told stays and is answered again by the next daemon.
+  if (!done)
     return;
-  if (const auto folder = open_part(state_.get(), "requests"))
-    unlinkat(folder->get(), name.c_str(), 0);
+  remove();
   prune();
 }
 
@@ -246,6 +266,16 @@ Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder)
   }
   keep_reserve(state->get());
   return std::make_unique<RealRequests>(std::move(*state));
+}
+
+bool lend_reserve(const std::string& state_folder) {
+  const auto state = open_folder(state_folder);
+  if (!state)
+    return false;
+  const auto fd = open_regular(state->get(), std::string("requests/") + kReserve, O_WRONLY);
+  struct stat info {};
+  return fd && fstat(fd->get(), &info) == 0 && info.st_size >= kLentBytes &&
+         ftruncate(fd->get(), info.st_size - kLentBytes) == 0;
 }
 
 Result<std::string> post_request(const std::string& state_folder, Request request) {

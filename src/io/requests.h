@@ -14,13 +14,18 @@ namespace baton {
 // Control commands and the daemon talk through files in the state folder: a request is
 // `requests/<id>.json`, its answer `replies/<id>.json`. Both appear complete, by rename. Answers
 // are removed after an hour. `requests/.reserve` takes up room the daemon keeps for requests: one
-// that finds the disk full gives it up, so that agents can be stopped then too.
+// that finds the disk full gives it up, and so does a daemon that finds no room to answer, so that
+// agents can be stopped then too.
 //
 //   {"id", "verb", "dialect", "flow", "subject", "arguments": {...}, "by", "made"}
 //   {"request", "accepted", "message"}
 
 /// Makes both folders when they are missing.
 Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder);
+
+/// Gives a part of the reserve up for the journal, without which no request can be answered. False
+/// when there is none left.
+bool lend_reserve(const std::string& state_folder);
 
 /// Files a request and returns its id, which is made when the request has none and sorts by time.
 /// `made` too. Errc::not_found when there is no state folder, denied, no_space, io.

@@ -22,7 +22,7 @@ namespace {
 
 constexpr mode_t kFolderMode = 0750;
 constexpr mode_t kFileMode = 0640;
-constexpr mode_t kSecretMode = 0600;
+constexpr const char* kSpareFolder = ".spare";
 constexpr std::size_t kMaxExitBytes = 64U << 10U;
 constexpr int kMaxDepth = 64;
 
@@ -35,20 +35,13 @@ Result<void> settle(int fd, mode_t mode, std::optional<unsigned> group, const st
   return {};
 }
 
-struct NewFile {
-  const char* name;
-  mode_t mode;
-  std::string_view bytes;
-};
-
-Result<void> make_file(const Fd& directory, const NewFile& file, std::optional<unsigned> group) {
-  const Fd made(
-      openat(directory.get(), file.name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, file.mode));
+Result<Fd> make_file(const Fd& directory, const char* name, std::optional<unsigned> group) {
+  Fd made(openat(directory.get(), name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
   if (!made)
-    return system_error(errno, "cannot make the file", file.name);
-  if (auto settled = settle(made.get(), file.mode, group, file.name); !settled)
-    return settled;
-  return write_all(made.get(), file.bytes, file.name);
+    return system_error(errno, "cannot make the file", name);
+  if (auto settled = settle(made.get(), kFileMode, group, name); !settled)
+    return pass_on(settled);
+  return made;
 }
 
 Result<Fd> make_folder(const RunFolder& folder, const std::string& path) {
@@ -149,7 +142,7 @@ Result<std::string> launch_text(const Launch& launch, const RunId& run,
   if (!launch.cwd.starts_with('/') || !usable(launch.cwd))
     return fail(Errc::usage, "the working directory is not an absolute path", launch.cwd);
   std::string text;
-  add(text, "launch", shim::kVersionText);
+  add(text, "launch", shim::kCallVersion);
   add(text, "run", run);
   add(text, "cwd", launch.cwd);
   add(text, "timeout_ms", launch.limits.timeout);
@@ -191,28 +184,58 @@ Result<std::string> launch_text(const Launch& launch, const RunId& run,
   return text;
 }
 
-Result<Fd> make_run_directory(const RunFolder& folder, const RunId& run, std::string_view prompt,
-                              std::string_view launch) {
-  struct stat status {};
-  if (stat(folder.path.c_str(), &status) != 0) {
-    auto made = make_folder(folder, folder.path);
+Result<SpareDirectory> make_spare_directory(const RunFolder& folder, const RunId& run) {
+  const std::string spares = folder.path + "/" + kSpareFolder;
+  for (const std::string& above : {folder.path, spares}) {
+    struct stat status {};
+    if (stat(above.c_str(), &status) == 0)
+      continue;
+    auto made = make_folder(folder, above);
     if (!made && made.error().code != Errc::changed)
-      return made;
-  }
-  const std::string path = folder.path + "/" + run;
-  auto directory = make_folder(folder, path);
-  if (!directory)
-    return directory;
-  const std::array<NewFile, 3> files = {NewFile{shim::kLockFile, kFileMode, {}},
-                                        NewFile{shim::kPromptFile, kFileMode, prompt},
-                                        NewFile{shim::kLaunchFile, kSecretMode, launch}};
-  for (const NewFile& file : files) {
-    if (auto made = make_file(*directory, file, folder.group); !made) {
-      (void)remove_run_directory(path);
       return pass_on(made);
-    }
   }
-  return directory;
+  SpareDirectory spare{.directory = {}, .prompt = {}, .path = spares + "/" + run};
+  auto directory = make_folder(folder, spare.path);
+  if (!directory)
+    return pass_on(directory);
+  auto prompt = make_file(*directory, shim::kPromptFile, folder.group);
+  auto lock =
+      prompt ? make_file(*directory, shim::kLockFile, folder.group) : Result<Fd>(pass_on(prompt));
+  if (!lock) {
+    (void)remove_run_directory(spare.path);
+    return pass_on(lock);
+  }
+  spare.directory = std::move(*directory);
+  spare.prompt = std::move(*prompt);
+  return spare;
+}
+
+Result<void> write_claim(const RunFolder& folder, const SpareDirectory& spare,
+                         const ProcessIdentity& shim, const std::string& boot_id) {
+  auto file = make_file(spare.directory, shim::kWrittenClaimFile, folder.group);
+  if (!file)
+    return pass_on(file);
+  return write_all(file->get(),
+                   "pid " + std::to_string(shim.pid) + "\nstart_ticks " +
+                       std::to_string(shim.start_ticks) + "\nboot_id " + boot_id + "\n",
+                   shim::kWrittenClaimFile);
+}
+
+Result<std::string> take_up_directory(const RunFolder& folder, const RunId& run,
+                                      const SpareDirectory& spare, std::string_view prompt) {
+  if (auto written = write_all(spare.prompt.get(), prompt, shim::kPromptFile); !written)
+    return pass_on(written);
+  std::string path = folder.path + "/" + run;
+  // Among the runs nothing may look old that is not in the journal yet: it would be swept as a
+  // stray.
+  if (futimens(spare.directory.get(), nullptr) != 0 ||
+      rename(spare.path.c_str(), path.c_str()) != 0)
+    return system_error(errno, "cannot give the run its place", path);
+  return path;
+}
+
+Result<void> remove_spare_directories(const RunFolder& folder) {
+  return remove_run_directory(folder.path + "/" + kSpareFolder);
 }
 
 Result<Fd> open_run_directory(const std::string& path) {

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "core/ports.h"
 #include "io/fd.h"
+#include "io/process.h"
 
 namespace baton {
 
@@ -15,7 +16,7 @@ struct RunFolder {
   std::optional<unsigned> group;  ///< instead of the process's own
 };
 
-/// What the shim reads: see `launch` in shim/protocol.h. Placeholders are filled in and the run's
+/// What the shim reads: see the launch in shim/protocol.h. Placeholders are filled in and the run's
 /// own variables added. Errc::usage for what no process can be given.
 Result<std::string> launch_text(const Launch& launch, const RunId& run,
                                 const std::string& directory, const std::string& cgroup);
@@ -23,10 +24,29 @@ Result<std::string> launch_text(const Launch& launch, const RunId& run,
 /// Replaces `${run_id}`, `${run_dir}` and `${prompt_file}`; other text stays as it is.
 std::string fill_in(std::string_view text, const RunId& run, const std::string& directory);
 
-/// Makes a run's directory with `lock`, `prompt` and `launch` in it. After an error there is none.
+/// A directory that is to be a run's. It lies apart (`.spare` in the folder of the runs), so that
+/// whatever is left of it after a crash is nobody's.
+struct SpareDirectory {
+  Fd directory;
+  Fd prompt;
+  std::string path;
+};
+
+/// Makes one with `lock` and an empty `prompt` in it. After an error there is none.
 /// Errc::no_space, busy, io, denied.
-Result<Fd> make_run_directory(const RunFolder& folder, const RunId& run, std::string_view prompt,
-                              std::string_view launch);
+Result<SpareDirectory> make_spare_directory(const RunFolder& folder, const RunId& run);
+
+/// Writes the claim that its shim will make, so that a disk without room for it is noticed here.
+Result<void> write_claim(const RunFolder& folder, const SpareDirectory& spare,
+                         const ProcessIdentity& shim, const std::string& boot_id);
+
+/// Gives it its prompt and its place among the runs, and returns that. Errc::not_found when
+/// somebody has removed it.
+Result<std::string> take_up_directory(const RunFolder& folder, const RunId& run,
+                                      const SpareDirectory& spare, std::string_view prompt);
+
+/// Removes what a daemon that was killed has left. Only for the one who has the root's lock.
+Result<void> remove_spare_directories(const RunFolder& folder);
 
 /// Errc::not_found.
 Result<Fd> open_run_directory(const std::string& path);

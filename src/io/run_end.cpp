@@ -75,8 +75,8 @@ Result<ExitRecord> parse_exit(std::string_view text, const std::string& where) {
   if (!parsed)
     return fail(parsed.error().code, parsed.error().message, where);
   const Value& root = **parsed;
-  if (json::integer(root, "version") != shim::kVersion)
-    return fail(Errc::schema, "version is not " + std::to_string(shim::kVersion), where);
+  if (json::integer(root, "version") != shim::kExitVersion)
+    return fail(Errc::schema, "version is not " + std::to_string(shim::kExitVersion), where);
   ExitRecord exit;
   exit.run_id = json::text(root, "run_id").value_or("");
   exit.cause = json::text(root, "cause").value_or("");

@@ -83,7 +83,8 @@ Result<StartedShim> spawn_shim(const ShimCall& call) {
   Plan plan;
   const bool planned = plan.settle() && plan.pass(call.directory, shim::kDirectoryFd) &&
                        plan.pass(call.lock, shim::kLockFd) &&
-                       (call.go < 0 || plan.pass(call.go, shim::kGoFd));
+                       (call.go < 0 || plan.pass(call.go, shim::kGoFd)) &&
+                       (call.launch < 0 || plan.pass(call.launch, shim::kLaunchFd));
   if (!planned)
     return system_error(errno, "cannot pass descriptors on", shim);
   pid_t pid = 0;

@@ -14,7 +14,8 @@ struct ShimCall {
   std::vector<std::string> argv;  ///< argv[0] is its absolute path
   int directory = -1;
   int lock = -1;
-  int go = -1;  ///< -1: none
+  int go = -1;      ///< -1: none
+  int launch = -1;  ///< -1: none
 };
 
 /// A shim that was started, and the descriptor to wait for it by.

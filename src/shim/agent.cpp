@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shim/log.h"
 #include "shim/protocol.h"
 
 namespace baton::shim {
@@ -77,9 +78,6 @@ void reset_signals() {
   const std::array<std::uint64_t, 8> standard{};
   for (int number = 1; number <= kLastSignal; ++number)
     syscall(SYS_rt_sigaction, number, standard.data(), nullptr, std::size_t{8});
-  sigset_t none{};
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 /// Runs `before` to its end. It is a child of what will be the agent, in its session and group, so
@@ -127,14 +125,6 @@ void prepare(const Launch& launch, int failures) {
   // Everything that is open closes itself at exec, also what this process does not know of.
   syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
   close(pipes.gate.write);
-  char go = 0;
-  ssize_t got = 0;
-  do {
-    got = read(pipes.gate.read, &go, 1);
-  } while (got < 0 && errno == EINTR);
-  if (got != 1)
-    _exit(127);  // the shim is gone or has thought better of it
-
   const int input = launch.prompt
                         ? openat(directory, kPromptFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
                         : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -147,6 +137,18 @@ void prepare(const Launch& launch, int failures) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   reset_signals();
+  // Everything above is done while the start is being written down. What the world outside of the
+  // run directory has to say comes after it.
+  char go = 0;
+  ssize_t got = 0;
+  do {
+    got = read(pipes.gate.read, &go, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1)
+    _exit(127);  // the shim is gone or has thought better of it
+  sigset_t none{};
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
   if (launch.before[0] != nullptr)
     prepare(launch, pipes.failures.write);
   if (chdir(launch.cwd) != 0)
@@ -205,6 +207,8 @@ bool make_agent(int directory, const Launch& launch, Agent& agent) {
   agent = Agent{.pid = pid,
                 .out = pipes.out.read,
                 .err = pipes.err.read,
+                .out_log = make_log(directory, kStdoutFile),
+                .err_log = make_log(directory, kStderrFile),
                 .failures = pipes.failures.read,
                 .gate = pipes.gate.write};
   return true;
@@ -222,6 +226,10 @@ void abandon(Agent& agent) {
   close(agent.out);
   close(agent.err);
   close(agent.failures);
+  if (agent.out_log >= 0)
+    close(agent.out_log);
+  if (agent.err_log >= 0)
+    close(agent.err_log);
   kill(agent.pid, SIGKILL);
   waitpid(agent.pid, nullptr, 0);
   agent = Agent{};

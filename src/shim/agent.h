@@ -11,6 +11,8 @@ struct Agent {
   pid_t pid = 0;
   int out = -1;       ///< reading end of its stdout, non-blocking
   int err = -1;       ///< and of its stderr
+  int out_log = -1;   ///< where its stdout is to be kept; -1: nowhere
+  int err_log = -1;   ///< and its stderr
   int failures = -1;  ///< end of file: its program was entered; else a Failure
   int gate = -1;      ///< closing it without `enter` makes the process leave
 };

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,7 +27,7 @@ char* whole_file(int file, std::size_t& size) {
     return nullptr;
   std::size_t have = 0;
   while (have < size) {
-    const ssize_t got = read(file, bytes + have, size - have);
+    const ssize_t got = pread(file, bytes + have, size - have, static_cast<off_t>(have));
     if (got <= 0)
       break;
     have += static_cast<std::size_t>(got);
@@ -114,7 +113,7 @@ class Reader {
   bool take_word(std::string_view word, char* value) {
     const std::string_view text(value);
     if (word == "launch")
-      versioned_ = text == kVersionText;
+      versioned_ = text == kCallVersion;
     else if (word == "run")
       named_ = text == run_id_;
     else if (word == "cwd")
@@ -146,15 +145,10 @@ class Reader {
 
 }  // namespace
 
-bool read_launch(int directory, const char* run_id, Launch& launch) {
-  const int file = openat(directory, kLaunchFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file < 0)
-    return false;
+bool read_launch(int file, const char* run_id, Launch& launch) {
   std::size_t size = 0;
   char* bytes = whole_file(file, size);
   close(file);
-  // It holds the agent's environment, keys and all; no need to keep that on a disk.
-  unlinkat(directory, kLaunchFile, 0);
   return bytes != nullptr && Reader(launch, run_id).read(bytes, size);
 }
 

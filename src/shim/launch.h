@@ -4,7 +4,7 @@
 
 namespace baton::shim {
 
-/// What to start and how, as `launch` in the run directory says. Times are milliseconds; 0: no
+/// What to start and how, as the daemon says. Times are milliseconds; 0: no
 /// limit.
 struct Launch {
   const char* cwd = nullptr;
@@ -22,8 +22,8 @@ struct Launch {
   char** env = nullptr;  ///< ends in nullptr
 };
 
-/// Reads and removes the file. False when it is incomplete, damaged or of another run. The memory
+/// Reads and closes the file. False when it is incomplete, damaged or of another run. The memory
 /// is never given back: a shim reads one launch.
-bool read_launch(int directory, const char* run_id, Launch& launch);
+bool read_launch(int file, const char* run_id, Launch& launch);
 
 }  // namespace baton::shim

@@ -11,12 +11,12 @@
 
 namespace baton::shim {
 
-Log::Log(int directory, const char* name, int source, std::uint64_t cap_bytes)
-    : file_(openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640)),
-      source_(source),
-      cap_(cap_bytes) {
-  if (file_ >= 0)
-    (void)fchmod(file_, 0640);
+int make_log(int directory, const char* name) {
+  const int file =
+      openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+  if (file >= 0)
+    (void)fchmod(file, 0640);
+  return file;
 }
 
 bool Log::drain(std::int64_t now_ms) {

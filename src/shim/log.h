@@ -9,8 +9,9 @@ namespace baton::shim {
 /// agent must not hang because a disk is full, so what cannot be kept is counted and dropped.
 class Log {
  public:
-  /// Makes the file, which must not exist. `source` is the reading end of the agent's pipe; owned.
-  Log(int directory, const char* name, int source, std::uint64_t cap_bytes);
+  /// `file` is one of make_log. `source` is the reading end of the agent's pipe. Both are owned.
+  Log(int file, int source, std::uint64_t cap_bytes)
+      : file_(file), source_(source), cap_(cap_bytes) {}
 
   /// Takes what lies in the pipe, at most 1 MiB. True when there was anything.
   bool drain(std::int64_t now_ms);
@@ -34,5 +35,8 @@ class Log {
   std::int64_t touched_ms_ = 0;
   char last_ = '\n';
 };
+
+/// Makes the file, which must not exist; -1 when it cannot be had: then nothing is kept.
+int make_log(int directory, const char* name);
 
 }  // namespace baton::shim

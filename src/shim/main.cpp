@@ -56,8 +56,8 @@ int signal_descriptor() {
   return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/// True when the byte came. End of file and SIGTERM both mean: leave.
-bool wait_for_go(int signals) {
+/// True when a byte came. End of file and SIGTERM both mean: leave.
+bool wait_for_byte(int signals) {
   while (true) {
     pollfd watched[] = {{kGoFd, POLLIN, 0}, {signals, POLLIN, 0}};
     if (poll(watched, 2, -1) < 0 && errno != EINTR)
@@ -76,52 +76,68 @@ bool wait_for_go(int signals) {
   }
 }
 
-ShimExit start_and_watch(int signals, const char* run_id, const Launch& launch) {
-  Stat self;
-  if (!read_stat(getpid(), self) || !make_claim(kDirectoryFd, self))
-    return ShimExit::no_claim;
+/// Everything of a start but the claim and the agent's program.
+struct Ready {
   Agent agent;
-  if (!make_agent(kDirectoryFd, launch, agent)) {
-    drop_claim(kDirectoryFd);
-    return ShimExit::no_claim;
-  }
+  Stat stat;  ///< of the agent
+  int cgroup = -1;
   char cgroup_path[kPathBytes] = {};
-  const int cgroup = make_cgroup(launch.cgroup, run_id, cgroup_path, sizeof cgroup_path);
-  enter_cgroup(cgroup, agent.pid);
-  Stat agent_stat;
-  if (!read_stat(agent.pid, agent_stat) || !write_agent(kDirectoryFd, agent_stat, cgroup_path)) {
-    abandon(agent);
-    remove_cgroup(cgroup_path);
-    drop_claim(kDirectoryFd);
-    return ShimExit::no_claim;
-  }
-  enter(agent);
+};
+
+void give_up(Ready& ready) {
+  abandon(ready.agent);
+  remove_cgroup(ready.cgroup_path);
+}
+
+bool make_ready(const char* run_id, const Launch& launch, Ready& ready) {
+  if (!make_agent(kDirectoryFd, launch, ready.agent))
+    return false;
+  ready.cgroup = make_cgroup(launch.cgroup, run_id, ready.cgroup_path, sizeof ready.cgroup_path);
+  enter_cgroup(ready.cgroup, ready.agent.pid);
+  if (read_stat(ready.agent.pid, ready.stat) &&
+      write_agent(kDirectoryFd, ready.stat, ready.cgroup_path))
+    return true;
+  give_up(ready);
+  return false;
+}
+
+ShimExit watch(int signals, const char* run_id, const Launch& launch, const Ready& ready) {
   const Text marker = marker_of(run_id);
   const Tree tree{.parent = getpid(),
                   .session = 0,  // everything in it is below this process as well
-                  .agent_start_ticks = agent_stat.start_ticks,
+                  .agent_start_ticks = ready.stat.start_ticks,
                   .marker = marker.c_str(),
-                  .cgroup = cgroup};
-  const ExitRecord exit = supervise(kDirectoryFd, signals, launch, agent, tree);
-  remove_cgroup(cgroup_path);
+                  .cgroup = ready.cgroup};
+  const ExitRecord exit = supervise(signals, launch, ready.agent, tree);
+  remove_cgroup(ready.cgroup_path);
   return write_exit(kDirectoryFd, run_id, exit) ? ShimExit::recorded : ShimExit::lost;
 }
 
 ShimExit run(const char* run_id) {
-  if (!settle_descriptors(kGoFd))
+  if (!settle_descriptors(kLaunchFd))
     return ShimExit::bad_call;
   const int signals = signal_descriptor();
   if (signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
     return ShimExit::bad_call;
   setsid();
   (void)!chdir("/");
-  Launch launch;
-  if (!read_launch(kDirectoryFd, run_id, launch))
-    return ShimExit::bad_call;
-  if (!wait_for_go(signals))
+  if (!wait_for_byte(signals))
     return ShimExit::not_started;
+  Launch launch;
+  if (!read_launch(kLaunchFd, run_id, launch))
+    return ShimExit::bad_call;
+  Ready ready;
+  if (!make_ready(run_id, launch, ready))
+    return ShimExit::no_claim;
+  const bool go = wait_for_byte(signals);
+  if (!go || !make_claim(kDirectoryFd)) {
+    give_up(ready);
+    return go ? ShimExit::no_claim : ShimExit::not_started;
+  }
+  enter(ready.agent);
   close(kGoFd);
-  return start_and_watch(signals, run_id, launch);
+  tidy_claim(kDirectoryFd);
+  return watch(signals, run_id, launch, ready);
 }
 
 ShimExit sweep_after_kill(const char* run_id, const char* grace) {
@@ -150,7 +166,7 @@ ShimExit sweep_after_kill(const char* run_id, const char* grace) {
 }
 
 ShimExit called(int count, char** words) {
-  if (count < 4 || std::string_view(words[1]) != kVersionText)
+  if (count < 4 || std::string_view(words[1]) != kCallVersion)
     return ShimExit::bad_call;
   const std::string_view mode(words[2]);
   if (mode == kModeRun && count == 4)

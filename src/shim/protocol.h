@@ -5,8 +5,8 @@
 //
 // One shim stands between baton and one agent and survives the daemon. It is called as
 //
-//   baton-shim 1 run   <run id>               park, claim, run the agent, record its end
-//   baton-shim 1 sweep <run id> <grace ms>    the run's shim was killed: end its tree, record that
+//   baton-shim 2 run   <run id>               park, claim, run the agent, record its end
+//   baton-shim 2 sweep <run id> <grace ms>    the run's shim was killed: end its tree, record that
 //
 // with an empty environment, all signals blocked, stdin, stdout and stderr on /dev/null, and
 // the descriptors below. Exit statuses are those of ShimExit.
@@ -15,30 +15,38 @@
 //   fd 4  `lock` in it, with an exclusive flock. Only the shim holds this open file description, so
 //   the
 //         lock is free exactly when no shim of this run lives.
-//   fd 5  `run` only: the go-pipe. One byte: claim and start. End of file: leave, nothing ran.
+//   fd 5  `run` only: the go-pipe. A first byte: the launch is complete, the run directory has its
+//         prompt and its place; make everything ready. A second: claim and start. End of file at
+//         any time: leave, nothing ran.
+//   fd 6  `run` only: the launch, a file in memory, for it holds the agent's environment, keys and
+//         all. Records that end in NUL, each a word, a space and a value; repeated for arg, before
+//         and env; the last one is `end 1`:
+//           launch 2 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
+//           log_cap_bytes N | stdin prompt|null | cgroup PATH | arg TEXT ... | before_cwd PATH |
+//           before_ms N | before TEXT ... | env NAME=VALUE ...
+//         A limit of 0 is no limit; `cgroup` (a cgroup v2 directory in which the shim may make its
+//         own) is optional. `before` (optional) is a program that has to end with 0 before the
+//         agent's is entered; it belongs to the agent's tree, and what it writes goes to
+//         stderr.log.
+//
+// A shim may be started before its run is known: until the first byte its directory lies apart
+// (`.spare` in the folder of the runs), and it belongs to nobody.
 //
 // Files in the run directory (0750; files 0640), in the order they come into being:
 //
 //   lock         daemon  empty
-//   prompt       daemon  what the agent gets on stdin; only when there is a prompt
-//   launch       daemon  0600, for it holds the environment. Records that end in NUL, each a word,
-//                        a space and a value; repeated for arg and env; the last one is `end 1`:
-//                          launch 1 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N |
-//                          kill_grace_ms N | log_cap_bytes N | stdin prompt|null | cgroup PATH |
-//                          arg TEXT ... | before_cwd PATH | before_ms N | before TEXT ... |
-//                          env NAME=VALUE ...
-//                        A limit of 0 is no limit; `cgroup` (a cgroup v2 directory in which the
-//                        shim may make its own) is optional. `before` (optional) is a program that
-//                        has to end with 0 before the agent's is entered; it belongs to the agent's
-//                        tree, and what it writes goes to stderr.log. The shim removes the file as
-//                        soon as it was read.
-//   claim        shim    made with O_EXCL; "pid N", "start_ticks N", "boot_id TEXT" as lines.
-//                        Once it is there this attempt is never started again.
-//   agent        shim    lines as in claim, of the agent, and "session N", "cgroup PATH" (may be
-//   empty).
-//                        The agent's program is entered only after this file was written.
+//   prompt       daemon  what the agent gets on stdin; empty when there is no prompt
+//   .claim       daemon  "pid N", "start_ticks N", "boot_id TEXT" of the shim as lines, put
+//                        down while it waits: the claim itself needs no room then, and is never
+//                        half there
 //   stdout.log, stderr.log  shim  what the agent wrote, up to the cap; then a marker line. Their
 //                        modification time is the time of the last output.
+//   agent        shim    lines as in claim, of the agent, and "session N", "cgroup PATH" (may be
+//   empty).
+//                        Its process is there and stands still; it ends when its shim does.
+//   claim        shim    .claim under its second name. A link is made by one only, like a file with
+//                        O_EXCL. Once it is there this attempt is never started again, and only
+//                        then is the agent's program entered.
 //   exit.json    shim    how it ended; written by temporary file, fsync, rename, fsync of the
 //   directory.
 //
@@ -50,18 +58,19 @@
 
 namespace baton::shim {
 
-inline constexpr int kVersion = 1;
-inline constexpr const char* kVersionText = "1";
+inline constexpr const char* kCallVersion = "2";
+inline constexpr int kExitVersion = 1;
 inline constexpr const char* kModeRun = "run";
 inline constexpr const char* kModeSweep = "sweep";
 
 inline constexpr int kDirectoryFd = 3;
 inline constexpr int kLockFd = 4;
 inline constexpr int kGoFd = 5;
+inline constexpr int kLaunchFd = 6;
 
 inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kPromptFile = "prompt";
-inline constexpr const char* kLaunchFile = "launch";
+inline constexpr const char* kWrittenClaimFile = ".claim";
 inline constexpr const char* kClaimFile = "claim";
 inline constexpr const char* kAgentFile = "agent";
 inline constexpr const char* kStdoutFile = "stdout.log";
@@ -82,8 +91,8 @@ inline constexpr const char* kCauseTerm = "term";               ///< the shim go
 inline constexpr const char* kCauseShimKilled = "shim_killed";  ///< written by `sweep`
 
 /// recorded: exit.json is there. not_started: told to leave, nothing ran. bad_call: arguments,
-/// descriptors or `launch` are wrong, nothing ran. no_claim: `claim` could not be made, nothing
-/// ran. lost: the run directory was removed, so the end could not be recorded.
+/// descriptors or the launch are wrong, nothing ran. no_claim: what a start needs or `claim` could
+/// not be made, nothing ran. lost: the run directory was removed, so the end could not be recorded.
 enum class ShimExit { recorded = 0, not_started = 111, bad_call = 112, no_claim = 113, lost = 114 };
 
 }  // namespace baton::shim

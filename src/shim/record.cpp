@@ -76,7 +76,7 @@ void number_or_null(Text& text, std::string_view name, bool there, int number) {
 
 Text json(const char* run_id, const ExitRecord& exit) {
   Text text;
-  text << "{\n  \"version\": " << kVersion << ",\n  \"run_id\": ";
+  text << "{\n  \"version\": " << kExitVersion << ",\n  \"run_id\": ";
   text.quoted(run_id) << ",\n  \"cause\": ";
   text.quoted(exit.cause) << ",\n";
   number_or_null(text, "exit_code", exit.exit_code >= 0, exit.exit_code);
@@ -119,12 +119,12 @@ bool removed(int directory) {
 
 }  // namespace
 
-bool make_claim(int directory, const Stat& self) {
-  return create(directory, kClaimFile, identity(self).view(), false);
+bool make_claim(int directory) {
+  return linkat(directory, kWrittenClaimFile, directory, kClaimFile, 0) == 0;
 }
 
-void drop_claim(int directory) {
-  unlinkat(directory, kClaimFile, 0);
+void tidy_claim(int directory) {
+  unlinkat(directory, kWrittenClaimFile, 0);
 }
 
 bool write_agent(int directory, const Stat& agent, const char* cgroup) {

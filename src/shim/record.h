@@ -13,9 +13,9 @@ constexpr std::size_t kBootIdBytes = 40;
 constexpr std::size_t kPathBytes = 4096;
 
 /// Makes `claim`. False when it exists or cannot be made: then nothing may be started.
-bool make_claim(int directory, const Stat& self);
-/// Takes a claim back. Only when nothing was started.
-void drop_claim(int directory);
+bool make_claim(int directory);
+/// Removes the name under which it was written.
+void tidy_claim(int directory);
 
 /// `agent`, for the case that the shim is killed.
 bool write_agent(int directory, const Stat& agent, const char* cgroup);

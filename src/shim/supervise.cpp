@@ -47,14 +47,14 @@ void kill_everything(const Tree& tree) {
 
 class Supervisor {
  public:
-  Supervisor(int directory, int signals, const Launch& launch, const Agent& agent, const Tree& tree)
+  Supervisor(int signals, const Launch& launch, const Agent& agent, const Tree& tree)
       : signals_(signals),
         failures_(agent.failures),
         launch_(launch),
         tree_(tree),
         agent_(agent.pid),
-        out_(directory, kStdoutFile, agent.out, launch.log_cap_bytes),
-        err_(directory, kStderrFile, agent.err, launch.log_cap_bytes),
+        out_(agent.out_log, agent.out, launch.log_cap_bytes),
+        err_(agent.err_log, agent.err, launch.log_cap_bytes),
         started_(steady_ms()),
         last_output_(started_) {
     exit_.cause = kCauseExit;
@@ -263,9 +263,8 @@ std::int64_t steady_ms() {
   return clock_ms(CLOCK_MONOTONIC);
 }
 
-ExitRecord supervise(int directory, int signals, const Launch& launch, const Agent& agent,
-                     const Tree& tree) {
-  return Supervisor(directory, signals, launch, agent, tree).run();
+ExitRecord supervise(int signals, const Launch& launch, const Agent& agent, const Tree& tree) {
+  return Supervisor(signals, launch, agent, tree).run();
 }
 
 void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {

@@ -23,8 +23,7 @@ constexpr std::int64_t kKillPatienceMs = 10'000;
 
 /// Watches over an agent that has been entered until its tree is empty. `signals` is a signalfd for
 /// SIGTERM and SIGCHLD.
-ExitRecord supervise(int directory, int signals, const Launch& launch, const Agent& agent,
-                     const Tree& tree);
+ExitRecord supervise(int signals, const Launch& launch, const Agent& agent, const Tree& tree);
 
 /// Ends a tree without a shim: TERM, grace, KILL. Fills in leftovers and survivors.
 void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit);

@@ -201,7 +201,7 @@ def on_small_disk(place):
 
 
 def fill(place):
-    with open(place + "/fill", "wb", buffering=0) as file:
+    with open(place + "/fill", "ab", buffering=0) as file:
         try:
             while True:
                 file.write(bytes(4096))
@@ -209,8 +209,8 @@ def fill(place):
             pass
 
 
-def stopped_on_full_disk(exe):
-    """A request finds room on a full disk, and agents end."""
+def stopped_on_full_disk(exe, reserve=True):
+    """A request finds room on a full disk, is answered, and agents end."""
     with world.World(exe, command=("sleep", "1000")) as baton:
         on_small_disk(baton.state)
         try:
@@ -218,8 +218,50 @@ def stopped_on_full_disk(exe):
             baton.ticket("before", "ready")
             wait_until(lambda: baton.starts("rules/t/before"))
             fill(baton.state)
-            baton.call("stop", "--all", code=None)
+            if not reserve:
+                # Only now, or the daemon would make it anew.
+                os.unlink(glob.glob(baton.state + "/*/requests/.reserve")[0])
+                fill(baton.state)
+            done = baton.call("stop", "--all", code=0 if reserve else None)
+            if not reserve:
+                check(done.returncode == 3, done.returncode, done.stdout, done.stderr)
+                return
+            check(glob.glob(baton.state + "/*/replies/*.json"), "there is no reply")
             wait_until(lambda: not world.processes_with("BATON_FLOW=rules/t/before"), "the agent ends")
+        finally:
+            baton.daemon.kill()
+            baton.daemon.wait()
+            subprocess.run(["umount", "-l", baton.state], check=False)
+
+
+def without_a_reserve_it_is_not(exe):
+    """What the test before shows is owed to the reserve."""
+    stopped_on_full_disk(exe, reserve=False)
+
+
+def started_on_full_disk(exe):
+    """A daemon comes up on a full disk, holds all starts and says why, supervises, answers, and goes on by
+    itself when there is room."""
+    with world.World(exe, command=("sleep", "1000")) as baton:
+        on_small_disk(baton.state)
+        try:
+            baton.start()
+            baton.ticket("before", "ready")
+            wait_until(lambda: baton.starts("rules/t/before"))
+            baton.daemon.kill()
+            baton.daemon.wait()
+            fill(baton.state)
+            baton.start()
+            baton.ticket("late", "ready")
+            wait_until(lambda: any(each["flow"] == "rules/t/late" and each["waiting_for"] == "disk_full"
+                                   for each in baton.lines("status")), "late is held")
+            check(len(baton.starts()) == 1, baton.starts())
+            check(baton.daemon.poll() is None, "the daemon ended")
+            baton.call("stop", "rules/t/before")
+            wait_until(lambda: not world.processes_with("BATON_FLOW=rules/t/before"), "the agent ends")
+            os.unlink(baton.state + "/fill")
+            wait_until(lambda: baton.starts("rules/t/late"), "late was lost")
+            check(len(baton.starts()) == 2, baton.starts())
         finally:
             baton.daemon.kill()
             baton.daemon.wait()
@@ -269,6 +311,7 @@ def cannot_start_is_said(exe):
 
 def test(exe):
     for part in (bad_files, no_regular_files, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
+                 without_a_reserve_it_is_not, started_on_full_disk,
                  said_by_the_daemon, cannot_start_is_said):
         part(exe)
         print(part.__name__, "passed", flush=True)

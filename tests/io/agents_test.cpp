@@ -429,6 +429,68 @@ TEST_CASE("200 quick starts leave no zombie and no descriptor") {
   CHECK(children() == children_before);
 }
 
+TEST_CASE("a spare shim becomes the next run, is nobody's before, and leaves with us") {
+  Bench bench;
+  bench.keep_spare = true;
+  bench.restart();
+  const std::size_t before = children();
+  const auto spares = [&] {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(bench.folder / "runs/.spare"))
+      names.push_back(entry.path().filename());
+    return names;
+  };
+  bench.outcome_of(bench.shell("true"));
+  REQUIRE(bench.eventually([&] { return spares().size() == 1; }));
+  CHECK(children() == before + 1);
+  const std::string id = spares()[0];
+  CHECK_FALSE(fs::exists(fs::path(bench.folder / "runs") / id));
+
+  SUBCASE("it is used") {
+    Launch wanted = bench.shell("cat");
+    wanted.prompt = "do it";
+    const Run run = bench.start(wanted);
+    CHECK(run.id == id);
+    CHECK(bench.wait(run).outcome == Outcome::succeeded);
+    CHECK(Bench::out(run) == "do it");
+    CHECK(bench.eventually([&] { return spares().size() == 1 && spares()[0] != id; }));
+    CHECK(children() == before + 1);
+  }
+  SUBCASE("it is used and discarded") {
+    const Run run = bench.prepare(bench.shell("true"));
+    CHECK(run.id == id);
+    bench.agents->discard(run.id);
+    CHECK_FALSE(fs::exists(run.directory));
+    CHECK(bench.eventually([&] { return spares().size() == 1 && children() == before + 1; }));
+  }
+  SUBCASE("one that was killed is replaced") {
+    const std::string all = slurp("/proc/self/task/" + std::to_string(getpid()) + "/children");
+    const int spare = std::stoi(all.substr(all.rfind(' ', all.size() - 2) + 1));
+    REQUIRE(kill(spare, SIGKILL) == 0);
+    while (baton::process_stat(spare)->alive())
+      usleep(1000);
+    const RunEnd end = bench.outcome_of(bench.shell("true"));
+    CHECK(end.outcome == Outcome::succeeded);
+    CHECK(end.run != id);
+  }
+  SUBCASE("one whose directory was removed is replaced") {
+    fs::remove_all(bench.folder / "runs/.spare");
+    CHECK(bench.outcome_of(bench.shell("true")).outcome == Outcome::succeeded);
+  }
+  SUBCASE("what is left of one after a crash is swept") {
+    fs::create_directories(bench.folder / "runs/.spare/left");
+    bench.restart();
+    bench.outcome_of(bench.shell("true"));
+    CHECK(bench.eventually([&] { return spares().size() == 1 && spares()[0] != "left"; }));
+  }
+  bench.agents.reset();
+  CHECK(spares().empty());
+  CHECK(bench.eventually([before] {
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {}
+    return children() <= before;
+  }));
+}
+
 TEST_CASE("without a shim to start, prepare leaves nothing behind") {
   Bench bench;
   auto options = bench.options();
@@ -437,7 +499,7 @@ TEST_CASE("without a shim to start, prepare leaves nothing behind") {
   const std::size_t before = open_descriptors();
   CHECK_FALSE(agents->prepare(bench.shell("true")));
   CHECK(open_descriptors() == before);
-  CHECK(fs::is_empty(bench.folder / "runs"));
+  CHECK(fs::is_empty(bench.folder / "runs/.spare"));
 }
 
 TEST_CASE("on a full disk nothing is prepared, and an end waits for room") {

@@ -102,7 +102,8 @@ class Bench {
   ProcessAgentsOptions options() const {
     return {.runs = {.path = folder / "runs", .group = std::nullopt},
             .shim = BATON_SHIM,
-            .cgroup = cgroup};
+            .cgroup = cgroup,
+            .keep_spare = keep_spare};
   }
 
   Launch launch(std::vector<std::string> argv) const {
@@ -175,6 +176,7 @@ class Bench {
 
   TempFolder folder;
   std::string cgroup;
+  bool keep_spare = false;
   std::unique_ptr<asio::io_context> context;
   std::vector<RunEnd> ends;
   std::unique_ptr<Agents> agents;

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,21 +56,26 @@ std::string exit_file_of(Bench& bench) {
 }
 
 /// How a shim ends that is called with this run directory; the number of a signal that ended it.
+/// Without a grace it is told this launch and then to leave.
 int status_of_shim(const std::string& directory, const char* mode, const std::string& run,
-                   const char* grace) {
+                   const char* grace, const std::string& told = {}) {
   auto folder = open_run_directory(directory);
   REQUIRE(folder);
   auto lock = take_run_lock(*folder);
   REQUIRE((lock && *lock));
-  // A go-pipe that is closed at once: leave, nothing is to run.
+  // A go-pipe that is closed after the first byte: leave, nothing is to run.
   int ends[2] = {-1, -1};
   REQUIRE(pipe2(&ends[0], O_CLOEXEC) == 0);
   const Fd reading(ends[0]);
+  REQUIRE(write(ends[1], "", 1) == 1);
   close(ends[1]);
-  ShimCall call{.argv = {BATON_SHIM, shim::kVersionText, mode, run},
+  const Fd launch(memfd_create("launch", MFD_CLOEXEC));
+  REQUIRE(write_all(launch.get(), told, "launch"));
+  ShimCall call{.argv = {BATON_SHIM, shim::kCallVersion, mode, run},
                 .directory = folder->get(),
                 .lock = (*lock)->get(),
-                .go = grace == nullptr ? reading.get() : -1};
+                .go = grace == nullptr ? reading.get() : -1,
+                .launch = grace == nullptr ? launch.get() : -1};
   if (grace != nullptr)
     call.argv.emplace_back(grace);
   const auto started = spawn_shim(call);
@@ -135,7 +141,7 @@ TEST_CASE("an exit file that cannot be read for the moment is read again") {
   CHECK(bench.wait(run).reason == "exit_4");
 }
 
-TEST_CASE("a launch file cut or damaged anywhere starts nothing and ends no shim by a signal") {
+TEST_CASE("a launch cut or damaged anywhere starts nothing and ends no shim by a signal") {
   const TempFolder folder;
   const std::string run = "0123456789abcdef0123456789abcdef";
   const RunFolder runs{.path = folder / "runs", .group = std::nullopt};
@@ -149,8 +155,10 @@ TEST_CASE("a launch file cut or damaged anywhere starts nothing and ends no shim
   const int refused = static_cast<int>(shim::ShimExit::bad_call);
   const auto status_with = [&](const std::string& text) {
     REQUIRE(remove_run_directory(runs.path + "/" + run));
-    REQUIRE(make_run_directory(runs, run, "", text));
-    return status_of_shim(runs.path + "/" + run, shim::kModeRun, run, nullptr);
+    const auto spare = make_spare_directory(runs, run);
+    REQUIRE(spare);
+    REQUIRE(take_up_directory(runs, run, *spare, ""));
+    return status_of_shim(runs.path + "/" + run, shim::kModeRun, run, nullptr, text);
   };
   CHECK(status_with(*whole) == left);
   for (std::size_t at = 0; at < whole->size(); ++at) {

@@ -25,10 +25,13 @@ TEST_CASE("placeholders of a run are filled in, everything else stays") {
 TEST_CASE("modes of a run's files do not depend on the umask") {
   const TempFolder temp;
   const mode_t before = umask(0077);
-  const auto made = baton::make_run_directory({.path = temp / "runs", .group = getegid()}, "7f",
-                                              "prompt", "launch");
+  const baton::RunFolder folder{.path = temp / "runs", .group = getegid()};
+  const auto made = baton::make_spare_directory(folder, "7f");
   umask(before);
   REQUIRE(made);
+  const auto taken = baton::take_up_directory(folder, "7f", *made, "prompt");
+  REQUIRE(taken);
+  CHECK(*taken == temp / "runs/7f");
   const fs::path run = fs::path(temp / "runs") / "7f";
   const auto mode = [](const fs::path& path) {
     return static_cast<unsigned>(fs::status(path).permissions());
@@ -37,26 +40,35 @@ TEST_CASE("modes of a run's files do not depend on the umask") {
   CHECK(mode(run) == 0750);
   CHECK(mode(run / "lock") == 0640);
   CHECK(mode(run / "prompt") == 0640);
-  CHECK(mode(run / "launch") == 0600);
   CHECK(slurp(run / "prompt") == "prompt");
-  CHECK(
-      baton::make_run_directory({.path = temp / "runs", .group = {}}, "7f", "", "").error().code ==
-      baton::Errc::changed);
+}
+
+TEST_CASE("a spare directory lies apart, is of one only, and goes with the others") {
+  const TempFolder temp;
+  const baton::RunFolder folder{.path = temp / "runs", .group = {}};
+  const auto made = baton::make_spare_directory(folder, "7f");
+  REQUIRE(made);
+  CHECK_FALSE(fs::exists(temp / "runs/7f"));
+  CHECK(baton::make_spare_directory(folder, "7f").error().code == baton::Errc::changed);
+  REQUIRE(baton::remove_spare_directories(folder));
+  CHECK_FALSE(fs::exists(made->path));
+  CHECK(baton::take_up_directory(folder, "7f", *made, "").error().code == baton::Errc::not_found);
+  CHECK(baton::remove_spare_directories(folder));
 }
 
 TEST_CASE("a run's lock is held by one") {
   const TempFolder temp;
-  const auto made = baton::make_run_directory({.path = temp.path(), .group = {}}, "7f", "", "");
+  const auto made = baton::make_spare_directory({.path = temp.path(), .group = {}}, "7f");
   REQUIRE(made);
   {
-    const auto lock = baton::take_run_lock(*made);
+    const auto lock = baton::take_run_lock(made->directory);
     REQUIRE(lock);
     CHECK(*lock);
-    const auto second = baton::take_run_lock(*made);
+    const auto second = baton::take_run_lock(made->directory);
     REQUIRE(second);
     CHECK_FALSE(*second);
   }
-  const auto again = baton::take_run_lock(*made);
+  const auto again = baton::take_run_lock(made->directory);
   REQUIRE(again);
   CHECK(*again);
 }
