@@ -200,8 +200,7 @@ class DocumentLoader {
       case Format::json:
         return parse_one();
       case Format::jsonl:
-        parse_lines();
-        return std::nullopt;
+        return parse_lines();
       case Format::yaml:
         return parse_as_yaml();
       case Format::text:
@@ -219,6 +218,12 @@ class DocumentLoader {
   }
 
   std::optional<LoadFailure> parse_as_yaml() {
+    if (document_->text_.size() > limits_.max_yaml_bytes) {
+      ParseFault fault{.code = Errc::too_large};
+      fault.message = std::to_string(document_->text_.size()) + " bytes; of YAML at most " +
+                      std::to_string(limits_.max_yaml_bytes) + " are read";
+      return failure_of(fault, document_->text_);
+    }
     if (const auto bad = bad_utf8(document_->text_))
       return failure_of(utf8_fault(document_->text_, *bad), document_->text_);
     auto& marks = document_->marks_->by_pointer;
@@ -232,7 +237,7 @@ class DocumentLoader {
     return std::nullopt;
   }
 
-  void parse_lines() {
+  std::optional<LoadFailure> parse_lines() {
     const std::string_view text = document_->text_;
     document_->root_ = Json::array();
     Positions positions(text);
@@ -240,6 +245,10 @@ class DocumentLoader {
     while (begin < text.size()) {
       const std::size_t newline = std::min(text.find('\n', begin), text.size());
       if (auto fault = parse_line(begin, newline)) {
+        if (fault->too_many_values) {
+          fault->message = "more than " + std::to_string(limits_.max_values) + " values";
+          return failure_of(*fault, text);
+        }
         if (newline == text.size())
           fault->message = "the last line is cut off: " + fault->message;
         if (document_->warnings_.size() < kMaxLineFindings)
@@ -247,6 +256,7 @@ class DocumentLoader {
       }
       begin = newline + 1;
     }
+    return std::nullopt;
   }
 
   /// Writers that crash leave lines that were glued together, so one line may hold several values.
@@ -264,7 +274,8 @@ class DocumentLoader {
       auto parsed = parse_value(line, at, left_);
       if (!parsed)
         return shifted(std::move(parsed.error()));
-      left_.max_values -= parsed->values;
+      // Where an item stands takes as much memory as a value.
+      left_.max_values -= std::min(left_.max_values, parsed->values + 1);
       document_->root_.push(parsed->value);
       document_->marks_->items.push_back({.begin = begin + at, .end = begin + parsed->end});
       at = scan::skip_blanks(line, parsed->end);

@@ -21,6 +21,9 @@ struct LoadLimits {
   std::size_t max_depth = 128;
   std::size_t max_number_chars = 1000;
   std::size_t max_object_members = 10'000;
+  // Reading YAML takes a hundred times the time and the memory.
+  std::size_t max_yaml_bytes = 2U << 20U;
+  std::size_t max_yaml_nodes = 50'000;
   std::size_t max_values = 1'000'000;  ///< names of members count: each takes as much memory
   bool operator==(const LoadLimits&) const = default;
 };

@@ -192,6 +192,7 @@ ParseFault Filter::fault(std::string_view text, std::size_t offset) const {
           "an object with more than " + std::to_string(limits_.max_object_members) + " members";
       return fault;
     case Refusal::values:
+      fault.too_many_values = true;
       fault.message = "more than " + std::to_string(limits_.max_values) + " values";
       return fault;
     case Refusal::number_size:

@@ -18,6 +18,7 @@ struct ParseFault {
   std::size_t begin = 0;
   std::size_t end = 0;
   bool incomplete = false;
+  bool too_many_values = false;
 };
 
 struct ParsedValue {

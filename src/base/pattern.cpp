@@ -16,7 +16,8 @@ namespace {
 
 // Far above what a schema means, far below what hurts: half a million steps take a few
 // milliseconds.
-constexpr std::uint32_t kMatchLimit = 500'000;
+// PCRE2 does not say how many steps it took, so it is asked with the smallest limit first.
+constexpr std::array<std::uint32_t, 3> kMatchLimits = {2'000, 50'000, 500'000};
 constexpr std::uint32_t kDepthLimit = 20'000;
 constexpr std::uint32_t kHeapLimitKib = 20'000;
 constexpr std::size_t kMaxPatternBytes = 16U << 10U;
@@ -265,7 +266,7 @@ PCRE2_SPTR units(std::string_view text) {
 
 struct Pattern::Code {
   Owned<pcre2_code> code;
-  Owned<pcre2_match_context> limits;
+  std::array<Owned<pcre2_match_context>, kMatchLimits.size()> limits;
 };
 
 Result<std::string> pcre_from_ecma(std::string_view ecma) {
@@ -294,24 +295,41 @@ Result<Pattern> Pattern::compile(std::string_view ecma) {
     return fail(Errc::schema, "the pattern " + printable(ecma, 100) +
                                   " is wrong: " + reinterpret_cast<const char*>(message.data()));
   }
-  code->limits.reset(pcre2_match_context_create(nullptr));
-  pcre2_set_match_limit(code->limits.get(), kMatchLimit);
-  pcre2_set_depth_limit(code->limits.get(), kDepthLimit);
-  pcre2_set_heap_limit(code->limits.get(), kHeapLimitKib);
+  for (std::size_t i = 0; i < kMatchLimits.size(); ++i) {
+    auto& limits = code->limits[i];
+    limits.reset(pcre2_match_context_create(nullptr));
+    pcre2_set_match_limit(limits.get(), kMatchLimits[i]);
+    pcre2_set_depth_limit(limits.get(), kDepthLimit);
+    pcre2_set_heap_limit(limits.get(), kHeapLimitKib);
+  }
   Pattern pattern;
   pattern.source_ = ecma;
   pattern.code_ = std::move(code);
   return pattern;
 }
 
-Pattern::Match Pattern::search(std::string_view text) const {
+std::size_t Pattern::bytes() const {
+  std::size_t size = 0;
+  pcre2_pattern_info(code_->code.get(), PCRE2_INFO_SIZE, &size);
+  return size;
+}
+
+Pattern::Search Pattern::search(std::string_view text) const {
   // One per search keeps a Pattern free of changing state; it is small.
   const Owned<pcre2_match_data> data(pcre2_match_data_create(1, nullptr));
-  const int count = pcre2_match(code_->code.get(), units(text), text.size(), 0, PCRE2_NO_UTF_CHECK,
-                                data.get(), code_->limits.get());
-  if (count >= 0)
-    return Match::yes;
-  return count == PCRE2_ERROR_NOMATCH ? Match::no : Match::too_expensive;
+  std::size_t steps = 0;
+  for (std::size_t i = 0; i < kMatchLimits.size(); ++i) {
+    const int count = pcre2_match(code_->code.get(), units(text), text.size(), 0,
+                                  PCRE2_NO_UTF_CHECK, data.get(), code_->limits[i].get());
+    if (count >= 0)
+      return {Match::yes, steps};
+    if (count == PCRE2_ERROR_NOMATCH)
+      return {Match::no, steps};
+    if (count != PCRE2_ERROR_MATCHLIMIT)
+      break;
+    steps += kMatchLimits[std::min(i + 1, kMatchLimits.size() - 1)];
+  }
+  return {Match::too_expensive, steps};
 }
 
 }  // namespace baton

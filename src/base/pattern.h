@@ -17,8 +17,14 @@ class Pattern {
   /// Errc::schema for what ECMA-262 does not know or PCRE2 cannot do.
   static Result<Pattern> compile(std::string_view ecma);
 
+  struct Search {
+    Match match = Match::no;
+    std::size_t steps = 0;  ///< how many it took at most; 0: not worth counting
+  };
   /// Looks for the pattern anywhere in valid UTF-8.
-  Match search(std::string_view text) const;
+  Search search(std::string_view text) const;
+  /// The memory it takes.
+  std::size_t bytes() const;
   const std::string& source() const { return source_; }
 
  private:

@@ -14,6 +14,8 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kMaxNodes = 50'000;
+// A repetition is a copy: twenty characters may take 64 KiB.
+constexpr std::size_t kMaxPatternBytes = 4U << 20U;
 
 struct TypeRow {
   std::string_view name;
@@ -264,12 +266,15 @@ class TreeBuilder {
     refuse(place, name, std::string(name) + " has to be a whole number, 0 or more");
   }
 
-  static Pattern compiled(const SchemaPlace& place, std::string_view name, const Value& source) {
+  Pattern compiled(const SchemaPlace& place, std::string_view name, const Value& source) {
     if (!source.IsString())
       refuse(place, name, std::string(name) + " has to be a string");
     auto pattern = Pattern::compile(name_of(source));
     if (!pattern)
       refuse(place, name, pattern.error().message);
+    pattern_bytes_ += pattern->bytes();
+    if (pattern_bytes_ > kMaxPatternBytes)
+      refuse(place, name, "the patterns of this schema take more than 4 MiB");
     return std::move(*pattern);
   }
 
@@ -463,6 +468,7 @@ class TreeBuilder {
   std::shared_ptr<SchemaTree> tree_;
   std::unordered_map<const Value*, NodeIndex> indices_;
   std::vector<SchemaPlace> places_;
+  std::size_t pattern_bytes_ = 0;
   std::deque<std::pair<NodeIndex, SchemaPlace>> waiting_;
 };
 

@@ -22,9 +22,12 @@ bool SchemaWalk::scalar_rules(const SchemaNode& node, const Value& value) {
   }
   if (node.allowed != nullptr && !allowed(node, value)) {
     good = false;
+    const std::string words = sink_ == nullptr ? "" : enum_words(*node.allowed);
     if (sink_ != nullptr)
-      refuse(node, "enum", value, shown(value) + " is not one of " + enum_words(*node.allowed),
-             enum_words(*node.allowed), nearest_of(value, *node.allowed));
+      refuse(node, "enum", value, shown(value) + " is not one of " + words, words,
+             value.IsString() && may_suggest(name_of(value), node.allowed->Size())
+                 ? nearest_of(value, *node.allowed)
+                 : "");
   }
   if (node.constant != nullptr && !json::equal(*node.constant, value))
     good = refuse(node, "const", value, shown(value) + " is not " + shown(*node.constant),
@@ -74,14 +77,13 @@ bool SchemaWalk::number_rules(const SchemaNode& node, const Value& value) {
 }
 
 bool SchemaWalk::matches(const Pattern& pattern, std::string_view text) {
-  spend(1 + text.size() / 16);
-  switch (pattern.search(text)) {
-    case Pattern::Match::yes:
-      return true;
-    case Pattern::Match::no:
-      return false;
-    case Pattern::Match::too_expensive:
-      break;
+  constexpr std::size_t kCall = 4;
+  spend(kCall + text.size() / 16);
+  const Pattern::Search search = pattern.search(text);
+  // A match that takes long is paid for, or many of them would take for ever.
+  if (search.match != Pattern::Match::too_expensive) {
+    spend(search.steps);
+    return search.match == Pattern::Match::yes;
   }
   throw SchemaExhausted{"the pattern " + shown_name(pattern.source()) +
                         " takes too many steps on " + shown_name(text)};
@@ -108,7 +110,10 @@ bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {
     good = refuse(node, "pattern", value,
                   shown(value) + " does not match " + printable(node.pattern->source(), 200),
                   "a text that matches " + printable(node.pattern->source(), 200));
-  // Cheap, but linear: addresses and times are short.
+  // Cheap, but linear; compiling a regular expression is neither.
+  constexpr std::size_t kCompiled = 5000;
+  if (!node.format.empty())
+    spend(text.size() / 16 + (node.format == "regex" ? kCompiled : 0));
   if (!node.format.empty() && !format_holds(node.format, text).value_or(true))
     good = refuse(node, "format", value,
                   shown(value) + " is no " + printable(node.format, kShownBytes),

@@ -84,6 +84,14 @@ bool SchemaWalk::refuse(const SchemaNode& node, std::string_view keyword, const 
   return false;
 }
 
+bool SchemaWalk::may_suggest(std::string_view word, std::size_t candidates) {
+  const std::size_t cost = (1 + word.size()) * (1 + word.size()) * (1 + candidates);
+  if (sink_ == nullptr || word.size() > kMaxPointerBytes || cost > suggestions_left_)
+    return false;
+  suggestions_left_ -= cost;
+  return true;
+}
+
 /// The first one always has room: somebody will ask why.
 bool SchemaWalk::room() {
   return sink_->empty() || (told_ < kMaxKept && pointer_bytes_ < kMaxPointerBytes);
@@ -184,7 +192,7 @@ bool SchemaWalk::member(const SchemaNode& node, std::string_view name, const Val
   if (!tree_.nodes[additional].never)
     return below(name, additional, value);
   std::string suggestion;
-  if (sink_ != nullptr) {
+  if (may_suggest(name, node.properties.size())) {
     std::vector<std::string> names;
     for (const auto& [declared, schema] : node.properties)
       names.push_back(declared);

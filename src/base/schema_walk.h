@@ -82,6 +82,9 @@ class SchemaWalk {
   Judge judge_;
   Findings* sink_ = nullptr;
   bool room();
+  /// Whether looking for what was meant is affordable: it compares each letter with each.
+  bool may_suggest(std::string_view word, std::size_t candidates);
+  std::size_t suggestions_left_ = 5'000'000;  ///< in compared letters, of one explanation
   std::size_t told_ = 0;           ///< findings, those of branches that were dropped included
   std::size_t pointer_bytes_ = 0;  ///< of all of them
   std::vector<Step> path_;

@@ -5,7 +5,9 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "base/text.h"
@@ -262,6 +264,65 @@ class Builder {
   JsonPool* pool_ = nullptr;
 };
 
+/// Counts what would become nodes, before any of them takes memory.
+class Counter : public YAML::EventHandler {
+ public:
+  explicit Counter(std::size_t most) : most_(most) {}
+  // The names are yaml-cpp's.
+  // NOLINTBEGIN(readability-identifier-naming)
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { one_more(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { one_more(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    one_more(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    one_more(mark);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    one_more(mark);
+  }
+  void OnMapEnd() override {}
+  // NOLINTEND(readability-identifier-naming)
+
+ private:
+  void one_more(const YAML::Mark& mark) {
+    if (++count_ > most_)
+      throw YAML::ParserException(mark, "more than " + std::to_string(most_) + " values");
+  }
+  std::size_t most_;
+  std::size_t count_ = 0;
+};
+
+/// Throws when there are too many. Ordinary files do not have enough punctuation to need a look.
+void count_nodes(std::string_view text, std::size_t most) {
+  constexpr std::string_view kMarks = "[{,:-?*\n";
+  // The scanner keeps a whole line, for a colon may make a key of what it has seen.
+  constexpr std::size_t kMostInLine = 10'000;
+  std::size_t marks = 0;
+  std::size_t in_line = 0;
+  for (const char c : text) {
+    if (kMarks.find(c) == std::string_view::npos)
+      continue;
+    ++marks;
+    in_line = c == '\n' ? 0 : in_line + 1;
+    if (in_line > kMostInLine)
+      throw YAML::ParserException(YAML::Mark::null_mark(), "a line with too much punctuation");
+  }
+  if (2 * marks + 1 <= most)
+    return;
+  std::istringstream stream{std::string(text)};
+  YAML::Parser parser(stream);
+  Counter counter(most);
+  while (parser.HandleNextDocument(counter)) {
+  }
+}
+
 LoadFailure failure(std::string message, Position at) {
   Finding finding{.rule = "json", .message = std::move(message), .span = {at, at}};
   return {.findings = {std::move(finding)}, .incomplete = false};
@@ -273,6 +334,7 @@ tl::expected<Json, LoadFailure> parse_yaml(std::string_view text, const LoadLimi
                                            const YamlMark& mark) {
   Builder builder(text, limits, mark);
   try {
+    count_nodes(text, limits.max_yaml_nodes);
     const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
     if (documents.size() > 1)
       return tl::unexpected(

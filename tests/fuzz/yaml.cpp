@@ -1,0 +1,23 @@
+// YAML: what was loaded is JSON, which loads again and is the same.
+
+#include <string>
+
+#include "base/document.h"
+#include "base/json.h"
+#include "fuzz/target.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace baton;
+  const std::string text(fuzz::text_of(data, size));
+  const auto document = load_document(text, Format::yaml);
+  if (!document) {
+    for (const Finding& finding : document.error().findings)
+      fuzz::demand(finding.span.begin.offset <= text.size());
+    return 0;
+  }
+  const auto again = load_document(json::dump((*document)->root()), Format::json);
+  fuzz::demand(again.has_value());
+  fuzz::demand(json::equal((*again)->root(), (*document)->root()));
+  fuzz::demand((*document)->locate("").end.offset <= text.size());
+  return 0;
+}
