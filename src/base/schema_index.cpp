@@ -274,6 +274,11 @@ Result<SchemaPlace> SchemaIndex::pointed(const SchemaPlace& root, const std::str
 
 Result<SchemaPlace> SchemaIndex::follow(const SchemaPlace& from, std::string_view reference) {
   const SplitUri target = split_fragment(resolve_uri(from.base, reference));
+  // An anchor may be called by a URI of its own, which no document has.
+  const bool called = !target.fragment.empty() && target.fragment.front() != '/';
+  if (const auto anchor = resources_.find(target.document + "#" + target.fragment);
+      called && anchor != resources_.end())
+    return pointed(anchor->second, "");
   auto found = resources_.find(target.document);
   if (found == resources_.end()) {
     const DraftRow* row = draft_row(target.document);
