@@ -1,6 +1,6 @@
-// Hostile schemas and documents: each is refused or judged, by an own process with a limit of memory, under
-// whatever sanitizers the build has. Time is printed and not asserted; a process that computes for 20 seconds
-// is taken for one that hangs.
+// Hostile schemas and documents: each is refused or judged, by an own process with a limit of
+// memory, under whatever sanitizers the build has. Time is printed and not asserted; a process that
+// computes for 20 seconds is taken for one that hangs.
 
 #include <cstdio>
 #include <cstdlib>
@@ -29,8 +29,8 @@ constexpr bool kSanitized = false;
 #endif
 constexpr long kMostKib = 64L << 10;
 
-/// What has to come out. `bad_schema`: not compiled. `bad_text`: not loaded. `limit`: a finding says that it
-/// was given up. `judged`: valid or not, whatever is right.
+/// What has to come out. `bad_schema`: not compiled. `bad_text`: not loaded. `limit`: a finding
+/// says that it was given up. `judged`: valid or not, whatever is right.
 enum class End { bad_schema, bad_text, limit, valid, invalid };
 constexpr const char* kEnds[] = {"bad schema", "bad text", "limit", "valid", "invalid"};
 
@@ -61,8 +61,12 @@ std::string numbered(std::size_t count, const std::function<std::string(std::siz
   return out;
 }
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
-std::string number(std::size_t i) { return std::to_string(i); }
+std::string quoted(const std::string& text) {
+  return "\"" + text + "\"";
+}
+std::string number(std::size_t i) {
+  return std::to_string(i);
+}
 
 /// `d0` to `d<count>` in `definitions`, each made of the one before; the root refers to the last.
 std::string tower(std::size_t count, std::string_view first,
@@ -73,10 +77,16 @@ std::string tower(std::size_t count, std::string_view first,
   return out + R"(},"allOf":[{"$ref":"#/definitions/d)" + number(count) + "\"}]}";
 }
 
-std::string nested(std::size_t depth) { return repeated("[", depth) + repeated("]", depth); }
+std::string nested(std::size_t depth) {
+  return repeated("[", depth) + repeated("]", depth);
+}
 
-Input text_only(std::string text) { return {"{}", std::move(text)}; }
-Input of_schema(std::string schema) { return {std::move(schema), "1"}; }
+Input text_only(std::string text) {
+  return {"{}", std::move(text)};
+}
+Input of_schema(std::string schema) {
+  return {std::move(schema), "1"};
+}
 
 std::vector<Case> cases() {
   constexpr std::size_t kMega = 1U << 20U;
@@ -84,12 +94,16 @@ std::vector<Case> cases() {
       // The loader.
       {"a million brackets", End::bad_text, [] { return text_only(repeated("[", 1'000'000)); }},
       {"16 MiB of brackets", End::bad_text, [] { return text_only(repeated("[", 16 * kMega)); }},
-      {"a million objects deep", End::bad_text, [] { return text_only(repeated("{\"a\":", 1'000'000)); }},
-      {"the exponent of CVE-2024-38517", End::valid, [] { return text_only("[0.00000000001e-2147483639]"); }},
+      {"a million objects deep", End::bad_text,
+       [] { return text_only(repeated("{\"a\":", 1'000'000)); }},
+      {"the exponent of CVE-2024-38517", End::valid,
+       [] { return text_only("[0.00000000001e-2147483639]"); }},
       {"many digits and a small exponent", End::valid,
        [] { return text_only("[128.74836467836484838364836483643636483648e-336]"); }},
-      {"an exponent of 900 digits", End::bad_text, [] { return text_only("1e" + repeated("9", 900)); }},
-      {"a negative exponent of 900 digits", End::valid, [] { return text_only("1e-" + repeated("9", 900)); }},
+      {"an exponent of 900 digits", End::bad_text,
+       [] { return text_only("1e" + repeated("9", 900)); }},
+      {"a negative exponent of 900 digits", End::valid,
+       [] { return text_only("1e-" + repeated("9", 900)); }},
       {"a number of 16 MiB", End::bad_text, [] { return text_only(repeated("7", 16 * kMega)); }},
       {"a million zeros behind a point", End::bad_text,
        [] { return text_only("0." + repeated("0", 1'000'000) + "1"); }},
@@ -100,27 +114,36 @@ std::vector<Case> cases() {
       {"17 MiB", End::bad_text, [] { return text_only(quoted(repeated("x", 17 * kMega))); }},
       {"eight million numbers", End::bad_text,
        [] { return text_only("[" + repeated("1,", 8 * kMega - 10) + "1]"); }},
-      {"a million numbers", End::valid, [] { return text_only("[" + repeated("1,", 999'000) + "1]"); }},
+      {"a million numbers", End::valid,
+       [] { return text_only("[" + repeated("1,", 999'000) + "1]"); }},
       {"three million empty arrays", End::bad_text,
        [] { return text_only("[" + repeated("[],", 3'000'000) + "1]"); }},
       {"too many keys", End::bad_text,
-       [] { return text_only("{" + numbered(20'000, [](auto i) { return quoted(number(i)) + ":1"; }) + "}"); }},
+       [] {
+         return text_only("{" + numbered(20'000, [](auto i) { return quoted(number(i)) + ":1"; }) +
+                          "}");
+       }},
       {"the same key 10,000 times", End::bad_text,
        [] { return text_only("{" + numbered(10'000, [](auto) { return "\"a\":1"s; }) + "}"); }},
       {"10,000 keys of one long beginning", End::valid,
        [] {
          const std::string beginning = repeated("k", 1000);
-         return text_only("{" + numbered(10'000, [&](auto i) { return quoted(beginning + number(i)) + ":1"; }) + "}");
+         return text_only(
+             "{" + numbered(10'000, [&](auto i) { return quoted(beginning + number(i)) + ":1"; }) +
+             "}");
        }},
       {"keys that collide in a weak hash", End::valid,
        [] {
          // Aa and BB have the same sum in the hash of Java and its like.
-         return text_only("{" + numbered(8192, [](auto i) {
-           std::string key;
-           for (unsigned bit = 0; bit < 13; ++bit)
-             key += (i >> bit & 1U) != 0 ? "Aa" : "BB";
-           return quoted(key) + ":1";
-         }) + "}");
+         return text_only("{" +
+                          numbered(8192,
+                                   [](auto i) {
+                                     std::string key;
+                                     for (unsigned bit = 0; bit < 13; ++bit)
+                                       key += (i >> bit & 1U) != 0 ? "Aa" : "BB";
+                                     return quoted(key) + ":1";
+                                   }) +
+                          "}");
        }},
       {"a NUL behind the value", End::bad_text, [] { return text_only("{\"a\":1}\0{\"b\":2}"s); }},
       {"an overlong slash", End::bad_text, [] { return text_only("\"\xC0\xAF\""); }},
@@ -134,9 +157,13 @@ std::vector<Case> cases() {
       {"16 MiB of multi-byte characters", End::valid,
        [] { return text_only(quoted(repeated("\xE2\x82\xAC", 5'000'000))); }},
       {"a million lines", End::bad_text,
-       [] { return Input{"{}", repeated("1\n", 999'000), Format::jsonl}; }},
+       [] {
+         return Input{"{}", repeated("1\n", 999'000), Format::jsonl};
+       }},
       {"two million lines that are no JSON", End::valid,
-       [] { return Input{"{}", repeated("x\n", 2'000'000), Format::jsonl}; }},
+       [] {
+         return Input{"{}", repeated("x\n", 2'000'000), Format::jsonl};
+       }},
       // YAML.
       {"a billion laughs", End::bad_text,
        [] {
@@ -147,32 +174,64 @@ std::vector<Case> cases() {
          return Input{"{}", text, Format::yaml};
        }},
       {"YAML: a node that holds itself", End::bad_text,
-       [] { return Input{"{}", "a: &a\n  b: *a\n", Format::yaml}; }},
+       [] {
+         return Input{"{}", "a: &a\n  b: *a\n", Format::yaml};
+       }},
       {"YAML: 100,000 brackets", End::bad_text,
-       [] { return Input{"{}", repeated("[", 100'000), Format::yaml}; }},
+       [] {
+         return Input{"{}", repeated("[", 100'000), Format::yaml};
+       }},
       {"YAML: 100,000 dashes", End::bad_text,
-       [] { return Input{"{}", repeated("- ", 100'000), Format::yaml}; }},
+       [] {
+         return Input{"{}", repeated("- ", 100'000), Format::yaml};
+       }},
       {"YAML: 500,000 items", End::bad_text,
-       [] { return Input{"{}", repeated("- a\n", 500'000), Format::yaml}; }},
+       [] {
+         return Input{"{}", repeated("- a\n", 500'000), Format::yaml};
+       }},
       {"YAML: 500,000 items in brackets", End::bad_text,
-       [] { return Input{"{}", "[" + repeated("a,", 500'000) + "a]", Format::yaml}; }},
-      {"YAML: 50,000 items", End::valid, [] { return Input{"{}", repeated("- a\n", 49'000), Format::yaml}; }},
+       [] {
+         return Input{"{}", "[" + repeated("a,", 500'000) + "a]", Format::yaml};
+       }},
+      {"YAML: 50,000 items", End::valid,
+       [] {
+         return Input{"{}", repeated("- a\n", 49'000), Format::yaml};
+       }},
       {"YAML: a scalar of 2 MiB", End::valid,
-       [] { return Input{"{}", "a: " + repeated("x", 2 * kMega - 10) + "\n", Format::yaml}; }},
+       [] {
+         return Input{"{}", "a: " + repeated("x", 2 * kMega - 10) + "\n", Format::yaml};
+       }},
       {"YAML: 8 MiB", End::bad_text,
-       [] { return Input{"{}", "a: " + repeated("x", 8 * kMega) + "\n", Format::yaml}; }},
-      {"YAML: invalid UTF-8", End::bad_text, [] { return Input{"{}", "a: \xFF\n", Format::yaml}; }},
-      {"YAML: merge keys", End::bad_text, [] { return Input{"{}", "a: &a {b: 1}\nc:\n  <<: *a\n", Format::yaml}; }},
+       [] {
+         return Input{"{}", "a: " + repeated("x", 8 * kMega) + "\n", Format::yaml};
+       }},
+      {"YAML: invalid UTF-8", End::bad_text,
+       [] {
+         return Input{"{}", "a: \xFF\n", Format::yaml};
+       }},
+      {"YAML: merge keys", End::bad_text,
+       [] {
+         return Input{"{}", "a: &a {b: 1}\nc:\n  <<: *a\n", Format::yaml};
+       }},
       // Schemas that are wrong.
       {"a reference to itself", End::bad_schema, [] { return of_schema(R"({"$ref":"#"})"); }},
       {"a circle of two references", End::bad_schema,
-       [] { return of_schema(R"({"definitions":{"a":{"$ref":"#/definitions/b"},"b":{"$ref":"#/definitions/a"}},"items":{"$ref":"#/definitions/a"}})"); }},
+       [] {
+         return of_schema(
+             R"({"definitions":{"a":{"$ref":"#/definitions/b"},"b":{"$ref":"#/definitions/a"}},"items":{"$ref":"#/definitions/a"}})");
+       }},
       {"allOf of itself", End::bad_schema, [] { return of_schema(R"({"allOf":[{"$ref":"#"}]})"); }},
-      {"a dependency on itself", End::bad_schema, [] { return of_schema(R"({"dependencies":{"a":{"$ref":"#"}}})"); }},
+      {"a dependency on itself", End::bad_schema,
+       [] { return of_schema(R"({"dependencies":{"a":{"$ref":"#"}}})"); }},
       {"a chain of 5,000 allOf", End::bad_schema,
-       [] { return of_schema(tower(5000, "{}", [](const auto& before) { return R"({"allOf":[)" + before + "]}"; })); }},
+       [] {
+         return of_schema(
+             tower(5000, "{}", [](const auto& before) { return R"({"allOf":[)" + before + "]}"; }));
+       }},
       {"100,000 small schemas", End::bad_schema,
-       [] { return of_schema("{\"allOf\":[" + numbered(100'000, [](auto) { return "{}"s; }) + "]}"); }},
+       [] {
+         return of_schema("{\"allOf\":[" + numbered(100'000, [](auto) { return "{}"s; }) + "]}");
+       }},
       {"a schema 5,000 deep", End::bad_schema,
        [] { return of_schema(repeated(R"({"items":)", 5000) + "{}" + repeated("}", 5000)); }},
       {"multipleOf 0", End::bad_schema, [] { return of_schema(R"({"multipleOf":0})"); }},
@@ -183,89 +242,171 @@ std::vector<Case> cases() {
       {"a pattern of 100 KB", End::bad_schema,
        [] { return of_schema("{\"pattern\":" + quoted(repeated("a?", 50'000)) + "}"); }},
       {"a pattern of 1,000 groups inside each other", End::bad_schema,
-       [] { return of_schema("{\"pattern\":" + quoted(repeated("(", 1000) + repeated(")", 1000)) + "}"); }},
+       [] {
+         return of_schema("{\"pattern\":" + quoted(repeated("(", 1000) + repeated(")", 1000)) +
+                          "}");
+       }},
       {"a schema of 5 MiB", End::bad_schema,
        [] { return of_schema("{\"title\":" + quoted(repeated("x", 5 * kMega)) + "}"); }},
       {"a repetition of 65,535 in itself", End::bad_schema,
        [] { return of_schema(R"({"pattern":"((a{1,60000}){1,60000}){1,60000}"})"); }},
       // Schemas that are a trap.
       {"30 KB of digits for a time", End::invalid,
-       [] { return Input{R"({"format":"date-time"})", quoted(repeated("1", 30'000))}; }},
+       [] {
+         return Input{R"({"format":"date-time"})", quoted(repeated("1", 30'000))};
+       }},
       {"alternatives in a star", End::limit,
-       [] { return Input{R"({"pattern":"^(a|b)*$"})", quoted(repeated("a", 1'000'000))}; }},
+       [] {
+         return Input{R"({"pattern":"^(a|b)*$"})", quoted(repeated("a", 1'000'000))};
+       }},
       {"a plus in a plus", End::limit,
-       [] { return Input{R"({"pattern":"^(a+)+$"})", quoted(repeated("a", 40) + "!")}; }},
+       [] {
+         return Input{R"({"pattern":"^(a+)+$"})", quoted(repeated("a", 40) + "!")};
+       }},
       {"many texts just below the limit of one", End::limit,
-       [] { return Input{R"({"items":{"pattern":"^(a+)+$"}})", "[" + numbered(100'000, [](auto) { return quoted(repeated("a", 15) + "!"); }) + "]"}; }},
+       [] {
+         return Input{
+             R"({"items":{"pattern":"^(a+)+$"}})",
+             "[" + numbered(100'000, [](auto) { return quoted(repeated("a", 15) + "!"); }) + "]"};
+       }},
       {"a million short expressions that grow", End::limit,
-       [] { return Input{R"({"items":{"format":"regex"}})", "[" + numbered(500'000, [](auto) { return "\"(a{1,900}){1,60}\""s; }) + "]"}; }},
+       [] {
+         return Input{R"({"items":{"format":"regex"}})",
+                      "[" + numbered(500'000, [](auto) { return "\"(a{1,900}){1,60}\""s; }) + "]"};
+       }},
       {"3,000 short patterns that grow", End::bad_schema,
-       [] { return of_schema("{\"allOf\":[" + numbered(3'000, [](auto) { return R"({"pattern":"((ab){1,40}){1,40}"})"s; }) + "]}"); }},
+       [] {
+         return of_schema(
+             "{\"allOf\":[" +
+             numbered(3'000, [](auto) { return R"({"pattern":"((ab){1,40}){1,40}"})"s; }) + "]}");
+       }},
       {"a back reference that explodes", End::limit,
-       [] { return Input{R"x({"pattern":"^(a*)*\\1b$"})x", quoted(repeated("a", 5000))}; }},
+       [] {
+         return Input{R"x({"pattern":"^(a*)*\\1b$"})x", quoted(repeated("a", 5000))};
+       }},
       {"patterns for names that explode", End::limit,
-       [] { return Input{R"({"patternProperties":{"^(a+)+$":{}}})", "{" + quoted(repeated("a", 40) + "!") + ":1}"}; }},
+       [] {
+         return Input{R"({"patternProperties":{"^(a+)+$":{}}})",
+                      "{" + quoted(repeated("a", 40) + "!") + ":1}"};
+       }},
       {"100 patterns for 10,000 names", End::valid,
        [] {
-         return Input{"{\"patternProperties\":{" + numbered(100, [](auto i) { return quoted("^a" + number(i) + "$") + ":{}"; }) + "}}",
-                      "{" + numbered(10'000, [](auto i) { return quoted("b" + number(i)) + ":1"; }) + "}"};
+         return Input{
+             "{\"patternProperties\":{" +
+                 numbered(100, [](auto i) { return quoted("^a" + number(i) + "$") + ":{}"; }) +
+                 "}}",
+             "{" + numbered(10'000, [](auto i) { return quoted("b" + number(i)) + ":1"; }) + "}"};
        }},
       {"an anyOf tower of 2^25", End::limit,
-       [] { return of_schema(tower(25, R"({"type":"string"})", [](const auto& before) { return R"({"anyOf":[)" + before + "," + before + "]}"; })); }},
+       [] {
+         return of_schema(tower(25, R"({"type":"string"})", [](const auto& before) {
+           return R"({"anyOf":[)" + before + "," + before + "]}";
+         }));
+       }},
       {"a oneOf tower of 2^25", End::limit,
-       [] { return of_schema(tower(25, R"({"type":"string"})", [](const auto& before) { return R"({"oneOf":[)" + before + "," + before + "]}"; })); }},
+       [] {
+         return of_schema(tower(25, R"({"type":"string"})", [](const auto& before) {
+           return R"({"oneOf":[)" + before + "," + before + "]}";
+         }));
+       }},
       {"a not tower", End::invalid,
-       [] { return of_schema(tower(301, R"({"type":"number"})", [](const auto& before) { return R"({"not":)" + before + "}"; })); }},
+       [] {
+         return of_schema(tower(301, R"({"type":"number"})",
+                                [](const auto& before) { return R"({"not":)" + before + "}"; }));
+       }},
       {"if in if", End::limit,
-       [] { return of_schema(tower(25, R"({"type":"string"})", [](const auto& before) { return R"({"if":)" + before + R"(,"then":)" + before + R"(,"else":)" + before + "}"; })); }},
+       [] {
+         return of_schema(tower(25, R"({"type":"string"})", [](const auto& before) {
+           return R"({"if":)" + before + R"(,"then":)" + before + R"(,"else":)" + before + "}";
+         }));
+       }},
       {"depth times depth", End::limit,
        [] {
          return Input{R"({"definitions":{"d0":{"items":{"$ref":"#/definitions/d400"}})" +
                           [] {
                             std::string out;
                             for (std::size_t i = 1; i <= 400; ++i)
-                              out += ",\"d" + number(i) + R"(":{"allOf":[{"$ref":"#/definitions/d)" + number(i - 1) + "\"}]}";
+                              out += ",\"d" + number(i) +
+                                     R"(":{"allOf":[{"$ref":"#/definitions/d)" + number(i - 1) +
+                                     "\"}]}";
                             return out;
-                          }() + R"(},"allOf":[{"$ref":"#/definitions/d400"}]})",
+                          }() +
+                          R"(},"allOf":[{"$ref":"#/definitions/d400"}]})",
                       nested(120)};
        }},
       {"an enum of 20,000 long words", End::invalid,
        [] {
-         return Input{"{\"items\":{\"enum\":[" + numbered(20'000, [](auto i) { return quoted(repeated("w", 100) + number(i)); }) + "]}}",
-                      "[" + numbered(20'000, [](auto i) { return quoted(repeated("w", 100) + "x" + number(i)); }) + "]"};
+         return Input{
+             "{\"items\":{\"enum\":[" +
+                 numbered(20'000, [](auto i) { return quoted(repeated("w", 100) + number(i)); }) +
+                 "]}}",
+             "[" + numbered(20'000, [](auto i) {
+               return quoted(repeated("w", 100) + "x" + number(i));
+             }) + "]"};
        }},
       {"unique items, 300,000 numbers", End::valid,
-       [] { return Input{R"({"uniqueItems":true})", "[" + numbered(300'000, number) + "]"}; }},
+       [] {
+         return Input{R"({"uniqueItems":true})", "[" + numbered(300'000, number) + "]"};
+       }},
       {"unique items on every level", End::limit,
        [] {
-         return Input{R"({"uniqueItems":true,"items":{"$ref":"#"}})",
-                      repeated("[", 120) + "[" + numbered(400'000, number) + "]" + repeated("]", 120)};
+         return Input{
+             R"({"uniqueItems":true,"items":{"$ref":"#"}})",
+             repeated("[", 120) + "[" + numbered(400'000, number) + "]" + repeated("]", 120)};
        }},
-      {"a huge minLength", End::invalid, [] { return Input{R"({"minLength":1e300})", "\"a\""}; }},
-      {"a huge maxItems", End::valid, [] { return Input{R"({"maxItems":18446744073709551616})", "[1]"}; }},
-      {"multipleOf of the least double", End::valid, [] { return Input{R"({"multipleOf":5e-324})", "1e308"}; }},
-      {"multipleOf that never fits", End::invalid, [] { return Input{R"({"multipleOf":0.123456789})", "1e308"}; }},
-      {"INT64_MIN and -1", End::bad_schema, [] { return Input{R"({"multipleOf":-1})", "-9223372036854775808"}; }},
+      {"a huge minLength", End::invalid,
+       [] {
+         return Input{R"({"minLength":1e300})", "\"a\""};
+       }},
+      {"a huge maxItems", End::valid,
+       [] {
+         return Input{R"({"maxItems":18446744073709551616})", "[1]"};
+       }},
+      {"multipleOf of the least double", End::valid,
+       [] {
+         return Input{R"({"multipleOf":5e-324})", "1e308"};
+       }},
+      {"multipleOf that never fits", End::invalid,
+       [] {
+         return Input{R"({"multipleOf":0.123456789})", "1e308"};
+       }},
+      {"INT64_MIN and -1", End::bad_schema,
+       [] {
+         return Input{R"({"multipleOf":-1})", "-9223372036854775808"};
+       }},
       {"40,000 required names, many members", End::limit,
        [] {
-         return Input{"{\"items\":{\"required\":[" + numbered(40'000, [](auto i) { return quoted("r" + number(i)); }) + "]}}",
-                      "[" + numbered(40, [](auto) { return "{" + numbered(9000, [](auto i) { return quoted("m" + number(i)) + ":1"; }) + "}"; }) + "]"};
+         return Input{
+             "{\"items\":{\"required\":[" +
+                 numbered(40'000, [](auto i) { return quoted("r" + number(i)); }) + "]}}",
+             "[" + numbered(40, [](auto) {
+               return "{" + numbered(9000, [](auto i) { return quoted("m" + number(i)) + ":1"; }) +
+                      "}";
+             }) + "]"};
        }},
       {"9,000 properties, many members", End::valid,
        [] {
-         return Input{"{\"properties\":{" + numbered(9'000, [](auto i) { return quoted("p" + number(i)) + ":{}"; }) + "}}",
-                      "{" + numbered(9'900, [](auto i) { return quoted("m" + number(i)) + ":1"; }) + "}"};
+         return Input{
+             "{\"properties\":{" +
+                 numbered(9'000, [](auto i) { return quoted("p" + number(i)) + ":{}"; }) + "}}",
+             "{" + numbered(9'900, [](auto i) { return quoted("m" + number(i)) + ":1"; }) + "}"};
        }},
       {"200,000 faults at the end of a long line", End::invalid,
-       [] { return Input{R"({"items":{"type":"string"}})", "[" + quoted(repeated("x", 8 * kMega)) + repeated(",1", 200'000) + "]"}; }},
+       [] {
+         return Input{R"({"items":{"type":"string"}})",
+                      "[" + quoted(repeated("x", 8 * kMega)) + repeated(",1", 200'000) + "]"};
+       }},
       {"a name of 8 MiB above 10,000 faults", End::invalid,
        [] {
-         return Input{R"({"additionalProperties":{"items":{"type":"string"}}})",
-                      "{" + quoted(repeated("n", 8 * kMega)) + ":[1" + repeated(",1", 10'000) + "]}"};
+         return Input{
+             R"({"additionalProperties":{"items":{"type":"string"}}})",
+             "{" + quoted(repeated("n", 8 * kMega)) + ":[1" + repeated(",1", 10'000) + "]}"};
        }},
       {"20,000 alternatives that all fail", End::invalid,
        [] {
-         return Input{"{\"items\":{\"anyOf\":[" + numbered(20'000, [](auto i) { return "{\"const\":" + number(i) + "}"; }) + "]}}",
+         return Input{"{\"items\":{\"anyOf\":[" +
+                          numbered(20'000, [](auto i) { return "{\"const\":" + number(i) + "}"; }) +
+                          "]}}",
                       "[\"a\",\"b\",\"c\"]"};
        }},
       {"a document that is a meta-schema", End::valid,
@@ -307,7 +448,8 @@ End outcome(const Input& input, std::string& said) {
   const long ms = used.ru_utime.tv_sec * 1000 + used.ru_utime.tv_usec / 1000 +
                   used.ru_stime.tv_sec * 1000 + used.ru_stime.tv_usec / 1000;
   // The inputs are ours, and not what is measured.
-  const long kib = used.ru_maxrss - static_cast<long>((input.schema.size() + input.text.size()) >> 10U);
+  const long kib =
+      used.ru_maxrss - static_cast<long>((input.schema.size() + input.text.size()) >> 10U);
   const bool large = !kSanitized && kib > kMostKib;
   std::printf("%-45.*s %-10s %6ld ms %6ld KiB%s  %.100s\n", static_cast<int>(hostile.name.size()),
               hostile.name.data(), kEnds[static_cast<int>(end)], ms, kib, large ? " TOO MUCH" : "",

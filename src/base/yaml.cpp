@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <sstream>
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -319,8 +318,7 @@ void count_nodes(std::string_view text, std::size_t most) {
   std::istringstream stream{std::string(text)};
   YAML::Parser parser(stream);
   Counter counter(most);
-  while (parser.HandleNextDocument(counter)) {
-  }
+  while (parser.HandleNextDocument(counter)) {}
 }
 
 LoadFailure failure(std::string message, Position at) {

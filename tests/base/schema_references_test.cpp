@@ -1,5 +1,5 @@
-// Identifiers, references and spellings of keywords as the specification means them: every group of tests in which
-// valijson by itself is wrong has a case here, written from the specification.
+// Identifiers, references and spellings of keywords as the specification means them: every group of
+// tests in which valijson by itself is wrong has a case here, written from the specification.
 
 #include <map>
 #include <string>
@@ -84,7 +84,8 @@ TEST_CASE("identifiers, references and keyword values as the specification means
               R"({"$id":"http://near.example/tree","type":"object","required":["nodes"],"properties":{"nodes":{"type":"array","items":{"$ref":"node"}}},"definitions":{"node":{"$id":"http://near.example/node","required":["value"],"properties":{"value":{"type":"number"},"subtree":{"$ref":"tree"}}}}})",
               R"({"nodes":[{"value":1,"subtree":{"nodes":[{"value":1.1}]}}]})",
               R"({"nodes":[{"value":1,"subtree":{"nodes":[{"value":"x"}]}}]})"},
-          Row{"an anchor", R"({"allOf":[{"$ref":"#foo"}],"definitions":{"A":{"$id":"#foo","type":"integer"}}})",
+          Row{"an anchor",
+              R"({"allOf":[{"$ref":"#foo"}],"definitions":{"A":{"$id":"#foo","type":"integer"}}})",
               "1", R"("a")"},
           Row{"an anchor with an absolute URI",
               R"({"allOf":[{"$ref":"http://near.example/bar#foo"}],"definitions":{"A":{"$id":"http://near.example/bar#foo","type":"integer"}}})",
@@ -98,7 +99,8 @@ TEST_CASE("identifiers, references and keyword values as the specification means
           Row{"the nearest $id is the base",
               R"({"$id":"http://near.example/a.json","definitions":{"x":{"$id":"http://near.example/b/c.json","not":{"definitions":{"y":{"$id":"d.json","type":"number"}}}}},"allOf":[{"$ref":"http://near.example/b/d.json"}]})",
               "1", R"("a")"},
-          Row{"a URN", R"({"$id":"urn:uuid:deadbeef-1234-ffff-ffff-4321feebdaed","minProperties":30,"properties":{"foo":{"$ref":"urn:uuid:deadbeef-1234-ffff-ffff-4321feebdaed"}}})",
+          Row{"a URN",
+              R"({"$id":"urn:uuid:deadbeef-1234-ffff-ffff-4321feebdaed","minProperties":30,"properties":{"foo":{"$ref":"urn:uuid:deadbeef-1234-ffff-ffff-4321feebdaed"}}})",
               "1", R"({"foo":{}})"},
           Row{"a URN and a pointer",
               R"({"$id":"urn:uuid:deadbeef-1234-0000-0000-4321feebdaed","properties":{"foo":{"$ref":"#/definitions/bar"},"far":{"$ref":"urn:uuid:deadbeef-1234-0000-0000-4321feebdaed#/definitions/bar"}},"definitions":{"bar":{"type":"string"}}})",
@@ -107,8 +109,8 @@ TEST_CASE("identifiers, references and keyword values as the specification means
               R"({"$id":"urn:uuid:deadbeef-1234-ff00-00ff-4321feebdaed","properties":{"foo":{"$ref":"urn:uuid:deadbeef-1234-ff00-00ff-4321feebdaed#something"}},"definitions":{"bar":{"$id":"#something","type":"string"}}})",
               R"({"foo":"a"})", R"({"foo":12})"},
           Row{"a reference to what if holds",
-              R"({"allOf":[{"$ref":"http://near.example/if"},{"if":{"$id":"http://near.example/if","type":"integer"}}]})", "1",
-              R"("a")"},
+              R"({"allOf":[{"$ref":"http://near.example/if"},{"if":{"$id":"http://near.example/if","type":"integer"}}]})",
+              "1", R"("a")"},
           Row{"a reference to what then holds",
               R"({"allOf":[{"$ref":"http://near.example/then"},{"then":{"$id":"http://near.example/then","type":"integer"}}]})",
               "1", R"("a")"},
@@ -180,8 +182,7 @@ TEST_CASE("a schema may be asked by several threads") {
       R"({"items":{"anyOf":[{"pattern":"^a+$"},{"format":"date-time"},{"enum":[1,2]}]}})",
       "threads.json", remote);
   REQUIRE(schema.has_value());
-  const auto document =
-      load_document(R"(["aaa","2026-01-01T00:00:00Z",1,"b"])", Format::json);
+  const auto document = load_document(R"(["aaa","2026-01-01T00:00:00Z",1,"b"])", Format::json);
   REQUIRE(document.has_value());
   constexpr std::size_t kThreads = 4;
   std::vector<std::size_t> faults(kThreads);

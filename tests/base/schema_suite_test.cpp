@@ -117,8 +117,8 @@ Figure optional_figures(const std::string& folder, std::string_view draft) {
     sum.passed += figure.passed;
     sum.all += figure.all;
     if (figure.passed < figure.all)
-      text += "\n  " + entry.path().filename().string() + " " + std::to_string(figure.passed) + "/" +
-              std::to_string(figure.all);
+      text += "\n  " + entry.path().filename().string() + " " + std::to_string(figure.passed) +
+              "/" + std::to_string(figure.all);
   }
   MESSAGE(folder << " optional: " << sum.passed << " of " << sum.all << text);
   return sum;
@@ -133,8 +133,8 @@ TEST_CASE("optional tests, formats among them, are counted") {
     std::string_view draft;
     std::size_t most_failures;
   };
-  for (const Row& row : {Row{"draft4", "draft-04", 2}, Row{"draft6", "draft-06", 0},
-                         Row{"draft7", "draft-07", 8}}) {
+  for (const Row& row :
+       {Row{"draft4", "draft-04", 2}, Row{"draft6", "draft-06", 0}, Row{"draft7", "draft-07", 8}}) {
     CAPTURE(row.folder);
     const Figure figure = optional_figures(row.folder, row.draft);
     CHECK(figure.all - figure.passed <= row.most_failures);

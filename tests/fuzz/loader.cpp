@@ -1,4 +1,5 @@
-// The loader: JSON and JSON Lines. What was loaded is written and loaded again, and every place lies in the text.
+// The loader: JSON and JSON Lines. What was loaded is written and loaded again, and every place
+// lies in the text.
 
 #include <string>
 

@@ -1,8 +1,9 @@
 // The translator of patterns, and matching: a pattern and a text, with `---` between them.
 
+#include "base/pattern.h"
+
 #include <string>
 
-#include "base/pattern.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "fuzz/target.h"

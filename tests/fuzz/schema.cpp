@@ -1,9 +1,10 @@
-// The front-end: a schema and a document, with `---` between them. valijson and the walk that explains have to
-// come to the same verdict.
+// The front-end: a schema and a document, with `---` between them. valijson and the walk that
+// explains have to come to the same verdict.
+
+#include "base/schema.h"
 
 #include <string>
 
-#include "base/schema.h"
 #include "base/schema_front.h"
 #include "base/schema_walk.h"
 #include "fuzz/target.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a fuzz target is: one function over bytes, which must return whatever the bytes are. libFuzzer calls it
-// (scripts/fuzz), and so does replay.cpp with the inputs that were kept.
+// What a fuzz target is: one function over bytes, which must return whatever the bytes are.
+// libFuzzer calls it (scripts/fuzz), and so does replay.cpp with the inputs that were kept.
 
 #include <cstddef>
 #include <cstdint>
