@@ -11,13 +11,15 @@
 
 namespace baton {
 
-/// Why a text is no JSON, and where. `incomplete`: it might become JSON by going on.
+/// Why a text is no JSON, and where. `incomplete`: it might become JSON by going on. `definite`: as
+/// of LoadFailure.
 struct ParseFault {
   Errc code = Errc::parse;
   std::string message;
   std::size_t begin = 0;
   std::size_t end = 0;
   bool incomplete = false;
+  bool definite = false;
 };
 
 struct ParsedValue {
