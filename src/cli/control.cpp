@@ -1,7 +1,8 @@
 // The commands that change what happens: pause, resume, stop, retry, answer, forget,
 // drain, reload.
 
-#include <optional>
+#include <cstdint>
+#include <set>
 #include <utility>
 
 #include "app/engine.h"
@@ -36,27 +37,33 @@ struct Wish {
   bool no_wait = false;
 };
 
-ExitCode tell(const Reply& reply) {
+/// In front of what is said of one root of several.
+std::string whose(const Context& context) {
+  return context.roots().size() > 1 ? printable(context.root()) + ": " : "";
+}
+
+ExitCode tell(const Context& context, const Reply& reply) {
   if (reply.accepted) {
-    print(printable(reply.message) + "\n");
+    print(whose(context) + printable(reply.message) + "\n");
     return finish();
   }
-  complain("refused: " + printable(reply.message));
+  complain(whose(context) + "refused: " + printable(reply.message));
   return ExitCode::failed;
 }
 
-ExitCode ask_daemon(const std::string& state, const Request& request, bool wait) {
+ExitCode ask_daemon(const Context& context, const std::string& state, const Request& request,
+                    bool wait) {
   const auto id = post_request(state, request);
   if (!id)
     return complain(id.error());
   if (!wait) {
-    print("recorded\n");
+    print(whose(context) + "recorded\n");
     return finish();
   }
   const auto reply = await_reply(state, *id, kPatience);
   if (reply)
-    return tell(*reply);
-  complain("the daemon has not answered within " + duration_text(kPatience) +
+    return tell(context, *reply);
+  complain(whose(context) + "the daemon has not answered within " + duration_text(kPatience) +
            "; the request stays recorded");
   return ExitCode::unreachable;
 }
@@ -68,7 +75,7 @@ ExitCode record(const Context& context, const Request& request) {
     return complain(state.error());
   if (const auto id = post_request(*state, request); !id)
     return complain(id.error());
-  print("recorded; no daemon serves this root: run `baton run`\n");
+  print(whose(context) + "recorded; no daemon serves this root: run `baton run`\n");
   return finish();
 }
 
@@ -76,21 +83,40 @@ ExitCode act(const Context& context, const Request& request) {
   const auto reply =
       act_at_once(context, request, request.verb == "stop" ? Until::agents_ended : Until::answered);
   if (reply)
-    return tell(*reply);
+    return tell(context, *reply);
   // Somebody started a daemon in this moment.
   if (reply.error().code == Errc::busy)
     if (const auto state = context.state_folder(); state && daemon_lives(*state))
-      return ask_daemon(*state, request, true);
+      return ask_daemon(context, *state, request, true);
   return complain(reply.error());
 }
 
-Result<FlowId> flow_of(const Wish& wish, const Context& context) {
-  if (wish.flow.empty())
-    return FlowId{};
-  auto rehearsal = Rehearsal::of_root(context);
-  if (!rehearsal)
-    return pass_on(rehearsal);
-  return (*rehearsal)->flow(wish.flow);
+ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
+  Request request;
+  request.verb = wish.verb;
+  request.flow = flow;
+  request.subject = wish.subject;
+  request.arguments = wish.arguments;
+  request.by = asked_by();
+  const auto state = context.state_folder();
+  if (state && daemon_lives(*state))
+    return ask_daemon(context, *state, request, !wish.no_wait);
+  if (!state && state.error().code != Errc::not_found)
+    return complain(state.error());
+  if (wish.verb == "resume")
+    return record(context, request);
+  if (wish.verb == "drain") {
+    print(whose(context) + "no daemon serves this root: there is nothing to drain\n");
+    return finish();
+  }
+  return act(context, request);
+}
+
+ExitCode control_roots(const Wish& wish, const Context& context) {
+  ExitCode code = ExitCode::fine;
+  for (const Context& on_root : context.each())
+    code = graver(code, control(wish, on_root, FlowId{}));
+  return code;
 }
 
 ExitCode control(const Wish& wish) {
@@ -98,27 +124,39 @@ ExitCode control(const Wish& wish) {
   const auto context = Context::open_anyway(wish.places);
   if (!context)
     return complain(context.error());
-  const auto flow = flow_of(wish, *context);
-  if (!flow)
-    return complain(flow.error());
-  Request request;
-  request.verb = wish.verb;
-  request.flow = *flow;
-  request.subject = wish.subject;
-  request.arguments = wish.arguments;
-  request.by = asked_by();
-  const auto state = context->state_folder();
-  if (state && daemon_lives(*state))
-    return ask_daemon(*state, request, !wish.no_wait);
-  if (!state && state.error().code != Errc::not_found)
-    return complain(state.error());
-  if (wish.verb == "resume")
-    return record(*context, request);
-  if (wish.verb == "drain" || wish.verb == "reload") {
-    print("no daemon serves this root: there is nothing to " + wish.verb + "\n");
-    return finish();
+  if (wish.flow.empty())
+    return control_roots(wish, *context);
+  const auto roots = rehearse(*context);
+  if (!roots)
+    return complain(roots.error());
+  const auto place = choose_flow(wish.flow, *roots);
+  if (!place)
+    return complain(place.error());
+  return control(wish, (*roots)[place->root].context, place->flow);
+}
+
+/// One daemon reads its configuration for all its roots: the first of them asks it.
+ExitCode reload(const Wish& wish) {
+  const auto context = Context::open_anyway(wish.places);
+  if (!context)
+    return complain(context.error());
+  std::set<std::int64_t> asked;
+  ExitCode code = ExitCode::fine;
+  for (const Context& on_root : context->each()) {
+    const auto state = on_root.state_folder();
+    if (state && daemon_lives(*state) && asked.insert(lock_holder(*state).pid).second)
+      code = graver(code, control(wish, on_root, FlowId{}));
   }
-  return act(*context, request);
+  if (!asked.empty())
+    return code;
+  // Nobody reads it now; but who changed it wants to know whether it is good.
+  if (!context->broken_configuration().empty())
+    return ExitCode::usage;
+  for (const Context& on_root : context->each())
+    if (const auto rehearsal = Rehearsal::of_root(on_root, {.as_daemon = true}); !rehearsal)
+      return complain(rehearsal.error());
+  print("no daemon serves this root: there is nothing to reload; the configuration is good\n");
+  return finish();
 }
 
 void common(Options& options, Wish& wish) {
@@ -126,13 +164,13 @@ void common(Options& options, Wish& wish) {
   options.places(wish.places);
 }
 
-/// pause, resume, stop: of a flow, or of the whole root.
+/// pause, resume, stop: of a flow, or of all roots.
 ExitCode flow_or_all(Words words, const Word& verb, const std::string& description) {
   Wish wish;
   wish.verb = verb;
   Options options(verb, description, kExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name", false);
-  options.flag("--all", wish.all, "The whole root");
+  options.flag("--all", wish.all, "All roots of the configuration, or the one --root names");
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
@@ -141,16 +179,6 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
                       : "which flow? name one, or say --all");
     return ExitCode::usage;
   }
-  return control(wish);
-}
-
-ExitCode whole_root(Words words, const Word& verb, const std::string& description) {
-  Wish wish;
-  wish.verb = verb;
-  Options options(verb, description, kExits);
-  common(options, wish);
-  if (const auto over = options.parse(words))
-    return *over;
   return control(wish);
 }
 
@@ -230,15 +258,30 @@ ExitCode forget_command(Words words) {
 }
 
 ExitCode drain_command(Words words) {
-  return whole_root(words, "drain",
-                    "Tells the daemon to start nothing more and to end, with exit code 0, when\n"
-                    "its last agent has.");
+  Wish wish;
+  wish.verb = "drain";
+  Options options(
+      "drain",
+      "Tells the daemon to start nothing more on any of its roots and to end, with exit\n"
+      "code 0, when its last agent has.",
+      kExits);
+  common(options, wish);
+  if (const auto over = options.parse(words))
+    return *over;
+  return control(wish);
 }
 
 ExitCode reload_command(Words words) {
-  return whole_root(words, "reload",
-                    "Tells the daemon to read its configuration again. A bad one is refused, and\n"
-                    "the old one stays in force.");
+  Wish wish;
+  wish.verb = "reload";
+  Options options("reload",
+                  "Tells the daemon to read its configuration again, for all its roots. A bad one\n"
+                  "is refused, and the old one stays in force. Without a daemon it is checked.",
+                  kExits);
+  common(options, wish);
+  if (const auto over = options.parse(words))
+    return *over;
+  return reload(wish);
 }
 
 }  // namespace baton

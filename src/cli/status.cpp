@@ -2,7 +2,11 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
+#include <set>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -61,41 +65,68 @@ std::string table_of(const std::vector<FlowStatus>& all, Time now) {
   return table.text();
 }
 
+/// Who serves the root, or what is missing for it.
+std::string hint(const Context& context, const std::optional<Served>& daemon) {
+  std::string text;
+  if (daemon)
+    text += "served by process " + std::to_string(daemon->pid) + " since " +
+            printable(daemon->since) + " (" + printable(daemon->watching) + ")" +
+            (daemon->disk_full ? "; its disk is full: nothing is started" : "") + "\n";
+  if (!context.broken_configuration().empty())
+    text += "the configuration " + printable(context.broken_configuration()) + " cannot be used; " +
+            (daemon ? "the daemon goes on with the last good one" : "`baton doctor` says why") +
+            "\n";
+  else if (context.configuration().empty() && daemon)
+    text += "no configuration was found here; name the one the daemon uses with --config\n";
+  else if (context.configuration().empty())
+    text +=
+        "there is no configuration, so nothing is acted upon; `baton init` writes one, --config "
+        "names one\n";
+  else if (!daemon)
+    text += "no daemon serves this root: run `baton run`\n";
+  return text;
+}
+
 ExitCode show(const Arguments& arguments, const Context& context) {
-  const auto rehearsal = Rehearsal::of_root(context);
-  if (!rehearsal)
-    return complain(rehearsal.error());
-  std::vector<FlowStatus> all = statuses((*rehearsal)->books(), (*rehearsal)->plan());
+  auto roots = rehearse(context);
+  if (!roots)
+    return complain(roots.error());
+  std::optional<FlowPlace> wanted;
   if (!arguments.flow.empty()) {
-    const auto wanted = (*rehearsal)->flow(arguments.flow);
-    if (!wanted)
-      return complain(wanted.error());
-    std::erase_if(all, [&](const FlowStatus& status) { return status.flow != *wanted; });
+    auto place = choose_flow(arguments.flow, *roots);
+    if (!place)
+      return complain(place.error());
+    wanted = *std::move(place);
   }
-  if (arguments.names) {
-    for (const FlowStatus& status : all)
-      print(text(status.flow) + "\n");
-    return ExitCode::fine;
-  }
-  const std::optional<Served>& daemon = (*rehearsal)->daemon();
-  if (arguments.json) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < roots->size(); ++i) {
+    if (wanted && wanted->root != i)
+      continue;
+    const auto& [on_root, rehearsal] = (*roots)[i];
+    const std::optional<Served>& daemon = rehearsal->daemon();
+    std::vector<FlowStatus> all = statuses(rehearsal->books(), rehearsal->plan());
+    if (wanted)
+      std::erase_if(all, [&](const FlowStatus& status) { return status.flow != wanted->flow; });
     for (const FlowStatus& status : all) {
+      names.insert(text(status.flow));
+      if (!arguments.json)
+        continue;
       Json line = status_json(status);
       line.set("watching", daemon ? Json(daemon->watching) : Json());
+      line.set("root", Json(on_root.root()));
       print_line(line);
     }
-    return ExitCode::fine;
+    if (arguments.json || arguments.names)
+      continue;
+    if (roots->size() > 1)
+      print((i > 0 && !wanted ? "\n" : "") + printable(on_root.root()) + "\n");
+    print(all.empty() ? "there is no flow on " + printable(on_root.root()) + "\n"
+                      : table_of(all, real_clock()->wall()));
+    print("\n" + hint(on_root, daemon));
   }
-  print(all.empty() ? "there is no flow on " + printable(context.root()) + "\n"
-                    : table_of(all, real_clock()->wall()));
-  if (context.configuration().empty())
-    print("\nthere is no configuration, so nothing is acted upon; `baton init` writes one\n");
-  else if (!daemon)
-    print("\nno daemon serves this root: run `baton run`\n");
-  else
-    print("\nserved by process " + std::to_string(daemon->pid) + " since " +
-          printable(daemon->since) + " (" + printable(daemon->watching) + ")" +
-          (daemon->disk_full ? "; its disk is full: nothing is started" : "") + "\n");
+  if (arguments.names)
+    for (const std::string& name : names)
+      print(name + "\n");
   return ExitCode::fine;
 }
 
@@ -103,12 +134,13 @@ ExitCode show(const Arguments& arguments, const Context& context) {
 
 ExitCode status_command(Words words) {
   Arguments arguments;
-  Options options("status",
-                  "Shows the flows of a root: what their files declare, what their processes do\n"
-                  "(running, waiting, held, paused, stopped, idle, failed, gone), the last\n"
-                  "activity, and why. Works without a daemon.",
-                  "  0  shown\n  2  wrong usage or configuration; no such flow\n"
-                  "  3  the root or its state cannot be read");
+  Options options(
+      "status",
+      "Shows the flows of all roots: what their files declare, what their processes do\n"
+      "(running, waiting, held, paused, stopped, idle, failed, gone), the last\n"
+      "activity, and why. Works without a daemon.",
+      "  0  shown\n  2  wrong usage or configuration; no such flow\n"
+      "  3  the root or its state cannot be read");
   options.word("FLOW", arguments.flow, "Only this one: dialect/name, or a unique name", false);
   options.flag("--json", arguments.json, "One JSON object per flow and line");
   options.flag("-w,--watch", arguments.watch, "Show it again every second, until Ctrl-C");
