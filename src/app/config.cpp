@@ -112,11 +112,12 @@ std::shared_ptr<const Schema> schema_of(std::string_view name, Findings& finding
 }
 
 /// Options of a dialect that has a schema for them (`schemas/<dialect>/options.schema.json`).
-void check_options(const Fields& dialect, const std::string& name, Findings& findings) {
+void check_options(const Fields& dialect, const Json& options, const std::string& name,
+                   Findings& findings) {
   auto schema = schema_of("schemas/" + name + "/options.schema.json", findings);
   if (schema == nullptr)
     return;
-  auto document = load_document(json::dump(*dialect.value()), Format::json);
+  auto document = load_document(options.dump(), Format::json);
   if (!document)
     return;
   for (const Finding& fault : schema->check(**document))
@@ -150,8 +151,10 @@ Config read_config(const Fields& fields, Findings& findings) {
       options.error("dialect", "rules of your own stand under 'rules' at the top");
       continue;
     }
-    check_options(options, name, findings);
-    config.dialects.emplace_back(name, Json(*options.value()));
+    // `coordination:` with nothing behind it: all of its defaults.
+    const Json chosen = options.value()->IsNull() ? Json::object() : Json(*options.value());
+    check_options(options, chosen, name, findings);
+    config.dialects.emplace_back(name, chosen);
   }
   const Fields rules = fields.child("rules");
   if (!rules.children().empty())
@@ -166,6 +169,17 @@ Config read_config(const Fields& fields, Findings& findings) {
   return config;
 }
 
+/// A number where a text with a unit is wanted is the commonest slip of all.
+void name_units(Findings& faults) {
+  for (Finding& fault : faults) {
+    const std::string_view place = fault.schema_pointer;
+    if (place == "#/definitions/duration/type")
+      fault.message += "; a duration is a text with a unit, such as \"30s\" or \"5m\"";
+    else if (place == "#/definitions/size/type")
+      fault.message += "; a size is a text with a unit, such as \"512KiB\" or \"10MiB\"";
+  }
+}
+
 }  // namespace
 
 tl::expected<ParsedConfig, Findings> parse_config(std::string text) {
@@ -175,7 +189,8 @@ tl::expected<ParsedConfig, Findings> parse_config(std::string text) {
   Findings findings = (*document)->warnings();
   const auto schema = schema_of(kSchema, findings);
   if (schema != nullptr) {
-    const Findings faults = schema->check(**document);
+    Findings faults = schema->check(**document);
+    name_units(faults);
     findings.insert(findings.end(), faults.begin(), faults.end());
   }
   // What does not fit the schema is not looked into any further.

@@ -109,8 +109,10 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     unsettled_.erase(path);
     return {};
   }
-  // A file that does not parse may be half written. One that parses and is wrong is wrong.
-  if (verdict.document == nullptr && wait(path, bytes->digest, draft.now, kSettleTime))
+  // A file that does not parse may be half written. One that parses and is wrong is wrong, and so
+  // is one that no going on can mend.
+  if (verdict.document == nullptr && !verdict.definite &&
+      wait(path, bytes->digest, draft.now, kSettleTime))
     return {};
   if (!verdict.accepted()) {
     reject(*match, path, bytes->digest, verdict.findings, draft);

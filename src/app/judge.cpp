@@ -82,7 +82,7 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
   auto loaded = load_document(std::move(text), match.kind->format, limits);
   if (!loaded) {
     verdict.findings = std::move(loaded.error().findings);
-    verdict.incomplete = loaded.error().incomplete;
+    verdict.definite = loaded.error().definite;
     return verdict;
   }
   verdict.document = std::move(*loaded);

@@ -38,7 +38,7 @@ bool is_embedded(const std::string& schema);
 struct Verdict {
   std::shared_ptr<const Document> document;  ///< null when it could not be loaded
   Findings findings;                         ///< in document order; warnings among them
-  bool incomplete = false;                   ///< a writer may still be at it
+  bool definite = false;                     ///< no writer who is still at it explains it
   bool accepted() const { return document != nullptr && !has_error(findings); }
 };
 

@@ -43,8 +43,8 @@ std::optional<Hold> Planning::held(const Circumstances& now) const {
   return std::nullopt;
 }
 
-Plan Planning::reconcile_all(const Draft& next, const Circumstances& now,
-                             const Refused& refused) const {
+Plan Planning::reconcile_all(const Draft& next, const Circumstances& now, const Refused& refused,
+                             std::optional<Hold> held) const {
   Situation situation;
   situation.now = next.now;
   situation.max_running = setup_.max_running;
@@ -61,7 +61,7 @@ Plan Planning::reconcile_all(const Draft& next, const Circumstances& now,
   }
   situation.refused = refused;
   situation.default_role = agents_.contains("default");
-  situation.held = held(now);
+  situation.held = std::move(held);
   const FlowBook* const root = next.find(FlowId{});
   const auto add = [&](const FlowId& flow, const FlowBook& book) {
     if (flow == FlowId{})
@@ -88,7 +88,7 @@ void Planning::hold_existing(Draft& next, const Circumstances& now) const {
         next.control(next.touch(flow), Control::run, "", "");
     return;
   }
-  const Plan plan = reconcile_all(next, now, {});
+  const Plan plan = reconcile_all(next, now, {}, held(now));
   if (plan.wanting.size() <= setup_.max_existing)
     return;
   for (const FlowId& flow : plan.wanting)
@@ -99,8 +99,19 @@ void Planning::hold_existing(Draft& next, const Circumstances& now) const {
 Result<Planned> Planning::settle(Draft& next, const Circumstances& now) {
   Refused refused;
   std::set<Role> looked;
+  const std::optional<Hold> whole = held(now);
+  // Who asks why nothing starts is told what stands against it also when nothing at all may start.
+  if (setup_.rehearsal && whole)
+    if (auto tried = plan(next, now, std::nullopt, refused, looked); !tried)
+      return tried;
+  return plan(next, now, whole, refused, looked);
+}
+
+Result<Planned> Planning::plan(Draft& next, const Circumstances& now,
+                               const std::optional<Hold>& held, Refused& refused,
+                               std::set<Role>& looked) {
   for (;;) {
-    Planned planned{reconcile_all(next, now, refused), {}};
+    Planned planned{reconcile_all(next, now, refused, held), {}};
     if (renew_wanted(planned.plan, looked))
       continue;
     bool all = true;

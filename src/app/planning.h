@@ -61,7 +61,10 @@ class Planning {
  private:
   using Refused = std::map<Key, std::string>;
   using Agents = std::map<Role, AgentSpec>;
-  Plan reconcile_all(const Draft& next, const Circumstances& now, const Refused& refused) const;
+  Plan reconcile_all(const Draft& next, const Circumstances& now, const Refused& refused,
+                     std::optional<Hold> held) const;
+  Result<Planned> plan(Draft& next, const Circumstances& now, const std::optional<Hold>& held,
+                       Refused& refused, std::set<Role>& looked);
   Result<Launch> launch(Draft& next, const Circumstances& now, const Start& start);
   Agents::iterator agent_of(const Role& role);
   bool renew_wanted(const Plan& plan, std::set<Role>& looked);

@@ -40,17 +40,34 @@ bool passing(const Hold& hold) {
   return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
 }
 
-std::string join_holds(const std::vector<const Hold*>& holds) {
+/// The first few, and how many more there are.
+std::string some_of(const std::vector<std::string>& all, std::string_view between) {
+  constexpr std::size_t kMost = 5;
+  const std::size_t shown = std::min(all.size(), kMost);
   std::string text;
+  for (std::size_t i = 0; i < shown; ++i)
+    text += (i == 0 ? "" : std::string(between)) + all[i];
+  return all.size() > shown ? text + " and " + std::to_string(all.size() - shown) + " more" : text;
+}
+
+/// Every hold once: what is said of several subjects in the same words stands behind all of them.
+std::string join_holds(const std::vector<const Hold*>& holds) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> whys;
   for (const Hold* const hold : holds) {
-    const std::string whom = hold->subject.empty() || hold->subject == "main" ||
-                                     hold->why.find(hold->subject) != std::string::npos
-                                 ? ""
-                                 : hold->subject + ": ";
-    if (text.find(hold->why) == std::string::npos)
-      text += (text.empty() ? "" : "; ") + whom + hold->why;
+    auto row = std::find_if(whys.begin(), whys.end(),
+                            [&](const auto& known) { return known.first == hold->why; });
+    if (row == whys.end())
+      row = whys.insert(whys.end(), {hold->why, {}});
+    const bool named = hold->subject.empty() || hold->subject == "main" ||
+                       hold->why.find(hold->subject) != std::string::npos;
+    if (!named &&
+        std::find(row->second.begin(), row->second.end(), hold->subject) == row->second.end())
+      row->second.push_back(hold->subject);
   }
-  return text;
+  std::vector<std::string> lines;
+  for (const auto& [why, subjects] : whys)
+    lines.push_back(subjects.empty() ? why : some_of(subjects, ", ") + ": " + why);
+  return some_of(lines, "; ");
 }
 
 void explain(FlowStatus& status, Process process, Word waiting_for, std::string why) {
@@ -90,18 +107,19 @@ bool explain_control(FlowStatus& status, const ControlRow& control, const std::s
 }
 
 void explain_holds(FlowStatus& status, const FlowBook& book) {
-  std::vector<const Hold*> lasting;
-  std::vector<const Hold*> brief;
+  std::vector<const Hold*> holds;
   for (const Hold& hold : book.holds)
-    (passing(hold) ? brief : lasting).push_back(&hold);
-  if (book.failed) {
-    explain(status, Process::failed, lasting.empty() ? Word("") : lasting.front()->reason,
-            lasting.empty() ? "the flow has failed by its own account" : join_holds(lasting));
-  } else if (!lasting.empty()) {
-    explain(status, Process::held, lasting.front()->reason, join_holds(lasting));
-  } else if (!brief.empty()) {
-    explain(status, Process::waiting, brief.front()->reason, join_holds(brief));
-  }
+    holds.push_back(&hold);
+  // First what somebody has to do something about.
+  const auto brief = std::stable_partition(holds.begin(), holds.end(),
+                                           [](const Hold* hold) { return !passing(*hold); });
+  const bool lasting = brief != holds.begin();
+  if (book.failed)
+    explain(status, Process::failed, lasting ? holds.front()->reason : Word(""),
+            lasting ? join_holds(holds) : "the flow has failed by its own account");
+  else if (!holds.empty())
+    explain(status, lasting ? Process::held : Process::waiting, holds.front()->reason,
+            join_holds(holds));
 }
 
 void explain_quiet(FlowStatus& status, const FlowBook& book) {

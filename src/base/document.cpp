@@ -74,7 +74,8 @@ Finding finding_of(const ParseFault& fault, Positions& positions, Severity sever
 LoadFailure failure_of(const ParseFault& fault, std::string_view text) {
   Positions positions(text);
   return {.findings = {finding_of(fault, positions, Severity::error)},
-          .incomplete = fault.incomplete};
+          .incomplete = fault.incomplete,
+          .definite = fault.definite};
 }
 
 Finding byte_order_mark_warning() {

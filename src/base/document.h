@@ -110,6 +110,9 @@ struct LoadFailure {
   Findings findings;
   /// The text ends in the middle of a value: a writer may still be at it.
   bool incomplete = false;
+  /// Wrong however it goes on, and no trace of a writer at work either: such are something behind
+  /// the end (a longer text is being overwritten) and NUL (room was made before it is filled).
+  bool definite = false;
 };
 
 /// Loads a text. No input can crash it or stall it: iterative parsing, numbers through

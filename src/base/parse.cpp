@@ -157,7 +157,8 @@ ParseFault too_large_number(std::string_view text, std::size_t offset) {
   return {.code = Errc::too_large,
           .message = "the number " + printable(number, 40) + " is too large",
           .begin = extent.begin,
-          .end = extent.end};
+          .end = extent.end,
+          .definite = true};
 }
 
 /// The first `\uXXXX` of half a surrogate pair.
@@ -182,7 +183,7 @@ std::size_t lone_surrogate(std::string_view text, std::size_t until) {
 }
 
 ParseFault Filter::fault(std::string_view text, std::size_t offset) const {
-  ParseFault fault{.code = Errc::too_large, .begin = offset - 1, .end = offset};
+  ParseFault fault{.code = Errc::too_large, .begin = offset - 1, .end = offset, .definite = true};
   switch (refusal_) {
     case Refusal::depth:
       fault.message = "nested deeper than " + std::to_string(limits_.max_depth) + " levels";
@@ -318,7 +319,8 @@ ParseFault duplicate_fault(const Duplicate& duplicate, std::string_view text, st
   ParseFault fault{
       .message = "the member " + printable(json::quote(duplicate.name), 100) + " is there twice",
       .begin = from,
-      .end = from};
+      .end = from,
+      .definite = true};
   const auto tokens = json::pointer_tokens(duplicate.pointer);
   const auto object = scan::find(text, from, *tokens);
   if (!object)
@@ -384,6 +386,7 @@ tl::expected<Json, ParseFault> parse_whole(std::string_view text, const LoadLimi
 
 ParseFault utf8_fault(std::string_view text, std::size_t bad_at) {
   ParseFault fault{.begin = bad_at, .end = bad_at + 1};
+  fault.definite = text[bad_at] != '\0' && !utf8_cut(text, bad_at);
   const std::string_view head = text.substr(0, 4);
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF") ||
       (bad_at < 2 && text[bad_at] == '\0' && text.size() > 1)) {

@@ -11,7 +11,8 @@
 
 namespace baton {
 
-/// Why a text is no JSON, and where. `incomplete`: it might become JSON by going on.
+/// Why a text is no JSON, and where. `incomplete`: it might become JSON by going on. `definite`: as
+/// of LoadFailure.
 struct ParseFault {
   Errc code = Errc::parse;
   std::string message;
@@ -19,6 +20,7 @@ struct ParseFault {
   std::size_t end = 0;
   bool incomplete = false;
   bool too_many_values = false;
+  bool definite = false;
 };
 
 struct ParsedValue {

@@ -103,7 +103,7 @@ ParseFault bare_word(std::string_view text, std::size_t offset) {
   while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]) || text[end] == '_'))
     ++end;
   const std::string_view word = text.substr(begin, end - begin);
-  ParseFault fault{.begin = begin, .end = end};
+  ParseFault fault{.begin = begin, .end = end, .definite = true};
   fault.message = "'" + printable(word, 40) + "' is not a JSON value";
   for (const WordHint& row : kWordHints)
     if (row.word == word)
@@ -201,8 +201,13 @@ ParseFault syntax_fault(std::string_view text, SyntaxKind kind, std::size_t offs
   const bool in_word = offset > 0 && is_letter(text[offset - 1]);
   if (kind == SyntaxKind::value && (is_letter(text[offset]) || in_word))
     return bare_word(text, offset);
+  // What stands behind the end may be the rest of a longer text that is being overwritten.
+  const bool definite = kind != SyntaxKind::after_end;
   const std::size_t length = std::max<std::size_t>(utf8_length(text, offset), 1);
-  return {.message = message_for(text, kind, offset), .begin = offset, .end = offset + length};
+  return {.message = message_for(text, kind, offset),
+          .begin = offset,
+          .end = offset + length,
+          .definite = definite};
 }
 
 }  // namespace baton

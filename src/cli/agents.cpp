@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "app/status.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -26,16 +30,40 @@ Colour colour_of(const Run& run) {
   return run.outcome == Outcome::succeeded ? Colour::grey : Colour::red;
 }
 
-void print_table(const std::vector<Run>& runs) {
+struct RootRun {
+  std::string root;
+  Run run;
+};
+
+Json json_of(const RootRun& each) {
+  Json line = agent_json(each.run);
+  line.set("root", Json(each.root));
+  return line;
+}
+
+void print_table(const std::vector<RootRun>& runs, bool several_roots) {
   const Time now = real_clock()->wall();
-  Table table({"RUN", "FLOW", "ROLE", "SUBJECT", "PURPOSE", "ATTEMPT", "STARTED", "TOOK", "STATE"});
-  for (const Run& run : runs) {
+  std::vector<std::string> head = {"RUN",     "FLOW",    "ROLE", "SUBJECT", "PURPOSE",
+                                   "ATTEMPT", "STARTED", "TOOK", "STATE"};
+  if (several_roots)
+    head.emplace_back("ROOT");
+  Table table(head);
+  for (const auto& [root, run] : runs) {
     const Time end = run.live() ? now : run.ended;
-    table.row({run.id.substr(0, kShort), text(run.key.flow), run.key.role, run.key.subject,
-               run.purpose, std::to_string(run.attempt), iso_time(run.started),
-               duration_text(std::chrono::duration_cast<std::chrono::seconds>(
-                   std::max(end - run.started, Millis(0)))),
-               end_of(run)});
+    std::vector<std::string> cells = {
+        run.id.substr(0, kShort),
+        text(run.key.flow),
+        run.key.role,
+        run.key.subject,
+        run.purpose,
+        std::to_string(run.attempt),
+        iso_time(run.started),
+        duration_text(std::chrono::duration_cast<std::chrono::seconds>(
+            std::max(end - run.started, Millis(0)))),
+        end_of(run)};
+    if (several_roots)
+      cells.push_back(root);
+    table.row(std::move(cells));
     table.colour(8, colour_of(run));
   }
   print(table.empty() ? "no agent was started\n" : table.text());
@@ -49,9 +77,10 @@ ExitCode agents_command(Words words) {
   bool as_json = false;
   bool names = false;
   bool live = false;
-  Options options("agents", "Lists the runs of agents, the oldest first. Works without a daemon.",
-                  "  0  listed\n  2  wrong usage or configuration; no such flow\n"
-                  "  3  the history cannot be read");
+  Options options(
+      "agents", "Lists the runs of agents on all roots, the oldest first. Works without a daemon.",
+      "  0  listed\n  2  wrong usage or configuration; no such flow\n"
+      "  3  the history cannot be read");
   options.word("FLOW", flow, "Only those of this flow", false);
   options.flag("--running", live, "Only those that run");
   options.flag("--json", as_json, "One JSON object per line");
@@ -62,30 +91,35 @@ ExitCode agents_command(Words words) {
   const auto context = Context::open_anyway(places);
   if (!context)
     return complain(context.error());
-  std::vector<Run> runs;
-  auto journal = history_of(*context);
-  if (journal) {
-    RunQuery query;
-    if (!flow.empty()) {
-      auto id = flow_in(**journal, flow);
-      if (!id)
-        return complain(id.error());
-      query.flow = *id;
-    }
-    auto found = (*journal)->runs(query);
+  auto histories = histories_of(*context);
+  if (!histories)
+    return complain(histories.error());
+  RunQuery query;
+  // Without any history there is nothing to choose from, and nothing to list.
+  if (!flow.empty() && !histories->empty()) {
+    auto id = choose_history(*histories, flow);
+    if (!id)
+      return complain(id.error());
+    query.flow = *id;
+  }
+  std::vector<RootRun> runs;
+  for (const History& each : *histories) {
+    auto found = each.journal->runs(query);
     if (!found)
       return complain(found.error());
-    runs = *std::move(found);
-  } else if (journal.error().code != Errc::not_found) {
-    return complain(journal.error());
+    for (Run& run : *found)
+      runs.push_back({each.root, std::move(run)});
   }
+  std::stable_sort(runs.begin(), runs.end(), [](const RootRun& a, const RootRun& b) {
+    return a.run.started < b.run.started;
+  });
   if (live)
-    std::erase_if(runs, [](const Run& run) { return !run.live(); });
+    std::erase_if(runs, [](const RootRun& each) { return !each.run.live(); });
   if (names || as_json) {
-    for (const Run& run : runs)
-      as_json ? print_line(agent_json(run)) : print(run.id + "\n");
+    for (const RootRun& each : runs)
+      as_json ? print_line(json_of(each)) : print(each.run.id + "\n");
   } else {
-    print_table(runs);
+    print_table(runs, context->roots().size() > 1);
   }
   return finish();
 }

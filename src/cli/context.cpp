@@ -208,6 +208,7 @@ Result<void> Context::read_anyway(const std::string& path) {
   if (error.code == Errc::not_found && !places_.config.empty())
     return done;
   complain("warning: " + printable(describe(error)) + "; going on without it");
+  broken_configuration_ = path;
   const auto real = real_path(path);
   if (!real || !trusted_file(*real))
     return {};
@@ -287,6 +288,13 @@ Context Context::at(const std::string& root) const {
   Context other = *this;
   other.root_ = root;
   return other;
+}
+
+std::vector<Context> Context::each() const {
+  std::vector<Context> all;
+  for (const std::string& root : roots_)
+    all.push_back(at(root));
+  return all;
 }
 
 std::vector<StateParent> Context::state_parents() const {

@@ -30,6 +30,8 @@ class Context {
   const std::vector<std::string>& roots() const { return roots_; }
   /// The configuration in force; "" when there is none.
   const std::string& configuration() const { return configuration_; }
+  /// After `open_anyway`: the one that cannot be used; "" when there is none such.
+  const std::string& broken_configuration() const { return broken_configuration_; }
   /// Its folder; without one the root.
   const std::string& folder() const { return folder_; }
   const Config& config() const { return config_; }
@@ -43,6 +45,8 @@ class Context {
 
   /// The same configuration for another of its roots, absolute and without links.
   Context at(const std::string& root) const;
+  /// The same for every root a command without --root is about.
+  std::vector<Context> each() const;
 
   std::vector<StateParent> state_parents() const;
   /// The state folder of the root, for reading. Errc::not_found.
@@ -60,6 +64,7 @@ class Context {
   std::string root_;
   std::vector<std::string> roots_;
   std::string configuration_;
+  std::string broken_configuration_;
   std::string folder_;
   Config config_;
   Findings warnings_;

@@ -1,7 +1,8 @@
 // The commands that change what happens: pause, resume, stop, retry, answer, forget,
 // drain, reload.
 
-#include <optional>
+#include <cstdint>
+#include <set>
 #include <utility>
 
 #include "app/engine.h"
@@ -12,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/rehearsal.h"
 #include "cli/submit.h"
+#include "io/lock.h"
 
 namespace baton {
 namespace {
@@ -26,13 +28,21 @@ struct Wish {
   bool no_wait = false;
 };
 
-Result<FlowId> flow_of(const Wish& wish, const Context& context) {
-  if (wish.flow.empty())
-    return FlowId{};
-  auto rehearsal = Rehearsal::of_root(context);
-  if (!rehearsal)
-    return pass_on(rehearsal);
-  return (*rehearsal)->flow(wish.flow);
+ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
+  Request request;
+  request.verb = wish.verb;
+  request.flow = flow;
+  request.subject = wish.subject;
+  request.arguments = wish.arguments;
+  request.by = asked_by();
+  return submit(context, request, !wish.no_wait);
+}
+
+ExitCode control_roots(const Wish& wish, const Context& context) {
+  ExitCode code = ExitCode::fine;
+  for (const Context& on_root : context.each())
+    code = graver(code, control(wish, on_root, FlowId{}));
+  return code;
 }
 
 ExitCode control(const Wish& wish) {
@@ -40,16 +50,39 @@ ExitCode control(const Wish& wish) {
   const auto context = Context::open_anyway(wish.places);
   if (!context)
     return complain(context.error());
-  const auto flow = flow_of(wish, *context);
-  if (!flow)
-    return complain(flow.error());
-  Request request;
-  request.verb = wish.verb;
-  request.flow = *flow;
-  request.subject = wish.subject;
-  request.arguments = wish.arguments;
-  request.by = asked_by();
-  return submit(*context, request, !wish.no_wait);
+  if (wish.flow.empty())
+    return control_roots(wish, *context);
+  const auto roots = rehearse(*context);
+  if (!roots)
+    return complain(roots.error());
+  const auto place = choose_flow(wish.flow, *roots);
+  if (!place)
+    return complain(place.error());
+  return control(wish, (*roots)[place->root].context, place->flow);
+}
+
+/// One daemon reads its configuration for all its roots: the first of them asks it.
+ExitCode reload(const Wish& wish) {
+  const auto context = Context::open_anyway(wish.places);
+  if (!context)
+    return complain(context.error());
+  std::set<std::int64_t> asked;
+  ExitCode code = ExitCode::fine;
+  for (const Context& on_root : context->each()) {
+    const auto state = on_root.state_folder();
+    if (state && daemon_lives(*state) && asked.insert(lock_holder(*state).pid).second)
+      code = graver(code, control(wish, on_root, FlowId{}));
+  }
+  if (!asked.empty())
+    return code;
+  // Nobody reads it now; but who changed it wants to know whether it is good.
+  if (!context->broken_configuration().empty())
+    return ExitCode::usage;
+  for (const Context& on_root : context->each())
+    if (const auto rehearsal = Rehearsal::of_root(on_root, {.as_daemon = true}); !rehearsal)
+      return complain(rehearsal.error());
+  print("no daemon serves this root: there is nothing to reload; the configuration is good\n");
+  return finish();
 }
 
 void common(Options& options, Wish& wish) {
@@ -57,13 +90,13 @@ void common(Options& options, Wish& wish) {
   options.places(wish.places);
 }
 
-/// pause, resume, stop: of a flow, or of the whole root.
+/// pause, resume, stop: of a flow, or of all roots.
 ExitCode flow_or_all(Words words, const Word& verb, const std::string& description) {
   Wish wish;
   wish.verb = verb;
   Options options(verb, description, kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name", false);
-  options.flag("--all", wish.all, "The whole root");
+  options.flag("--all", wish.all, "All roots of the configuration, or the one --root names");
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
@@ -72,16 +105,6 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
                       : "which flow? name one, or say --all");
     return ExitCode::usage;
   }
-  return control(wish);
-}
-
-ExitCode whole_root(Words words, const Word& verb, const std::string& description) {
-  Wish wish;
-  wish.verb = verb;
-  Options options(verb, description, kSubmitExits);
-  common(options, wish);
-  if (const auto over = options.parse(words))
-    return *over;
   return control(wish);
 }
 
@@ -161,15 +184,30 @@ ExitCode forget_command(Words words) {
 }
 
 ExitCode drain_command(Words words) {
-  return whole_root(words, "drain",
-                    "Tells the daemon to start nothing more and to end, with exit code 0, when\n"
-                    "its last agent has.");
+  Wish wish;
+  wish.verb = "drain";
+  Options options(
+      "drain",
+      "Tells the daemon to start nothing more on any of its roots and to end, with exit\n"
+      "code 0, when its last agent has.",
+      kSubmitExits);
+  common(options, wish);
+  if (const auto over = options.parse(words))
+    return *over;
+  return control(wish);
 }
 
 ExitCode reload_command(Words words) {
-  return whole_root(words, "reload",
-                    "Tells the daemon to read its configuration again. A bad one is refused, and\n"
-                    "the old one stays in force.");
+  Wish wish;
+  wish.verb = "reload";
+  Options options("reload",
+                  "Tells the daemon to read its configuration again, for all its roots. A bad one\n"
+                  "is refused, and the old one stays in force. Without a daemon it is checked.",
+                  kSubmitExits);
+  common(options, wish);
+  if (const auto over = options.parse(words))
+    return *over;
+  return reload(wish);
 }
 
 }  // namespace baton

@@ -1,4 +1,9 @@
+#include <algorithm>
 #include <chrono>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "app/status.h"
 #include "base/text.h"
@@ -30,12 +35,16 @@ std::optional<Time> parse_since(const std::string& text) {
   return std::nullopt;
 }
 
-void print_event(const Event& event, bool as_json) {
+void print_event(const Event& event, const std::string& root, bool several_roots, bool as_json) {
   if (as_json) {
-    print_line(event_json(event));
+    Json json = event_json(event);
+    json.set("root", Json(root));
+    print_line(json);
     return;
   }
   std::string line = paint(Colour::grey, iso_time(event.time, true)) + "  ";
+  if (several_roots)
+    line += printable(root, 200) + "  ";
   std::string what = event.event;
   constexpr std::size_t kWidth = 10;
   what.resize(std::max(what.size(), kWidth), ' ');
@@ -52,42 +61,85 @@ void print_event(const Event& event, bool as_json) {
   print(line + printable(event.why, 2000) + "\n");
 }
 
-/// Prints what is new. True: look again later.
-bool look(const Arguments& arguments, JournalReader* journal, EventQuery& query, ExitCode& code) {
-  for (std::size_t got = query.limit; journal != nullptr && got == query.limit;) {
-    auto events = journal->events(query);
-    if (!events) {
-      code = complain(events.error());
-      return false;
-    }
-    for (const Event& event : *events) {
-      print_event(event, arguments.json);
-      query.after = event.seq;
-    }
-    got = events->size();
-  }
-  code = finish();
-  return arguments.follow && code == ExitCode::fine;
-}
+/// The history of one root, read page by page.
+class Stream {
+ public:
+  Stream(History history, EventQuery query)
+      : history_(std::move(history)), query_(std::move(query)) {}
 
-ExitCode show(const Arguments& arguments, const Context& context, EventQuery query) {
-  std::unique_ptr<JournalReader> journal;
-  ExitCode code = ExitCode::fine;
+  const std::string& root() const { return history_.root; }
+  /// The next event; nothing when there is none yet.
+  Result<std::optional<Event>> peek() {
+    if (page_.empty()) {
+      auto events = history_.journal->events(query_);
+      if (!events)
+        return pass_on(events);
+      page_.assign(events->begin(), events->end());
+    }
+    return page_.empty() ? std::optional<Event>() : page_.front();
+  }
+  void pop() {
+    query_.after = page_.front().seq;
+    page_.pop_front();
+  }
+
+ private:
+  History history_;
+  EventQuery query_;
+  std::deque<Event> page_;
+};
+
+/// Prints what is new on all roots, in the order of time.
+Result<void> print_new(std::vector<Stream>& streams, const Arguments& arguments) {
   for (;;) {
-    if (journal == nullptr) {
-      auto opened = history_of(context);
-      if (!opened && opened.error().code != Errc::not_found)
-        return complain(opened.error());
-      if (opened)
-        journal = *std::move(opened);
-      if (journal != nullptr && !arguments.flow.empty()) {
-        auto flow = flow_in(*journal, arguments.flow);
-        if (!flow)
-          return complain(flow.error());
-        query.flow = *std::move(flow);
+    Stream* first = nullptr;
+    std::optional<Event> event;
+    for (Stream& each : streams) {
+      auto next = each.peek();
+      if (!next)
+        return pass_on(next);
+      if (*next && (!event || (*next)->time < event->time)) {
+        first = &each;
+        event = *std::move(next);
       }
     }
-    if (!look(arguments, journal.get(), query, code))
+    if (first == nullptr)
+      return {};
+    print_event(*event, first->root(), streams.size() > 1, arguments.json);
+    first->pop();
+  }
+}
+
+/// Follows also the roots no daemon has served yet.
+Result<void> open_new(const Arguments& arguments, const Context& context, EventQuery query,
+                      std::vector<Stream>& streams) {
+  auto histories = histories_of(context);
+  if (!histories)
+    return pass_on(histories);
+  if (!arguments.flow.empty() && !histories->empty()) {
+    auto flow = choose_history(*histories, arguments.flow);
+    if (!flow)
+      return pass_on(flow);
+    query.flow = *std::move(flow);
+  }
+  for (History& each : *histories)
+    if (std::none_of(streams.begin(), streams.end(),
+                     [&](const Stream& known) { return known.root() == each.root; }))
+      streams.emplace_back(std::move(each), query);
+  return {};
+}
+
+ExitCode show(const Arguments& arguments, const Context& context, const EventQuery& query) {
+  std::vector<Stream> streams;
+  const std::size_t most = arguments.flow.empty() ? context.roots().size() : 1;
+  for (;;) {
+    if (streams.size() < most)
+      if (auto opened = open_new(arguments, context, query, streams); !opened)
+        return complain(opened.error());
+    if (auto printed = print_new(streams, arguments); !printed)
+      return complain(printed.error());
+    const ExitCode code = finish();
+    if (!arguments.follow || code != ExitCode::fine)
       return code;
     if (!wait_while_read(kEvery))
       return ExitCode::fine;
@@ -98,11 +150,12 @@ ExitCode show(const Arguments& arguments, const Context& context, EventQuery que
 
 ExitCode events_command(Words words) {
   Arguments arguments;
-  Options options("events",
-                  "Prints what happened on a root, oldest first, each with its reason: accepted,\n"
-                  "rejected, stage, started, ended, held and so on. Works without a daemon.",
-                  "  0  printed\n  2  wrong usage or configuration; no such flow\n"
-                  "  3  the history cannot be read");
+  Options options(
+      "events",
+      "Prints what happened on all roots, oldest first, each with its reason: accepted,\n"
+      "rejected, stage, started, ended, held and so on. Works without a daemon.",
+      "  0  printed\n  2  wrong usage or configuration; no such flow\n"
+      "  3  the history cannot be read");
   options.flag("-f,--follow", arguments.follow, "Go on with what happens, until Ctrl-C");
   options.value("--flow", arguments.flow, "FLOW", "Only this flow");
   options.value("--since", arguments.since, "TIME",

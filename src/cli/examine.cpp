@@ -67,7 +67,7 @@ void examine_writable(const std::string& check, const std::string& path, Diagnos
 void examine_agent(const Role& role, const AgentSpec& spec, Diagnoses& all) {
   if (!spec.problem.empty())
     return add(all, Level::error, "agent", spec.problem,
-               "install the program, or name it with its path in baton.yaml");
+               "mend what the message names, or change `agents:`");
   add(all, Level::fine, "agent", role + ": " + spec.argv.front());
   examine_writable("agent", spec.argv.front(), all);
   std::error_code error;
@@ -76,11 +76,40 @@ void examine_agent(const Role& role, const AgentSpec& spec, Diagnoses& all) {
         "make it, or change `cwd:`");
 }
 
+/// The root that a folder lies in; agents may write everything there.
+std::optional<std::string> root_around(const Context& context, const std::string& folder) {
+  const auto real = real_path(folder);
+  if (!real)
+    return std::nullopt;
+  for (const std::string& root : context.roots())
+    if (*real == root || below(root, *real))
+      return root;
+  return std::nullopt;
+}
+
+/// A place somebody asked for is taken or refused; those behind it in the list do not count.
+bool asked_into_a_root(const Context& context, Diagnoses& all) {
+  for (const StateParent& parent : context.state_parents()) {
+    if (!parent.asked_for)
+      continue;
+    const auto root = root_around(context, parent.path);
+    if (root)
+      add(all, Level::error, "state",
+          parent.path + " lies inside the root " + *root + ", which agents can write",
+          "name a folder outside of all roots with --state-dir or state_dir:; `baton run` refuses "
+          "this one");
+    return root.has_value();
+  }
+  return false;
+}
+
 /// Where the state folder will be made.
 void examine_parents(const Context& context, Diagnoses& all) {
   for (const StateParent& parent : context.state_parents()) {
     fs::path at = parent.path;
     std::error_code error;
+    if (root_around(context, parent.path))
+      continue;
     while (!fs::exists(at, error) && at != at.parent_path())
       at = at.parent_path();
     if (access(at.c_str(), W_OK | X_OK) == 0)
@@ -94,6 +123,8 @@ void examine_parents(const Context& context, Diagnoses& all) {
 }
 
 void examine_state(const Context& context, Diagnoses& all) {
+  if (asked_into_a_root(context, all))
+    return;
   const auto state = context.state_folder();
   if (!state)
     return examine_parents(context, all);
@@ -104,20 +135,33 @@ void examine_state(const Context& context, Diagnoses& all) {
         "name a local folder with --state-dir: locks cannot be relied upon there");
   if (access(state->c_str(), W_OK | X_OK) != 0)
     add(all, Level::warning, "state", *state + " cannot be written by this user",
-        "fine for looking; control commands and the daemon need it");
+        "fine for looking; run control commands and the daemon as its owner");
   auto journal = read_journal(*state);
   if (!journal && journal.error().code == Errc::not_found)
     return add(all, Level::fine, "state", *state + ", without a journal yet");
   if (!journal)
     return add(all, Level::error, "state", describe(journal.error()),
-               "look at the message; a copy of the folder helps whoever looks into it");
+               "run this as the owner of the folder; else keep a copy of it and let baton begin a "
+               "new one");
   const auto damage = (*journal)->damage();
   if (!damage)
-    return add(all, Level::error, "state", describe(damage.error()), "is the disk well?");
+    return add(
+        all, Level::error, "state", describe(damage.error()),
+        "look for faults of the disk in the kernel's log, or name another folder with --state-dir");
   if (damage->empty())
     return add(all, Level::fine, "state", *state + ", journal undamaged");
   add(all, Level::error, "state", "the journal is damaged: " + damage->front(),
       "stop the daemon, keep a copy of " + *state + ", and let baton begin a new one");
+}
+
+void examine_daemon(const Context& context, Diagnoses& all) {
+  const auto state = context.state_folder();
+  if (!state || !daemon_lives(*state))
+    return add(all, Level::warning, "daemon", "none serves " + context.root(), "`baton run`");
+  const LockHolder holder = lock_holder(*state);
+  add(all, Level::fine, "daemon",
+      "process " + std::to_string(holder.pid) + " serves " + context.root() + " since " +
+          holder.since);
 }
 
 }  // namespace
@@ -135,7 +179,7 @@ void examine_system(Diagnoses& all) {
   if (const auto shim = find_shim(own_path()))
     add(all, Level::fine, "shim", *shim);
   else
-    add(all, Level::error, "shim", describe(shim.error()), "install baton completely");
+    add(all, Level::error, "shim", describe(shim.error()), "install baton-shim beside baton");
   if (geteuid() == 0)
     add(all, Level::warning, "user", "baton runs as root, and so will every agent",
         "use a user of its own; the unit files do");
@@ -160,18 +204,21 @@ void examine_configuration(const Context& context, Diagnoses& all) {
     const auto program =
         find_program(context.config().notify.front(), variable("PATH"), context.folder());
     if (!program)
-      add(all, Level::error, "notify", describe(program.error()), "nobody would be told anything");
+      add(all, Level::error, "notify", describe(program.error()),
+          "install the program, or change `notify:`; until then nobody is told anything");
   }
   const auto rehearsal = Rehearsal::of_root(context);
   if (!rehearsal && exit_code_of(rehearsal.error().code) == ExitCode::usage)
-    add(all, Level::error, "schemas", describe(rehearsal.error()), "the daemon would not start");
+    add(all, Level::error, "schemas", describe(rehearsal.error()),
+        "mend the schema, or change `schema:` of the rule; the daemon would not start");
 }
 
 void examine_places(const Context& context, Diagnoses& all) {
   for (const std::string& root : context.roots()) {
     const auto folder = open_folder(root);
     if (!folder) {
-      add(all, Level::error, "root", describe(folder.error()), "is it the right folder and user?");
+      add(all, Level::error, "root", describe(folder.error()),
+          "make the folder, name another by --root or `roots:`, or run as a user who may read it");
       continue;
     }
     const auto network = network_file_system_of(folder->get());
@@ -181,19 +228,15 @@ void examine_places(const Context& context, Diagnoses& all) {
     else
       add(all, Level::fine, "root", root);
     if (access(root.c_str(), R_OK | X_OK) != 0)
-      add(all, Level::error, "root", root + " cannot be read", "check its permissions");
+      add(all, Level::error, "root", root + " cannot be read",
+          "let this user read it, or run baton as its owner");
     else if (access(root.c_str(), W_OK) != 0)
       add(all, Level::warning, "root", root + " cannot be written",
           "fine for watching; repairs of stale overwrites will fail");
   }
-  examine_state(context, all);
-  const auto state = context.state_folder();
-  if (state && daemon_lives(*state)) {
-    const LockHolder holder = lock_holder(*state);
-    add(all, Level::fine, "daemon",
-        "process " + std::to_string(holder.pid) + " serves the root since " + holder.since);
-  } else {
-    add(all, Level::warning, "daemon", "none serves the root", "`baton run`");
+  for (const Context& on_root : context.each()) {
+    examine_state(on_root, all);
+    examine_daemon(on_root, all);
   }
 }
 

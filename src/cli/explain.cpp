@@ -146,22 +146,24 @@ ExitCode explain_command(Words words) {
     return complain(context.error());
   if (!arguments.as.empty())
     return explain_alone(arguments, *context);
-  const auto rehearsal = Rehearsal::of_root(*context);
-  if (!rehearsal)
-    return complain(rehearsal.error());
-  if (const auto path = known_path(*context, **rehearsal, arguments.what))
-    return show(arguments, *context, **rehearsal, (*rehearsal)->catalog().match(*path)->flow,
-                *path);
-  auto flow = (*rehearsal)->flow(arguments.what);
-  if (flow)
-    return show(arguments, *context, **rehearsal, *flow, "");
+  const auto roots = rehearse(*context);
+  if (!roots)
+    return complain(roots.error());
+  for (const auto& [on_root, rehearsal] : *roots)
+    if (const auto path = known_path(on_root, *rehearsal, arguments.what))
+      return show(arguments, on_root, *rehearsal, rehearsal->catalog().match(*path)->flow, *path);
+  const auto place = choose_flow(arguments.what, *roots);
+  if (place) {
+    const auto& [on_root, rehearsal] = (*roots)[place->root];
+    return show(arguments, on_root, *rehearsal, place->flow, "");
+  }
   std::error_code error;
   if (fs::exists(arguments.what, error)) {
     complain(printable(arguments.what) +
              " belongs to no flow of this root; with --as it is looked at by itself");
     return ExitCode::usage;
   }
-  return complain(flow.error());
+  return complain(place.error());
 }
 
 }  // namespace baton

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/context.h"
@@ -10,10 +10,17 @@
 
 namespace baton {
 
-/// The journal of the root. Errc::not_found when no daemon has served it yet.
-Result<std::unique_ptr<JournalReader>> history_of(const Context& context);
+/// The journal of one root.
+struct History {
+  std::string root;
+  std::unique_ptr<JournalReader> journal;
+};
 
-/// The flow somebody means, among those the journal knows. Errc::usage with the list.
-Result<FlowId> flow_in(JournalReader& journal, const std::string& name);
+/// The journals of all roots of the context that a daemon has served; there may be none yet.
+Result<std::vector<History>> histories_of(const Context& context);
+
+/// Leaves only the history of the flow somebody means, among those the journals know, and says
+/// which flow that is. Errc::usage with the list.
+Result<FlowId> choose_history(std::vector<History>& all, const std::string& name);
 
 }  // namespace baton

@@ -1,6 +1,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -20,14 +22,27 @@ constexpr std::chrono::milliseconds kEvery{200};
 constexpr std::size_t kPiece = 65536;
 
 Result<Run> run_named(const Context& context, const std::string& id) {
-  auto journal = history_of(context);
-  if (!journal)
-    return pass_on(journal);
-  auto run = (*journal)->run(id);
-  if (!run && run.error().code == Errc::not_found)
+  auto histories = histories_of(context);
+  if (!histories)
+    return pass_on(histories);
+  if (histories->empty())
+    return fail(Errc::not_found, "no baton has worked on it yet", context.root());
+  std::optional<Run> found;
+  for (const History& each : *histories) {
+    auto run = each.journal->run(id);
+    if (!run && run.error().code == Errc::not_found)
+      continue;
+    if (!run)
+      return run;
+    if (found)
+      return fail(Errc::usage, "there are several runs " + printable(id, 60) +
+                                   "; `baton agents` lists them with their whole ids");
+    found = *std::move(run);
+  }
+  if (!found)
     return fail(Errc::usage,
                 "there is no run " + printable(id, 60) + "; `baton agents` lists them");
-  return run;
+  return *std::move(found);
 }
 
 /// Copies what the file has from the present offset on.

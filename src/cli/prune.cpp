@@ -9,6 +9,33 @@
 #include "io/run_directory.h"
 
 namespace baton {
+namespace {
+
+ExitCode prune(const Context& context, const Retention& retention) {
+  const std::string on = context.roots().size() > 1 ? " on " + printable(context.root()) : "";
+  const auto state = context.state_folder();
+  if (!state && state.error().code == Errc::not_found) {
+    print("there is no history yet" + on + "\n");
+    return ExitCode::fine;
+  }
+  if (!state)
+    return complain(state.error());
+  ExitCode code = ExitCode::fine;
+  const auto pruned =
+      prune_journal(*state, retention, real_clock()->wall(), [&](const std::string& directory) {
+        const auto removed = remove_run_directory(directory);
+        if (!removed)
+          code = complain(removed.error());
+        return removed.has_value();
+      });
+  if (!pruned)
+    return complain(pruned.error());
+  print("removed " + std::to_string(pruned->events) + " events, " + std::to_string(pruned->runs) +
+        " runs, " + std::to_string(pruned->replaced) + " replaced versions" + on + "\n");
+  return code;
+}
+
+}  // namespace
 
 ExitCode prune_command(Words words) {
   Places places;
@@ -31,31 +58,20 @@ ExitCode prune_command(Words words) {
                       static_cast<std::size_t>(configured.max_runs)};
   if (!older_than.empty()) {
     const auto age = parse_duration(older_than);
-    if (!age || *age <= Millis(0)) {
+    if (age && *age == Millis(0)) {
+      // `retention: 0s` keeps for ever: the same word must not mean to drop everything here.
+      complain("--older-than 0s could mean everything or nothing; 1s drops all that has ended");
+      return ExitCode::usage;
+    }
+    if (!age || *age < Millis(0)) {
       complain("--older-than is a time such as 12h or 7d, not " + printable(older_than, 60));
       return ExitCode::usage;
     }
     retention = Retention{*age, *age, *age, 0};
   }
-  const auto state = context->state_folder();
-  if (!state && state.error().code == Errc::not_found) {
-    print("there is no history yet\n");
-    return finish();
-  }
-  if (!state)
-    return complain(state.error());
   ExitCode code = ExitCode::fine;
-  const auto pruned =
-      prune_journal(*state, retention, real_clock()->wall(), [&](const std::string& directory) {
-        const auto removed = remove_run_directory(directory);
-        if (!removed)
-          code = complain(removed.error());
-        return removed.has_value();
-      });
-  if (!pruned)
-    return complain(pruned.error());
-  print("removed " + std::to_string(pruned->events) + " events, " + std::to_string(pruned->runs) +
-        " runs, " + std::to_string(pruned->replaced) + " replaced versions\n");
+  for (const Context& on_root : context->each())
+    code = graver(code, prune(on_root, retention));
   return finish(code);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -235,15 +236,28 @@ Result<FileBytes> Rehearsal::read(const std::string& path) const {
   return world_->disk->read(path, world_->load.max_bytes);
 }
 
-Result<FlowId> Rehearsal::flow(const std::string& name) const {
+std::vector<FlowId> Rehearsal::flows() const {
   std::vector<FlowId> known;
   for (const auto& [id, book] : books())
     if (id != FlowId{})
       known.push_back(id);
-  return choose_flow(name, known);
+  return known;
 }
 
-Result<FlowId> choose_flow(const std::string& name, const std::vector<FlowId>& known) {
+Result<std::vector<RehearsedRoot>> rehearse(const Context& context) {
+  std::vector<RehearsedRoot> all;
+  for (Context& one : context.each()) {
+    auto rehearsal = Rehearsal::of_root(one);
+    if (!rehearsal)
+      return pass_on(rehearsal);
+    all.push_back({std::move(one), *std::move(rehearsal)});
+  }
+  return all;
+}
+
+namespace {
+
+Result<FlowId> choose_flow(const std::string& name, const std::set<FlowId>& known) {
   std::vector<FlowId> fits;
   std::vector<std::string> names;
   std::vector<std::string> short_names;
@@ -271,12 +285,42 @@ Result<FlowId> choose_flow(const std::string& name, const std::vector<FlowId>& k
     message = "there is no flow " + printable(name, 100);
     if (near)
       return fail(Errc::usage, message + "; did you mean " + *near + "?");
-    message += names.empty() ? "; there is none on this root" : "; there are ";
+    message += names.empty() ? "; there is none at all" : "; there are ";
   }
   const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
   names.resize(names.size() - more);
   return fail(Errc::usage, message + printable(join(names, ", "), 4096) +
                                (more > 0 ? " and " + std::to_string(more) + " more" : ""));
+}
+
+}  // namespace
+
+Result<FlowPlace> choose_flow(const std::string& name, const std::vector<KnownFlows>& known) {
+  std::set<FlowId> all;
+  for (const KnownFlows& root : known)
+    all.insert(root.flows.begin(), root.flows.end());
+  auto flow = choose_flow(name, all);
+  if (!flow)
+    return pass_on(flow);
+  std::vector<std::string> roots;
+  FlowPlace place{0, *flow};
+  for (std::size_t i = 0; i < known.size(); ++i)
+    if (std::find(known[i].flows.begin(), known[i].flows.end(), *flow) != known[i].flows.end()) {
+      roots.push_back(known[i].root);
+      place.root = i;
+    }
+  if (roots.size() > 1)
+    return fail(Errc::usage, "there is a flow " + printable(text(*flow), 200) +
+                                 " on several roots; name one with --root: " +
+                                 printable(join(roots, ", "), 4096));
+  return place;
+}
+
+Result<FlowPlace> choose_flow(const std::string& name, const std::vector<RehearsedRoot>& roots) {
+  std::vector<KnownFlows> known;
+  for (const RehearsedRoot& each : roots)
+    known.push_back({each.context.root(), each.rehearsal->flows()});
+  return choose_flow(name, known);
 }
 
 }  // namespace baton

@@ -52,8 +52,7 @@ class Rehearsal {
   /// Reads a file the way the daemon does.
   Result<FileBytes> read(const std::string& path) const;
 
-  /// The flow somebody means: `dialect/name`, or a name that is unique. Errc::usage with the list.
-  Result<FlowId> flow(const std::string& name) const;
+  std::vector<FlowId> flows() const;
 
  private:
   struct World;
@@ -64,7 +63,27 @@ class Rehearsal {
   std::optional<Served> daemon_;
 };
 
-/// The same choice among names that are known otherwise.
-Result<FlowId> choose_flow(const std::string& name, const std::vector<FlowId>& known);
+/// A root a command is about, and its rehearsal.
+struct RehearsedRoot {
+  Context context;
+  std::unique_ptr<Rehearsal> rehearsal;
+};
+/// All roots of the context. Errors as of `of_root`.
+Result<std::vector<RehearsedRoot>> rehearse(const Context& context);
+
+/// A flow, and which of several roots has it.
+struct FlowPlace {
+  std::size_t root = 0;
+  FlowId flow;
+};
+/// What is known of one root.
+struct KnownFlows {
+  std::string root;
+  std::vector<FlowId> flows;
+};
+/// The flow somebody means: `dialect/name`, or a name that is unique. Errc::usage with the list, or
+/// with the roots when several have it.
+Result<FlowPlace> choose_flow(const std::string& name, const std::vector<KnownFlows>& known);
+Result<FlowPlace> choose_flow(const std::string& name, const std::vector<RehearsedRoot>& roots);
 
 }  // namespace baton

@@ -1,6 +1,7 @@
 // `baton start`: a flow that is to begin, by its name, the name of its dialect, or a new one.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -184,14 +185,28 @@ ExitCode start(const Given& given) {
   const auto context = Context::open(given.places);
   if (!context)
     return complain(context.error());
-  const auto seen = Rehearsal::of_root(*context);
-  if (!seen)
-    return complain(seen.error());
-  auto flow = Choice(**seen, given.sought).flow();
-  if (!flow)
-    return complain(flow.error());
-  request.flow = *std::move(flow);
-  return submit(*context, request, !given.no_wait);
+  const auto roots = rehearse(*context);
+  if (!roots)
+    return complain(roots.error());
+  const Context* on_root = nullptr;
+  std::optional<Error> nowhere;
+  for (const auto& [each, seen] : *roots) {
+    auto flow = Choice(*seen, given.sought).flow();
+    if (!flow) {
+      nowhere = std::move(flow.error());
+      continue;
+    }
+    if (on_root != nullptr) {
+      complain(printable(given.sought.name, 100) + " may be on " + printable(on_root->root()) +
+               " or on " + printable(each.root()) + "; say which with --root");
+      return ExitCode::usage;
+    }
+    on_root = &each;
+    request.flow = *std::move(flow);
+  }
+  if (on_root == nullptr)
+    return complain(*nowhere);
+  return submit(*on_root, request, !given.no_wait);
 }
 
 }  // namespace

@@ -3,6 +3,10 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -61,76 +65,127 @@ std::string table_of(const std::vector<FlowStatus>& all, Time now) {
   return table.text();
 }
 
-/// What --watch has shown last: the same is not shown again.
-struct Shown {
-  std::map<FlowId, std::string> lines;
-  std::string daemon;
-  bool any = false;
+/// Who serves the root, or what is missing for it.
+std::string hint(const Context& context, const std::optional<Served>& daemon) {
+  std::string text;
+  if (daemon)
+    text += "served by process " + std::to_string(daemon->pid) + " since " +
+            printable(daemon->since) + " (" + printable(daemon->watching) + ")" +
+            (daemon->disk_full ? "; its disk is full: nothing is started" : "") + "\n";
+  if (!context.broken_configuration().empty())
+    text += "the configuration " + printable(context.broken_configuration()) + " cannot be used; " +
+            (daemon ? "the daemon goes on with the last good one" : "`baton doctor` says why") +
+            "\n";
+  else if (context.configuration().empty() && daemon)
+    text += "no configuration was found here; name the one the daemon uses with --config\n";
+  else if (context.configuration().empty())
+    text +=
+        "there is no configuration, so nothing is acted upon; `baton init` writes one, --config "
+        "names one\n";
+  else if (!daemon)
+    text += "no daemon serves this root: run `baton run`\n";
+  return text;
+}
+
+/// What is shown of one root.
+struct Section {
+  std::string root;
+  std::vector<FlowStatus> flows;
+  std::optional<Served> daemon;
+  std::string hint;
 };
 
-/// The lines of JSON that are not what they were.
-void show_lines(const std::vector<FlowStatus>& all, const std::optional<Served>& daemon,
-                Shown& shown) {
-  std::map<FlowId, std::string> lines;
-  for (const FlowStatus& status : all) {
-    Json line = status_json(status);
-    line.set("watching", daemon ? Json(daemon->watching) : Json());
-    const std::string& text = lines[status.flow] = line.dump();
-    const auto before = shown.lines.find(status.flow);
-    if (before == shown.lines.end() || before->second != text)
-      print(text + "\n");
+/// What --watch has shown last, by root and flow; the hint of a root has no flow.
+using Shown = std::map<std::pair<std::string, FlowId>, std::string>;
+
+Shown lines_of(const std::vector<Section>& sections) {
+  Shown lines;
+  for (const Section& section : sections) {
+    lines[{section.root, {}}] = section.hint;
+    for (const FlowStatus& status : section.flows) {
+      Json line = status_json(status);
+      line.set("watching", section.daemon ? Json(section.daemon->watching) : Json());
+      line.set("root", Json(section.root));
+      lines[{section.root, status.flow}] = line.dump();
+    }
   }
-  shown.lines = std::move(lines);
+  return lines;
 }
 
-std::string about_daemon(const Context& context, const std::optional<Served>& daemon) {
-  if (context.configuration().empty())
-    return "there is no configuration, so nothing is acted upon; `baton init` writes one";
-  if (!daemon)
-    return "no daemon serves this root: run `baton run`";
-  return "served by process " + std::to_string(daemon->pid) + " since " + printable(daemon->since) +
-         " (" + printable(daemon->watching) + ")" +
-         (daemon->disk_full ? "; its disk is full: nothing is started" : "");
+/// The lines of JSON that are not what they were.
+void show_lines(const Shown& lines, const Shown& before) {
+  for (const auto& [whose, line] : lines) {
+    const auto last = before.find(whose);
+    if (!whose.second.name.empty() && (last == before.end() || last->second != line))
+      print(line + "\n");
+  }
 }
 
-void show_table(const std::vector<FlowStatus>& all, const std::string& daemon,
-                const Context& context, bool clear, Shown& shown) {
-  std::map<FlowId, std::string> lines;
-  for (const FlowStatus& status : all)
-    lines[status.flow] = status_json(status).dump();
-  // On a terminal how long ago something was goes on by itself.
-  if (shown.any && !clear && shown.lines == lines && shown.daemon == daemon)
-    return;
-  if (clear)
-    print("\x1b[2J\x1b[H");
-  print(all.empty() ? "there is no flow on " + printable(context.root()) + "\n"
-                    : table_of(all, real_clock()->wall()));
-  print("\n" + daemon + "\n");
-  shown = {std::move(lines), daemon, true};
+void show_tables(const std::vector<Section>& sections, bool many) {
+  for (const Section& section : sections) {
+    if (many)
+      print((&section != &sections.front() ? "\n" : "") + printable(section.root) + "\n");
+    print(section.flows.empty() ? "there is no flow on " + printable(section.root) + "\n"
+                                : table_of(section.flows, real_clock()->wall()));
+    print("\n" + section.hint);
+  }
+}
+
+void show_names(const std::vector<Section>& sections) {
+  std::set<std::string> names;
+  for (const Section& section : sections)
+    for (const FlowStatus& status : section.flows)
+      names.insert(text(status.flow));
+  for (const std::string& name : names)
+    print(name + "\n");
+}
+
+Result<std::vector<Section>> sections_of(const std::string& flow,
+                                         const std::vector<RehearsedRoot>& roots) {
+  std::optional<FlowPlace> wanted;
+  if (!flow.empty()) {
+    auto place = choose_flow(flow, roots);
+    if (!place)
+      return pass_on(place);
+    wanted = *std::move(place);
+  }
+  std::vector<Section> sections;
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    if (wanted && wanted->root != i)
+      continue;
+    const auto& [on_root, rehearsal] = roots[i];
+    Section section{on_root.root(), statuses(rehearsal->books(), rehearsal->plan()),
+                    rehearsal->daemon(), hint(on_root, rehearsal->daemon())};
+    if (wanted)
+      std::erase_if(section.flows,
+                    [&](const FlowStatus& status) { return status.flow != wanted->flow; });
+    sections.push_back(std::move(section));
+  }
+  return sections;
 }
 
 ExitCode show(const Arguments& arguments, const Context& context, Shown& shown) {
-  const auto rehearsal = Rehearsal::of_root(context);
-  if (!rehearsal)
-    return complain(rehearsal.error());
-  std::vector<FlowStatus> all = statuses((*rehearsal)->books(), (*rehearsal)->plan());
-  if (!arguments.flow.empty()) {
-    const auto wanted = (*rehearsal)->flow(arguments.flow);
-    if (!wanted)
-      return complain(wanted.error());
-    std::erase_if(all, [&](const FlowStatus& status) { return status.flow != *wanted; });
-  }
+  auto roots = rehearse(context);
+  if (!roots)
+    return complain(roots.error());
+  const auto sections = sections_of(arguments.flow, *roots);
+  if (!sections)
+    return complain(sections.error());
   if (arguments.names) {
-    for (const FlowStatus& status : all)
-      print(text(status.flow) + "\n");
+    show_names(*sections);
     return ExitCode::fine;
   }
-  const std::optional<Served>& daemon = (*rehearsal)->daemon();
-  if (arguments.json)
-    show_lines(all, daemon, shown);
-  else
-    show_table(all, about_daemon(context, daemon), context, arguments.watch && on_terminal(),
-               shown);
+  Shown lines = lines_of(*sections);
+  // On a terminal how long ago something was goes on by itself.
+  const bool clear = arguments.watch && on_terminal();
+  if (arguments.json) {
+    show_lines(lines, shown);
+  } else if (clear || lines != shown) {
+    if (clear)
+      print("\x1b[2J\x1b[H");
+    show_tables(*sections, roots->size() > 1);
+  }
+  shown = std::move(lines);
   return ExitCode::fine;
 }
 
@@ -138,12 +193,13 @@ ExitCode show(const Arguments& arguments, const Context& context, Shown& shown) 
 
 ExitCode status_command(Words words) {
   Arguments arguments;
-  Options options("status",
-                  "Shows the flows of a root: what their files declare, what their processes do\n"
-                  "(running, waiting, held, paused, stopped, idle, failed, gone), the last\n"
-                  "activity, and why. Works without a daemon.",
-                  "  0  shown\n  2  wrong usage or configuration; no such flow\n"
-                  "  3  the root or its state cannot be read");
+  Options options(
+      "status",
+      "Shows the flows of all roots: what their files declare, what their processes do\n"
+      "(running, waiting, held, paused, stopped, idle, failed, gone), the last\n"
+      "activity, and why. Works without a daemon.",
+      "  0  shown\n  2  wrong usage or configuration; no such flow\n"
+      "  3  the root or its state cannot be read");
   options.word("FLOW", arguments.flow, "Only this one: dialect/name, or a unique name", false);
   options.flag("--json", arguments.json, "One JSON object per flow and line");
   options.flag("-w,--watch", arguments.watch, "Show it again when it changes, until Ctrl-C");

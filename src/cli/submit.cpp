@@ -13,27 +13,33 @@ namespace {
 
 constexpr Millis kPatience{10'000};
 
-ExitCode tell(const Reply& reply) {
+/// In front of what is said of one root of several.
+std::string whose(const Context& context) {
+  return context.roots().size() > 1 ? printable(context.root()) + ": " : "";
+}
+
+ExitCode tell(const Context& context, const Reply& reply) {
   if (reply.accepted) {
-    print(printable(reply.message) + "\n");
+    print(whose(context) + printable(reply.message) + "\n");
     return finish();
   }
-  complain("refused: " + printable(reply.message));
+  complain(whose(context) + "refused: " + printable(reply.message));
   return ExitCode::failed;
 }
 
-ExitCode ask_daemon(const std::string& state, const Request& request, bool wait) {
+ExitCode ask_daemon(const Context& context, const std::string& state, const Request& request,
+                    bool wait) {
   const auto id = post_request(state, request);
   if (!id)
     return complain(id.error());
   if (!wait) {
-    print("recorded\n");
+    print(whose(context) + "recorded\n");
     return finish();
   }
   const auto reply = await_reply(state, *id, kPatience);
   if (reply)
-    return tell(*reply);
-  complain("the daemon has not answered within " + duration_text(kPatience) +
+    return tell(context, *reply);
+  complain(whose(context) + "the daemon has not answered within " + duration_text(kPatience) +
            "; the request stays recorded");
   return ExitCode::unreachable;
 }
@@ -45,7 +51,7 @@ ExitCode record(const Context& context, const Request& request) {
     return complain(state.error());
   if (const auto id = post_request(*state, request); !id)
     return complain(id.error());
-  print("recorded; no daemon serves this root: run `baton run`\n");
+  print(whose(context) + "recorded; no daemon serves this root: run `baton run`\n");
   return finish();
 }
 
@@ -53,11 +59,11 @@ ExitCode act(const Context& context, const Request& request) {
   const auto reply =
       act_at_once(context, request, request.verb == "stop" ? Until::agents_ended : Until::answered);
   if (reply)
-    return tell(*reply);
+    return tell(context, *reply);
   // Somebody started a daemon in this moment.
   if (reply.error().code == Errc::served)
     if (const auto state = context.state_folder(); state && daemon_lives(*state))
-      return ask_daemon(*state, request, true);
+      return ask_daemon(context, *state, request, true);
   return complain(reply.error());
 }
 
@@ -66,13 +72,13 @@ ExitCode act(const Context& context, const Request& request) {
 ExitCode submit(const Context& context, const Request& request, bool wait) {
   const auto state = context.state_folder();
   if (state && daemon_lives(*state))
-    return ask_daemon(*state, request, wait);
+    return ask_daemon(context, *state, request, wait);
   if (!state && state.error().code != Errc::not_found)
     return complain(state.error());
   if (request.verb == "resume" || request.verb == "start")
     return record(context, request);
-  if (request.verb == "drain" || request.verb == "reload") {
-    print("no daemon serves this root: there is nothing to " + request.verb + "\n");
+  if (request.verb == "drain") {
+    print(whose(context) + "no daemon serves this root: there is nothing to drain\n");
     return finish();
   }
   return act(context, request);

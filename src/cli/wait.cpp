@@ -55,24 +55,26 @@ bool over(Process process) {
 
 /// One look; nothing: go on waiting.
 std::optional<ExitCode> look(const Arguments& arguments, const Context& context) {
-  const auto rehearsal = Rehearsal::of_root(context);
-  if (!rehearsal)
-    return complain(rehearsal.error());
-  const auto flow = (*rehearsal)->flow(arguments.flow);
-  if (!flow)
-    return complain(flow.error());
-  const FlowBook& book = (*rehearsal)->books().at(*flow);
-  const FlowStatus status = status_of(book, (*rehearsal)->plan(), (*rehearsal)->root_control());
+  const auto roots = rehearse(context);
+  if (!roots)
+    return complain(roots.error());
+  const auto place = choose_flow(arguments.flow, *roots);
+  if (!place)
+    return complain(place.error());
+  const FlowId& flow = place->flow;
+  const auto& rehearsal = (*roots)[place->root].rehearsal;
+  const FlowBook& book = rehearsal->books().at(flow);
+  const FlowStatus status = status_of(book, rehearsal->plan(), rehearsal->root_control());
   if (there(status, book, arguments.until))
     return ExitCode::fine;
   const std::string now =
-      printable(text(*flow), 200) + " is " + std::string(word(status.process)) +
+      printable(text(flow), 200) + " is " + std::string(word(status.process)) +
       (status.declared.empty() ? "" : " (" + printable(status.declared, 200) + ")");
   if (over(status.process)) {
     complain(now + ": " + printable(status.why));
     return ExitCode::failed;
   }
-  if (!(*rehearsal)->daemon()) {
+  if (!rehearsal->daemon()) {
     complain(now + ", and no daemon serves this root: run `baton run`");
     return ExitCode::unreachable;
   }

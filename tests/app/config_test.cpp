@@ -139,6 +139,24 @@ retention: { events: 1d, runs: 0s, max_runs: 5 }
   CHECK(config.retention == RetentionConfig{24h, 0s, 30 * 24h, 5});
 }
 
+TEST_CASE("a number where a unit is needed is told how to be written") {
+  CHECK(faults("version: 1\nlimits: { timeout: 30, log_cap: 10 }\n") ==
+        "baton.yaml:2:20: expected string, found the integer 30; a duration is a text with a unit, "
+        "such as \"30s\" or \"5m\" [schema/type]\n"
+        "baton.yaml:2:33: expected string, found the integer 10; a size is a text with a unit, "
+        "such as \"512KiB\" or \"10MiB\" [schema/type]\n");
+}
+
+TEST_CASE("a dialect with nothing behind it has its defaults") {
+  for (const char* const name :
+       {"coordination", "fsm_loop", "ccw_loop", "agent_run", "ml_workflow"}) {
+    CAPTURE(name);
+    const Config config = parsed("version: 1\ndialects: { " + std::string(name) + ": }\n").config;
+    REQUIRE(config.dialects.size() == 1);
+    CHECK(config.dialects.front().second == Json::object());
+  }
+}
+
 TEST_CASE("a rule may have limits of its own") {
   const Config config = parsed(rule(R"(    files: ["a/{flow}/{part}.json", b.json]
     stage: /groups/{subject}/status

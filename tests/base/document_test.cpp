@@ -129,6 +129,58 @@ TEST_CASE("a text that only stops too early is incomplete") {
   }
 }
 
+TEST_CASE("only what no going on can mend, and no writer explains, is definite") {
+  struct Row {
+    std::string text;
+    bool definite;
+  };
+  for (const Row& row : {
+           // However these go on, they stay wrong.
+           Row{"{\"a\": 1, \"a\": 2}", true},
+           Row{"{\"a\": \"\xC3\x28\"}", true},
+           Row{"\xFF\xFE{", true},
+           Row{"{\"a\": 1,}", true},
+           Row{"{\"a\": True", true},
+           Row{"{'a'", true},
+           Row{"[1 2", true},
+           Row{"[01", true},
+           Row{"[\"a\nb", true},
+           Row{"[\"\\udc00\"", true},
+           Row{"[1e400, ", true},
+           Row{std::string(200, '['), true},
+           // These may be mended by going on.
+           Row{"", false},
+           Row{"{\"a\": 1", false},
+           Row{"{\"a\": tru", false},
+           Row{"[1, -", false},
+           Row{"[\"\\ud83d", false},
+           Row{"\"\xE2\x82", false},
+           // These by going on with something else that somebody has begun.
+           Row{"{\"a\": 1}ld\": 2}", false},
+           Row{"{\"a\": 1}}", false},
+           Row{"{\"a\": 1}\0\0"s, false},
+           Row{"\0\0\0\0"s, false},
+       }) {
+    CAPTURE(row.text);
+    const LoadFailure failure = failure_of(row.text);
+    CHECK(failure.definite == row.definite);
+    CHECK_FALSE((failure.definite && failure.incomplete));
+    if (!row.definite)
+      continue;
+    for (const std::string_view more : {"", "}", "]", "\"]", "\"}", "0", "]]", ": 1}", "e\"}"})
+      CHECK_FALSE(load_document(row.text + std::string(more), Format::json).has_value());
+  }
+}
+
+TEST_CASE("no beginning of a document is definitely wrong, nor is one over a longer text") {
+  const std::string_view whole = kSample;
+  for (std::size_t length = 0; length < whole.size() - 1; ++length) {
+    CAPTURE(length);
+    CHECK_FALSE(failure_of(std::string(whole.substr(0, length))).definite);
+  }
+  CHECK_FALSE(failure_of(std::string(whole) + "rest of what stood there\": 1}\n").definite);
+}
+
 TEST_CASE("every beginning of a document is refused as incomplete") {
   const std::string_view whole = kSample.substr(0, kSample.size() - 1);
   for (std::size_t length = 0; length < whole.size(); ++length) {

@@ -83,6 +83,18 @@ expect_out "would start slow for rules/groups A on $work/second,"
 expect_exit 0 baton run --dry-run --config two.yaml
 [[ $(grep -c "would start" "$work/out") == 2 ]] || fail "dry run: $out"
 rm -r two.yaml "$work/second"
+# What would be refused anyway is told also while nothing at all may start.
+cp groups.json before.json
+echo '{"--help": {"status": "pending"}, "B": {"status": "pending"}}' >groups.json
+sed -i 's#slow: { command: \[./agent.sh\] }#slow: { command: [./agent.sh, "${subject}"] }#' baton.yaml
+expect_exit 0 baton explain groups --json
+[[ $(jq -r '[.holds[] | .subject + " " + .reason] | sort | join(", ")' "$work/out") == "--help cannot_launch, B no_daemon" ]] ||
+  fail "explain without a daemon: $out"
+expect_exit 0 baton status
+expect_out "taken for an option"
+expect_out "no daemon serves this root"
+sed -i 's#, "${subject}"\]#]#' baton.yaml
+mv before.json groups.json
 expect_exit 3 baton wait groups --until idle
 [[ -z $(ls "$work/state") ]] || fail "looking has made a state folder"
 
@@ -100,7 +112,26 @@ expect_err "still there"
 expect_exit 0 baton resume groups
 expect_out 'recorded; no daemon serves this root: run `baton run`'
 expect_exit 0 baton drain
+# Nobody reads the configuration then, but whether it is good is told.
 expect_exit 0 baton reload
+expect_out "the configuration is good"
+{ cat baton.yaml && echo 'limitz: 1'; } >slip.yaml
+expect_exit 2 baton reload --config slip.yaml
+expect_err "did you mean 'limits'?"
+expect_exit 0 baton status --config slip.yaml
+expect_out 'slip.yaml cannot be used; `baton doctor` says why'
+rm slip.yaml
+expect_exit 2 baton prune --older-than 0s
+expect_err "1s drops all that has ended"
+# doctor refuses what run refuses, and says what to do about every line that is not fine.
+for command in doctor "run --once"; do
+  # shellcheck disable=SC2086  # words on purpose
+  expect_exit "$([[ $command == doctor ]] && echo 1 || echo 2)" baton $command --state-dir "$PWD/inside"
+  grep -q "inside the root $work/root" "$work/out" "$work/err" || fail "$command: $out $err"
+done
+expect_exit 1 baton doctor --json --state-dir "$PWD/inside"
+[[ $(jq '[.findings[] | select(.level != "fine" and .advice == "")] | length' "$work/out") == 0 ]] || fail "doctor: $out"
+[[ ! -e inside ]] || fail "looking has made the state folder"
 
 # Beside a daemon.
 start_daemon
@@ -132,7 +163,7 @@ expect_exit 0 baton resume --all --no-wait
 expect_exit 0 baton wait groups --until running --timeout 20s
 expect_exit 0 baton reload
 expect_exit 0 baton doctor
-expect_out "process $daemon serves the root"
+expect_out "process $daemon serves $work/root since"
 expect_exit 75 baton run
 expect_err "$daemon"
 expect_exit 0 baton set groups.json '/B/status="quick"'

@@ -1,6 +1,7 @@
 """One daemon serves several roots: each is watched, locked and journalled by itself, limits are summed, and a
 second daemon on any of them is refused. usage: roots_test.py BATON"""
 
+import json
 import os
 import subprocess
 
@@ -137,6 +138,55 @@ def reload_is_all_or_nothing(exe):
         wait_until(lambda: len(baton.starts("rules/t/wrong0")) == 2, "good rules are taken by both roots")
 
 
+def commands_cover_all_roots(exe):
+    """Reading commands and --all are about all roots; a FLOW is found wherever it is."""
+    with world.World(exe, limits={"max_running": 8}) as baton:
+        roots = one, two = [f"{baton.home}/{name}" for name in ("one", "two")]
+        start(baton, roots)
+        ticket(two, "only", "ready")
+        wait_until(lambda: baton.starts("rules/t/only"), "it is started")
+        wait_until(lambda: all(json.loads(line)["state"] == "ended"
+                               for line in command(baton, "agents", "--json").stdout.splitlines()), "all end")
+        for reads, many in (["status"], 3), (["agents"], 3):
+            lines = [json.loads(line) for line in command(baton, *reads, "--json").stdout.splitlines()]
+            check({line["root"] for line in lines} == set(roots) and len(lines) == many, reads, lines)
+        times = [json.loads(line)["time"] for line in command(baton, "events", "--json").stdout.splitlines()]
+        check(times == sorted(times), "events are not in the order of time:", times)
+        check(all(root in command(baton, "status").stdout for root in roots), "status does not name the roots")
+        check(len(command(baton, "status", "--json", root=one).stdout.splitlines()) == 1, "--root names one")
+        # What only one root has is found there.
+        check(json.loads(command(baton, "status", "t/only", "--json").stdout)["root"] == two, "status of a flow")
+        check("tickets/only.json" in command(baton, "explain", "t/only").stdout, "explain of a flow")
+        check("rules/t/only" in command(baton, "explain", two + "/tickets/only.json").stdout, "explain of a file")
+        run = [json.loads(line) for line in command(baton, "agents", "t/only", "--json").stdout.splitlines()]
+        check(len(run) == 1 and run[0]["root"] == two, run)
+        command(baton, "logs", run[0]["run"])
+        check("paused" in command(baton, "pause", "t/only").stdout, "pause of a flow")
+        check("resumed" in command(baton, "resume", "t/only").stdout, "resume of a flow")
+        # What both have has to be said more clearly, and is not touched.
+        for asks in ["pause", "t/first"], ["status", "rules/t/first"], ["explain", "t/first"], \
+                ["wait", "t/first", "--until", "idle"], ["agents", "t/first"], ["events", "--flow", "t/first"]:
+            done = command(baton, *asks, code=2)
+            check("--root" in done.stderr and one in done.stderr and two in done.stderr, asks, done.stderr)
+        command(baton, "pause", "t/first", root=two)
+        words = {json.loads(line)["root"]: json.loads(line)["process"]
+                 for line in command(baton, "status", "--json").stdout.splitlines() if "t/first" in line}
+        check(words[two] == "paused" and words[one] != "paused", words)
+        # Everything, on all roots, or on one.
+        command(baton, "pause", "--all")
+        for root in roots:
+            ticket(root, "waits", "ready")
+        wait_until(lambda: command(baton, "status", "--json").stdout.count('"process":"paused"') >= 5, "all is paused")
+        command(baton, "resume", "--all", root=one)
+        wait_until(lambda: len(baton.starts("rules/t/waits")) == 1, "the one root goes on")
+        command(baton, "resume", "--all")
+        wait_until(lambda: len(baton.starts("rules/t/waits")) == 2, "and the other one")
+        check("now" not in command(baton, "reload").stdout, "nothing has changed")
+        command(baton, "drain")
+        check(baton.daemon.wait(timeout=60) == 0, "the daemon does not end by a drain of all its roots")
+        check(command(baton, "stop", "--all").stdout.count("stopping 0 agents") == 2, "stop without a daemon")
+
+
 def nested(exe):
     with world.World(exe) as baton:
         os.makedirs(baton.root + "/inner")
@@ -167,6 +217,7 @@ def once(exe):
 def test(exe):
     once(exe)
     two_roots(exe)
+    commands_cover_all_roots(exe)
     reload_changes_roots(exe)
     reload_is_all_or_nothing(exe)
     nested(exe)

@@ -1,0 +1,37 @@
+#include "app/status.h"
+
+#include <doctest/doctest.h>
+
+#include "print.h"
+
+namespace baton {
+namespace {
+
+FlowStatus status_with(std::vector<Hold> holds) {
+  FlowBook book;
+  book.id = FlowId{"rules", "groups"};
+  book.holds = std::move(holds);
+  return status_of(book, Plan{}, ControlRow{});
+}
+
+TEST_CASE("status says every hold, and what several subjects share once") {
+  const FlowStatus status = status_with({{"qa", "A", "no_place", "4 of 4 agents are running"},
+                                         {"lead", "B", "missing_role", "no agent plays `lead`"},
+                                         {"lead", "C", "missing_role", "no agent plays `lead`"}});
+  CHECK(status.process == Process::held);
+  CHECK(status.waiting_for == "missing_role");
+  CHECK(status.why == "B, C: no agent plays `lead`; A: 4 of 4 agents are running");
+}
+
+TEST_CASE("status names the first few of many subjects, and counts the others") {
+  std::vector<Hold> holds;
+  for (const char* const subject : {"s1", "s2", "s3", "s4", "s5", "s6", "s7"})
+    holds.push_back({"qa", subject, "no_place", "there is no place"});
+  const FlowStatus status = status_with(holds);
+  CHECK(status.process == Process::waiting);
+  CHECK(status.why == "s1, s2, s3, s4, s5 and 2 more: there is no place");
+  CHECK(status_with({{"qa", "main", "no_place", "full"}}).why == "full");
+}
+
+}  // namespace
+}  // namespace baton
