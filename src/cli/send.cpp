@@ -76,9 +76,10 @@ ExitCode send(const Places& places, const std::string& named, const std::string&
     if (!first)
       return complain(first.error());
     // Not made in vain when somebody else was faster: then it is written below.
-    if (const auto made = (*disk)->create(mailbox->path, *first); made)
+    const auto made = (*disk)->create(mailbox->path, *first);
+    if (made)
       return ExitCode::fine;
-    else if (made.error().code != Errc::changed)
+    if (made.error().code != Errc::changed)
       return complain(made.error());
   }
   Places there = places;

@@ -75,6 +75,7 @@ class Choice {
       return fail(Errc::usage, "there is no flow " + printable(sought_.name, 100) +
                                    " to be started; `baton status` lists those that are known");
     std::vector<std::string> names;
+    names.reserve(fits.size());
     for (const FlowId& flow : fits)
       names.push_back(text(flow));
     return fail(Errc::usage,

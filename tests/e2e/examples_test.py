@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import re
 import subprocess
 
 import world
@@ -33,6 +34,17 @@ def test(exe):
         kind = os.path.basename(file).removesuffix(".json")
         found = findings(exe, f"coordination/{kind}", os.path.join(TOP, file))
         check(not found, file, "has", found)
+    # Every decision of a format page on a contradiction names a scenario that exists.
+    for page in glob.glob("schemas/*/README.md", root_dir=TOP):
+        folder = os.path.join(TOP, "tests/scenarios", page.split("/")[1])
+        with open(os.path.join(TOP, page), encoding="utf-8") as file:
+            decisions = [line for line in file if re.match(r"\| V-\d+ \|", line)]
+        for number, line in enumerate(decisions, 1):
+            check(line.startswith(f"| V-{number} |"), page, "V-", number, "is not there")
+            named = re.findall(r"`(\w+\.jsonl)`", line)
+            check(named or "_test.cpp" in line, page, "names no test:", line)
+            for name in named:
+                check(os.path.exists(os.path.join(folder, name)), page, "names", name, "which is not there")
     print(len(files), "examples,", len(templates), "templates")
 
 

@@ -54,6 +54,26 @@ void release(const Scene& scene, Decision& decision) {
   }
 }
 
+/// A start is entered into group_status and orchestrator_state. While one of them stands there
+/// rejected, it is not written over, so nothing can be started: every attempt would end as void.
+void hold_rejected(const Scene& scene, Decision& decision) {
+  for (const std::string_view kind : {"orchestrator_state", "group_status"}) {
+    const Accepted* const file = find(scene.view.docs, kind);
+    if (file == nullptr || file->rejected.empty())
+      continue;
+    std::erase_if(decision.desired, [&](const Desired& wanted) {
+      if (kind == "group_status" && wanted.subject == kSession)
+        return false;
+      decision.holds.push_back(
+          Hold{wanted.role, wanted.subject, "rejected",
+               path_of(scene.options, kind) +
+                   " as it stands was rejected; put it right (`baton validate` "
+                   "says what is wrong)"});
+      return true;
+    });
+  }
+}
+
 /// A session that starts and starts is held for a person (max_spawns).
 void cap(const Scene& scene, Decision& decision) {
   if (scene.memo.spawns < scene.options.max_spawns || decision.desired.empty())
@@ -102,6 +122,7 @@ Decision decide(const View& view) {
   // The project manager may just have released a phase.
   const Standing stands = standing(scene);
   route_groups(scene, stands, writes, decision);
+  hold_rejected(scene, decision);
   cap(scene, decision);
   release(scene, decision);
   decision.updates = writes.updates(scene);

@@ -209,6 +209,23 @@ std::string refusals(const Scene& scene) {
   return text.empty() ? text : "Completion was claimed and refused, because\n" + text;
 }
 
+/// What stands in the files and was not accepted, so that the next one puts it right.
+std::string rejected(const Scene& scene) {
+  std::string text;
+  for (const auto& [path, accepted] : scene.view.docs) {
+    if (accepted.rejected.empty())
+      continue;
+    text += "- " + scene.view.env.root + "/" + path + ": the newest version was rejected";
+    const auto findings = parse_json(accepted.rejected);
+    if (findings && (*findings)->IsArray())
+      for (const Value& finding : (*findings)->GetArray())
+        text += "\n  " + text_of(finding, "pointer") + ": " + text_of(finding, "message") + " [" +
+                text_of(finding, "rule") + "]";
+    text += "\n";
+  }
+  return text;
+}
+
 void manager_sections(const Scene& scene, std::string& prompt) {
   if (const Value* const pm = root(scene.view.docs, "pm_state"))
     section(prompt, "Your plan so far (pm_state.json)", block(*pm));
@@ -272,6 +289,8 @@ Brief brief(const View& view, const Desired& desired) {
   if (group != nullptr)
     group_sections(scene, *group, desired.role, prompt);
   section(prompt, "Not accepted", refusals(scene));
+  section(prompt, "Files as they stand that were rejected; the version before is in force",
+          rejected(scene));
   if (const auto memo = scene.memo.groups.find(desired.subject); memo != scene.memo.groups.end())
     section(prompt, "What a person says about it", memo->second.answer);
   section(prompt, "Files", files_section(scene, desired.role));
