@@ -240,8 +240,9 @@ class DocumentLoader {
     while (begin < text.size()) {
       const std::size_t newline = std::min(text.find('\n', begin), text.size());
       if (auto fault = parse_line(begin, newline)) {
-        if (newline == text.size())
-          fault->message = "the last line is cut off: " + fault->message;
+        const std::string what = newline == text.size() ? "the last line" : "the line";
+        fault->message = fault->incomplete ? what + " is cut off; it is passed over"
+                                           : what + " is passed over: " + fault->message;
         if (document_->warnings_.size() < kMaxLineFindings)
           document_->warnings_.push_back(finding_of(*fault, positions, Severity::warning));
       }
