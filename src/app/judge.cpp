@@ -15,6 +15,12 @@ const std::string_view* embedded_schema(const std::string& name) {
   return embedded_file("schemas/" + name + ".schema.json");
 }
 
+void in_order(Findings& findings) {
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return a.span.begin.offset < b.span.begin.offset;
+  });
+}
+
 void add(Findings& to, Findings&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
@@ -96,6 +102,7 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
   }
   if (*schema != nullptr)
     add(verdict.findings, (*schema)->check(*verdict.document));
+  in_order(verdict.findings);
   if (has_error(verdict.findings) || match.entry->dialect->check == nullptr)
     return verdict;
   FlowState alone;
@@ -105,9 +112,7 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
     locate(found, *verdict.document);
     add(verdict.findings, std::move(found));
   }
-  std::stable_sort(
-      verdict.findings.begin(), verdict.findings.end(),
-      [](const Finding& a, const Finding& b) { return a.span.begin.offset < b.span.begin.offset; });
+  in_order(verdict.findings);
   return verdict;
 }
 

@@ -250,8 +250,9 @@ class DocumentLoader {
           fault->message = "more than " + std::to_string(limits_.max_values) + " values";
           return failure_of(*fault, text);
         }
-        if (newline == text.size())
-          fault->message = "the last line is cut off: " + fault->message;
+        const std::string what = newline == text.size() ? "the last line" : "the line";
+        fault->message = fault->incomplete ? what + " is cut off; it is passed over"
+                                           : what + " is passed over: " + fault->message;
         if (document_->warnings_.size() < kMaxLineFindings)
           document_->warnings_.push_back(finding_of(*fault, positions, Severity::warning));
       }

@@ -72,7 +72,8 @@ class ValijsonSchema : public Schema {
       if (judge(0, document.root()))
         return {};
     } catch (const SchemaExhausted& exhausted) {
-      return {exhausted_finding(exhausted)};
+      if (!exhausted.at_value)
+        return {exhausted_finding(exhausted)};
     } catch (const std::exception& error) {
       return {exhausted_finding({std::string("valijson gave up: ") + error.what()})};
     }

@@ -10,10 +10,13 @@ Finding exhausted_finding(const SchemaExhausted& exhausted) {
 
 Findings explain(const SchemaTree& tree, const Document& document, const SchemaLimits& limits) {
   Findings findings;
+  SchemaWalk walk(tree, limits.max_steps);
   try {
-    findings = SchemaWalk(tree, limits.max_steps).reasons(0, document.root());
+    findings = walk.reasons(0, document.root());
   } catch (const SchemaExhausted& exhausted) {
     findings.push_back(exhausted_finding(exhausted));
+    if (exhausted.at_value)
+      findings.back().pointer = walk.pointer();
   }
   // Places are looked up in the text, which costs; beyond a bound only the first ones found count.
   const std::size_t located = std::min(findings.size(), 4 * limits.max_findings + 1);

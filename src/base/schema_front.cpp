@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <iterator>
 #include <set>
 
-#include "base/formats.h"
 #include "base/numbers.h"
 #include "base/schema_index.h"
+#include "base/schema_lint.h"
 #include "base/text.h"
 
 namespace baton {
@@ -60,6 +61,10 @@ class TreeBuilder {
     } catch (const SchemaFault& fault) {
       return fail(Errc::schema, fault.message, index_.where(fault.place, fault.keyword));
     }
+    std::stable_sort(tree_->lint.begin(), tree_->lint.end(),
+                     [](const Finding& a, const Finding& b) {
+                       return a.span.begin.offset < b.span.begin.offset;
+                     });
     tree_->documents = std::move(index_.documents());
     return std::shared_ptr<const SchemaTree>(std::move(tree_));
   }
@@ -337,71 +342,12 @@ class TreeBuilder {
   }
 
   void note_doubts(const SchemaNode& node, const SchemaPlace& place) {
-    // Doubts are about the schema that was asked for, not about what it refers to.
-    if (place.document != 0)
-      return;
-    if (!node.format.empty() && !format_known(node.format))
-      doubt(
-          place, "format",
-          "the format " + printable(json::quote(node.format), 60) + " is not known and not checked",
-          std::nullopt);
-    for (const auto& member : place.value->GetObject()) {
-      const std::string_view name = name_of(member.name);
-      if (plain_keyword(name, Draft::draft7) || holds_schema(name, Draft::draft7) ||
-          holds_schema_list(name, Draft::draft7) || holds_schema_map(name, Draft::draft7))
-        continue;
-      if (name == "$defs" || name.starts_with("x-"))
-        continue;
-      const std::vector<std::string> words = {"additionalItems",
-                                              "additionalProperties",
-                                              "allOf",
-                                              "anyOf",
-                                              "const",
-                                              "contains",
-                                              "default",
-                                              "definitions",
-                                              "dependencies",
-                                              "description",
-                                              "else",
-                                              "enum",
-                                              "exclusiveMaximum",
-                                              "exclusiveMinimum",
-                                              "format",
-                                              "items",
-                                              "maxItems",
-                                              "maxLength",
-                                              "maxProperties",
-                                              "maximum",
-                                              "minItems",
-                                              "minLength",
-                                              "minProperties",
-                                              "minimum",
-                                              "multipleOf",
-                                              "oneOf",
-                                              "pattern",
-                                              "patternProperties",
-                                              "properties",
-                                              "propertyNames",
-                                              "required",
-                                              "title",
-                                              "type",
-                                              "uniqueItems"};
-      doubt(place, name, "the keyword " + printable(json::quote(name), 60) + " is not known",
-            nearest(name, words));
-    }
-  }
-
-  void doubt(const SchemaPlace& place, std::string_view keyword, std::string message,
-             const std::optional<std::string>& suggestion) {
     constexpr std::size_t kMaxDoubts = 100;
-    if (tree_->lint.size() >= kMaxDoubts)
+    // Doubts are about the schema that was asked for, not about what it refers to.
+    if (place.document != 0 || tree_->lint.size() >= kMaxDoubts)
       return;
-    Finding finding{.severity = Severity::warning, .rule = "schema/lint"};
-    finding.pointer = place.pointer + "/" + json::pointer_token(keyword);
-    finding.message = std::move(message);
-    finding.suggestion = suggestion.value_or("");
-    finding.span = index_.documents()[place.document]->locate(finding.pointer, true);
-    tree_->lint.push_back(std::move(finding));
+    Findings doubts = lint_schema(place, node.draft, *index_.documents()[place.document]);
+    std::move(doubts.begin(), doubts.end(), std::back_inserter(tree_->lint));
   }
 
   static std::vector<NodeIndex> in_place(const SchemaNode& node) {

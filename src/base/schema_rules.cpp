@@ -86,7 +86,8 @@ bool SchemaWalk::matches(const Pattern& pattern, std::string_view text) {
     return search.match == Pattern::Match::yes;
   }
   throw SchemaExhausted{"the pattern " + shown_name(pattern.source()) +
-                        " takes too many steps on " + shown_name(text)};
+                            " takes too many steps on " + shown_name(text),
+                        true};
 }
 
 bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {

@@ -16,6 +16,7 @@ namespace baton {
 /// Thrown when a validation costs more than it may; caught where it was begun.
 struct SchemaExhausted {
   std::string why;
+  bool at_value = false;  ///< one value is to blame; an explanation gets as far and names it
 };
 
 /// Applies a compiled schema to a value. Without a sink it only says yes or no, with one it says
@@ -38,6 +39,9 @@ class SchemaWalk {
   bool rules_hold(NodeIndex index, const Value& value);
   /// As `holds`, but with the reasons.
   Findings reasons(NodeIndex node, const Value& value);
+
+  /// Where it is; after SchemaExhausted, where it gave up.
+  std::string pointer() const;
 
   void spend(std::size_t steps);
   /// Documents and schemas that are both nested deeply multiply; the stack is what runs out.
@@ -74,8 +78,6 @@ class SchemaWalk {
 
   bool refuse(const SchemaNode& node, std::string_view keyword, const Value& value,
               std::string message, std::string expected = {}, std::string suggestion = {});
-  std::string pointer() const;
-
   const SchemaTree& tree_;
   std::size_t steps_left_;
   std::uintptr_t stack_begin_;

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "app/schema_catalog.h"
 #include "base/embedded.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -14,34 +15,29 @@ namespace {
 constexpr std::string_view kFolder = "schemas/";
 constexpr std::string_view kSuffix = ".schema.json";
 
-/// `schemas/coordination/pm_state.schema.json` is `coordination/pm_state`.
-std::vector<std::string> schema_names() {
-  std::vector<std::string> names;
-  for (const EmbeddedFile& file : embedded_files()) {
-    std::string_view path = file.path;
-    if (!path.starts_with(kFolder) || !path.ends_with(kSuffix))
-      continue;
-    path.remove_prefix(kFolder.size());
-    path.remove_suffix(kSuffix.size());
-    names.emplace_back(path);
-  }
-  return names;
-}
-
 }  // namespace
 
 ExitCode schema_command(Words words) {
   std::string name;
+  std::string base;
   bool list = false;
+  bool catalog = false;
   Options options("schema",
                   "Prints one of the schemas that are part of this binary: of the state files, of\n"
                   "baton.yaml (config), and of what the commands print with --json (output/...).",
                   "  0  printed\n  2  there is no such schema");
   options.word("NAME", name, "As --list names it, for example config", false);
   options.flag("--list", list, "Print the names, one per line");
+  options.flag("--catalog", catalog,
+               "Print which files each schema is for, as editors read it (SchemaStore)");
+  options.value("--base", base, "URL", "What the catalogue puts in front of the schemas' names");
   if (const auto over = options.parse(words))
     return *over;
   const auto names = schema_names();
+  if (catalog) {
+    print(schema_catalog(base).pretty());
+    return finish();
+  }
   if (list) {
     for (const std::string& each : names)
       print(each + "\n");

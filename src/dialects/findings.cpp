@@ -1,5 +1,6 @@
 #include "dialects/findings.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,10 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kMaxFindings = 100;
+
+Detail detail_of(const Value* found, std::string expected) {
+  return {.found = found == nullptr ? "" : shown(*found), .expected = std::move(expected)};
+}
 
 }  // namespace
 
@@ -40,6 +45,16 @@ void FindingList::warning(std::string_view rule, std::string pointer, const std:
   add(Severity::warning, rule, std::move(pointer), message, detail);
 }
 
+void FindingList::error(std::string_view rule, std::string pointer, const std::string& message,
+                        const Value* found, std::string expected) {
+  add(Severity::error, rule, std::move(pointer), message, detail_of(found, std::move(expected)));
+}
+
+void FindingList::warning(std::string_view rule, std::string pointer, const std::string& message,
+                          const Value* found, std::string expected) {
+  add(Severity::warning, rule, std::move(pointer), message, detail_of(found, std::move(expected)));
+}
+
 bool FindingList::full(Severity severity) const {
   return (severity == Severity::error ? errors_ : warnings_) >= kMaxFindings;
 }
@@ -56,6 +71,12 @@ Findings FindingList::take() {
 std::string quoted_word(std::string_view word) {
   constexpr std::size_t kMaxWord = 80;
   return "\"" + printable(word, kMaxWord) + "\"";
+}
+
+bool lists(const Value* list, std::string_view word) {
+  return list != nullptr && list->IsArray() &&
+         std::any_of(list->Begin(), list->End(),
+                     [&](const Value& item) { return json::text(item) == word; });
 }
 
 std::string any_of_words(std::span<const std::string_view> words) {

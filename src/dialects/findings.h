@@ -7,6 +7,7 @@
 
 #include "base/document.h"
 #include "base/json.h"
+#include "base/schema_words.h"
 
 namespace baton {
 
@@ -27,6 +28,11 @@ class FindingList {
              const Detail& detail = {});
   void warning(std::string_view rule, std::string pointer, const std::string& message,
                const Detail& detail = {});
+  /// The same with the value that stands there, if it helps to show it, and what is allowed.
+  void error(std::string_view rule, std::string pointer, const std::string& message,
+             const Value* found, std::string expected = "");
+  void warning(std::string_view rule, std::string pointer, const std::string& message,
+               const Value* found, std::string expected = "");
   /// Further ones of this severity are only counted.
   bool full(Severity severity) const;
   /// The document's findings; the list is empty then.
@@ -43,6 +49,12 @@ class FindingList {
 
 /// A word out of a file, quoted, short and printable: for messages.
 std::string quoted_word(std::string_view word);
+/// `"text"`, shortened and printable; for values see base/schema_words.h.
+inline std::string shown(std::string_view text) {
+  return shown_name(text);
+}
+/// Whether a list of texts has a word. Nothing but a list has any.
+bool lists(const Value* list, std::string_view word);
 /// `"a", "b" or "c"`; of many only the first ones.
 std::string any_of_words(std::span<const std::string_view> words);
 /// The nearest of the words, or nothing to suggest; nor is there among very many or for a very

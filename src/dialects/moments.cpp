@@ -32,7 +32,7 @@ std::optional<Time> moment(const Value& object, std::string_view name) {
 
 void Moments::look(const Value& object, const std::string& pointer,
                    std::initializer_list<std::string_view> names, std::string_view day_id,
-                   Faults& faults) {
+                   FindingList& findings) {
   for (const std::string_view name : names) {
     const auto text = json::text(object, name);
     if (!text)
@@ -40,8 +40,8 @@ void Moments::look(const Value& object, const std::string& pointer,
     const std::string where = pointer + "/" + std::string(name);
     const auto parsed = parse_moment(*text);
     if (!parsed) {
-      faults.error(day_id, where, shown(*text) + " names no moment that exists",
-                   json::child(object, name), "a date and time that exist");
+      findings.error(day_id, where, shown(*text) + " names no moment that exists",
+                     json::child(object, name), "a date and time that exist");
       continue;
     }
     if (parsed->zoned)
@@ -53,13 +53,13 @@ void Moments::look(const Value& object, const std::string& pointer,
   }
 }
 
-void Moments::report(std::string_view id, Faults& faults) const {
+void Moments::report(std::string_view id, FindingList& findings) const {
   if (zoneless_ == 0)
     return;
   std::string message = text_ + " has no zone and is read as UTC";
   if (zoneless_ > 1)
     message += ", and " + std::to_string(zoneless_ - 1) + " more";
-  faults.warning(id, first_, std::move(message), nullptr, "Z or an offset such as +08:00");
+  findings.warning(id, first_, std::move(message), nullptr, "Z or an offset such as +08:00");
 }
 
 }  // namespace baton

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/time.h"
-#include "dialects/faults.h"
+#include "dialects/findings.h"
 
 namespace baton {
 
@@ -27,9 +27,10 @@ class Moments {
   /// Looks at members of the object at `pointer`. An error (rule `day_id`) for one that does
   /// not exist, such as the 30th of February.
   void look(const Value& object, const std::string& pointer,
-            std::initializer_list<std::string_view> names, std::string_view day_id, Faults& faults);
+            std::initializer_list<std::string_view> names, std::string_view day_id,
+            FindingList& findings);
   /// A warning (rule `id`) at the first one without a zone.
-  void report(std::string_view id, Faults& faults) const;
+  void report(std::string_view id, FindingList& findings) const;
 
  private:
   std::size_t zoneless_ = 0;

@@ -36,6 +36,7 @@ int exit_of(int status) {
 Result<int> run(const std::vector<std::string>& argv, const Fd& in, const Fd& out, const Fd& err) {
   std::vector<std::string> words = argv;
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words)
     pointers.push_back(word.data());
   pointers.push_back(nullptr);

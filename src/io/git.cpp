@@ -60,6 +60,52 @@ tl::unexpected<Error> unexpected_answer() {
   return fail(Errc::io, "git gave an answer that cannot be read");
 }
 
+/// Blobs that git is asked for at once.
+class BlobBatch {
+ public:
+  explicit BlobBatch(const TakeBlob& take) : take_(take) {}
+
+  void add(std::size_t place, const std::string& id, std::size_t size) {
+    ids_.push_back(id);
+    places_.push_back(place);
+    bytes_ += size;
+  }
+
+  bool full() const {
+    constexpr std::size_t kAtOnce = 32U << 20U;
+    return bytes_ >= kAtOnce;
+  }
+
+  /// Hands over all of them; the batch is empty then.
+  Result<void> read() {
+    constexpr std::size_t kLine = 256;
+    if (ids_.empty())
+      return {};
+    auto all = git({"cat-file", "--batch"}, joined(ids_), bytes_ + kLine * ids_.size());
+    if (!all)
+      return pass_on(all);
+    std::string_view rest = *all;
+    for (const std::size_t place : places_) {
+      const auto head = cut(rest, '\n');
+      const auto size = head ? blob_size(*head) : std::nullopt;
+      if (!size || rest.size() < *size + 1)
+        return unexpected_answer();
+      take_(place, std::string(rest.substr(0, *size)));
+      rest.remove_prefix(*size + 1);
+    }
+    ids_.clear();
+    places_.clear();
+    bytes_ = 0;
+    return {};
+  }
+
+ private:
+  const TakeBlob& take_;
+  std::vector<std::string> ids_;
+  std::vector<std::size_t> places_;
+  std::size_t bytes_ = 0;
+};
+
 }  // namespace
 
 Result<std::vector<StagedFile>> parse_staged(std::string_view raw) {
@@ -112,58 +158,30 @@ Result<std::vector<StagedFile>> GitRepository::staged(const std::vector<std::str
   return parse_staged(*raw);
 }
 
-Result<void> GitRepository::read_blobs(
-    const std::vector<std::string>& ids, std::size_t max_bytes,
-    const std::function<void(std::size_t place, Result<std::string> bytes)>& take) const {
-  constexpr std::size_t kAtOnce = 32U << 20U;
-  constexpr std::size_t kLine = 256;
+Result<void> GitRepository::read_blobs(const std::vector<std::string>& ids, std::size_t max_bytes,
+                                       const TakeBlob& take) const {
   auto sizes = git({"cat-file", "--batch-check"}, joined(ids), kMaxList);
   if (!sizes)
     return pass_on(sizes);
   std::string_view lines = *sizes;
-  std::vector<std::string> batch;
-  std::vector<std::size_t> places;
-  std::size_t bytes = 0;
-  const auto read_batch = [&]() -> Result<void> {
-    auto all = git({"cat-file", "--batch"}, joined(batch), bytes + kLine * batch.size());
-    if (!all)
-      return pass_on(all);
-    std::string_view rest = *all;
-    for (const std::size_t place : places) {
-      const auto head = cut(rest, '\n');
-      const auto size = head ? blob_size(*head) : std::nullopt;
-      if (!size || rest.size() < *size + 1)
-        return unexpected_answer();
-      take(place, std::string(rest.substr(0, *size)));
-      rest.remove_prefix(*size + 1);
-    }
-    batch.clear();
-    places.clear();
-    bytes = 0;
-    return {};
-  };
+  BlobBatch batch(take);
   for (std::size_t place = 0; place < ids.size(); ++place) {
     const auto line = cut(lines, '\n');
     if (!line)
       return unexpected_answer();
     const auto size = blob_size(*line);
-    if (!size || *size > max_bytes) {
-      // What came before is told first, so that the order stays.
-      if (auto read = batch.empty() ? Result<void>() : read_batch(); !read)
+    if (size && *size <= max_bytes)
+      batch.add(place, ids[place], *size);
+    if (!size || *size > max_bytes || batch.full())
+      if (auto read = batch.read(); !read)
         return read;
-      take(place, size ? fail(Errc::too_large, std::to_string(*size) + " bytes; more than " +
-                                                   std::to_string(max_bytes) + " bytes")
-                       : fail(Errc::not_found, "is not in the repository"));
-      continue;
-    }
-    batch.push_back(ids[place]);
-    places.push_back(place);
-    bytes += *size;
-    if (bytes >= kAtOnce)
-      if (auto read = read_batch(); !read)
-        return read;
+    if (!size)
+      take(place, fail(Errc::not_found, "is not in the repository"));
+    else if (*size > max_bytes)
+      take(place, fail(Errc::too_large, std::to_string(*size) + " bytes; more than " +
+                                            std::to_string(max_bytes) + " bytes"));
   }
-  return batch.empty() ? Result<void>() : read_batch();
+  return batch.read();
 }
 
 Result<std::string> GitRepository::hooks_folder() const {

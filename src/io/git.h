@@ -22,6 +22,8 @@ struct StagedFile {
 /// repository of its own are left out. Errc::parse. Pure.
 Result<std::vector<StagedFile>> parse_staged(std::string_view raw);
 
+using TakeBlob = std::function<void(std::size_t place, Result<std::string> bytes)>;
+
 /// The git repository of the current folder, asked through `git`, with what the environment says of
 /// it (in a hook GIT_DIR and GIT_INDEX_FILE).
 class GitRepository {
@@ -38,9 +40,8 @@ class GitRepository {
 
   /// Reads blobs in the order given; `take` gets the place of each in `ids`, and its bytes or why
   /// there are none: Errc::too_large, not_found. Errc::io when git itself fails.
-  Result<void> read_blobs(
-      const std::vector<std::string>& ids, std::size_t max_bytes,
-      const std::function<void(std::size_t place, Result<std::string> bytes)>& take) const;
+  Result<void> read_blobs(const std::vector<std::string>& ids, std::size_t max_bytes,
+                          const TakeBlob& take) const;
 
   /// Where git looks for hooks (core.hooksPath, the common folder of linked work trees): absolute.
   /// It need not exist. Errc::io.

@@ -221,8 +221,7 @@ TEST_CASE("a bad schema is refused with its place") {
               "the text ends in the middle of an object that begins in line 1"},
           Row{R"({"$schema":"https://json-schema.org/draft/2020-12/schema"})", "test.json:1:12",
               "$schema is \"https://json-schema.org/draft/2020-12/schema\", which is not "
-              "supported; "
-              "draft-04, draft-06 and draft-07 are, such as "
+              "supported; draft-04, draft-06 and draft-07 are, such as "
               "\"http://json-schema.org/draft-07/schema#\""},
           Row{"{\n \"type\": \"strng\"}", "test.json:2:10", ""},
           Row{R"({"required":true})", "test.json:1:13", ""},
@@ -281,11 +280,54 @@ TEST_CASE("what one may doubt in a schema is told") {
   const auto schema =
       compiled(R"({"propertees":{},"format":"dat","x-own":1,"properties":{"a":{"requird":[]}}})");
   REQUIRE(schema->lint().size() == 3);
-  CHECK(schema->lint()[0].message == "the format \"dat\" is not known and not checked");
-  CHECK(schema->lint()[1].message == "the keyword \"propertees\" is not known");
-  CHECK(schema->lint()[1].suggestion == "properties");
+  CHECK(schema->lint()[0].message == "the keyword \"propertees\" is not known");
+  CHECK(schema->lint()[0].suggestion == "properties");
+  CHECK(schema->lint()[1].message == "the format \"dat\" is not known and not checked");
   CHECK(schema->lint()[2].pointer == "/properties/a/requird");
   CHECK(schema->lint()[2].suggestion == "required");
+}
+
+TEST_CASE("what has no effect in a schema is doubted, and nothing else") {
+  struct Row {
+    std::string schema;
+    std::string pointer;  ///< empty: no doubt
+    std::string suggestion;
+  };
+  for (
+      const Row& row : {
+          Row{R"({"then": {}})", "/then", ""},
+          Row{R"({"else": {}})", "/else", ""},
+          Row{R"({"if": {}})", "/if", ""},
+          Row{R"({"if": {}, "then": {}})", "", ""},
+          Row{R"({"additionalItems": {}})", "/additionalItems", ""},
+          Row{R"({"items": {}, "additionalItems": false})", "/additionalItems", ""},
+          Row{R"({"items": [{}], "additionalItems": false})", "", ""},
+          Row{R"({"type": "string", "minimum": 1})", "/minimum", ""},
+          Row{R"({"type": "integer", "minimum": 1})", "", ""},
+          Row{R"({"type": ["null", "object"], "required": []})", "", ""},
+          Row{R"({"type": ["null", "array"], "required": []})", "/required", ""},
+          Row{R"({"type": "object", "items": {}})", "/items", ""},
+          Row{R"({"required": ["statsu"], "properties": {"status": {}}, "additionalProperties": false})",
+              "/required/0", "status"},
+          Row{R"({"required": ["a"], "properties": {"b": {}}})", "", ""},
+          Row{R"({"required": ["a"], "patternProperties": {"a": {}}, "additionalProperties": false})",
+              "", ""},
+          Row{R"({"$schema": "http://json-schema.org/draft-04/schema#", "const": 1})", "/const",
+              ""},
+          Row{R"({"$schema": "http://json-schema.org/draft-06/schema#", "then": {}})", "/then", ""},
+          Row{R"({"$defs": {}, "x-any": 1, "$comment": "c", "examples": []})", "", ""},
+          Row{R"({"properties": {"minimum": {"type": "string"}}})", "", ""},
+      }) {
+    CAPTURE(row.schema);
+    const Findings doubts = compiled(row.schema)->lint();
+    REQUIRE(doubts.size() == (row.pointer.empty() ? 0 : 1));
+    if (row.pointer.empty())
+      continue;
+    CHECK(doubts[0].pointer == row.pointer);
+    CHECK(doubts[0].suggestion == row.suggestion);
+    CHECK(doubts[0].severity == Severity::warning);
+    CHECK(doubts[0].span.begin.column > 1);
+  }
 }
 
 TEST_CASE("no document and no schema stalls or ends the process") {

@@ -5,7 +5,7 @@
 #include "core/catalog.h"
 #include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/files.h"
-#include "dialects/faults.h"
+#include "dialects/findings.h"
 
 using namespace baton;
 

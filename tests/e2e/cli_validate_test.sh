@@ -185,6 +185,57 @@ expect_exit 0 baton validate --schema ticket.schema.json log.jsonl
 expect_out "warning"
 expect_exit 1 baton validate --warnings-as-errors --schema ticket.schema.json log.jsonl
 
+# Both together, and in the order of the file; YAML with its own places.
+printf '{"status": "wrong"}\n{"status"\n"ready"\n{"sta' >log.jsonl
+expect_exit 1 baton validate --schema ticket.schema.json log.jsonl
+expect_golden validate/lines.txt
+printf 'status: wrong\npoints: [1, 2\n' >bad.yaml
+expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
+expect_out "bad.yaml:3:1: error:"
+printf '# a comment\nstatus: wrong\nstatus: ready\n' >bad.yaml
+expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
+expect_out 'bad.yaml:3:1: error: the key "status" is there twice [json]'
+printf '# a comment\nstatus: redy\npoints: many\n' >bad.yaml
+expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
+expect_out 'bad.yaml:2:9: error: /status: "redy" is not one of "ready", "done"; did you mean ready? [schema/enum]'
+expect_out 'bad.yaml:3:9: error: /points: expected integer, found the string "many" [schema/type]'
+
+# A bad schema is refused with its place; other files and other faults do not hide behind it.
+refused() {  # SCHEMA PLACE MESSAGE
+  printf '%s' "$1" >bad.schema.json
+  expect_exit 2 baton validate --schema bad.schema.json elsewhere.json
+  expect_err "bad.schema.json:$2: "
+  expect_err "$3"
+}
+refused '{"type": ' 1:10 "ends in the middle"
+refused '{"type": "strng"}' 1:10 'strng'
+refused '{"$ref": "nowhere.json"}' 1:10 "leads nowhere"
+refused '{"properties": {"a": {"$ref": "#/definitions/none"}}}' 1:31 "there is nothing at #/definitions/none"
+refused '{"$ref": "#"}' 1:10 "leads back to itself"
+refused '{"definitions": {"a": {"allOf": [{"$ref": "#/definitions/a"}]}}, "$ref": "#/definitions/a"}' 1:23 "for ever"
+refused '{"pattern": "("}' 1:13 ""
+echo '{"properties": {"status": {"pattern": "^(a+)+$"}}}' >bad.schema.json
+printf '{\n"status": "%s!"}' "$(printf 'a%.0s' {1..2000})" >slow.json
+echo '{"status": "b"}' >next.json
+expect_exit 1 baton validate --schema bad.schema.json slow.json next.json
+expect_out "slow.json:2:11: error: /status: the pattern"
+expect_out "next.json:1:12: error: /status:"
+# One rule's schema is bad: its files cannot be judged, all others are.
+cat >>baton.yaml <<'Y'
+  - name: broken
+    files: "broken/{flow}.json"
+    schema: broken.schema.json
+    stage: /status
+    react: [{ to: ready, notify: true }]
+Y
+mkdir -p broken
+echo '{}' >broken/x.json
+echo '{"type": 5}' >broken.schema.json
+expect_exit 2 baton validate broken/x.json tickets/wrong.json
+expect_err "broken.schema.json:1:10"
+expect_out "tickets/wrong.json:2:13: error:"
+rm -r broken broken.schema.json bad.schema.json slow.json next.json bad.yaml
+
 # Without any configuration it works just the same.
 mkdir "$work/bare"
 cd "$work/bare"

@@ -95,8 +95,9 @@ def terminal(exe, folder):
     """The mark stands below the value, and no byte of the file reaches the terminal that could steer it."""
     write(folder + "/steer.json", '{"status": "ä\x1b[31m"}'.encode() + b"\n")
     write(folder + "/plain.json", b'{\n\t"status": "redy"\n}\n')
+    write(folder + "/there.yaml", "# ä\nstatus: redy\n".encode())
     above, below = pty.openpty()
-    done = subprocess.Popen([exe, "validate", "--schema", "s.json", "plain.json", "steer.json"], cwd=folder,
+    done = subprocess.Popen([exe, "validate", "--schema", "s.json", "plain.json", "steer.json", "there.yaml"], cwd=folder,
                             stdout=below, stderr=below, stdin=subprocess.DEVNULL,
                             env={**os.environ, "NO_COLOR": "1"})
     os.close(below)
@@ -114,6 +115,8 @@ def terminal(exe, folder):
     lines = said.decode().splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("plain.json:2:12: error"))
     check(lines[at + 1] == '   "status": "redy"' and lines[at + 2] == "             ^~~~~~", lines)
+    at = next(i for i, line in enumerate(lines) if line.startswith("there.yaml:2:9: error"))
+    check(lines[at + 1] == "  status: redy" and lines[at + 2] == "          ^~~~", lines)
     check(b"\x1b" not in said and b"did you mean" in said, said)
     # Not for a pipe: scripts read one line per finding.
     check(b"^" not in call(exe, folder, "--schema", "s.json", "plain.json", code=1), "a mark in a pipe")

@@ -3,18 +3,13 @@
 #include <string>
 #include <utility>
 
-#include "core/catalog.h"
+#include "dialects/kinds.h"
 
 namespace baton::agent_run {
 namespace {
 
 FileKind kind(std::string name, std::string pattern, Format format = Format::json) {
-  FileKind result;
-  result.schema = "schemas/agent_run/" + name + ".schema.json";
-  result.kind = std::move(name);
-  result.pattern = std::move(pattern);
-  result.format = format;
-  result.flow = "{flow}";
+  FileKind result = file_kind("agent_run", std::move(name), std::move(pattern), format);
   // Reports and decisions come and go.
   result.essential = result.kind == "run_state";
   return result;
@@ -34,11 +29,8 @@ std::vector<FileKind> files(const Json& options) {
 }
 
 Place place_of(const Json& options, std::string_view kind, std::string_view path) {
-  for (const FileKind& each : files(options))
-    if (each.kind == kind)
-      if (const auto match = match_pattern(each.pattern, path))
-        return Place{match->flow, match->part};
-  return {};
+  auto match = match_kind(files(options), kind, path);
+  return match ? Place{std::move(match->flow), std::move(match->part)} : Place{};
 }
 
 }  // namespace baton::agent_run

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "dialects/ccw_loop/files.h"
 #include "dialects/ccw_loop/words.h"
-#include "dialects/faults.h"
+#include "dialects/findings.h"
 #include "dialects/moments.h"
 
 namespace baton::ccw_loop {
@@ -43,62 +43,64 @@ struct Counter {
   std::string_view many;
 };
 void compare(const Value& object, const std::string& pointer, const Counter& counter,
-             Faults& faults) {
+             FindingList& findings) {
   const Value* const found = json::child(object, counter.name);
   if (found == nullptr || json::integer(*found) == counter.counted)
     return;
-  faults.warning(
+  findings.warning(
       counter.id, pointer + "/" + std::string(counter.name),
       std::string(counter.name) + " is " + shown(*found) + ", but the list has " +
           count_words(static_cast<std::uint64_t>(counter.counted), counter.one, counter.many),
       found, std::to_string(counter.counted));
 }
 
-void name_rule(const std::string& path, const Value& root, Faults& faults) {
+void name_rule(const std::string& path, const Value& root, FindingList& findings) {
   const auto name = loop_of_name(path);
   const auto id = json::text(root, "loop_id");
   if (name && id && *name != *id)
-    faults.error("S1", "/loop_id",
-                 "the loop is called " + shown(*id) + ", but its file " + shown(*name),
-                 json::child(root, "loop_id"), shown(*name));
+    findings.error("S1", "/loop_id",
+                   "the loop is called " + shown(*id) + ", but its file " + shown(*name),
+                   json::child(root, "loop_id"), shown(*name));
 }
 
-void end_rules(const Value& root, Status status, Faults& faults) {
+void end_rules(const Value& root, Status status, FindingList& findings) {
   const Value* const word = json::child(root, "status");
   if (status == Status::completed && !json::text(root, "completed_at"))
-    faults.warning("S2", "/status", "the loop is completed, but completed_at does not say when",
-                   word);
+    findings.warning("S2", "/status", "the loop is completed, but completed_at does not say when",
+                     word);
   if (status == Status::failed && json::text(root, "failure_reason").value_or("").empty())
-    faults.warning("S13", "/status",
-                   "the loop has failed, but failure_reason does not say why; it counts as stopped",
-                   word, "a failure_reason");
+    findings.warning(
+        "S13", "/status",
+        "the loop has failed, but failure_reason does not say why; it counts as stopped", word,
+        "a failure_reason");
 }
 
-void iteration_rule(const Value& root, Faults& faults) {
+void iteration_rule(const Value& root, FindingList& findings) {
   const auto iteration = json::number(root, "current_iteration");
   const auto limit = json::number(root, "max_iterations");
   if (iteration && limit && *iteration > *limit)
-    faults.warning("S11", "/current_iteration",
-                   "iteration " + shown(*json::child(root, "current_iteration")) +
-                       " is beyond max_iterations (" + shown(*json::child(root, "max_iterations")) +
-                       ")",
-                   json::child(root, "current_iteration"),
-                   "at most " + shown(*json::child(root, "max_iterations")));
+    findings.warning("S11", "/current_iteration",
+                     "iteration " + shown(*json::child(root, "current_iteration")) +
+                         " is beyond max_iterations (" +
+                         shown(*json::child(root, "max_iterations")) + ")",
+                     json::child(root, "current_iteration"),
+                     "at most " + shown(*json::child(root, "max_iterations")));
 }
 
-void age_rule(const Value& root, Faults& faults) {
+void age_rule(const Value& root, FindingList& findings) {
   const auto created = moment(root, "created_at");
   for (const std::string_view name : {"updated_at", "completed_at"}) {
     const auto later = moment(root, name);
     if (created && later && *later < *created)
-      faults.warning("S12", "/" + std::string(name),
-                     std::string(name) + " is older than created_at; one of the clocks is wrong",
-                     json::child(root, name),
-                     "not before " + shown(*json::child(root, "created_at")));
+      findings.warning("S12", "/" + std::string(name),
+                       std::string(name) + " is older than created_at; one of the clocks is wrong",
+                       json::child(root, name),
+                       "not before " + shown(*json::child(root, "created_at")));
   }
 }
 
-void tool_rule(const Value& task, const std::string& pointer, const Json& options, Faults& faults) {
+void tool_rule(const Value& task, const std::string& pointer, const Json& options,
+               FindingList& findings) {
   const auto tool = json::text(task, "tool");
   const Value* const configured = json::child(*options, "tools");
   if (!tool || std::find(kTools.begin(), kTools.end(), *tool) != kTools.end() ||
@@ -108,13 +110,13 @@ void tool_rule(const Value& task, const std::string& pointer, const Json& option
   if (configured != nullptr && configured->IsArray())
     for (const Value& each : configured->GetArray())
       known.emplace_back(json::text(each).value_or(""));
-  faults.error("S17", pointer + "/tool",
-               shown(*tool) + " is no tool; `tools` of ccw_loop in baton.yaml may name more",
-               json::child(task, "tool"), join(known, ", "));
+  findings.error("S17", pointer + "/tool",
+                 shown(*tool) + " is no tool; `tools` of ccw_loop in baton.yaml may name more",
+                 json::child(task, "tool"), join(known, ", "));
 }
 
 void task_rules(const Value& tasks, const std::string& pointer, const Json& options,
-                Faults& faults) {
+                FindingList& findings) {
   std::set<std::string_view> seen;
   bool working = false;
   for (rapidjson::SizeType i = 0; i < tasks.Size(); ++i) {
@@ -122,35 +124,35 @@ void task_rules(const Value& tasks, const std::string& pointer, const Json& opti
     const std::string here = pointer + "/" + std::to_string(i);
     const std::string_view id = json::text(task, "id").value_or("");
     if (!seen.insert(id).second)
-      faults.error("S14", here + "/id", "a second task is called " + shown(id),
-                   json::child(task, "id"), "an id of its own");
+      findings.error("S14", here + "/id", "a second task is called " + shown(id),
+                     json::child(task, "id"), "an id of its own");
     if (json::text(task, "status") == "in_progress" && std::exchange(working, true))
-      faults.warning("S5", here + "/status", "a second task is in_progress",
-                     json::child(task, "status"), "one at a time");
-    tool_rule(task, here, options, faults);
+      findings.warning("S5", here + "/status", "a second task is in_progress",
+                       json::child(task, "status"), "one at a time");
+    tool_rule(task, here, options, findings);
   }
 }
 
-void develop_rules(const Value& develop, const Json& options, Faults& faults) {
+void develop_rules(const Value& develop, const Json& options, FindingList& findings) {
   const std::string here = "/skill_state/develop";
   const Value& tasks = list(develop, "tasks");
   compare(
       develop, here,
       {"S3", "completed", count(tasks, "status", "completed"), "completed task", "completed tasks"},
-      faults);
-  compare(develop, here, {"S4", "total", tasks.Size(), "task", "tasks"}, faults);
+      findings);
+  compare(develop, here, {"S4", "total", tasks.Size(), "task", "tasks"}, findings);
   if (const auto current = json::text(develop, "current_task");
       current && item_of(tasks, *current) == nullptr)
-    faults.warning("S6", here + "/current_task", "no task is called " + shown(*current),
-                   json::child(develop, "current_task"), "the id of a task, or null");
-  task_rules(tasks, here + "/tasks", options, faults);
+    findings.warning("S6", here + "/current_task", "no task is called " + shown(*current),
+                     json::child(develop, "current_task"), "the id of a task, or null");
+  task_rules(tasks, here + "/tasks", options, findings);
 }
 
-void debug_rules(const Value& debug, Faults& faults) {
+void debug_rules(const Value& debug, FindingList& findings) {
   const std::string here = "/skill_state/debug";
   const Value& hypotheses = list(debug, "hypotheses");
   compare(debug, here, {"S7", "hypotheses_count", hypotheses.Size(), "hypothesis", "hypotheses"},
-          faults);
+          findings);
   const auto confirmed = json::text(debug, "confirmed_hypothesis");
   if (!confirmed)
     return;
@@ -162,43 +164,43 @@ void debug_rules(const Value& debug, Faults& faults) {
     message = "hypothesis " + shown(*confirmed) + " is " +
               std::string(json::text(*hypothesis, "status").value_or("")) + ", not confirmed";
   if (!message.empty())
-    faults.warning("S8", here + "/confirmed_hypothesis", std::move(message),
-                   json::child(debug, "confirmed_hypothesis"),
-                   "the id of a confirmed hypothesis, or null");
+    findings.warning("S8", here + "/confirmed_hypothesis", std::move(message),
+                     json::child(debug, "confirmed_hypothesis"),
+                     "the id of a confirmed hypothesis, or null");
 }
 
-void validate_rules(const Value& validate, Status status, Faults& faults) {
+void validate_rules(const Value& validate, Status status, FindingList& findings) {
   const std::string here = "/skill_state/validate";
   const bool passed = json::boolean(validate, "passed").value_or(false);
   const Value& failed = list(validate, "failed_tests");
   if (passed && !failed.Empty())
-    faults.warning("S9", here + "/passed",
-                   "passed is true, but failed_tests names " + std::to_string(failed.Size()) +
-                       "; it counts as not passed",
-                   json::child(validate, "passed"), "false");
+    findings.warning("S9", here + "/passed",
+                     "passed is true, but failed_tests names " + std::to_string(failed.Size()) +
+                         "; it counts as not passed",
+                     json::child(validate, "passed"), "false");
   if (!passed && status == Status::completed)
-    faults.warning("S10", here + "/passed",
-                   "the loop is completed, but its validation has not passed",
-                   json::child(validate, "passed"), "true");
+    findings.warning("S10", here + "/passed",
+                     "the loop is completed, but its validation has not passed",
+                     json::child(validate, "passed"), "true");
 }
 
-void begin_rule(const Value& root, const Value& skill, Status status, Faults& faults) {
+void begin_rule(const Value& root, const Value& skill, Status status, FindingList& findings) {
   if (status != Status::created)
     return;
   const Value* const develop = json::child(skill, "develop");
   const Value& tasks = list(develop != nullptr ? *develop : skill, "tasks");
   if (json::integer(root, "current_iteration").value_or(0) > 0 ||
       count(tasks, "status", "pending") < static_cast<std::int64_t>(tasks.Size()))
-    faults.warning("S16", "/status", "the loop is created, but work has been done already",
-                   json::child(root, "status"), "running or paused");
+    findings.warning("S16", "/status", "the loop is created, but work has been done already",
+                     json::child(root, "status"), "running or paused");
 }
 
-void time_rules(const Value& root, const Value& skill, Faults& faults) {
+void time_rules(const Value& root, const Value& skill, FindingList& findings) {
   Moments moments;
   const auto look = [&](const Value* object, const std::string& pointer,
                         std::initializer_list<std::string_view> names) {
     if (object != nullptr)
-      moments.look(*object, pointer, names, kNoSuchDay, faults);
+      moments.look(*object, pointer, names, kNoSuchDay, findings);
   };
   look(&root, "", {"created_at", "updated_at", "completed_at"});
   const Value* const develop = json::child(skill, "develop");
@@ -212,52 +214,53 @@ void time_rules(const Value& root, const Value& skill, Faults& faults) {
   const Value& errors = list(skill, "errors");
   for (rapidjson::SizeType i = 0; i < errors.Size(); ++i)
     look(&errors[i], "/skill_state/errors/" + std::to_string(i), {"timestamp"});
-  moments.report("S18", faults);
+  moments.report("S18", findings);
 }
 
-void state_rules(const std::string& path, const Value& root, const Json& options, Faults& faults) {
+void state_rules(const std::string& path, const Value& root, const Json& options,
+                 FindingList& findings) {
   static const Value none;
   const auto status = parse_status(json::text(root, "status").value_or(""));
   if (!status)
     return;
   const Value* const member = json::child(root, "skill_state");
   const Value& skill = member != nullptr ? *member : none;
-  name_rule(path, root, faults);
-  end_rules(root, *status, faults);
-  iteration_rule(root, faults);
-  age_rule(root, faults);
-  begin_rule(root, skill, *status, faults);
-  time_rules(root, skill, faults);
+  name_rule(path, root, findings);
+  end_rules(root, *status, findings);
+  iteration_rule(root, findings);
+  age_rule(root, findings);
+  begin_rule(root, skill, *status, findings);
+  time_rules(root, skill, findings);
   if (const Value* const develop = json::child(skill, "develop"))
-    develop_rules(*develop, options, faults);
+    develop_rules(*develop, options, findings);
   if (const Value* const debug = json::child(skill, "debug"))
-    debug_rules(*debug, faults);
+    debug_rules(*debug, findings);
   if (const Value* const validate = json::child(skill, "validate"))
-    validate_rules(*validate, *status, faults);
+    validate_rules(*validate, *status, findings);
 }
 
 /// Instrumented programs print other things too; all of them are told about once.
-void debug_log_rule(const Value& records, Faults& faults) {
+void debug_log_rule(const Value& records, FindingList& findings) {
   rapidjson::SizeType noise = 0;
   rapidjson::SizeType first = 0;
   for (rapidjson::SizeType i = 0; i < records.Size(); ++i)
     if (json::child(records[i], "hid") == nullptr && noise++ == 0)
       first = i;
   if (noise > 0)
-    faults.warning(
+    findings.warning(
         "S19", "/" + std::to_string(first),
         std::to_string(noise) + (noise == 1 ? " line is" : " lines are") + " no record and ignored",
         &records[first], "an object with hid");
 }
 
-void task_list_rule(const Value& records, Faults& faults) {
+void task_list_rule(const Value& records, FindingList& findings) {
   std::set<std::string_view> seen;
   for (rapidjson::SizeType i = 0; i < records.Size(); ++i) {
     const std::string_view id = json::text(records[i], "task_id").value_or("");
     if (!seen.insert(id).second)
-      faults.warning("S20", "/" + std::to_string(i) + "/task_id",
-                     "a second line is about " + shown(id) + "; it counts instead of the first",
-                     json::child(records[i], "task_id"), "an id of its own");
+      findings.warning("S20", "/" + std::to_string(i) + "/task_id",
+                       "a second line is about " + shown(id) + "; it counts instead of the first",
+                       json::child(records[i], "task_id"), "an id of its own");
   }
 }
 
@@ -268,15 +271,15 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
   if (scope == Scope::flow)
     return all;
   for (const auto& [path, accepted] : docs) {
-    Faults faults(kDialect);
+    FindingList findings(kDialect);
     const Value& root = accepted.document->root();
     if (accepted.kind == "state")
-      state_rules(path, root, options, faults);
+      state_rules(path, root, options, findings);
     else if (accepted.kind == "debug" && root.IsArray())
-      debug_log_rule(root, faults);
+      debug_log_rule(root, findings);
     else if (accepted.kind == "tasks" && root.IsArray())
-      task_list_rule(root, faults);
-    if (Findings found = faults.take(); !found.empty())
+      task_list_rule(root, findings);
+    if (Findings found = findings.take(); !found.empty())
       all[path] = std::move(found);
   }
   return all;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "dialects/kinds.h"
 
 namespace baton::ccw_loop {
 namespace {
@@ -35,11 +36,8 @@ std::vector<FileKind> files(const Json& options) {
   const std::string folder(json::text(*options, "path").value_or(kFolder));
   std::vector<FileKind> kinds;
   for (const Row& row : kRows) {
-    FileKind kind;
-    kind.kind = row.kind;
-    kind.pattern = folder + "/" + std::string(row.name);
-    kind.schema = "schemas/ccw_loop/" + kind.kind + ".schema.json";
-    kind.format = row.format;
+    FileKind kind = file_kind("ccw_loop", std::string(row.kind),
+                              folder + "/" + std::string(row.name), row.format);
     kind.flow = std::string(kPrefix) + "{flow}";
     kind.essential = row.essential;
     kinds.push_back(std::move(kind));

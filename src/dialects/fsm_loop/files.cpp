@@ -1,17 +1,14 @@
 #include "dialects/fsm_loop/files.h"
 
-#include "core/catalog.h"
+#include <utility>
+
+#include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
 namespace {
 
 FileKind kind(std::string name, std::string pattern, Format format) {
-  FileKind result;
-  result.schema = "schemas/fsm_loop/" + name + ".schema.json";
-  result.kind = std::move(name);
-  result.pattern = std::move(pattern);
-  result.format = format;
-  result.flow = "{flow}";
+  FileKind result = file_kind("fsm_loop", std::move(name), std::move(pattern), format);
   // A running loop keeps the definition it began with, and its events and lock are for others to
   // read; only its state must be there.
   result.essential = result.kind == "state";
@@ -32,11 +29,8 @@ std::vector<FileKind> files(const Json& options) {
 }
 
 std::string stem_of(const Json& options, std::string_view kind, std::string_view path) {
-  for (const FileKind& each : files(options))
-    if (each.kind == kind)
-      if (const auto match = match_pattern(each.pattern, path))
-        return match->flow;
-  return {};
+  auto match = match_kind(files(options), kind, path);
+  return match ? std::move(match->flow) : std::string();
 }
 
 }  // namespace baton::fsm_loop

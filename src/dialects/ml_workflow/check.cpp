@@ -52,69 +52,70 @@ std::string place(const Value& root, std::string pointer) {
   return pointer;
 }
 
-void name_rule(const std::string& path, const Value& root, const Json& options, Faults& faults) {
+void name_rule(const std::string& path, const Value& root, const Json& options,
+               FindingList& findings) {
   const auto folder = workflow_of_path(path, options);
   const auto id = json::text(root, "workflow_id");
   if (folder && id && *folder != *id)
-    faults.error("S16", "/workflow_id",
-                 "the workflow is called " + shown(*id) + ", but its folder " + shown(*folder),
-                 json::child(root, "workflow_id"), shown(*folder));
+    findings.error("S16", "/workflow_id",
+                   "the workflow is called " + shown(*id) + ", but its folder " + shown(*folder),
+                   json::child(root, "workflow_id"), shown(*folder));
 }
 
-void phase_rules(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+void phase_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   const bool code = json::text(root, "current_phase") == "phase_2";
   const std::int64_t current = json::integer(root, "current_step").value_or(0);
   const bool converged = flag(root, "/convergence_status/phase_1_converged");
   if (code && !converged)
-    faults.error("S2", "/convergence_status/phase_1_converged",
-                 "the workflow is in phase_2, but phase_1_converged is false",
-                 json::at(root, "/convergence_status/phase_1_converged"), "true");
+    findings.error("S2", "/convergence_status/phase_1_converged",
+                   "the workflow is in phase_2, but phase_1_converged is false",
+                   json::at(root, "/convergence_status/phase_1_converged"), "true");
   const Value* const phase = json::child(root, "current_phase");
   if (!code) {
     const auto early = std::find_if(entries.begin(), entries.end(), [](const Entry& entry) {
       return entry.step >= kFirstCodeStep;
     });
     if (early != entries.end() || current >= kFirstCodeStep)
-      faults.error("S1", "/current_phase",
-                   "step " + std::to_string(early != entries.end() ? early->step : current) +
-                       " belongs to phase_2",
-                   phase, "phase_2");
+      findings.error("S1", "/current_phase",
+                     "step " + std::to_string(early != entries.end() ? early->step : current) +
+                         " belongs to phase_2",
+                     phase, "phase_2");
     return;
   }
   // Between the last plan validation and the first line of code the phase is ahead of the step.
   const bool hand_over = converged && !entries.empty() && entries.back().completed();
   if (current < kFirstCodeStep && !hand_over)
-    faults.error("S1", "/current_phase", "step " + std::to_string(current) + " belongs to phase_1",
-                 phase, "phase_1");
+    findings.error("S1", "/current_phase",
+                   "step " + std::to_string(current) + " belongs to phase_1", phase, "phase_1");
 }
 
-void end_rules(const Value& root, Status status, const Json& options, Faults& faults) {
+void end_rules(const Value& root, Status status, const Json& options, FindingList& findings) {
   if (status != Status::completed)
     return;
   const Value* const word = json::child(root, "status");
   if (!flag(root, "/convergence_status/phase_2_converged"))
-    faults.error("S10", "/status", "the workflow is completed, but phase_2_converged is not true",
-                 word, "running");
+    findings.error("S10", "/status", "the workflow is completed, but phase_2_converged is not true",
+                   word, "running");
   if (required(options, "final") && !approved(root, "final"))
-    faults.error("S10", "/status",
-                 "the workflow is completed, but nobody has given the final approval", word,
-                 "running");
+    findings.error("S10", "/status",
+                   "the workflow is completed, but nobody has given the final approval", word,
+                   "running");
 }
 
 void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json& options,
-               Faults& faults) {
+               FindingList& findings) {
   const bool begun = json::integer(root, "current_step").value_or(0) >= kFirstCodeStep ||
                      std::any_of(entries.begin(), entries.end(),
                                  [](const Entry& entry) { return entry.step >= kFirstCodeStep; });
   if (begun && required(options, "plan") && !approved(root, "plan")) {
     const std::string pointer = place(root, flag_pointer("plan"));
-    faults.error("S11", pointer, "code is being written, but nobody has approved the plan",
-                 pointer == flag_pointer("plan") ? json::at(root, pointer) : nullptr,
-                 "an approved plan before step 4");
+    findings.error("S11", pointer, "code is being written, but nobody has approved the plan",
+                   pointer == flag_pointer("plan") ? json::at(root, pointer) : nullptr,
+                   "an approved plan before step 4");
   }
 }
 
-void approval_rules(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+void approval_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   for (const std::string_view approval : kApprovals) {
     const auto decision = newest_decision(root, approval);
     const std::string pointer = flag_pointer(approval);
@@ -128,54 +129,55 @@ void approval_rules(const Value& root, const std::vector<Entry>& entries, Faults
                                    [&](const Entry& entry) { return entry.step == revision; });
     const bool given = json::boolean(*found).value_or(false);
     if (given != said && !(said && spent))
-      faults.warning("S12", pointer,
-                     std::string(approval) + "_approved is " + shown(*found) +
-                         ", but the newest decision is " + std::string(*decision) +
-                         "; the decision counts",
-                     found, said ? "true" : "false");
+      findings.warning("S12", pointer,
+                       std::string(approval) + "_approved is " + shown(*found) +
+                           ", but the newest decision is " + std::string(*decision) +
+                           "; the decision counts",
+                       found, said ? "true" : "false");
   }
 }
 
-void time_rules(const Value& root, Faults& faults) {
+void time_rules(const Value& root, FindingList& findings) {
   Moments moments;
-  moments.look(root, "", {"created_at", "updated_at"}, kNoSuchDay, faults);
+  moments.look(root, "", {"created_at", "updated_at"}, kNoSuchDay, findings);
   const auto look = [&](const std::string& pointer, std::initializer_list<std::string_view> names) {
     const Value* const list = json::at(root, pointer);
     if (list == nullptr || !list->IsArray())
       return;
     for (rapidjson::SizeType i = 0; i < list->Size(); ++i)
-      moments.look((*list)[i], pointer + "/" + std::to_string(i), names, kNoSuchDay, faults);
+      moments.look((*list)[i], pointer + "/" + std::to_string(i), names, kNoSuchDay, findings);
   };
   look("/step_history", {"started_at", "completed_at"});
   look("/convergence_status/convergence_history", {"timestamp"});
   if (const Value* const approvals = json::child(root, "human_approvals"))
     moments.look(*approvals, "/human_approvals",
                  {"plan_approval_timestamp", "code_approval_timestamp", "final_approval_timestamp"},
-                 kNoSuchDay, faults);
+                 kNoSuchDay, findings);
   look("/human_approvals/approval_history", {"timestamp"});
   look("/phase_transitions", {"timestamp"});
   look("/step_transitions", {"timestamp"});
-  moments.report("S18", faults);
+  moments.report("S18", findings);
 }
 
-void state_rules(const std::string& path, const Value& root, const Json& options, Faults& faults) {
+void state_rules(const std::string& path, const Value& root, const Json& options,
+                 FindingList& findings) {
   const auto status = parse_status(json::text(root, "status").value_or(""));
   if (!status)
     return;
   const std::vector<Entry> entries = history(root);
-  name_rule(path, root, options, faults);
-  phase_rules(root, entries, faults);
-  end_rules(root, *status, options, faults);
-  plan_rule(root, entries, options, faults);
-  approval_rules(root, entries, faults);
-  time_rules(root, faults);
-  history_rules(root, entries, faults);
-  score_rules(root, entries, faults);
+  name_rule(path, root, options, findings);
+  phase_rules(root, entries, findings);
+  end_rules(root, *status, options, findings);
+  plan_rule(root, entries, options, findings);
+  approval_rules(root, entries, findings);
+  time_rules(root, findings);
+  history_rules(root, entries, findings);
+  score_rules(root, entries, findings);
   if (*status != Status::initialized && json::child(root, "step_history") == nullptr)
-    faults.warning("S20", "/status",
-                   "the workflow is " + std::string(json::text(root, "status").value_or("")) +
-                       ", but has no step_history",
-                   json::child(root, "status"), "a step_history");
+    findings.warning("S20", "/status",
+                     "the workflow is " + std::string(json::text(root, "status").value_or("")) +
+                         ", but has no step_history",
+                     json::child(root, "status"), "a step_history");
 }
 
 }  // namespace
@@ -185,9 +187,9 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
   if (scope == Scope::flow)
     return all;
   for (const auto& [path, accepted] : docs) {
-    Faults faults(kDialect);
-    state_rules(path, accepted.document->root(), options, faults);
-    if (Findings found = faults.take(); !found.empty())
+    FindingList findings(kDialect);
+    state_rules(path, accepted.document->root(), options, findings);
+    if (Findings found = findings.take(); !found.empty())
       all[path] = std::move(found);
   }
   return all;

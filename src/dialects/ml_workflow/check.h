@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/dialect.h"
-#include "dialects/faults.h"
+#include "dialects/findings.h"
 #include "dialects/ml_workflow/steps.h"
 
 namespace baton::ml_workflow {
@@ -15,9 +15,9 @@ namespace baton::ml_workflow {
 std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope);
 
 /// Those about the steps and their order: S3 to S6, S8, S9, S13, S15, S17.
-void history_rules(const Value& root, const std::vector<Entry>& entries, Faults& faults);
+void history_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings);
 /// Those about scores and counters: S7, S14, S19, S21.
-void score_rules(const Value& root, const std::vector<Entry>& entries, Faults& faults);
+void score_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings);
 
 /// `/step_history/3/agent`
 std::string pointer_of(const Entry& entry, std::string_view member);

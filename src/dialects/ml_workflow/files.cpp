@@ -1,6 +1,7 @@
 #include "dialects/ml_workflow/files.h"
 
 #include "base/text.h"
+#include "dialects/kinds.h"
 
 namespace baton::ml_workflow {
 namespace {
@@ -15,12 +16,7 @@ std::string folder(const Json& options) {
 }  // namespace
 
 std::vector<FileKind> files(const Json& options) {
-  FileKind kind;
-  kind.kind = "state";
-  kind.pattern = folder(options) + "/{flow}/" + std::string(kFile);
-  kind.schema = "schemas/ml_workflow/state.schema.json";
-  kind.flow = "{flow}";
-  return {kind};
+  return {file_kind("ml_workflow", "state", folder(options) + "/{flow}/" + std::string(kFile))};
 }
 
 std::optional<std::string> workflow_of_path(const std::string& path, const Json& options) {

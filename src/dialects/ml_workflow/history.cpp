@@ -17,22 +17,22 @@ std::string step_text(std::int64_t step) {
   return "step " + std::to_string(step);
 }
 
-void agent_rule(const Entry& entry, Faults& faults) {
+void agent_rule(const Entry& entry, FindingList& findings) {
   if (entry.agent != agent_of(entry.step))
-    faults.error("S3", pointer_of(entry, "agent"),
-                 step_text(entry.step) + " was done by " + shown(entry.agent) +
-                     ", but belongs to the " + std::string(agent_of(entry.step)),
-                 json::child(*entry.value, "agent"), std::string(agent_of(entry.step)));
+    findings.error("S3", pointer_of(entry, "agent"),
+                   step_text(entry.step) + " was done by " + shown(entry.agent) +
+                       ", but belongs to the " + std::string(agent_of(entry.step)),
+                   json::child(*entry.value, "agent"), std::string(agent_of(entry.step)));
 }
 
-void template_rule(const Entry& entry, Faults& faults) {
+void template_rule(const Entry& entry, FindingList& findings) {
   if (!entry.file.empty() && !template_fits(entry.step, entry.file))
-    faults.warning("S8", pointer_of(entry, "template"),
-                   "this is no template of " + step_text(entry.step),
-                   json::child(*entry.value, "template"));
+    findings.warning("S8", pointer_of(entry, "template"),
+                     "this is no template of " + step_text(entry.step),
+                     json::child(*entry.value, "template"));
 }
 
-void duration_rule(const Entry& entry, Faults& faults) {
+void duration_rule(const Entry& entry, FindingList& findings) {
   const auto began = moment(*entry.value, "started_at");
   const auto ended = moment(*entry.value, "completed_at");
   const auto took = json::integer(*entry.value, "execution_time");
@@ -40,25 +40,25 @@ void duration_rule(const Entry& entry, Faults& faults) {
     return;
   const auto measured = std::chrono::duration_cast<seconds>(*ended - *began).count();
   if (std::max(measured, *took) - std::min(measured, *took) > kRounding.count())
-    faults.warning("S9", pointer_of(entry, "execution_time"),
-                   "execution_time is " + std::to_string(*took) +
-                       " s, but between started_at and "
-                       "completed_at lie " +
-                       std::to_string(measured) + " s",
-                   json::child(*entry.value, "execution_time"), std::to_string(measured));
+    findings.warning("S9", pointer_of(entry, "execution_time"),
+                     "execution_time is " + std::to_string(*took) +
+                         " s, but between started_at and "
+                         "completed_at lie " +
+                         std::to_string(measured) + " s",
+                     json::child(*entry.value, "execution_time"), std::to_string(measured));
 }
 
-void recovery_rule(const Entry& entry, Faults& faults) {
+void recovery_rule(const Entry& entry, FindingList& findings) {
   const Value* const error = json::child(*entry.value, "error_info");
   if (error == nullptr)
     return;
   const auto attempts = json::integer(*error, "recovery_attempts");
   const Value* const tried = json::child(*error, "recovery_strategies");
   if (attempts && tried != nullptr && tried->IsArray() && *attempts != tried->Size())
-    faults.warning("S15", pointer_of(entry, "error_info") + "/recovery_attempts",
-                   "recovery_attempts is " + std::to_string(*attempts) +
-                       ", but recovery_strategies lists " + std::to_string(tried->Size()),
-                   json::child(*error, "recovery_attempts"), std::to_string(tried->Size()));
+    findings.warning("S15", pointer_of(entry, "error_info") + "/recovery_attempts",
+                     "recovery_attempts is " + std::to_string(*attempts) +
+                         ", but recovery_strategies lists " + std::to_string(tried->Size()),
+                     json::child(*error, "recovery_attempts"), std::to_string(tried->Size()));
 }
 
 /// What was not completed may be done again; a and b of step 5 come in any order.
@@ -71,16 +71,16 @@ bool may_follow(const Entry& before, const Entry& next) {
   return follows(before.step, next.step) && (next.step == kLastStep || !same);
 }
 
-void order_rules(const std::vector<Entry>& entries, Faults& faults) {
+void order_rules(const std::vector<Entry>& entries, FindingList& findings) {
   std::int64_t former = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     const bool good = i == 0 ? follows(0, entry.step) : may_follow(entries[i - 1], entry);
     if (!good)
-      faults.error("S4", pointer_of(entry, "step_number"),
-                   step_text(entry.step) +
-                       (former == 0 ? " comes first" : " comes after " + step_text(former)),
-                   json::child(*entry.value, "step_number"), std::string(successors(former)));
+      findings.error("S4", pointer_of(entry, "step_number"),
+                     step_text(entry.step) +
+                         (former == 0 ? " comes first" : " comes after " + step_text(former)),
+                     json::child(*entry.value, "step_number"), std::string(successors(former)));
     former = entry.step;
   }
 }
@@ -91,20 +91,20 @@ bool pair(const Entry& one, const Entry& other) {
          (one.half != other.half || one.half == Half::whole);
 }
 
-void progress_rule(const std::vector<Entry>& entries, Faults& faults) {
+void progress_rule(const std::vector<Entry>& entries, FindingList& findings) {
   std::vector<const Entry*> working;
   for (const Entry& entry : entries)
     if (entry.status == "in_progress")
       working.push_back(&entry);
   if (working.size() < 2 || (working.size() == 2 && pair(*working[0], *working[1])))
     return;
-  faults.error("S13", pointer_of(*working.back(), "status"),
-               std::to_string(working.size()) + " entries are in_progress",
-               json::child(*working.back()->value, "status"),
-               "one, or the two halves of step 5 or 7");
+  findings.error("S13", pointer_of(*working.back(), "status"),
+                 std::to_string(working.size()) + " entries are in_progress",
+                 json::child(*working.back()->value, "status"),
+                 "one, or the two halves of step 5 or 7");
 }
 
-void current_rules(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+void current_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   const Value* const list = json::child(root, "step_history");
   const std::int64_t current = json::integer(root, "current_step").value_or(0);
   const Value* const found = json::child(root, "current_step");
@@ -112,8 +112,8 @@ void current_rules(const Value& root, const std::vector<Entry>& entries, Faults&
     return;
   if (entries.empty()) {
     if (current > 1 && list->Empty())
-      faults.error("S5", "/current_step", "no step was begun, but current_step is " + shown(*found),
-                   found, "0 or 1");
+      findings.error("S5", "/current_step",
+                     "no step was begun, but current_step is " + shown(*found), found, "0 or 1");
     return;
   }
   const Entry& last = entries.back();
@@ -124,13 +124,13 @@ void current_rules(const Value& root, const std::vector<Entry>& entries, Faults&
   std::string allowed = std::to_string(last.step);
   if (last.completed())
     allowed += ", or " + std::string(successors(last.step)) + " after it";
-  faults.error("S5", "/current_step",
-               "current_step is " + shown(*found) + ", but the last entry is " +
-                   step_text(last.step) + " (" + std::string(last.status) + ")",
-               found, std::move(allowed));
+  findings.error("S5", "/current_step",
+                 "current_step is " + shown(*found) + ", but the last entry is " +
+                     step_text(last.step) + " (" + std::string(last.status) + ")",
+                 found, std::move(allowed));
 }
 
-void completed_rule(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+void completed_rule(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   const Value* const found = json::child(root, "last_completed_step");
   if (found == nullptr || json::child(root, "step_history") == nullptr)
     return;
@@ -138,16 +138,16 @@ void completed_rule(const Value& root, const std::vector<Entry>& entries, Faults
                                  [](const Entry& entry) { return entry.completed(); });
   const std::int64_t step = last == entries.rend() ? 0 : last->step;
   if (json::integer(*found) != step)
-    faults.warning("S6", "/last_completed_step",
-                   "last_completed_step is " + shown(*found) + ", but " +
-                       (step == 0 ? "no entry is completed"
-                                  : "the last completed entry is " + step_text(step)),
-                   found, std::to_string(step));
+    findings.warning("S6", "/last_completed_step",
+                     "last_completed_step is " + shown(*found) + ", but " +
+                         (step == 0 ? "no entry is completed"
+                                    : "the last completed entry is " + step_text(step)),
+                     found, std::to_string(step));
 }
 
 /// The origin's sample code writes a repeated step over its first entry, so that the history ends
 /// with an entry that is older than one in front of it.
-void overwrite_rule(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+void overwrite_rule(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   if (entries.size() < 2)
     return;
   const Entry& last = entries.back();
@@ -160,10 +160,10 @@ void overwrite_rule(const Value& root, const std::vector<Entry>& entries, Faults
                        json::integer(root, "last_completed_step") == entry.step;
     if (!newer && !named)
       continue;
-    faults.warning("S17", pointer_of(entry, "step_number"),
-                   "this entry of " + step_text(entry.step) +
-                       " was written over: its second run belongs behind " + step_text(last.step),
-                   nullptr, "an entry per run, appended");
+    findings.warning("S17", pointer_of(entry, "step_number"),
+                     "this entry of " + step_text(entry.step) +
+                         " was written over: its second run belongs behind " + step_text(last.step),
+                     nullptr, "an entry per run, appended");
     return;
   }
 }
@@ -174,18 +174,18 @@ std::string pointer_of(const Entry& entry, std::string_view member) {
   return "/step_history/" + std::to_string(entry.index) + "/" + std::string(member);
 }
 
-void history_rules(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+void history_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   for (const Entry& entry : entries) {
-    agent_rule(entry, faults);
-    template_rule(entry, faults);
-    duration_rule(entry, faults);
-    recovery_rule(entry, faults);
+    agent_rule(entry, findings);
+    template_rule(entry, findings);
+    duration_rule(entry, findings);
+    recovery_rule(entry, findings);
   }
-  order_rules(entries, faults);
-  progress_rule(entries, faults);
-  current_rules(root, entries, faults);
-  completed_rule(root, entries, faults);
-  overwrite_rule(root, entries, faults);
+  order_rules(entries, findings);
+  progress_rule(entries, findings);
+  current_rules(root, entries, findings);
+  completed_rule(root, entries, findings);
+  overwrite_rule(root, entries, findings);
 }
 
 }  // namespace baton::ml_workflow

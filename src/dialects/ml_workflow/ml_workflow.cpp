@@ -1,18 +1,14 @@
 #include "dialects/ml_workflow/ml_workflow.h"
 
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/check.h"
 #include "dialects/ml_workflow/files.h"
 
 namespace baton {
 namespace {
 
-/// Only checked so far: nothing is started.
 Decision decide(const View& view) {
-  Decision decision;
-  decision.control = Control::idle;
-  for (const auto& [path, accepted] : view.docs)
-    decision.declared = json::text(accepted.document->root(), "status").value_or("");
-  return decision;
+  return only_looked_at(view, "state");
 }
 
 }  // namespace

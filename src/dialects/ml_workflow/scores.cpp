@@ -66,13 +66,13 @@ bool validated(const std::vector<Entry>& entries, bool (*of)(std::int64_t)) {
 }
 
 void converged_rule(const Value& root, const std::string& flag, bool was_validated,
-                    const Scores& scores, Faults& faults) {
+                    const Scores& scores, FindingList& findings) {
   const std::string pointer = "/convergence_status/" + flag;
   const Value* const found = json::at(root, pointer);
   if (found == nullptr || !json::boolean(*found).value_or(false))
     return;
   if (!was_validated) {
-    faults.error("S7", pointer, flag + " is true, but nothing was validated", found, "false");
+    findings.error("S7", pointer, flag + " is true, but nothing was validated", found, "false");
     return;
   }
   for (const ScoreRow& row : kScores) {
@@ -80,10 +80,10 @@ void converged_rule(const Value& root, const std::string& flag, bool was_validat
     const double least = threshold(root, row);
     if (score == scores.end() || score->second >= least)
       continue;
-    faults.error("S7", pointer,
-                 flag + " is true, but the newest " + std::string(row.score) + " is " +
-                     Json(score->second).dump() + ", below " + Json(least).dump(),
-                 found, "false");
+    findings.error("S7", pointer,
+                   flag + " is true, but the newest " + std::string(row.score) + " is " +
+                       Json(score->second).dump() + ", below " + Json(least).dump(),
+                   found, "false");
     return;
   }
 }
@@ -93,7 +93,7 @@ const Value* rounds(const Value& root) {
   return list != nullptr && list->IsArray() ? list : nullptr;
 }
 
-void attempt_rule(const Value& root, Faults& faults) {
+void attempt_rule(const Value& root, FindingList& findings) {
   const Value* const list = rounds(root);
   if (list == nullptr)
     return;
@@ -104,11 +104,11 @@ void attempt_rule(const Value& root, Faults& faults) {
     const std::int64_t next = ++attempts[phase];
     if (found == nullptr || json::integer(*found) == next)
       continue;
-    faults.warning("S19",
-                   "/convergence_status/convergence_history/" + std::to_string(i) + "/attempt",
-                   "attempt " + shown(*found) + " of " + std::string(phase) +
-                       " does not follow on the one before",
-                   found, std::to_string(next));
+    findings.warning("S19",
+                     "/convergence_status/convergence_history/" + std::to_string(i) + "/attempt",
+                     "attempt " + shown(*found) + " of " + std::string(phase) +
+                         " does not follow on the one before",
+                     found, std::to_string(next));
     attempts[phase] = json::integer(*found).value_or(next);
   }
 }
@@ -122,17 +122,17 @@ bool kept(const Value& metrics) {
 }
 
 void metric_rule(const Value& metrics, std::string_view name, std::int64_t counted,
-                 std::optional<std::int64_t> or_else, Faults& faults) {
+                 std::optional<std::int64_t> or_else, FindingList& findings) {
   const Value* const found = json::child(metrics, name);
   if (found == nullptr || json::integer(*found) == counted || json::integer(*found) == or_else)
     return;
-  faults.warning("S14", "/metrics/" + std::string(name),
-                 std::string(name) + " is " + shown(*found) + ", but the file shows " +
-                     std::to_string(counted),
-                 found, std::to_string(counted));
+  findings.warning("S14", "/metrics/" + std::string(name),
+                   std::string(name) + " is " + shown(*found) + ", but the file shows " +
+                       std::to_string(counted),
+                   found, std::to_string(counted));
 }
 
-void metrics_rules(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+void metrics_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   const Value* const metrics = json::child(root, "metrics");
   const Value* const list = rounds(root);
   if (metrics == nullptr || list == nullptr || !kept(*metrics))
@@ -152,38 +152,38 @@ void metrics_rules(const Value& root, const std::vector<Entry>& entries, Faults&
     });
   };
   // The two halves of a code validation are counted as one by some and as two by others.
-  metric_rule(*metrics, "total_iterations", validations, count("", false), faults);
-  metric_rule(*metrics, "phase_1_iterations", count("phase_1", false), std::nullopt, faults);
-  metric_rule(*metrics, "phase_2_iterations", count("phase_2", false), std::nullopt, faults);
-  metric_rule(*metrics, "validation_failures", count("", true), std::nullopt, faults);
-  metric_rule(*metrics, "recovery_actions", recoveries, std::nullopt, faults);
+  metric_rule(*metrics, "total_iterations", validations, count("", false), findings);
+  metric_rule(*metrics, "phase_1_iterations", count("phase_1", false), std::nullopt, findings);
+  metric_rule(*metrics, "phase_2_iterations", count("phase_2", false), std::nullopt, findings);
+  metric_rule(*metrics, "validation_failures", count("", true), std::nullopt, findings);
+  metric_rule(*metrics, "recovery_actions", recoveries, std::nullopt, findings);
 }
 
-void total_time_rule(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+void total_time_rule(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   const Value* const found = json::child(root, "total_execution_time");
   const std::int64_t total = found != nullptr ? json::integer(*found).value_or(0) : 0;
   std::int64_t longest = 0;
   for (const Entry& entry : entries)
     longest = std::max(longest, json::integer(*entry.value, "execution_time").value_or(0));
   if (total > 0 && total < longest)
-    faults.warning("S21", "/total_execution_time",
-                   "total_execution_time is " + std::to_string(total) +
-                       " s, but one step alone took " + std::to_string(longest) + " s",
-                   found, "the sum of the entries");
+    findings.warning("S21", "/total_execution_time",
+                     "total_execution_time is " + std::to_string(total) +
+                         " s, but one step alone took " + std::to_string(longest) + " s",
+                     found, "the sum of the entries");
 }
 
 }  // namespace
 
-void score_rules(const Value& root, const std::vector<Entry>& entries, Faults& faults) {
+void score_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   if (json::child(root, "step_history") != nullptr) {
     converged_rule(root, "phase_1_converged", validated(entries, plan_validation),
-                   plan_scores(entries), faults);
+                   plan_scores(entries), findings);
     converged_rule(root, "phase_2_converged", validated(entries, code_validation),
-                   code_scores(entries), faults);
+                   code_scores(entries), findings);
   }
-  attempt_rule(root, faults);
-  metrics_rules(root, entries, faults);
-  total_time_rule(root, entries, faults);
+  attempt_rule(root, findings);
+  metrics_rules(root, entries, findings);
+  total_time_rule(root, entries, findings);
 }
 
 }  // namespace baton::ml_workflow

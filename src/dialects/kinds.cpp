@@ -1,0 +1,45 @@
+#include "dialects/kinds.h"
+
+#include <utility>
+
+namespace baton {
+
+FileKind file_kind(std::string_view dialect, std::string name, std::string pattern, Format format) {
+  FileKind kind;
+  kind.schema = "schemas/" + std::string(dialect) + "/" + name + ".schema.json";
+  kind.kind = std::move(name);
+  kind.pattern = std::move(pattern);
+  kind.format = format;
+  kind.flow = "{flow}";
+  return kind;
+}
+
+std::optional<PatternMatch> match_kind(const std::vector<FileKind>& kinds, std::string_view kind,
+                                       std::string_view path) {
+  for (const FileKind& each : kinds)
+    if (each.kind == kind)
+      if (auto match = match_pattern(each.pattern, path))
+        return match;
+  return std::nullopt;
+}
+
+std::map<std::string, Findings> check_each(const FlowState& docs, const Json& options, Scope scope,
+                                           CheckOne check_one) {
+  std::map<std::string, Findings> all;
+  if (scope == Scope::document)
+    for (const auto& [path, accepted] : docs)
+      if (Findings found = check_one(path, accepted, options); !found.empty())
+        all.emplace(path, std::move(found));
+  return all;
+}
+
+Decision only_looked_at(const View& view, std::string_view state) {
+  Decision decision;
+  decision.control = Control::idle;
+  for (const auto& [path, accepted] : view.docs)
+    if (accepted.kind == state)
+      decision.declared = json::text(accepted.document->root(), "status").value_or("");
+  return decision;
+}
+
+}  // namespace baton
