@@ -1,6 +1,7 @@
 #!/bin/sh
 # A developer: writes the program of its group, or mends it, and hands it to QA. Stands in for an agent
 # that thinks: its first draft of B has a bug, and its first draft of C says nothing about its use.
+# shellcheck disable=SC2016  # a text with a $ is another script
 set -eu
 group=$BATON_SUBJECT
 program=$BATON_ROOT/work/$group.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Begins sessions with `baton start`, without a daemon and beside one, and sends messages.
 # usage: cli_start_test.sh BATON
-# shellcheck disable=SC2016  # texts with a $ are meant
+# shellcheck disable=SC2016,SC2119  # texts with a $ are meant; start_daemon takes options of its own
 set -euo pipefail
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"

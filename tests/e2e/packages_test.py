@@ -55,11 +55,13 @@ def called():
             content = re.sub(r"<<(-?)'?(\w+)'?\n.*?\n\2\n", "\n", content, flags=re.S)
             content = re.sub(r"(^|\s)#.*", "", content)
             content = re.sub(r"'[^'\n]*'|\(\([^\n]*?\)\)", "''", content)
-            words |= set(re.findall(r"(?:^|[|;&(!]|\bthen|\bdo|\belse|\bif|\bexec|\bneed)[ \t]*([a-z][\w.+-]*)", content, re.M))
+            words |= set(re.findall(r"(?:^|[|;&(!]|\bthen|\bdo|\belse|\bif|\bexec|\bneed)[ \t]*([a-z][\w.+-]*)(?![\w.+-]*=)", content, re.M))
             for needs in re.findall(r"\bneed ([\w -]+)", content):
                 words |= set(needs.split())
         elif path.endswith(".py"):
-            words |= set(re.findall(r"\[\s*\"([a-z][\w.+-]*)\"", content))
+            lists = set(re.findall(r"(?<![\w)\]])\[\s*\"([a-z][\w.+-]*)\"", content))
+            # A bench does without a peer that is not there, and says so.
+            words |= lists - set(re.findall(r"shutil\.which\(\"(\w+)\"\)", content) if path.startswith("bench/") else ())
     builtins = subprocess.run(["bash", "-c", "compgen -b"], check=True, capture_output=True, text=True)
     return words - set(builtins.stdout.split())
 
