@@ -8,6 +8,9 @@ namespace baton {
 namespace {
 
 constexpr Millis kHour{3'600'000};
+/// So many starts in a row may lose a shared file to another writer before they are put off: the
+/// next look usually fits, and agents that share a file would wait for nothing.
+constexpr std::uint32_t kLostRaces = 3;
 
 /// What the runs of one key say.
 struct Record {
@@ -15,7 +18,8 @@ struct Record {
   bool done = false;
   std::uint32_t attempts = 0;  ///< the highest attempt number that counts as made
   std::uint32_t failures = 0;  ///< failed attempts in this life of the key
-  std::uint32_t voids = 0;     ///< void starts since the last attempt that ran
+  std::uint32_t voids = 0;     ///< void starts since the last attempt that ran, but for lost races
+  std::uint32_t races = 0;     ///< the first ones of those that lost a race for a shared file
   const Run* last = nullptr;   ///< the newest
 };
 
@@ -29,10 +33,12 @@ Record record_of(std::span<const Run> runs, const Key& key) {
         std::tie(run.started, run.attempt) >= std::tie(record.last->started, record.last->attempt))
       record.last = &run;
     if (run.outcome == Outcome::voided) {
-      ++record.voids;
+      const bool lost_race = run.reason == "write_refused" && record.races < kLostRaces;
+      ++(lost_race ? record.races : record.voids);
       continue;
     }
     record.voids = 0;
+    record.races = 0;
     record.attempts = std::max(record.attempts, run.attempt);
     if (run.forgiven || run.live())
       continue;
