@@ -1,5 +1,5 @@
-// The commands that change what happens: pause, resume, stop, retry, approve, reject, answer, forget,
-// drain, reload.
+// The commands that change what happens: pause, resume, stop, retry, approve, reject, answer,
+// forget, drain, reload.
 
 #include <cstdint>
 #include <set>
@@ -174,9 +174,10 @@ ExitCode answer_command(Words words) {
 }
 
 ExitCode approve_command(Words words) {
-  return decision(words, "approve",
-                  "Lets a flow go on that waits for a person's approval; `baton status` says which\n"
-                  "does. Not for agents: refused inside a run.");
+  return decision(
+      words, "approve",
+      "Lets a flow go on that waits for a person's approval; `baton status` says which\n"
+      "does. Not for agents: refused inside a run.");
 }
 
 ExitCode reject_command(Words words) {

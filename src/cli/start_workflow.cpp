@@ -144,8 +144,8 @@ Result<void> add_counts(const WorkflowWords& words, Json& arguments) {
     int count = 0;
     const auto read = std::from_chars(text->data(), text->data() + text->size(), count);
     if (read.ec != std::errc() || read.ptr != text->data() + text->size() || count < 1)
-      return fail(Errc::usage, std::string(name) + " is a count from 1 on, not `" +
-                                   printable(*text, 40) + "`");
+      return fail(Errc::usage,
+                  std::string(name) + " is a count from 1 on, not `" + printable(*text, 40) + "`");
     arguments.set(name, count);
   }
   if (words.pause_for_human_input)
@@ -156,22 +156,21 @@ Result<void> add_counts(const WorkflowWords& words, Json& arguments) {
 }
 
 Result<FlowId> flow_of(const File& file, const WorkflowWords& words, const Rehearsal& seen) {
-  const std::string_view name =
-      json::text(file.document->root(), "name").value_or("unnamed");
+  const std::string_view name = json::text(file.document->root(), "name").value_or("unnamed");
   std::string id = words.run_id;
   if (id.empty() && !words.start_at_step.empty()) {
     auto newest = newest_run(seen, name);
     if (!newest)
-      return fail(Errc::usage, "there is no run of the workflow " + printable(name, 80) +
-                                   " to go on with");
+      return fail(Errc::usage,
+                  "there is no run of the workflow " + printable(name, 80) + " to go on with");
     return *newest;
   }
   constexpr std::size_t kBytes = 4;
   if (id.empty())
     id = random_hex(kBytes);
   if (!safe_name(id))
-    return fail(Errc::usage, "a run id is letters, digits, `.`, `_` and `-`, not `" +
-                                 printable(id, 80) + "`");
+    return fail(Errc::usage,
+                "a run id is letters, digits, `.`, `_` and `-`, not `" + printable(id, 80) + "`");
   return FlowId{std::string(kDialect), id};
 }
 
@@ -186,8 +185,9 @@ Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
                           const Context& context, const Rehearsal& seen, Request& request) {
   const Catalog::Entry* const entry = seen.catalog().entry(kDialect);
   if (entry == nullptr)
-    return fail(Errc::usage, "a workflow is started where baton.yaml lists the dialect: "
-                             "`dialects: { agent_run: {} }`");
+    return fail(Errc::usage,
+                "a workflow is started where baton.yaml lists the dialect: "
+                "`dialects: { agent_run: {} }`");
   const std::string repository = repository_of(context, *entry);
   if (auto fine = check_repository(words.repo, repository); !fine)
     return fine;

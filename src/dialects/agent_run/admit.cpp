@@ -14,8 +14,9 @@ Admission admit(const View& view, const Change& change) {
   if (change.kind == "run_state") {
     if (same_record(change.before->root(), change.after.root()))
       return admission;
-    admission.why = "baton runs this workflow, and the steps are its own to write; "
-                    "`baton start`, `approve`, `reject` and `retry` change them";
+    admission.why =
+        "baton runs this workflow, and the steps are its own to write; "
+        "`baton start`, `approve`, `reject` and `retry` change them";
     findings.error("S27", "", "the steps were changed by somebody else", {});
   } else if (change.kind == "workflow" || change.kind == "prompt") {
     if (change.before->text() == change.after.text())

@@ -98,11 +98,9 @@ Decision drive(agent_run::Scene& scene) {
   agent_run::route(scene, asked, decision);
   compare_workflow(scene, decision);
   const Value& root = scene.state->document->root();
-  if (auto all = agent_run::edits(root, scene.run, agent_run::stamp(scene.view.wall));
-      !all.empty())
-    decision.updates.emplace_back(SetMembers{scene.places.state(),
-                                             scene.state->document->digest(), std::move(all),
-                                             "the run has moved on"});
+  if (auto all = agent_run::edits(root, scene.run, agent_run::stamp(scene.view.wall)); !all.empty())
+    decision.updates.emplace_back(SetMembers{scene.places.state(), scene.state->document->digest(),
+                                             std::move(all), "the run has moved on"});
   decision.memo = agent_run::json_of(scene.memo);
   decision.declared = agent_run::word(scene.run.status);
   if (scene.run.status == agent_run::RunStatus::completed)

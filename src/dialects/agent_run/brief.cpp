@@ -67,7 +67,8 @@ void add_item(const StepRecord& record, const Value& loop, Variables& env) {
 }
 
 std::string replaced(std::string text, std::string_view what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size()))
     text.replace(at, what.size(), by);
   return text;
 }

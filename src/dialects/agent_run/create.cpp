@@ -12,15 +12,18 @@
 namespace baton::agent_run {
 namespace {
 
-constexpr std::array kArguments = {
-    std::string_view("workflow"),       std::string_view("workflow_path"),
-    std::string_view("prompts"),        std::string_view("max_attempts"),
-    std::string_view("max_iterations"), std::string_view("pause_for_human_input"),
-    std::string_view("set"),            std::string_view("start_at_step")};
-constexpr std::array kSettings = {
-    std::string_view("max_attempts"), std::string_view("max_iterations"),
-    std::string_view("pause_for_human_input"), std::string_view("set"),
-    std::string_view("workflow_path")};
+constexpr std::array kArguments = {std::string_view("workflow"),
+                                   std::string_view("workflow_path"),
+                                   std::string_view("prompts"),
+                                   std::string_view("max_attempts"),
+                                   std::string_view("max_iterations"),
+                                   std::string_view("pause_for_human_input"),
+                                   std::string_view("set"),
+                                   std::string_view("start_at_step")};
+constexpr std::array kSettings = {std::string_view("max_attempts"),
+                                  std::string_view("max_iterations"),
+                                  std::string_view("pause_for_human_input"),
+                                  std::string_view("set"), std::string_view("workflow_path")};
 
 tl::unexpected<Error> wrong(const std::string& message) {
   return fail(Errc::usage, message);
@@ -67,8 +70,7 @@ Result<Json> settings_of(const Value& arguments, Json settings) {
       const std::string key(member.name.GetString(), member.name.GetStringLength());
       if (!is_variable(key))
         return wrong("`" + printable(key, 60) + "` cannot be a variable of an environment");
-      all.set(key, Json(std::string(json::text(member.value)
-                                        .value_or(json::dump(member.value)))));
+      all.set(key, Json(std::string(json::text(member.value).value_or(json::dump(member.value)))));
     }
     settings.set(name, all);
   }
@@ -87,16 +89,17 @@ Result<Given> workflow_of(const Value& arguments) {
     return given;
   auto document = load_document(std::string(*text), Format::yaml);
   if (!document)
-    return fail(Errc::schema, "the workflow cannot be read: " +
-                                  document.error().findings.front().message);
+    return fail(Errc::schema,
+                "the workflow cannot be read: " + document.error().findings.front().message);
   given.document = std::move(*document);
   given.workflow.emplace(given.document->root());
   for (const Step& step : given.workflow->steps()) {
     if (!step.body->IsObject() || !safe_name(step.id))
-      return fail(Errc::usage,
-                  "the id " + quoted_word(step.id) +
-                      " cannot be driven: it becomes a file's name, so letters and digits of ASCII, "
-                      "`.`, `_` and `-`, beginning with a letter or digit");
+      return fail(
+          Errc::usage,
+          "the id " + quoted_word(step.id) +
+              " cannot be driven: it becomes a file's name, so letters and digits of ASCII, "
+              "`.`, `_` and `-`, beginning with a letter or digit");
     if (json::child(arguments, "prompts") != nullptr &&
         !json::text(*json::child(arguments, "prompts"), step.id))
       return wrong("there is no prompt for the step " + quoted_word(step.id));
@@ -105,8 +108,7 @@ Result<Given> workflow_of(const Value& arguments) {
     return fail(Errc::schema, "the workflow has no steps");
   for (const Finding& finding : check_workflow(given.document->root()))
     if (finding.severity == Severity::error)
-      return fail(Errc::schema, "the workflow is not valid: " + finding.message,
-                  finding.pointer);
+      return fail(Errc::schema, "the workflow is not valid: " + finding.message, finding.pointer);
   return given;
 }
 
@@ -118,6 +120,9 @@ std::vector<Update> pinned(const Places& places, const Value& arguments, const G
     if (prompts != nullptr)
       updates.emplace_back(Create{places.prompt(step.id),
                                   std::string(json::text(*prompts, step.id).value_or("")), why});
+  // Agents write into these folders and do not make them.
+  for (const std::string& folder : {places.artifacts(), places.reports(), places.manual_inputs()})
+    updates.emplace_back(Create{folder + "/.keep", "", "agents and people write here"});
   return updates;
 }
 
@@ -141,8 +146,7 @@ Result<std::vector<Update>> begin(const View& view, const Value& arguments, cons
   const std::string now = stamp(view.wall);
   const Json state = Json::object(
       {{"run_id", view.flow.name},
-       {"workflow_name",
-        json::text(given.document->root(), "name").value_or("unnamed")},
+       {"workflow_name", json::text(given.document->root(), "name").value_or("unnamed")},
        {"repo_dir", places.repository()},
        {"reports_dir", places.absolute(places.reports())},
        {"manual_inputs_dir", places.absolute(places.manual_inputs())},
@@ -164,8 +168,8 @@ Result<void> reset_from(Scene& scene, const std::string& id) {
   if (first == nullptr) {
     const auto ids = scene.workflow->ids();
     const std::string near = near_word(id, ids);
-    return wrong("the workflow has no step " + quoted_word(id) + "; it has " +
-                 any_of_words(ids) + (near.empty() ? "" : "; did you mean " + near + "?"));
+    return wrong("the workflow has no step " + quoted_word(id) + "; it has " + any_of_words(ids) +
+                 (near.empty() ? "" : "; did you mean " + near + "?"));
   }
   for (const Run& run : scene.view.runs)
     if (run.live())

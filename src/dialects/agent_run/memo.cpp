@@ -14,9 +14,12 @@ Memo memo_of(const Json& json) {
     };
     StepMemo& step =
         memo.steps[std::string(member.name.GetString(), member.name.GetStringLength())];
-    step = StepMemo{text("run"), text("label"),
-                    json::integer(member.value, "failed_ms").value_or(0), text("gate"),
-                    json::integer(member.value, "gate_ms").value_or(0), text("reason")};
+    step = StepMemo{text("run"),
+                    text("label"),
+                    json::integer(member.value, "failed_ms").value_or(0),
+                    text("gate"),
+                    json::integer(member.value, "gate_ms").value_or(0),
+                    text("reason")};
   }
   return memo;
 }

@@ -29,11 +29,11 @@ Reply heard(Scene& scene, const Request& request, Decision& decision) {
   if (!id.empty() && step == nullptr)
     return refused("the workflow has no step " + quoted_word(id));
   if (step == nullptr || scene.record(id).status != Status::waiting_on_human)
-    return refused(ids.empty() ? "no step of the run waits for a person"
-                               : (id.empty() ? std::string("which step?")
-                                             : "the step " + quoted_word(id) +
-                                                   " does not wait for a person") +
-                                     " Waiting: " + join(ids, ", "));
+    return refused(
+        ids.empty() ? "no step of the run waits for a person"
+                    : (id.empty() ? std::string("which step?")
+                                  : "the step " + quoted_word(id) + " does not wait for a person") +
+                          " Waiting: " + join(ids, ", "));
   if (request.verb == "answer")
     return refused("the step " + quoted_word(id) +
                    " needs a decision: `baton approve` or `baton reject`");
@@ -44,9 +44,8 @@ Reply heard(Scene& scene, const Request& request, Decision& decision) {
     said.set("comments", Json(comment));
   said.set("by", Json(request.by));
   said.set("at", Json(stamp(scene.view.wall)));
-  decision.updates.emplace_back(
-      Create{scene.places.archived_input(id, scene.memo.steps[id].label), said.pretty(),
-             "a person has decided"});
+  decision.updates.emplace_back(Create{scene.places.archived_input(id, scene.memo.steps[id].label),
+                                       said.pretty(), "a person has decided"});
   settle(scene, *step, Verdict{approved, comment}, decision);
   return Reply{request.id, true, id + (approved ? " is approved" : " is rejected")};
 }

@@ -72,8 +72,7 @@ std::string_view code_of(const Run& run) {
     return "timeout";
   if (run.reason == "exec_failed" || run.reason.starts_with("before"))
     return "launch_failed";
-  return run.signal != 0 || run.outcome == Outcome::unknown ||
-                 run.outcome == Outcome::interrupted
+  return run.signal != 0 || run.outcome == Outcome::unknown || run.outcome == Outcome::interrupted
              ? "killed"
              : "no_report";
 }
@@ -114,12 +113,11 @@ void fail_for_good(Scene& scene, const Step& step, std::string_view code, const 
 /// both can be seen in the file. A crash in between changes nothing: the memo knows.
 void fail_gate(Scene& scene, const Step& step, const std::string& why, Decision& decision) {
   if (!may_go_back(scene, step.id)) {
-    fail_for_good(scene, step, "gate_limit",
-                  "Gate failure: " + why + " (after " +
-                      std::to_string(scene.record(step.id).iterations) +
-                      " loop-backs; max_iterations is " +
-                      std::to_string(scene.settings.max_iterations) + ")",
-                  decision);
+    fail_for_good(
+        scene, step, "gate_limit",
+        "Gate failure: " + why + " (after " + std::to_string(scene.record(step.id).iterations) +
+            " loop-backs; max_iterations is " + std::to_string(scene.settings.max_iterations) + ")",
+        decision);
     return;
   }
   StepRecord& record = scene.record(step.id);
@@ -164,8 +162,7 @@ bool next_item(Scene& scene, const Step& step) {
   StepRecord& record = scene.record(step.id);
   ++record.loop_index;
   const std::int64_t count = static_cast<std::int64_t>(record.loop_items->Size());
-  const std::int64_t most =
-      json::integer(*loop_of(step), "max_iterations").value_or(count);
+  const std::int64_t most = json::integer(*loop_of(step), "max_iterations").value_or(count);
   if (record.loop_index < std::min(count, most)) {
     again(record);
     record.attempts = 0;
@@ -305,7 +302,8 @@ void hear(Scene& scene, const Step& step, Decision& decision) {
   const Value& root = file->document->root();
   bool approved = json::boolean(root, "approved").value_or(false);
   for (const DecisionRow& row : kStatusDecision)
-    approved = approved || (row.approved && upper(json::text(root, "status").value_or("")) == row.word);
+    approved =
+        approved || (row.approved && upper(json::text(root, "status").value_or("")) == row.word);
   for (const DecisionRow& row : kDecision)
     approved =
         approved || (row.approved && upper(json::text(root, "decision").value_or("")) == row.word);
@@ -340,8 +338,7 @@ void look_at(Scene& scene, const Step& step, Decision& decision) {
   // A start of before a loop-back is on its way out and not the step's any more.
   const bool wanted = live != nullptr && live->id != memo.run &&
                       (record.status == Status::pending || record.status == Status::running) &&
-                      live->state == RunState::started &&
-                      scene.view.stages.contains(step.id) &&
+                      live->state == RunState::started && scene.view.stages.contains(step.id) &&
                       live->key.generation == scene.view.stages.at(step.id).generation;
   if (wanted)
     begin(scene, step.id, *live);

@@ -44,10 +44,13 @@ bool said(std::string_view name, const Json& value) {
   return name != "loop_completed" || json::boolean(*value).value_or(false);
 }
 
-constexpr std::array kFixed = {std::string_view("run_id"), std::string_view("workflow_name"),
-                               std::string_view("repo_dir"), std::string_view("reports_dir"),
+constexpr std::array kFixed = {std::string_view("run_id"),
+                               std::string_view("workflow_name"),
+                               std::string_view("repo_dir"),
+                               std::string_view("reports_dir"),
                                std::string_view("manual_inputs_dir"),
-                               std::string_view("created_at"), std::string_view("options"),
+                               std::string_view("created_at"),
+                               std::string_view("options"),
                                std::string_view("status")};
 
 }  // namespace

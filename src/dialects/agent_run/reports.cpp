@@ -75,8 +75,7 @@ bool texts(const Value* list) {
 }
 
 /// The schema is asked when the text stands in its file; what would be refused there ends here.
-std::string fault_of(const Value& root, const Step& step,
-                     const std::string& run) {
+std::string fault_of(const Value& root, const Step& step, const std::string& run) {
   if (!root.IsObject())
     return "it is not an object";
   for (const char* const name :
@@ -120,14 +119,13 @@ Testimony printed(const Scene& scene, const Step& step, const std::string& block
     told.why = "the report that the agent printed cannot be read: " + parsed.error().message;
     return told;
   }
-  if (const std::string fault = fault_of(**parsed, step, scene.view.flow.name);
-      !fault.empty()) {
+  if (const std::string fault = fault_of(**parsed, step, scene.view.flow.name); !fault.empty()) {
     told.why = "the report that the agent printed is wrong: " + fault;
     return told;
   }
   told.kind = Testimony::Kind::written;
-  told.file = Create{scene.places.report(step.id), parsed->pretty(),
-                     "the agent printed its report"};
+  told.file =
+      Create{scene.places.report(step.id), parsed->pretty(), "the agent printed its report"};
   return told;
 }
 
@@ -172,8 +170,7 @@ std::string last_lines(const Report& report) {
 Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
   Testimony told;
   const std::string path = scene.places.report(step.id);
-  if (const auto rejected = scene.view.rejected.find(path);
-      rejected != scene.view.rejected.end()) {
+  if (const auto rejected = scene.view.rejected.find(path); rejected != scene.view.rejected.end()) {
     told.kind = Testimony::Kind::invalid;
     told.why = "the report is not valid: " + rejection(rejected->second);
     return told;

@@ -16,8 +16,8 @@ struct Report {
   Json artifacts = Json::array();  ///< below the repository where they lie in it
   Json metrics = Json::object();
   Json logs = Json::array();
-  Json memory_updates;                 ///< null: none
-  std::vector<std::string> astray;     ///< artifacts that are not below the repository
+  Json memory_updates;              ///< null: none
+  std::vector<std::string> astray;  ///< artifacts that are not below the repository
 };
 /// Of a document that its schema accepts.
 Report report_of(const Scene& scene, const Value& root);

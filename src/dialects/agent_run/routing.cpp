@@ -28,9 +28,10 @@ void no_items(Scene& scene, const Step& step, const std::vector<std::string>& tr
   record.attempts = scene.max_attempts(step);
   record.started_at = stamp(scene.view.wall);
   fail_attempt(scene, step, "launch_failed",
-               tried.empty() ? "there is no file with the items of the loop: the step it takes them "
-                               "from has no artifact below the repository"
-                             : "no list of items in " + join(tried, " nor in "),
+               tried.empty()
+                   ? "there is no file with the items of the loop: the step it takes them "
+                     "from has no artifact below the repository"
+                   : "no list of items in " + join(tried, " nor in "),
                decision);
 }
 
@@ -142,8 +143,7 @@ void route_step(Scene& scene, const Step& step, const std::vector<std::string>& 
                 Decision& decision) {
   const StepRecord& record = scene.record(step.id);
   const Run* const run = scene.find(scene.memo.steps[step.id].run);
-  if (record.status == Status::running && run != nullptr &&
-      run->outcome == Outcome::interrupted) {
+  if (record.status == Status::running && run != nullptr && run->outcome == Outcome::interrupted) {
     want(scene, step, decision);
     return;
   }

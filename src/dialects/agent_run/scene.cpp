@@ -15,8 +15,7 @@ void read_options(const Value& root, Settings& settings) {
   settings.max_attempts = json::integer(*options, "max_attempts").value_or(settings.max_attempts);
   settings.max_iterations =
       json::integer(*options, "max_iterations").value_or(settings.max_iterations);
-  settings.pause_for_human_input =
-      json::boolean(*options, "pause_for_human_input").value_or(false);
+  settings.pause_for_human_input = json::boolean(*options, "pause_for_human_input").value_or(false);
   settings.workflow_path = json::text(*options, "workflow_path").value_or("");
   if (const Value* const set = json::child(*options, "set"); set != nullptr && set->IsObject())
     for (const auto& member : set->GetObject())
@@ -55,10 +54,9 @@ const Run* Scene::live(std::string_view id) const {
 }
 
 const Run* Scene::find(const RunId& id) const {
-  const auto found =
-      id.empty() ? view.runs.end()
-                 : std::find_if(view.runs.begin(), view.runs.end(),
-                                [&](const Run& each) { return each.id == id; });
+  const auto found = id.empty() ? view.runs.end()
+                                : std::find_if(view.runs.begin(), view.runs.end(),
+                                               [&](const Run& each) { return each.id == id; });
   return found == view.runs.end() ? nullptr : &*found;
 }
 
@@ -66,8 +64,7 @@ std::string Scene::trouble() const {
   if (!state->present)
     return places.state() + " is gone";
   if (!state->rejected.empty())
-    return places.state() +
-           " was changed by somebody and is not valid any more; `baton validate " +
+    return places.state() + " was changed by somebody and is not valid any more; `baton validate " +
            places.state() + "` says why. Put it right, and the run goes on";
   if (!workflow)
     return places.workflow() + " is missing: the run's own copy of its workflow";
@@ -109,8 +106,7 @@ std::vector<std::string> gates(const Step& step) {
     return listed(list);
   std::vector<std::string> all;
   for (const Value& gate : list->GetArray())
-    all.push_back(gate.IsObject() ? folded_gate(gate)
-                                  : std::string(json::text(gate).value_or("")));
+    all.push_back(gate.IsObject() ? folded_gate(gate) : std::string(json::text(gate).value_or("")));
   return all;
 }
 
@@ -131,8 +127,7 @@ bool gate_open(const Scene& scene, const std::string& gate) {
     return false;
   const std::string key = gate.substr(0, colon);
   const std::string value = gate.substr(colon + 2);
-  return json::text(open, key) == value ||
-         (value == "passed" && json::boolean(open, key) == true);
+  return json::text(open, key) == value || (value == "passed" && json::boolean(open, key) == true);
 }
 
 const Value* loop_of(const Step& step) {

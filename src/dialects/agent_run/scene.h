@@ -34,7 +34,7 @@ struct Scene {
   Places places;
   Memo memo;
   Settings settings;
-  const Accepted* state = nullptr;  ///< run_state.json
+  const Accepted* state = nullptr;   ///< run_state.json
   std::optional<Workflow> workflow;  ///< as pinned at the start; none for somebody else's run
   RunRecord run;
 
