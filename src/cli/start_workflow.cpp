@@ -216,6 +216,12 @@ Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
   request.arguments.set("workflow", file->document->text());
   request.arguments.set("workflow_path", file->path);
   request.arguments.set("prompts", *prompts);
+  // A request is one file of a bounded size.
+  constexpr std::size_t kMost = 900'000;
+  if (const std::size_t size = request.arguments.dump().size(); size > kMost)
+    return fail(Errc::usage, "workflow and prompts together have " + std::to_string(size) +
+                                 " bytes, and " + std::to_string(kMost) +
+                                 " can be handed over; let prompts name files to be read");
   return {};
 }
 

@@ -112,17 +112,22 @@ Result<Given> workflow_of(const Value& arguments) {
   return given;
 }
 
-std::vector<Update> pinned(const Places& places, const Value& arguments, const Given& given) {
-  const std::string why = "the run keeps the workflow it is started with";
-  std::vector<Update> updates = {Create{places.workflow(), given.document->text(), why}};
-  const Value* const prompts = json::child(arguments, "prompts");
-  for (const Step& step : given.workflow->steps())
-    if (prompts != nullptr)
-      updates.emplace_back(Create{places.prompt(step.id),
-                                  std::string(json::text(*prompts, step.id).value_or("")), why});
-  // Agents write into these folders and do not make them.
-  for (const std::string& folder : {places.artifacts(), places.reports(), places.manual_inputs()})
-    updates.emplace_back(Create{folder + "/.keep", "", "agents and people write here"});
+/// The run's own copies. One that lies there from before is used or replaced.
+std::vector<Update> pinned(const View& view, const Value& arguments, const Given& given) {
+  const Places places(view);
+  std::vector<Update> updates;
+  const auto put = [&](const std::string& path, const std::string& text) {
+    const std::string why = "the run keeps the workflow it is started with";
+    const auto there = view.docs.find(path);
+    if (there == view.docs.end())
+      updates.emplace_back(Create{path, text, why});
+    else if (there->second.document->text() != text)
+      updates.emplace_back(Replace{path, there->second.document->digest(), text, why});
+  };
+  put(places.workflow(), given.document->text());
+  if (const Value* const prompts = json::child(arguments, "prompts"); prompts != nullptr)
+    for (const Step& step : given.workflow->steps())
+      put(places.prompt(step.id), std::string(json::text(*prompts, step.id).value_or("")));
   return updates;
 }
 
@@ -155,7 +160,10 @@ Result<std::vector<Update>> begin(const View& view, const Value& arguments, cons
        {"status", word(RunStatus::running)},
        {"options", *settings},
        {"steps", steps}});
-  std::vector<Update> updates = pinned(places, arguments, given);
+  std::vector<Update> updates = pinned(view, arguments, given);
+  // Agents write into these folders and do not make them.
+  for (const std::string& folder : {places.artifacts(), places.reports(), places.manual_inputs()})
+    updates.emplace_back(Create{folder + "/.keep", "", "agents and people write here"});
   // Last, for it is what brings the run to life.
   updates.emplace_back(Create{places.state(), state.pretty(), "the run was asked for"});
   return updates;
@@ -196,7 +204,7 @@ Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Gi
                    " belongs to another program; to take it over, name its workflow: `baton start "
                    "WORKFLOW.yaml --run-id " +
                    printable(view.flow.name, 80) + "`");
-    updates = pinned(scene.places, arguments, given);
+    updates = pinned(view, arguments, given);
     for (const Step& step : given.workflow->steps())
       scene.run.steps.try_emplace(step.id);
     scene.workflow = given.workflow;
