@@ -11,9 +11,9 @@ began=$(now)
 gate=false
 cd "$REPO_DIR"
 case $STEP_ID in
-  plan) made=PLAN.md said='planned one page' && echo 'one page' >PLAN.md ;;
-  write) made=page.txt said="wrote the page${LOOP_BACK_REASON:+ anew}" && echo "draft: ${LOOP_BACK_REASON:-none}" >page.txt ;;
-  review)
+  "plan") made=PLAN.md said='planned one page' && echo 'one page' >PLAN.md ;;
+  "write") made=page.txt said="wrote the page${LOOP_BACK_REASON:+ anew}" && echo "draft: ${LOOP_BACK_REASON:-none}" >page.txt ;;
+  "review")
     made=review.txt said='the page is fine'
     if grep -q 'draft: none' page.txt; then
       gate=true said='the page says nothing yet'
