@@ -42,12 +42,11 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
 
 /// A person's decisions that came by command.
 void answer(agent_run::Scene& scene, Decision& decision) {
-  using namespace agent_run;
   for (const Request& request : scene.view.requests) {
     if (request.flow != scene.view.flow ||
         std::find(kVerbs.begin(), kVerbs.end(), request.verb) == kVerbs.end())
       continue;
-    decision.replies.push_back(heard(scene, request, decision));
+    decision.replies.push_back(agent_run::heard(scene, request, decision));
   }
 }
 
