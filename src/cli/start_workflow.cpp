@@ -197,11 +197,13 @@ Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
     if (!words.run_id.empty())
       return fail(Errc::usage, "--run-id goes with a workflow file; `" + printable(name, 80) +
                                    "` is taken for a run");
-    auto flow = seen.flow(name);
-    if (!flow)
-      return pass_on(flow);
-    request.flow = *std::move(flow);
-    return {};
+    for (const FlowId& flow : seen.flows())
+      if (flow.dialect == kDialect && (flow.name == name || text(flow) == name)) {
+        request.flow = flow;
+        return {};
+      }
+    return fail(Errc::usage, "there is no run " + printable(name, 80) +
+                                 "; `baton status` lists them, and a workflow file begins one");
   }
   auto file = read_workflow(name, context, seen.catalog());
   if (!file)
