@@ -311,8 +311,13 @@ class Runner {
     for (const auto& [flow, book] : world_.engine->books())
       if (book.failed)
         books.emplace_back(flow.name);
+    // As `--once` counts them: what the plan says, and what the flows say of themselves.
+    std::set<FlowId> failed = world_.engine->plan().failed;
+    for (const auto& [flow, book] : world_.engine->books())
+      if (book.decision.failed)
+        failed.insert(flow);
     std::vector<Json> plan;
-    for (const FlowId& flow : world_.engine->plan().failed)
+    for (const FlowId& flow : failed)
       plan.emplace_back(flow.name);
     if (want == books && want == plan)
       return std::nullopt;

@@ -7,6 +7,7 @@ namespace baton {
 namespace {
 
 constexpr int kMaxRounds = 8;
+constexpr std::string_view kRead = "read";
 
 template <class... Ts>
 struct Overload : Ts... {
@@ -79,8 +80,10 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
   if (!opened)
     return pass_on(opened);
   FlowState docs = std::move(*opened);
-  const View view{book.id,  docs,           book.stages,  book.runs, book.memo,
-                  requests, entry->options, environment_, draft.now, draft.wall};
+  View view{book.id,  docs,           book.stages,  book.runs, book.memo,
+            requests, entry->options, environment_, draft.now, draft.wall};
+  for (const auto& [path, row] : book.rejected)
+    view.rejected.emplace(path, row.findings);
   const std::string trouble = settle(view, *entry, book, docs, draft);
   const std::optional<Hold> before = book.held;
   hold(book, *entry, draft.now);
@@ -90,6 +93,7 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
       draft.event("held", book.id, trouble);
   }
   forget_old_runs(book, draft.now);
+  std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
   library_.keep(flow, std::move(docs));
   return {};
 }
@@ -126,6 +130,23 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
   return Reply{request.id, true, done};
 }
 
+void Deliberation::read_more(const View& view, const Dialect& dialect, FlowState& docs) {
+  if (dialect.reads == nullptr)
+    return;
+  for (const std::string& path : dialect.reads(view)) {
+    if (docs.contains(path))
+      continue;
+    auto bytes = disk_.read(path, limits_.max_bytes);
+    if (!bytes)
+      continue;
+    const bool yaml = path.ends_with(".yaml") || path.ends_with(".yml");
+    auto document =
+        load_document(std::move(bytes->bytes), yaml ? Format::yaml : Format::json, limits_);
+    if (document)
+      docs[path] = Accepted{std::move(*document), Word(kRead), {}, 0, {}, true, {}};
+  }
+}
+
 /// Asks the dialect, applies what it writes, and asks again until it writes nothing more. What went
 /// wrong with its writes; empty when all is well.
 std::string Deliberation::settle(const View& view, const Catalog::Entry& entry, FlowBook& book,
@@ -137,6 +158,7 @@ std::string Deliberation::settle(const View& view, const Catalog::Entry& entry, 
     check(book, entry, docs, draft);
     if (dialect.stages != nullptr)
       advance(book, dialect.stages(view), draft);
+    read_more(view, dialect, docs);
     book.decision = dialect.decide(view);
     draft.memo(book, book.decision.memo);
     say_once(book, said, draft);

@@ -6,6 +6,7 @@
 #include "app/judge.h"
 #include "app/library.h"
 #include "core/dialect.h"
+#include "core/ports.h"
 
 namespace baton {
 
@@ -13,9 +14,10 @@ namespace baton {
 /// decision, its updates applied in memory and everything asked again, at most eight times.
 class Deliberation {
  public:
-  Deliberation(Library& library, Schemas& schemas, const Catalog& catalog,
+  Deliberation(Disk& disk, Library& library, Schemas& schemas, const Catalog& catalog,
                const Environment& environment, LoadLimits limits)
-      : library_(library),
+      : disk_(disk),
+        library_(library),
         schemas_(schemas),
         catalog_(catalog),
         environment_(environment),
@@ -36,6 +38,7 @@ class Deliberation {
                      Draft& draft);
   std::string apply_all(FlowBook& book, FlowState& docs, const std::vector<Update>& updates,
                         Draft& draft);
+  void read_more(const View& view, const Dialect& dialect, FlowState& docs);
   /// Errc::changed when an update assumes something else than what is accepted; Errc::schema when
   /// it would make the document invalid.
   Result<void> apply(FlowBook& book, FlowState& docs, const Update& update, Draft& draft);
@@ -48,6 +51,7 @@ class Deliberation {
   Result<void> move(FlowBook& book, FlowState& docs, const Move& update, Draft& draft);
   static void hold(FlowBook& book, const Catalog::Entry& entry, Time now);
 
+  Disk& disk_;
   Library& library_;
   Schemas& schemas_;
   const Catalog& catalog_;

@@ -163,6 +163,7 @@ void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& d
   if (known->rejected.contains(path)) {
     draft.touch(match.flow).rejected.erase(path);
     draft.commit.no_longer_rejected.push_back(path);
+    draft.decide.insert(match.flow);
   }
   const auto row = known->accepted.find(path);
   if (row == known->accepted.end() || !row->second.present)
@@ -181,6 +182,7 @@ void Intake::same(const Catalog::Match& match, const std::string& path, Draft& d
   if (known.rejected.contains(path)) {
     draft.touch(match.flow).rejected.erase(path);
     draft.commit.no_longer_rejected.push_back(path);
+    draft.decide.insert(match.flow);
     draft.event("accepted", match.flow, path + " is again as it was accepted last");
   }
   if (known.accepted.at(path).present)

@@ -10,11 +10,13 @@ Works::Works(const Ports& ports, Setup given)
       schemas(setup.schemas),
       library(ports.journal, setup.load, setup.rehearsal),
       intake({ports.disk, library, schemas}, catalog, setup.environment, setup.load),
-      deliberation(library, schemas, catalog, setup.environment, setup.load),
+      deliberation(ports.disk, library, schemas, catalog, setup.environment, setup.load),
       planning(setup, catalog, library) {
   setup.environment.retry = setup.retry;
-  for (const auto& [role, spec] : setup.agents)
+  for (const auto& [role, spec] : setup.agents) {
     setup.environment.role_retry[role] = spec.retry;
+    setup.environment.role_limits[role] = spec.limits;
+  }
 }
 
 Result<std::unique_ptr<Works>> Works::make(const Ports& ports, Setup setup) {

@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kCoordination = "coordination";
+constexpr std::string_view kWorkflows = "agent_run";
 
 constexpr std::string_view kHead =
     R"(# baton: which agents there are, which state files they write, what is started when.
@@ -81,6 +82,20 @@ agents:
     command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
 )";
 
+constexpr std::string_view kWorkflowAgents = R"(
+# Role -> how to start it. The roles are those that the steps of your workflows name (`agent:`). A program
+# and its arguments, never a shell; a program with a `/` is relative to this file. ${step_id}, ${prompt},
+# ${report} and others are filled in; the prompt file's text comes on stdin.
+agents:
+  architect:
+    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
+  developer:
+    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
+    timeout: 45m
+  reviewer:
+    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
+)";
+
 constexpr std::string_view kCoordinationRules = R"(
 # The groups of coordination/group_status.json: each is handed on as its status says.
 rules:
@@ -118,7 +133,9 @@ std::vector<std::string> choices() {
 std::string configuration(const std::vector<std::string>& wanted) {
   const bool coordination = has(wanted, kCoordination);
   std::string text(kHead);
-  text += coordination ? kCoordinationAgents : kAgentsExample;
+  text += coordination              ? kCoordinationAgents
+          : has(wanted, kWorkflows) ? kWorkflowAgents
+                                    : kAgentsExample;
   text += kLimits;
   std::string listed;
   for (const std::string& name : wanted)
@@ -153,6 +170,16 @@ std::vector<Planned> template_files() {
     replace(text, "2025-01-01T00:00:00Z", now);
     files.push_back({std::string(file.path), std::move(text)});
   }
+  return files;
+}
+
+/// A workflow to begin with, and its prompts.
+std::vector<Planned> workflow_files() {
+  constexpr std::string_view kFolder = "examples/agent_run/";
+  std::vector<Planned> files;
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.path.starts_with(kFolder))
+      files.push_back({std::string(file.path.substr(kFolder.size())), std::string(file.bytes)});
   return files;
 }
 
@@ -203,6 +230,11 @@ ExitCode init_command(Words words) {
   std::vector<Planned> files = {{"baton.yaml", configuration(wanted)}};
   if (has(wanted, kCoordination)) {
     auto more = template_files();
+    files.insert(files.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+  }
+  if (has(wanted, kWorkflows)) {
+    auto more = workflow_files();
     files.insert(files.end(), std::make_move_iterator(more.begin()),
                  std::make_move_iterator(more.end()));
   }

@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
+#include "cli/start_workflow.h"
 #include "cli/submit.h"
 #include "io/disk.h"
 
@@ -161,10 +162,24 @@ Result<Json> settings(const std::vector<std::string>& words) {
 struct Given {
   Places places;
   Sought sought;
+  WorkflowWords workflow;
   std::string requirements;
   std::vector<std::string> set;
   bool no_wait = false;
 };
+
+/// A workflow run belongs to the root of the command; `--root` names another.
+ExitCode start_workflow(const Given& given, const Context& context, Request& request) {
+  const auto seen = Rehearsal::of_root(context);
+  if (!seen)
+    return complain(seen.error());
+  if (auto added = add_workflow(given.sought.name, given.workflow, context, **seen, request);
+      !added)
+    return complain(added.error());
+  if (request.arguments->HasMember("workflow"))
+    print("run " + request.flow.name + "\n");
+  return submit(context, request, !given.no_wait);
+}
 
 ExitCode start(const Given& given) {
   Request request;
@@ -186,6 +201,8 @@ ExitCode start(const Given& given) {
   const auto context = Context::open(given.places);
   if (!context)
     return complain(context.error());
+  if (names_workflow(given.sought.name) || given.workflow.any())
+    return start_workflow(given, *context, request);
   const auto roots = rehearse(*context);
   if (!roots)
     return complain(roots.error());
@@ -218,14 +235,28 @@ ExitCode start_command(Words words) {
       "start",
       "Begins a flow: writes the files it lives by, unless they are there. Asking again\n"
       "changes nothing. Without a daemon it is recorded for the next one.\n\n"
-      "  baton start coordination --requirements @wishes.md",
+      "  baton start coordination --requirements @wishes.md\n"
+      "  baton start workflow.yaml --pause-for-human-input",
       kSubmitExits);
   options.word("NAME", given.sought.name,
-               "A flow (dialect/name, or a unique name), or a dialect that has only one");
+               "A flow (dialect/name, or a unique name), a dialect that has only one, or a "
+               "workflow file (.yaml)");
   options.value("--requirements", given.requirements, "TEXT|@FILE",
                 "What is wanted; with an @ the file that says it");
   options.values("--set", given.set, "NAME=JSON", "Something else the dialect lets be set");
   options.value("--dialect", given.sought.dialect, "NAME", "Only flows of this dialect");
+  WorkflowWords& run = given.workflow;
+  options.value("--repo", run.repo, "DIR",
+                "Workflows: the repository; it has to be the one this root serves");
+  options.value("--run-id", run.run_id, "ID", "Workflows: the run's name, else a random one");
+  options.value("--start-at-step", run.start_at_step, "STEP",
+                "Workflows: this step of a run and all behind it begin anew; without --run-id, "
+                "the newest run");
+  options.value("--max-attempts", run.max_attempts, "N",
+                "Workflows: starts of a step within one iteration (2)");
+  options.value("--max-iterations", run.max_iterations, "N", "Workflows: loop-backs (4)");
+  options.flag("--pause-for-human-input", run.pause_for_human_input,
+               "Workflows: steps with human_in_the_loop wait for a person");
   options.flag("--no-wait", given.no_wait, "Do not wait for the daemon's answer");
   options.places(given.places);
   if (const auto over = options.parse(words))

@@ -71,6 +71,7 @@ struct Environment {
   std::string executable;            ///< absolute path of baton itself
   RetryLimits retry;                 ///< of roles that have none of their own
   std::map<Role, RetryLimits> role_retry;
+  std::map<Role, RunLimits> role_limits;
 };
 
 /// Everything a dialect may look at. Views do not outlive the call.
@@ -85,6 +86,9 @@ struct View {
   const Environment& env;
   Time now;   ///< never jumps; for deciding
   Time wall;  ///< for time stamps in files
+  /// By path: the findings (a JSON array) of a version that stands in a file of the flow and was
+  /// rejected, also where nothing was ever accepted. Filled in for deciding.
+  std::map<std::string, std::string> rejected = {};
 };
 
 enum class Scope { document, flow };
@@ -132,7 +136,9 @@ struct Dialect {
   std::span<const std::string_view> verbs = {};
   /// The kinds of files, from the dialect's options in `baton.yaml`. Null options: the defaults.
   std::vector<FileKind> (*files)(const Json& options) = nullptr;
-  /// Further paths the flow depends on, relative to the root.
+  /// Further files to be looked at before each deciding, relative to the root. What is there and
+  /// parses (`.yaml` and `.yml` as YAML, else JSON) stands in the documents as of the kind `read`;
+  /// nothing of it is kept or watched.
   std::vector<std::string> (*reads)(const View&) = nullptr;
   Stages (*stages)(const View&) = nullptr;
   Decision (*decide)(const View&) = nullptr;

@@ -1,11 +1,24 @@
 #include "dialects/agent_run/agent_run.h"
 
+#include <algorithm>
+#include <array>
+
+#include "dialects/agent_run/admit.h"
+#include "dialects/agent_run/brief.h"
 #include "dialects/agent_run/check.h"
+#include "dialects/agent_run/create.h"
 #include "dialects/agent_run/files.h"
+#include "dialects/agent_run/people.h"
+#include "dialects/agent_run/progress.h"
+#include "dialects/agent_run/routing.h"
+#include "dialects/agent_run/scene.h"
 #include "dialects/kinds.h"
 
 namespace baton {
 namespace {
+
+constexpr std::array kVerbs = {std::string_view("approve"), std::string_view("reject"),
+                               std::string_view("answer")};
 
 Findings check_one(const std::string& path, const Accepted& accepted, const Json& options) {
   const Value& root = accepted.document->root();
@@ -27,9 +40,91 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
   return check_each(docs, options, scope, check_one);
 }
 
-/// Every run counts as somebody else's for now.
+/// A person's decisions that came by command.
+void answer(agent_run::Scene& scene, Decision& decision) {
+  for (const Request& request : scene.view.requests) {
+    if (request.flow != scene.view.flow ||
+        std::find(kVerbs.begin(), kVerbs.end(), request.verb) == kVerbs.end())
+      continue;
+    decision.replies.push_back(agent_run::heard(scene, request, decision));
+  }
+}
+
+/// A run of another program: looked at, and nothing is done.
+Decision observe(const agent_run::Scene& scene) {
+  Decision decision;
+  decision.control = Control::idle;
+  decision.memo = scene.view.memo;
+  for (const Request& request : scene.view.requests)
+    if (request.flow == scene.view.flow &&
+        std::find(kVerbs.begin(), kVerbs.end(), request.verb) != kVerbs.end())
+      decision.replies.push_back(
+          Reply{request.id, false, "the run belongs to another program, which asks for itself"});
+  if (scene.state == nullptr)
+    return decision;
+  const auto status = json::text(scene.state->document->root(), "status");
+  decision.declared = status ? Word(*status) : agent_run::summary(scene.run);
+  return decision;
+}
+
+/// The file the workflow was read from has another text by now.
+void compare_workflow(const agent_run::Scene& scene, Decision& decision) {
+  const auto path = agent_run::workflow_source(scene);
+  const Accepted* const now = path ? scene.document(*path) : nullptr;
+  const Accepted* const pinned = scene.document(scene.places.workflow());
+  if (now != nullptr && pinned != nullptr && now->document->text() != pinned->document->text())
+    decision.notices.push_back(
+        Notice{"workflow_changed", "",
+               *path + " was changed; this run keeps the version it was started with (" +
+                   scene.places.workflow() + ")"});
+}
+
+Decision drive(agent_run::Scene& scene) {
+  Decision decision;
+  if (const std::string trouble = scene.trouble(); !trouble.empty()) {
+    decision.holds.push_back(Hold{"", "", "bad_state", trouble});
+    for (const Request& request : scene.view.requests)
+      if (request.flow == scene.view.flow &&
+          std::find(kVerbs.begin(), kVerbs.end(), request.verb) != kVerbs.end())
+        decision.replies.push_back(Reply{request.id, false, trouble});
+    decision.memo = agent_run::json_of(scene.memo);
+    decision.declared = agent_run::word(scene.run.status);
+    return decision;
+  }
+  const auto asked = agent_run::wanting_items(scene);
+  answer(scene, decision);
+  agent_run::progress(scene, decision);
+  agent_run::route(scene, asked, decision);
+  compare_workflow(scene, decision);
+  const Value& root = scene.state->document->root();
+  if (auto all = agent_run::edits(root, scene.run, agent_run::stamp(scene.view.wall)); !all.empty())
+    decision.updates.emplace_back(SetMembers{scene.places.state(), scene.state->document->digest(),
+                                             std::move(all), "the run has moved on"});
+  decision.memo = agent_run::json_of(scene.memo);
+  decision.declared = agent_run::word(scene.run.status);
+  if (scene.run.status == agent_run::RunStatus::completed)
+    decision.control = Control::idle;
+  return decision;
+}
+
 Decision decide(const View& view) {
-  return only_looked_at(view, "run_state");
+  agent_run::Scene scene(view);
+  if (scene.state == nullptr || !scene.memo.driven)
+    return observe(scene);
+  return drive(scene);
+}
+
+std::vector<std::string> reads(const View& view) {
+  const agent_run::Scene scene(view);
+  std::vector<std::string> paths;
+  if (scene.state == nullptr || !scene.memo.driven || !scene.workflow)
+    return paths;
+  if (const auto source = agent_run::workflow_source(scene))
+    paths.push_back(*source);
+  for (const std::string& id : agent_run::wanting_items(scene))
+    for (std::string& path : agent_run::item_places(scene, *scene.workflow->step(id)))
+      paths.push_back(std::move(path));
+  return paths;
 }
 
 }  // namespace
@@ -37,9 +132,16 @@ Decision decide(const View& view) {
 const Dialect& agent_run_dialect() {
   static const Dialect dialect = {
       .name = "agent_run",
+      .verbs = kVerbs,
       .files = agent_run::files,
+      .reads = reads,
+      .stages = agent_run::stages,
       .decide = decide,
       .check = check,
+      .admit = agent_run::admit,
+      .create = agent_run::create,
+      .brief = agent_run::brief,
+      .placeholders = agent_run::kPlaceholders,
   };
   return dialect;
 }

@@ -17,13 +17,22 @@ FileKind kind(std::string name, std::string pattern, Format format = Format::jso
 
 }  // namespace
 
+std::string runs_folder(const Json& options) {
+  std::string path(json::text(*options, "path").value_or(".agents/runs"));
+  while (path.size() > 1 && path.ends_with('/'))
+    path.pop_back();
+  return path;
+}
+
 std::vector<FileKind> files(const Json& options) {
-  const std::string path(json::text(*options, "path").value_or(".agents/runs"));
-  const std::string run = path + "/{flow}/";
+  const std::string run = runs_folder(options) + "/{flow}/";
+  FileKind prompt = kind("prompt", run + "prompts/{part}.md", Format::text);
+  prompt.schema.clear();
   return {kind("run_state", run + "run_state.json"),
           kind("report", run + "reports/{flow}__{part}.json"),
           kind("manual_input", run + "manual_inputs/{flow}__{part}.json"),
           kind("workflow", run + "workflow.yaml", Format::yaml),
+          std::move(prompt),
           kind("gate_state", run + "gate_state.json"),
           kind("loop_items", run + "loop_items/{part}.json")};
 }

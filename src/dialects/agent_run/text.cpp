@@ -83,4 +83,11 @@ bool leaves(std::string_view path) {
   return false;
 }
 
+std::string folded_gate(const Value& gate) {
+  const auto member = gate.MemberBegin();
+  const auto text = json::text(member->value);
+  return std::string(member->name.GetString()) + ": " +
+         (text ? std::string(*text) : json::dump(member->value));
+}
+
 }  // namespace baton::agent_run

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
+
 namespace baton::agent_run {
 
 /// ASCII letters turned to upper case; the words of the formats are ASCII.
@@ -17,5 +19,8 @@ bool within(std::string_view path, std::string_view folder);
 
 /// Whether a path leads out of where it is looked up: absolute, or with a `..` that climbs.
 bool leaves(std::string_view path);
+
+/// The gate that a map of one entry stands for: `ci.tests: passed` without quotes.
+std::string folded_gate(const Value& gate);
 
 }  // namespace baton::agent_run

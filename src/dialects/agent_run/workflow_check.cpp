@@ -109,15 +109,8 @@ class WorkflowCheck {
         findings_.warning(
             "S8", item_pointer(pointer, i),
             "a gate without quotes is a map; it is taken for the gate " +
-                quoted_word(folded((*gates)[i])),
-            {.found = json::dump((*gates)[i]), .expected = quoted_word(folded((*gates)[i]))});
-  }
-
-  static std::string folded(const Value& gate) {
-    const auto member = gate.MemberBegin();
-    const auto text = json::text(member->value);
-    return std::string(member->name.GetString()) + ": " +
-           (text ? std::string(*text) : json::dump(member->value));
+                quoted_word(folded_gate((*gates)[i])),
+            {.found = json::dump((*gates)[i]), .expected = quoted_word(folded_gate((*gates)[i]))});
   }
 
   /// Programs that read YAML 1.1 take `no` for false and "no" for true.

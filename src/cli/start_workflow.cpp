@@ -1,0 +1,230 @@
+#include "cli/start_workflow.h"
+
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "app/config.h"
+#include "app/judge.h"
+#include "base/text.h"
+#include "cli/kind_choice.h"
+#include "cli/output.h"
+#include "io/disk.h"
+#include "io/fd.h"
+#include "io/place.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxText = 1U << 20U;
+constexpr std::string_view kDialect = "agent_run";
+constexpr std::string_view kUsual = ".agents/runs";
+
+struct File {
+  std::string path;  ///< absolute, without links
+  std::shared_ptr<const Document> document;
+};
+
+/// Reads and judges a workflow. What is wrong with it is told with its place.
+Result<File> read_workflow(const std::string& name, const Context& context,
+                           const Catalog& catalog) {
+  auto path = real_path(name);
+  if (!path)
+    return pass_on(path);
+  auto text = read_file(*path, kMaxText);
+  if (!text)
+    return pass_on(text);
+  auto choice = KindChoice::named(catalog, "agent_run/workflow");
+  if (!choice)
+    return pass_on(choice);
+  Schemas schemas(schemas_below(context.folder()));
+  const Verdict verdict = judge(choice->match(name), name, *std::move(text), schemas, LoadLimits{});
+  for (const Finding& finding : verdict.findings)
+    complain((finding.severity == Severity::warning ? "warning: " : "") + describe(finding, name));
+  if (!verdict.accepted())
+    return fail(Errc::schema, "the workflow is not valid, so nothing was started", name);
+  return File{*std::move(path), verdict.document};
+}
+
+/// The first of the places a prompt is looked for in where there is one.
+Result<std::string> prompt_text(const std::string& reference, const std::string& workflow,
+                                const std::string& repository) {
+  const fs::path given(reference);
+  std::vector<fs::path> places;
+  if (given.is_absolute())
+    places.push_back(given);
+  places.push_back(fs::path(repository) / ".agents/prompts" / given.filename());
+  if (given.is_relative()) {
+    places.push_back(fs::path(workflow).parent_path() / given);
+    places.push_back(fs::path(repository) / given);
+  }
+  std::vector<std::string> tried;
+  for (const fs::path& place : places) {
+    std::error_code error;
+    if (fs::is_regular_file(place, error))
+      return read_file(place.string(), kMaxText);
+    tried.push_back(place.lexically_normal().string());
+  }
+  return fail(Errc::not_found, "the prompt is not there; looked for " + join(tried, ", "),
+              reference);
+}
+
+Result<Json> prompts_of(const File& file, const std::string& repository) {
+  Json all = Json::object();
+  const Value* const steps = json::child(file.document->root(), "steps");
+  for (const Value& step : steps->GetArray()) {
+    const std::string id(json::text(step, "id").value_or(""));
+    auto text =
+        prompt_text(std::string(json::text(step, "prompt").value_or("")), file.path, repository);
+    if (!text)
+      return pass_on(text);
+    if (bad_utf8(*text))
+      return fail(Errc::usage, "the prompt of the step " + id + " is no UTF-8 text");
+    all.set(id, *text);
+  }
+  return all;
+}
+
+/// The folder whose runs lie where the configuration has them.
+std::string repository_of(const Context& context, const Catalog::Entry& entry) {
+  std::string path(json::text(*entry.options, "path").value_or(kUsual));
+  while (path.size() > 1 && path.ends_with('/'))
+    path.pop_back();
+  if (!path.ends_with("/" + std::string(kUsual)))
+    return context.root();
+  return context.root() + "/" + path.substr(0, path.size() - kUsual.size() - 1);
+}
+
+Result<void> check_repository(const std::string& given, const std::string& repository) {
+  if (given.empty())
+    return {};
+  auto real = real_path(given);
+  if (!real)
+    return pass_on(real);
+  if (*real == repository)
+    return {};
+  return fail(Errc::usage, "this root runs workflows over " + repository + ", not over " + *real +
+                               "; name that one with --root, or its runs with `path` below "
+                               "`agent_run` in baton.yaml");
+}
+
+/// The run of a workflow that began last.
+std::optional<FlowId> newest_run(const Rehearsal& seen, std::string_view workflow) {
+  std::optional<FlowId> newest;
+  std::string begun;
+  for (const auto& [flow, book] : seen.books()) {
+    if (flow.dialect != kDialect)
+      continue;
+    for (const auto& [path, row] : book.accepted) {
+      if (row.kind != "run_state")
+        continue;
+      const auto bytes = seen.read(path);
+      const auto state = bytes ? parse_json(bytes->bytes) : Result<Json>(Json());
+      if (!state || json::text(**state, "workflow_name") != workflow)
+        continue;
+      const std::string created(json::text(**state, "created_at").value_or(""));
+      if (!newest || created > begun) {
+        newest = flow;
+        begun = created;
+      }
+    }
+  }
+  return newest;
+}
+
+Result<void> add_counts(const WorkflowWords& words, Json& arguments) {
+  for (const auto& [name, text] : {std::pair("max_attempts", &words.max_attempts),
+                                   std::pair("max_iterations", &words.max_iterations)}) {
+    if (text->empty())
+      continue;
+    int count = 0;
+    const auto read = std::from_chars(text->data(), text->data() + text->size(), count);
+    if (read.ec != std::errc() || read.ptr != text->data() + text->size() || count < 1)
+      return fail(Errc::usage,
+                  std::string(name) + " is a count from 1 on, not `" + printable(*text, 40) + "`");
+    arguments.set(name, count);
+  }
+  if (words.pause_for_human_input)
+    arguments.set("pause_for_human_input", true);
+  if (!words.start_at_step.empty())
+    arguments.set("start_at_step", words.start_at_step);
+  return {};
+}
+
+Result<FlowId> flow_of(const File& file, const WorkflowWords& words, const Rehearsal& seen) {
+  const std::string_view name = json::text(file.document->root(), "name").value_or("unnamed");
+  std::string id = words.run_id;
+  if (id.empty() && !words.start_at_step.empty()) {
+    auto newest = newest_run(seen, name);
+    if (!newest)
+      return fail(Errc::usage,
+                  "there is no run of the workflow " + printable(name, 80) + " to go on with");
+    return *newest;
+  }
+  constexpr std::size_t kBytes = 4;
+  if (id.empty())
+    id = random_hex(kBytes);
+  if (!safe_name(id))
+    return fail(Errc::usage,
+                "a run id is letters, digits, `.`, `_` and `-`, not `" + printable(id, 80) + "`");
+  return FlowId{std::string(kDialect), id};
+}
+
+}  // namespace
+
+bool names_workflow(const std::string& name) {
+  std::error_code error;
+  return (name.ends_with(".yaml") || name.ends_with(".yml")) && !fs::is_directory(name, error);
+}
+
+Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
+                          const Context& context, const Rehearsal& seen, Request& request) {
+  const Catalog::Entry* const entry = seen.catalog().entry(kDialect);
+  if (entry == nullptr)
+    return fail(Errc::usage,
+                "a workflow is started where baton.yaml lists the dialect: "
+                "`dialects: { agent_run: {} }`");
+  const std::string repository = repository_of(context, *entry);
+  if (auto fine = check_repository(words.repo, repository); !fine)
+    return fine;
+  if (auto added = add_counts(words, request.arguments); !added)
+    return added;
+  if (!names_workflow(name)) {
+    if (!words.run_id.empty())
+      return fail(Errc::usage, "--run-id goes with a workflow file; `" + printable(name, 80) +
+                                   "` is taken for a run");
+    for (const FlowId& flow : seen.flows())
+      if (flow.dialect == kDialect && (flow.name == name || text(flow) == name)) {
+        request.flow = flow;
+        return {};
+      }
+    return fail(Errc::usage, "there is no run " + printable(name, 80) +
+                                 "; `baton status` lists them, and a workflow file begins one");
+  }
+  auto file = read_workflow(name, context, seen.catalog());
+  if (!file)
+    return pass_on(file);
+  auto flow = flow_of(*file, words, seen);
+  if (!flow)
+    return pass_on(flow);
+  auto prompts = prompts_of(*file, repository);
+  if (!prompts)
+    return pass_on(prompts);
+  request.flow = *std::move(flow);
+  request.arguments.set("workflow", file->document->text());
+  request.arguments.set("workflow_path", file->path);
+  request.arguments.set("prompts", *prompts);
+  // A request is one file of a bounded size.
+  constexpr std::size_t kMost = 900'000;
+  if (const std::size_t size = request.arguments.dump().size(); size > kMost)
+    return fail(Errc::usage, "workflow and prompts together have " + std::to_string(size) +
+                                 " bytes, and " + std::to_string(kMost) +
+                                 " can be handed over; let prompts name files to be read");
+  return {};
+}
+
+}  // namespace baton

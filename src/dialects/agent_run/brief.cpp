@@ -1,0 +1,125 @@
+#include "dialects/agent_run/brief.h"
+
+#include "base/text.h"
+#include "dialects/agent_run/scene.h"
+#include "dialects/agent_run/text.h"
+
+namespace baton::agent_run {
+namespace {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+bool is_name(std::string_view text) {
+  const auto fits = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (const char c : text)
+    if (!fits(c))
+      return false;
+  return !text.empty();
+}
+
+/// A part of a variable's name: capitals, and `_` for whatever no name may hold.
+std::string name_part(std::string_view id) {
+  std::string name = upper(id);
+  for (char& c : name)
+    if (!is_name(std::string_view(&c, 1)))
+      c = '_';
+  return name;
+}
+
+std::string last_segment(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+void add_issue(const std::string& path, Variables& env) {
+  const std::string name = last_segment(path);
+  if (!name.starts_with("gh_issue_") || !name.ends_with(".md"))
+    return;
+  env.emplace_back("ISSUE_MARKDOWN_PATH", path);
+  env.emplace_back("ISSUE_MARKDOWN_DIR", path.substr(0, path.size() - name.size() - 1));
+  env.emplace_back("ISSUE_MARKDOWN_FILENAME", name);
+}
+
+void add_dependencies(const Scene& scene, const Step& step, Variables& env) {
+  for (const std::string& id : step.needs) {
+    const std::string prefix = "DEP_" + name_part(id);
+    std::vector<std::string> all;
+    for (const Value& item : scene.record(id).artifacts->GetArray()) {
+      const std::string path(json::text(item).value_or(""));
+      all.push_back(path.starts_with('/') ? path : scene.places.repository() + "/" + path);
+      env.emplace_back(prefix + "_ARTIFACT_" + std::to_string(all.size() - 1), all.back());
+      add_issue(all.back(), env);
+    }
+    env.emplace_back(prefix + "_ARTIFACTS", join(all, ","));
+  }
+}
+
+void add_item(const StepRecord& record, const Value& loop, Variables& env) {
+  const auto name = [&](std::string_view key, std::string_view otherwise) {
+    return "LOOP_" + name_part(json::text(loop, key).value_or(otherwise));
+  };
+  const auto index = static_cast<rapidjson::SizeType>(record.loop_index);
+  if (record.loop_items.is_null() || index >= record.loop_items->Size())
+    return;
+  env.emplace_back(name("index_var", "index"), std::to_string(record.loop_index));
+  env.emplace_back(name("item_var", "item"), json::dump((*record.loop_items)[index]));
+}
+
+std::string replaced(std::string text, std::string_view what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+}  // namespace
+
+Brief brief(const View& view, const Desired& desired) {
+  Brief brief;
+  const Scene scene(view);
+  const Step* const step = scene.workflow ? scene.workflow->step(desired.subject) : nullptr;
+  if (step == nullptr)
+    return brief;
+  const StepRecord& record = scene.record(step->id);
+  const std::string prompt_path = scene.places.prompt(step->id);
+  if (const Accepted* const prompt = scene.document(prompt_path))
+    brief.prompt = replaced(prompt->document->text(), "{run_id}", view.flow.name);
+  brief.state_file = scene.places.state();
+  const bool asks = scene.settings.pause_for_human_input && wants_person(*step);
+  const std::string manual =
+      asks ? scene.places.absolute(scene.places.manual_input(step->id)) : std::string();
+  const std::string attempt = std::to_string(record.attempts + 1);
+  const std::string model(json::text(*step->body, "model").value_or(""));
+  Variables& env = brief.env;
+  for (const auto& [name, value] : scene.settings.set)
+    env.emplace_back(name, value);
+  env.emplace_back("RUN_ID", view.flow.name);
+  env.emplace_back("STEP_ID", step->id);
+  env.emplace_back("AGENT_ID", desired.role);
+  env.emplace_back("REPO_DIR", scene.places.repository());
+  env.emplace_back("PROMPT_PATH", scene.places.absolute(prompt_path));
+  env.emplace_back("REPORT_PATH", scene.places.absolute(scene.places.report(step->id)));
+  env.emplace_back("MANUAL_RESULT_PATH", manual);
+  env.emplace_back("STEP_ATTEMPT", attempt);
+  env.emplace_back("ARTIFACTS_DIR", scene.places.absolute(scene.places.artifacts()));
+  if (!model.empty())
+    env.emplace_back("STEP_MODEL", model);
+  if (const auto memo = scene.memo.steps.find(step->id);
+      memo != scene.memo.steps.end() && !memo->second.reason.empty())
+    env.emplace_back("LOOP_BACK_REASON", memo->second.reason);
+  add_dependencies(scene, *step, env);
+  if (const Value* const loop = loop_of(*step))
+    add_item(record, *loop, env);
+  brief.values = {{"agent", desired.role},
+                  {"manual_input", manual},
+                  {"model", model},
+                  {"prompt", scene.places.absolute(prompt_path)},
+                  {"repo", scene.places.repository()},
+                  {"report", scene.places.absolute(scene.places.report(step->id))},
+                  {"step_attempt", attempt},
+                  {"step_id", step->id}};
+  return brief;
+}
+
+}  // namespace baton::agent_run

@@ -1,0 +1,248 @@
+#include "dialects/agent_run/create.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "base/text.h"
+#include "dialects/agent_run/check.h"
+#include "dialects/agent_run/scene.h"
+#include "dialects/findings.h"
+
+namespace baton::agent_run {
+namespace {
+
+constexpr std::array kArguments = {std::string_view("workflow"),
+                                   std::string_view("workflow_path"),
+                                   std::string_view("prompts"),
+                                   std::string_view("max_attempts"),
+                                   std::string_view("max_iterations"),
+                                   std::string_view("pause_for_human_input"),
+                                   std::string_view("set"),
+                                   std::string_view("start_at_step")};
+constexpr std::array kSettings = {std::string_view("max_attempts"),
+                                  std::string_view("max_iterations"),
+                                  std::string_view("pause_for_human_input"),
+                                  std::string_view("set"), std::string_view("workflow_path")};
+
+tl::unexpected<Error> wrong(const std::string& message) {
+  return fail(Errc::usage, message);
+}
+
+Result<void> check_arguments(const Value& arguments) {
+  if (!arguments.IsObject())
+    return {};
+  for (const auto& member : arguments.GetObject()) {
+    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    if (std::find(kArguments.begin(), kArguments.end(), name) == kArguments.end())
+      return wrong("a workflow run is not begun with `" + printable(name, 60) + "`");
+  }
+  for (const char* const name : {"max_attempts", "max_iterations"})
+    if (json::child(arguments, name) != nullptr && json::integer(arguments, name).value_or(0) < 1)
+      return wrong(std::string(name) + " is a count from 1 on");
+  return {};
+}
+
+/// Whether a name can be a variable of a process's environment.
+bool is_variable(std::string_view name) {
+  return !name.empty() && (name.front() < '0' || name.front() > '9') &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                  c == '_';
+         });
+}
+
+/// What of the arguments the run state keeps.
+Result<Json> settings_of(const Value& arguments, Json settings) {
+  for (const std::string_view name : kSettings) {
+    const Value* const value = json::child(arguments, name);
+    if (value == nullptr)
+      continue;
+    if (name != "set") {
+      settings.set(name, *value);
+      continue;
+    }
+    if (!value->IsObject())
+      return wrong("`set` is an object");
+    const Value* const before = json::child(*settings, name);
+    Json all = before == nullptr ? Json::object() : Json(*before);
+    for (const auto& member : value->GetObject()) {
+      const std::string key(member.name.GetString(), member.name.GetStringLength());
+      if (!is_variable(key))
+        return wrong("`" + printable(key, 60) + "` cannot be a variable of an environment");
+      all.set(key, Json(std::string(json::text(member.value).value_or(json::dump(member.value)))));
+    }
+    settings.set(name, all);
+  }
+  return settings;
+}
+
+struct Given {
+  std::shared_ptr<const Document> document;
+  std::optional<Workflow> workflow;
+};
+
+Result<Given> workflow_of(const Value& arguments) {
+  Given given;
+  const auto text = json::text(arguments, "workflow");
+  if (!text)
+    return given;
+  auto document = load_document(std::string(*text), Format::yaml);
+  if (!document)
+    return fail(Errc::schema,
+                "the workflow cannot be read: " + document.error().findings.front().message);
+  given.document = std::move(*document);
+  given.workflow.emplace(given.document->root());
+  for (const Step& step : given.workflow->steps()) {
+    if (!step.body->IsObject() || !safe_name(step.id))
+      return fail(
+          Errc::usage,
+          "the id " + quoted_word(step.id) +
+              " cannot be driven: it becomes a file's name, so letters and digits of ASCII, "
+              "`.`, `_` and `-`, beginning with a letter or digit");
+    if (json::child(arguments, "prompts") != nullptr &&
+        !json::text(*json::child(arguments, "prompts"), step.id))
+      return wrong("there is no prompt for the step " + quoted_word(step.id));
+  }
+  if (given.workflow->steps().empty())
+    return fail(Errc::schema, "the workflow has no steps");
+  for (const Finding& finding : check_workflow(given.document->root()))
+    if (finding.severity == Severity::error)
+      return fail(Errc::schema, "the workflow is not valid: " + finding.message, finding.pointer);
+  return given;
+}
+
+/// The run's own copies. One that lies there from before is used or replaced.
+std::vector<Update> pinned(const View& view, const Value& arguments, const Given& given) {
+  const Places places(view);
+  std::vector<Update> updates;
+  const auto put = [&](const std::string& path, const std::string& text) {
+    const std::string why = "the run keeps the workflow it is started with";
+    const auto there = view.docs.find(path);
+    if (there == view.docs.end())
+      updates.emplace_back(Create{path, text, why});
+    else if (there->second.document->text() != text)
+      updates.emplace_back(Replace{path, there->second.document->digest(), text, why});
+  };
+  put(places.workflow(), given.document->text());
+  if (const Value* const prompts = json::child(arguments, "prompts"); prompts != nullptr)
+    for (const Step& step : given.workflow->steps())
+      put(places.prompt(step.id), std::string(json::text(*prompts, step.id).value_or("")));
+  return updates;
+}
+
+Result<std::vector<Update>> begin(const View& view, const Value& arguments, const Given& given) {
+  const Places places(view);
+  if (!given.workflow)
+    return wrong("there is no run " + printable(view.flow.name, 80) +
+                 "; to begin one, name its workflow file: `baton start WORKFLOW.yaml`");
+  if (json::child(arguments, "start_at_step") != nullptr)
+    return wrong("there is no run " + printable(view.flow.name, 80) +
+                 " to go on with: --start-at-step needs one that has begun");
+  constexpr std::size_t kLongest = 64;
+  if (view.flow.name.size() > kLongest)
+    return wrong("a run id has at most 64 characters");
+  auto settings = settings_of(arguments, Json::object());
+  if (!settings)
+    return pass_on(settings);
+  Json steps = Json::object();
+  for (const Step& step : given.workflow->steps())
+    steps.set(step.id, json_of(StepRecord{}));
+  const std::string now = stamp(view.wall);
+  const Json state = Json::object(
+      {{"run_id", view.flow.name},
+       {"workflow_name", json::text(given.document->root(), "name").value_or("unnamed")},
+       {"repo_dir", places.repository()},
+       {"reports_dir", places.absolute(places.reports())},
+       {"manual_inputs_dir", places.absolute(places.manual_inputs())},
+       {"created_at", now},
+       {"updated_at", now},
+       {"status", word(RunStatus::running)},
+       {"options", *settings},
+       {"steps", steps}});
+  std::vector<Update> updates = pinned(view, arguments, given);
+  // Agents write into these folders and do not make them.
+  for (const std::string& folder : {places.artifacts(), places.reports(), places.manual_inputs()})
+    updates.emplace_back(Create{folder + "/.keep", "", "agents and people write here"});
+  // Last, for it is what brings the run to life.
+  updates.emplace_back(Create{places.state(), state.pretty(), "the run was asked for"});
+  return updates;
+}
+
+/// `--start-at-step`: the step and everything behind it as they were before they ever began; what
+/// others have finished stays.
+Result<void> reset_from(Scene& scene, const std::string& id) {
+  const Step* const first = scene.workflow->step(id);
+  if (first == nullptr) {
+    const auto ids = scene.workflow->ids();
+    const std::string near = near_word(id, ids);
+    return wrong("the workflow has no step " + quoted_word(id) + "; it has " + any_of_words(ids) +
+                 (near.empty() ? "" : "; did you mean " + near + "?"));
+  }
+  for (const Run& run : scene.view.runs)
+    if (run.live())
+      return wrong("agents of the run are at work; `baton stop " + scene.view.flow.name +
+                   "` first, or wait for them");
+  for (const Step& step : scene.workflow->steps()) {
+    if (step.id != id && !scene.workflow->ancestors(step).contains(id))
+      continue;
+    StepRecord& record = scene.record(step.id);
+    record.reset();
+    record.iterations = 0;
+    record.last_gate_failure.reset();
+  }
+  scene.run.status = RunStatus::running;
+  return {};
+}
+
+Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Given& given) {
+  const View& view = scene.view;
+  std::vector<Update> updates;
+  if (!scene.memo.driven) {
+    if (!given.workflow)
+      return wrong("the run " + printable(view.flow.name, 80) +
+                   " belongs to another program; to take it over, name its workflow: `baton start "
+                   "WORKFLOW.yaml --run-id " +
+                   printable(view.flow.name, 80) + "`");
+    updates = pinned(view, arguments, given);
+    for (const Step& step : given.workflow->steps())
+      scene.run.steps.try_emplace(step.id);
+    scene.workflow = given.workflow;
+    if (scene.run.status != RunStatus::completed)
+      scene.run.status = RunStatus::running;
+  }
+  if (const std::string trouble = scene.trouble(); !trouble.empty())
+    return wrong(trouble);
+  if (const auto step = json::text(arguments, "start_at_step"))
+    if (auto reset = reset_from(scene, std::string(*step)); !reset)
+      return pass_on(reset);
+  const Value& root = scene.state->document->root();
+  const Value* const before = json::child(root, "options");
+  auto settings = settings_of(arguments, before == nullptr ? Json::object() : Json(*before));
+  if (!settings)
+    return pass_on(settings);
+  std::vector<json::Edit> all = edits(root, scene.run, stamp(view.wall));
+  if (before == nullptr ? !(*settings)->ObjectEmpty() : !json::equal(*before, **settings))
+    all.insert(all.begin(), json::Edit{"/options", settings->dump()});
+  if (!all.empty())
+    updates.emplace_back(SetMembers{scene.places.state(), scene.state->document->digest(), all,
+                                    "the run was asked to go on"});
+  return updates;
+}
+
+}  // namespace
+
+Result<std::vector<Update>> create(const Request& request, const View& view) {
+  const Value& arguments = *request.arguments;
+  if (auto fine = check_arguments(arguments); !fine)
+    return pass_on(fine);
+  auto given = workflow_of(arguments);
+  if (!given)
+    return pass_on(given);
+  Scene scene(view);
+  if (scene.state == nullptr)
+    return begin(view, arguments, *given);
+  return go_on(scene, arguments, *given);
+}
+
+}  // namespace baton::agent_run

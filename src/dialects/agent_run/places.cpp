@@ -1,0 +1,51 @@
+#include "dialects/agent_run/places.h"
+
+#include "dialects/agent_run/files.h"
+
+namespace baton::agent_run {
+
+Places::Places(const View& view) : root_(view.env.root), flow_(view.flow.name) {
+  constexpr std::string_view kUsual = ".agents/runs";
+  const std::string path = runs_folder(view.options);
+  if (path.ends_with("/" + std::string(kUsual)))
+    prefix_ = path.substr(0, path.size() - kUsual.size());
+  repository_ = root_;
+  if (!prefix_.empty())
+    repository_ += "/" + prefix_.substr(0, prefix_.size() - 1);
+  run_ = path + "/" + flow_ + "/";
+}
+
+std::string Places::absolute(std::string_view relative) const {
+  return root_ + "/" + std::string(relative);
+}
+
+std::string Places::name(std::string_view step) const {
+  return flow_ + "__" + std::string(step);
+}
+
+std::string Places::prompt(std::string_view step) const {
+  return run_ + "prompts/" + std::string(step) + ".md";
+}
+
+std::string Places::report(std::string_view step) const {
+  return reports() + "/" + name(step) + ".json";
+}
+
+std::string Places::manual_input(std::string_view step) const {
+  return manual_inputs() + "/" + name(step) + ".json";
+}
+
+std::string Places::archived_report(std::string_view step, std::string_view label) const {
+  return reports() + "/archive/" + name(step) + "__" + std::string(label) + ".json";
+}
+
+std::string Places::archived_input(std::string_view step, std::string_view label) const {
+  return manual_inputs() + "/archive/" + name(step) + "__" + std::string(label) + ".json";
+}
+
+std::string stamp(Time time) {
+  std::string text = iso_time(time, true);
+  return text.insert(text.size() - 1, "000");
+}
+
+}  // namespace baton::agent_run

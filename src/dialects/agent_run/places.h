@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/dialect.h"
+
+namespace baton::agent_run {
+
+/// Where the files of one run lie. Relative paths are below the root, as documents are named;
+/// absolute ones are for the run state and for agents.
+class Places {
+ public:
+  explicit Places(const View& view);
+
+  /// The folder of the repository: what `path` of the options has before `.agents/runs`.
+  const std::string& repository() const { return repository_; }
+  /// A path within the repository, relative to the root.
+  std::string in_repository(std::string_view path) const { return prefix_ + std::string(path); }
+  std::string absolute(std::string_view relative) const;
+
+  std::string state() const { return run_ + "run_state.json"; }
+  std::string workflow() const { return run_ + "workflow.yaml"; }
+  std::string gates() const { return run_ + "gate_state.json"; }
+  std::string artifacts() const { return run_ + "artifacts"; }
+  std::string reports() const { return run_ + "reports"; }
+  std::string manual_inputs() const { return run_ + "manual_inputs"; }
+  std::string prompt(std::string_view step) const;
+  std::string report(std::string_view step) const;
+  std::string manual_input(std::string_view step) const;
+  /// Where a report or a decision goes when it is used up; `label` says of which start it was.
+  std::string archived_report(std::string_view step, std::string_view label) const;
+  std::string archived_input(std::string_view step, std::string_view label) const;
+
+ private:
+  std::string name(std::string_view step) const;
+  std::string root_;
+  std::string flow_;
+  std::string prefix_;      ///< of the repository, relative to the root; empty or with a `/`
+  std::string repository_;  ///< absolute
+  std::string run_;         ///< with a `/`
+};
+
+/// `2026-01-15T14:30:00.123000Z`, as run_state.json spells times.
+std::string stamp(Time time);
+
+}  // namespace baton::agent_run

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "dialects/agent_run/scene.h"
+
+namespace baton::agent_run {
+
+/// Brings the record of a run up to what has happened: agents that began or ended, decisions of
+/// people, gate failures that send the work back. Changes the scene's record and memo; adds files
+/// to be moved, what is to be said, and when to look again to the decision.
+void progress(Scene& scene, Decision& decision);
+
+/// A person's word on a waiting step. The comment may be empty.
+struct Verdict {
+  bool approved = false;
+  std::string comment;
+};
+void settle(Scene& scene, const Step& step, const Verdict& verdict, Decision& decision);
+
+/// An attempt has come to nothing: the next one, or the step has failed.
+void fail_attempt(Scene& scene, const Step& step, std::string_view code, const std::string& text,
+                  Decision& decision);
+
+}  // namespace baton::agent_run

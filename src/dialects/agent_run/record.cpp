@@ -1,0 +1,191 @@
+#include "dialects/agent_run/record.h"
+
+#include <algorithm>
+#include <array>
+
+#include "dialects/findings.h"
+#include "dialects/tables.h"
+
+namespace baton::agent_run {
+namespace {
+
+struct RunRow {
+  std::string_view word;
+  RunStatus status;
+};
+constexpr std::array kRun = {
+    RunRow{"RUNNING", RunStatus::running},
+    RunRow{"WAITING", RunStatus::waiting},
+    RunRow{"COMPLETED", RunStatus::completed},
+    RunRow{"FAILED", RunStatus::failed},
+};
+static_assert(in_enum_order(kRun, &RunRow::status, RunStatus::failed));
+
+std::optional<std::string> text_in(const Value& object, std::string_view name) {
+  const auto text = json::text(object, name);
+  return text ? std::optional<std::string>(*text) : std::nullopt;
+}
+
+std::int64_t count_in(const Value& object, std::string_view name) {
+  return std::max<std::int64_t>(0, json::integer(object, name).value_or(0));
+}
+
+Json or_null(const std::optional<std::string>& text) {
+  return text ? Json(*text) : Json();
+}
+
+/// Members the original does not have are written only where they say something.
+bool said(std::string_view name, const Json& value) {
+  if (name == "last_error_code" || name == "last_gate_failure" || name == "memory_updates" ||
+      name == "loop_items")
+    return !value.is_null();
+  if (name == "loop_index")
+    return json::integer(*value).value_or(0) != 0;
+  return name != "loop_completed" || json::boolean(*value).value_or(false);
+}
+
+constexpr std::array kFixed = {std::string_view("run_id"),
+                               std::string_view("workflow_name"),
+                               std::string_view("repo_dir"),
+                               std::string_view("reports_dir"),
+                               std::string_view("manual_inputs_dir"),
+                               std::string_view("created_at"),
+                               std::string_view("options"),
+                               std::string_view("status")};
+
+}  // namespace
+
+void StepRecord::reset() {
+  status = Status::pending;
+  attempts = 0;
+  report_path.reset();
+  started_at.reset();
+  ended_at.reset();
+  last_error.reset();
+  last_error_code.reset();
+  manual_input_path.reset();
+  blocked_by_loop.reset();
+  artifacts = Json::array();
+  metrics = Json::object();
+  logs = Json::array();
+  memory_updates = Json();
+  loop_index = 0;
+  loop_items = Json();
+  loop_completed = false;
+}
+
+StepRecord step_record(const Value& step) {
+  StepRecord record;
+  if (const StatusRow* const row = row_of(kStatus, json::text(step, "status").value_or("")))
+    record.status = row->status;
+  record.attempts = count_in(step, "attempts");
+  record.iterations = count_in(step, "iteration_count");
+  record.executions = count_in(step, "executions");
+  record.report_path = text_in(step, "report_path");
+  record.started_at = text_in(step, "started_at");
+  record.ended_at = text_in(step, "ended_at");
+  record.last_error = text_in(step, "last_error");
+  record.last_error_code = text_in(step, "last_error_code");
+  record.last_gate_failure = text_in(step, "last_gate_failure");
+  record.manual_input_path = text_in(step, "manual_input_path");
+  record.blocked_by_loop = text_in(step, "blocked_by_loop");
+  const auto copy = [&](std::string_view name, Json& to) {
+    if (const Value* const value = json::child(step, name); value != nullptr && !value->IsNull())
+      to = Json(*value);
+  };
+  copy("artifacts", record.artifacts);
+  copy("metrics", record.metrics);
+  copy("logs", record.logs);
+  copy("memory_updates", record.memory_updates);
+  copy("loop_items", record.loop_items);
+  record.loop_index = count_in(step, "loop_index");
+  record.loop_completed = json::boolean(step, "loop_completed").value_or(false);
+  return record;
+}
+
+std::vector<std::pair<std::string_view, Json>> members(const StepRecord& step) {
+  return {{"status", step.row().word},
+          {"attempts", step.attempts},
+          {"iteration_count", step.iterations},
+          {"report_path", or_null(step.report_path)},
+          {"started_at", or_null(step.started_at)},
+          {"ended_at", or_null(step.ended_at)},
+          {"last_error", or_null(step.last_error)},
+          {"artifacts", step.artifacts},
+          {"metrics", step.metrics},
+          {"logs", step.logs},
+          {"manual_input_path", or_null(step.manual_input_path)},
+          {"blocked_by_loop", or_null(step.blocked_by_loop)},
+          {"executions", step.executions},
+          {"last_error_code", or_null(step.last_error_code)},
+          {"last_gate_failure", or_null(step.last_gate_failure)},
+          {"memory_updates", step.memory_updates},
+          {"loop_index", step.loop_index},
+          {"loop_items", step.loop_items},
+          {"loop_completed", step.loop_completed}};
+}
+
+Json json_of(const StepRecord& step) {
+  Json json = Json::object();
+  for (const auto& [name, value] : members(step))
+    if (said(name, value))
+      json.set(name, value);
+  return json;
+}
+
+std::string_view word(RunStatus status) {
+  return kRun.at(static_cast<std::size_t>(status)).word;
+}
+
+RunRecord run_record(const Value& root) {
+  RunRecord record;
+  if (const RunRow* const row = row_of(kRun, json::text(root, "status").value_or("")))
+    record.status = row->status;
+  if (const Value* const steps = json::child(root, "steps"); steps != nullptr && steps->IsObject())
+    for (const auto& member : steps->GetObject())
+      record.steps.emplace(std::string(member.name.GetString(), member.name.GetStringLength()),
+                           step_record(member.value));
+  return record;
+}
+
+std::vector<json::Edit> edits(const Value& root, const RunRecord& record,
+                              const std::string& updated_at) {
+  std::vector<json::Edit> all;
+  const Value* const steps = json::child(root, "steps");
+  for (const auto& [id, step] : record.steps) {
+    const std::string pointer = member_pointer("/steps", id);
+    const Value* const there = steps == nullptr ? nullptr : json::child(*steps, id);
+    if (there == nullptr) {
+      all.push_back(json::Edit{pointer, json_of(step).dump()});
+      continue;
+    }
+    for (const auto& [name, value] : members(step)) {
+      const Value* const old = json::child(*there, name);
+      if (old == nullptr ? said(name, value) : !json::equal(*old, *value))
+        all.push_back(json::Edit{member_pointer(pointer, name), value.dump()});
+    }
+  }
+  if (json::text(root, "status") != word(record.status))
+    all.push_back(json::Edit{"/status", json::quote(word(record.status))});
+  if (!all.empty())
+    all.push_back(json::Edit{"/updated_at", json::quote(updated_at)});
+  return all;
+}
+
+bool same_record(const Value& before, const Value& after) {
+  const auto same = [&](std::string_view name) {
+    const Value* const one = json::child(before, name);
+    const Value* const other = json::child(after, name);
+    return one == nullptr || other == nullptr ? one == other : json::equal(*one, *other);
+  };
+  if (!std::all_of(kFixed.begin(), kFixed.end(), same))
+    return false;
+  const RunRecord one = run_record(before);
+  const RunRecord other = run_record(after);
+  return std::equal(one.steps.begin(), one.steps.end(), other.steps.begin(), other.steps.end(),
+                    [](const auto& a, const auto& b) {
+                      return a.first == b.first && members(a.second) == members(b.second);
+                    });
+}
+
+}  // namespace baton::agent_run

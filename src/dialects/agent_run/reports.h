@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dialects/agent_run/scene.h"
+
+namespace baton::agent_run {
+
+/// What a report says of its step.
+struct Report {
+  bool completed = false;
+  bool gate_failure = false;
+  std::string ended_at;
+  Json artifacts = Json::array();  ///< below the repository where they lie in it
+  Json metrics = Json::object();
+  Json logs = Json::array();
+  Json memory_updates;              ///< null: none
+  std::vector<std::string> astray;  ///< artifacts that are not below the repository
+};
+/// Of a document that its schema accepts.
+Report report_of(const Scene& scene, const Value& root);
+
+/// The first and the last lines of the logs, for messages.
+std::string first_line(const Report& report);
+std::string last_lines(const Report& report);
+
+/// What an ended start has left to go by.
+struct Testimony {
+  enum class Kind {
+    none,     ///< no report, and none is to be expected any more
+    waiting,  ///< there may still be one: look again at `again`
+    written,  ///< the agent printed it instead; `file` brings it to where it belongs
+    invalid,  ///< `why`
+    valid,    ///< `report`
+  };
+  Kind kind = Kind::none;
+  std::string why;
+  Time again{};
+  std::optional<Update> file;
+  Report report;
+};
+Testimony testimony(const Scene& scene, const Step& step, const Run& run);
+
+/// The text between the last pair of lines `<<<RUN_REPORT_JSON` and `RUN_REPORT_JSON>>>`.
+std::optional<std::string> marker_block(std::string_view output);
+
+}  // namespace baton::agent_run

@@ -1,0 +1,225 @@
+#include "dialects/agent_run/routing.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/reconcile.h"
+#include "dialects/agent_run/progress.h"
+
+namespace baton::agent_run {
+namespace {
+
+void hold(Decision& decision, const Step& step, Word reason, std::string why) {
+  decision.holds.push_back(Hold{Role(json::text(*step.body, "agent").value_or("")), step.id,
+                                std::move(reason), std::move(why)});
+}
+
+const Value* items_in(const Value& root) {
+  if (root.IsArray())
+    return &root;
+  const Value* const items = json::child(root, "items");
+  return items != nullptr && items->IsArray() ? items : nullptr;
+}
+
+/// A step without items cannot begin. It counts as an attempt, so that the state says when.
+void no_items(Scene& scene, const Step& step, const std::vector<std::string>& tried,
+              Decision& decision) {
+  StepRecord& record = scene.record(step.id);
+  record.attempts = scene.max_attempts(step);
+  record.started_at = stamp(scene.view.wall);
+  fail_attempt(scene, step, "launch_failed",
+               tried.empty()
+                   ? "there is no file with the items of the loop: the step it takes them "
+                     "from has no artifact below the repository"
+                   : "no list of items in " + join(tried, " nor in "),
+               decision);
+}
+
+/// Fixes the items when the step may begin; false when there are none to be had.
+bool fix_items(Scene& scene, const Step& step, Decision& decision) {
+  StepRecord& record = scene.record(step.id);
+  const Value* items = json::child(*loop_of(step), "items");
+  const std::vector<std::string> places = item_places(scene, step);
+  for (const std::string& path : places) {
+    const Accepted* const file = items == nullptr ? scene.document(path) : nullptr;
+    if (file != nullptr && file->present)
+      items = items_in(file->document->root());
+  }
+  if (items == nullptr) {
+    no_items(scene, step, places, decision);
+    return false;
+  }
+  record.loop_items = Json(*items);
+  if (!items->Empty())
+    return true;
+  record.status = Status::completed;
+  record.loop_completed = true;
+  return true;
+}
+
+/// Waits between the attempts of a step, as the configuration has it.
+bool backing_off(Scene& scene, const Step& step, Decision& decision) {
+  const StepRecord& record = scene.record(step.id);
+  const StepMemo& memo = scene.memo.steps[step.id];
+  if (record.attempts == 0 || memo.failed_ms == 0)
+    return false;
+  const Role role(json::text(*step.body, "agent").value_or(""));
+  const Environment& env = scene.view.env;
+  const auto own = env.role_retry.find(role);
+  const RetryLimits limits = own == env.role_retry.end() ? env.retry : own->second;
+  const Time due = Time(Millis(memo.failed_ms)) +
+                   backoff_delay(limits, static_cast<std::uint32_t>(record.attempts), memo.label);
+  if (scene.view.now >= due)
+    return false;
+  decision.wake = std::min(decision.wake.value_or(due), due);
+  hold(decision, step, "backing_off",
+       "attempt " + std::to_string(record.attempts) + " failed; next start at " + iso_time(due));
+  return true;
+}
+
+bool gates_open(const Scene& scene, const Step& step, Decision& decision) {
+  for (const std::string& gate : gates(step))
+    if (!gate_open(scene, gate)) {
+      hold(decision, step, "gate_closed",
+           "the gate `" + printable(gate, 100) + "` is not open: " + scene.places.gates() +
+               " does not say true for it");
+      return false;
+    }
+  return true;
+}
+
+std::uint32_t interruptions(const Scene& scene, const std::string& id) {
+  return static_cast<std::uint32_t>(
+      std::count_if(scene.view.runs.begin(), scene.view.runs.end(), [&](const Run& run) {
+        return run.key.subject == id && run.outcome == Outcome::interrupted;
+      }));
+}
+
+void want(Scene& scene, const Step& step, Decision& decision) {
+  const StepRecord& record = scene.record(step.id);
+  Desired desired;
+  desired.role = json::text(*step.body, "agent").value_or("");
+  desired.subject = step.id;
+  desired.purpose = record.attempts > 0 ? "retry" : record.iterations > 0 ? "rework" : "work";
+  // Attempts are counted in the run state; the engine repeats only what was interrupted.
+  const Environment& env = scene.view.env;
+  const auto own = env.role_retry.find(desired.role);
+  desired.retry = own == env.role_retry.end() ? env.retry : own->second;
+  desired.retry->max_attempts = 1 + interruptions(scene, step.id);
+  if (const auto timeout = json::integer(*step.body, "timeout")) {
+    const auto limits = env.role_limits.find(desired.role);
+    desired.limits = limits == env.role_limits.end() ? RunLimits{} : limits->second;
+    desired.limits->timeout = std::chrono::seconds(*timeout);
+  }
+  desired.why = step.needs.empty() ? "it needs no other step" : "what it needs is done";
+  if (record.attempts > 0)
+    desired.why = "attempt " + std::to_string(record.attempts + 1) + " of " +
+                  std::to_string(scene.max_attempts(step));
+  else if (record.iterations > 0)
+    desired.why = "a gate has sent the work back " + std::to_string(record.iterations) + " times";
+  else if (!record.loop_items.is_null())
+    desired.why = "item " + std::to_string(record.loop_index + 1) + " of " +
+                  std::to_string(record.loop_items->Size());
+  decision.desired.push_back(std::move(desired));
+}
+
+/// An old report is put aside before the agent begins, so that it can never be taken for news.
+bool put_aside(const Scene& scene, const Step& step, Decision& decision) {
+  const std::string path = scene.places.report(step.id);
+  const Accepted* const old = scene.document(path);
+  if (old == nullptr || !old->present || !old->rejected.empty())
+    return false;
+  const auto memo = scene.memo.steps.find(step.id);
+  const std::string label = memo == scene.memo.steps.end() || memo->second.label.empty()
+                                ? "x" + std::to_string(scene.record(step.id).executions) + "_early"
+                                : memo->second.label;
+  decision.updates.emplace_back(Move{path, old->document->digest(),
+                                     scene.places.archived_report(step.id, label),
+                                     "put aside before the step begins anew"});
+  return true;
+}
+
+void route_step(Scene& scene, const Step& step, const std::vector<std::string>& asked,
+                Decision& decision) {
+  const StepRecord& record = scene.record(step.id);
+  const Run* const run = scene.find(scene.memo.steps[step.id].run);
+  if (record.status == Status::running && run != nullptr && run->outcome == Outcome::interrupted) {
+    want(scene, step, decision);
+    return;
+  }
+  if (record.status != Status::pending || !scene.needs_done(step) || record.blocked_by_loop)
+    return;
+  if (!gates_open(scene, step, decision) || scene.live(step.id) != nullptr)
+    return;
+  if (wants_items(scene, step)) {
+    // What it needs was done in this very moment: the file is looked at in the next round.
+    if (std::find(asked.begin(), asked.end(), step.id) == asked.end())
+      return;
+    if (!fix_items(scene, step, decision) || record.status != Status::pending)
+      return;
+  }
+  if (backing_off(scene, step, decision) || put_aside(scene, step, decision))
+    return;
+  want(scene, step, decision);
+}
+
+void ask_person(const Scene& scene, const Step& step, Decision& decision) {
+  const std::string flow = scene.view.flow.name;
+  hold(decision, step, "waiting_for_person",
+       "a person decides: read " + scene.places.report(step.id) + ", then `baton approve " + flow +
+           " " + step.id + "` or `baton reject " + flow + " " + step.id +
+           " --comment TEXT`, or write " + scene.places.manual_input(step.id));
+}
+
+bool all_done(const Scene& scene) {
+  const auto& steps = scene.workflow->steps();
+  return std::all_of(steps.begin(), steps.end(),
+                     [&](const Step& step) { return scene.done(step.id); });
+}
+
+RunStatus status_of(const Scene& scene, const Decision& decision) {
+  if (scene.any_failed())
+    return RunStatus::failed;
+  if (all_done(scene))
+    return RunStatus::completed;
+  bool waiting = false;
+  for (const auto& [id, step] : scene.run.steps) {
+    if (step.status == Status::running)
+      return RunStatus::running;
+    waiting = waiting || step.status == Status::waiting_on_human;
+  }
+  return waiting && decision.desired.empty() ? RunStatus::waiting : RunStatus::running;
+}
+
+}  // namespace
+
+std::vector<std::string> wanting_items(const Scene& scene) {
+  std::vector<std::string> all;
+  if (scene.workflow)
+    for (const Step& step : scene.workflow->steps())
+      if (wants_items(scene, step))
+        all.push_back(step.id);
+  return all;
+}
+
+void route(Scene& scene, const std::vector<std::string>& asked, Decision& decision) {
+  for (const Step& step : scene.workflow->steps()) {
+    // A step that has failed ends the run: nothing more begins.
+    if (!scene.any_failed())
+      route_step(scene, step, asked, decision);
+    if (scene.record(step.id).status == Status::waiting_on_human)
+      ask_person(scene, step, decision);
+  }
+  decision.releases.push_back(
+      Release{"", "", false, Millis(0), "a loop-back has sent the work back before it was done"});
+  if (scene.any_failed()) {
+    decision.desired.clear();
+    decision.failed = true;
+    if (!scene.settings.drain)
+      decision.releases.push_back(
+          Release{"", "", true, Millis(0), "another step of the run has failed (fail_fast)"});
+  }
+  scene.run.status = status_of(scene, decision);
+}
+
+}  // namespace baton::agent_run

@@ -1,0 +1,211 @@
+#include "dialects/agent_run/scene.h"
+
+#include <algorithm>
+#include <array>
+
+#include "dialects/agent_run/text.h"
+
+namespace baton::agent_run {
+namespace {
+
+void read_options(const Value& root, Settings& settings) {
+  const Value* const options = json::child(root, "options");
+  if (options == nullptr || !options->IsObject())
+    return;
+  settings.max_attempts = json::integer(*options, "max_attempts").value_or(settings.max_attempts);
+  settings.max_iterations =
+      json::integer(*options, "max_iterations").value_or(settings.max_iterations);
+  settings.pause_for_human_input = json::boolean(*options, "pause_for_human_input").value_or(false);
+  settings.workflow_path = json::text(*options, "workflow_path").value_or("");
+  if (const Value* const set = json::child(*options, "set"); set != nullptr && set->IsObject())
+    for (const auto& member : set->GetObject())
+      settings.set.emplace(member.name.GetString(), json::text(member.value).value_or(""));
+}
+
+}  // namespace
+
+Scene::Scene(const View& given) : view(given), places(given), memo(memo_of(given.memo)) {
+  settings.drain = json::text(*view.options, "on_failure") == "drain";
+  settings.strict_reports = json::boolean(*view.options, "strict_reports").value_or(false);
+  state = document(places.state());
+  if (state == nullptr)
+    return;
+  // What baton wrote is its own: this is how a run comes to life.
+  memo.driven = memo.driven || state->writer == "baton";
+  run = run_record(state->document->root());
+  read_options(state->document->root(), settings);
+  if (const Accepted* const pinned = document(places.workflow())) {
+    workflow.emplace(pinned->document->root());
+    for (const Step& step : workflow->steps())
+      run.steps.try_emplace(step.id);
+  }
+}
+
+const Accepted* Scene::document(const std::string& path) const {
+  const auto found = view.docs.find(path);
+  return found == view.docs.end() ? nullptr : &found->second;
+}
+
+const Run* Scene::live(std::string_view id) const {
+  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& each) {
+    return each.live() && each.key.subject == id;
+  });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+const Run* Scene::find(const RunId& id) const {
+  const auto found = id.empty() ? view.runs.end()
+                                : std::find_if(view.runs.begin(), view.runs.end(),
+                                               [&](const Run& each) { return each.id == id; });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+std::string Scene::trouble() const {
+  if (!state->present)
+    return places.state() + " is gone";
+  if (!state->rejected.empty())
+    return places.state() + " was changed by somebody and is not valid any more; `baton validate " +
+           places.state() + "` says why. Put it right, and the run goes on";
+  if (!workflow)
+    return places.workflow() + " is missing: the run's own copy of its workflow";
+  return {};
+}
+
+bool Scene::done(const std::string& id) const {
+  const auto step = memo.steps.find(id);
+  return record(id).done() && (step == memo.steps.end() || step->second.gate.empty());
+}
+
+bool Scene::needs_done(const Step& step) const {
+  return std::all_of(step.needs.begin(), step.needs.end(),
+                     [&](const std::string& id) { return done(id); });
+}
+
+bool Scene::any_failed() const {
+  return std::any_of(run.steps.begin(), run.steps.end(),
+                     [](const auto& row) { return row.second.status == Status::failed; });
+}
+
+std::int64_t Scene::max_attempts(const Step& step) const {
+  return json::integer(*step.body, "max_attempts").value_or(settings.max_attempts);
+}
+
+bool wants_person(const Step& step) {
+  const Value* const human = json::child(*step.body, "human_in_the_loop");
+  if (human == nullptr || human->IsNull())
+    return false;
+  if (const auto said = json::boolean(*human))
+    return *said;
+  const std::string word = json::text(*human) ? upper(*json::text(*human)) : json::dump(*human);
+  return word == "YES" || word == "ON" || word == "TRUE" || word == "1";
+}
+
+std::vector<std::string> gates(const Step& step) {
+  const Value* const list = json::child(*step.body, "gates");
+  if (list == nullptr || !list->IsArray())
+    return listed(list);
+  std::vector<std::string> all;
+  for (const Value& gate : list->GetArray())
+    all.push_back(gate.IsObject() ? folded_gate(gate) : std::string(json::text(gate).value_or("")));
+  return all;
+}
+
+bool gate_open(const Scene& scene, const std::string& gate) {
+  const Accepted* const file = scene.document(scene.places.gates());
+  // A file that is not valid, or was there and is gone, keeps all of them closed.
+  if (scene.view.rejected.contains(scene.places.gates()))
+    return false;
+  if (file == nullptr)
+    return true;
+  if (!file->present)
+    return false;
+  const Value& open = file->document->root();
+  if (json::boolean(open, gate) == true)
+    return true;
+  const auto colon = gate.find(": ");
+  if (colon == std::string::npos)
+    return false;
+  const std::string key = gate.substr(0, colon);
+  const std::string value = gate.substr(colon + 2);
+  return json::text(open, key) == value || (value == "passed" && json::boolean(open, key) == true);
+}
+
+const Value* loop_of(const Step& step) {
+  const Value* const loop = json::child(*step.body, "loop");
+  return loop != nullptr && loop->IsObject() ? loop : nullptr;
+}
+
+std::vector<std::string> item_places(const Scene& scene, const Step& step) {
+  const Value* const loop = loop_of(step);
+  std::string file;
+  if (const auto from = json::text(*loop, "items_from_artifact")) {
+    file = *from;
+  } else if (const auto producer = json::text(*loop, "items_from_step")) {
+    const auto found = scene.run.steps.find(*producer);
+    if (found != scene.run.steps.end() && found->second.artifacts->IsArray() &&
+        !found->second.artifacts->Empty())
+      file = json::text((*found->second.artifacts)[0]).value_or("");
+  }
+  if (file.empty() || leaves(file))
+    return {};
+  while (file.starts_with("./"))
+    file.erase(0, 2);
+  return {scene.places.in_repository(file), scene.places.artifacts() + "/" + file};
+}
+
+bool wants_items(const Scene& scene, const Step& step) {
+  const StepRecord& record = scene.record(step.id);
+  return loop_of(step) != nullptr && record.loop_items.is_null() &&
+         record.status == Status::pending && scene.needs_done(step);
+}
+
+std::optional<std::string> workflow_source(const Scene& scene) {
+  const std::string& path = scene.settings.workflow_path;
+  const std::string& root = scene.view.env.root;
+  if (!within(path, root) || path.size() <= root.size())
+    return std::nullopt;
+  return path.substr(root.size() + 1);
+}
+
+Word summary(const RunRecord& run) {
+  const auto any = [&](Status status) {
+    return std::any_of(run.steps.begin(), run.steps.end(),
+                       [&](const auto& row) { return row.second.status == status; });
+  };
+  if (any(Status::failed))
+    return Word(word(RunStatus::failed));
+  if (any(Status::running))
+    return Word(word(RunStatus::running));
+  if (any(Status::waiting_on_human))
+    return Word(word(RunStatus::waiting));
+  return Word(word(any(Status::pending) ? RunStatus::running : RunStatus::completed));
+}
+
+Stages stages(const View& view) {
+  const Scene scene(view);
+  Stages stages;
+  if (scene.state == nullptr || !scene.memo.driven)
+    return stages;
+  for (const auto& [id, step] : scene.run.steps) {
+    const std::int64_t starts = step.executions + (step.status == Status::pending ? 1 : 0);
+    switch (step.status) {
+      case Status::pending:
+      case Status::running:
+      case Status::failed:
+        stages[id] = "work#" + std::to_string(starts);
+        break;
+      case Status::waiting_on_human:
+        stages[id] = "waiting_on_human";
+        break;
+      case Status::completed:
+        stages[id] = "completed";
+        break;
+      case Status::skipped:
+        stages[id] = "skipped";
+        break;
+    }
+  }
+  return stages;
+}
+
+}  // namespace baton::agent_run

@@ -1,0 +1,90 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "dialects/agent_run/memo.h"
+#include "dialects/agent_run/places.h"
+#include "dialects/agent_run/record.h"
+#include "dialects/agent_run/reports.h"
+
+namespace {
+
+using namespace baton;
+using namespace baton::agent_run;
+
+Json state(const StepRecord& step) {
+  return Json::object({{"status", "RUNNING"},
+                       {"updated_at", "then"},
+                       {"steps", Json::object({{"a", json_of(step)}})}});
+}
+
+TEST_CASE("a report is what stands between the last pair of marker lines") {
+  struct Row {
+    std::string output;
+    std::optional<std::string> block;
+  };
+  for (const Row& row : {
+           Row{"", std::nullopt},
+           Row{"<<<RUN_REPORT_JSON\n{}\nRUN_REPORT_JSON>>>\n", "{}"},
+           Row{"a\n<<<RUN_REPORT_JSON\r\n{\n}\nRUN_REPORT_JSON>>>\r\nb", "{\n}"},
+           Row{"<<<RUN_REPORT_JSON\n1\nRUN_REPORT_JSON>>>\n<<<RUN_REPORT_JSON\n2\nRUN_REPORT_JSON>>"
+               ">",
+               "2"},
+           Row{"<<<RUN_REPORT_JSON\n{}", std::nullopt},
+           Row{"RUN_REPORT_JSON>>>\n<<<RUN_REPORT_JSON", std::nullopt},
+           Row{"the line <<<RUN_REPORT_JSON\n{}\nRUN_REPORT_JSON>>>", std::nullopt},
+           Row{"<<<RUN_REPORT_JSON\nRUN_REPORT_JSON>>>", ""},
+       }) {
+    CAPTURE(row.output);
+    CHECK(marker_block(row.output) == row.block);
+  }
+}
+
+TEST_CASE("a run state that says everything already is not written") {
+  StepRecord step;
+  step.attempts = 1;
+  const Json before = state(step);
+  CHECK(edits(*before, run_record(*before), "now").empty());
+  RunRecord changed = run_record(*before);
+  changed.steps["a"].status = Status::completed;
+  const auto all = edits(*before, changed, "now");
+  REQUIRE(all.size() == 2);
+  CHECK(all[0] == json::Edit{"/steps/a/status", "\"COMPLETED\""});
+  CHECK(all[1] == json::Edit{"/updated_at", "\"now\""});
+}
+
+TEST_CASE("a step has the members of the seed, and others only where they say something") {
+  CHECK(
+      json_of(StepRecord{}).dump() ==
+      R"({"status":"PENDING","attempts":0,"iteration_count":0,"report_path":null,"started_at":null,)"
+      R"("ended_at":null,"last_error":null,"artifacts":[],"metrics":{},"logs":[],)"
+      R"("manual_input_path":null,"blocked_by_loop":null,"executions":0})");
+}
+
+TEST_CASE("members that baton does not know are anybody's") {
+  const Json before = state(StepRecord{});
+  Json notified = before;
+  notified.set("mine", 1);
+  CHECK(same_record(*before, *notified));
+  StepRecord step;
+  step.status = Status::skipped;
+  CHECK_FALSE(same_record(*before, *state(step)));
+  Json other = before;
+  other.set("run_id", "x");
+  CHECK_FALSE(same_record(*before, *other));
+}
+
+TEST_CASE("times have six digits behind the second") {
+  CHECK(stamp(Time(Millis(1'769'076'000'012))) == "2026-01-22T10:00:00.012000Z");
+}
+
+TEST_CASE("the memory comes back from the journal as it was") {
+  Memo memo;
+  memo.driven = true;
+  memo.steps["a"] = StepMemo{"run", "i0a1x1", 7, "why", 9, "because"};
+  CHECK(memo_of(json_of(memo)) == memo);
+  CHECK(memo_of(Json()) == Memo{});
+}
+
+}  // namespace

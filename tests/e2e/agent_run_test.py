@@ -1,0 +1,427 @@
+"""Workflow runs with the real program and shell agents: a diamond with a gate that fails twice, a flaky step,
+a loop over three items, a step approved by command and one rejected by file; the daemon killed whenever an
+agent begins; going on at a step; two runs at once; the state files of the seed.
+usage: agent_run_test.py BATON"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import world
+from world import check, wait_until
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES = os.path.join(HERE, "../../schemas/agent_run/examples/valid")
+
+# $1 the log, $2 the folder with a piece of shell per step. `report STATUS [MEMBERS]` writes the report,
+# `first NAME` is true once, `until NAME` waits for a file.
+AGENT = r"""#!/bin/sh
+log=$1 acts=$2
+printf '%s\n' "$RUN_ID $STEP_ID $STEP_ATTEMPT $LOOP_INDEX $LOOP_ITEM" >>"$log"
+now() { date -u +%Y-%m-%dT%H:%M:%SZ; }
+began=$(now)
+report() {
+  printf '{"schema":"run_report@v0","run_id":"%s","step_id":"%s","agent":"%s","status":"%s","started_at":"%s","ended_at":"%s"%s}\n' \
+    "$RUN_ID" "$STEP_ID" "$AGENT_ID" "$1" "$began" "$(now)" "${2:-,\"logs\":[\"did $STEP_ID\"]}" >"$REPORT_PATH"
+}
+first() { mkdir "$acts/once.$RUN_ID.$1" 2>/dev/null; }
+until_there() { while [ ! -e "$acts/$1" ]; do sleep 0.05; done; }
+if [ -f "$acts/$STEP_ID" ]; then . "$acts/$STEP_ID"; else report COMPLETED; fi
+"""
+
+SIX = """name: six
+steps:
+  - {id: build, agent: worker, prompt: p.md}
+  - {id: unit, agent: worker, prompt: p.md, needs: [build]}
+  - {id: security, agent: worker, prompt: p.md, needs: [build], loop_back_to: build}
+  - {id: docs, agent: worker, prompt: p.md, needs: [unit, security], loop: {items: [a, b, c]}}
+  - {id: sign_off, agent: worker, prompt: p.md, needs: [docs], human_in_the_loop: true}
+  - {id: publish, agent: worker, prompt: p.md, needs: [sign_off], human_in_the_loop: true, loop_back_to: publish}
+"""
+SIX_ACTS = {
+    "unit": "if first flaky; then report FAILED; exit 1; fi; report COMPLETED",
+    "security": """if first one || first two; then report COMPLETED ',"gate_failure":true,"logs":["a hole"]'
+                   else report COMPLETED; fi""",
+    "publish": """[ -z "$LOOP_BACK_REASON" ] || printf '%s' "$LOOP_BACK_REASON" >"$ARTIFACTS_DIR/reason"
+                  report COMPLETED""",
+}
+
+
+class Runs:
+    """A world with the dialect and one agent for all steps."""
+
+    def __init__(self, exe, acts):
+        self.baton = world.World(exe, agents={"worker": {"command": ["./flow_agent.sh"]}})
+        home = self.baton.home
+        self.acts = home + "/acts"
+        os.mkdir(self.acts)
+        for step, text in acts.items():
+            self.act(step, text)
+        agent = home + "/flow_agent.sh"
+        with open(agent, "w") as file:
+            file.write(AGENT)
+        os.chmod(agent, 0o755)
+        self.baton.settings["agents"] = {
+            name: {"command": [agent, self.baton.log, self.acts]} for name in ("default",)}
+        self.baton.settings["dialects"] = {"agent_run": {}}
+        del self.baton.settings["rules"]
+        self.baton.configure()
+        with open(self.baton.root + "/p.md", "w") as file:
+            file.write("Do your step of {run_id}.\n")
+
+    def __enter__(self):
+        self.baton.__enter__()
+        return self
+
+    def __exit__(self, *why):
+        if why[0] is not None:
+            for folder, _, files in os.walk(self.baton.root + "/.agents/runs"):
+                if "run_state.json" in files:
+                    print("--- run", folder, json.dumps(self.state(os.path.basename(folder)), indent=1))
+        self.baton.__exit__(*why)
+
+    def act(self, step, text):
+        world.write(f"{self.acts}/{step}", text.encode())
+
+    def workflow(self, text, name="workflow.yaml"):
+        path = f"{self.baton.root}/{name}"
+        world.write(path, text.encode())
+        return path
+
+    def begin(self, workflow, run, *more, code=0):
+        return self.baton.call("start", workflow, "--run-id", run, *more, code=code)
+
+    def folder(self, run):
+        return f"{self.baton.root}/.agents/runs/{run}"
+
+    def state(self, run):
+        try:
+            with open(self.folder(run) + "/run_state.json") as file:
+                return json.load(file)
+        except FileNotFoundError:
+            return {"status": None, "steps": {}}
+
+    def step(self, run, step):
+        return self.state(run)["steps"].get(step, {"status": None})
+
+    def wait_for(self, run, step, status):
+        wait_until(lambda: self.step(run, step)["status"] == status, step, "becomes", status)
+
+    def wait_end(self, run, status="COMPLETED"):
+        wait_until(lambda: self.state(run)["status"] == status, run, "becomes", status,
+                   lambda: self.state(run))
+
+    def starts(self, run):
+        with open(self.baton.log) as file:
+            return [line.split(" ", 4)[1:] for line in file.read().splitlines() if line.split()[0] == run]
+
+    def count(self, run, step):
+        return sum(each[0] == step for each in self.starts(run))
+
+    def decide(self, run, step, decision):
+        world.write(f"{self.folder(run)}/manual_inputs/{run}__{step}.json", decision)
+
+
+def check_six(runs, run):
+    steps = runs.state(run)["steps"]
+    check(all(step["status"] == "COMPLETED" for step in steps.values()), steps)
+    for step, iterations, starts in (("build", 2, 3), ("security", 2, 3), ("docs", 2, 3), ("sign_off", 2, 1),
+                                     ("publish", 3, 2)):
+        check(steps[step]["iteration_count"] == iterations, step, steps[step])
+        check(steps[step]["executions"] == starts, step, steps[step])
+        check(runs.count(run, step) == starts, step, runs.starts(run))
+    items = [each[3] for each in runs.starts(run) if each[0] == "docs"]
+    check(items == ['"a"', '"b"', '"c"'], items)
+    check(steps["unit"]["executions"] >= 2, steps["unit"])
+    check(steps["publish"]["last_gate_failure"] == "Gate failure: not yet", steps["publish"])
+    with open(runs.folder(run) + "/artifacts/reason") as file:
+        check(file.read() == "not yet")
+    check(steps["security"]["last_gate_failure"] == "Gate failure: a hole", steps["security"])
+    kept = os.listdir(runs.folder(run) + "/manual_inputs/archive")
+    check(len(kept) == 3, kept)
+
+
+def decide_six(runs, run, between=lambda: None):
+    runs.wait_for(run, "sign_off", "WAITING_ON_HUMAN")
+    between()
+    runs.baton.call("approve", run, "sign_off")
+    runs.wait_for(run, "publish", "WAITING_ON_HUMAN")
+    between()
+    runs.decide(run, "publish", {"approved": False, "comments": "not yet"})
+    wait_until(lambda: runs.step(run, "publish").get("iteration_count") == 3, "publish comes back")
+    runs.wait_for(run, "publish", "WAITING_ON_HUMAN")
+    runs.decide(run, "publish", {"status": "approved"})
+    runs.wait_end(run)
+
+
+def six_steps(exe):
+    with Runs(exe, SIX_ACTS) as runs:
+        workflow = runs.workflow(SIX)
+        runs.baton.start()
+        runs.begin(workflow, "one", "--pause-for-human-input")
+        runs.begin(workflow, "two", "--pause-for-human-input")
+        runs.wait_for("one", "sign_off", "WAITING_ON_HUMAN")
+        # Only people decide, and only where they are asked.
+        inside = subprocess.run([exe, "approve", "one", "sign_off", *runs.baton.places()],
+                                capture_output=True, env={**os.environ, "BATON_RUN_ID": "x"})
+        check(inside.returncode == 1, inside)
+        runs.baton.call("approve", "one", "build", code=1)
+        decide_six(runs, "one")
+        decide_six(runs, "two")
+        check_six(runs, "one")
+        check_six(runs, "two")
+
+
+def killed(exe):
+    """The daemon dies whenever an agent has begun, and whenever a person is asked."""
+    acts = {step: "sleep 0.2; " + SIX_ACTS.get(step, "report COMPLETED")
+            for step in ("build", "unit", "security", "docs", "sign_off", "publish")}
+    with Runs(exe, acts) as runs:
+        workflow = runs.workflow(SIX)
+        runs.baton.start()
+        runs.begin(workflow, "k", "--pause-for-human-input")
+
+        def again():
+            runs.baton.daemon.kill()
+            runs.baton.daemon.wait()
+            runs.baton.start()
+
+        seen = 0
+        while runs.step("k", "sign_off")["status"] != "WAITING_ON_HUMAN":
+            wait_until(lambda: len(runs.starts("k")) > seen or
+                       runs.step("k", "sign_off")["status"] == "WAITING_ON_HUMAN", "the run goes on",
+                       lambda: runs.state("k"))
+            if len(runs.starts("k")) > seen:
+                seen = len(runs.starts("k"))
+                again()
+        decide_six(runs, "k", again)
+        check_six(runs, "k")
+
+
+def at_step(exe):
+    with Runs(exe, {"b": "if first b; then report FAILED; else report COMPLETED; fi",
+                    "a": """report COMPLETED ',"artifacts":["a.txt"],"logs":["done"]'"""}) as runs:
+        workflow = runs.workflow("name: three\nsteps:\n" + "".join(
+            "  - {id: %s, agent: worker, prompt: p.md, needs: [%s]}\n" % pair
+            for pair in (("a", ""), ("b", "a"), ("c", "b"))))
+        runs.begin(workflow, "r", "--max-attempts", "1")
+        once = runs.baton.once()
+        check(once.returncode == 1, once)
+        check(runs.state("r")["status"] == "FAILED")
+        # Without a run id the newest run of this workflow goes on.
+        runs.baton.call("start", workflow, "--start-at-step", "b")
+        once = runs.baton.once()
+        check(once.returncode == 0, once)
+        state = runs.state("r")
+        check(state["status"] == "COMPLETED", state)
+        check(state["steps"]["a"]["artifacts"] == ["a.txt"], state["steps"]["a"])
+        check([runs.count("r", step) for step in "abc"] == [1, 2, 1], runs.starts("r"))
+
+
+def refused(exe):
+    """What is wrong with a workflow is told with its place, and nothing is begun."""
+    with Runs(exe, {}) as runs:
+        os.makedirs(runs.baton.root + "/.agents/runs")
+        bad = runs.workflow("steps:\n  - {id: a, agent: x, prompt: p.md, needs: [b]}\n")
+        done = runs.begin(bad, "r", code=2)
+        check("workflow.yaml:2:" in done.stderr and 'the step "b"' in done.stderr, done.stderr)
+        lost = runs.workflow("steps:\n  - {id: a, agent: x, prompt: no.md}\n")
+        done = runs.begin(lost, "r", code=3)
+        check("/.agents/prompts/no.md" in done.stderr, done.stderr)
+        fine = runs.workflow("steps:\n  - {id: a, agent: x, prompt: p.md}\n")
+        for more in (("--max-attempts", "0"), ("--repo", "/"), ("--set", "A")):
+            runs.begin(fine, "r", *more, code=2)
+        runs.begin(fine, "../r", code=2)
+        runs.baton.call("start", fine, "--start-at-step", "a", code=2)
+        check(os.listdir(runs.baton.root + "/.agents/runs") == [])
+
+
+def printed(exe):
+    """A report that is printed between the markers counts as one that is written."""
+    with Runs(exe, {"a": """printf 'thinking\\n<<<RUN_REPORT_JSON\\n'
+                            REPORT_PATH=/dev/stdout report DONE ',"logs":["said"]'
+                            printf 'RUN_REPORT_JSON>>>\\nbye\\n'"""}) as runs:
+        runs.begin(runs.workflow("steps:\n  - {id: a, agent: x, prompt: p.md}\n"), "r")
+        check(runs.baton.once().returncode == 0)
+        check(runs.step("r", "a")["logs"] == ["said"], runs.state("r"))
+
+
+def variables(exe):
+    """The environment of the original, besides what baton gives to every agent."""
+    with Runs(exe, {"make-it": """report COMPLETED ',"artifacts":["x/one.md","gh_issue_7.md"],"logs":["m"]'""",
+                    "use": 'env | sort >"$ARTIFACTS_DIR/env"; cat >"$ARTIFACTS_DIR/stdin"; report DONE'}) as runs:
+        runs.begin(runs.workflow("""steps:
+  - {id: make-it, agent: maker, prompt: p.md}
+  - {id: use, agent: user, prompt: p.md, needs: [make-it], model: big, timeout: 100, human_in_the_loop: true}
+"""), "r", "--set", "COLOUR=\"red\"", "--set", "SIZE=3")
+        check(runs.baton.once().returncode == 0)
+        root, folder = runs.baton.root, runs.folder("r")
+        with open(folder + "/artifacts/env") as file:
+            env = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
+        with open(folder + "/artifacts/stdin") as file:
+            check(file.read() == "Do your step of r.\n")
+        for name, value in {
+                "RUN_ID": "r", "STEP_ID": "use", "AGENT_ID": "user", "REPO_DIR": root,
+                "PROMPT_PATH": folder + "/prompts/use.md", "REPORT_PATH": folder + "/reports/r__use.json",
+                "MANUAL_RESULT_PATH": "", "STEP_ATTEMPT": "1", "ARTIFACTS_DIR": folder + "/artifacts",
+                "STEP_MODEL": "big", "COLOUR": "red", "SIZE": "3", "DEP_MAKE_IT_ARTIFACT_0": root + "/x/one.md",
+                "DEP_MAKE_IT_ARTIFACTS": f"{root}/x/one.md,{root}/gh_issue_7.md",
+                "ISSUE_MARKDOWN_PATH": root + "/gh_issue_7.md", "ISSUE_MARKDOWN_DIR": root,
+                "ISSUE_MARKDOWN_FILENAME": "gh_issue_7.md", "BATON_ROOT": root, "BATON_FLOW": "agent_run/r",
+                "BATON_STATE_FILE": folder + "/run_state.json"}.items():
+            check(env.get(name) == value, name, env.get(name), "is not", value)
+
+
+def shipped(exe):
+    """The example runs as its first lines say, and `init` writes its workflow."""
+    with Runs(exe, {}) as runs:
+        folder = runs.baton.home + "/demo"
+        shutil.copytree(os.path.join(HERE, "../../examples/agent_run"), folder)
+
+        def call(*words, code=0):
+            done = subprocess.run([runs.baton.exe, *words, "--state-dir", runs.baton.state], cwd=folder, text=True,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=world.PATIENCE)
+            check(done.returncode == code, words, done)
+
+        call("start", "workflow.yaml", "--run-id", "demo", "--pause-for-human-input")
+        call("run", "--once")
+        with open(folder + "/.agents/runs/demo/run_state.json") as file:
+            state = json.load(file)
+        check(state["status"] == "WAITING" and state["steps"]["review"]["iteration_count"] == 1, state)
+        call("approve", "demo", "release")
+        call("run", "--once")
+        with open(folder + "/.agents/runs/demo/run_state.json") as file:
+            check(json.load(file)["status"] == "COMPLETED")
+        made = runs.baton.home + "/made"
+        subprocess.run([exe, "init", "--dialect", "agent_run", made], check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run([exe, "validate", "--as", "agent_run/workflow", made + "/workflow.yaml"])
+        check(done.returncode == 0)
+        with open(made + "/baton.yaml") as file:
+            check("agent_run: {}" in file.read())
+
+
+def no_program(exe):
+    """A program that cannot be entered counts as an attempt, and nothing hangs."""
+    with Runs(exe, {}) as runs:
+        bad = runs.baton.home + "/bad.sh"
+        world.write(bad, b"#!/no/such/interpreter\n")
+        os.chmod(bad, 0o755)
+        runs.baton.settings["agents"] = {"default": {"command": [bad]}}
+        runs.baton.configure()
+        runs.begin(runs.workflow("steps:\n  - {id: a, agent: x, prompt: p.md}\n"), "r")
+        check(runs.baton.once().returncode == 1)
+        step = runs.step("r", "a")
+        check((step["status"], step["attempts"], step["last_error_code"]) == ("FAILED", 2, "launch_failed"), step)
+
+
+# --- the state files of the seed ---
+
+TIMES = {"created_at", "updated_at", "started_at", "ended_at"}
+
+
+def same(expected, got, where=""):
+    """Everything the example says, times aside; whether a time is there counts."""
+    if isinstance(expected, dict):
+        for name, value in expected.items():
+            if name in TIMES:
+                check((value is None) == (got[name] is None), where + "/" + name, got[name])
+            else:
+                same(value, got[name], where + "/" + name)
+    else:
+        check(expected == got, where, "is", got, "instead of", expected)
+
+
+def example(runs, name):
+    with open(f"{EXAMPLES}/run_state__seed_{name}.json") as file:
+        state = json.load(file)
+    return json.loads(json.dumps(state).replace(state["repo_dir"], runs.baton.root))
+
+
+def seed_workflow(runs, state, **more):
+    lines, before = "name: %s\nsteps:\n" % state["workflow_name"], ""
+    for step in state["steps"]:
+        lines += "  - {id: %s, agent: worker, prompt: p.md, needs: [%s]%s}\n" % (step, before, more.get(step, ""))
+        before = step
+    return runs.workflow(lines)
+
+
+def says(state, step, status="COMPLETED", **more):
+    """The piece of shell that reports what the example has of a step."""
+    record = state["steps"][step]
+    members = {name: record[name] for name in ("artifacts", "metrics", "logs")}
+    members.update(more)
+    return "report %s ',%s'\n" % (status, json.dumps(members)[1:-1])
+
+
+def reached(exe, name, acts, *options, **more):
+    """Runs a workflow until its state is that of the example; returns when it is."""
+    with Runs(exe, {}) as runs:
+        state = example(runs, name)
+        for step, text in acts(state).items():
+            runs.act(step, text)
+        runs.baton.start()
+        runs.begin(seed_workflow(runs, state, **more), state["run_id"], *options)
+
+        def there():
+            try:
+                same(state, runs.state(state["run_id"]))
+                return True
+            except (AssertionError, KeyError):
+                return False
+
+        wait_until(there, name, "is reached:", lambda: runs.state(state["run_id"]))
+        jq(runs, state["run_id"])
+        runs.act("go_on", "")
+
+
+JQ = (
+    (".", lambda state: state),
+    (".steps.coding", lambda state: state["steps"].get("coding")),
+    ('.steps | to_entries | map(select(.value.status == "FAILED"))',
+     lambda state: [{"key": key, "value": value} for key, value in state["steps"].items()
+                    if value["status"] == "FAILED"]),
+    (".steps | to_entries | map({key: .key, iterations: .value.iteration_count})",
+     lambda state: [{"key": key, "iterations": value["iteration_count"]}
+                    for key, value in state["steps"].items()]),
+)
+
+
+def jq(runs, run):
+    """The seed's lines for troubleshooting."""
+    for line, answer in JQ:
+        if shutil.which("jq") is None:
+            return
+        done = subprocess.run(["jq", line, runs.folder(run) + "/run_state.json"], capture_output=True, text=True)
+        check(done.returncode == 0 and json.loads(done.stdout) == answer(runs.state(run)), line, done)
+
+
+def seed_states(exe):
+    reached(exe, "in_progress", lambda state: {"planning": says(state, "planning"),
+                                               "coding": "until_there go_on; report COMPLETED"})
+    reached(exe, "loop_back_iteration",
+            lambda state: {"coding": says(state, "coding"),
+                           "code_review": "if first one || first two; then " +
+                           says(state, "code_review", gate_failure=True, logs=["found P0 issues"]).strip() +
+                           "; else report COMPLETED; until_there go_on; fi"},
+            code_review=", loop_back_to: coding")
+    reached(exe, "failed_step", lambda state: {
+        "planning": says(state, "planning"),
+        "coding": says(state, "coding", "FAILED") + "echo SyntaxError in generated code; exit 1"})
+    reached(exe, "waiting_on_human", lambda state: {"code_review": says(state, "code_review")},
+            "--pause-for-human-input", manual_approval=", human_in_the_loop: true")
+
+
+def test(exe, *only):
+    for part in (six_steps, killed, at_step, refused, printed, variables, shipped, no_program,
+                 seed_states):
+        if not only or part.__name__ in only:
+            part(exe)
+            print(part.__name__, "holds")
+    if shutil.which("jq") is None:
+        print("skipped: the seed's lines for jq, for there is no jq here")
+
+
+if __name__ == "__main__":
+    world.main(test)
