@@ -127,8 +127,8 @@ struct Brief {
 /// (nothing, accept) serves.
 struct Dialect {
   std::string_view name;
-  /// The verbs of requests it answers itself (in Decision::replies); the engine deals with the
-  /// others.
+  /// The verbs of requests it is asked about first (in Decision::replies); what it leaves
+  /// unanswered, and all others, the engine deals with.
   std::span<const std::string_view> verbs = {};
   /// The kinds of files, from the dialect's options in `baton.yaml`. Null options: the defaults.
   std::vector<FileKind> (*files)(const Json& options) = nullptr;
@@ -155,7 +155,9 @@ struct Dialect {
   Brief (*brief)(const View&, const Desired&) = nullptr;
   /// The names `Brief::values` adds to the placeholders every command may use.
   std::span<const std::string_view> placeholders = {};
-  std::optional<std::string> (*rebuild)(const View&, std::string_view kind) = nullptr;
+  /// For the request `recover`: the flow's main document as it can be rebuilt from what else is
+  /// known, best first; `why` says from what. Empty: from nothing.
+  std::vector<Create> (*rebuild)(const View&) = nullptr;
 };
 
 }  // namespace baton

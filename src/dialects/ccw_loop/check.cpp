@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "dialects/ccw_loop/files.h"
+#include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/words.h"
 #include "dialects/findings.h"
 #include "dialects/moments.h"
@@ -15,24 +16,6 @@ namespace baton::ccw_loop {
 namespace {
 
 constexpr std::string_view kNoSuchDay = "S21";
-
-const Value& list(const Value& object, std::string_view name) {
-  static const Value none(rapidjson::kArrayType);
-  const Value* const found = json::child(object, name);
-  return found != nullptr && found->IsArray() ? *found : none;
-}
-
-std::int64_t count(const Value& items, std::string_view member, std::string_view word) {
-  return std::count_if(items.Begin(), items.End(),
-                       [&](const Value& item) { return json::text(item, member) == word; });
-}
-
-/// The item whose `id` is this; nullptr when there is none.
-const Value* item_of(const Value& items, std::string_view id) {
-  const auto* const found = std::find_if(
-      items.Begin(), items.End(), [&](const Value& item) { return json::text(item, "id") == id; });
-  return found == items.End() ? nullptr : found;
-}
 
 /// A counter of an object that repeats what can be counted.
 struct Counter {
