@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -311,8 +312,13 @@ class Runner {
     for (const auto& [flow, book] : world_.engine->books())
       if (book.failed)
         books.emplace_back(flow.name);
+    // What the plan says, and what the dialects say themselves.
+    std::set<FlowId> all = world_.engine->plan().failed;
+    for (const auto& [flow, book] : world_.engine->books())
+      if (book.decision.failed)
+        all.insert(flow);
     std::vector<Json> plan;
-    for (const FlowId& flow : world_.engine->plan().failed)
+    for (const FlowId& flow : all)
       plan.emplace_back(flow.name);
     if (want == books && want == plan)
       return std::nullopt;

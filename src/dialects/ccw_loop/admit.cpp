@@ -172,6 +172,9 @@ class Comparison {
     }
     if (edits_.empty())
       return admission;
+    // Who writes the same once more has learnt nothing in between.
+    remember(memo_.states, hex(change_.after.digest()));
+    admission.memo = json_of(memo_);
     auto text = json::splice(change_.after.text(), edits_);
     if (!text)
       return admission;

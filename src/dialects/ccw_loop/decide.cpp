@@ -11,17 +11,8 @@
 namespace baton::ccw_loop {
 namespace {
 
-constexpr std::size_t kHistory = 32;
 // Runs in a row that end well and change nothing.
 constexpr std::uint32_t kMostIdle = 2;
-
-void remember(std::vector<std::string>& history, const std::string& digest) {
-  if (!history.empty() && history.back() == digest)
-    return;
-  history.push_back(digest);
-  if (history.size() > kHistory)
-    history.erase(history.begin());
-}
 
 void note_versions(Scene& scene) {
   remember(scene.memo.skills, skill_digest(*scene.loop.root));
@@ -243,10 +234,11 @@ void apply_status(Scene& scene, Decision& decision) {
 }
 
 /// Why it stands still, where baton itself or a failure is the cause.
-void explain(Scene& scene, Decision& decision) {
+void explain(Scene& scene, bool writing, Decision& decision) {
   Memo& memo = scene.memo;
   const Status status = scene.loop.status;
-  if (status != Status::paused && status != Status::failed) {
+  // A word that is just being written stands in no file yet.
+  if (!writing && status != Status::paused && status != Status::failed) {
     memo.hold.clear();
     memo.hold_why.clear();
   }
@@ -312,10 +304,10 @@ Decision decide(const View& view) {
   if (!said)
     route(scene, writes, decision);
   apply_status(scene, decision);
-  explain(scene, decision);
+  decision.updates = writes.updates(scene);
+  explain(scene, !decision.updates.empty(), decision);
   if (!scene.memo.warning.empty())
     decision.notices.push_back(Notice{"warning", Subject(kMain), scene.memo.warning});
-  decision.updates = writes.updates(scene);
   decision.memo = json_of(scene.memo);
   return decision;
 }

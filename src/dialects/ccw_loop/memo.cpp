@@ -22,7 +22,17 @@ std::vector<std::string> texts(const Value& object, std::string_view name) {
   return all;
 }
 
+constexpr std::size_t kHistory = 32;
+
 }  // namespace
+
+void remember(std::vector<std::string>& history, const std::string& digest) {
+  if (!history.empty() && history.back() == digest)
+    return;
+  history.push_back(digest);
+  if (history.size() > kHistory)
+    history.erase(history.begin());
+}
 
 Memo memo_of(const Json& json) {
   const Value& from = *json;

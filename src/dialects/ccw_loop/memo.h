@@ -12,8 +12,8 @@ namespace baton::ccw_loop {
 
 /// What baton remembers of a loop besides its documents; journalled.
 struct Memo {
-  /// Digests of the skill_states and of whole master states accepted so far, oldest first: what
-  /// equals one of them is an old copy.
+  /// Digests of the skill_states accepted so far and of the whole master states seen, oldest first:
+  /// what equals one of them is an old copy.
   std::vector<std::string> skills;
   std::vector<std::string> states;
   /// The newest run, and the digest of the work (see Scene) when it was started.
@@ -34,6 +34,9 @@ struct Memo {
   std::set<std::string> dealt;   ///< requests that were dealt with and may still be seen
   bool operator==(const Memo&) const = default;
 };
+
+/// Enters a digest into one of the two, unless it is the newest. Old ones are forgotten.
+void remember(std::vector<std::string>& history, const std::string& digest);
 
 Memo memo_of(const Json& json);
 Json json_of(const Memo& memo);
