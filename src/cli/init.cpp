@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kCoordination = "coordination";
+constexpr std::string_view kLoop = "ccw_loop";
 
 constexpr std::string_view kHead =
     R"(# baton: which agents there are, which state files they write, what is started when.
@@ -94,6 +95,15 @@ rules:
       - { to: waiting_review, run: tech_lead }
 )";
 
+constexpr std::string_view kLoopAgents = R"(
+# Role -> how to start it. A program and its arguments, never a shell; a program with a `/` is
+# relative to this file. ${loop_id}, ${action}, ${progress_dir} and others are filled in.
+agents:
+  executor:
+    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
+    timeout: 45m
+)";
+
 struct Planned {
   std::string path;  ///< below the folder
   std::string text;
@@ -118,7 +128,8 @@ std::vector<std::string> choices() {
 std::string configuration(const std::vector<std::string>& wanted) {
   const bool coordination = has(wanted, kCoordination);
   std::string text(kHead);
-  text += coordination ? kCoordinationAgents : kAgentsExample;
+  const bool only_loops = wanted.size() == 1 && wanted.front() == kLoop;
+  text += coordination ? kCoordinationAgents : only_loops ? kLoopAgents : kAgentsExample;
   text += kLimits;
   std::string listed;
   for (const std::string& name : wanted)

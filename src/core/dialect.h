@@ -155,6 +155,8 @@ struct Dialect {
   Brief (*brief)(const View&, const Desired&) = nullptr;
   /// The names `Brief::values` adds to the placeholders every command may use.
   std::span<const std::string_view> placeholders = {};
+  /// A name for a new flow, for `create`; different seeds give different ones.
+  std::string (*fresh_name)(Time wall, std::string_view seed) = nullptr;
   /// For the request `recover`: the flow's main document as it can be rebuilt from what else is
   /// known, best first; `why` says from what. Empty: from nothing.
   std::vector<Create> (*rebuild)(const View&) = nullptr;

@@ -86,9 +86,6 @@ struct Run {
   /// The last of what it wrote to stdout (kOutputBytes at most, valid UTF-8); "" while it runs.
   std::string output;
 
-  /// The last of what it wrote to stdout (valid UTF-8); "" while it runs.
-  std::string output;
-
   bool live() const { return state != RunState::ended; }
   bool operator==(const Run&) const = default;
 };

@@ -55,6 +55,15 @@ TEST_CASE("neighbours of other tools in the loops' folder are left alone") {
   }
 }
 
+TEST_CASE("loops of other versions are known") {
+  const Catalog catalog = catalog_with(Json());
+  CHECK(catalog.known_other(".workflow/.loop/loop-b-20260122-a.json") ==
+        "a loop of the variant with workers");
+  CHECK(catalog.known_other(".workflow/.loop/loop-task-1-2026.json") == "a loop of version 1");
+  CHECK(catalog.known_other(".workflow/.loop/loop-v2-a.json").empty());
+  CHECK(catalog.known_other(".workflow/.loop/prep-package.json").empty());
+}
+
 TEST_CASE("the loops' folder can be elsewhere") {
   const Catalog catalog = catalog_with(Json::object({{"path", ".loop"}}));
   CHECK(catalog.match(".loop/loop-v2-a.json"));

@@ -23,6 +23,7 @@ const Dialect& ccw_loop_dialect() {
       .create = ccw_loop::create,
       .brief = ccw_loop::brief,
       .placeholders = ccw_loop::kPlaceholders,
+      .fresh_name = ccw_loop::fresh_id,
       .rebuild = ccw_loop::rebuild,
   };
   return dialect;

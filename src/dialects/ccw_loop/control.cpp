@@ -15,9 +15,8 @@ class Desk {
       : scene_(scene), writes_(writes), decision_(decision) {}
 
   void deal(const Request& request) {
-    const Value& arguments = *request.arguments;
     if (request.verb == "start")
-      start(request, json::boolean(arguments, "force").value_or(false));
+      start(request, member(*request.arguments, "set"));
     else if (request.verb == "resume")
       resume(request);
     else if (request.verb == "pause")
@@ -53,9 +52,14 @@ class Desk {
     return scene_.live() == nullptr ? "running" : "running; the executor that is at work goes on";
   }
 
-  void start(const Request& request, bool force) {
-    if (const auto mode = json::text(*request.arguments, "mode"))
-      scene_.memo.mode = *mode == "interactive" ? "interactive" : "auto";
+  /// Given may be `mode`, and `force`, which begins again what has ended.
+  void start(const Request& request, const Value& given) {
+    const std::string mode = text_of(given, "mode");
+    if (!mode.empty() && mode != "auto" && mode != "interactive")
+      return reply(request, false, "`mode` is \"auto\" or \"interactive\"");
+    if (!mode.empty())
+      scene_.memo.mode = mode;
+    const bool force = json::boolean(given, "force").value_or(false);
     switch (scene_.loop.status) {
       case Status::created:
       case Status::paused:

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "dialects/kinds.h"
@@ -20,7 +21,6 @@ struct Row {
   bool essential;
   bool schema = true;
 };
-// Neighbours that are not of this dialect (`loop-b-*.json`, `loop-<task>-<stamp>.json`) fit no row.
 constexpr std::array kRows = {
     Row{"state", "loop-v2-{flow}.json", Format::json, true},
     Row{"tasks", "loop-v2-{flow}.tasks.jsonl", Format::jsonl, false},
@@ -48,6 +48,14 @@ std::vector<FileKind> files(const Json& options) {
     kind.flow = std::string(kPrefix) + "{flow}";
     kind.essential = row.essential;
     kinds.push_back(std::move(kind));
+  }
+  for (const auto& [pattern, whose] :
+       {std::pair("/loop-b-{part}.json", "a loop of the variant with workers"),
+        std::pair("/loop-{part}.json", "a loop of version 1")}) {
+    FileKind other;
+    other.kind = whose;
+    other.pattern = folder + pattern;
+    kinds.push_back(std::move(other));
   }
   return kinds;
 }
