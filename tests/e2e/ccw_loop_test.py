@@ -31,12 +31,12 @@ case $(cat "$2/mode") in
 esac
 case $CCW_LOOP_ACTION in
   init) "$BATON_EXE" set "$file" "/skill_state=$(cat "$2/skill.json")" >/dev/null || exit 1 ;;
-  develop) put '0,/"status": "pending"/s//"status": "completed"/
-                s/"last_progress_at": [^,}]*/"last_progress_at": "'"$now"'"/' ;;
-  validate) put 's/"passed": false/"passed": true/; s/"pass_rate": [^,}]*/"pass_rate": 100/
-                 s/"last_run_at": [^,}]*/"last_run_at": "'"$now"'"/' ;;
+  develop) put '0,/"status": *"pending"/s//"status": "completed"/
+                s/"last_progress_at": *[^,}]*/"last_progress_at": "'"$now"'"/' ;;
+  validate) "$BATON_EXE" set "$file" '/skill_state/validate/passed=true' '/skill_state/validate/pass_rate=100' \\
+              '/skill_state/validate/failed_tests=[]' "/skill_state/validate/last_run_at=\\"$now\\"" >/dev/null ;;
   complete) put 's/^  "status": "running"/  "status": "completed",\\n  "completed_at": "'"$now"'"/
-                 s/"last_action": [^,}]*/"last_action": "COMPLETE"/' ;;
+                 s/"last_action": *[^,}]*/"last_action": "COMPLETE"/' ;;
 esac
 echo "ACTION_RESULT:"
 echo "- action: $CCW_LOOP_ACTION"

@@ -61,7 +61,9 @@ class Comparison {
         before_(change.before->root()),
         after_(change.after.root()),
         was_(loop_of(before_)),
-        is_(loop_of(after_)) {}
+        is_(loop_of(after_)),
+        executor_(std::any_of(view.runs.begin(), view.runs.end(),
+                              [](const Run& run) { return run.live(); })) {}
 
   Admission judge() {
     identity();
@@ -154,11 +156,18 @@ class Comparison {
     } else if (!touched && has(memo_.states, hex(change_.after.digest()))) {
       because("an old copy of the whole file");
       put_back(kControl);
+    } else if (!touched && asked_to_pause() && is_.status == Status::running) {
+      because("the pause was asked for, and an executor from before it is at work");
+      put_back(kControl);
     } else if (worked ? is_.status == Status::created : !legal_move(was_.status, is_.status)) {
       broken("T1", "status", move + " is no step anybody may take by writing it");
       put_back(kControl);
     }
   }
+
+  /// While an executor lives that has not seen the pause, nobody can tell its old copy from
+  /// somebody's wish to go on. baton was asked to pause, so it can be asked to resume.
+  bool asked_to_pause() const { return memo_.pause_asked && executor_; }
 
   bool parked() const {
     return was_.status != Status::running && was_.status != Status::created;
@@ -202,6 +211,7 @@ class Comparison {
   const Value& after_;
   Loop was_;
   Loop is_;
+  bool executor_;
   bool skill_changed_ = false;
   bool iteration_changed_ = false;
   bool stale_skill_ = false;

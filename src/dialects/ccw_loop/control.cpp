@@ -45,6 +45,7 @@ class Desk {
     scene_.memo.hold.clear();
     scene_.memo.hold_why.clear();
     scene_.memo.idle = 0;
+    scene_.memo.pause_asked = status == Status::paused;
     reply(request, true, message);
   }
 
@@ -112,9 +113,14 @@ class Desk {
                : "paused; the executor is ended if it has not left within " +
                      duration_text(scene_.options.pause_grace));
     else if (scene_.loop.status == Status::paused)
-      reply(request, true, "it is paused");
+      keep_paused(request);
     else
       reply(request, false, "the loop is " + declared() + ", not running");
+  }
+
+  void keep_paused(const Request& request) {
+    scene_.memo.pause_asked = true;
+    reply(request, true, "it is paused");
   }
 
   void stop(const Request& request) {

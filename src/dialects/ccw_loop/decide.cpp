@@ -241,6 +241,7 @@ void explain(Scene& scene, bool writing, Decision& decision) {
   if (!writing && status != Status::paused && status != Status::failed) {
     memo.hold.clear();
     memo.hold_why.clear();
+    memo.pause_asked = false;
   }
   if (status == Status::failed && !scene.loop.broken())
     return;

@@ -55,6 +55,7 @@ Memo memo_of(const Json& json) {
   memo.choice = text_of(from, "choice");
   memo.choice_key = text_of(from, "choice_key");
   memo.answer = text_of(from, "answer");
+  memo.pause_asked = json::boolean(from, "pause_asked").value_or(false);
   memo.hold = text_of(from, "hold");
   memo.hold_why = text_of(from, "hold_why");
   memo.warning = text_of(from, "warning");
@@ -75,6 +76,7 @@ Json json_of(const Memo& memo) {
                        {"choice", memo.choice},
                        {"choice_key", memo.choice_key},
                        {"answer", memo.answer},
+                       {"pause_asked", memo.pause_asked},
                        {"hold", memo.hold},
                        {"hold_why", memo.hold_why},
                        {"warning", memo.warning},

@@ -28,6 +28,7 @@ struct Memo {
   std::string choice;         ///< what a person chose to be done next
   std::string choice_key;     ///< ... by the work key it is for
   std::string answer;         ///< what a person said about it
+  bool pause_asked = false;   ///< the pause in force came by a request, not by the file
   Word hold;                  ///< why baton itself paused or failed the loop
   std::string hold_why;
   std::string warning;           ///< about the last version (T7)
