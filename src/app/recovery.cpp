@@ -11,8 +11,8 @@ Result<void> Recovery::needed(const std::string& path, const FlowBook& book) {
   if (there && row != book.accepted.end() && row->second.digest == there->digest)
     return fail(Errc::usage, path + " is there and in force; nothing is to be recovered");
   if (!there && there.error().code != Errc::not_found)
-    return fail(Errc::usage, "what stands in the place cannot be replaced: " +
-                                 describe(there.error()));
+    return fail(Errc::usage,
+                "what stands in the place cannot be replaced: " + describe(there.error()));
   return {};
 }
 

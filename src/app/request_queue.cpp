@@ -66,9 +66,8 @@ bool RequestQueue::settle(const Books& books, Draft& next) {
   for (const Request& request : waiting_) {
     if (!left_.contains(request.id))
       continue;
-    const auto reply =
-        std::find_if(next.commit.replies.begin(), next.commit.replies.end(),
-                     [&](const Reply& each) { return each.request == request.id; });
+    const auto reply = std::find_if(next.commit.replies.begin(), next.commit.replies.end(),
+                                    [&](const Reply& each) { return each.request == request.id; });
     if (reply == next.commit.replies.end()) {
       next.reply(baton::handle(request, books, next).reply);
       again = true;

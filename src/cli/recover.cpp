@@ -70,12 +70,13 @@ ExitCode recover(const Wish& wish) {
 
 ExitCode recover_command(Words words) {
   Wish wish;
-  Options options("recover",
-                  "Rebuilds a flow's main document that was lost or damaged: from the last version\n"
-                  "that was accepted, a backup, or the files beside it. Shows it, and writes it only\n"
-                  "with --write or when a person agrees. What stands in its place is kept in the\n"
-                  "journal; what was rebuilt does not run until `baton resume`.",
-                  kSubmitExits);
+  Options options(
+      "recover",
+      "Rebuilds a flow's main document that was lost or damaged: from the last version\n"
+      "that was accepted, a backup, or the files beside it. Shows it, and writes it only\n"
+      "with --write or when a person agrees. What stands in its place is kept in the\n"
+      "journal; what was rebuilt does not run until `baton resume`.",
+      kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name");
   options.flag("--write,--yes", wish.write, "Write it without asking");
   options.flag("--no-wait", wish.no_wait, "Do not wait for the daemon's answer");

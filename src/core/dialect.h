@@ -28,7 +28,9 @@ struct FileKind {
   std::string schema;  ///< embedded path (`schemas/x/y.schema.json`) or a file below the
                        ///< configuration; may be empty
   Format format = Format::json;
-  std::string flow;       ///< name of the flow; may contain `{flow}`
+  /// Name of the flow; may contain `{flow}`. Empty: files of somebody else, known and left alone;
+  /// `kind` says whose.
+  std::string flow;
   bool essential = true;  ///< while it is gone, the flow starts nothing
   /// A file that changes more often than this within `breaker_window` holds its flow until it is
   /// calm.

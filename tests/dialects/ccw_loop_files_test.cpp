@@ -47,8 +47,8 @@ TEST_CASE("a loop's files belong to its flow") {
 TEST_CASE("neighbours of other tools in the loops' folder are left alone") {
   for (const std::string path :
        {".workflow/.loop/loop-b-20260122-abc123.json", ".workflow/.loop/loop-task-1-2026.json",
-        ".workflow/.loop/loop-v2-.json",
-        ".workflow/.loop/prep-package.json", ".workflow/.loop/loop-v2-a.progress/coverage.json",
+        ".workflow/.loop/loop-v2-.json", ".workflow/.loop/prep-package.json",
+        ".workflow/.loop/loop-v2-a.progress/coverage.json",
         ".workflow/.loop/loop-b-1.workers/develop.output.json", "loop-v2-a.json"}) {
     CAPTURE(path);
     CHECK(kind_of(path).empty());

@@ -119,8 +119,7 @@ struct Folder {
     REQUIRE(match);
     auto document = load_document(text, match->kind->format);
     REQUIRE(document);
-    docs[kPlace + path] =
-        Accepted{*document, match->kind->kind, match->part, 1, {}, true, {}};
+    docs[kPlace + path] = Accepted{*document, match->kind->kind, match->part, 1, {}, true, {}};
     return *this;
   }
   std::vector<Create> rebuild() const {
@@ -216,8 +215,9 @@ TEST_SUITE("ccw_loop") {
     folder.put(".progress/develop.md", kDevelop)
         .put(".progress/debug.md", kDebug)
         .put(".progress/validate.md", kValidate)
-        .put(".progress/changes.log",
-             R"({"timestamp": "2026-01-22T10:11:11Z", "task_id": "task-form", "description": "Create the form", "files_changed": ["a.c"], "result": "success"}
+        .put(
+            ".progress/changes.log",
+            R"({"timestamp": "2026-01-22T10:11:11Z", "task_id": "task-form", "description": "Create the form", "files_changed": ["a.c"], "result": "success"}
 {"timestamp": "2026-01-22T10:12:00Z", "task_id": "task-out", "description": "Log out", "files_changed": ["b.c"], "result": "success"}
 {"timestamp": "2026-01-22T10:13:00Z", "task_id": "task-check", "result": "failed"}
 )")

@@ -139,8 +139,7 @@ TEST_SUITE("ccw_loop") {
     const auto config = parse_json(R"({"granularity": "action", "agents": {"executor": {}}})");
     const std::string path = kFolder + "loop-v2-20260123T011530-5d0e77c2.json";
     const std::string text = slurp(kSamples / "valid/loop-v2-20260123T011530-5d0e77c2.json");
-    const std::int64_t before =
-        json::integer(**parse_json(text), "current_iteration").value_or(-1);
+    const std::int64_t before = json::integer(**parse_json(text), "current_iteration").value_or(-1);
     bool blown = true;
     std::uint64_t moments = 0;
     for (; blown; ++moments) {
@@ -272,9 +271,9 @@ TEST_SUITE("ccw_loop") {
       "created_at": "2026-01-22T10:00:00Z", "updated_at": "2026-01-22T10:00:00Z", "skill_state":
       {"develop": {"tasks": [{"id": "t1", "description": "d", "status": "completed"}],
                    "last_progress_at": "2026-01-22T10:00:00Z"}, "debug": {}, "validate": {}}})";
-    for (const Row& row : {Row{"DEBUG", "debug"}, Row{"VALIDATE", "validate"},
-                           Row{"COMPLETE", "validate"}, Row{"DEVELOP", "validate"},
-                           Row{"INIT", "validate"}, Row{"STOPPED", "validate"}}) {
+    for (const Row& row :
+         {Row{"DEBUG", "debug"}, Row{"VALIDATE", "validate"}, Row{"COMPLETE", "validate"},
+          Row{"DEVELOP", "validate"}, Row{"INIT", "validate"}, Row{"STOPPED", "validate"}}) {
       CAPTURE(row.next);
       Place place;
       place.put(path, text);
@@ -295,8 +294,7 @@ TEST_SUITE("ccw_loop") {
   }
 
   TEST_CASE("a new loop has an id of its own, waits, and is valid") {
-    const std::string id =
-        ccw_loop::fresh_id(*parse_time("2026-02-03T04:05:06Z"), "request-1");
+    const std::string id = ccw_loop::fresh_id(*parse_time("2026-02-03T04:05:06Z"), "request-1");
     CHECK(id.starts_with("loop-v2-20260203T040506-"));
     CHECK(id.size() == std::string("loop-v2-20260203T040506-12345678").size());
     CHECK(id != ccw_loop::fresh_id(*parse_time("2026-02-03T04:05:06Z"), "request-2"));
@@ -326,13 +324,12 @@ TEST_SUITE("ccw_loop") {
       std::string name;
       std::string arguments;
     };
-    for (const Row& row :
-         {Row{"loop-v2-x", R"({})"}, Row{"loop-v2-x", R"({"title": "  "})"},
-          Row{"loop-v2-x", R"({"title": "t", "max_iterations": 0})"},
-          Row{"loop-v2-x", R"({"title": "t", "max_iterations": "ten"})"},
-          Row{"loop-v2-x", R"({"title": "t", "tasks": [""]})"},
-          Row{"loop-v2-x", R"({"title": "t", "priority": "low"})"},
-          Row{"x", R"({"title": "t"})"}, Row{"loop-v2-", R"({"title": "t"})"}}) {
+    for (const Row& row : {Row{"loop-v2-x", R"({})"}, Row{"loop-v2-x", R"({"title": "  "})"},
+                           Row{"loop-v2-x", R"({"title": "t", "max_iterations": 0})"},
+                           Row{"loop-v2-x", R"({"title": "t", "max_iterations": "ten"})"},
+                           Row{"loop-v2-x", R"({"title": "t", "tasks": [""]})"},
+                           Row{"loop-v2-x", R"({"title": "t", "priority": "low"})"},
+                           Row{"x", R"({"title": "t"})"}, Row{"loop-v2-", R"({"title": "t"})"}}) {
       CAPTURE(row.name);
       CAPTURE(row.arguments);
       Place place;
@@ -352,8 +349,7 @@ TEST_SUITE("ccw_loop") {
     const ccw_loop::TaskList glued = ccw_loop::task_list(place.docs);
     REQUIRE(glued.tasks.size() >= 3);
     for (std::size_t i = 1; i < glued.tasks.size(); ++i)
-      CHECK(json::integer(*glued.tasks[i - 1], "order") <=
-            json::integer(*glued.tasks[i], "order"));
+      CHECK(json::integer(*glued.tasks[i - 1], "order") <= json::integer(*glued.tasks[i], "order"));
     const Json develop = ccw_loop::develop_tasks(glued);
     CHECK(json::text(develop->GetArray()[1], "mode") == "analysis");
     CHECK(json::text(develop->GetArray()[1], "status") == "pending");

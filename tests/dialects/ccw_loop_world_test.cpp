@@ -1,6 +1,6 @@
-// Loops in a seeded world: executors that write the whole state from the copy they began with, fail, do
-// nothing or tear the file; a dashboard that overwrites the status; events that are lost; a daemon that is
-// killed anywhere. A failing seed is printed; it gives the same world again.
+// Loops in a seeded world: executors that write the whole state from the copy they began with,
+// fail, do nothing or tear the file; a dashboard that overwrites the status; events that are lost;
+// a daemon that is killed anywhere. A failing seed is printed; it gives the same world again.
 
 #include <array>
 #include <cstdint>
@@ -168,12 +168,12 @@ class Loops {
       edits.push_back({"/skill_state", kSkill});
     if (action == "develop") {
       const auto state = parse_json(copy);
-      const Value* const first = state ? json::at(**state, "/skill_state/develop/tasks/0/status")
-                                       : nullptr;
+      const Value* const first =
+          state ? json::at(**state, "/skill_state/develop/tasks/0/status") : nullptr;
       const bool begun = first != nullptr && json::text(*first) == "completed";
-      edits.push_back({begun ? "/skill_state/develop/tasks/1/status"
-                             : "/skill_state/develop/tasks/0/status",
-                       "\"completed\""});
+      edits.push_back(
+          {begun ? "/skill_state/develop/tasks/1/status" : "/skill_state/develop/tasks/0/status",
+           "\"completed\""});
       edits.push_back({"/skill_state/develop/last_progress_at", now});
     }
     if (action == "validate") {
@@ -249,9 +249,9 @@ class Loops {
       case 6:
         // The executor writes what it has, and goes on.
         if (shim != nullptr)
-          if (auto text = json::splice(copy_of(*shim), {{"/updated_at", json::quote(stamp())},
-                                                        {"/skill_state/current_action",
-                                                         "\"develop\""}}))
+          if (auto text =
+                  json::splice(copy_of(*shim), {{"/updated_at", json::quote(stamp())},
+                                                {"/skill_state/current_action", "\"develop\""}}))
             world_.disk.write(path_of(loop), *text);
         break;
       case 7: {

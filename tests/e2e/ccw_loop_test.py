@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import time
 
 import world
@@ -377,9 +378,27 @@ def neighbours(exe):
         check(re.fullmatch(r"loop-v2-\d{8}T\d{6}-[0-9a-f]{8}", loop), loop)
 
 
+def example(exe):
+    """The example of the documentation, as it tells to run it."""
+    with Loops(exe) as it:
+        top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
+        for name in ("ccw_loop", "agents"):
+            shutil.copytree(f"{top}/{name}", f"{it.home}/{name}")
+        it.root = f"{it.home}/ccw_loop"
+        it.config = f"{it.root}/baton.yaml"
+        loop = it.create("--task", "login", "--task", "logout")
+        done = it.call("start", loop)
+        check("recorded" in done.stdout, done.stdout)
+        once = it.once()
+        check(once.returncode == 0, once.stdout, once.stderr)
+        check(it.read(loop)["status"] == "completed", it.read(loop), once.stderr)
+        with open(f"{it.root}/work.txt") as file:
+            check(file.read() == "login\nlogout\n")
+
+
 def test(exe, *only):
     for part in (five_actions, stopped, three_deaths, no_progress, limited, foreign_writer, interactive, recovered,
-                 neighbours, killed):
+                 neighbours, example, killed):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, flush=True)

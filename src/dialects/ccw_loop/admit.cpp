@@ -169,9 +169,7 @@ class Comparison {
   /// somebody's wish to go on. baton was asked to pause, so it can be asked to resume.
   bool asked_to_pause() const { return memo_.pause_asked && executor_; }
 
-  bool parked() const {
-    return was_.status != Status::running && was_.status != Status::created;
-  }
+  bool parked() const { return was_.status != Status::running && was_.status != Status::created; }
 
   Admission admission() {
     Admission admission;
@@ -189,8 +187,8 @@ class Comparison {
       return admission;
     admission.why = why_;
     admission.findings = findings_;
-    admission.verdict = nothing_new(*text) ? Admission::Verdict::restore
-                                           : Admission::Verdict::merged;
+    admission.verdict =
+        nothing_new(*text) ? Admission::Verdict::restore : Admission::Verdict::merged;
     admission.text = std::move(*text);
     return admission;
   }

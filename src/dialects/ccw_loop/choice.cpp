@@ -13,6 +13,13 @@ std::string tasks(std::int64_t count, const char* what) {
   return std::to_string(count) + (count == 1 ? " task is " : " tasks are ") + what;
 }
 
+/// Whether something was done after the others. Nothing is older than everything; of two equal
+/// times (some writers have seconds only) the one that was done last is the later.
+bool later(const std::optional<Time>& time, const std::optional<Time>& others, Action action,
+           const Past& past) {
+  return time > others || (time && time == others && past.done == action);
+}
+
 /// The freshest fact is a validation that has not passed (step 6).
 Choice after_failed_validation(const Loop& loop, const Options& options) {
   if (!loop.work.no_tests)
@@ -43,34 +50,32 @@ bool acceptable(const Loop& loop, const Options& options, std::uint32_t debugged
 
 }  // namespace
 
-Choice choose(const Loop& loop, const Options& options, std::uint32_t debugged_in_a_row,
-              std::optional<Action> hint) {
+Choice choose(const Loop& loop, const Options& options, const Past& past) {
   const Work& work = loop.work;
   if (loop.skill == nullptr)
     return act(Action::init, "the loop has no skill_state yet");
-  // Nothing is older than everything.
-  const std::optional<Time> changed = std::max(work.developed, work.debugged);
-  const bool validated_last = work.validated > changed;
+  const bool validated_last =
+      later(work.validated, std::max(work.developed, work.debugged), Action::validate, past);
   if (work.passed && validated_last && work.open() == 0)
     return act(Action::complete, "the validation has passed and no task is open");
   if (options.on_max_iterations != AtLimit::ignore &&
       static_cast<double>(loop.iteration) >= loop.max_iterations)
-    return Choice{Choice::Kind::limit, Action::complete,
-                  "max_iterations (" + json::dump(member(*loop.root, "max_iterations")) +
-                      ") reached"};
-  if (hint && acceptable(loop, options, debugged_in_a_row, *hint))
-    return act(*hint, "the last executor proposed it (NEXT_ACTION_NEEDED)");
+    return Choice{
+        Choice::Kind::limit, Action::complete,
+        "max_iterations (" + json::dump(member(*loop.root, "max_iterations")) + ") reached"};
+  if (past.hint && acceptable(loop, options, past.debugged_in_a_row, *past.hint))
+    return act(*past.hint, "the last executor proposed it (NEXT_ACTION_NEEDED)");
   if (work.pending > 0)
     return act(Action::develop, tasks(work.pending, "pending"));
   if (work.in_progress > 0)
     return act(Action::develop, tasks(work.in_progress, "in progress and nobody is at work"));
   if (validated_last)
     return after_failed_validation(loop, options);
-  if (work.debugged > std::max(work.developed, work.validated)) {
+  if (later(work.debugged, std::max(work.developed, work.validated), Action::debug, past)) {
     if (work.confirmed)
       return act(Action::validate, "a hypothesis is confirmed");
     if (work.undecided)
-      return debug_again(options, debugged_in_a_row);
+      return debug_again(options, past.debugged_in_a_row);
   }
   return act(Action::validate, "what was done last is not validated");
 }

@@ -23,11 +23,17 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-/// The steps of the format page, in order. `debugged_in_a_row`: how many of the last actions were
-/// debugging. `hint`: what the last executor proposed; it counts only from step 5 on, and only for
-/// an action that is possible.
-Choice choose(const Loop& loop, const Options& options, std::uint32_t debugged_in_a_row,
-              std::optional<Action> hint = std::nullopt);
+/// What is known besides the state.
+struct Past {
+  std::uint32_t debugged_in_a_row = 0;  ///< how many of the last actions were debugging
+  std::optional<Action> done;  ///< the last action; tells which of two equal times is the later
+  /// What the last executor proposed; it counts only from step 4 on, and only for an action that is
+  /// possible.
+  std::optional<Action> hint;
+};
+
+/// The steps of the format page, in order.
+Choice choose(const Loop& loop, const Options& options, const Past& past = {});
 
 /// Why an action cannot be begun as the loop stands; empty when it can.
 std::string obstacle(const Loop& loop, Action action);

@@ -108,10 +108,9 @@ class Desk {
   void pause(const Request& request) {
     if (scene_.loop.status == Status::running)
       move(request, Status::paused,
-           scene_.live() == nullptr
-               ? "paused"
-               : "paused; the executor is ended if it has not left within " +
-                     duration_text(scene_.options.pause_grace));
+           scene_.live() == nullptr ? "paused"
+                                    : "paused; the executor is ended if it has not left within " +
+                                          duration_text(scene_.options.pause_grace));
     else if (scene_.loop.status == Status::paused)
       keep_paused(request);
     else
@@ -145,8 +144,8 @@ class Desk {
     if (scene_.loop.broken())
       move(request, Status::running, "running again");
     else if (scene_.loop.status == Status::failed)
-      reply(request, false, "the loop was stopped; `baton start " + name() +
-                                " --set force=true` begins it again");
+      reply(request, false,
+            "the loop was stopped; `baton start " + name() + " --set force=true` begins it again");
   }
 
   /// The menu of an interactive loop.
@@ -165,9 +164,10 @@ class Desk {
     } else if (chosen == "exit") {
       move(request, Status::user_exit, "put aside; `baton resume` goes on");
     } else if (const auto action = parse_action(chosen); !action || *action == Action::init) {
-      reply(request, false, "`" + printable(chosen, 40) +
-                                "` is no choice: develop, debug, validate, status, complete, exit; "
-                                "what stands behind it is told to the executor");
+      reply(request, false,
+            "`" + printable(chosen, 40) +
+                "` is no choice: develop, debug, validate, status, complete, exit; "
+                "what stands behind it is told to the executor");
     } else if (const std::string why = obstacle(scene_.loop, *action); !why.empty()) {
       reply(request, false, why);
     } else {

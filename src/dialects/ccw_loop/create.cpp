@@ -18,9 +18,8 @@ constexpr int kMaxIterations = 10;
 std::string trimmed(const std::string& text) {
   constexpr const char* kBlank = " \t\r\n";
   const auto first = text.find_first_not_of(kBlank);
-  return first == std::string::npos
-             ? ""
-             : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+  return first == std::string::npos ? ""
+                                    : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
 /// One line of tasks.jsonl per text.
@@ -51,9 +50,10 @@ Result<void> check(const Value& arguments) {
     for (const auto& given : arguments.GetObject())
       if (const auto name = json::text(given.name).value_or("");
           std::find(kKnown.begin(), kKnown.end(), name) == kKnown.end())
-        return fail(Errc::usage, "a loop is created with title, description, max_iterations and "
-                                 "tasks, not with `" +
-                                     printable(name, 80) + "`");
+        return fail(Errc::usage,
+                    "a loop is created with title, description, max_iterations and "
+                    "tasks, not with `" +
+                        printable(name, 80) + "`");
   if (trimmed(text_of(arguments, "title")).empty())
     return fail(Errc::usage, "a loop needs a title");
   const Value& most = member(arguments, "max_iterations");
@@ -86,9 +86,9 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
     return fail(Errc::usage, "there is no loop " + printable(id, 100) +
                                  "; `baton create --title TITLE` makes one");
   if (loop_of_name(path) != id)
-    return fail(Errc::usage,
-                "`" + printable(id, 100) + "` is no id of a loop: loop-v2-, then letters, digits, "
-                                           "`.`, `_` and `-`");
+    return fail(Errc::usage, "`" + printable(id, 100) +
+                                 "` is no id of a loop: loop-v2-, then letters, digits, "
+                                 "`.`, `_` and `-`");
   if (loop_of(view.docs).root != nullptr)
     return fail(Errc::usage, "there is a loop " + id + " already");
   const Value& arguments = *request.arguments;

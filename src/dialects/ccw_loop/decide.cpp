@@ -34,8 +34,7 @@ void note_start(Scene& scene, Writes& writes) {
   scene.memo.run = run->id;
   scene.memo.work = scene.work_digest();
   scene.memo.judged = false;
-  const std::string key =
-      std::to_string(run->key.generation) + "/" + std::to_string(run->key.turn);
+  const std::string key = std::to_string(run->key.generation) + "/" + std::to_string(run->key.turn);
   if (!counts(scene, *run) || scene.memo.counted == key)
     return;
   scene.memo.counted = key;
@@ -93,20 +92,25 @@ class Router {
     const Job& job = scene_.job;
     if (job.exhausted) {
       const std::string times = std::to_string(job.failures) + " times";
-      fail("errors", "the executor failed " + times +
-                         (job.last == nullptr ? "" : ", the last time as " +
-                                                         how_it_ended(*job.last)));
+      fail("errors",
+           "the executor failed " + times +
+               (job.last == nullptr ? "" : ", the last time as " + how_it_ended(*job.last)));
     } else if (scene_.interactive() && scene_.loop.skill != nullptr) {
       route_chosen();
     } else if (scene_.memo.idle >= kMostIdle) {
       pause("no_progress", "the executor has ended well " + std::to_string(scene_.memo.idle) +
                                " times in a row and changed nothing");
     } else {
-      follow(choose(scene_.loop, scene_.options, job.debugged_in_a_row, hint()));
+      follow(choose(scene_.loop, scene_.options, {job.debugged_in_a_row, done(), hint()}));
     }
   }
 
  private:
+  /// Where executors go on by themselves, only they know what they did last.
+  std::optional<Action> done() const {
+    const bool ours = scene_.options.granularity == Granularity::action && scene_.job.done;
+    return ours ? scene_.job.done : scene_.loop.last_action;
+  }
   /// What the last executor proposed, if its action is the newest fact.
   std::optional<Action> hint() const {
     if (scene_.options.granularity == Granularity::run || scene_.job.last == nullptr)
@@ -158,8 +162,8 @@ class Router {
         fail("max_iterations", choice.why);
         break;
       case AtLimit::pause:
-        pause("max_iterations", choice.why + "; raise it, then `baton resume " +
-                                    text(scene_.view.flow) + "`");
+        pause("max_iterations",
+              choice.why + "; raise it, then `baton resume " + text(scene_.view.flow) + "`");
         break;
       case AtLimit::ignore:
         break;
@@ -202,11 +206,10 @@ class Router {
 /// An executor that goes on by itself beyond the limit is not let go on for ever.
 void limit_run(Scene& scene, Decision& decision) {
   const Run* const run = scene.live();
-  const bool beyond =
-      run != nullptr && scene.options.granularity == Granularity::run &&
-      scene.options.on_max_iterations != AtLimit::ignore &&
-      run->purpose != word(Action::complete) &&
-      static_cast<double>(scene.loop.iteration) >= scene.loop.max_iterations;
+  const bool beyond = run != nullptr && scene.options.granularity == Granularity::run &&
+                      scene.options.on_max_iterations != AtLimit::ignore &&
+                      run->purpose != word(Action::complete) &&
+                      static_cast<double>(scene.loop.iteration) >= scene.loop.max_iterations;
   if (!beyond) {
     scene.memo.limit_ms = 0;
     return;
@@ -228,9 +231,9 @@ void apply_status(Scene& scene, Decision& decision) {
   if (status == Status::paused)
     decision.end_at = scene.since() + scene.options.pause_grace;
   else if (decision.control == Control::idle)
-    decision.releases.push_back(Release{
-        "", "", true, scene.options.pause_grace,
-        "the loop is " + decision.declared + " and the executor did not leave by itself"});
+    decision.releases.push_back(
+        Release{"", "", true, scene.options.pause_grace,
+                "the loop is " + decision.declared + " and the executor did not leave by itself"});
 }
 
 /// Why it stands still, where baton itself or a failure is the cause.

@@ -48,6 +48,21 @@ Work work_of(const Value& skill) {
   return work;
 }
 
+/// `DEVELOP`, `develop` and `action-develop-with-file` mean the same (C-11).
+std::optional<Action> parse_last_action(std::string word) {
+  std::transform(word.begin(), word.end(), word.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  std::string_view left = word;
+  constexpr std::string_view kFront = "action-";
+  constexpr std::string_view kBack = "-with-file";
+  if (left.starts_with(kFront))
+    left.remove_prefix(kFront.size());
+  if (left.ends_with(kBack))
+    left.remove_suffix(kBack.size());
+  return parse_action(left);
+}
+
 }  // namespace
 
 const Value& member(const Value& object, std::string_view name) {
@@ -104,6 +119,7 @@ Loop loop_of(const Value& root) {
   if (const Value& skill = member(root, "skill_state"); skill.IsObject()) {
     loop.skill = &skill;
     loop.work = work_of(skill);
+    loop.last_action = parse_last_action(text_of(skill, "last_action"));
   }
   return loop;
 }

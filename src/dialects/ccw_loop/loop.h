@@ -49,6 +49,7 @@ struct Loop {
   Status status = Status::created;
   std::int64_t iteration = 0;
   double max_iterations = 0;
+  std::optional<Action> last_action;  ///< as skill_state says
   Work work;
 
   std::string text(std::string_view name) const { return text_of(*root, name); }

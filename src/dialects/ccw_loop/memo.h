@@ -31,8 +31,8 @@ struct Memo {
   bool pause_asked = false;   ///< the pause in force came by a request, not by the file
   Word hold;                  ///< why baton itself paused or failed the loop
   std::string hold_why;
-  std::string warning;           ///< about the last version (T7)
-  std::set<std::string> dealt;   ///< requests that were dealt with and may still be seen
+  std::string warning;          ///< about the last version (T7)
+  std::set<std::string> dealt;  ///< requests that were dealt with and may still be seen
   bool operator==(const Memo&) const = default;
 };
 

@@ -22,7 +22,7 @@ struct DevelopEntry {
 };
 struct DevelopProgress {
   bool found = false;
-  std::string task;     ///< the task of the whole loop
+  std::string task;  ///< the task of the whole loop
   std::string started;
   std::vector<std::string> list;  ///< descriptions, in order
   std::vector<DevelopEntry> entries;

@@ -24,10 +24,11 @@ constexpr std::array kTasks = {
          "DEVELOP: take the first task that is in_progress or pending, do it, set it `completed` "
          "with files_changed and completed_at, bring `develop.completed` and "
          "`develop.last_progress_at` up to date, append to develop.md and changes.log."},
-    Task{"debug", Action::debug,
-         "DEBUG: find out why the validation fails. Make hypotheses, look for evidence (debug.log), "
-         "confirm or reject them; write `skill_state.debug` with `last_analysis_at`, "
-         "hypotheses.json and debug.md. A fix is a new pending task, or done at once."},
+    Task{
+        "debug", Action::debug,
+        "DEBUG: find out why the validation fails. Make hypotheses, look for evidence (debug.log), "
+        "confirm or reject them; write `skill_state.debug` with `last_analysis_at`, "
+        "hypotheses.json and debug.md. A fix is a new pending task, or done at once."},
     Task{"validate", Action::validate,
          "VALIDATE: run the tests and write `skill_state.validate`: test_results, pass_rate, "
          "passed, failed_tests, last_run_at; also test-results.json and validate.md."},
@@ -68,7 +69,8 @@ std::string rules(const Scene& scene, const std::string& state_file) {
          "when you complete). Everything else belongs to others. Write the file whole, and never "
          "from a copy you read before the action began.\n"
          "- Check it before you write: `" +
-         scene.view.env.executable + " validate --as ccw_loop/state FILE`.\n"
+         scene.view.env.executable +
+         " validate --as ccw_loop/state FILE`.\n"
          "- What you print is kept. If you like, end with a block that begins with "
          "`ACTION_RESULT:` and names `NEXT_ACTION_NEEDED:`; the file counts, not the block.\n";
 }
@@ -80,15 +82,17 @@ std::string refusals(const Scene& scene) {
     if (accepted.rejected.empty() || !findings || !(*findings)->IsArray())
       continue;
     for (const Value& finding : (*findings)->GetArray())
-      all += "- " + path + ":" + std::to_string(json::integer(finding, "line").value_or(0)) + " " +
-             text_of(finding, "pointer") + ": " + text_of(finding, "message") +
-             (text_of(finding, "expected").empty() ? "" : "; expected: " +
-                                                              text_of(finding, "expected")) +
-             "\n";
+      all +=
+          "- " + path + ":" + std::to_string(json::integer(finding, "line").value_or(0)) + " " +
+          text_of(finding, "pointer") + ": " + text_of(finding, "message") +
+          (text_of(finding, "expected").empty() ? ""
+                                                : "; expected: " + text_of(finding, "expected")) +
+          "\n";
   }
   return all.empty() ? all
                      : "A newer version of these files stands there and was refused; put it "
-                       "right:\n" + all;
+                       "right:\n" +
+                           all;
 }
 
 /// How the last executor ended and the last of what it printed.
@@ -138,9 +142,9 @@ Brief brief(const View& view, const Desired& desired) {
   prompt = "You are the executor of the loop " + view.flow.name + " in the project " +
            view.env.root +
            ". You remember nothing of earlier runs; the files below are the only memory.\n";
-  section(prompt, "The task", scene.loop.text("description").empty()
-                                  ? scene.loop.text("title")
-                                  : scene.loop.text("description"));
+  section(prompt, "The task",
+          scene.loop.text("description").empty() ? scene.loop.text("title")
+                                                 : scene.loop.text("description"));
   section(prompt, "Your action: " + desired.purpose,
           std::string(task_text(desired.purpose)) + "\n" + manner(scene));
   section(prompt, "Why you were started", desired.why);

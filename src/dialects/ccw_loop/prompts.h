@@ -11,8 +11,8 @@ namespace baton::ccw_loop {
 Brief brief(const View& view, const Desired& desired);
 
 /// The names `brief` adds to the placeholders of commands.
-inline constexpr std::array kPlaceholders = {
-    std::string_view("loop_id"), std::string_view("progress_dir"), std::string_view("action"),
-    std::string_view("mode")};
+inline constexpr std::array kPlaceholders = {std::string_view("loop_id"),
+                                             std::string_view("progress_dir"),
+                                             std::string_view("action"), std::string_view("mode")};
 
 }  // namespace baton::ccw_loop

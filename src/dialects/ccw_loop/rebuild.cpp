@@ -245,14 +245,14 @@ Json validate_of(const ValidateProgress& notes) {
     failed.push(name);
   Json results = Json::array();
   if (notes.total > 0)
-    results.push(Json::object(
-        {{"timestamp", moment_json(notes.validated)},
-         {"summary", Json::object({{"total", Json(notes.total)},
-                                   {"passed", Json(notes.passed)},
-                                   {"failed", Json(notes.failed)},
-                                   {"skipped", Json(notes.skipped)},
-                                   {"pass_rate", notes.pass_rate},
-                                   {"duration_ms", Json(notes.duration_ms)}})}}));
+    results.push(
+        Json::object({{"timestamp", moment_json(notes.validated)},
+                      {"summary", Json::object({{"total", Json(notes.total)},
+                                                {"passed", Json(notes.passed)},
+                                                {"failed", Json(notes.failed)},
+                                                {"skipped", Json(notes.skipped)},
+                                                {"pass_rate", notes.pass_rate},
+                                                {"duration_ms", Json(notes.duration_ms)}})}}));
   if (!results->Empty() && moment_json(notes.validated).is_null())
     results = Json::array();
   return Json::object({{"pass_rate", notes.pass_rate},
@@ -294,16 +294,15 @@ std::string from_progress(const View& view, const Json& skill) {
   const DevelopProgress develop = read_develop(progress_text(view.docs, {"develop", "progress"}));
   const std::string title = shortened(develop.task, kTitleCharacters);
   const std::string now = stamp(view.wall);
-  return Json::object(
-             {{"loop_id", view.flow.name},
-              {"title", title.empty() ? view.flow.name : title},
-              {"description", develop.task},
-              {"max_iterations", 10},
-              {"status", word(Status::paused)},
-              {"current_iteration", static_cast<std::uint64_t>(develop.entries.size())},
-              {"created_at", moment_text(develop.started).value_or(now)},
-              {"updated_at", now},
-              {"skill_state", skill}})
+  return Json::object({{"loop_id", view.flow.name},
+                       {"title", title.empty() ? view.flow.name : title},
+                       {"description", develop.task},
+                       {"max_iterations", 10},
+                       {"status", word(Status::paused)},
+                       {"current_iteration", static_cast<std::uint64_t>(develop.entries.size())},
+                       {"created_at", moment_text(develop.started).value_or(now)},
+                       {"updated_at", now},
+                       {"skill_state", skill}})
       .pretty();
 }
 
@@ -335,24 +334,26 @@ Json rebuilt_skill(const FlowState& docs, bool interactive) {
   if (list->Empty())
     list = develop_tasks(task_list(docs));
   const Json debug = debug_of(docs);
-  const Json validate = run != nullptr ? validate_of(*run) : validate_of(read_validate(validate_text));
+  const Json validate =
+      run != nullptr ? validate_of(*run) : validate_of(read_validate(validate_text));
   History history;
   history.add(tasks.newest(), static_cast<std::int64_t>(develop.entries.size()), "DEVELOP");
   history.add(Json(member(*debug, "last_analysis_at")), debugged ? 1 : 0, "DEBUG");
   history.add(Json(member(*validate, "last_run_at")), validated ? 1 : 0, "VALIDATE");
   const Json actions = history.completed_actions();
-  return Json::object({{"current_action", Json()},
-                       {"last_action", history.last_action()},
-                       {"completed_actions", actions},
-                       {"mode", interactive ? "interactive" : "auto"},
-                       {"develop", Json::object({{"total", static_cast<std::uint64_t>(list->Size())},
-                                                 {"completed", Json(tasks.completed())},
-                                                 {"current_task", Json()},
-                                                 {"tasks", list},
-                                                 {"last_progress_at", tasks.newest()}})},
-                       {"debug", debug},
-                       {"validate", validate},
-                       {"errors", Json::array()}});
+  return Json::object(
+      {{"current_action", Json()},
+       {"last_action", history.last_action()},
+       {"completed_actions", actions},
+       {"mode", interactive ? "interactive" : "auto"},
+       {"develop", Json::object({{"total", static_cast<std::uint64_t>(list->Size())},
+                                 {"completed", Json(tasks.completed())},
+                                 {"current_task", Json()},
+                                 {"tasks", list},
+                                 {"last_progress_at", tasks.newest()}})},
+       {"debug", debug},
+       {"validate", validate},
+       {"errors", Json::array()}});
 }
 
 std::vector<Create> rebuild(const View& view) {

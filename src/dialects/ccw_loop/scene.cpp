@@ -26,6 +26,7 @@ Job job_of(const View& view) {
     job.generation = stage->second.generation;
   while (const Run* const done = done_in(view, job.generation, job.turn)) {
     job.debugged_in_a_row = done->purpose == word(Action::debug) ? job.debugged_in_a_row + 1 : 0;
+    job.done = parse_action(done->purpose);
     job.completing = job.completing || done->purpose == word(Action::complete);
     ++job.turn;
   }
@@ -60,8 +61,8 @@ Scene::Scene(const View& given)
       job(job_of(given)) {}
 
 const Run* Scene::live() const {
-  const auto found = std::find_if(view.runs.begin(), view.runs.end(),
-                                  [](const Run& run) { return run.live(); });
+  const auto found =
+      std::find_if(view.runs.begin(), view.runs.end(), [](const Run& run) { return run.live(); });
   return found == view.runs.end() ? nullptr : &*found;
 }
 

@@ -20,6 +20,7 @@ struct Job {
   bool exhausted = false;               ///< no further attempt is allowed
   std::uint32_t debugged_in_a_row = 0;  ///< of the turns that ended well, from the last one back
   const Run* last = nullptr;            ///< the newest attempt of any turn that has ended
+  std::optional<Action> done;           ///< what the last turn that ended well was for
   bool completing = false;              ///< a turn for `complete` has ended well
 
   /// Names the turn among all of the flow: "3/1".

@@ -32,9 +32,8 @@ std::string id_of(const Value& task) {
 void add(const Value& task, std::vector<const Value*>& tasks) {
   if (!task.IsObject() || id_of(task).empty())
     return;
-  const auto earlier = std::find_if(tasks.begin(), tasks.end(), [&](const Value* other) {
-    return id_of(*other) == id_of(task);
-  });
+  const auto earlier = std::find_if(
+      tasks.begin(), tasks.end(), [&](const Value* other) { return id_of(*other) == id_of(task); });
   if (earlier != tasks.end())
     tasks.erase(earlier);
   tasks.push_back(&task);

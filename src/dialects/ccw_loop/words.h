@@ -69,8 +69,8 @@ struct ActionRow {
   bool counts;  ///< as an iteration
 };
 inline constexpr std::array kActions = {
-    ActionRow{"init", Action::init, false},        ActionRow{"develop", Action::develop, true},
-    ActionRow{"debug", Action::debug, true},       ActionRow{"validate", Action::validate, true},
+    ActionRow{"init", Action::init, false}, ActionRow{"develop", Action::develop, true},
+    ActionRow{"debug", Action::debug, true}, ActionRow{"validate", Action::validate, true},
     ActionRow{"complete", Action::complete, false}};
 static_assert(in_enum_order(kActions, &ActionRow::action, Action::complete));
 
