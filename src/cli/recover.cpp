@@ -39,13 +39,14 @@ ExitCode recover(const Wish& wish) {
   const auto context = Context::open_anyway(wish.places);
   if (!context)
     return complain(context.error());
-  const auto rehearsal = Rehearsal::of_root(*context);
-  if (!rehearsal)
-    return complain(rehearsal.error());
-  const auto flow = choose_flow(wish.flow, (*rehearsal)->flows());
-  if (!flow)
-    return complain(flow.error());
-  const auto rebuilt = (*rehearsal)->rebuilt(*flow);
+  const auto roots = rehearse(*context);
+  if (!roots)
+    return complain(roots.error());
+  const auto place = choose_flow(wish.flow, *roots);
+  if (!place)
+    return complain(place.error());
+  const auto& root = (*roots)[place->root];
+  const auto rebuilt = root.rehearsal->rebuilt(place->flow);
   if (!rebuilt && rebuilt.error().code == Errc::usage) {
     complain("refused: " + printable(rebuilt.error().message));
     return ExitCode::failed;
@@ -60,10 +61,10 @@ ExitCode recover(const Wish& wish) {
   }
   Request request;
   request.verb = "recover";
-  request.flow = *flow;
+  request.flow = place->flow;
   request.arguments = Json::object();
   request.by = asked_by();
-  return submit(*context, request, !wish.no_wait);
+  return submit(root.context, request, !wish.no_wait);
 }
 
 }  // namespace
