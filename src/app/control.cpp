@@ -36,19 +36,7 @@ Answer stop(const Request& request, FlowBook& book, Draft& draft) {
 }
 
 Answer resume(FlowBook& book, Draft& draft) {
-  book.control.started = true;
-  // What went round in circles may go round once more.
-  for (auto& [subject, state] : book.stages) {
-    auto& entries = book.entries[subject];
-    if (state.entries <= 1 && entries.size() <= 1)
-      continue;
-    entries.clear();
-    if (!state.stage.empty())
-      entries[state.stage] = 1;
-    state.entries = state.stage.empty() ? 0 : 1;
-    draft.stage(book, subject);
-  }
-  draft.control(book, Control::run, "", "");
+  lift(book, draft);
   return {true, "resumed"};
 }
 
@@ -145,6 +133,22 @@ void enter_event(const Request& request, const Reply& reply, Draft& draft) {
 }
 
 }  // namespace
+
+void lift(FlowBook& book, Draft& draft) {
+  book.control.started = true;
+  // What went round in circles may go round once more.
+  for (auto& [subject, state] : book.stages) {
+    auto& entries = book.entries[subject];
+    if (state.entries <= 1 && entries.size() <= 1)
+      continue;
+    entries.clear();
+    if (!state.stage.empty())
+      entries[state.stage] = 1;
+    state.entries = state.stage.empty() ? 0 : 1;
+    draft.stage(book, subject);
+  }
+  draft.control(book, Control::run, "", "");
+}
 
 Handled handle(const Request& request, const Books& books, Draft& draft) {
   Handled handled;

@@ -21,4 +21,7 @@ Handled handle(const Request& request, const Books& books, Draft& draft);
 /// Enters an answer and the line of the history that goes with it.
 void enter_answer(const Request& request, const Reply& reply, Draft& draft);
 
+/// What `resume` does besides answering: the flow is held by nothing of the engine's own any more.
+void lift(FlowBook& book, Draft& draft);
+
 }  // namespace baton

@@ -58,6 +58,7 @@ class RealEngine : public Engine {
   const Books& books() const override { return books_; }
   const Catalog& catalog() const override { return works_->catalog; }
   Result<FlowState> documents(const FlowId& flow) override;
+  Result<Rebuilt> rebuilt(const FlowId& flow) override;
   const Plan& plan() const override { return plan_; }
   bool disk_full() const override { return disk_full_; }
   Said said() const override;
@@ -66,6 +67,7 @@ class RealEngine : public Engine {
   void take(const std::vector<Input>& inputs);
   Result<void> look(Draft& next);
   void gather(Draft& next);
+  void look_behind(const RunId& run);
   Result<void> handle_requests(Draft& next);
   Result<void> settle_plan(Draft& next, std::vector<Launch>& launches);
   void due(Draft& next);
@@ -192,6 +194,9 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   due(next);
   if (auto decided = decide(next); !decided)
     return decided;
+  if (requests_.settle(books_, next))
+    if (auto decided = decide(next); !decided)
+      return decided;
   std::vector<Launch> launches;
   if (auto planned = settle_plan(next, launches); !planned)
     return planned;
@@ -231,8 +236,18 @@ void RealEngine::gather(Draft& next) {
     dirty_.insert(path);
   ending_.ask_again(books_, next.now);
   ending_.tell(next, books_);
-  for (const RunEnd& ended : ends_)
+  for (const RunEnd& ended : ends_) {
     ending_.enter(next, books_, ended);
+    look_behind(ended.run);
+  }
+}
+
+/// What an agent has written last counts before its end does, also where the event is late or lost.
+void RealEngine::look_behind(const RunId& run) {
+  for (auto& [flow, book] : books_)
+    if (book.run(run) != book.runs.end())
+      for (const auto& [path, row] : book.accepted)
+        dirty_.insert(path);
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
@@ -450,6 +465,13 @@ Result<FlowState> RealEngine::documents(const FlowId& flow) {
   if (book == books_.end() || entry == nullptr)
     return fail(Errc::not_found, "there is no flow " + text(flow));
   return works_->library.open(book->second, *entry, {});
+}
+
+Result<Rebuilt> RealEngine::rebuilt(const FlowId& flow) {
+  const auto book = books_.find(flow);
+  if (book == books_.end())
+    return fail(Errc::not_found, "there is no flow " + text(flow));
+  return works_->recovery.rebuilt(book->second, {}, ports_.clock.now(), ports_.clock.wall());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/book.h"
+#include "app/recovery.h"
 #include "app/setup.h"
 #include "base/result.h"
 #include "core/catalog.h"
@@ -73,6 +74,8 @@ class Engine {
   virtual const Catalog& catalog() const = 0;
   /// Documents of a flow, for explaining.
   virtual Result<FlowState> documents(const FlowId& flow) = 0;
+  /// A flow's main document as the request `recover` would write it. Errc::not_found, usage, io.
+  virtual Result<Rebuilt> rebuilt(const FlowId& flow) = 0;
   /// What the last step decided to start and stop (also in a rehearsal, where nothing was done).
   virtual const Plan& plan() const = 0;
   /// The disk of the journal is full: supervising only.

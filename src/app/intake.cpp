@@ -59,7 +59,9 @@ Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
       return pass_on(entries);
     for (const FileEntry& entry : *entries) {
       if (!catalog_.match(entry.path)) {
-        if (catalog_.nearly(entry.path) && !unfit_.contains(entry.path))
+        const bool worth_a_word =
+            catalog_.nearly(entry.path) || !catalog_.known_other(entry.path).empty();
+        if (worth_a_word && !unfit_.contains(entry.path))
           paths.insert(entry.path);
         continue;
       }
@@ -140,6 +142,11 @@ bool Intake::wait(const std::string& path, const Digest& digest, Time now,
 }
 
 void Intake::unfit_name(const std::string& path, Draft& draft) {
+  if (const std::string other = catalog_.known_other(path); !other.empty()) {
+    if (unfit_.insert(path).second)
+      draft.event("ignored", {}, printable(path, 200) + " is " + other + ": known, and left alone");
+    return;
+  }
   if (!catalog_.nearly(path) || !unfit_.insert(path).second)
     return;
   draft.event("ignored", {},

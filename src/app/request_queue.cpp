@@ -18,13 +18,15 @@ void RequestQueue::load(Draft& next) {
 
 Result<RequestQueue::Orders> RequestQueue::handle(Works& works, const Books& books, Draft& next) {
   Orders orders;
+  left_.clear();
   for (const Request& request : waiting_) {
     const Catalog::Entry* const entry = works.catalog.entry(request.flow.dialect);
     const bool own =
         entry != nullptr && std::any_of(entry->dialect->verbs.begin(), entry->dialect->verbs.end(),
                                         [&](auto verb) { return verb == request.verb; });
     next.commit.requests.push_back(request);
-    if (own) {
+    if (own && next.find(request.flow) != nullptr) {
+      left_.insert(request.id);
       next.touch(request.flow);
       next.decide.insert(request.flow);
       continue;
@@ -40,6 +42,13 @@ Result<RequestQueue::Orders> RequestQueue::handle(Works& works, const Books& boo
       enter_answer(request, *begun, next);
       continue;
     }
+    if (request.verb == "recover" && request.flow != FlowId{}) {
+      auto recovered = works.recovery.perform(request, next);
+      if (!recovered)
+        return pass_on(recovered);
+      enter_answer(request, *recovered, next);
+      continue;
+    }
     const Handled handled = baton::handle(request, books, next);
     if (handled.reload) {
       orders.reload = request.id;
@@ -50,6 +59,23 @@ Result<RequestQueue::Orders> RequestQueue::handle(Works& works, const Books& boo
     next.reply(handled.reply);
   }
   return orders;
+}
+
+bool RequestQueue::settle(const Books& books, Draft& next) {
+  bool again = false;
+  for (const Request& request : waiting_) {
+    if (!left_.contains(request.id))
+      continue;
+    const auto reply = std::find_if(next.commit.replies.begin(), next.commit.replies.end(),
+                                    [&](const Reply& each) { return each.request == request.id; });
+    if (reply == next.commit.replies.end()) {
+      next.reply(baton::handle(request, books, next).reply);
+      again = true;
+    } else if (reply->accepted && (request.verb == "resume" || request.verb == "start")) {
+      lift(next.touch(request.flow), next);
+    }
+  }
+  return again;
 }
 
 void RequestQueue::keep_answered(Draft& next) {

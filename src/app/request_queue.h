@@ -27,9 +27,13 @@ class RequestQueue {
     bool drain = false;
     std::string reload;  ///< the id of such a request
   };
-  /// Deals with the verbs every dialect shares, and has flows begun; the others are left to their
-  /// flow's dialect. Errc::io when the journal's copies cannot be read.
+  /// Deals with the verbs every dialect shares, has flows begun and main documents rebuilt; those a
+  /// flow's dialect wants are left to it. Errc::io when the journal's copies cannot be read.
   Result<Orders> handle(Works& works, const Books& books, Draft& next);
+  /// After the dialects were asked: what they left unanswered is dealt with as if they had not
+  /// wanted it, and what they took up again is no longer held by the engine. True: something is to
+  /// be decided again.
+  bool settle(const Books& books, Draft& next);
 
   /// Somebody was told already.
   void answered(const std::string& id) { answered_.insert(id); }
@@ -41,6 +45,7 @@ class RequestQueue {
   Requests& port_;
   std::vector<Request> waiting_;
   std::set<std::string> answered_;
+  std::set<std::string> left_;  ///< ids left to the dialects in this step
   bool look_ = true;
 };
 

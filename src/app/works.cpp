@@ -11,7 +11,8 @@ Works::Works(const Ports& ports, Setup given)
       library(ports.journal, setup.load, setup.rehearsal),
       intake({ports.disk, library, schemas}, catalog, setup.environment, setup.load),
       deliberation(ports.disk, library, schemas, catalog, setup.environment, setup.load),
-      planning(setup, catalog, library) {
+      planning(setup, catalog, library),
+      recovery({ports.disk, library, schemas}, catalog, setup.environment, setup.load) {
   setup.environment.retry = setup.retry;
   for (const auto& [role, spec] : setup.agents) {
     setup.environment.role_retry[role] = spec.retry;

@@ -8,6 +8,7 @@
 #include "app/judge.h"
 #include "app/library.h"
 #include "app/planning.h"
+#include "app/recovery.h"
 #include "app/setup.h"
 #include "base/result.h"
 #include "core/catalog.h"
@@ -34,6 +35,7 @@ struct Works {
   Intake intake;
   Deliberation deliberation;
   Planning planning;
+  Recovery recovery;
 };
 
 }  // namespace baton

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCoordination = "coordination";
 constexpr std::string_view kWorkflows = "agent_run";
+constexpr std::string_view kLoop = "ccw_loop";
 
 constexpr std::string_view kHead =
     R"(# baton: which agents there are, which state files they write, what is started when.
@@ -109,6 +110,15 @@ rules:
       - { to: waiting_review, run: tech_lead }
 )";
 
+constexpr std::string_view kLoopAgents = R"(
+# Role -> how to start it. A program and its arguments, never a shell; a program with a `/` is
+# relative to this file. ${loop_id}, ${action}, ${progress_dir} and others are filled in.
+agents:
+  executor:
+    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
+    timeout: 45m
+)";
+
 struct Planned {
   std::string path;  ///< below the folder
   std::string text;
@@ -133,8 +143,10 @@ std::vector<std::string> choices() {
 std::string configuration(const std::vector<std::string>& wanted) {
   const bool coordination = has(wanted, kCoordination);
   std::string text(kHead);
+  const bool only_loops = wanted.size() == 1 && wanted.front() == kLoop;
   text += coordination              ? kCoordinationAgents
           : has(wanted, kWorkflows) ? kWorkflowAgents
+          : only_loops              ? kLoopAgents
                                     : kAgentsExample;
   text += kLimits;
   std::string listed;

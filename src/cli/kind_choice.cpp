@@ -72,8 +72,13 @@ Catalog::Match KindChoice::match(const std::string& path) {
 }
 
 std::string path_in_pattern(const std::string& pattern, const std::string& stem) {
+  // `loop-v2-{flow}.json` and a file called like that: its flow is what is behind the prefix.
+  const auto flow = pattern.find("{flow}");
+  const auto begin = flow == std::string::npos ? flow : pattern.rfind('/', flow) + 1;
+  const std::string prefix = flow == std::string::npos ? "" : pattern.substr(begin, flow - begin);
+  const std::string name = stem.starts_with(prefix) ? stem.substr(prefix.size()) : "document";
   std::string path = pattern;
-  replace(path, "{flow}", safe_name(stem) ? stem : "document");
+  replace(path, "{flow}", safe_name(name) ? name : "document");
   replace(path, "{part}", "part");
   return path;
 }

@@ -236,6 +236,10 @@ Result<FileBytes> Rehearsal::read(const std::string& path) const {
   return world_->disk->read(path, world_->load.max_bytes);
 }
 
+Result<Rebuilt> Rehearsal::rebuilt(const FlowId& flow) const {
+  return world_->engine->rebuilt(flow);
+}
+
 std::vector<FlowId> Rehearsal::flows() const {
   std::vector<FlowId> known;
   for (const auto& [id, book] : books())

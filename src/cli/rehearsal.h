@@ -53,6 +53,8 @@ class Rehearsal {
   Result<FileBytes> read(const std::string& path) const;
 
   std::vector<FlowId> flows() const;
+  /// A flow's main document as `recover` would write it; see Engine::rebuilt.
+  Result<Rebuilt> rebuilt(const FlowId& flow) const;
 
  private:
   struct World;

@@ -136,8 +136,12 @@ PatternFolder pattern_folder(std::string_view pattern) {
 
 Catalog Catalog::of(const std::vector<std::pair<const Dialect*, Json>>& dialects) {
   Catalog catalog;
-  for (const auto& [dialect, options] : dialects)
-    catalog.entries_.push_back(Entry{dialect, options, dialect->files(options)});
+  for (const auto& [dialect, options] : dialects) {
+    Entry entry{dialect, options, {}, {}};
+    for (FileKind& kind : dialect->files(options))
+      (kind.flow.empty() ? entry.others : entry.kinds).push_back(std::move(kind));
+    catalog.entries_.push_back(std::move(entry));
+  }
   return catalog;
 }
 
@@ -149,6 +153,16 @@ std::optional<Catalog::Match> Catalog::match(std::string_view path) const {
                      FlowId{std::string(entry.dialect->name), expand(kind.flow, *found)},
                      found->part};
   return std::nullopt;
+}
+
+std::string Catalog::known_other(std::string_view path) const {
+  if (match(path))
+    return {};
+  for (const Entry& entry : entries_)
+    for (const FileKind& kind : entry.others)
+      if (match_pattern(kind.pattern, path))
+        return kind.kind;
+  return {};
 }
 
 bool Catalog::nearly(std::string_view path) const {

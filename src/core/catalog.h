@@ -41,6 +41,7 @@ class Catalog {
     const Dialect* dialect = nullptr;
     Json options;
     std::vector<FileKind> kinds;
+    std::vector<FileKind> others = {};  ///< those without a flow: known, and left alone
   };
   struct Match {
     const Entry* entry = nullptr;
@@ -56,6 +57,8 @@ class Catalog {
   /// Whether a path that does not match would, were its names safe ones. Hidden and temporary files
   /// (a leading `.`, a trailing `~`) do not count.
   bool nearly(std::string_view path) const;
+  /// Whose file a path is that matches nothing but is known; empty for all others.
+  std::string known_other(std::string_view path) const;
   /// The entry that serves a flow's dialect; nullptr when it is not configured.
   const Entry* entry(std::string_view dialect) const;
   const std::vector<Entry>& entries() const { return entries_; }

@@ -28,7 +28,9 @@ struct FileKind {
   std::string schema;  ///< embedded path (`schemas/x/y.schema.json`) or a file below the
                        ///< configuration; may be empty
   Format format = Format::json;
-  std::string flow;       ///< name of the flow; may contain `{flow}`
+  /// Name of the flow; may contain `{flow}`. Empty: files of somebody else, known and left alone;
+  /// `kind` says whose.
+  std::string flow;
   bool essential = true;  ///< while it is gone, the flow starts nothing
   /// A file that changes more often than this within `breaker_window` holds its flow until it is
   /// calm.
@@ -131,8 +133,8 @@ struct Brief {
 /// (nothing, accept) serves.
 struct Dialect {
   std::string_view name;
-  /// The verbs of requests it answers itself (in Decision::replies); the engine deals with the
-  /// others.
+  /// The verbs of requests it is asked about first (in Decision::replies); what it leaves
+  /// unanswered, and all others, the engine deals with.
   std::span<const std::string_view> verbs = {};
   /// The kinds of files, from the dialect's options in `baton.yaml`. Null options: the defaults.
   std::vector<FileKind> (*files)(const Json& options) = nullptr;
@@ -161,7 +163,11 @@ struct Dialect {
   Brief (*brief)(const View&, const Desired&) = nullptr;
   /// The names `Brief::values` adds to the placeholders every command may use.
   std::span<const std::string_view> placeholders = {};
-  std::optional<std::string> (*rebuild)(const View&, std::string_view kind) = nullptr;
+  /// A name for a new flow, for `create`; different seeds give different ones.
+  std::string (*fresh_name)(Time wall, std::string_view seed) = nullptr;
+  /// For the request `recover`: the flow's main document as it can be rebuilt from what else is
+  /// known, best first; `why` says from what. Empty: from nothing.
+  std::vector<Create> (*rebuild)(const View&) = nullptr;
 };
 
 }  // namespace baton

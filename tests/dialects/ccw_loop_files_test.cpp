@@ -35,7 +35,10 @@ TEST_CASE("a loop's files belong to its flow") {
         Row{".workflow/.loop/loop-v2-a.progress/changes.log", "changes of loop-v2-a"},
         Row{".workflow/.loop/loop-v2-a.progress/debug.log", "debug of loop-v2-a"},
         Row{".workflow/.loop/loop-v2-a.progress/hypotheses.json", "hypotheses of loop-v2-a"},
-        Row{".workflow/.loop/loop-v2-a.progress/test-results.json", "test_results of loop-v2-a"}}) {
+        Row{".workflow/.loop/loop-v2-a.progress/test-results.json", "test_results of loop-v2-a"},
+        Row{".workflow/.loop/loop-v2-a/.task/TASK-1.json", "task of loop-v2-a"},
+        Row{".workflow/.loop/loop-v2-a.progress/develop.md", "progress of loop-v2-a"},
+        Row{".workflow/.loop/loop-v2-a.json.backup", "backup of loop-v2-a"}}) {
     CAPTURE(row.path);
     CHECK(kind_of(row.path) == row.kind);
   }
@@ -44,12 +47,21 @@ TEST_CASE("a loop's files belong to its flow") {
 TEST_CASE("neighbours of other tools in the loops' folder are left alone") {
   for (const std::string path :
        {".workflow/.loop/loop-b-20260122-abc123.json", ".workflow/.loop/loop-task-1-2026.json",
-        ".workflow/.loop/loop-v2-a.json.backup", ".workflow/.loop/loop-v2-.json",
-        ".workflow/.loop/prep-package.json", ".workflow/.loop/loop-v2-a.progress/coverage.json",
+        ".workflow/.loop/loop-v2-.json", ".workflow/.loop/prep-package.json",
+        ".workflow/.loop/loop-v2-a.progress/coverage.json",
         ".workflow/.loop/loop-b-1.workers/develop.output.json", "loop-v2-a.json"}) {
     CAPTURE(path);
     CHECK(kind_of(path).empty());
   }
+}
+
+TEST_CASE("loops of other versions are known") {
+  const Catalog catalog = catalog_with(Json());
+  CHECK(catalog.known_other(".workflow/.loop/loop-b-20260122-a.json") ==
+        "a loop of the variant with workers");
+  CHECK(catalog.known_other(".workflow/.loop/loop-task-1-2026.json") == "a loop of version 1");
+  CHECK(catalog.known_other(".workflow/.loop/loop-v2-a.json").empty());
+  CHECK(catalog.known_other(".workflow/.loop/prep-package.json").empty());
 }
 
 TEST_CASE("the loops' folder can be elsewhere") {

@@ -1,24 +1,30 @@
 #include "dialects/ccw_loop/ccw_loop.h"
 
+#include "dialects/ccw_loop/admit.h"
 #include "dialects/ccw_loop/check.h"
+#include "dialects/ccw_loop/control.h"
+#include "dialects/ccw_loop/create.h"
+#include "dialects/ccw_loop/decide.h"
 #include "dialects/ccw_loop/files.h"
-#include "dialects/kinds.h"
+#include "dialects/ccw_loop/prompts.h"
+#include "dialects/ccw_loop/rebuild.h"
 
 namespace baton {
-namespace {
-
-Decision decide(const View& view) {
-  return only_looked_at(view, "state");
-}
-
-}  // namespace
 
 const Dialect& ccw_loop_dialect() {
   static const Dialect dialect = {
       .name = "ccw_loop",
+      .verbs = ccw_loop::kVerbs,
       .files = ccw_loop::files,
-      .decide = decide,
+      .stages = ccw_loop::stages,
+      .decide = ccw_loop::decide,
       .check = ccw_loop::check,
+      .admit = ccw_loop::admit,
+      .create = ccw_loop::create,
+      .brief = ccw_loop::brief,
+      .placeholders = ccw_loop::kPlaceholders,
+      .fresh_name = ccw_loop::fresh_id,
+      .rebuild = ccw_loop::rebuild,
   };
   return dialect;
 }

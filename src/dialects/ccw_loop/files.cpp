@@ -2,14 +2,15 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "dialects/kinds.h"
+#include "dialects/ccw_loop/options.h"
 
 namespace baton::ccw_loop {
 namespace {
 
-constexpr std::string_view kFolder = ".workflow/.loop";
 constexpr std::string_view kPrefix = "loop-v2-";
 constexpr std::string_view kSuffix = ".json";
 
@@ -18,29 +19,43 @@ struct Row {
   std::string_view name;  ///< behind the folder
   Format format;
   bool essential;
+  bool schema = true;
 };
-// Neighbours that are not of this dialect (`loop-b-*.json`, `loop-<task>-<stamp>.json`) fit no row.
 constexpr std::array kRows = {
     Row{"state", "loop-v2-{flow}.json", Format::json, true},
     Row{"tasks", "loop-v2-{flow}.tasks.jsonl", Format::jsonl, false},
     Row{"tasks", "loop-v2-{flow}/tasks.jsonl", Format::jsonl, false},
+    Row{"task", "loop-v2-{flow}/.task/{part}.json", Format::json, false, false},
     Row{"changes", "loop-v2-{flow}.progress/changes.log", Format::jsonl, false},
     Row{"debug", "loop-v2-{flow}.progress/debug.log", Format::jsonl, false},
     Row{"hypotheses", "loop-v2-{flow}.progress/hypotheses.json", Format::json, false},
     Row{"test_results", "loop-v2-{flow}.progress/test-results.json", Format::json, false},
+    // For people, and for rebuilding a lost master state; not looked into otherwise.
+    Row{"progress", "loop-v2-{flow}.progress/{part}.md", Format::text, false, false},
+    Row{"backup", "loop-v2-{flow}.json.backup", Format::text, false, false},
 };
 
 }  // namespace
 
 std::vector<FileKind> files(const Json& options) {
-  const std::string folder(json::text(*options, "path").value_or(kFolder));
+  const std::string folder = options_of(options).path;
   std::vector<FileKind> kinds;
   for (const Row& row : kRows) {
     FileKind kind = file_kind("ccw_loop", std::string(row.kind),
                               folder + "/" + std::string(row.name), row.format);
+    if (!row.schema)
+      kind.schema.clear();
     kind.flow = std::string(kPrefix) + "{flow}";
     kind.essential = row.essential;
     kinds.push_back(std::move(kind));
+  }
+  for (const auto& [pattern, whose] :
+       {std::pair("/loop-b-{part}.json", "a loop of the variant with workers"),
+        std::pair("/loop-{part}.json", "a loop of version 1")}) {
+    FileKind other;
+    other.kind = whose;
+    other.pattern = folder + pattern;
+    kinds.push_back(std::move(other));
   }
   return kinds;
 }

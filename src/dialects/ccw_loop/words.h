@@ -38,6 +38,57 @@ constexpr std::optional<Status> parse_status(std::string_view word) {
   return std::nullopt;
 }
 
+inline std::string_view word(Status status) {
+  return kStatuses.at(static_cast<std::size_t>(status)).word;
+}
+
+/// Whether somebody may change the status without doing the executor's work (format page, Control).
+constexpr bool legal_move(Status from, Status to) {
+  switch (from) {
+    case Status::created:
+      return to == Status::running || to == Status::failed;
+    case Status::running:
+      return to != Status::created;
+    case Status::paused:
+      return to == Status::running || to == Status::failed;
+    case Status::user_exit:
+      return to == Status::running;
+    case Status::completed:
+    case Status::failed:
+      return false;
+  }
+  return false;
+}
+
+/// What the executor is started for; the words are the purposes of its runs.
+enum class Action { init, develop, debug, validate, complete };
+
+struct ActionRow {
+  std::string_view word;
+  Action action;
+  bool counts;  ///< as an iteration
+};
+inline constexpr std::array kActions = {
+    ActionRow{"init", Action::init, false}, ActionRow{"develop", Action::develop, true},
+    ActionRow{"debug", Action::debug, true}, ActionRow{"validate", Action::validate, true},
+    ActionRow{"complete", Action::complete, false}};
+static_assert(in_enum_order(kActions, &ActionRow::action, Action::complete));
+
+inline std::string_view word(Action action) {
+  return kActions.at(static_cast<std::size_t>(action)).word;
+}
+/// Nothing for a word that is none; only lower case is one.
+constexpr std::optional<Action> parse_action(std::string_view word) {
+  for (const ActionRow& row : kActions)
+    if (row.word == word)
+      return row.action;
+  return std::nullopt;
+}
+
+inline constexpr std::string_view kExecutor = "executor";
+/// The only subject of a loop.
+inline constexpr std::string_view kMain = "main";
+
 /// Who may work on a task without being configured by `tools:`.
 inline constexpr std::array<std::string_view, 4> kTools = {"gemini", "qwen", "codex", "bash"};
 

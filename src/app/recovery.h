@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/book.h"
+#include "app/judge.h"
+#include "app/library.h"
+#include "core/catalog.h"
+#include "core/event.h"
+#include "core/ports.h"
+
+namespace baton {
+
+/// A main document that was rebuilt, and may stand where the lost one stood.
+struct Rebuilt {
+  std::string path;
+  std::string text;
+  std::string why;  ///< from what
+  std::shared_ptr<const Document> document;
+};
+
+/// The request `recover`: a flow's main document that is gone or damaged is rebuilt by its dialect
+/// from what is left.
+class Recovery {
+ public:
+  struct Ports {
+    Disk& disk;
+    Library& library;
+    Schemas& schemas;
+  };
+  Recovery(Ports ports, const Catalog& catalog, const Environment& environment, LoadLimits limits)
+      : ports_(ports), catalog_(catalog), environment_(environment), limits_(limits) {}
+
+  /// What would be written; nothing is. Errc::usage: why there is nothing to rebuild, or not yet.
+  /// Errc::io: the journal cannot give what it holds.
+  Result<Rebuilt> rebuilt(const FlowBook& book, const Library::Documents& fresh, Time now,
+                          Time wall);
+  /// Plans to write it. Errc::io as above; everything else is in the reply.
+  Result<Reply> perform(const Request& request, Draft& draft);
+
+ private:
+  Result<void> needed(const std::string& path, const FlowBook& book);
+
+  Ports ports_;
+  const Catalog& catalog_;
+  const Environment& environment_;
+  LoadLimits limits_;
+};
+
+}  // namespace baton

@@ -1,0 +1,230 @@
+#include "dialects/ccw_loop/admit.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/digest.h"
+#include "dialects/ccw_loop/loop.h"
+#include "dialects/ccw_loop/memo.h"
+#include "dialects/moments.h"
+
+namespace baton::ccw_loop {
+namespace {
+
+constexpr std::array<std::string_view, 2> kIdentity = {"loop_id", "created_at"};
+constexpr std::array<std::string_view, 3> kControl = {"status", "completed_at", "failure_reason"};
+constexpr std::array<std::string_view, 6> kMetadata = {"title", "description", "max_iterations",
+                                                       "tags",  "priority",    "notes"};
+
+bool same(const Value& before, const Value& after, std::string_view name) {
+  return json::equal(member(before, name), member(after, name));
+}
+
+bool has(const std::vector<std::string>& history, const std::string& digest) {
+  return std::find(history.begin(), history.end(), digest) != history.end();
+}
+
+/// A task that was completed and is not any more; empty when there is none.
+std::string undone_task(const Value& before, const Value& after) {
+  const Value& tasks = list(member(after, "develop"), "tasks");
+  for (const Value& task : list(member(before, "develop"), "tasks").GetArray()) {
+    if (json::text(task, "status") != "completed")
+      continue;
+    const Value* const now = item_of(tasks, json::text(task, "id").value_or(""));
+    if (now == nullptr || json::text(*now, "status") != "completed")
+      return text_of(task, "id");
+  }
+  return {};
+}
+
+/// Whether the work stands behind where it stood.
+bool went_back(const Value& before, const Value& after) {
+  if (!before.IsObject())
+    return false;
+  if (!after.IsObject() || !undone_task(before, after).empty())
+    return true;
+  for (const auto& [part, name] :
+       {std::pair("develop", "last_progress_at"), std::pair("debug", "last_analysis_at"),
+        std::pair("validate", "last_run_at")})
+    if (moment(member(after, part), name) < moment(member(before, part), name))
+      return true;
+  return list(after, "completed_actions").Size() < list(before, "completed_actions").Size() ||
+         list(after, "errors").Size() < list(before, "errors").Size();
+}
+
+/// Compares two versions and collects what has to be put right in the newer one.
+class Comparison {
+ public:
+  Comparison(const View& view, const Change& change)
+      : change_(change),
+        memo_(memo_of(view.memo)),
+        before_(change.before->root()),
+        after_(change.after.root()),
+        was_(loop_of(before_)),
+        is_(loop_of(after_)),
+        executor_(std::any_of(view.runs.begin(), view.runs.end(),
+                              [](const Run& run) { return run.live(); })) {}
+
+  Admission judge() {
+    identity();
+    progress();
+    metadata();
+    status();
+    return admission();
+  }
+
+ private:
+  void put_back(std::string_view name) {
+    const Value* const value = json::child(before_, name);
+    edits_.push_back(
+        json::Edit{"/" + std::string(name), value == nullptr ? "" : json::dump(*value)});
+  }
+
+  template <std::size_t kSize>
+  void put_back(const std::array<std::string_view, kSize>& names) {
+    for (const std::string_view name : names)
+      if (!same(before_, after_, name))
+        put_back(name);
+  }
+
+  void broken(std::string_view rule, std::string_view name, const std::string& why) {
+    Finding finding;
+    finding.rule = "ccw_loop/" + std::string(rule);
+    finding.pointer = "/" + std::string(name);
+    finding.message = why;
+    findings_.push_back(std::move(finding));
+    because(why);
+  }
+
+  void because(const std::string& why) { why_ += (why_.empty() ? "" : "; ") + why; }
+
+  /// T3.
+  void identity() {
+    for (const std::string_view name : kIdentity)
+      if (!same(before_, after_, name)) {
+        broken("T3", name, "`" + std::string(name) + "` never changes");
+        put_back(name);
+      }
+  }
+
+  /// T5 and T7. What is old in the work is put back, and then it has not changed.
+  void progress() {
+    skill_changed_ = !same(before_, after_, "skill_state");
+    iteration_changed_ = is_.iteration != was_.iteration;
+    const std::string undone =
+        undone_task(member(before_, "skill_state"), member(after_, "skill_state"));
+    if (skill_changed_ && has(memo_.skills, skill_digest(after_)) &&
+        went_back(member(before_, "skill_state"), member(after_, "skill_state"))) {
+      because("skill_state is an old copy");
+      put_back("skill_state");
+      stale_skill_ = true;
+    } else if (!undone.empty()) {
+      warning_ = "task " + undone + " was completed and is not any more (ccw_loop/T7)";
+    }
+    if (is_.iteration < was_.iteration) {
+      because("current_iteration went back from " + std::to_string(was_.iteration) + " to " +
+              std::to_string(is_.iteration));
+      put_back("current_iteration");
+    }
+  }
+
+  /// T4.
+  void metadata() {
+    if (!skill_changed_)
+      return;
+    const std::size_t before = edits_.size();
+    put_back(kMetadata);
+    if (edits_.size() > before)
+      because("title, description and the like are not the executor's to change");
+  }
+
+  /// T1, T2, T6.
+  void status() {
+    if (was_.status == is_.status)
+      return;
+    const std::string move =
+        std::string(word(was_.status)) + " -> " + std::string(word(is_.status));
+    const bool touched = skill_changed_ || iteration_changed_;
+    const bool worked = (skill_changed_ && !stale_skill_) || is_.iteration > was_.iteration;
+    if (touched && parked()) {
+      // Stopping is the safe side, whoever says it.
+      if (is_.status == Status::failed && was_.status != Status::completed)
+        return;
+      because("the loop is " + std::string(word(was_.status)) +
+              "; an executor's old copy does not change that");
+      put_back(kControl);
+    } else if (!touched && has(memo_.states, hex(change_.after.digest()))) {
+      because("an old copy of the whole file");
+      put_back(kControl);
+    } else if (!touched && asked_to_pause() && is_.status == Status::running) {
+      because("the pause was asked for, and an executor from before it is at work");
+      put_back(kControl);
+    } else if (worked ? is_.status == Status::created : !legal_move(was_.status, is_.status)) {
+      broken("T1", "status", move + " is no step anybody may take by writing it");
+      put_back(kControl);
+    }
+  }
+
+  /// While an executor lives that has not seen the pause, nobody can tell its old copy from
+  /// somebody's wish to go on. baton was asked to pause, so it can be asked to resume.
+  bool asked_to_pause() const { return memo_.pause_asked && executor_; }
+
+  bool parked() const { return was_.status != Status::running && was_.status != Status::created; }
+
+  Admission admission() {
+    Admission admission;
+    if (memo_.warning != warning_) {
+      memo_.warning = warning_;
+      admission.memo = json_of(memo_);
+    }
+    if (edits_.empty())
+      return admission;
+    // Who writes the same once more has learnt nothing in between.
+    remember(memo_.states, hex(change_.after.digest()));
+    admission.memo = json_of(memo_);
+    auto text = json::splice(change_.after.text(), edits_);
+    if (!text)
+      return admission;
+    admission.why = why_;
+    admission.findings = findings_;
+    admission.verdict =
+        nothing_new(*text) ? Admission::Verdict::restore : Admission::Verdict::merged;
+    admission.text = std::move(*text);
+    return admission;
+  }
+
+  /// Put right, it says what was accepted before, but for the moment of writing.
+  bool nothing_new(const std::string& text) const {
+    auto parsed = parse_json(text);
+    if (!parsed)
+      return false;
+    Json now = *parsed;
+    now.set("updated_at", member(before_, "updated_at"));
+    return now == Json(before_);
+  }
+
+  const Change& change_;
+  Memo memo_;
+  const Value& before_;
+  const Value& after_;
+  Loop was_;
+  Loop is_;
+  bool executor_;
+  bool skill_changed_ = false;
+  bool iteration_changed_ = false;
+  bool stale_skill_ = false;
+  std::vector<json::Edit> edits_;
+  Findings findings_;
+  std::string why_;
+  std::string warning_;
+};
+
+}  // namespace
+
+Admission admit(const View& view, const Change& change) {
+  if (change.kind != "state" || change.before == nullptr)
+    return {};
+  return Comparison(view, change).judge();
+}
+
+}  // namespace baton::ccw_loop

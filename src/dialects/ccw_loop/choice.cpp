@@ -1,0 +1,101 @@
+#include "dialects/ccw_loop/choice.h"
+
+#include <algorithm>
+
+namespace baton::ccw_loop {
+namespace {
+
+Choice act(Action action, std::string why) {
+  return Choice{Choice::Kind::act, action, std::move(why)};
+}
+
+std::string tasks(std::int64_t count, const char* what) {
+  return std::to_string(count) + (count == 1 ? " task is " : " tasks are ") + what;
+}
+
+/// Whether something was done after the others. Nothing is older than everything; of two equal
+/// times (some writers have seconds only) the one that was done last is the later.
+bool later(const std::optional<Time>& time, const std::optional<Time>& others, Action action,
+           const Past& past) {
+  return time > others || (time && time == others && past.done == action);
+}
+
+/// The freshest fact is a validation that has not passed (step 6).
+Choice after_failed_validation(const Loop& loop, const Options& options) {
+  if (!loop.work.no_tests)
+    return act(Action::debug, "the last validation has not passed");
+  const std::string why = "the last validation ran no test";
+  if (options.no_tests == NoTests::pass)
+    return act(Action::complete, why + ", which counts as passed (no_tests: pass)");
+  return Choice{Choice::Kind::no_tests, Action::validate, why};
+}
+
+Choice debug_again(const Options& options, std::uint32_t debugged_in_a_row) {
+  if (debugged_in_a_row >= options.max_debug)
+    return Choice{Choice::Kind::stuck, Action::debug,
+                  std::to_string(debugged_in_a_row) +
+                      " rounds of debugging in a row have confirmed no hypothesis"};
+  return act(Action::debug, "no hypothesis is left that has evidence");
+}
+
+/// Whether a proposal may stand in for steps 5 to 8. An executor may not declare itself done.
+bool acceptable(const Loop& loop, const Options& options, std::uint32_t debugged_in_a_row,
+                Action hint) {
+  if (hint == Action::init || hint == Action::complete)
+    return false;
+  if (hint == Action::debug && debugged_in_a_row >= options.max_debug)
+    return false;
+  return obstacle(loop, hint).empty();
+}
+
+}  // namespace
+
+Choice choose(const Loop& loop, const Options& options, const Past& past) {
+  const Work& work = loop.work;
+  if (loop.skill == nullptr)
+    return act(Action::init, "the loop has no skill_state yet");
+  const bool validated_last =
+      later(work.validated, std::max(work.developed, work.debugged), Action::validate, past);
+  if (work.passed && validated_last && work.open() == 0)
+    return act(Action::complete, "the validation has passed and no task is open");
+  if (options.on_max_iterations != AtLimit::ignore &&
+      static_cast<double>(loop.iteration) >= loop.max_iterations)
+    return Choice{
+        Choice::Kind::limit, Action::complete,
+        "max_iterations (" + json::dump(member(*loop.root, "max_iterations")) + ") reached"};
+  if (past.hint && acceptable(loop, options, past.debugged_in_a_row, *past.hint))
+    return act(*past.hint, "the last executor proposed it (NEXT_ACTION_NEEDED)");
+  if (work.pending > 0)
+    return act(Action::develop, tasks(work.pending, "pending"));
+  if (work.in_progress > 0)
+    return act(Action::develop, tasks(work.in_progress, "in progress and nobody is at work"));
+  if (validated_last)
+    return after_failed_validation(loop, options);
+  if (later(work.debugged, std::max(work.developed, work.validated), Action::debug, past)) {
+    if (work.confirmed)
+      return act(Action::validate, "a hypothesis is confirmed");
+    if (work.undecided)
+      return debug_again(options, past.debugged_in_a_row);
+  }
+  return act(Action::validate, "what was done last is not validated");
+}
+
+std::string obstacle(const Loop& loop, Action action) {
+  const bool begun = loop.skill != nullptr;
+  switch (action) {
+    case Action::init:
+      return begun ? "the loop has its skill_state already" : "";
+    case Action::develop:
+      return loop.work.open() > 0 ? "" : "no task is pending";
+    case Action::debug:
+    case Action::complete:
+      return begun ? "" : "the loop has no skill_state yet";
+    case Action::validate:
+      return loop.work.completed > 0 || loop.work.confirmed
+                 ? ""
+                 : "no task is completed and no hypothesis confirmed";
+  }
+  return "";
+}
+
+}  // namespace baton::ccw_loop

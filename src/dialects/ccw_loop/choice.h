@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "dialects/ccw_loop/loop.h"
+#include "dialects/ccw_loop/options.h"
+
+namespace baton::ccw_loop {
+
+/// What is to be done next with a running loop, from its state alone.
+struct Choice {
+  enum class Kind {
+    act,       ///< start the executor for `action`
+    limit,     ///< the iterations are used up: on_max_iterations decides
+    no_tests,  ///< the validation ran no test: no_tests decides
+    stuck,     ///< debugging leads nowhere
+  };
+  Kind kind = Kind::act;
+  Action action = Action::init;
+  std::string why;
+  bool operator==(const Choice&) const = default;
+};
+
+/// What is known besides the state.
+struct Past {
+  std::uint32_t debugged_in_a_row = 0;  ///< how many of the last actions were debugging
+  std::optional<Action> done;  ///< the last action; tells which of two equal times is the later
+  /// What the last executor proposed; it counts only from step 4 on, and only for an action that is
+  /// possible.
+  std::optional<Action> hint;
+};
+
+/// The steps of the format page, in order.
+Choice choose(const Loop& loop, const Options& options, const Past& past = {});
+
+/// Why an action cannot be begun as the loop stands; empty when it can.
+std::string obstacle(const Loop& loop, Action action);
+
+}  // namespace baton::ccw_loop

@@ -1,0 +1,206 @@
+#include "dialects/ccw_loop/control.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "dialects/ccw_loop/choice.h"
+
+namespace baton::ccw_loop {
+namespace {
+
+/// One request after the other, on the loop as the files have it.
+class Desk {
+ public:
+  Desk(Scene& scene, Writes& writes, Decision& decision)
+      : scene_(scene), writes_(writes), decision_(decision) {}
+
+  void deal(const Request& request) {
+    if (request.verb == "start")
+      start(request, member(*request.arguments, "set"));
+    else if (request.verb == "resume")
+      resume(request);
+    else if (request.verb == "pause")
+      pause(request);
+    else if (request.verb == "stop")
+      stop(request);
+    else if (request.verb == "retry")
+      retry(request);
+    else if (request.verb == "answer")
+      choose(request);
+  }
+
+ private:
+  void reply(const Request& request, bool accepted, std::string message) {
+    decision_.replies.push_back(Reply{request.id, accepted, std::move(message)});
+    scene_.memo.dealt.insert(request.id);
+  }
+
+  std::string declared() const { return std::string(word(scene_.loop.status)); }
+  std::string name() const { return text(scene_.view.flow); }
+
+  void move(const Request& request, Status status, const std::string& message,
+            const std::string& failure_reason = "") {
+    writes_.status(scene_, status, failure_reason);
+    writes_.because(request.verb + (request.by.empty() ? "" : " by " + printable(request.by, 80)));
+    scene_.memo.hold.clear();
+    scene_.memo.hold_why.clear();
+    scene_.memo.idle = 0;
+    scene_.memo.pause_asked = status == Status::paused;
+    reply(request, true, message);
+  }
+
+  std::string running_again() const {
+    return scene_.live() == nullptr ? "running" : "running; the executor that is at work goes on";
+  }
+
+  /// Given may be `mode`, and `force`, which begins again what has ended.
+  void start(const Request& request, const Value& given) {
+    const std::string mode = text_of(given, "mode");
+    if (!mode.empty() && mode != "auto" && mode != "interactive")
+      return reply(request, false, "`mode` is \"auto\" or \"interactive\"");
+    if (!mode.empty())
+      scene_.memo.mode = mode;
+    const bool force = json::boolean(given, "force").value_or(false);
+    switch (scene_.loop.status) {
+      case Status::created:
+      case Status::paused:
+      case Status::user_exit:
+        move(request, Status::running, running_again());
+        break;
+      case Status::running:
+        reply(request, true, "it is running already");
+        break;
+      case Status::completed:
+      case Status::failed:
+        if (force)
+          move(request, Status::running, running_again());
+        else
+          reply(request, false,
+                "the loop is " + declared() + ended_why() + "; `baton start " + name() +
+                    " --set force=true` begins it again");
+        break;
+    }
+  }
+
+  std::string ended_why() const {
+    const std::string reason = scene_.loop.text("failure_reason");
+    return reason.empty() ? "" : " (" + printable(reason, 200) + ")";
+  }
+
+  void resume(const Request& request) {
+    switch (scene_.loop.status) {
+      case Status::paused:
+      case Status::user_exit:
+        move(request, Status::running, running_again());
+        break;
+      case Status::running:
+        reply(request, true, "it is running");
+        break;
+      case Status::created:
+      case Status::completed:
+      case Status::failed:
+        reply(request, false,
+              "the loop is " + declared() + ended_why() + ", not paused; see `baton start`");
+        break;
+    }
+  }
+
+  void pause(const Request& request) {
+    if (scene_.loop.status == Status::running)
+      move(request, Status::paused,
+           scene_.live() == nullptr ? "paused"
+                                    : "paused; the executor is ended if it has not left within " +
+                                          duration_text(scene_.options.pause_grace));
+    else if (scene_.loop.status == Status::paused)
+      keep_paused(request);
+    else
+      reply(request, false, "the loop is " + declared() + ", not running");
+  }
+
+  void keep_paused(const Request& request) {
+    scene_.memo.pause_asked = true;
+    reply(request, true, "it is paused");
+  }
+
+  void stop(const Request& request) {
+    switch (scene_.loop.status) {
+      case Status::created:
+      case Status::running:
+      case Status::paused:
+        move(request, Status::failed, "stopped", std::string(kStoppedByUser));
+        break;
+      case Status::failed:
+        reply(request, true, "it has ended" + ended_why());
+        break;
+      // An executor that lingers is the engine's to end.
+      case Status::completed:
+      case Status::user_exit:
+        break;
+    }
+  }
+
+  /// A loop that has failed begins anew; attempts of one that runs are the engine's to forgive.
+  void retry(const Request& request) {
+    if (scene_.loop.broken())
+      move(request, Status::running, "running again");
+    else if (scene_.loop.status == Status::failed)
+      reply(request, false,
+            "the loop was stopped; `baton start " + name() + " --set force=true` begins it again");
+  }
+
+  /// The menu of an interactive loop.
+  void choose(const Request& request) {
+    const std::string said = text_of(*request.arguments, "comment");
+    const auto space = said.find_first_of(" :\n");
+    const std::string chosen = said.substr(0, space);
+    if (!scene_.interactive()) {
+      reply(request, false, "the loop does not ask: its mode is auto");
+    } else if (scene_.loop.status != Status::running) {
+      reply(request, false, "the loop is " + declared() + ", not running");
+    } else if (chosen == "status") {
+      reply(request, true, declared() + ", " + scene_.loop.summary());
+    } else if (scene_.live() != nullptr) {
+      reply(request, false, "an executor is at work; it asks again when it has ended");
+    } else if (chosen == "exit") {
+      move(request, Status::user_exit, "put aside; `baton resume` goes on");
+    } else if (const auto action = parse_action(chosen); !action || *action == Action::init) {
+      reply(request, false,
+            "`" + printable(chosen, 40) +
+                "` is no choice: develop, debug, validate, status, complete, exit; "
+                "what stands behind it is told to the executor");
+    } else if (const std::string why = obstacle(scene_.loop, *action); !why.empty()) {
+      reply(request, false, why);
+    } else {
+      scene_.memo.choice = chosen;
+      scene_.memo.choice_key = scene_.job.key();
+      scene_.memo.answer = space == std::string::npos ? "" : said.substr(space + 1);
+      reply(request, true, "chosen: " + chosen);
+    }
+  }
+
+  Scene& scene_;
+  Writes& writes_;
+  Decision& decision_;
+};
+
+}  // namespace
+
+void answer(Scene& scene, Writes& writes, Decision& decision) {
+  std::erase_if(scene.memo.dealt, [&](const std::string& id) {
+    return std::none_of(scene.view.requests.begin(), scene.view.requests.end(),
+                        [&](const Request& request) { return request.id == id; });
+  });
+  Desk desk(scene, writes, decision);
+  for (const Request& request : scene.view.requests) {
+    const bool ours =
+        std::find(kVerbs.begin(), kVerbs.end(), std::string_view(request.verb)) != kVerbs.end();
+    if (!ours || request.flow != scene.view.flow || scene.memo.dealt.contains(request.id))
+      continue;
+    desk.deal(request);
+    // Its word is written first; what comes next is asked again on that ground.
+    if (!writes.updates(scene).empty())
+      return;
+  }
+}
+
+}  // namespace baton::ccw_loop

@@ -1,0 +1,319 @@
+#include "dialects/ccw_loop/decide.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "dialects/ccw_loop/choice.h"
+#include "dialects/ccw_loop/control.h"
+#include "dialects/ccw_loop/hint.h"
+#include "dialects/ccw_loop/scene.h"
+
+namespace baton::ccw_loop {
+namespace {
+
+// Runs in a row that end well and change nothing.
+constexpr std::uint32_t kMostIdle = 2;
+
+void note_versions(Scene& scene) {
+  remember(scene.memo.skills, skill_digest(*scene.loop.root));
+  remember(scene.memo.states, hex(scene.loop.file->document->digest()));
+}
+
+/// Whether an iteration is counted for a run: each work key counts once, however many attempts.
+bool counts(const Scene& scene, const Run& run) {
+  const auto action = parse_action(run.purpose);
+  return scene.options.granularity == Granularity::action && action &&
+         kActions.at(static_cast<std::size_t>(*action)).counts;
+}
+
+/// A run that has just been started: what it finds is remembered, its iteration is counted.
+void note_start(Scene& scene, Writes& writes) {
+  const Run* const run = scene.live();
+  if (run == nullptr || run->id == scene.memo.run)
+    return;
+  scene.memo.run = run->id;
+  scene.memo.work = scene.work_digest();
+  scene.memo.judged = false;
+  const std::string key = std::to_string(run->key.generation) + "/" + std::to_string(run->key.turn);
+  if (!counts(scene, *run) || scene.memo.counted == key)
+    return;
+  scene.memo.counted = key;
+  writes.set("current_iteration", Json(scene.loop.iteration + 1));
+  writes.because("an executor begins to " + run->purpose);
+}
+
+/// The end of the newest run: one that ended well and changed nothing is idle.
+void note_end(Scene& scene) {
+  Memo& memo = scene.memo;
+  if (memo.judged)
+    return;
+  for (const Run& run : scene.view.runs) {
+    if (run.id != memo.run || run.live())
+      continue;
+    memo.judged = true;
+    if (memo.work != scene.work_digest())
+      memo.idle = 0;
+    else if (run.outcome == Outcome::succeeded)
+      ++memo.idle;
+  }
+}
+
+/// Failed attempts are entered as soon as there is a skill_state to hold them.
+void note_errors(Scene& scene, Writes& writes) {
+  std::vector<const Run*> failures;
+  std::set<RunId> known;
+  for (const Run& run : scene.view.runs) {
+    known.insert(run.id);
+    if (failed(run) && !scene.memo.noted.contains(run.id))
+      failures.push_back(&run);
+  }
+  std::erase_if(scene.memo.noted, [&](const RunId& id) { return !known.contains(id); });
+  if (scene.loop.skill == nullptr)
+    return;
+  std::stable_sort(failures.begin(), failures.end(),
+                   [](const Run* a, const Run* b) { return a->ended < b->ended; });
+  for (const Run* const run : failures) {
+    writes.add_error(Json::object({{"action", run->purpose},
+                                   {"message", "the executor ended as " + how_it_ended(*run) +
+                                                   " (run " + run->id.substr(0, 8) + ")"},
+                                   {"timestamp", stamp(run->ended)}}));
+    writes.because("a failed run is noted");
+    scene.memo.noted.insert(run->id);
+  }
+}
+
+/// One look at a running loop that nobody works on.
+class Router {
+ public:
+  Router(Scene& scene, Writes& writes, Decision& decision)
+      : scene_(scene), writes_(writes), decision_(decision) {}
+
+  void route() {
+    const Job& job = scene_.job;
+    if (job.exhausted) {
+      const std::string times = std::to_string(job.failures) + " times";
+      fail("errors",
+           "the executor failed " + times +
+               (job.last == nullptr ? "" : ", the last time as " + how_it_ended(*job.last)));
+    } else if (scene_.interactive() && scene_.loop.skill != nullptr) {
+      route_chosen();
+    } else if (scene_.memo.idle >= kMostIdle) {
+      pause("no_progress", "the executor has ended well " + std::to_string(scene_.memo.idle) +
+                               " times in a row and changed nothing");
+    } else {
+      follow(choose(scene_.loop, scene_.options, {job.debugged_in_a_row, done(), hint()}));
+    }
+  }
+
+ private:
+  /// Where executors go on by themselves, only they know what they did last.
+  std::optional<Action> done() const {
+    const bool ours = scene_.options.granularity == Granularity::action && scene_.job.done;
+    return ours ? scene_.job.done : scene_.loop.last_action;
+  }
+  /// What the last executor proposed, if its action is the newest fact.
+  std::optional<Action> hint() const {
+    if (scene_.options.granularity == Granularity::run || scene_.job.last == nullptr)
+      return std::nullopt;
+    return proposed(result_block(scene_.job.last->output));
+  }
+
+  void route_chosen() {
+    if (scene_.memo.choice_key == scene_.job.key()) {
+      want(*parse_action(scene_.memo.choice), "a person chose it");
+      return;
+    }
+    decision_.holds.push_back(
+        Hold{Role(kExecutor), Subject(kMain), "awaiting_choice",
+             "the loop is interactive: `baton answer " + text(scene_.view.flow) +
+                 " --comment develop` (or debug, validate, status, complete, exit)"});
+  }
+
+  void follow(const Choice& choice) {
+    const std::string resume = "; `baton resume " + text(scene_.view.flow) + "` goes on";
+    switch (choice.kind) {
+      case Choice::Kind::act:
+        want(choice.action, choice.why);
+        break;
+      case Choice::Kind::limit:
+        at_limit(choice);
+        break;
+      case Choice::Kind::no_tests:
+        if (scene_.options.no_tests == NoTests::fail)
+          fail("no_tests", choice.why);
+        else
+          pause("no_tests", choice.why + ": debugging cannot help" + resume);
+        break;
+      case Choice::Kind::stuck:
+        pause("debugging_stuck", choice.why + resume);
+        break;
+    }
+  }
+
+  void at_limit(const Choice& choice) {
+    switch (scene_.options.on_max_iterations) {
+      case AtLimit::complete:
+        if (scene_.job.completing)
+          fail("max_iterations", choice.why);
+        else
+          want(Action::complete, choice.why + ": one more action, for the summary");
+        break;
+      case AtLimit::fail:
+        fail("max_iterations", choice.why);
+        break;
+      case AtLimit::pause:
+        pause("max_iterations",
+              choice.why + "; raise it, then `baton resume " + text(scene_.view.flow) + "`");
+        break;
+      case AtLimit::ignore:
+        break;
+    }
+  }
+
+  void want(Action action, const std::string& why) {
+    Desired desired;
+    desired.role = Role(kExecutor);
+    desired.subject = Subject(kMain);
+    desired.purpose = Word(word(action));
+    desired.turn = scene_.job.turn;
+    desired.claims.push_back(Claim{"loop " + text(scene_.view.flow), 1});
+    desired.why = why;
+    decision_.desired.push_back(std::move(desired));
+  }
+
+  void pause(Word reason, const std::string& why) {
+    writes_.status(scene_, Status::paused);
+    keep(std::move(reason), why);
+  }
+
+  void fail(Word reason, const std::string& why) {
+    writes_.status(scene_, Status::failed, why);
+    keep(std::move(reason), why);
+  }
+
+  void keep(Word reason, const std::string& why) {
+    writes_.because(why);
+    scene_.memo.hold = std::move(reason);
+    scene_.memo.hold_why = why;
+    scene_.memo.idle = 0;
+  }
+
+  Scene& scene_;
+  Writes& writes_;
+  Decision& decision_;
+};
+
+/// An executor that goes on by itself beyond the limit is not let go on for ever.
+void limit_run(Scene& scene, Decision& decision) {
+  const Run* const run = scene.live();
+  const bool beyond = run != nullptr && scene.options.granularity == Granularity::run &&
+                      scene.options.on_max_iterations != AtLimit::ignore &&
+                      run->purpose != word(Action::complete) &&
+                      static_cast<double>(scene.loop.iteration) >= scene.loop.max_iterations;
+  if (!beyond) {
+    scene.memo.limit_ms = 0;
+    return;
+  }
+  if (scene.memo.limit_ms == 0)
+    scene.memo.limit_ms = scene.view.now.time_since_epoch().count();
+  const Time due = Time(Millis(scene.memo.limit_ms)) + scene.options.pause_grace;
+  const Time since = std::max(scene.since(), run->started);
+  decision.releases.push_back(
+      Release{Role(kExecutor), Subject(kMain), true, std::max(Millis(0), due - since),
+              "the iterations are used up and the executor did not leave by itself"});
+}
+
+/// What the status means for an executor that lives.
+void apply_status(Scene& scene, Decision& decision) {
+  const Status status = scene.loop.status;
+  decision.control = kStatuses.at(static_cast<std::size_t>(status)).control;
+  decision.declared = word(status);
+  if (status == Status::paused)
+    decision.end_at = scene.since() + scene.options.pause_grace;
+  else if (decision.control == Control::idle)
+    decision.releases.push_back(
+        Release{"", "", true, scene.options.pause_grace,
+                "the loop is " + decision.declared + " and the executor did not leave by itself"});
+}
+
+/// Why it stands still, where baton itself or a failure is the cause.
+void explain(Scene& scene, bool writing, Decision& decision) {
+  Memo& memo = scene.memo;
+  const Status status = scene.loop.status;
+  // A word that is just being written stands in no file yet.
+  if (!writing && status != Status::paused && status != Status::failed) {
+    memo.hold.clear();
+    memo.hold_why.clear();
+    memo.pause_asked = false;
+  }
+  if (status == Status::failed && !scene.loop.broken())
+    return;
+  if (status == Status::failed && memo.hold.empty()) {
+    memo.hold = "failed";
+    memo.hold_why = scene.loop.text("failure_reason");
+  }
+  if (memo.hold.empty())
+    return;
+  decision.failed = true;
+  decision.holds.push_back(Hold{"", Subject(kMain), memo.hold, memo.hold_why});
+}
+
+void route(Scene& scene, Writes& writes, Decision& decision) {
+  const Run* const live = scene.live();
+  if (scene.loop.status != Status::running)
+    return;
+  if (live == nullptr) {
+    Router(scene, writes, decision).route();
+    return;
+  }
+  limit_run(scene, decision);
+  if (live->key.generation != scene.job.generation)
+    decision.holds.push_back(Hold{Role(kExecutor), Subject(kMain), "executor_lives",
+                                  "the executor from before the pause is still at work"});
+}
+
+Decision without_state(const View& view) {
+  Decision decision;
+  decision.control = Control::idle;
+  decision.memo = view.memo;
+  decision.holds.push_back(
+      Hold{"", Subject(kMain), "no_state",
+           "the loop's master state is missing or cannot be read; `baton recover " +
+               text(view.flow) + "` rebuilds it"});
+  return decision;
+}
+
+}  // namespace
+
+Stages stages(const View& view) {
+  Stages stages;
+  if (const Loop loop = loop_of(view.docs); loop.root != nullptr)
+    stages[Subject(kMain)] = Word(word(loop.status));
+  return stages;
+}
+
+Decision decide(const View& view) {
+  Scene scene(view);
+  if (scene.loop.root == nullptr)
+    return without_state(view);
+  Decision decision;
+  Writes writes;
+  note_versions(scene);
+  answer(scene, writes, decision);
+  note_start(scene, writes);
+  note_end(scene);
+  note_errors(scene, writes);
+  // A word that has just been given is written first.
+  const bool said = !writes.updates(scene).empty();
+  if (!said)
+    route(scene, writes, decision);
+  apply_status(scene, decision);
+  decision.updates = writes.updates(scene);
+  explain(scene, !decision.updates.empty(), decision);
+  if (!scene.memo.warning.empty())
+    decision.notices.push_back(Notice{"warning", Subject(kMain), scene.memo.warning});
+  decision.memo = json_of(scene.memo);
+  return decision;
+}
+
+}  // namespace baton::ccw_loop

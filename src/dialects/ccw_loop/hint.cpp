@@ -1,0 +1,69 @@
+#include "dialects/ccw_loop/hint.h"
+
+#include <algorithm>
+
+namespace baton::ccw_loop {
+namespace {
+
+constexpr std::string_view kHead = "ACTION_RESULT:";
+constexpr std::string_view kNext = "NEXT_ACTION_NEEDED:";
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r*`";
+  const auto first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos)
+    return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+/// Fills the member a bullet such as `- status: success` is about.
+void read_bullet(std::string_view line, ResultBlock& block) {
+  if (!line.starts_with("- "))
+    return;
+  line.remove_prefix(2);
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos)
+    return;
+  const std::string_view name = trimmed(line.substr(0, colon));
+  const std::string value(trimmed(line.substr(colon + 1)));
+  if (name == "action")
+    block.action = value;
+  else if (name == "status")
+    block.status = value;
+  else if (name == "message")
+    block.message = value;
+}
+
+}  // namespace
+
+ResultBlock result_block(std::string_view output) {
+  ResultBlock block;
+  while (!output.empty()) {
+    const auto end = output.find('\n');
+    const std::string_view line = trimmed(output.substr(0, end));
+    output.remove_prefix(end == std::string_view::npos ? output.size() : end + 1);
+    if (line.starts_with(kHead)) {
+      block = ResultBlock{};
+      block.found = true;
+      block.next = "NONE";
+    } else if (block.found && line.starts_with(kNext)) {
+      block.next = trimmed(line.substr(kNext.size()));
+    } else if (block.found) {
+      read_bullet(line, block);
+    }
+  }
+  return block;
+}
+
+std::optional<Action> proposed(const ResultBlock& block) {
+  std::string word = block.next;
+  const bool upper =
+      std::all_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (!upper)
+    return std::nullopt;
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return static_cast<char>(c - 'A' + 'a'); });
+  return parse_action(word);
+}
+
+}  // namespace baton::ccw_loop

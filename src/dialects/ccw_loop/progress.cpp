@@ -1,0 +1,349 @@
+#include "dialects/ccw_loop/progress.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace baton::ccw_loop {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const auto first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos)
+    return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+/// Hands out line by line, trimmed.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : rest_(text) {}
+  std::optional<std::string_view> next() {
+    if (rest_.empty())
+      return std::nullopt;
+    const auto end = rest_.find('\n');
+    const std::string_view line = rest_.substr(0, end);
+    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+    return trimmed(line);
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+/// The level of a heading and its text; 0 for anything else.
+std::pair<std::size_t, std::string_view> heading(std::string_view line) {
+  const auto level = line.find_first_not_of('#');
+  if (level == 0 || level == std::string_view::npos || line[level] != ' ')
+    return {0, {}};
+  return {level, trimmed(line.substr(level))};
+}
+
+/// `**Name**: value`, also behind a bullet; nothing when the line is about something else.
+std::optional<std::string> labelled(std::string_view line, std::string_view name) {
+  if (line.starts_with("- "))
+    line = trimmed(line.substr(2));
+  if (!line.starts_with("**"))
+    return std::nullopt;
+  line.remove_prefix(2);
+  if (!line.starts_with(name) || !line.substr(name.size()).starts_with("**:"))
+    return std::nullopt;
+  return std::string(trimmed(line.substr(name.size() + 3)));
+}
+
+/// `- Name: value` or `- **Name**: value`.
+std::optional<std::string> bullet(std::string_view line, std::string_view name) {
+  if (!line.starts_with("- "))
+    return std::nullopt;
+  if (auto bold = labelled(line, name))
+    return bold;
+  line = trimmed(line.substr(2));
+  if (!line.starts_with(name) || !line.substr(name.size()).starts_with(":"))
+    return std::nullopt;
+  return std::string(trimmed(line.substr(name.size() + 1)));
+}
+
+std::string without(std::string text, char c) {
+  std::erase(text, c);
+  return text;
+}
+
+std::optional<double> number(std::string text) {
+  std::erase_if(text, [](char c) { return c == '*' || c == '%' || c == ' '; });
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  // `NaN` and `inf` are numbers to from_chars, but not to JSON.
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 100))
+    return std::nullopt;
+  return value;
+}
+
+std::int64_t whole(std::string_view text) {
+  std::int64_t value = 0;
+  const auto digits = text.find_first_of("0123456789");
+  if (digits != std::string_view::npos)
+    (void)std::from_chars(text.data() + digits, text.data() + text.size(), value);
+  return value;
+}
+
+/// `Iteration N - what (when)`.
+struct Iteration {
+  std::int64_t number = 0;
+  std::string what;
+  std::string when;
+};
+std::optional<Iteration> iteration(std::string_view title) {
+  constexpr std::string_view kWord = "Iteration ";
+  if (!title.starts_with(kWord))
+    return std::nullopt;
+  title.remove_prefix(kWord.size());
+  Iteration found;
+  const auto [end, error] =
+      std::from_chars(title.data(), title.data() + title.size(), found.number);
+  if (error != std::errc())
+    return std::nullopt;
+  title.remove_prefix(static_cast<std::size_t>(end - title.data()));
+  if (!title.starts_with(" - "))
+    return std::nullopt;
+  title.remove_prefix(3);
+  // The moment is in the last pair of brackets; the description may have some of its own.
+  if (const auto open = title.rfind(" ("); open != std::string_view::npos && title.ends_with(')')) {
+    found.when = std::string(title.substr(open + 2, title.size() - open - 3));
+    title = title.substr(0, open);
+  }
+  found.what = std::string(trimmed(title));
+  return found;
+}
+
+/// `1. [ ] description`, ticked or not.
+std::optional<std::string> listed(std::string_view line) {
+  const auto digits = line.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string_view::npos || !line.substr(digits).starts_with(". ["))
+    return std::nullopt;
+  line = line.substr(digits + 3);
+  if (line.size() < 2 || line[1] != ']')
+    return std::nullopt;
+  return std::string(trimmed(line.substr(2)));
+}
+
+class DevelopReader {
+ public:
+  DevelopProgress read(std::string_view text) {
+    progress_.found = !text.empty();
+    Lines lines(text);
+    while (const auto line = lines.next())
+      take(*line);
+    return std::move(progress_);
+  }
+
+ private:
+  void take(std::string_view line) {
+    if (const auto [level, title] = heading(line); level > 0)
+      return begin(level, title);
+    if (progress_.entries.empty()) {
+      if (auto task = labelled(line, "Task"))
+        progress_.task = *task;
+      else if (auto started = labelled(line, "Started"))
+        progress_.started = *started;
+      else if (auto item = listed(line); item && section_ == "Task List")
+        progress_.list.push_back(*item);
+      return;
+    }
+    in_entry(line, progress_.entries.back());
+  }
+
+  void begin(std::size_t level, std::string_view title) {
+    section_ = std::string(title);
+    if (const auto found = iteration(title); level == 3 && found) {
+      DevelopEntry entry;
+      entry.description = found->what;
+      entry.timestamp = found->when;
+      progress_.entries.push_back(std::move(entry));
+    } else if (title.starts_with("Status: COMPLETED") && !progress_.entries.empty()) {
+      progress_.entries.back().completed = true;
+    }
+  }
+
+  void in_entry(std::string_view line, DevelopEntry& entry) const {
+    if (section_ == "Task Details") {
+      if (auto id = bullet(line, "ID"))
+        entry.id = *id;
+      else if (auto tool = bullet(line, "Tool"))
+        entry.tool = *tool;
+      else if (auto mode = bullet(line, "Mode"))
+        entry.mode = *mode;
+    } else if (section_ == "Files Changed" && line.starts_with("- `")) {
+      entry.files.push_back(without(std::string(trimmed(line.substr(2))), '`'));
+    }
+  }
+
+  DevelopProgress progress_;
+  std::string section_;
+};
+
+class DebugReader {
+ public:
+  DebugProgress read(std::string_view text) {
+    progress_.found = !text.empty();
+    Lines lines(text);
+    while (const auto line = lines.next())
+      take(*line);
+    return std::move(progress_);
+  }
+
+ private:
+  void take(std::string_view line) {
+    if (const auto [level, title] = heading(line); level > 0) {
+      section_ = std::string(title);
+      if (const auto found = iteration(title); found && found->number >= progress_.iteration) {
+        progress_.iteration = found->number;
+        progress_.analysed = found->when;
+      }
+      return;
+    }
+    if (auto bug = labelled(line, "Bug Description"))
+      progress_.bug = *bug;
+    else if (line.starts_with("**H"))
+      hypothesis(line);
+    else if (current_ < progress_.hypotheses.size())
+      detail(line, progress_.hypotheses[current_]);
+  }
+
+  void hypothesis(std::string_view line) {
+    const auto end = line.find("**:", 2);
+    if (end == std::string_view::npos)
+      return;
+    const std::string id(line.substr(2, end - 2));
+    std::string said(trimmed(line.substr(end + 3)));
+    if (section_ == "Root Cause Identified") {
+      progress_.confirmed = id;
+      return;
+    }
+    const auto known = std::find_if(progress_.hypotheses.begin(), progress_.hypotheses.end(),
+                                    [&](const HypothesisNote& note) { return note.id == id; });
+    current_ = static_cast<std::size_t>(known - progress_.hypotheses.begin());
+    if (known == progress_.hypotheses.end()) {
+      progress_.hypotheses.emplace_back();
+      progress_.hypotheses.back().id = id;
+    }
+    HypothesisNote& note = progress_.hypotheses[current_];
+    for (const auto& [word, status] :
+         {std::pair("CONFIRMED", "confirmed"), std::pair("REJECTED", "rejected"),
+          std::pair("INCONCLUSIVE", "inconclusive")})
+      if (said == word) {
+        note.status = status;
+        return;
+      }
+    if (note.description.empty())
+      note.description = std::move(said);
+  }
+
+  static void detail(std::string_view line, HypothesisNote& note) {
+    if (auto condition = bullet(line, "Testable condition"))
+      note.condition = *condition;
+    else if (auto point = bullet(line, "Logging point"))
+      note.logging_point = without(*point, '`');
+    else if (auto likelihood = bullet(line, "Likelihood"))
+      note.likelihood = whole(*likelihood);
+    else if (auto reason = bullet(line, "Reasoning"))
+      note.reason = *reason;
+    else if (auto evidence = bullet(line, "Evidence"))
+      if (auto parsed = parse_json(without(*evidence, '`')))
+        note.evidence = *std::move(parsed);
+  }
+
+  DebugProgress progress_;
+  std::string section_;
+  std::size_t current_ = 0;
+};
+
+class ValidateReader {
+ public:
+  ValidateProgress read(std::string_view text) {
+    progress_.found = !text.empty();
+    Lines lines(text);
+    while (const auto line = lines.next())
+      take(*line);
+    return std::move(progress_);
+  }
+
+ private:
+  void take(std::string_view line) {
+    if (const auto [level, title] = heading(line); level > 0) {
+      // Failed tests are headings of the fourth level, each with what went wrong below.
+      if (level == 4)
+        failed_test_ = std::string(title);
+      else
+        failed_test_.clear();
+      return;
+    }
+    if (!failed_test_.empty() && (bullet(line, "Suite") || bullet(line, "Error"))) {
+      progress_.failed_tests.push_back(failed_test_);
+      failed_test_.clear();
+    }
+    if (auto when = labelled(line, "Validated"))
+      progress_.validated = *when;
+    else if (auto coverage = labelled(line, "Overall Coverage"))
+      progress_.coverage = rate(*coverage);
+    else if (auto result = labelled(line, "Result"))
+      progress_.result = result->ends_with("PASS");
+    else if (line.starts_with("|"))
+      row(line);
+  }
+
+  static Json rate(const std::string& text) {
+    const auto value = number(text);
+    return value ? Json(*value) : Json();
+  }
+
+  void row(std::string_view line) {
+    line.remove_prefix(1);
+    const auto bar = line.find('|');
+    if (bar == std::string_view::npos)
+      return;
+    const std::string name = without(std::string(trimmed(line.substr(0, bar))), '*');
+    const std::string value(trimmed(line.substr(bar + 1, line.find('|', bar + 1) - bar - 1)));
+    if (name == "Total Tests")
+      progress_.total = whole(value);
+    else if (name == "Passed")
+      progress_.passed = whole(value);
+    else if (name == "Failed")
+      progress_.failed = whole(value);
+    else if (name == "Skipped")
+      progress_.skipped = whole(value);
+    else if (name == "Duration")
+      progress_.duration_ms = whole(value);
+    else if (name == "Pass Rate")
+      progress_.pass_rate = rate(value);
+  }
+
+  ValidateProgress progress_;
+  std::string failed_test_;
+};
+
+}  // namespace
+
+DevelopProgress read_develop(std::string_view text) {
+  return DevelopReader().read(text);
+}
+
+DebugProgress read_debug(std::string_view text) {
+  return DebugReader().read(text);
+}
+
+ValidateProgress read_validate(std::string_view text) {
+  return ValidateReader().read(text);
+}
+
+std::string_view progress_text(const FlowState& docs,
+                               std::initializer_list<std::string_view> parts) {
+  for (const std::string_view part : parts)
+    for (const auto& [path, accepted] : docs)
+      if (accepted.kind == "progress" && accepted.part == part && accepted.present &&
+          accepted.document != nullptr)
+        return accepted.document->text();
+  return {};
+}
+
+}  // namespace baton::ccw_loop

@@ -1,0 +1,94 @@
+#include "dialects/ccw_loop/tasks.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+#include "dialects/ccw_loop/loop.h"
+
+namespace baton::ccw_loop {
+namespace {
+
+/// The three places, in the order in which they are looked for.
+enum class Place { none, in_folder, beside, one_by_one };
+constexpr std::array kPlaces = {Place::in_folder, Place::beside, Place::one_by_one};
+
+Place place_of(const std::string& path, const Accepted& accepted) {
+  if (!accepted.present || accepted.document == nullptr)
+    return Place::none;
+  if (accepted.kind == "task")
+    return Place::one_by_one;
+  if (accepted.kind != "tasks")
+    return Place::none;
+  return path.ends_with("/tasks.jsonl") ? Place::in_folder : Place::beside;
+}
+
+std::string id_of(const Value& task) {
+  std::string id = text_of(task, "task_id");
+  return id.empty() ? text_of(task, "id") : id;
+}
+
+void add(const Value& task, std::vector<const Value*>& tasks) {
+  if (!task.IsObject() || id_of(task).empty())
+    return;
+  const auto earlier = std::find_if(
+      tasks.begin(), tasks.end(), [&](const Value* other) { return id_of(*other) == id_of(task); });
+  if (earlier != tasks.end())
+    tasks.erase(earlier);
+  tasks.push_back(&task);
+}
+
+std::int64_t order_of(const Value* task) {
+  return json::integer(*task, "order").value_or(std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace
+
+TaskList task_list(const FlowState& docs) {
+  TaskList found;
+  for (const Place place : kPlaces) {
+    for (const auto& [path, accepted] : docs) {
+      if (place_of(path, accepted) != place)
+        continue;
+      found.paths.push_back(path);
+      const Value& root = accepted.document->root();
+      if (root.IsArray())
+        for (const Value& task : root.GetArray())
+          add(task, found.tasks);
+      else
+        add(root, found.tasks);
+    }
+    if (!found.paths.empty())
+      break;
+  }
+  std::stable_sort(found.tasks.begin(), found.tasks.end(),
+                   [](const Value* a, const Value* b) { return order_of(a) < order_of(b); });
+  return found;
+}
+
+Json develop_tasks(const TaskList& list) {
+  Json all = Json::array();
+  for (const Value* const task : list.tasks) {
+    const std::string mode = text_of(*task, "mode");
+    std::string description = text_of(*task, "description");
+    if (description.empty())
+      description = text_of(*task, "title");
+    Json mapped = Json::object({{"id", id_of(*task)}, {"description", description}});
+    if (const std::string tool = text_of(*task, "tool"); !tool.empty())
+      mapped.set("tool", tool);
+    if (!mode.empty())
+      mapped.set("mode", mode == "review" ? "analysis" : mode);
+    mapped.set("status", "pending").set("files_changed", Json::array());
+    if (const std::string made = text_of(*task, "created_at"); !made.empty())
+      mapped.set("created_at", made);
+    mapped.set("completed_at", Json());
+    for (const std::string_view extra : {"prompt_template", "command", "on_error", "order"})
+      if (const Value* const value = json::child(*task, extra))
+        mapped.set(extra, *value);
+    all.push(mapped);
+  }
+  return all;
+}
+
+}  // namespace baton::ccw_loop

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/dialect.h"
+
+namespace baton::ccw_loop {
+
+/// The task list that was made before the loop began: the first there is of `{id}/tasks.jsonl`,
+/// `{id}.tasks.jsonl` and `{id}/.task/*.json`. Of two records about one task the later one counts;
+/// they come by `order`, then by place.
+struct TaskList {
+  std::vector<std::string> paths;  ///< relative to the root; empty: there is none
+  std::vector<const Value*> tasks;
+};
+TaskList task_list(const FlowState& docs);
+
+/// The tasks as `skill_state.develop.tasks` holds them, with what only the list knows as extras.
+Json develop_tasks(const TaskList& list);
+
+}  // namespace baton::ccw_loop
