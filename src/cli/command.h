@@ -22,6 +22,9 @@ std::span<const Command> commands();
 
 ExitCode agents_command(Words words);
 ExitCode answer_command(Words words);
+ExitCode approve_command(Words words);
+ExitCode reject_command(Words words);
+ExitCode revise_command(Words words);
 ExitCode completions_command(Words words);
 ExitCode doctor_command(Words words);
 ExitCode drain_command(Words words);

@@ -1,5 +1,5 @@
-// The commands that change what happens: pause, resume, stop, retry, answer, forget,
-// drain, reload.
+// The commands that change what happens: pause, resume, stop, retry, approve, reject, answer,
+// forget, drain, reload.
 
 #include <cstdint>
 #include <set>
@@ -108,6 +108,27 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
   return control(wish);
 }
 
+/// A person's word: approve, reject, answer.
+ExitCode decision(Words words, const Word& verb, const std::string& description) {
+  Wish wish;
+  wish.verb = verb;
+  std::string comment;
+  Options options(verb, description, kSubmitExits);
+  options.word("FLOW", wish.flow, "dialect/name, or a unique name");
+  options.word("SUBJECT", wish.subject, "Only this part of it: a group, a step", false);
+  options.value("--comment", comment, "TEXT", "What the next agent is told");
+  common(options, wish);
+  if (const auto over = options.parse(words))
+    return *over;
+  if (!variable("BATON_RUN_ID").empty()) {
+    complain("an agent cannot answer for a person (BATON_RUN_ID is set)");
+    return ExitCode::failed;
+  }
+  if (!comment.empty())
+    wish.arguments.set("comment", Json(comment));
+  return control(wish);
+}
+
 }  // namespace
 
 ExitCode pause_command(Words words) {
@@ -147,26 +168,28 @@ ExitCode retry_command(Words words) {
 }
 
 ExitCode answer_command(Words words) {
-  Wish wish;
-  wish.verb = "answer";
-  std::string comment;
-  Options options("answer",
+  return decision(words, "answer",
                   "Answers what a flow asks a person; `baton status` says what it waits for. Its\n"
-                  "next agent is told the comment. Not for agents: refused inside a run.",
-                  kSubmitExits);
-  options.word("FLOW", wish.flow, "dialect/name, or a unique name");
-  options.word("SUBJECT", wish.subject, "Only this part of it", false);
-  options.value("--comment", comment, "TEXT", "What the next agent is told");
-  common(options, wish);
-  if (const auto over = options.parse(words))
-    return *over;
-  if (!variable("BATON_RUN_ID").empty()) {
-    complain("an agent cannot answer for a person (BATON_RUN_ID is set)");
-    return ExitCode::failed;
-  }
-  if (!comment.empty())
-    wish.arguments.set("comment", Json(comment));
-  return control(wish);
+                  "next agent is told the comment. Not for agents: refused inside a run.");
+}
+
+ExitCode approve_command(Words words) {
+  return decision(
+      words, "approve",
+      "Lets a flow go on that waits for a person's approval; `baton status` says which\n"
+      "does. Not for agents: refused inside a run.");
+}
+
+ExitCode reject_command(Words words) {
+  return decision(words, "reject",
+                  "Refuses what a flow waits to have approved: the work goes back, or has failed.\n"
+                  "The next agent is told the comment. Not for agents: refused inside a run.");
+}
+
+ExitCode revise_command(Words words) {
+  return decision(words, "revise",
+                  "Asks for changes to what a flow waits to have approved. The next agent is told\n"
+                  "the comment. Not for agents: refused inside a run.");
 }
 
 ExitCode forget_command(Words words) {
