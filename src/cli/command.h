@@ -24,6 +24,7 @@ ExitCode agents_command(Words words);
 ExitCode answer_command(Words words);
 ExitCode approve_command(Words words);
 ExitCode reject_command(Words words);
+ExitCode revise_command(Words words);
 ExitCode completions_command(Words words);
 ExitCode create_command(Words words);
 ExitCode doctor_command(Words words);

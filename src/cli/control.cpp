@@ -186,6 +186,12 @@ ExitCode reject_command(Words words) {
                   "The next agent is told the comment. Not for agents: refused inside a run.");
 }
 
+ExitCode revise_command(Words words) {
+  return decision(words, "revise",
+                  "Asks for changes to what a flow waits to have approved. The next agent is told\n"
+                  "the comment. Not for agents: refused inside a run.");
+}
+
 ExitCode forget_command(Words words) {
   Wish wish;
   wish.verb = "forget";

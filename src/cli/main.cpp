@@ -29,6 +29,7 @@ constexpr std::array kCommands = {
     Command{"retry", "make ended attempts again", retry_command},
     Command{"approve", "let a flow go on that waits for approval", approve_command},
     Command{"reject", "refuse what a flow waits to have approved", reject_command},
+    Command{"revise", "ask for changes to what waits for approval", revise_command},
     Command{"answer", "answer what a flow asks a person", answer_command},
     Command{"drain", "no new starts; the daemon ends after the last agent", drain_command},
     Command{"reload", "read the configuration again", reload_command},

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "dialects/ml_workflow/files.h"
+#include "dialects/ml_workflow/scene.h"
 #include "dialects/ml_workflow/words.h"
 #include "dialects/moments.h"
 
@@ -15,12 +16,6 @@ constexpr std::string_view kNoSuchDay = "S22";
 bool flag(const Value& root, const std::string& pointer) {
   const Value* const found = json::at(root, pointer);
   return found != nullptr && json::boolean(*found).value_or(false);
-}
-
-/// Whether a person has to approve: `approvals` of the options, plan and final without them.
-bool required(const Json& options, std::string_view approval) {
-  const Value* const wanted = json::child(*options, "approvals");
-  return wanted != nullptr ? lists(wanted, approval) : approval != "code";
 }
 
 /// The newest decision of a type, as approval_history has it.

@@ -1,24 +1,38 @@
 #include "dialects/ml_workflow/ml_workflow.h"
 
-#include "dialects/kinds.h"
+#include <array>
+
+#include "dialects/ml_workflow/admit.h"
+#include "dialects/ml_workflow/brief.h"
 #include "dialects/ml_workflow/check.h"
+#include "dialects/ml_workflow/create.h"
+#include "dialects/ml_workflow/decide.h"
 #include "dialects/ml_workflow/files.h"
+#include "dialects/ml_workflow/next.h"
 
 namespace baton {
 namespace {
 
-Decision decide(const View& view) {
-  return only_looked_at(view, "state");
-}
+constexpr std::array kVerbs = {std::string_view("approve"), std::string_view("reject"),
+                               std::string_view("revise"), std::string_view("answer")};
+/// What brief.cpp puts into Brief::values.
+constexpr std::array kPlaceholders = {std::string_view("step"), std::string_view("template"),
+                                      std::string_view("artifacts"), std::string_view("instance")};
 
 }  // namespace
 
 const Dialect& ml_workflow_dialect() {
   static const Dialect dialect = {
       .name = "ml_workflow",
+      .verbs = kVerbs,
       .files = ml_workflow::files,
-      .decide = decide,
+      .stages = ml_workflow::stages,
+      .decide = ml_workflow::decide,
       .check = ml_workflow::check,
+      .admit = ml_workflow::admit,
+      .create = ml_workflow::create,
+      .brief = ml_workflow::brief,
+      .placeholders = kPlaceholders,
   };
   return dialect;
 }

@@ -1,69 +1,16 @@
 // The rules about scores and counters.
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "dialects/ml_workflow/check.h"
+#include "dialects/ml_workflow/verdict.h"
 #include "dialects/ml_workflow/words.h"
 
 namespace baton::ml_workflow {
 namespace {
-
-/// By name. Absent: nobody gave it.
-using Scores = std::map<std::string_view, double>;
-
-double threshold(const Value& root, const ScoreRow& row) {
-  const Value* const criteria = json::at(root, "/convergence_status/convergence_criteria");
-  return criteria != nullptr ? json::number(*criteria, row.threshold).value_or(row.least)
-                             : row.least;
-}
-
-/// Of two validations the lower score counts.
-void lower(Scores& scores, const Entry& entry) {
-  const Value* const given = json::child(*entry.value, "validation_scores");
-  if (given == nullptr)
-    return;
-  for (const ScoreRow& row : kScores)
-    if (const auto score = json::number(*given, row.score)) {
-      const auto [at, added] = scores.emplace(row.score, *score);
-      if (!added)
-        at->second = std::min(at->second, *score);
-    }
-}
-
-Scores plan_scores(const std::vector<Entry>& entries) {
-  Scores scores;
-  const auto last = std::find_if(entries.rbegin(), entries.rend(), [](const Entry& entry) {
-    return plan_validation(entry.step) && entry.completed();
-  });
-  if (last != entries.rend())
-    lower(scores, *last);
-  return scores;
-}
-
-/// The newest validation of each half since the code last changed.
-Scores code_scores(const std::vector<Entry>& entries) {
-  Scores scores;
-  std::array<bool, 4> seen{};
-  for (auto entry = entries.rbegin(); entry != entries.rend() && !code_change(entry->step);
-       ++entry) {
-    if (!code_validation(entry->step) || !entry->completed())
-      continue;
-    bool& known = seen[static_cast<std::size_t>(entry->half)];
-    if (!known)
-      lower(scores, *entry);
-    known = true;
-  }
-  return scores;
-}
-
-bool validated(const std::vector<Entry>& entries, bool (*of)(std::int64_t)) {
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](const Entry& entry) { return of(entry.step) && entry.completed(); });
-}
 
 void converged_rule(const Value& root, const std::string& flag, bool was_validated,
                     const Scores& scores, FindingList& findings) {

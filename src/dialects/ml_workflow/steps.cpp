@@ -69,6 +69,13 @@ std::vector<Entry> history(const Value& root) {
   return entries;
 }
 
+std::string_view template_of(std::int64_t step, Half half) {
+  const StepRow* const row = row_of(step);
+  if (row == nullptr)
+    return "";
+  return half == Half::b ? row->templates.back() : row->templates.front();
+}
+
 bool plan_validation(std::int64_t step) {
   return step == 2;
 }

@@ -38,6 +38,8 @@ bool code_change(std::int64_t step);      ///< 4, 6
 
 /// Who does a step of 1 to 7.
 std::string_view agent_of(std::int64_t step);
+/// The file name of its template.
+std::string_view template_of(std::int64_t step, Half half);
 /// What may come after a step that was completed, 0 being the start; empty after none.
 std::string_view successors(std::int64_t step);
 /// Whether `next` may follow a completed `step`.

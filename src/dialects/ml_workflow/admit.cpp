@@ -1,0 +1,215 @@
+#include "dialects/ml_workflow/admit.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dialects/ml_workflow/scene.h"
+
+namespace baton::ml_workflow {
+namespace {
+
+/// Nobody changes these after creation.
+constexpr std::array<std::string_view, 3> kFixed = {"/workflow_id", "/created_at",
+                                                    "/convergence_status/convergence_criteria"};
+/// While an agent is at work only baton changes these.
+constexpr std::array<std::string_view, 8> kOwn = {
+    "/current_phase",   "/current_step", "/last_completed_step", "/convergence_status",
+    "/human_approvals", "/metrics",      "/phase_transitions",   "/step_transitions",
+};
+
+/// Builds the version that should stand there.
+class Merge {
+ public:
+  Merge(const View& view, const Value& before, const Value& after)
+      : before_(before), after_(after) {
+    live_ =
+        std::any_of(view.runs.begin(), view.runs.end(), [](const Run& run) { return run.live(); });
+  }
+
+  Admission result(const Document& old, const Document& now) {
+    status();
+    for (const std::string_view pointer : kFixed)
+      keep(pointer, "T3", "is fixed at creation");
+    if (live_)
+      for (const std::string_view pointer : kOwn)
+        keep(pointer, pointer == "/human_approvals" ? "T5" : "T4",
+             pointer == "/human_approvals" ? "is not changed while an agent is at work; people "
+                                             "decide with `baton approve`"
+                                           : "is kept by baton");
+    else
+      decisions();
+    phase();
+    entries();
+    Admission admission;
+    if (edits_.empty())
+      return admission;
+    auto text = json::splice(now.text(), edits_);
+    if (!text)
+      return admission;
+    const auto built = parse_json(*text);
+    const bool nothing_new = built && **built == old.root();
+    admission.why = why_;
+    admission.findings = std::move(findings_);
+    admission.verdict = nothing_new ? Admission::Verdict::restore : Admission::Verdict::merged;
+    admission.text = std::move(*text);
+    return admission;
+  }
+
+ private:
+  void say(std::string_view rule, std::string_view pointer, const std::string& why) {
+    Finding finding;
+    finding.rule = "ml_workflow/" + std::string(rule);
+    finding.pointer = pointer;
+    finding.message = std::string(pointer.substr(1)) + " " + why;
+    why_ += (why_.empty() ? "" : "; ") + finding.message;
+    findings_.push_back(std::move(finding));
+  }
+
+  void put(std::string_view pointer, const Value* value) {
+    edits_.push_back({std::string(pointer), value == nullptr ? "" : json::dump(*value)});
+  }
+
+  bool keep(std::string_view pointer, std::string_view rule, const std::string& why) {
+    const Value* const old = json::at(before_, pointer);
+    const Value* const now = json::at(after_, pointer);
+    if (old == nullptr ? now == nullptr : now != nullptr && json::equal(*old, *now))
+      return false;
+    const auto above = pointer.rfind('/');
+    if (above != 0 && json::at(after_, pointer.substr(0, above)) == nullptr)
+      return false;  // the object around it is put back as a whole, or was never there
+    put(pointer, old);
+    say(rule, pointer, why);
+    return true;
+  }
+
+  void status() {
+    const auto old = parse_status(json::text(before_, "status").value_or(""));
+    const auto now = parse_status(json::text(after_, "status").value_or(""));
+    if (!old || !now || *old == *now)
+      return;
+    if (kStatuses.at(static_cast<std::size_t>(*old)).ended)
+      keep("/status", "T2", "has come to its end and does not go on");
+    else if (*now == Status::initialized)
+      keep("/status", "T2", "does not go back to the beginning");
+    else if (live_ && (*now == Status::completed || *now == Status::running))
+      keep("/status", "T2", "is not for the agent to set");
+  }
+
+  void phase() {
+    if (json::text(before_, "current_phase") == "phase_2" && !live_ &&
+        json::text(after_, "current_phase") == "phase_1")
+      keep("/current_phase", "T4", "does not go back");
+  }
+
+  /// Decisions are added, never changed.
+  void decisions() {
+    constexpr std::string_view kList = "/human_approvals/approval_history";
+    const auto old = list_at(before_, kList);
+    const auto now = list_at(after_, kList);
+    bool kept = old.size() <= now.size();
+    for (std::size_t i = 0; kept && i < old.size(); ++i)
+      kept = json::equal(*old[i], *now[i]);
+    if (!kept)
+      keep("/human_approvals", "T5", "has lost a decision or changed one");
+  }
+
+  static bool same(const Value& one, const Value& other) {
+    for (const std::string_view member : {"step_number", "template", "started_at"}) {
+      const Value* const a = json::child(one, member);
+      const Value* const b = json::child(other, member);
+      if ((a == nullptr || a->IsNull()) != (b == nullptr || b->IsNull()) ||
+          (a != nullptr && b != nullptr && !json::equal(*a, *b)))
+        return false;
+    }
+    return true;
+  }
+
+  /// What baton has entered about errors stays with the entry.
+  static Json with_recovery(const Value& old, const Value& now) {
+    Json entry(now);
+    const Value* const had = json::child(old, "error_info");
+    const Value* const has = json::child(now, "error_info");
+    if (had == nullptr || !had->IsObject())
+      return entry;
+    Json error(*had);
+    if (has != nullptr && has->IsObject())
+      for (const auto& member : has->GetObject())
+        if (const std::string_view name = member.name.GetString();
+            name != "recovery_attempts" && name != "recovery_strategies")
+          error.set(name, member.value);
+    return entry.set("error_info", error);
+  }
+
+  /// An agent that adds an entry instead of completing its own (some programs do) means its own.
+  static bool update_of(const Value& old, const Value& added) {
+    if (json::text(old, "status") != "in_progress" ||
+        json::integer(old, "step_number") != json::integer(added, "step_number") ||
+        json::text(added, "status") == "in_progress")
+      return false;
+    const auto name = json::text(added, "template");
+    return !name || name == json::text(old, "template");
+  }
+
+  void entries() {
+    const auto old = list_at(before_, "/step_history");
+    const auto now = list_at(after_, "/step_history");
+    std::vector<bool> used(now.size(), false);
+    Json merged = Json::array();
+    std::string lost;
+    for (const Value* const entry : old) {
+      std::optional<std::size_t> at;
+      for (std::size_t i = 0; i < now.size() && !at; ++i)
+        if (!used[i] && same(*entry, *now[i]))
+          at = i;
+      if (at)
+        used[*at] = true;
+      Json taken(*entry);
+      const std::string_view status = json::text(*entry, "status").value_or("");
+      if (status == "in_progress") {
+        if (at)
+          taken = with_recovery(*entry, *now[*at]);
+        for (std::size_t i = 0; i < now.size(); ++i)
+          if (!used[i] && live_ && update_of(*entry, *now[i])) {
+            used[i] = true;
+            for (const auto& member : now[i]->GetObject())
+              taken.set(member.name.GetString(), member.value);
+            taken = with_recovery(*entry, *taken);
+          }
+      }
+      if (!at || !(taken == Json(*now[*at])))
+        lost = at ? "had an entry changed that has ended" : "has lost an entry";
+      merged.push(taken);
+    }
+    for (std::size_t i = 0; i < now.size(); ++i)
+      if (!used[i] && live_ && json::text(*now[i], "status") != "skipped")
+        lost = "had an entry added that is not baton's";
+      else if (!used[i])
+        merged.push(Json(*now[i]));
+    const Value* const list = json::child(after_, "step_history");
+    if ((list == nullptr && merged->Empty()) || (list != nullptr && merged == Json(*list)))
+      return;
+    put("/step_history", &*merged);
+    say("T1", "/step_history", lost.empty() ? "is kept by baton" : lost);
+  }
+
+  const Value& before_;
+  const Value& after_;
+  bool live_ = false;
+  std::vector<json::Edit> edits_;
+  Findings findings_;
+  std::string why_;
+};
+
+}  // namespace
+
+Admission admit(const View& view, const Change& change) {
+  if (change.before == nullptr)
+    return {};
+  return Merge(view, change.before->root(), change.after.root())
+      .result(*change.before, change.after);
+}
+
+}  // namespace baton::ml_workflow

@@ -1,0 +1,280 @@
+#include "dialects/ml_workflow/decide.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "dialects/findings.h"
+#include "dialects/ml_workflow/record.h"
+
+namespace baton::ml_workflow {
+namespace {
+
+constexpr Millis kLinger{60'000};
+constexpr Millis kPauseGrace{60'000};
+constexpr std::size_t kHeard = 20;
+constexpr std::uint32_t kMostRejected = 3;
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kDecisions = {
+    std::pair<std::string_view, std::string_view>{"approve", "approved"},
+    {"reject", "rejected"},
+    {"revise", "changes_requested"}};
+constexpr std::array<std::string_view, 8> kPurposes = {
+    "",          "planning",      "validate_plan", "revise_plan",
+    "implement", "validate_code", "refine",        "validate_code"};
+
+void hold(Decision& decision, Word reason, std::string why, Subject subject = "") {
+  decision.holds.push_back(Hold{"", std::move(subject), std::move(reason), std::move(why)});
+}
+
+/// Twice the time of the run that had too little of it.
+std::optional<RunLimits> extended(const Scene& scene, const Entry* entry) {
+  if (entry == nullptr)
+    return std::nullopt;
+  const auto tried = list_at(*entry->value, "/error_info/recovery_strategies");
+  const std::string strategy =
+      entry->status == "failed" ? next_strategy(scene, *entry)
+      : tried.empty()           ? std::string()
+                                : std::string(json::text(*tried.back(), "strategy").value_or(""));
+  if (strategy != "retry_with_extended_timeout")
+    return std::nullopt;
+  RunLimits limits;
+  const Value* const had = json::at(*entry->value, "/error_info/error_details/timeout_duration");
+  const std::int64_t seconds = had == nullptr ? 0 : json::integer(*had).value_or(0);
+  constexpr std::int64_t kDay = 86'400;
+  if (seconds > 0)
+    limits.timeout = Millis(std::min(seconds, kDay) * 2'000);
+  else
+    limits.timeout *= 2;
+  for (const Run& run : scene.view.runs)
+    if (run.key.subject == subject_of(*entry) &&
+        run.key.generation < scene.generation(run.key.subject)) {
+      limits = run.limits;
+      limits.timeout *= 2;
+    }
+  limits.idle_timeout *= 2;
+  return limits;
+}
+
+void want(const Scene& scene, const Work& work, const std::string& why, Decision& decision) {
+  Desired desired;
+  desired.role = agent_of(work.step);
+  desired.subject = subject_of(work);
+  desired.purpose = kPurposes.at(static_cast<std::size_t>(work.step));
+  // An agent that has said that it failed may still be there.
+  desired.claims.push_back(Claim{"step " + text(scene.view.flow) + "#" + desired.subject, 1});
+  desired.limits = extended(scene, scene.newest(desired.subject));
+  desired.why = why;
+  decision.desired.push_back(std::move(desired));
+}
+
+/// What a person asked for by command. One request a round: the next one sees what came of it.
+bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
+  for (const Request& request : scene.view.requests) {
+    const auto row = std::find_if(kDecisions.begin(), kDecisions.end(), [&](const auto& decided) {
+      return decided.first == request.verb;
+    });
+    const bool answers = request.verb == "answer";
+    std::vector<std::string>& heard = scene.memo.heard;
+    if ((row == kDecisions.end() && !answers) || request.flow != scene.view.flow ||
+        std::find(heard.begin(), heard.end(), request.id) != heard.end())
+      continue;
+    heard.push_back(request.id);
+    if (heard.size() > kHeard)
+      heard.erase(heard.begin());
+    const std::string comment(json::text(*request.arguments, "comment").value_or(""));
+    const auto reply = [&](bool accepted, std::string message) {
+      decision.replies.push_back(Reply{request.id, accepted, std::move(message)});
+      return accepted;
+    };
+    if (answers) {
+      if (scene.status != Status::paused || scene.memo.escalated.empty())
+        return reply(false,
+                     "baton has asked nobody about it; a plan or code is decided about with "
+                     "`baton approve`, `reject` or `revise`");
+      scene.memo.answer = comment;
+      edits.set("/status", "running");
+      edits.because(request.by + " has answered");
+      return reply(true, "the workflow goes on");
+    }
+    if (found.kind != Next::Kind::approval)
+      return reply(false, "the workflow does not wait for an approval now (" +
+                              std::string(json::text(scene.root, "status").value_or("")) + ")");
+    if (!request.subject.empty() && request.subject != found.approval)
+      return reply(false, "it is `" + found.approval + "` that waits for a decision, not " +
+                              quoted_word(request.subject));
+    record_decision(scene, found.approval, row->second, request.by, comment, edits);
+    return reply(true, found.approval + " is " +
+                           (row->second == "changes_requested" ? "to be revised"
+                                                               : std::string(row->second)));
+  }
+  return false;
+}
+
+void enter_phase_2(const Scene& scene, Edits& edits) {
+  const Round round = judge_round(scene.root, scene.entries, true);
+  Json scores = Json::object();
+  for (const auto& [name, score] : round.scores)
+    scores.set(name, Json(score));
+  const bool asked = required(scene.view.options, "plan");
+  edits.append("/phase_transitions",
+               Json::object({{"from_phase", "phase_1"},
+                             {"to_phase", "phase_2"},
+                             {"trigger", "convergence_achieved"},
+                             {"timestamp", scene.now()},
+                             {"validation_scores", scores},
+                             {"human_approval_required", Json(asked)},
+                             {"human_approval_status", asked ? Json("approved") : Json()}}));
+  edits.set("/current_phase", "phase_2");
+}
+
+void act(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
+  switch (found.kind) {
+    case Next::Kind::nothing:
+      break;
+    case Next::Kind::work:
+      for (const Work& work : found.works)
+        want(scene, work, found.why, decision);
+      break;
+    case Next::Kind::approval:
+      hold(decision, "approval", found.why, found.approval);
+      decision.notices.push_back(Notice{"approval_wanted", found.approval, found.why});
+      break;
+    case Next::Kind::phase_2:
+      enter_phase_2(scene, edits);
+      edits.because(found.why);
+      break;
+    case Next::Kind::escalate:
+      edits.set("/status", "paused");
+      edits.because(found.why);
+      scene.memo.escalated = found.limit;
+      ++scene.memo.escalations;
+      edits.set("/metrics/human_interventions",
+                Json(static_cast<std::int64_t>(
+                         list_at(scene.root, "/human_approvals/approval_history").size()) +
+                     scene.memo.escalations));
+      decision.notices.push_back(Notice{"escalated", "", found.why});
+      break;
+    case Next::Kind::completed:
+    case Next::Kind::failed:
+    case Next::Kind::cancelled: {
+      const std::string_view word = found.kind == Next::Kind::completed ? "completed"
+                                    : found.kind == Next::Kind::failed  ? "failed"
+                                                                        : "cancelled";
+      edits.set("/status", Json(word));
+      edits.because(found.why);
+      break;
+    }
+  }
+}
+
+/// An agent's work that is under way: it is wanted until it says that it is done.
+void go_on(const Scene& scene, Decision& decision) {
+  for (const Entry& entry : scene.entries)
+    if (entry.status == "in_progress")
+      want(scene, Work{entry.step, entry.half}, "step " + subject_of(entry) + " is not done",
+           decision);
+}
+
+/// The file as it stands was rejected, so baton does not write over it. The agent that left it so
+/// is told what is wrong and may put it right; otherwise a person has to.
+void rejected(const Scene& scene, Decision& decision) {
+  for (const Entry& entry : scene.entries) {
+    const Subject subject = subject_of(entry);
+    if (entry.status != "in_progress")
+      continue;
+    std::uint32_t ended = 0;
+    for (const Run& run : scene.view.runs)
+      if (run.key.subject == subject && run.key.generation == scene.generation(subject) &&
+          !run.live() && run.outcome != Outcome::voided)
+        ++ended;
+    if (scene.live(subject) != nullptr || ended == 0 || ended >= kMostRejected)
+      continue;
+    want(scene, Work{entry.step, entry.half},
+         "retry_with_corrected_input: the file was left in a form that was rejected", decision);
+    decision.desired.back().turn = ended;
+  }
+  if (decision.desired.empty())
+    hold(decision, "rejected",
+         scene.path +
+             " as it stands was rejected; put it right (`baton validate` says what is "
+             "wrong)");
+}
+
+void note(Scene& scene) {
+  for (const std::string_view approval : kApprovals)
+    if (Judged about = judged(scene, approval); about.entry >= 0)
+      scene.memo.judged[std::string(approval)] = about;
+  scene.memo.decisions =
+      static_cast<std::int64_t>(list_at(scene.root, "/human_approvals/approval_history").size());
+}
+
+void paused(Scene& scene, Decision& decision) {
+  decision.control = Control::pause;
+  if (scene.memo.paused_ms == 0)
+    scene.memo.paused_ms = scene.view.now.time_since_epoch().count();
+  decision.end_at = Time(Millis(scene.memo.paused_ms)) + kPauseGrace;
+  if (scene.memo.escalated.empty())
+    return;
+  decision.failed = true;
+  hold(decision, "escalated",
+       "baton has paused the workflow, for a person has to look (" + scene.memo.escalated +
+           "); then `baton answer " + text(scene.view.flow) + "` with a comment");
+}
+
+void route(Scene& scene, Edits& edits, Decision& decision) {
+  if (scene.status != Status::paused) {
+    scene.memo.paused_ms = 0;
+    record_starts(scene, edits);
+    record_ends(scene, edits);
+    if (!edits.empty())
+      return;
+    record_rounds(scene, edits);
+    record_counters(scene, edits);
+    if (!edits.empty())
+      return;
+  }
+  const Next found = next(scene);
+  if (hear(scene, found, edits, decision))
+    return;
+  if (scene.status == Status::paused) {
+    paused(scene, decision);
+    return;
+  }
+  go_on(scene, decision);
+  act(scene, found, edits, decision);
+}
+
+}  // namespace
+
+Decision decide(const View& view) {
+  Decision decision;
+  decision.memo = view.memo;
+  auto scene = scene_of(view);
+  if (!scene) {
+    decision.control = Control::idle;
+    return decision;
+  }
+  decision.declared = json::text(scene->root, "status").value_or("");
+  const bool ended = kStatuses.at(static_cast<std::size_t>(scene->status)).ended;
+  decision.releases.push_back(Release{
+      "", "", false, kLinger, "the work was handed on and the process did not leave by itself"});
+  Edits edits(*scene);
+  if (!scene->file.rejected.empty()) {
+    rejected(*scene, decision);
+  } else if (ended) {
+    (void)hear(*scene, Next{}, edits, decision);
+    decision.control =
+        std::any_of(view.runs.begin(), view.runs.end(), [](const Run& run) { return run.live(); })
+            ? Control::stop
+            : Control::idle;
+    decision.failed = scene->status == Status::failed;
+  } else {
+    note(*scene);
+    route(*scene, edits, decision);
+  }
+  decision.updates = edits.updates();
+  decision.memo = json_of(scene->memo);
+  return decision;
+}
+
+}  // namespace baton::ml_workflow

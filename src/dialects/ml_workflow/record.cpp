@@ -1,0 +1,313 @@
+#include "dialects/ml_workflow/record.h"
+
+#include <algorithm>
+
+#include "dialects/moments.h"
+
+namespace baton::ml_workflow {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::seconds;
+
+std::string entry_pointer(const Entry& entry) {
+  return "/step_history/" + std::to_string(entry.index);
+}
+
+std::int64_t seconds_of(Millis time) {
+  return duration_cast<seconds>(time).count();
+}
+
+std::string trigger(std::int64_t from, std::int64_t to, bool converged) {
+  if (from == 0)
+    return "workflow_started";
+  if (to == 3 || to == 6)
+    return converged ? "changes_requested" : "validation_failed";
+  if (to == 4)
+    return "convergence_achieved";
+  return from == to ? "retry" : "step_completed";
+}
+
+bool flag(const Scene& scene, const std::string& pointer) {
+  const Value* const found = json::at(scene.root, pointer);
+  return found != nullptr && json::boolean(*found).value_or(false);
+}
+
+void reset(const Scene& scene, const std::string& pointer, Edits& edits) {
+  if (flag(scene, pointer))
+    edits.set(pointer, Json(false));
+}
+
+/// What is made anew has to be judged and approved anew.
+void take_back(const Scene& scene, std::int64_t step, Edits& edits) {
+  if (step == 3) {
+    reset(scene, "/convergence_status/phase_1_converged", edits);
+    reset(scene, "/human_approvals/plan_approved", edits);
+  }
+  if (step == 6) {
+    reset(scene, "/convergence_status/phase_2_converged", edits);
+    reset(scene, "/human_approvals/code_approved", edits);
+    reset(scene, "/human_approvals/final_approved", edits);
+  }
+}
+
+void begin(const Scene& scene, const Work& work, const Run& run, Edits& edits) {
+  const std::int64_t from = scene.last() == nullptr ? 0 : scene.last()->step;
+  if (from != work.step) {
+    const bool converged =
+        flag(scene, scene.plan_phase() ? "/convergence_status/phase_1_converged"
+                                       : "/convergence_status/phase_2_converged");
+    edits.append("/step_transitions",
+                 Json::object({{"from_step", Json(from)},
+                               {"to_step", Json(work.step)},
+                               {"trigger", trigger(from, work.step, converged)},
+                               {"timestamp", scene.now()},
+                               {"reason", run.why},
+                               {"next_action", "invoke_" + run.key.role + "_for_" + run.purpose}}));
+  }
+  take_back(scene, work.step, edits);
+  edits.append("/step_history",
+               Json::object({{"step_number", Json(work.step)},
+                             {"agent", std::string(agent_of(work.step))},
+                             {"template", std::string(template_of(work.step, work.half))},
+                             {"status", "in_progress"},
+                             {"started_at", scene.now()},
+                             {"completed_at", Json()},
+                             {"execution_time", Json()},
+                             {"input_context", Json::object()},
+                             {"output", Json()},
+                             {"validation_scores", Json()},
+                             {"error_info", Json()}}));
+  edits.set("/current_step", Json(work.step));
+  if (scene.status == Status::initialized)
+    edits.set("/status", "running");
+}
+
+void begin_again(Scene& scene, const Entry& entry, Edits& edits) {
+  const std::string error = entry_pointer(entry) + "/error_info";
+  const std::string strategy = next_strategy(scene, entry);
+  edits.append(error + "/recovery_strategies",
+               Json::object({{"strategy", strategy}, {"attempted_at", scene.now()}}));
+  edits.set(error + "/recovery_attempts", Json(recovery_attempts(entry) + 1));
+  edits.set(entry_pointer(entry) + "/status", "in_progress");
+  edits.set(entry_pointer(entry) + "/completed_at", Json());
+  edits.set(entry_pointer(entry) + "/execution_time", Json());
+  scene.memo.base.erase("helped");
+}
+
+/// How a retry came out is known when its entry is no longer in progress.
+void settle_retry(const Entry& entry, bool success, Edits& edits) {
+  const auto tried = list_at(*entry.value, "/error_info/recovery_strategies");
+  if (!tried.empty() && !json::text(*tried.back(), "result"))
+    edits.set(entry_pointer(entry) + "/error_info/recovery_strategies/" +
+                  std::to_string(tried.size() - 1) + "/result",
+              success ? "success" : "failed");
+}
+
+void fail(const Scene& scene, const Entry& entry, std::string_view type, const std::string& message,
+          const Run* run, Edits& edits) {
+  const std::string at = entry_pointer(entry);
+  Json details = Json::object({{"agent", std::string(entry.agent)},
+                               {"step", Json(entry.step)},
+                               {"template", std::string(entry.file)}});
+  if (run != nullptr) {
+    details.set("run", run->id);
+    if (type == "agent_timeout")
+      details.set("timeout_duration",
+                  Json(seconds_of(run->outcome == Outcome::stalled ? run->limits.idle_timeout
+                                                                   : run->limits.timeout)));
+    if (!run->output.empty())
+      details.set("partial_output", run->output);
+  }
+  settle_retry(entry, false, edits);
+  edits.set(at + "/status", "failed");
+  edits.set(at + "/error_info/error_type", std::string(type));
+  edits.set(at + "/error_info/error_message", message);
+  edits.set(at + "/error_info/error_details", details);
+  if (!json::at(*entry.value, "/error_info/recovery_attempts"))
+    edits.set(at + "/error_info/recovery_attempts", Json(0));
+  if (!json::at(*entry.value, "/error_info/recovery_strategies"))
+    edits.set(at + "/error_info/recovery_strategies", Json::array());
+  edits.because("step " + subject_of(entry) + " failed: " + message);
+  if (json::text(*entry.value, "completed_at") == std::nullopt)
+    edits.set(at + "/completed_at", scene.now());
+}
+
+/// The agent of an entry in progress is gone.
+void agent_gone(const Scene& scene, const Entry& entry, Edits& edits) {
+  const Subject subject = subject_of(entry);
+  const Run* newest = nullptr;
+  for (const Run& run : scene.view.runs)
+    if (run.key.subject == subject && run.key.generation == scene.generation(subject))
+      newest = &run;
+  if (newest == nullptr) {
+    fail(scene, entry, "agent_exit", "no agent of baton's works on it", nullptr, edits);
+    return;
+  }
+  if (newest->live() || newest->forgiven)
+    return;
+  switch (newest->outcome) {
+    case Outcome::none:
+    case Outcome::voided:       // nothing ran: it is started again
+    case Outcome::stopped:      // by a person, or because the workflow was paused
+    case Outcome::interrupted:  // on_interrupted says what follows
+      return;
+    case Outcome::timed_out:
+    case Outcome::stalled:
+      fail(scene, entry, "agent_timeout",
+           std::string(entry.agent) +
+               (newest->outcome == Outcome::stalled
+                    ? " was silent for " + std::to_string(seconds_of(newest->limits.idle_timeout))
+                    : " timed out after " + std::to_string(seconds_of(newest->limits.timeout))) +
+               " seconds",
+           newest, edits);
+      return;
+    case Outcome::succeeded:
+      fail(scene, entry, "agent_exit", "the agent ended and left its entry in progress", newest,
+           edits);
+      return;
+    case Outcome::failed:
+    case Outcome::unknown:
+      fail(scene, entry, "agent_exit",
+           "the agent's run ended as " + std::string(word(newest->outcome)) +
+               (newest->reason.empty() ? "" : " (" + newest->reason + ")"),
+           newest, edits);
+      return;
+  }
+}
+
+Json scores_of(const Scores& scores) {
+  Json all = Json::object();
+  for (const auto& [name, score] : scores)
+    all.set(name, Json(score));
+  return all;
+}
+
+/// The last two entries: those of a pair may end in any order.
+void complete_times(const Scene& scene, const Entry& entry, Edits& edits) {
+  const auto began = moment(*entry.value, "started_at");
+  if ((entry.status != "completed" && entry.status != "failed") || !began)
+    return;
+  const std::string at = entry_pointer(entry);
+  const auto ended = moment(*entry.value, "completed_at");
+  if (!ended)
+    edits.set(at + "/completed_at", scene.now());
+  const auto took = duration_cast<seconds>(ended.value_or(scene.view.wall) - *began).count();
+  if (!json::integer(*entry.value, "execution_time") && took >= 0)
+    edits.set(at + "/execution_time", Json(static_cast<std::int64_t>(took)));
+}
+
+void set_number(const Scene& scene, const std::string& pointer, std::int64_t number, Edits& edits) {
+  const Value* const found = json::at(scene.root, pointer);
+  if (found == nullptr ? number != 0 : json::integer(*found) != number)
+    edits.set(pointer, Json(number));
+}
+
+}  // namespace
+
+void record_starts(Scene& scene, Edits& edits) {
+  std::vector<const Run*> started;
+  for (const Run& run : scene.view.runs)
+    if (parse_work(run.key.subject) && scene.live(run.key.subject) == &run)
+      started.push_back(&run);
+  std::sort(started.begin(), started.end(),
+            [](const Run* one, const Run* other) { return one->key.subject < other->key.subject; });
+  for (const Run* const run : started) {
+    const Entry* const entry = scene.newest(run->key.subject);
+    if (entry != nullptr && entry->status == "in_progress")
+      continue;
+    edits.because("step " + run->key.subject + " begins: " + run->why);
+    if (entry != nullptr && entry->status == "failed")
+      begin_again(scene, *entry, edits);
+    else
+      begin(scene, *parse_work(run->key.subject), *run, edits);
+  }
+}
+
+void record_ends(const Scene& scene, Edits& edits) {
+  for (const Entry& entry : scene.entries) {
+    const bool validates = plan_validation(entry.step) || code_validation(entry.step);
+    const bool recent = entry.index + 2 >= scene.entries.back().index + 1;
+    if (entry.status == "in_progress")
+      agent_gone(scene, entry, edits);
+    else if (recent && entry.completed() && validates && !has_verdict(entry))
+      fail(scene, entry, "validation_error", "the validation gives no scores", nullptr, edits);
+    else
+      settle_retry(entry, entry.completed(), edits);
+  }
+}
+
+void record_rounds(const Scene& scene, Edits& edits) {
+  for (const std::string_view phase : {"phase_1", "phase_2"}) {
+    if (!round_to_record(scene, phase))
+      continue;
+    const bool plan = phase == "phase_1";
+    const Round round = judge_round(scene.root, scene.entries, plan);
+    edits.append("/convergence_status/convergence_history",
+                 Json::object({{"phase", std::string(phase)},
+                               {"attempt", Json(attempts(scene, phase))},
+                               {"scores", scores_of(round.scores)},
+                               {"converged", Json(round.pass)},
+                               {"timestamp", scene.now()},
+                               {"entry", Json(round_end(scene, plan))}}));
+    edits.set("/convergence_status/" + std::string(phase) + "_converged", Json(round.pass));
+    edits.because(std::string(phase) + (round.pass ? " has converged" : " has not: " + round.why));
+  }
+}
+
+void record_counters(const Scene& scene, Edits& edits) {
+  const std::size_t count = scene.entries.size();
+  std::int64_t total = 0;
+  std::int64_t completed = 0;
+  std::int64_t validations = 0;
+  std::int64_t recoveries = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Entry& entry = scene.entries[i];
+    if (i + 2 >= count)
+      complete_times(scene, entry, edits);
+    total += json::integer(*entry.value, "execution_time").value_or(0);
+    recoveries += recovery_attempts(entry);
+    if (!entry.completed())
+      continue;
+    completed = entry.step;
+    validations += plan_validation(entry.step) || code_validation(entry.step) ? 1 : 0;
+  }
+  std::int64_t rounds[2] = {0, 0};
+  std::int64_t failed = 0;
+  for (const Value* const round : list_at(scene.root, "/convergence_status/convergence_history")) {
+    ++rounds[json::text(*round, "phase") == "phase_1" ? 0 : 1];
+    failed += json::boolean(*round, "converged").value_or(false) ? 0 : 1;
+  }
+  const auto decisions = list_at(scene.root, "/human_approvals/approval_history").size();
+  set_number(scene, "/last_completed_step", completed, edits);
+  set_number(scene, "/total_execution_time", total, edits);
+  set_number(scene, "/metrics/total_iterations", validations, edits);
+  set_number(scene, "/metrics/phase_1_iterations", rounds[0], edits);
+  set_number(scene, "/metrics/phase_2_iterations", rounds[1], edits);
+  set_number(scene, "/metrics/validation_failures", failed, edits);
+  set_number(scene, "/metrics/recovery_actions", recoveries, edits);
+  set_number(scene, "/metrics/human_interventions",
+             static_cast<std::int64_t>(decisions) + scene.memo.escalations, edits);
+  edits.because("times and counters");
+}
+
+void record_decision(const Scene& scene, std::string_view approval, std::string_view status,
+                     const std::string& by, const std::string& comment, Edits& edits) {
+  const std::string flags = "/human_approvals/" + std::string(approval);
+  Json requests = Json::array();
+  if (status == "changes_requested" && !comment.empty())
+    requests.push(comment);
+  edits.append("/human_approvals/approval_history",
+               Json::object({{"approval_type", std::string(approval)},
+                             {"status", std::string(status)},
+                             {"approver", by},
+                             {"timestamp", scene.now()},
+                             {"comments", comment},
+                             {"change_requests", requests}}));
+  edits.set(flags + "_approved", Json(status == "approved"));
+  edits.set(flags + "_approval_timestamp", scene.now());
+  edits.set(flags + "_approver", by);
+  edits.because(by + " has decided: " + std::string(approval) + " " + std::string(status));
+}
+
+}  // namespace baton::ml_workflow

@@ -1,0 +1,121 @@
+#include "dialects/ml_workflow/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace baton::ml_workflow {
+namespace {
+
+/// Of two validations the lower score counts.
+void lower(Scores& scores, const Entry& entry) {
+  const Value* const given = json::child(*entry.value, "validation_scores");
+  if (given == nullptr)
+    return;
+  for (const ScoreRow& row : kScores)
+    if (const auto score = json::number(*given, row.score)) {
+      const auto [at, added] = scores.emplace(row.score, *score);
+      if (!added)
+        at->second = std::min(at->second, *score);
+    }
+}
+
+/// Completed validations of the code since it last changed, newest first.
+std::vector<const Entry*> newest_code(const std::vector<Entry>& entries) {
+  std::vector<const Entry*> newest;
+  std::array<bool, 4> seen{};
+  for (auto entry = entries.rbegin(); entry != entries.rend() && !code_change(entry->step);
+       ++entry) {
+    if (!code_validation(entry->step) || !entry->completed())
+      continue;
+    bool& known = seen[static_cast<std::size_t>(entry->half)];
+    if (!known)
+      newest.push_back(&*entry);
+    known = true;
+  }
+  return newest;
+}
+
+/// "8/8" of the tools passed; nothing where that is not said.
+std::optional<bool> all_tools(const Value& output) {
+  const auto text = json::text(output, "tools_passed");
+  if (!text)
+    return std::nullopt;
+  const auto slash = text->find('/');
+  return slash != std::string_view::npos && slash > 0 &&
+         text->substr(0, slash) == text->substr(slash + 1);
+}
+
+/// What a validation of code by tools says where it gives no scores.
+std::optional<bool> tools(const Entry& entry) {
+  const Value* const output = json::child(*entry.value, "output");
+  if (output == nullptr || !code_validation(entry.step))
+    return std::nullopt;
+  const auto all = all_tools(*output);
+  const auto critical = json::integer(*output, "critical");
+  const auto passed = json::boolean(*output, "passed");
+  if (!all && !critical && !passed)
+    return std::nullopt;
+  return all.value_or(true) && critical.value_or(0) == 0 && passed.value_or(true);
+}
+
+}  // namespace
+
+double threshold(const Value& root, const ScoreRow& row) {
+  const Value* const criteria = json::at(root, "/convergence_status/convergence_criteria");
+  return criteria != nullptr ? json::number(*criteria, row.threshold).value_or(row.least)
+                             : row.least;
+}
+
+Scores plan_scores(const std::vector<Entry>& entries) {
+  Scores scores;
+  const auto last = std::find_if(entries.rbegin(), entries.rend(), [](const Entry& entry) {
+    return plan_validation(entry.step) && entry.completed();
+  });
+  if (last != entries.rend())
+    lower(scores, *last);
+  return scores;
+}
+
+Scores code_scores(const std::vector<Entry>& entries) {
+  Scores scores;
+  for (const Entry* const entry : newest_code(entries))
+    lower(scores, *entry);
+  return scores;
+}
+
+bool validated(const std::vector<Entry>& entries, bool (*of)(std::int64_t)) {
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const Entry& entry) { return of(entry.step) && entry.completed(); });
+}
+
+bool has_verdict(const Entry& entry) {
+  Scores scores;
+  lower(scores, entry);
+  return !scores.empty() || tools(entry);
+}
+
+Round judge_round(const Value& root, const std::vector<Entry>& entries, bool plan) {
+  Round round;
+  round.scores = plan ? plan_scores(entries) : code_scores(entries);
+  const auto say = [&](const std::string& fault) {
+    round.why += (round.why.empty() ? "" : "; ") + fault;
+  };
+  if (!plan)
+    for (const Entry* const entry : newest_code(entries))
+      if (tools(*entry) == false)
+        say("step " + std::to_string(entry->step) + ": not all tools passed");
+  if (plan || !round.scores.empty())
+    for (const ScoreRow& row : kScores) {
+      const auto score = round.scores.find(row.score);
+      const double least = threshold(root, row);
+      if (score == round.scores.end())
+        say(std::string(row.score) + " is missing");
+      else if (score->second < least)
+        say(std::string(row.score) + " " + Json(score->second).dump() + " < " + Json(least).dump());
+    }
+  round.pass = round.why.empty();
+  return round;
+}
+
+}  // namespace baton::ml_workflow
