@@ -16,7 +16,7 @@
 namespace baton::testing {
 namespace {
 
-constexpr std::uint64_t kSeeds = 250;
+constexpr std::uint64_t kSeeds = 100;
 constexpr int kEvents = 40;
 
 class Random {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "dialects/kinds.h"
 #include "dialects/ccw_loop/options.h"
+#include "dialects/kinds.h"
 
 namespace baton::ccw_loop {
 namespace {
