@@ -123,20 +123,20 @@ Result<void> migrate_journal(sqlite::Database& db) {
   auto version = version_of(db);
   if (!version)
     return pass_on(version);
-  for (std::int64_t next = *version + 1; next <= kNewest; ++next) {
-    std::string sql = "BEGIN IMMEDIATE;";
-    if (next == 1)
-      sql += "CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;";
-    sql += kMigrations[static_cast<std::size_t>(next - 1)];
-    sql += "INSERT INTO meta(name, value) VALUES('schema_version', " + std::to_string(next) +
-           ") ON CONFLICT(name) DO UPDATE SET value = excluded.value; COMMIT;";
-    auto done = db.execute(sql);
-    if (!done) {
-      db.rollback();
-      return done;
-    }
-  }
-  return {};
+  if (*version >= kNewest)
+    return {};
+  // One transaction for all of them: nobody ever reads a version in between.
+  std::string sql = "BEGIN IMMEDIATE;";
+  if (*version == 0)
+    sql += "CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;";
+  for (auto next = static_cast<std::size_t>(*version); next < kMigrations.size(); ++next)
+    sql += kMigrations[next];
+  sql += "INSERT INTO meta(name, value) VALUES('schema_version', " + std::to_string(kNewest) +
+         ") ON CONFLICT(name) DO UPDATE SET value = excluded.value; COMMIT;";
+  auto done = db.execute(sql);
+  if (!done)
+    db.rollback();
+  return done;
 }
 
 Result<void> check_journal_version(sqlite::Database& db) {

@@ -350,6 +350,21 @@ TEST_CASE("a journal of a newer baton is left alone") {
   CHECK(read_journal(scratch.path()).error().code == Errc::io);
 }
 
+TEST_CASE("a journal of an older baton is brought up to date by a daemon, and only by one") {
+  const TempFolder scratch;
+  commit(*opened(scratch.path()), sample_commit());
+  const auto as_before = opened(scratch.path())->load();
+  tamper(scratch.path(),
+         "ALTER TABLE runs DROP COLUMN output; UPDATE meta SET value = 1 WHERE name = "
+         "'schema_version'");
+  CHECK(read_journal(scratch.path()).error().message.find("`baton run` brings it up to date") !=
+        std::string::npos);
+  const auto journal = opened(scratch.path())->load();
+  REQUIRE(journal.has_value());
+  CHECK(journal->runs.size() == as_before->runs.size());
+  CHECK(read_journal(scratch.path()).has_value());
+}
+
 TEST_CASE("what is no folder or no file is refused") {
   const TempFolder scratch;
   CHECK(open_journal(scratch / "none").error().code == Errc::not_found);
