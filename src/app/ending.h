@@ -31,7 +31,7 @@ class Ending {
   std::optional<Time> wake() const;
 
   /// Says in the draft what failed and is not yet said; `committed`: it is.
-  void tell(Draft& next, const Books& books) const;
+  void tell(Draft& draft, const Books& books) const;
   bool untold() const;
   void committed();
 

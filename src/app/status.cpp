@@ -65,6 +65,7 @@ std::string join_holds(const std::vector<const Hold*>& holds) {
       row->second.push_back(hold->subject);
   }
   std::vector<std::string> lines;
+  lines.reserve(whys.size());
   for (const auto& [why, subjects] : whys)
     lines.push_back(subjects.empty() ? why : some_of(subjects, ", ") + ": " + why);
   return some_of(lines, "; ");

@@ -189,7 +189,7 @@ class Finder {
 
   Range with(Range range, const std::string& token, std::size_t depth) const {
     const auto [begin, end] =
-        std::equal_range(range.begin(), range.end(), Token{token, depth, paths_}, Token::less);
+        std::equal_range(range.begin(), range.end(), Token{token, depth, paths_}, Token::kLess);
     return {begin, end};
   }
 
@@ -206,7 +206,7 @@ class Finder {
         return token.paths[path][token.depth] < token.text;
       }
     };
-    static constexpr Less less{};
+    static constexpr Less kLess{};
   };
 
   std::string_view text_;

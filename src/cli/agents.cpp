@@ -69,6 +69,32 @@ void print_table(const std::vector<RootRun>& runs, bool several_roots) {
   print(table.empty() ? "no agent was started\n" : table.text());
 }
 
+Result<std::vector<RootRun>> runs_of(const Context& context, const std::string& flow) {
+  auto histories = histories_of(context);
+  if (!histories)
+    return pass_on(histories);
+  RunQuery query;
+  // Without any history there is nothing to choose from, and nothing to list.
+  if (!flow.empty() && !histories->empty()) {
+    auto id = choose_history(*histories, flow);
+    if (!id)
+      return pass_on(id);
+    query.flow = *id;
+  }
+  std::vector<RootRun> runs;
+  for (const History& each : *histories) {
+    auto found = each.journal->runs(query);
+    if (!found)
+      return pass_on(found);
+    for (Run& run : *found)
+      runs.push_back({each.root, std::move(run)});
+  }
+  std::stable_sort(runs.begin(), runs.end(), [](const RootRun& a, const RootRun& b) {
+    return a.run.started < b.run.started;
+  });
+  return runs;
+}
+
 }  // namespace
 
 ExitCode agents_command(Words words) {
@@ -91,28 +117,10 @@ ExitCode agents_command(Words words) {
   const auto context = Context::open_anyway(places);
   if (!context)
     return complain(context.error());
-  auto histories = histories_of(*context);
-  if (!histories)
-    return complain(histories.error());
-  RunQuery query;
-  // Without any history there is nothing to choose from, and nothing to list.
-  if (!flow.empty() && !histories->empty()) {
-    auto id = choose_history(*histories, flow);
-    if (!id)
-      return complain(id.error());
-    query.flow = *id;
-  }
-  std::vector<RootRun> runs;
-  for (const History& each : *histories) {
-    auto found = each.journal->runs(query);
-    if (!found)
-      return complain(found.error());
-    for (Run& run : *found)
-      runs.push_back({each.root, std::move(run)});
-  }
-  std::stable_sort(runs.begin(), runs.end(), [](const RootRun& a, const RootRun& b) {
-    return a.run.started < b.run.started;
-  });
+  auto found = runs_of(*context, flow);
+  if (!found)
+    return complain(found.error());
+  std::vector<RootRun>& runs = *found;
   if (live)
     std::erase_if(runs, [](const RootRun& each) { return !each.run.live(); });
   if (names || as_json) {

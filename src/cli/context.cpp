@@ -353,12 +353,11 @@ Way way_to(const std::string& path, const std::function<bool(const std::string& 
   for (const fs::path& name : fs::absolute(path, error).relative_path()) {
     if (name.empty() || name == ".")
       continue;
-    if (!way.link.empty()) {
+    const bool link = name != ".." && fs::is_symlink(fs::symlink_status(at / name, error));
+    if (!way.link.empty() || (name != ".." && !link)) {
       at /= name;
     } else if (name == "..") {
       at = at.parent_path();
-    } else if (!fs::is_symlink(fs::symlink_status(at / name, error))) {
-      at /= name;
     } else if (inside(at.string())) {
       at /= name;
       way.link = at.string();

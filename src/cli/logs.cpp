@@ -67,18 +67,22 @@ struct Arguments {
   bool from_stderr = false;
 };
 
+/// Prints what is new, opening the log when it is there at last.
+Result<void> print_new(const Run& run, bool live, const std::string& path, Fd& fd) {
+  if (!fd)
+    fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd && (errno != ENOENT || (!live && access(run.directory.c_str(), F_OK) != 0)))
+    return system_error(errno, "cannot be opened", path);
+  return fd ? copy(fd.get(), path) : Result<void>();
+}
+
 ExitCode show(const Arguments& arguments, const Context& context, const Run& run) {
   const std::string path = run.directory + (arguments.from_stderr ? "/stderr.log" : "/stdout.log");
   Fd fd;
   bool live = run.live();
   for (;;) {
-    if (!fd)
-      fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!fd && (errno != ENOENT || (!live && access(run.directory.c_str(), F_OK) != 0)))
-      return complain(system_error(errno, "cannot be opened", path).value());
-    if (fd)
-      if (auto done = copy(fd.get(), path); !done)
-        return complain(done.error());
+    if (auto done = print_new(run, live, path, fd); !done)
+      return complain(done.error());
     if (finish() != ExitCode::fine)
       return ExitCode::unreachable;
     if (!arguments.follow || !live)
