@@ -120,7 +120,15 @@ void prepare(const Launch& launch, int failures) {
     leave(failures, Failure::Step::before);
 }
 
-[[noreturn]] void become_agent(int directory, const Launch& launch, const Pipes& pipes) {
+[[noreturn]] void become_agent(pid_t shim, int directory, const Launch& launch,
+                               const Pipes& pipes) {
+  // Nobody but the shim holds the run's lock, and nothing is entered when it is gone; this process
+  // may stand here for as long as `before` takes.
+  for (const int file : {kLockFd, kGoFd, kLaunchFd})
+    close(file);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != shim)
+    _exit(127);
   setsid();
   // Everything that is open closes itself at exec, also what this process does not know of.
   syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
@@ -153,6 +161,7 @@ void prepare(const Launch& launch, int failures) {
     prepare(launch, pipes.failures.write);
   if (chdir(launch.cwd) != 0)
     leave(pipes.failures.write, Failure::Step::cwd);
+  prctl(PR_SET_PDEATHSIG, 0);  // it would pass the exec
   execve(launch.argv[0], launch.argv, launch.env);
   leave(pipes.failures.write, Failure::Step::exec);
 }
@@ -189,6 +198,7 @@ const char* cause_of(Failure::Step step) {
 }
 
 bool make_agent(int directory, const Launch& launch, Agent& agent) {
+  const pid_t shim = getpid();
   Pipes pipes;
   const pid_t pid = pipes.open() ? fork() : -1;
   if (pid < 0) {
@@ -196,7 +206,7 @@ bool make_agent(int directory, const Launch& launch, Agent& agent) {
     return false;
   }
   if (pid == 0)
-    become_agent(directory, launch, pipes);
+    become_agent(shim, directory, launch, pipes);
   close(pipes.out.write);
   close(pipes.err.write);
   close(pipes.failures.write);

@@ -14,6 +14,7 @@ echo "the hook speaks"
 case $2 in
   fails) exit 7 ;;
   hangs) sleep 600 ;;
+  waits) while ! [ -e "$1.go" ]; do sleep 0.1; done ;;
   makes) mkdir -p "trees/$3" ;;
 esac
 """
@@ -90,11 +91,52 @@ def is_stopped_and_adopted(exe):
         check(len(lines(box.hooks)) == 1 and not box.starts(), "it was run again", lines(box.hooks))
 
 
+def kill_shim(box):
+    """Its shim alone; the agent's process, which waits for the hook, looks just like it."""
+    run = wait_until(lambda: box.lines("agents"), "the run is known")[0]
+    os.kill(run["pid"], signal.SIGKILL)
+    return run["run"]
+
+
+def its_shim_is_killed(exe):
+    """The daemon sees that no shim lives any more, ends the tree, and goes on to the next attempt."""
+    with Hooked(exe, "waits") as box:
+        box.start()
+        box.ticket("one", "ready")
+        wait_until(lambda: lines(box.hooks), "the hook runs")
+        run = kill_shim(box)
+        wait_until(lambda: len(lines(box.hooks)) == 2, "the next attempt", lambda: box.lines("agents"))
+        check(("unknown", "shim_killed") in box.reasons(), box.reasons())
+        check(not world.processes_with(run), "something of the killed one is left", world.processes_with(run))
+        world.write(box.hooks + ".go", b"")
+        wait_until(lambda: box.starts(), "the second attempt is had")
+        box.idle()
+        check([each.attempt for each in box.starts()] == ["2"], box.starts())
+
+
+def nobody_is_left(exe):
+    """Shim and daemon are killed: the agent is not entered, though its hook ends well, and `stop` can end it."""
+    with Hooked(exe, "waits") as box:
+        box.start()
+        box.ticket("one", "ready")
+        wait_until(lambda: lines(box.hooks), "the hook runs")
+        box.daemon.kill()
+        box.daemon.wait()
+        run = kill_shim(box)
+        world.write(box.hooks + ".go", b"")
+        wait_until(lambda: not world.processes_with(run), "the hook ends")
+        check(not box.starts(), "the agent was entered", box.starts())
+        box.call("stop", "rules/t/one")
+        check([outcome for outcome, _ in box.reasons()] == ["stopped"], box.reasons())
+
+
 def test(exe):
     prepares(exe)
     fails(exe)
     takes_too_long(exe)
     is_stopped_and_adopted(exe)
+    its_shim_is_killed(exe)
+    nobody_is_left(exe)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """One system call of the daemon fails, at every place in turn: it goes on and every due agent runs once, or
 it ends with 3 and says why, and the next daemon does the rest once.
 
-The calls are made to fail by strace. Three subjects in one file want an agent each; agents count themselves
-in a log outside. usage: fault_sweep.py BATON [--all | CALL...]     default: a sample of every call and error
+The calls are made to fail by strace; the work is that of kill_sweep.py.
+usage: fault_sweep.py BATON [--all | CALL...]     default: a sample of every call and error
 """
 
 import collections

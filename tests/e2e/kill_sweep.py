@@ -1,78 +1,117 @@
 """SIGKILL at every system call of the daemon in turn, then a new daemon: nothing lost, nothing twice.
 
-Three subjects in one file want an agent each; agents count themselves in a log outside. Then the second
-sweep: the daemon that recovers is killed as well, at every of its calls in turn.
-usage: kill_sweep.py BATON KILLAT [STEP]     STEP 1: every stop; 3, the default: every third
+Two subjects in one file want an agent each; the first one's hands it on to a further agent, which takes up the
+shim held ready meanwhile. Agents count themselves in a log outside. Then the second sweep: the daemon that
+recovers is killed as well, at every of its calls in turn.
+usage: kill_sweep.py BATON KILLAT [STEP [FIRST]]     STEP 1: every stop; 3, the default: every third, others each
+day, beginning with FIRST
 """
 
+import concurrent.futures
+import datetime
 import os
 import subprocess
 
 import world
 
 RULE = {"name": "g", "files": "coordination/groups.json", "stage": "/{subject}/status",
-        "react": [{"to": "pending", "run": "worker"}]}
-SUBJECTS = ("A", "B", "C")
+        "react": [{"to": "pending", "run": "worker"}, {"to": "waiting_qa", "run": "qa"}]}
+STARTS = [("A", "pending"), ("A", "waiting_qa"), ("B", "pending")]
+# The one for A waits a moment for a shim held ready, notes those there are, and hands A on.
+HAND_ON = """
+[ "$BATON_SUBJECT" = A ] || exit 0
+looks=0
+until ls "$1" 2>/dev/null | grep -q . || [ "$looks" -ge "$2" ]; do looks=$((looks + 1)); sleep 0.01; done
+ls "$1" >"$3" 2>/dev/null
+printf '{"A": {"status": "waiting_qa"}, "B": {"status": "pending"}}\\n' >"$3.json"
+mv "$3.json" "$4"
+"""
 
 
 class Sweep(world.World):
-    def __init__(self, baton, killat):
+    def __init__(self, baton, killat, looks=20):
         super().__init__(baton, rules=[RULE])
         self.killat = killat
-        world.write(self.root + "/coordination/groups.json",
-                    {subject: {"status": "pending"} for subject in SUBJECTS})
+        self.spares = self.home + "/spares"
+        groups = self.root + "/coordination/groups.json"
+        self.settings["agents"] = {
+            "worker": self.counting("sh", "-c", HAND_ON, "worker", "${run_dir}/../.spare", str(looks), self.spares,
+                                    groups),
+            "qa": self.counting()}
+        self.configure()
+        world.write(groups, {subject: {"status": "pending"} for subject in ("A", "B")})
+
+    def killed(self, stop):
+        done = subprocess.run([self.killat, str(stop), *self.run_command("--once")], text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=world.PATIENCE)
+        world.check(done.returncode in (0, 1), "killat:", done.returncode, done.stderr)
+        return done
 
     def killed_at(self, stop):
         """False: it was done before that stop."""
-        done = subprocess.run([self.killat, str(stop), *self.run_command("--once")],
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=world.PATIENCE)
-        world.check(done.returncode in (0, 1), "killat:", done.returncode, done.stderr)
-        return done.returncode == 0
+        return self.killed(stop).returncode == 0
 
     def judge(self, where):
-        """After a last, undisturbed run every subject has had its one agent, as attempt 1."""
+        """After a last, undisturbed run every stage has had its one agent, as attempt 1."""
         done = self.once()
         world.check(done.returncode == 0, where, "the last run gave", done.returncode, done.stderr)
         starts = self.starts()
-        world.check(sorted(each.subject for each in starts) == sorted(SUBJECTS), where, starts)
+        world.check(sorted((each.subject, each.purpose) for each in starts) == STARTS, where, starts)
         world.check(all(each.attempt == "1" for each in starts), where, starts)
         outcomes = [run["outcome"] for run in self.lines("agents") if run["outcome"] != "voided"]
-        world.check(outcomes == ["succeeded"] * len(SUBJECTS), where, outcomes)
+        world.check(outcomes == ["succeeded"] * len(STARTS), where, outcomes)
 
 
-def first(baton, killat, step):
-    """Returns how many stops the daemon makes."""
-    stop = 1
-    while True:
-        with Sweep(baton, killat) as sweep:
-            if not sweep.killed_at(stop):
-                return stop
-            sweep.judge(f"killed at stop {stop}:")
-        stop += step
+def undisturbed(baton):
+    """Shows that the sweeps pass the way by which a later start goes."""
+    with Sweep(baton, None, looks=10000) as sweep:
+        sweep.judge("undisturbed:")
+        with open(sweep.spares) as file:
+            spares = file.read().split()
+        later = next(each.run for each in sweep.starts() if each.purpose == "waiting_qa")
+        world.check(later in spares, "the later start did not take up the shim held ready:", later, spares)
 
 
-def second(baton, killat, first_stop, step):
-    """Returns how many stops the recovering daemon makes."""
-    stop = 1
-    while True:
-        with Sweep(baton, killat) as sweep:
-            sweep.killed_at(first_stop)
-            if not sweep.killed_at(stop):
-                return stop
-            sweep.judge(f"killed at stop {first_stop}, then at {stop}:")
-        stop += step
+def stops_of(baton, killat, *kills):
+    """How many stops the daemon makes after those kills."""
+    with Sweep(baton, killat) as sweep:
+        for stop in kills:
+            sweep.killed_at(stop)
+        done = sweep.killed(10**9)
+        return int(done.stdout.split()[-1])
 
 
-def test(baton, killat, step="3"):
+def place(baton, killat, stops):
+    """Kills one daemon after the other; False: the last one had done its work before."""
+    with Sweep(baton, killat) as sweep:
+        reached = [sweep.killed_at(stop) for stop in stops][-1]
+        sweep.judge(f"killed at stops {stops}:")
+        return reached
+
+
+def sweep_places(baton, killat, places):
+    """Returns how many there were. Most of the time of one is waiting for the disk."""
+    pool = concurrent.futures.ThreadPoolExecutor(4)
+    try:
+        return sum(pool.map(lambda stops: place(baton, killat, stops), places))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def test(baton, killat, step="3", begin=None):
     step = int(step)
+    begin = 1 + datetime.date.today().toordinal() % step if begin is None else int(begin)
     killat = os.path.abspath(killat)
-    stops = first(baton, killat, step)
-    print(f"one crash: {-(-stops // step)} of about {stops} places, lost 0, double 0")
+    undisturbed(baton)
+    # No two runs make quite the same calls.
+    stops = stops_of(baton, killat)
+    places = sweep_places(baton, killat, [(stop,) for stop in range(begin, stops + stops // 20, step)])
+    print(f"one crash: {places} of about {stops} places from {begin} on, lost 0, double 0", flush=True)
     # The first kills of the second sweep are spread over the part in which starts are committed.
     kills = range(stops // 3, stops, max(1, stops // 6)) if step > 1 else range(1, stops, 7)
-    places = 0
-    for first_stop in kills:
-        places += -(-second(baton, killat, first_stop, 11 * step if step > 1 else 1) // (11 * step))
+    seconds = [(kill, stop) for kill in kills
+               for stop in range(begin, stops_of(baton, killat, kill), 30 * step if step > 1 else 1)]
+    places = sweep_places(baton, killat, seconds)
     print(f"two crashes: {places} places, lost 0, double 0")
 
 
