@@ -35,6 +35,20 @@ Finding unreadable(const Error& error) {
   return finding;
 }
 
+/// A file that was gone and is there again, though not as it can be used: what was accepted last
+/// stays in force, as it does when a good file is overwritten by a bad one.
+void note_presence(const FlowId& flow, const std::string& path, Draft& draft) {
+  const FlowBook* const known = draft.find(flow);
+  if (known == nullptr)
+    return;
+  const auto row = known->accepted.find(path);
+  if (row == known->accepted.end() || row->second.present)
+    return;
+  draft.touch(flow).accepted[path].present = true;
+  draft.presence.insert(path);
+  draft.decide.insert(flow);
+}
+
 /// Adds what is known and is not among the files that are there.
 void add_missing(const Books& books, const std::set<std::string>& present,
                  std::set<std::string>& paths) {
@@ -109,6 +123,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   Verdict verdict = judge(*match, path, bytes->bytes, ports_.schemas, limits_);
   if (known_bad && !verdict.accepted()) {
     unsettled_.erase(path);
+    note_presence(match->flow, path, draft);
     return {};
   }
   // A file that does not parse may be half written. One that parses and is wrong is wrong, and so
@@ -203,6 +218,7 @@ void Intake::same(const Catalog::Match& match, const std::string& path, Draft& d
 void Intake::reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
                     const Findings& findings, Draft& draft) {
   unsettled_.erase(path);
+  note_presence(match.flow, path, draft);
   const FlowBook* const known = draft.find(match.flow);
   if (known != nullptr) {
     const auto row = known->rejected.find(path);

@@ -90,6 +90,15 @@ void explain_running(FlowStatus& status, const FlowBook& book) {
   explain(status, Process::running, "agent", why);
 }
 
+/// That nothing follows the agents that run. Those of a stop say themselves that they are ended.
+bool note_pause(FlowStatus& status, const ControlRow& control, const std::string& whose) {
+  if (control.control != Control::pause)
+    return false;
+  status.why = control.why + whose + "; " + std::to_string(status.agents) +
+               (status.agents == 1 ? " agent" : " agents") + " may finish: " + status.why;
+  return true;
+}
+
 /// The operator's word, and what the flow's own files say about going on.
 bool explain_control(FlowStatus& status, const ControlRow& control, const std::string& whose) {
   if (control.control == Control::run || control.control == Control::idle)
@@ -165,6 +174,8 @@ FlowStatus status_of(const FlowBook& book, const Plan& plan, const ControlRow& r
   explain_quiet(status, book);
   if (status.agents > 0) {
     explain_running(status, book);
+    if (!note_pause(status, book.control, ""))
+      note_pause(status, root, " (the whole root)");
     return status;
   }
   if (book.held && book.held->reason == "gone") {

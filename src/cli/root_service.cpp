@@ -131,10 +131,12 @@ Result<void> RootService::step() {
   if (!root_->is_current())
     if (auto back = take_new_root(); !back)
       return back;
+  started_ = false;
   do {
     auto stepped = engine_->step(std::exchange(inputs_, {}));
     if (!stepped)
       return stepped;
+    started_ = started_ || !engine_->plan().starts.empty();
   } while (engine_->pending() || !inputs_.empty());
   return {};
 }

@@ -45,8 +45,9 @@ class RootService {
 
   /// Works off what came in. Errc::io ends the daemon.
   Result<void> step();
+  /// The last `step` decided to start something.
+  bool started() const { return started_; }
   bool due(Time now) const;
-  void rescan(std::string why);
   void reconfigure(std::unique_ptr<Works> works);
 
   /// The configuration does not name it any more: it starts nothing, and is given up when the last
@@ -59,6 +60,7 @@ class RootService {
   RootService(asio::io_context& loop, ServedRoot served, Wake wake);
   Result<void> open(const std::string& shim, Observer& observer);
   void start_watch();
+  void rescan(std::string why);
   Result<void> take_new_root();
 
   asio::io_context& loop_;
@@ -67,6 +69,7 @@ class RootService {
   std::vector<Input> inputs_;
   Served word_;
   bool leaving_ = false;
+  bool started_ = false;
   std::string journal_file_;
   Fd state_;         ///< the state folder, to notice that it was removed
   Fd held_journal_;  ///< the journal's file, by path only: to notice the same

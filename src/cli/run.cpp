@@ -113,24 +113,39 @@ class Service {
     return static_cast<std::uint32_t>(all);
   }
 
+  static bool waits_for_place(const Engine& engine) {
+    return std::any_of(engine.books().begin(), engine.books().end(), [](const auto& row) {
+      return std::any_of(row.second.holds.begin(), row.second.holds.end(),
+                         [](const Hold& hold) { return hold.reason == "no_place"; });
+    });
+  }
+
   void step() {
     if (ended_)
       return;
-    const std::uint32_t before = running();
+    bool freed = false;
+    // What a root that waits for a place is promised before those behind it: without that a root
+    // whose agents end would fill their places again at once, and the others would wait for ever.
+    std::uint32_t promised = 0;
     for (const auto& root : roots_) {
       Engine& engine = root->engine();
-      engine.running_elsewhere(running() - static_cast<std::uint32_t>(engine.running()));
+      const std::size_t before = engine.running();
+      engine.running_elsewhere(running() - static_cast<std::uint32_t>(before) + promised);
       if (auto stepped = root->step(); !stepped) {
         spdlog::critical("{}", printable(baton::describe(stepped.error())));
         return end(stepped.error().code == Errc::served ? 75 : 3);
       }
+      freed = freed || engine.running() < before;
+      promised += waits_for_place(engine) ? 1U : 0U;
     }
+    // Who had a turn is last the next time.
+    std::stable_partition(roots_.begin(), roots_.end(),
+                          [](const auto& root) { return !root->started(); });
     answer_reloads();
     give_up_left();
     // A place that became free on one root is for the others too.
-    if (roots_.size() > 1 && running() < before)
-      for (const auto& root : roots_)
-        root->rescan("timer");
+    if (roots_.size() > 1 && freed)
+      wake();
     if (finished())
       return;
     report();

@@ -33,5 +33,25 @@ TEST_CASE("status names the first few of many subjects, and counts the others") 
   CHECK(status_with({{"qa", "main", "no_place", "full"}}).why == "full");
 }
 
+TEST_CASE("status of an agent that runs on after a pause says both") {
+  FlowBook book;
+  book.id = FlowId{"rules", "groups"};
+  Run run;
+  run.key.role = "qa";
+  run.key.subject = "main";
+  run.why = "status is ready";
+  book.runs.push_back(run);
+  CHECK(status_of(book, Plan{}, ControlRow{}).why == "qa: status is ready");
+  ControlRow paused;
+  paused.control = Control::pause;
+  paused.why = "paused by anna";
+  const std::string says = "; 1 agent may finish: qa: status is ready";
+  const FlowStatus whole = status_of(book, Plan{}, paused);
+  CHECK(whole.process == Process::running);
+  CHECK(whole.why == "paused by anna (the whole root)" + says);
+  book.control = paused;
+  CHECK(status_of(book, Plan{}, ControlRow{}).why == "paused by anna" + says);
+}
+
 }  // namespace
 }  // namespace baton

@@ -187,6 +187,22 @@ def commands_cover_all_roots(exe):
         check(command(baton, "stop", "--all").stdout.count("stopping 0 agents") == 2, "stop without a daemon")
 
 
+def busy_root_starves_none(exe):
+    """With one place for all, a root that always has work does not keep it from the others."""
+    with world.World(exe, limits={"max_running": 1}) as baton:
+        one, two = (f"{baton.home}/{name}" for name in ("one", "two"))
+        for number in range(20):
+            ticket(one, f"many{number}", "ready")
+        ticket(two, "single", "ready")
+        baton.settings["roots"] = [one, two]
+        baton.configure()
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen(serve(baton), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_until(lambda: len({each.flow for each in baton.starts()}) == 21, "everything is started")
+        order = list(dict.fromkeys(each.flow for each in baton.starts()))
+        check("rules/t/single" in order[:3], "the other root had to wait for all of the first:", order)
+
+
 def nested(exe):
     with world.World(exe) as baton:
         os.makedirs(baton.root + "/inner")
@@ -217,6 +233,7 @@ def once(exe):
 def test(exe):
     once(exe)
     two_roots(exe)
+    busy_root_starves_none(exe)
     commands_cover_all_roots(exe)
     reload_changes_roots(exe)
     reload_is_all_or_nothing(exe)
