@@ -80,8 +80,10 @@ struct Outcomes {
 };
 constexpr std::array kOutcomes = {
     Outcomes{kManager,
-             "- write only pm_state.json: raise `iteration` by 1, set `last_update`, keep "
-             "`original_requirements` as they are\n"},
+             "- write pm_state.json: raise `iteration` by 1, set `last_update`, keep "
+             "`original_requirements` as they are\n"
+             "- remove the entries of groups you took out of the plan from group_status.json, after "
+             "you have written the plan; change nothing else outside pm_state.json\n"},
     Outcomes{kDeveloper,
              "- done, with integration, contract or end-to-end tests touched: `status` "
              "`waiting_qa`, and a message with `status` `READY_FOR_QA` to dev_to_qa.json\n"

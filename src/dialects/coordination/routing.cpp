@@ -38,7 +38,9 @@ class Router {
     if (group.status == Status::complete || scene_.present(group.id) != nullptr)
       return;
     if (!scene_.plan.planned(group)) {
-      hold(group, "", "not_planned", "the plan does not know this group");
+      hold(group, "", "not_planned",
+           "the plan does not know this group: plan it again, or `baton answer " +
+               text(scene_.view.flow) + " " + group.id + "` drops it");
       return;
     }
     // While a plan is being changed, what has not begun does not begin.
@@ -255,6 +257,22 @@ class Router {
   Places places_;
 };
 
+/// Nobody plans the group any more; a person says that it may go.
+void drop(const Scene& scene, const Group& group, const Request& request, Writes& writes,
+          Decision& decision) {
+  if (scene.live(group.id) != nullptr) {
+    decision.replies.push_back(
+        Reply{request.id, false,
+              group.id + " is not in the plan, but an agent works on it; it can be dropped when "
+                         "that has ended"});
+    return;
+  }
+  writes.group_edits.push_back(json::Edit{"/" + json::pointer_token(group.id), ""});
+  writes.because(group.id + " is not in the plan, and a person drops it");
+  decision.replies.push_back(
+      Reply{request.id, true, group.id + " is not in the plan and is dropped"});
+}
+
 }  // namespace
 
 Claim manager_claim(const Scene& scene) {
@@ -281,7 +299,7 @@ void route_groups(Scene& scene, Standing standing, Writes& writes, Decision& dec
   }
 }
 
-void answer(Scene& scene, Decision& decision) {
+void answer(Scene& scene, Writes& writes, Decision& decision) {
   for (const Request& request : scene.view.requests) {
     if (request.verb != "answer" || request.flow != scene.view.flow)
       continue;
@@ -289,6 +307,10 @@ void answer(Scene& scene, Decision& decision) {
     const Group* const group = scene.plan.find(subject);
     if (group == nullptr && subject != kSession) {
       decision.replies.push_back(Reply{request.id, false, "there is no group " + subject});
+      continue;
+    }
+    if (group != nullptr && !scene.plan.planned(*group)) {
+      drop(scene, *group, request, writes, decision);
       continue;
     }
     GroupMemo& memo = scene.memo.groups[subject];

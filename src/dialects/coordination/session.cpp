@@ -183,7 +183,10 @@ std::vector<std::string> completion_faults(const Scene& scene) {
   for (const Group& group : scene.plan.groups) {
     if (group.status != Status::complete)
       faults.push_back(group.id + " is " + std::string(word(group.status)) +
-                       (scene.plan.planned(group) ? "" : " and not in the plan"));
+                       (scene.plan.planned(group) ? ""
+                                                  : " and not in the plan: remove " + group.id +
+                                                        " from group_status.json or plan it "
+                                                        "again"));
     else if (scene.options.reviews && !group.approved)
       faults.push_back(group.id + " is complete, but no review has approved it");
   }
