@@ -26,7 +26,8 @@ constexpr std::array kTasks = {
          "phases), write `mode_reasoning`, `all_tasks`, `task_groups` with files, branch, "
          "`depends_on` and `can_parallel`, and `execution_phases`."},
     Task{kManager, "repair_plan",
-         "The plan was rejected for its dependencies; the findings are below. Write it again."},
+         "The plan was rejected for its groups or their dependencies; the findings are below. Write "
+         "it again."},
     Task{kManager, "phase_completion",
          "A phase is finished. Look at what came of it, bring your plan up to date, then end; the "
          "next phase begins when you have."},

@@ -10,6 +10,8 @@ namespace baton::coordination {
 namespace {
 
 constexpr std::uint32_t kMostTurns = 2;
+constexpr const char* kRejectedPlan =
+    "the newest plan was rejected for its groups or their dependencies";
 
 const Subject& session() {
   static const Subject subject(kSession);
@@ -220,8 +222,12 @@ std::string bad_plan(const Scene& scene) {
   const Accepted* const pm = find(scene.view.docs, "pm_state");
   if (pm == nullptr)
     return {};
-  const bool bad = pm->rejected.find("\"coordination/S1\"") != std::string::npos ||
-                   pm->rejected.find("\"coordination/S2\"") != std::string::npos;
+  static constexpr std::array kRules = {std::string_view("\"coordination/S1\""),
+                                        std::string_view("\"coordination/S2\""),
+                                        std::string_view("\"coordination/S24\"")};
+  const bool bad = std::any_of(kRules.begin(), kRules.end(), [&](std::string_view rule) {
+    return pm->rejected.find(rule) != std::string::npos;
+  });
   return bad ? pm->rejected : std::string();
 }
 
@@ -245,15 +251,16 @@ void route_session(Scene& scene, Standing standing, Decision& decision) {
       break;
     case Standing::planning:
       ask(scene,
-          {"planning", "the requirements are to be planned", "planning_failed",
-           "the project manager has ended twice without a plan"},
+          {bad_plan(scene).empty() ? "planning" : "repair_plan",
+           bad_plan(scene).empty() ? "the requirements are to be planned" : kRejectedPlan,
+           "planning_failed", "the project manager has ended twice without a plan"},
           decision);
       break;
     case Standing::working:
       if (!bad_plan(scene).empty() && scene.live_manager() == nullptr)
         ask(scene,
-            {"repair_plan", "the newest plan was rejected for its dependencies", "bad_plan",
-             "the plan is still rejected for its dependencies", 1},
+            {"repair_plan", kRejectedPlan, "bad_plan",
+             "the plan is still rejected for its groups or their dependencies", 1},
             decision);
       break;
     case Standing::phase_check: {
