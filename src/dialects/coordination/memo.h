@@ -46,6 +46,17 @@ struct RunMemo {
   bool operator==(const RunMemo&) const = default;
 };
 
+/// Something an agent wrote and baton put back; whoever comes next has to hear of it.
+struct PutBack {
+  std::string path;
+  std::string pointer;
+  std::string why;
+  Subject subject;       ///< whose agents are told; empty: everybody's
+  std::set<RunId> told;  ///< when one of them ends well, it is settled
+  bool concerns(const Subject& other) const { return subject.empty() || subject == other; }
+  bool operator==(const PutBack&) const = default;
+};
+
 /// The dialect's private memory of a session; journalled.
 struct Memo {
   bool fresh = true;  ///< nothing was remembered yet
@@ -59,6 +70,7 @@ struct Memo {
   std::map<std::string, std::string> inbox;  ///< digest of each inbox file folded in
   std::map<std::string, GroupMemo> groups;
   std::map<RunId, RunMemo> runs;
+  std::vector<PutBack> put_back;  ///< the last one of each place
   bool operator==(const Memo&) const = default;
 };
 

@@ -229,6 +229,16 @@ std::string rejected(const Scene& scene) {
   return text;
 }
 
+/// What was written before and did not stay, so that nobody writes it once more.
+std::string put_back(const Scene& scene, const Subject& subject) {
+  std::string text;
+  for (const PutBack& back : scene.memo.put_back)
+    if (back.concerns(subject))
+      text += "- " + scene.view.env.root + "/" + back.path + " " + back.pointer + ": " + back.why +
+              "\n";
+  return text;
+}
+
 void manager_sections(const Scene& scene, std::string& prompt) {
   if (const Value* const pm = root(scene.view.docs, "pm_state"))
     section(prompt, "Your plan so far (pm_state.json)", block(*pm));
@@ -294,6 +304,8 @@ Brief brief(const View& view, const Desired& desired) {
   section(prompt, "Not accepted", refusals(scene));
   section(prompt, "Files as they stand that were rejected; the version before is in force",
           rejected(scene));
+  section(prompt, "What was written before and put back, and why",
+          put_back(scene, desired.subject));
   if (const auto memo = scene.memo.groups.find(desired.subject); memo != scene.memo.groups.end())
     section(prompt, "What a person says about it", memo->second.answer);
   section(prompt, "Files", files_section(scene, desired.role));

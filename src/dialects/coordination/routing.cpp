@@ -174,9 +174,18 @@ class Router {
       case Status::complete:
         want(group, kDeveloper, "continue",
              job.fresh == 0 ? group.id + " is dev_working and nobody works on it"
-                            : "the developer ended and left " + group.id + " as it was");
+                            : left("developer", group));
         break;
     }
+  }
+
+  /// An agent has ended well and the group stands where it stood.
+  std::string left(std::string_view who, const Group& group) const {
+    std::string why = "the " + std::string(who) + " ended and left " + group.id + " as it was";
+    for (const PutBack& back : scene_.memo.put_back)
+      if (back.concerns(group.id))
+        why += "; put back: " + back.why;
+    return why;
   }
 
   /// Row 13: a tech lead explains, then a developer has another go.
@@ -224,7 +233,7 @@ class Router {
     if (job.fresh < kMostTurns && !job.exhausted) {
       want(group, kQa, "test",
            job.fresh == 0 ? group.id + " waits for its tests"
-                          : "the QA expert ended and left " + group.id + " as it was");
+                          : left("QA expert", group));
       return;
     }
     const std::string why = "the QA expert gets no result for " + group.id;
@@ -246,7 +255,7 @@ class Router {
     if (job.fresh < kMostTurns && !job.exhausted)
       want(group, kTechLead, "review",
            job.fresh == 0 ? group.id + " waits for its review"
-                          : "the tech lead ended and left " + group.id + " as it was");
+                          : left("tech lead", group));
     else
       ask_manager(group, "review_blocked", "the tech lead comes to no verdict on " + group.id);
   }

@@ -104,6 +104,19 @@ void take_back(Scene& scene, const Run& run, Writes& writes) {
   memo.counted = memo.group = false;
 }
 
+/// What was put back is told to those who start after it, and settled once one of them ends well.
+void note_told(Scene& scene, const std::set<RunId>& first_seen) {
+  for (PutBack& back : scene.memo.put_back)
+    for (const Run& run : scene.view.runs)
+      if (first_seen.contains(run.id) && back.concerns(run.key.subject))
+        back.told.insert(run.id);
+  std::erase_if(scene.memo.put_back, [&](const PutBack& back) {
+    return std::any_of(scene.view.runs.begin(), scene.view.runs.end(), [&](const Run& run) {
+      return run.outcome == Outcome::succeeded && back.told.contains(run.id);
+    });
+  });
+}
+
 void enter(Scene& scene, const Run& run, Writes& writes) {
   RunMemo& memo = scene.memo.runs[run.id];
   memo.counted = true;
@@ -176,6 +189,7 @@ void note_starts(Scene& scene, Writes& writes) {
           std::max<std::int64_t>(0, json::integer(*state, "total_spawns").value_or(0)));
   std::set<RunId> there;
   std::vector<const Run*> started;
+  std::set<RunId> fresh;
   for (const Run& run : scene.view.runs) {
     there.insert(run.id);
     const bool first_seen = !scene.memo.runs.contains(run.id);
@@ -184,8 +198,10 @@ void note_starts(Scene& scene, Writes& writes) {
     } else if (first_seen) {
       enter(scene, run, writes);
       started.push_back(&run);
+      fresh.insert(run.id);
     }
   }
+  note_told(scene, fresh);
   std::erase_if(scene.memo.runs, [&](const auto& row) { return !there.contains(row.first); });
   // Developers of one step stand together, so that their numbers do.
   std::stable_sort(started.begin(), started.end(), [](const Run* a, const Run* b) {
