@@ -145,7 +145,7 @@ std::string mail(const Scene& scene, std::size_t box, std::string_view group) {
   return chosen->Empty() ? std::string() : block(*chosen);
 }
 
-std::string files_section(const Scene& scene, const std::string& role) {
+std::string files_section(const Scene& scene, const std::string& role, const Subject& subject) {
   const std::string base = scene.view.env.root + "/";
   std::string text = "- " + base + path_of(scene.options, "pm_state") + "\n- " + base +
                      path_of(scene.options, "group_status") + "\n";
@@ -157,7 +157,11 @@ std::string files_section(const Scene& scene, const std::string& role) {
         "\nOthers write group_status.json at the same time. Change only your group's entry; best "
         "so, which locks, checks and writes at once:\n\n"
         "    \"$BATON_EXE\" set \"" +
-        base + path_of(scene.options, "group_status") + "\" '/GROUP/status=\"...\"'\n";
+        base + path_of(scene.options, "group_status") +
+        "\" '/GROUP/status=\"...\"'\n\n"
+        "Or leave that file alone and write your group's whole entry as a file of its own, which "
+        "is taken over from there:\n\n    " +
+        base + scene.options.path + "/inbox/" + subject + ".json\n";
   return text;
 }
 
@@ -308,7 +312,7 @@ Brief brief(const View& view, const Desired& desired) {
           put_back(scene, desired.subject));
   if (const auto memo = scene.memo.groups.find(desired.subject); memo != scene.memo.groups.end())
     section(prompt, "What a person says about it", memo->second.answer);
-  section(prompt, "Files", files_section(scene, desired.role));
+  section(prompt, "Files", files_section(scene, desired.role, desired.subject));
   section(prompt, "How to end", std::string(text_in(kOutcomes, desired.role)));
   brief.values["group"] = group == nullptr ? "" : group->id;
   brief.values["branch"] =
