@@ -182,9 +182,17 @@ std::string tasks_of(const Scene& scene, const Group& group) {
 
 std::string peers(const Scene& scene, const Group& group) {
   std::string text = scene.plan.simple ? "Mode: simple.\n" : "Mode: parallel.\n";
-  for (const Run& run : scene.view.runs)
-    if (run.live() && run.key.role == kDeveloper && run.key.subject != group.id)
-      text += "Another developer works on group " + run.key.subject + ".\n";
+  // Those started in the same step are not among the runs yet.
+  for (const Group& other : scene.plan.groups) {
+    if (other.id == group.id || !scene.plan.planned(other))
+      continue;
+    const Run* const run = scene.live_worker(other.id);
+    if (run != nullptr && run->key.role == kDeveloper)
+      text += "Another developer works on group " + other.id + ".\n";
+    else if (!scene.plan.simple && stage_of(scene, other) == "dev" &&
+             scene.plan.waits_for(other).empty())
+      text += "Another developer may work on group " + other.id + " at the same time.\n";
+  }
   for (const std::string& file : group.files)
     text += "You may touch: " + file + "\n";
   return text;
