@@ -231,6 +231,16 @@ std::string bad_plan(const Scene& scene) {
   return bad ? pm->rejected : std::string();
 }
 
+/// A group that is complete and was never approved comes back to nobody by itself.
+std::string approval_hint(const Scene& scene) {
+  for (const Group& group : scene.plan.groups)
+    if (group.status == Status::complete && !group.approved && scene.options.reviews)
+      return "; whoever has reviewed " + group.id +
+             " says so with `baton send techlead_to_dev '{\"group_id\": \"" + group.id +
+             "\", \"decision\": \"approved\"}'`";
+  return {};
+}
+
 void route_session(Scene& scene, Standing standing, Decision& decision) {
   const std::vector<std::string> faults = completion_faults(scene);
   const bool claimed = completion_claimed(scene);
@@ -280,7 +290,8 @@ void route_session(Scene& scene, Standing standing, Decision& decision) {
       ask(scene,
           {"final_check", "every group of the plan is complete", "no_completion_word",
            "the project manager has neither said that the session is completed nor planned more" +
-               (faults.empty() ? std::string() : " (" + list(faults) + ")")},
+               (faults.empty() ? std::string() : " (" + list(faults) + ")") +
+               approval_hint(scene)},
           decision);
       break;
   }
