@@ -127,7 +127,8 @@ Memo memo_of(const Json& json) {
        [&](const std::string& id, const Value& group) { memo.groups[id] = group_of(group); });
   each(value, "runs", [&](const std::string& id, const Value& run) {
     memo.runs[id] = RunMemo{json::boolean(run, "counted").value_or(false),
-                            json::boolean(run, "group").value_or(false), mail_of(run)};
+                            json::boolean(run, "group").value_or(false), count(run, "number"),
+                            mail_of(run)};
   });
   for (const Value* const back : items(value, "put_back"))
     memo.put_back.push_back(put_back_of(*back));
@@ -143,9 +144,10 @@ Json json_of(const Memo& memo) {
     groups.set(id, json_of(group));
   Json runs = Json::object();
   for (const auto& [id, run] : memo.runs)
-    runs.set(id,
-             Json::object(
-                 {{"counted", run.counted}, {"group", run.group}, {"mail", json_of(run.mail)}}));
+    runs.set(id, Json::object({{"counted", run.counted},
+                               {"group", run.group},
+                               {"number", Json(run.number)},
+                               {"mail", json_of(run.mail)}}));
   Json put_back = Json::array();
   for (const PutBack& back : memo.put_back)
     put_back.push(json_of(back));

@@ -40,9 +40,10 @@ struct GroupMemo {
 
 /// What baton remembers of one run it has seen.
 struct RunMemo {
-  bool counted = false;  ///< it stands in the counters
-  bool group = false;    ///< ... also in those of its group
-  MailCount mail{};      ///< what was there when it was started
+  bool counted = false;      ///< it stands in the counters
+  bool group = false;        ///< ... also in those of its group
+  std::uint64_t number = 0;  ///< the how many-th start of the session it is, while it is counted
+  MailCount mail{};          ///< what was there when it was started
   bool operator==(const RunMemo&) const = default;
 };
 
