@@ -90,8 +90,9 @@ void ids(const Tasks& tasks, Findings& findings) {
     const std::string id = text_of(*tasks[i], "id");
     std::string why;
     if (!safe_name(id))
-      why = "is no id of a group: letters and digits of ASCII, `.`, `_` and `-`, a letter or digit "
-            "first";
+      why =
+          "is no id of a group: letters and digits of ASCII, `.`, `_` and `-`, a letter or digit "
+          "first";
     else if (!seen.insert(id).second)
       why = "`" + id + "` is the id of an earlier group";
     if (why.empty())

@@ -126,9 +126,9 @@ Memo memo_of(const Json& json) {
   each(value, "groups",
        [&](const std::string& id, const Value& group) { memo.groups[id] = group_of(group); });
   each(value, "runs", [&](const std::string& id, const Value& run) {
-    memo.runs[id] = RunMemo{json::boolean(run, "counted").value_or(false),
-                            json::boolean(run, "group").value_or(false), count(run, "number"),
-                            mail_of(run)};
+    memo.runs[id] =
+        RunMemo{json::boolean(run, "counted").value_or(false),
+                json::boolean(run, "group").value_or(false), count(run, "number"), mail_of(run)};
   });
   for (const Value* const back : items(value, "put_back"))
     memo.put_back.push_back(put_back_of(*back));

@@ -202,8 +202,11 @@ void remember(const Scene& scene, const Change& change, Admission& admission) {
     return;
   Memo memo = scene.memo;
   for (const Finding& finding : admission.findings) {
-    PutBack back{change.path, finding.pointer, finding.message,
-                 concerned(scene, change, finding.pointer), {}};
+    PutBack back{change.path,
+                 finding.pointer,
+                 finding.message,
+                 concerned(scene, change, finding.pointer),
+                 {}};
     std::erase_if(memo.put_back, [&](const PutBack& old) {
       return old.path == back.path && old.pointer == back.pointer;
     });

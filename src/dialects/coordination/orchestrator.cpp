@@ -77,8 +77,8 @@ Json without(const Scene& scene, const Value& log, std::uint64_t number) {
   for (const Value& given : log.GetArray()) {
     Json entry(given);
     const std::string decision = text_of(given, "decision");
-    const auto first =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(0, json::integer(given, "iteration").value_or(0)));
+    const auto first = static_cast<std::uint64_t>(
+        std::max<std::int64_t>(0, json::integer(given, "iteration").value_or(0)));
     const std::uint64_t starts = starts_in(decision);
     if (first > number || (first == number && starts == 0)) {
       entry.set("iteration", Json(first - 1));

@@ -25,9 +25,10 @@ constexpr std::array kTasks = {
          "shared files or doubt; `parallel`: two to four independent groups at a time, more in "
          "phases), write `mode_reasoning`, `all_tasks`, `task_groups` with files, branch, "
          "`depends_on` and `can_parallel`, and `execution_phases`."},
-    Task{kManager, "repair_plan",
-         "The plan was rejected for its groups or their dependencies; the findings are below. Write "
-         "it again."},
+    Task{
+        kManager, "repair_plan",
+        "The plan was rejected for its groups or their dependencies; the findings are below. Write "
+        "it again."},
     Task{kManager, "phase_completion",
          "A phase is finished. Look at what came of it, bring your plan up to date, then end; the "
          "next phase begins when you have."},
@@ -80,11 +81,12 @@ struct Outcomes {
   std::string_view text;
 };
 constexpr std::array kOutcomes = {
-    Outcomes{kManager,
-             "- write pm_state.json: raise `iteration` by 1, set `last_update`, keep "
-             "`original_requirements` as they are\n"
-             "- remove the entries of groups you took out of the plan from group_status.json, after "
-             "you have written the plan; change nothing else outside pm_state.json\n"},
+    Outcomes{
+        kManager,
+        "- write pm_state.json: raise `iteration` by 1, set `last_update`, keep "
+        "`original_requirements` as they are\n"
+        "- remove the entries of groups you took out of the plan from group_status.json, after "
+        "you have written the plan; change nothing else outside pm_state.json\n"},
     Outcomes{kDeveloper,
              "- done, with integration, contract or end-to-end tests touched: `status` "
              "`waiting_qa`, and a message with `status` `READY_FOR_QA` to dev_to_qa.json\n"

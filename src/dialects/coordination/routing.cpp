@@ -232,8 +232,7 @@ class Router {
     const Job job = scene_.job(kQa, group.id);
     if (job.fresh < kMostTurns && !job.exhausted) {
       want(group, kQa, "test",
-           job.fresh == 0 ? group.id + " waits for its tests"
-                          : left("QA expert", group));
+           job.fresh == 0 ? group.id + " waits for its tests" : left("QA expert", group));
       return;
     }
     const std::string why = "the QA expert gets no result for " + group.id;
@@ -254,8 +253,7 @@ class Router {
     const Job job = scene_.job(kTechLead, group.id);
     if (job.fresh < kMostTurns && !job.exhausted)
       want(group, kTechLead, "review",
-           job.fresh == 0 ? group.id + " waits for its review"
-                          : left("tech lead", group));
+           job.fresh == 0 ? group.id + " waits for its review" : left("tech lead", group));
     else
       ask_manager(group, "review_blocked", "the tech lead comes to no verdict on " + group.id);
   }

@@ -290,8 +290,7 @@ void route_session(Scene& scene, Standing standing, Decision& decision) {
       ask(scene,
           {"final_check", "every group of the plan is complete", "no_completion_word",
            "the project manager has neither said that the session is completed nor planned more" +
-               (faults.empty() ? std::string() : " (" + list(faults) + ")") +
-               approval_hint(scene)},
+               (faults.empty() ? std::string() : " (" + list(faults) + ")") + approval_hint(scene)},
           decision);
       break;
   }
