@@ -246,7 +246,9 @@ class Runner {
     if (shim == nullptr)
       return "no such agent runs";
     const std::string part = text_of(what, "has");
-    if (shim->launch.prompt.find(part) == std::string::npos)
+    const std::string absent = text_of(what, "hasnt");
+    if (shim->launch.prompt.find(part) == std::string::npos ||
+        (!absent.empty() && shim->launch.prompt.find(absent) != std::string::npos))
       return "\n  got:      " + shim->launch.prompt;
     return std::nullopt;
   }

@@ -346,6 +346,27 @@ class Session {
            world_.agents.in(FakeAgents::State::running).empty();
   }
 
+  /// Each start has a number of its own; -1 when they do not follow each other.
+  static std::int64_t starts_logged(const Value& state) {
+    constexpr std::string_view kSpawn = "spawn_";
+    std::int64_t starts = 0;
+    const Value* const log = json::child(state, "decisions_log");
+    if (log == nullptr || !log->IsArray())
+      return -1;
+    for (const Value& entry : log->GetArray()) {
+      const std::string decision(json::text(entry, "decision").value_or(""));
+      if (!decision.starts_with(kSpawn))
+        continue;
+      if (json::integer(entry, "iteration") != starts + 1)
+        return -1;
+      std::int64_t several = 1;
+      if (decision.ends_with("_developers_parallel"))
+        several = std::stoll(decision.substr(kSpawn.size()));
+      starts += several;
+    }
+    return starts;
+  }
+
   void check_end() {
     if (!over()) {
       fault("the session does not come to its end");
@@ -356,6 +377,9 @@ class Session {
     if (spawns != static_cast<std::int64_t>(claims()))
       fault("total_spawns is " + std::to_string(spawns) + ", " + std::to_string(claims()) +
             " agents were started");
+    if (const std::int64_t logged = starts_logged(*state); logged != spawns)
+      fault("decisions_log tells of " + std::to_string(logged) + " starts, total_spawns is " +
+            std::to_string(spawns));
     const Json groups = read(kStatusPath);
     for (const char* const group : {"A", "B", "C", "D", "E"}) {
       const Value* const entry = json::child(*groups, group);

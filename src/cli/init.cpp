@@ -7,6 +7,7 @@
 #include "base/embedded.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/context.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "dialects/registry.h"
@@ -165,8 +166,29 @@ void replace(std::string& text, std::string_view from, const std::string& to) {
     text.replace(at, from.size(), to);
 }
 
+/// Where the files of coordination lie below the root: what a configuration that is there already
+/// says counts.
+Result<std::string> coordination_folder(const std::string& folder) {
+  std::error_code none;
+  if (!fs::exists(fs::path(folder) / "baton.yaml", none))
+    return std::string(kCoordination);
+  Places places;
+  places.root = folder;
+  places.config = (fs::path(folder) / "baton.yaml").string();
+  auto context = Context::open(places);
+  if (!context)
+    return pass_on(context);
+  auto dialects = known_dialects(context->config());
+  if (!dialects)
+    return pass_on(dialects);
+  for (const auto& [dialect, options] : *dialects)
+    if (dialect->name == kCoordination)
+      return fs::path(dialect->files(options).front().pattern).parent_path().string();
+  return std::string(kCoordination);
+}
+
 /// The embedded folder, with the session and the times of now.
-std::vector<Planned> template_files() {
+std::vector<Planned> template_files(const std::string& place) {
   const std::string now = iso_time(real_clock()->wall());
   // 2026-01-22T10:00:00Z is 20260122_100000.
   std::string stamp;
@@ -180,7 +202,7 @@ std::vector<Planned> template_files() {
     std::string text(file.bytes);
     replace(text, "20250101_000000", stamp);
     replace(text, "2025-01-01T00:00:00Z", now);
-    files.push_back({std::string(file.path), std::move(text)});
+    files.push_back({place + std::string(file.path.substr(kCoordination.size())), std::move(text)});
   }
   return files;
 }
@@ -208,8 +230,8 @@ ExitCode write(const std::string& folder, const std::vector<Planned>& files) {
     if (made) {
       print("wrote " + shown + "\n");
     } else if (made.error().code == Errc::changed) {
+      // Asking again is no fault: what is there may be a session that is to be resumed.
       complain(shown + " exists and is left as it is");
-      code = graver(code, ExitCode::failed);
     } else {
       code = graver(code, complain(made.error()));
     }
@@ -226,8 +248,9 @@ ExitCode init_command(Words words) {
   Options options("init",
                   "Writes a commented baton.yaml, and the initial files of the layouts asked for.\n"
                   "Never overwrites anything.",
-                  "  0  written\n  1  something was there already, and was left as it is\n"
-                  "  2  wrong usage\n  3  could not be written");
+                  "  0  written; what was there already was left as it is, and is named on stderr\n"
+                  "  2  wrong usage; the configuration that is there is wrong\n"
+                  "  3  could not be written");
   options.word("DIR", folder, "The root (this folder)", false);
   options.values("--dialect", wanted, "NAME", "A layout to begin with: " + join(known, ", "));
   if (const auto over = options.parse(words))
@@ -241,7 +264,10 @@ ExitCode init_command(Words words) {
     }
   std::vector<Planned> files = {{"baton.yaml", configuration(wanted)}};
   if (has(wanted, kCoordination)) {
-    auto more = template_files();
+    const auto place = coordination_folder(folder);
+    if (!place)
+      return finish(complain(place.error()));
+    auto more = template_files(*place);
     files.insert(files.end(), std::make_move_iterator(more.begin()),
                  std::make_move_iterator(more.end()));
   }

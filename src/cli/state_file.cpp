@@ -116,8 +116,13 @@ Result<Attempt> attempt(StateFile& file,
     return Attempt::done;
   const Findings findings = file.check(*after);
   if (has_error(findings)) {
-    std::string text = "the change would break the file; nothing was changed\n";
-    for (const Finding& finding : findings)
+    // Whoever only adds something is not to blame for what stands there.
+    const Findings standing = file.check(before->bytes);
+    const bool broken = has_error(standing);
+    std::string text = broken ? "the file as it stands is rejected, whatever is added; nothing was "
+                                "changed. Put that right first, with `baton set` or an editor:\n"
+                              : "the change would break the file; nothing was changed\n";
+    for (const Finding& finding : broken ? standing : findings)
       text += finding_text(file.shown(), finding);
     text.pop_back();
     complain(text);

@@ -22,6 +22,21 @@ std::int64_t number(World& world, const std::string& path, const std::string& po
   return value == nullptr ? -1 : json::integer(*value).value_or(-1);
 }
 
+/// How many starts the log tells of, each by a number of its own; -1 when they do not follow.
+std::int64_t logged(World& world) {
+  auto parsed = parse_json(*world.disk.file("coordination/orchestrator_state.json"));
+  REQUIRE(parsed);
+  std::int64_t starts = 0;
+  const Value* const log = json::child(**parsed, "decisions_log");
+  REQUIRE(log != nullptr);
+  for (const Value& entry : log->GetArray()) {
+    if (json::integer(entry, "iteration") != starts + 1)
+      return -1;
+    starts += json::text(entry, "decision") == "spawn_2_developers_parallel" ? 2 : 1;
+  }
+  return starts;
+}
+
 }  // namespace
 
 TEST_SUITE("coordination") {
@@ -57,6 +72,7 @@ TEST_SUITE("coordination") {
       CHECK(world.faults().empty());
       CHECK(world.agents.in(FakeAgents::State::running).size() == 2);
       CHECK(number(world, "coordination/orchestrator_state.json", "/total_spawns") == 2);
+      CHECK(logged(world) == 2);
       CHECK(number(world, "coordination/group_status.json", "/A/iterations/developer") == 1);
       CHECK(number(world, "coordination/group_status.json", "/B/iterations/developer") == 1);
     }

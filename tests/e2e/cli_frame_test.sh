@@ -100,11 +100,25 @@ expect_exit 0 baton init fresh
 expect_out "wrote fresh/baton.yaml"
 expect_exit 0 baton status --root fresh
 cp fresh/baton.yaml kept
-expect_exit 1 baton init fresh
+expect_exit 0 baton init fresh
 expect_err "left as it is"
 cmp -s fresh/baton.yaml kept || fail "init has overwritten a configuration"
 expect_exit 0 baton init --dialect coordination team
 expect_exit 0 baton validate --root team
+# Asked again it writes what is missing and leaves the rest.
+rm team/coordination/messages/dev_to_qa.json
+expect_exit 0 baton init --dialect coordination team
+expect_out "wrote team/coordination/messages/dev_to_qa.json"
+expect_err "team/coordination/pm_state.json exists and is left as it is"
+# A folder that is configured is where the files go.
+mkdir named
+printf 'version: 1\ndialects: { coordination: { path: bazinga/ } }\n' >named/baton.yaml
+expect_exit 0 baton init --dialect coordination named
+expect_out "wrote named/bazinga/pm_state.json"
+[[ ! -e named/coordination ]] || fail "init has written beside the configured folder"
+expect_exit 0 baton validate --root named
+printf 'version: 1\ndialects: [\n' >named/baton.yaml
+expect_exit 2 baton init --dialect coordination named
 expect_exit 0 baton validate --schema coordination/pm_state team/coordination/pm_state.json
 expect_exit 0 baton init --dialect rules other
 expect_exit 2 baton init --dialect coordinatoin third

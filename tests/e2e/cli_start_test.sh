@@ -77,8 +77,17 @@ expect_err "\`from\` of dev_to_qa is developer"
 expect_exit 2 send dev_to_qa 'hello'
 expect_exit 2 send dev_to_qa '{}'
 expect_exit 1 send dev_to_qa '{"group_id": "main", "status": 7}'
-expect_err "nothing was changed"
+expect_err "the change would break the file; nothing was changed"
 [[ $(jq -r '.messages | length' coordination/messages/dev_to_qa.json) == 2 ]] || fail "a bad message was sent"
+
+# A bad message of somebody else's is not the sender's fault.
+cp coordination/messages/dev_to_qa.json "$work/kept"
+jq '.messages[0].status = 7' "$work/kept" >coordination/messages/dev_to_qa.json
+expect_exit 1 send dev_to_qa '{"group_id": "main", "status": "READY_FOR_QA"}'
+expect_err "the file as it stands is rejected"
+expect_err "/messages/0/status"
+expect_err "Put that right first"
+cp "$work/kept" coordination/messages/dev_to_qa.json
 kill_daemon
 
 # Twenty at once: each arrives once. A mailbox that is missing is made.

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import random
+import re
 import signal
 import time
 from collections import Counter
@@ -60,6 +61,14 @@ class Session(World):
         check(len(runs) == len(set(runs)), "a run was entered twice", self.starts())
         state = self.doc("orchestrator_state")
         check(state["total_spawns"] == len(runs), state["total_spawns"], "counted, started", self.starts())
+        logged = 0
+        for entry in state["decisions_log"]:
+            if not entry["decision"].startswith("spawn_"):
+                continue
+            check(entry["iteration"] == logged + 1, "numbers of the log", state["decisions_log"])
+            several = re.fullmatch("spawn_([0-9]+)_developers_parallel", entry["decision"])
+            logged += int(several.group(1)) if several else 1
+        check(logged == len(runs), logged, "logged, started", state["decisions_log"], self.starts())
         check(state["active_agents"] == [], "agents that are gone", state["active_agents"])
 
 

@@ -187,7 +187,13 @@ Finding finding(Severity severity, const std::string& id, std::string pointer,
 Findings check_groups(const Value& status, bool reviews) {
   Findings findings;
   for (const auto& member : status.GetObject())
-    if (const std::string id = name_of(member.name); !metadata(id) && member.value.IsObject())
+    if (const std::string id = name_of(member.name); id.empty() || id == kSession)
+      findings.push_back(finding(Severity::error, "S24", "/" + json::pointer_token(id),
+                                 id.empty() ? "a group has no id"
+                                            : "`" + id +
+                                                  "` is no id of a group: it stands for the "
+                                                  "session as a whole"));
+    else if (!metadata(id) && member.value.IsObject())
       check_group(id, member.value, reviews, findings);
   return findings;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/text.h"
 #include "dialects/coordination/check.h"
 #include "dialects/coordination/folder.h"
 
@@ -11,6 +12,9 @@ namespace baton::coordination {
 namespace {
 
 constexpr double kPercentTolerance = 1.0;
+constexpr std::array kLists = {std::string_view("completed_groups"),
+                               std::string_view("in_progress_groups"),
+                               std::string_view("pending_groups")};
 
 using Tasks = std::vector<const Value*>;
 
@@ -79,11 +83,47 @@ void cycles(const Tasks& tasks, Findings& findings) {
               "groups depend on each other: " + round + text_of(*tasks[here], "id")));
 }
 
+/// S24: an id names a group in paths, claims and commands, and it names one group only.
+void ids(const Tasks& tasks, Findings& findings) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const std::string id = text_of(*tasks[i], "id");
+    std::string why;
+    if (!safe_name(id))
+      why =
+          "is no id of a group: letters and digits of ASCII, `.`, `_` and `-`, a letter or digit "
+          "first";
+    else if (!seen.insert(id).second)
+      why = "`" + id + "` is the id of an earlier group";
+    if (why.empty())
+      continue;
+    Finding unfit = finding(Severity::error, "S24", at(i, "id"), why);
+    unfit.found = json::quote(id);
+    findings.push_back(std::move(unfit));
+  }
+}
+
+/// S25: phases and lists name groups that are planned.
+void unknown_ids(const Value& pm, const Tasks& tasks, Findings& findings) {
+  const auto look = [&](const Value& holder, const std::string& pointer, std::string_view list) {
+    std::size_t n = 0;
+    for (const std::string& id : texts(holder, list)) {
+      const std::string place = pointer + "/" + std::string(list) + "/" + std::to_string(n++);
+      if (std::none_of(tasks.begin(), tasks.end(),
+                       [&](const Value* task) { return json::text(*task, "id") == id; }))
+        findings.push_back(finding(Severity::warning, "S25", place,
+                                   "there is no group `" + printable(id, 80) + "` in task_groups"));
+    }
+  };
+  std::size_t n = 0;
+  for (const Value* const phase : items(pm, "execution_phases"))
+    look(*phase, "/execution_phases/" + std::to_string(n++), "group_ids");
+  for (const std::string_view list : kLists)
+    look(pm, "", list);
+}
+
 /// S3, S4: each group is in one list, and in the one its status says.
 void lists(const Value& pm, const Tasks& tasks, Findings& findings) {
-  constexpr std::array kLists = {std::string_view("completed_groups"),
-                                 std::string_view("in_progress_groups"),
-                                 std::string_view("pending_groups")};
   std::map<std::string, std::string_view> seen;
   for (const std::string_view list : kLists) {
     std::size_t n = 0;
@@ -145,6 +185,8 @@ void shared_files(const Value& pm, const Tasks& tasks, Findings& findings) {
 Findings check_plan(const Value& pm) {
   Findings findings;
   const Tasks tasks = items(pm, "task_groups");
+  ids(tasks, findings);
+  unknown_ids(pm, tasks, findings);
   unknown_dependencies(tasks, findings);
   cycles(tasks, findings);
   lists(pm, tasks, findings);

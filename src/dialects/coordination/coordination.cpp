@@ -109,7 +109,7 @@ Decision decide(const View& view) {
     note_starts(scene, writes);
     note_help(scene);
     note_documents(scene);
-    answer(scene, decision);
+    answer(scene, writes, decision);
     apply_messages(scene, writes);
     apply_inbox(scene, writes, decision);
     note_word(scene, decision);

@@ -104,14 +104,15 @@ void apply_inbox(Scene& scene, Writes& writes, Decision& decision) {
   for (const auto& [path, accepted] : scene.view.docs) {
     if (accepted.kind != "inbox" || accepted.part.empty() || !accepted.present)
       continue;
+    // It may come before its group is planned; then it waits.
+    const Group* const group = scene.plan.find(accepted.part);
+    if (group == nullptr)
+      continue;
     const std::string digest = hex(accepted.document->digest());
     std::string& seen = scene.memo.inbox[accepted.part];
     if (seen == digest)
       continue;
     seen = digest;
-    const Group* const group = scene.plan.find(accepted.part);
-    if (group == nullptr)
-      continue;
     EntryVerdict verdict = judge_entry(scene, group->id, group->entry, &accepted.document->root());
     if (verdict.kind != EntryVerdict::Kind::taken) {
       decision.notices.push_back(Notice{"refused", group->id, path + ": " + verdict.why});

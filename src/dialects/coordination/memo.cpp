@@ -87,6 +87,25 @@ Json json_of(const GroupMemo& group) {
                        {"held", group.held}});
 }
 
+PutBack put_back_of(const Value& value) {
+  PutBack back{text_of(value, "path"),
+               text_of(value, "pointer"),
+               text_of(value, "why"),
+               text_of(value, "subject"),
+               {}};
+  for (std::string& run : texts(value, "told"))
+    back.told.insert(std::move(run));
+  return back;
+}
+
+Json json_of(const PutBack& back) {
+  return Json::object({{"path", back.path},
+                       {"pointer", back.pointer},
+                       {"why", back.why},
+                       {"subject", back.subject},
+                       {"told", list_of(back.told)}});
+}
+
 }  // namespace
 
 Memo memo_of(const Json& json) {
@@ -107,9 +126,12 @@ Memo memo_of(const Json& json) {
   each(value, "groups",
        [&](const std::string& id, const Value& group) { memo.groups[id] = group_of(group); });
   each(value, "runs", [&](const std::string& id, const Value& run) {
-    memo.runs[id] = RunMemo{json::boolean(run, "counted").value_or(false),
-                            json::boolean(run, "group").value_or(false), mail_of(run)};
+    memo.runs[id] =
+        RunMemo{json::boolean(run, "counted").value_or(false),
+                json::boolean(run, "group").value_or(false), count(run, "number"), mail_of(run)};
   });
+  for (const Value* const back : items(value, "put_back"))
+    memo.put_back.push_back(put_back_of(*back));
   return memo;
 }
 
@@ -122,9 +144,13 @@ Json json_of(const Memo& memo) {
     groups.set(id, json_of(group));
   Json runs = Json::object();
   for (const auto& [id, run] : memo.runs)
-    runs.set(id,
-             Json::object(
-                 {{"counted", run.counted}, {"group", run.group}, {"mail", json_of(run.mail)}}));
+    runs.set(id, Json::object({{"counted", run.counted},
+                               {"group", run.group},
+                               {"number", Json(run.number)},
+                               {"mail", json_of(run.mail)}}));
+  Json put_back = Json::array();
+  for (const PutBack& back : memo.put_back)
+    put_back.push(json_of(back));
   return Json::object({{"spawns", Json(memo.spawns)},
                        {"refused", memo.refused},
                        {"final_pm", memo.final_pm},
@@ -134,7 +160,8 @@ Json json_of(const Memo& memo) {
                        {"last_phase", memo.last_phase},
                        {"inbox", inbox},
                        {"groups", groups},
-                       {"runs", runs}});
+                       {"runs", runs},
+                       {"put_back", put_back}});
 }
 
 }  // namespace baton::coordination

@@ -40,10 +40,22 @@ struct GroupMemo {
 
 /// What baton remembers of one run it has seen.
 struct RunMemo {
-  bool counted = false;  ///< it stands in the counters
-  bool group = false;    ///< ... also in those of its group
-  MailCount mail{};      ///< what was there when it was started
+  bool counted = false;      ///< it stands in the counters
+  bool group = false;        ///< ... also in those of its group
+  std::uint64_t number = 0;  ///< the how many-th start of the session it is, while it is counted
+  MailCount mail{};          ///< what was there when it was started
   bool operator==(const RunMemo&) const = default;
+};
+
+/// Something an agent wrote and baton put back; whoever comes next has to hear of it.
+struct PutBack {
+  std::string path;
+  std::string pointer;
+  std::string why;
+  Subject subject;       ///< whose agents are told; empty: everybody's
+  std::set<RunId> told;  ///< when one of them ends well, it is settled
+  bool concerns(const Subject& other) const { return subject.empty() || subject == other; }
+  bool operator==(const PutBack&) const = default;
 };
 
 /// The dialect's private memory of a session; journalled.
@@ -59,6 +71,7 @@ struct Memo {
   std::map<std::string, std::string> inbox;  ///< digest of each inbox file folded in
   std::map<std::string, GroupMemo> groups;
   std::map<RunId, RunMemo> runs;
+  std::vector<PutBack> put_back;  ///< the last one of each place
   bool operator==(const Memo&) const = default;
 };
 

@@ -7,6 +7,9 @@
 namespace baton::coordination {
 namespace {
 
+/// Agents that write wrong things all the time do not fill the memory.
+constexpr std::size_t kMostPutBack = 20;
+
 std::string name_of(const Value& name) {
   return std::string(name.GetString(), name.GetStringLength());
 }
@@ -76,6 +79,8 @@ Admission admit_groups(const Scene& scene, const Change& change) {
     edits.push_back(json::Edit{pointer, verdict.entry.is_null() ? "" : verdict.entry.dump()});
     const std::string reason =
         verdict.why.empty() ? id + " had lost counters or entries of lists" : verdict.why;
+    if (verdict.kind == EntryVerdict::Kind::taken)
+      findings.push_back(broken("T4", pointer, reason));
     why += (why.empty() ? "" : "; ") + reason;
   }
   if (edits.empty())
@@ -107,10 +112,17 @@ Admission admit_messages(const Change& change) {
   const auto given = by_id(change.after.root());
   std::vector<Json> all;
   std::set<std::string> known;
+  Findings changed;
   for (const Value* const message : items(before, "messages")) {
     const std::string id = text_of(*message, "id");
     const auto now = given.find(id);
-    all.push_back(settled_message(*message, now == given.end() ? nullptr : now->second));
+    Json kept = settled_message(*message, now == given.end() ? nullptr : now->second);
+    // One that is missing is a stale copy's, which is nobody's fault.
+    if (now != given.end() && !json::equal(*now->second, *kept) &&
+        !json::equal(*now->second, *message))
+      changed.push_back(broken("T3", "/messages/" + std::to_string(all.size()),
+                               "message " + id + " was sent before and stays as it was"));
+    all.push_back(std::move(kept));
     known.insert(id);
   }
   for (const Value* const message : items(change.after.root(), "messages"))
@@ -120,8 +132,10 @@ Admission admit_messages(const Change& change) {
   const Value* const list = json::child(change.after.root(), "messages");
   if (list != nullptr && json::equal(*list, *settled))
     return {};
-  return merged(change.after, {json::Edit{"/messages", settled.dump()}},
-                "messages that were sent before were missing or changed");
+  Admission admission = merged(change.after, {json::Edit{"/messages", settled.dump()}},
+                               "messages that were sent before were missing or changed");
+  admission.findings = std::move(changed);
+  return admission;
 }
 
 /// The project manager counts its runs; fewer than before is an old copy (T5). What was asked for
@@ -138,10 +152,13 @@ Admission admit_plan(const Scene& scene, const Change& change) {
   const std::string asked = text_of(before, "original_requirements");
   const bool agents = std::any_of(scene.view.runs.begin(), scene.view.runs.end(),
                                   [](const Run& run) { return run.live(); });
-  if (!asked.empty() && agents && asked != text_of(after, "original_requirements"))
-    return merged(change.after, {json::Edit{"/original_requirements", json::quote(asked)}},
-                  "original_requirements are not the agents' to change");
-  return {};
+  if (asked.empty() || !agents || asked == text_of(after, "original_requirements"))
+    return {};
+  const std::string pointer = "/original_requirements";
+  const std::string why = "original_requirements are not the agents' to change";
+  Admission admission = merged(change.after, {json::Edit{pointer, json::quote(asked)}}, why);
+  admission.findings.push_back(broken("T6", pointer, why));
+  return admission;
 }
 
 /// baton writes orchestrator_state. Others may say that the session is completed, when it is, and
@@ -169,14 +186,42 @@ Admission admit_orchestrator(const Scene& scene, const Change& change) {
   return {};
 }
 
-}  // namespace
+/// Whom a place in a file concerns: the group it belongs to, else whoever wrote it.
+Subject concerned(const Scene& scene, const Change& change, const std::string& pointer) {
+  if (change.kind == "group_status")
+    return pointer.substr(1, pointer.find('/', 1) - 1);
+  for (const Run& run : scene.view.runs)
+    if (!change.writer.empty() && run.id == change.writer)
+      return run.key.subject;
+  return {};
+}
 
-Admission admit(const View& view, const Change& change) {
-  if (change.before == nullptr)
-    return {};
+/// Remembers what was put back, so that the next agent hears of it; the last of each place.
+void remember(const Scene& scene, const Change& change, Admission& admission) {
+  if (admission.findings.empty() || scene.memo.fresh)
+    return;
+  Memo memo = scene.memo;
+  for (const Finding& finding : admission.findings) {
+    PutBack back{change.path,
+                 finding.pointer,
+                 finding.message,
+                 concerned(scene, change, finding.pointer),
+                 {}};
+    std::erase_if(memo.put_back, [&](const PutBack& old) {
+      return old.path == back.path && old.pointer == back.pointer;
+    });
+    memo.put_back.push_back(std::move(back));
+  }
+  const std::size_t count = memo.put_back.size();
+  if (count > kMostPutBack)
+    memo.put_back.erase(memo.put_back.begin(),
+                        memo.put_back.begin() + static_cast<std::ptrdiff_t>(count - kMostPutBack));
+  admission.memo = json_of(memo);
+}
+
+Admission judge(const Scene& scene, const Change& change) {
   if (mailbox(change.kind))
     return admit_messages(change);
-  const Scene scene(view);
   if (change.kind == "group_status")
     return admit_groups(scene, change);
   if (change.kind == "pm_state")
@@ -184,6 +229,17 @@ Admission admit(const View& view, const Change& change) {
   if (change.kind == "orchestrator_state")
     return admit_orchestrator(scene, change);
   return {};
+}
+
+}  // namespace
+
+Admission admit(const View& view, const Change& change) {
+  if (change.before == nullptr)
+    return {};
+  const Scene scene(view);
+  Admission admission = judge(scene, change);
+  remember(scene, change, admission);
+  return admission;
 }
 
 }  // namespace baton::coordination

@@ -99,11 +99,14 @@ EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value*
   using Kind = EntryVerdict::Kind;
   const bool manager = scene.live_manager() != nullptr;
   if (after == nullptr) {
-    // A group the project manager has taken out of the plan may go; with any other one, whoever
-    // wrote the file had not seen it, or has dropped it.
+    // A group the project manager has taken out of the plan may go, by its hand or, when nobody is
+    // at work, by a person's; with any other one, whoever wrote the file had not seen it, or has
+    // dropped it.
     const Group* const group = scene.plan.find(id);
     const bool dropped = group == nullptr || !scene.plan.planned(*group);
-    if (before == nullptr || (manager && dropped && scene.live_worker(id) == nullptr))
+    const bool may = manager || std::none_of(scene.view.runs.begin(), scene.view.runs.end(),
+                                             [](const Run& run) { return run.live(); });
+    if (before == nullptr || (may && dropped && scene.live_worker(id) == nullptr))
       return {};
     return keep(Kind::stale, before, id + " was missing");
   }

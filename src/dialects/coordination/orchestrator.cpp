@@ -1,6 +1,7 @@
 #include "dialects/coordination/orchestrator.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace baton::coordination {
 namespace {
@@ -57,6 +58,47 @@ void log_holds(Scene& scene, const Decision& decision, Writes& writes) {
   }
 }
 
+/// How many starts an entry of decisions_log stands for: none when it is about something else.
+std::uint64_t starts_in(const std::string& decision) {
+  constexpr std::string_view kSpawn = "spawn_";
+  constexpr std::string_view kParallel = "_developers_parallel";
+  if (!decision.starts_with(kSpawn))
+    return 0;
+  std::uint64_t count = 1;
+  if (decision.ends_with(kParallel))
+    (void)std::from_chars(decision.data() + kSpawn.size(), decision.data() + decision.size(),
+                          count);
+  return count;
+}
+
+/// The log without the start of that number, which never happened; later ones move up.
+Json without(const Scene& scene, const Value& log, std::uint64_t number) {
+  Json kept = Json::array();
+  for (const Value& given : log.GetArray()) {
+    Json entry(given);
+    const std::string decision = text_of(given, "decision");
+    const auto first = static_cast<std::uint64_t>(
+        std::max<std::int64_t>(0, json::integer(given, "iteration").value_or(0)));
+    const std::uint64_t starts = starts_in(decision);
+    if (first > number || (first == number && starts == 0)) {
+      entry.set("iteration", Json(first - 1));
+    } else if (first <= number && number < first + starts) {
+      if (starts == 1)
+        continue;
+      entry.set("decision", "spawn_" + std::to_string(starts - 1) + "_developers_parallel");
+      // The only one left stands there by its name.
+      for (const Run& run : scene.view.runs)
+        if (const auto memo = scene.memo.runs.find(run.id);
+            starts == 2 && memo != scene.memo.runs.end() && memo->second.number == first) {
+          entry.set("decision", "spawn_" + run.key.role + "_group_" + run.key.subject);
+          entry.set("reasoning", run.why);
+        }
+    }
+    kept.push(entry);
+  }
+  return kept;
+}
+
 /// The edits that take one state of the file to another.
 class Edits {
  public:
@@ -65,6 +107,15 @@ class Edits {
     const Value* const now = json::child(state_, name);
     if (now == nullptr || !json::equal(*now, *value))
       edits_.push_back(json::Edit{"/" + std::string(name), value.dump()});
+  }
+  void take_back(const Scene& scene, const std::vector<std::uint64_t>& numbers) {
+    const Value* const log = json::child(state_, "decisions_log");
+    if (log == nullptr || !log->IsArray() || numbers.empty())
+      return;
+    Json left(*log);
+    for (const std::uint64_t number : numbers)
+      left = without(scene, *left, number);
+    set("decisions_log", left);
   }
   void log(const std::vector<LogEntry>& entries, Time wall) {
     if (entries.empty())
@@ -140,6 +191,7 @@ void write_orchestrator(Scene& scene, Standing standing, Writes& writes, Decisio
   edits.set("active_agents", active_agents(scene));
   edits.set("iteration", Json(scene.memo.spawns));
   edits.set("total_spawns", Json(scene.memo.spawns));
+  edits.take_back(scene, writes.taken_back);
   edits.log(writes.log, scene.view.wall);
   edits.set("status", status);
   if (ended && !json::text(state, "end_time"))

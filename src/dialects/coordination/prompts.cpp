@@ -25,8 +25,10 @@ constexpr std::array kTasks = {
          "shared files or doubt; `parallel`: two to four independent groups at a time, more in "
          "phases), write `mode_reasoning`, `all_tasks`, `task_groups` with files, branch, "
          "`depends_on` and `can_parallel`, and `execution_phases`."},
-    Task{kManager, "repair_plan",
-         "The plan was rejected for its dependencies; the findings are below. Write it again."},
+    Task{
+        kManager, "repair_plan",
+        "The plan was rejected for its groups or their dependencies; the findings are below. Write "
+        "it again."},
     Task{kManager, "phase_completion",
          "A phase is finished. Look at what came of it, bring your plan up to date, then end; the "
          "next phase begins when you have."},
@@ -79,9 +81,12 @@ struct Outcomes {
   std::string_view text;
 };
 constexpr std::array kOutcomes = {
-    Outcomes{kManager,
-             "- write only pm_state.json: raise `iteration` by 1, set `last_update`, keep "
-             "`original_requirements` as they are\n"},
+    Outcomes{
+        kManager,
+        "- write pm_state.json: raise `iteration` by 1, set `last_update`, keep "
+        "`original_requirements` as they are\n"
+        "- remove the entries of groups you took out of the plan from group_status.json, after "
+        "you have written the plan; change nothing else outside pm_state.json\n"},
     Outcomes{kDeveloper,
              "- done, with integration, contract or end-to-end tests touched: `status` "
              "`waiting_qa`, and a message with `status` `READY_FOR_QA` to dev_to_qa.json\n"
@@ -142,7 +147,7 @@ std::string mail(const Scene& scene, std::size_t box, std::string_view group) {
   return chosen->Empty() ? std::string() : block(*chosen);
 }
 
-std::string files_section(const Scene& scene, const std::string& role) {
+std::string files_section(const Scene& scene, const std::string& role, const Subject& subject) {
   const std::string base = scene.view.env.root + "/";
   std::string text = "- " + base + path_of(scene.options, "pm_state") + "\n- " + base +
                      path_of(scene.options, "group_status") + "\n";
@@ -154,7 +159,11 @@ std::string files_section(const Scene& scene, const std::string& role) {
         "\nOthers write group_status.json at the same time. Change only your group's entry; best "
         "so, which locks, checks and writes at once:\n\n"
         "    \"$BATON_EXE\" set \"" +
-        base + path_of(scene.options, "group_status") + "\" '/GROUP/status=\"...\"'\n";
+        base + path_of(scene.options, "group_status") +
+        "\" '/GROUP/status=\"...\"'\n\n"
+        "Or leave that file alone and write your group's whole entry as a file of its own, which "
+        "is taken over from there:\n\n    " +
+        base + scene.options.path + "/inbox/" + subject + ".json\n";
   return text;
 }
 
@@ -175,9 +184,17 @@ std::string tasks_of(const Scene& scene, const Group& group) {
 
 std::string peers(const Scene& scene, const Group& group) {
   std::string text = scene.plan.simple ? "Mode: simple.\n" : "Mode: parallel.\n";
-  for (const Run& run : scene.view.runs)
-    if (run.live() && run.key.role == kDeveloper && run.key.subject != group.id)
-      text += "Another developer works on group " + run.key.subject + ".\n";
+  // Those started in the same step are not among the runs yet.
+  for (const Group& other : scene.plan.groups) {
+    if (other.id == group.id || !scene.plan.planned(other))
+      continue;
+    const Run* const run = scene.live_worker(other.id);
+    if (run != nullptr && run->key.role == kDeveloper)
+      text += "Another developer works on group " + other.id + ".\n";
+    else if (!scene.plan.simple && stage_of(scene, other) == "dev" &&
+             scene.plan.waits_for(other).empty())
+      text += "Another developer may work on group " + other.id + " at the same time.\n";
+  }
   for (const std::string& file : group.files)
     text += "You may touch: " + file + "\n";
   return text;
@@ -223,6 +240,16 @@ std::string rejected(const Scene& scene) {
                 text_of(finding, "rule") + "]";
     text += "\n";
   }
+  return text;
+}
+
+/// What was written before and did not stay, so that nobody writes it once more.
+std::string put_back(const Scene& scene, const Subject& subject) {
+  std::string text;
+  for (const PutBack& back : scene.memo.put_back)
+    if (back.concerns(subject))
+      text += "- " + scene.view.env.root + "/" + back.path + " " + back.pointer + ": " + back.why +
+              "\n";
   return text;
 }
 
@@ -291,9 +318,11 @@ Brief brief(const View& view, const Desired& desired) {
   section(prompt, "Not accepted", refusals(scene));
   section(prompt, "Files as they stand that were rejected; the version before is in force",
           rejected(scene));
+  section(prompt, "What was written before and put back, and why",
+          put_back(scene, desired.subject));
   if (const auto memo = scene.memo.groups.find(desired.subject); memo != scene.memo.groups.end())
     section(prompt, "What a person says about it", memo->second.answer);
-  section(prompt, "Files", files_section(scene, desired.role));
+  section(prompt, "Files", files_section(scene, desired.role, desired.subject));
   section(prompt, "How to end", std::string(text_in(kOutcomes, desired.role)));
   brief.values["group"] = group == nullptr ? "" : group->id;
   brief.values["branch"] =

@@ -38,7 +38,9 @@ class Router {
     if (group.status == Status::complete || scene_.present(group.id) != nullptr)
       return;
     if (!scene_.plan.planned(group)) {
-      hold(group, "", "not_planned", "the plan does not know this group");
+      hold(group, "", "not_planned",
+           "the plan does not know this group: plan it again, or `baton answer " +
+               text(scene_.view.flow) + " " + group.id + "` drops it");
       return;
     }
     // While a plan is being changed, what has not begun does not begin.
@@ -172,9 +174,18 @@ class Router {
       case Status::complete:
         want(group, kDeveloper, "continue",
              job.fresh == 0 ? group.id + " is dev_working and nobody works on it"
-                            : "the developer ended and left " + group.id + " as it was");
+                            : left("developer", group));
         break;
     }
+  }
+
+  /// An agent has ended well and the group stands where it stood.
+  std::string left(std::string_view who, const Group& group) const {
+    std::string why = "the " + std::string(who) + " ended and left " + group.id + " as it was";
+    for (const PutBack& back : scene_.memo.put_back)
+      if (back.concerns(group.id))
+        why += "; put back: " + back.why;
+    return why;
   }
 
   /// Row 13: a tech lead explains, then a developer has another go.
@@ -221,8 +232,7 @@ class Router {
     const Job job = scene_.job(kQa, group.id);
     if (job.fresh < kMostTurns && !job.exhausted) {
       want(group, kQa, "test",
-           job.fresh == 0 ? group.id + " waits for its tests"
-                          : "the QA expert ended and left " + group.id + " as it was");
+           job.fresh == 0 ? group.id + " waits for its tests" : left("QA expert", group));
       return;
     }
     const std::string why = "the QA expert gets no result for " + group.id;
@@ -243,8 +253,7 @@ class Router {
     const Job job = scene_.job(kTechLead, group.id);
     if (job.fresh < kMostTurns && !job.exhausted)
       want(group, kTechLead, "review",
-           job.fresh == 0 ? group.id + " waits for its review"
-                          : "the tech lead ended and left " + group.id + " as it was");
+           job.fresh == 0 ? group.id + " waits for its review" : left("tech lead", group));
     else
       ask_manager(group, "review_blocked", "the tech lead comes to no verdict on " + group.id);
   }
@@ -254,6 +263,22 @@ class Router {
   Decision& decision_;
   Places places_;
 };
+
+/// Nobody plans the group any more; a person says that it may go.
+void drop(const Scene& scene, const Group& group, const Request& request, Writes& writes,
+          Decision& decision) {
+  if (scene.live(group.id) != nullptr) {
+    decision.replies.push_back(
+        Reply{request.id, false,
+              group.id + " is not in the plan, but an agent works on it; it can be dropped when "
+                         "that has ended"});
+    return;
+  }
+  writes.group_edits.push_back(json::Edit{"/" + json::pointer_token(group.id), ""});
+  writes.because(group.id + " is not in the plan, and a person drops it");
+  decision.replies.push_back(
+      Reply{request.id, true, group.id + " is not in the plan and is dropped"});
+}
 
 }  // namespace
 
@@ -281,7 +306,7 @@ void route_groups(Scene& scene, Standing standing, Writes& writes, Decision& dec
   }
 }
 
-void answer(Scene& scene, Decision& decision) {
+void answer(Scene& scene, Writes& writes, Decision& decision) {
   for (const Request& request : scene.view.requests) {
     if (request.verb != "answer" || request.flow != scene.view.flow)
       continue;
@@ -289,6 +314,10 @@ void answer(Scene& scene, Decision& decision) {
     const Group* const group = scene.plan.find(subject);
     if (group == nullptr && subject != kSession) {
       decision.replies.push_back(Reply{request.id, false, "there is no group " + subject});
+      continue;
+    }
+    if (group != nullptr && !scene.plan.planned(*group)) {
+      drop(scene, *group, request, writes, decision);
       continue;
     }
     GroupMemo& memo = scene.memo.groups[subject];

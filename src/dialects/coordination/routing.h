@@ -13,6 +13,6 @@ void route_groups(Scene& scene, Standing standing, Writes& writes, Decision& dec
 Claim manager_claim(const Scene& scene);
 
 /// A person has answered for a group that was held: it is tried anew.
-void answer(Scene& scene, Decision& decision);
+void answer(Scene& scene, Writes& writes, Decision& decision);
 
 }  // namespace baton::coordination

@@ -10,6 +10,8 @@ namespace baton::coordination {
 namespace {
 
 constexpr std::uint32_t kMostTurns = 2;
+constexpr const char* kRejectedPlan =
+    "the newest plan was rejected for its groups or their dependencies";
 
 const Subject& session() {
   static const Subject subject(kSession);
@@ -183,7 +185,10 @@ std::vector<std::string> completion_faults(const Scene& scene) {
   for (const Group& group : scene.plan.groups) {
     if (group.status != Status::complete)
       faults.push_back(group.id + " is " + std::string(word(group.status)) +
-                       (scene.plan.planned(group) ? "" : " and not in the plan"));
+                       (scene.plan.planned(group) ? ""
+                                                  : " and not in the plan: remove " + group.id +
+                                                        " from group_status.json or plan it "
+                                                        "again"));
     else if (scene.options.reviews && !group.approved)
       faults.push_back(group.id + " is complete, but no review has approved it");
   }
@@ -217,9 +222,23 @@ std::string bad_plan(const Scene& scene) {
   const Accepted* const pm = find(scene.view.docs, "pm_state");
   if (pm == nullptr)
     return {};
-  const bool bad = pm->rejected.find("\"coordination/S1\"") != std::string::npos ||
-                   pm->rejected.find("\"coordination/S2\"") != std::string::npos;
+  static constexpr std::array kRules = {std::string_view("\"coordination/S1\""),
+                                        std::string_view("\"coordination/S2\""),
+                                        std::string_view("\"coordination/S24\"")};
+  const bool bad = std::any_of(kRules.begin(), kRules.end(), [&](std::string_view rule) {
+    return pm->rejected.find(rule) != std::string::npos;
+  });
   return bad ? pm->rejected : std::string();
+}
+
+/// A group that is complete and was never approved comes back to nobody by itself.
+std::string approval_hint(const Scene& scene) {
+  for (const Group& group : scene.plan.groups)
+    if (group.status == Status::complete && !group.approved && scene.options.reviews)
+      return "; whoever has reviewed " + group.id +
+             " says so with `baton send techlead_to_dev '{\"group_id\": \"" + group.id +
+             "\", \"decision\": \"approved\"}'`";
+  return {};
 }
 
 void route_session(Scene& scene, Standing standing, Decision& decision) {
@@ -242,15 +261,16 @@ void route_session(Scene& scene, Standing standing, Decision& decision) {
       break;
     case Standing::planning:
       ask(scene,
-          {"planning", "the requirements are to be planned", "planning_failed",
-           "the project manager has ended twice without a plan"},
+          {bad_plan(scene).empty() ? "planning" : "repair_plan",
+           bad_plan(scene).empty() ? "the requirements are to be planned" : kRejectedPlan,
+           "planning_failed", "the project manager has ended twice without a plan"},
           decision);
       break;
     case Standing::working:
       if (!bad_plan(scene).empty() && scene.live_manager() == nullptr)
         ask(scene,
-            {"repair_plan", "the newest plan was rejected for its dependencies", "bad_plan",
-             "the plan is still rejected for its dependencies", 1},
+            {"repair_plan", kRejectedPlan, "bad_plan",
+             "the plan is still rejected for its groups or their dependencies", 1},
             decision);
       break;
     case Standing::phase_check: {
@@ -270,7 +290,7 @@ void route_session(Scene& scene, Standing standing, Decision& decision) {
       ask(scene,
           {"final_check", "every group of the plan is complete", "no_completion_word",
            "the project manager has neither said that the session is completed nor planned more" +
-               (faults.empty() ? std::string() : " (" + list(faults) + ")")},
+               (faults.empty() ? std::string() : " (" + list(faults) + ")") + approval_hint(scene)},
           decision);
       break;
   }

@@ -42,7 +42,7 @@ std::vector<std::string> completion_faults(const Scene& scene);
 /// What the session as a whole wants: the project manager, and reasons to wait.
 void route_session(Scene& scene, Standing standing, Decision& decision);
 
-/// The newest plan was rejected for its dependencies (S1, S2); "" when it was not. The findings.
+/// The newest plan was rejected for its groups (S1, S2, S24); "" when it was not. The findings.
 std::string bad_plan(const Scene& scene);
 
 }  // namespace baton::coordination

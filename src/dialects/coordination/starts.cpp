@@ -74,13 +74,13 @@ std::string manager_decision(const Run& run) {
 }
 
 /// Several developers at once are one decision; it carries the first number.
-void log(const std::vector<const Run*>& started, std::uint64_t first, Writes& writes) {
+void log(Scene& scene, const std::vector<const Run*>& started, Writes& writes) {
   const auto developers = static_cast<std::size_t>(std::count_if(
       started.begin(), started.end(), [](const Run* run) { return run->key.role == kDeveloper; }));
   bool said = false;
-  std::uint64_t number = first;
   for (const Run* const run : started) {
-    LogEntry entry{number++, "", run->why};
+    scene.memo.runs[run->id].number = ++scene.memo.spawns;
+    LogEntry entry{scene.memo.spawns, "", run->why};
     if (run->key.role == kManager)
       entry.decision = manager_decision(*run);
     else if (run->key.role == kDeveloper && developers > 1)
@@ -97,11 +97,29 @@ void log(const std::vector<const Run*>& started, std::uint64_t first, Writes& wr
 void take_back(Scene& scene, const Run& run, Writes& writes) {
   RunMemo& memo = scene.memo.runs[run.id];
   const Group* const group = scene.plan.find(run.key.subject);
-  if (memo.counted && scene.memo.spawns > 0)
+  if (memo.counted && scene.memo.spawns > 0) {
     --scene.memo.spawns;
+    writes.taken_back.push_back(memo.number);
+    for (auto& [id, other] : scene.memo.runs)
+      other.number -= other.number > memo.number ? 1U : 0U;
+  }
   if (const auto name = counter_of(run.key.role); memo.group && name && group != nullptr)
     count(scene, *group, *name, -1, writes);
   memo.counted = memo.group = false;
+  memo.number = 0;
+}
+
+/// What was put back is told to those who start after it, and settled once one of them ends well.
+void note_told(Scene& scene, const std::set<RunId>& first_seen) {
+  for (PutBack& back : scene.memo.put_back)
+    for (const Run& run : scene.view.runs)
+      if (first_seen.contains(run.id) && back.concerns(run.key.subject))
+        back.told.insert(run.id);
+  std::erase_if(scene.memo.put_back, [&](const PutBack& back) {
+    return std::any_of(scene.view.runs.begin(), scene.view.runs.end(), [&](const Run& run) {
+      return run.outcome == Outcome::succeeded && back.told.contains(run.id);
+    });
+  });
 }
 
 void enter(Scene& scene, const Run& run, Writes& writes) {
@@ -176,6 +194,7 @@ void note_starts(Scene& scene, Writes& writes) {
           std::max<std::int64_t>(0, json::integer(*state, "total_spawns").value_or(0)));
   std::set<RunId> there;
   std::vector<const Run*> started;
+  std::set<RunId> fresh;
   for (const Run& run : scene.view.runs) {
     there.insert(run.id);
     const bool first_seen = !scene.memo.runs.contains(run.id);
@@ -184,15 +203,16 @@ void note_starts(Scene& scene, Writes& writes) {
     } else if (first_seen) {
       enter(scene, run, writes);
       started.push_back(&run);
+      fresh.insert(run.id);
     }
   }
+  note_told(scene, fresh);
   std::erase_if(scene.memo.runs, [&](const auto& row) { return !there.contains(row.first); });
   // Developers of one step stand together, so that their numbers do.
   std::stable_sort(started.begin(), started.end(), [](const Run* a, const Run* b) {
     return (a->key.role == kDeveloper) > (b->key.role == kDeveloper);
   });
-  log(started, scene.memo.spawns + 1, writes);
-  scene.memo.spawns += started.size();
+  log(scene, started, writes);
   if (!started.empty())
     if (const auto phase = phase_of(started.back()->key.role); !phase.empty())
       scene.memo.last_phase = phase;

@@ -20,6 +20,8 @@ struct LogEntry {
 struct Writes {
   std::vector<json::Edit> group_edits;
   std::vector<LogEntry> log;
+  /// Numbers of starts that never happened, each as it is when those before it are out of the log.
+  std::vector<std::uint64_t> taken_back;
   std::string why;  ///< of the group edits
 
   /// Sets members of a group's entry; creates the entry where there is none.
