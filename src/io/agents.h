@@ -37,16 +37,17 @@ struct ProcessAgentsOptions {
 ///
 /// Of one run this object knows:
 ///
-///   parked     prepared; its shim waits at the go-pipe    release -> watched, discard -> dropped
-///   watched    its shim lives and is held by a pidfd      shim ends -> decided by what lies in the
-///   folder polled     somebody holds its lock whom nobody can    lock free -> decided; no signal
-///   is ever sent
-///              identify
-///   sweeping   its shim was killed; another one ends      sweeper ends -> decided
-///              its tree and writes exit.json
-///   retrying   the system refused a descriptor or a       a second later -> decided
-///              process
-///   dropped    discarded; only to be reaped
+///   - parked: prepared; its shim waits at the go-pipe.
+///     Then: release -> watched, discard -> dropped.
+///   - watched: its shim lives and is held by a pidfd.
+///     Then: the shim ends -> decided by what lies in the folder.
+///   - polled: somebody holds its lock whom nobody can identify; no signal is ever sent.
+///     Then: the lock is free -> decided.
+///   - sweeping: its shim was killed; another one ends its tree and writes exit.json.
+///     Then: the sweeper ends -> decided.
+///   - retrying: the system refused a descriptor or a process.
+///     Then: a second later -> decided.
+///   - dropped: discarded; only to be reaped.
 ///
 /// Decided: exit.json -> ended as it says; lock held -> polled; no claim -> voided; claim ->
 /// sweeping, ended unknown (reason `shim_killed`).

@@ -12,9 +12,8 @@
 // the descriptors below. Exit statuses are those of ShimExit.
 //
 //   fd 3  the run directory
-//   fd 4  `lock` in it, with an exclusive flock. Only the shim holds this open file description, so
-//   the
-//         lock is free exactly when no shim of this run lives.
+//   fd 4  `lock` in it, with an exclusive flock. Only the shim holds this open file description:
+//         the lock is free exactly when no shim of this run lives.
 //   fd 5  `run` only: the go-pipe. A first byte: the launch is complete, the run directory has its
 //         prompt and its place; make everything ready. A second: claim and start. End of file at
 //         any time: leave, nothing ran.
@@ -34,21 +33,20 @@
 //
 // Files in the run directory (0750; files 0640), in the order they come into being:
 //
-//   lock         daemon  empty
-//   prompt       daemon  what the agent gets on stdin; empty when there is no prompt
-//   .claim       daemon  "pid N", "start_ticks N", "boot_id TEXT" of the shim as lines, put
-//                        down while it waits: the claim itself needs no room then, and is never
-//                        half there
-//   stdout.log, stderr.log  shim  what the agent wrote, up to the cap; then a marker line. Their
-//                        modification time is the time of the last output.
-//   agent        shim    lines as in claim, of the agent, and "session N", "cgroup PATH" (may be
-//   empty).
-//                        Its process is there and stands still; it ends when its shim does.
-//   claim        shim    .claim under its second name. A link is made by one only, like a file with
-//                        O_EXCL. Once it is there this attempt is never started again, and only
-//                        then is the agent's program entered.
-//   exit.json    shim    how it ended; written by temporary file, fsync, rename, fsync of the
-//   directory.
+//   - lock (daemon): empty.
+//   - prompt (daemon): what the agent gets on stdin; empty when there is no prompt.
+//   - .claim (daemon): "pid N", "start_ticks N", "boot_id TEXT" of the shim as lines, written while
+//   it
+//     waits: the claim itself needs no room then, and is never half there.
+//   - stdout.log, stderr.log (shim): what the agent wrote, up to the cap; then a marker line. Their
+//     modification time is the time of the last output.
+//   - agent (shim): lines as in claim, of the agent, and "session N", "cgroup PATH" (may be empty).
+//     Its process is there and stands still; it ends when its shim does.
+//   - claim (shim): .claim under its second name. A link is made by one only, like a file with
+//     O_EXCL. Once it is there this attempt is never started again, and only then is the agent's
+//     program entered.
+//   - exit.json (shim): how it ended; written by temporary file, fsync, rename, fsync of the
+//     directory.
 //
 // exit.json: {"version": 1, "run_id": text, "cause": one of kCause..., "exit_code": number or null,
 // "signal": number or null, "error": text (exec_failed: what failed), "started_ms", "ended_ms":
