@@ -423,6 +423,16 @@ Result<void> FakeAgents::release(const RunId& run) {
 void FakeAgents::discard(const RunId& run) {
   fuse_.moment();
   const auto found = shims.find(run);
+  if (found != shims.end() && found->second.state == State::parked) {
+    shims.erase(found);
+    removed_.insert(run);
+  }
+  fuse_.moment();
+}
+
+void FakeAgents::revoke(const RunId& run) {
+  fuse_.moment();
+  const auto found = shims.find(run);
   if (found != shims.end() && found->second.state == State::parked)
     shims.erase(found);
   fuse_.moment();
@@ -453,6 +463,8 @@ Result<void> FakeAgents::stop(const Run& run) {
 Found FakeAgents::recover(const Run& run) {
   fuse_.moment();
   const auto found = shims.find(run.id);
+  if (removed_.contains(run.id) && run.boot_id == boot_id)
+    return {false, end_of(run.id, Outcome::unknown, "run_directory_missing", clock_.at)};
   if (found == shims.end())
     return {false, run.boot_id == boot_id
                        ? end_of(run.id, Outcome::voided, "no_claim", clock_.at)

@@ -194,6 +194,7 @@ class FakeAgents : public Agents {
   Result<Prepared> prepare(const Launch& launch) override;
   Result<void> release(const RunId& run) override;
   void discard(const RunId& run) override;
+  void revoke(const RunId& run) override;
   Result<void> stop(const Run& run) override;
   Found recover(const Run& run) override;
   std::optional<Time> last_output(const Run& run) override;
@@ -209,6 +210,7 @@ class FakeAgents : public Agents {
   FakeClock& clock_;
   std::uint64_t made_ = 0;
   std::map<FlowId, std::set<std::pair<Key, std::uint32_t>>> begun_;
+  std::set<RunId> removed_;  ///< runs whose directory is gone
 };
 
 class FakeRequests : public Requests {

@@ -338,9 +338,11 @@ void RealEngine::finish_commit(Draft& next) {
 Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
   const auto committed = next.commit.empty() ? Result<void>{} : ports_.journal.commit(next.commit);
   if (!committed) {
+    const bool undone =
+        committed.error().code == Errc::no_space || committed.error().code == Errc::busy;
     for (const auto& [start, run] : prepared)
-      ports_.agents.discard(run);
-    if (committed.error().code != Errc::no_space && committed.error().code != Errc::busy)
+      undone ? ports_.agents.discard(run) : ports_.agents.revoke(run);
+    if (!undone)
       return fail(committed.error().code, committed.error().message, committed.error().where);
     // Nothing of this step has happened; all of it is looked at again. Ending agents must go on.
     if (committed.error().code == Errc::no_space && !disk_full_) {

@@ -48,7 +48,7 @@ std::vector<RunEnd> release(Agents& agents, Books& books, const Prepares& prepar
   std::vector<RunEnd> ends;
   for (const auto& [start, id] : prepared) {
     if (unfit.contains(start.key.flow)) {
-      agents.discard(id);
+      agents.revoke(id);
       RunEnd end;
       end.run = id;
       end.outcome = Outcome::voided;

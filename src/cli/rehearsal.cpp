@@ -41,6 +41,7 @@ class NoAgents : public Agents {
   Result<Prepared> prepare(const Launch& /*launch*/) override { return refused(); }
   Result<void> release(const RunId& /*run*/) override { return refused(); }
   void discard(const RunId& /*run*/) override {}
+  void revoke(const RunId& /*run*/) override {}
   Result<void> stop(const Run& /*run*/) override { return refused(); }
   Found recover(const Run& /*run*/) override { return {.adopted = true, .end = {}}; }
   std::optional<Time> last_output(const Run& /*run*/) override { return std::nullopt; }

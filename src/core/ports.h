@@ -133,8 +133,12 @@ class Agents {
   virtual Result<Prepared> prepare(const Launch& launch) = 0;
   /// Lets a prepared run go. To be called only after its start is committed.
   virtual Result<void> release(const RunId& run) = 0;
-  /// Drops a prepared run: nothing ran, and the shim leaves. Its directory is removed.
+  /// Drops a prepared run that the journal does not know: nothing ran, and the shim leaves. Its
+  /// directory is removed.
   virtual void discard(const RunId& run) = 0;
+  /// The same for one that the journal knows, or may know. Its directory stays: should the daemon
+  /// die before the end is written down, it shows that nothing was claimed.
+  virtual void revoke(const RunId& run) = 0;
   /// Ends the whole process tree of a run: TERM, grace, KILL. Returns at once; the end is reported.
   /// Asking again is harmless. Identity in doubt: no signal, Errc::io.
   virtual Result<void> stop(const Run& run) = 0;

@@ -171,6 +171,7 @@ class ProcessAgents : public Agents {
   Result<Prepared> prepare(const Launch& launch) override;
   Result<void> release(const RunId& id) override;
   void discard(const RunId& id) override;
+  void revoke(const RunId& id) override;
   Result<void> stop(const Run& wanted) override;
   Found recover(const Run& lost) override;
   std::optional<Time> last_output(const Run& run) override { return last_output_in(run.directory); }
@@ -355,8 +356,15 @@ void ProcessAgents::discard(const RunId& id) {
   const WatchPtr run = find(id);
   if (!run || run->standing != Standing::parked)
     return;
-  run->go.reset();
   (void)remove_run_directory(run->directory);
+  revoke(id);
+}
+
+void ProcessAgents::revoke(const RunId& id) {
+  const WatchPtr run = find(id);
+  if (!run || run->standing != Standing::parked)
+    return;
+  run->go.reset();
   if (run->shim_ended)
     runs_.erase(id);
   else

@@ -1,0 +1,218 @@
+"""Whole coordination sessions on the real binary: developers who overwrite the shared file from stale copies, a
+daemon that is killed at twenty moments, a group that is split while another one is worked on.
+usage: session_test.py BATON"""
+
+import itertools
+import json
+import os
+import random
+import re
+import signal
+import time
+from collections import Counter
+
+import world
+from world import check, wait_until, World
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+NOW = "2026-01-22T09:00:00Z"
+
+
+class Session(World):
+    """A root with a coordination folder. `agents` by role: a command behind the counting one."""
+
+    def __init__(self, baton, agents, **options):
+        super().__init__(baton, agents={"nobody": {"command": ["/bin/true"]}}, rules=None)
+        del self.settings["rules"]
+        self.settings["dialects"] = {"coordination": options}
+        self.settings["agents"] = {role: self.counting(*command) for role, command in agents.items()}
+        self.configure()
+
+    def path(self, kind):
+        return f"{self.root}/coordination/{kind}.json"
+
+    def doc(self, kind):
+        with open(self.path(kind)) as file:
+            return json.load(file)
+
+    def plan(self, groups, **more):
+        world.write(self.path("pm_state"), {
+            "session_id": "v4_1", "mode": "parallel", "original_requirements": "Build it.", "task_groups": groups,
+            "iteration": 1, "last_update": NOW, **more})
+
+    def statuses(self):
+        return {name: group["status"] for name, group in self.doc("group_status").items()}
+
+    def said(self):
+        """Everything there is to know when something never came true."""
+        return "\n".join([json.dumps(self.doc("group_status"), indent=1), self.call("status", code=None).stdout,
+                          self.call("events", code=None).stdout[-6000:]])
+
+    def looked(self):
+        """How often the shared file was accepted so far."""
+        return sum(event["event"] == "accepted" and "group_status" in event["why"] for event in self.lines("events"))
+
+    def completed(self):
+        wait_until(lambda: self.doc("orchestrator_state")["status"] == "completed", "the session ends", self.said)
+
+    def every_agent_once(self):
+        """Each start of the agents' log is another run, and the orchestrator has counted each."""
+        runs = [start.run for start in self.starts()]
+        check(len(runs) == len(set(runs)), "a run was entered twice", self.starts())
+        state = self.doc("orchestrator_state")
+        check(state["total_spawns"] == len(runs), state["total_spawns"], "counted, started", self.starts())
+        logged = 0
+        for entry in state["decisions_log"]:
+            if not entry["decision"].startswith("spawn_"):
+                continue
+            check(entry["iteration"] == logged + 1, "numbers of the log", state["decisions_log"])
+            several = re.fullmatch("spawn_([0-9]+)_developers_parallel", entry["decision"])
+            logged += int(several.group(1)) if several else 1
+        check(logged == len(runs), logged, "logged, started", state["decisions_log"], self.starts())
+        check(state["active_agents"] == [], "agents that are gone", state["active_agents"])
+
+
+# --- stale copies -------------------------------------------------------------------------------------
+
+
+def overwrite_from_stale_copies(exe, order):
+    """Two developers have read the same version; each writes the whole file twice from its own copy."""
+    waits = ["/bin/sh", "-c", 'until [ -e "$BATON_ROOT/done" ]; do sleep 0.05; done']
+    with Session(exe, {"developer": waits}) as box:
+        world.write(box.path("group_status"), {})
+        box.plan([{"id": "A"}, {"id": "B"}])
+        box.start()
+        wait_until(lambda: len(box.starts()) == 2, "both developers work", box.said)
+        wait_until(lambda: box.statuses() == {"A": "dev_working", "B": "dev_working"}, "it says so", box.said)
+        copies = {name: box.doc("group_status") for name in "AB"}
+        done = {"A": [], "B": []}
+        for name in order:
+            entry = copies[name][name]
+            done[name].append(f"{name}{len(done[name]) + 1}")
+            entry["commits"] = list(done[name])
+            if len(done[name]) == 2:
+                entry.update(status="waiting_qa", current_agent="none")
+            seen = box.looked()
+            world.write(box.path("group_status"), copies[name])
+            # What baton has never seen it cannot keep; what it has, is kept.
+            wait_until(lambda: box.looked() > seen, "it is looked at", box.said)
+            wait_until(lambda: {k: v for k, v in box.doc("group_status").items()
+                                if v.get("commits", []) != done[k]} == {}, "order", order, name, "is lost", box.said)
+        wait_until(lambda: box.statuses() == {"A": "waiting_qa", "B": "waiting_qa"}, order, box.said)
+        # Nothing comes later either.
+        open(box.root + "/done", "w").close()
+        wait_until(lambda: all(run["state"] == "ended" for run in box.lines("agents")), "they end")
+        check(box.statuses() == {"A": "waiting_qa", "B": "waiting_qa"}, order, box.said())
+        check(len(box.starts()) == 2, "a developer was started again", box.starts())
+        try:
+            box.every_agent_once()
+        except AssertionError:
+            print(box.call('agents', '--json').stdout); print(box.call('events').stdout); raise
+
+
+# --- kill -9 --------------------------------------------------------------------------------------------
+
+DEMO = Counter({("*session", "planning"): 1, ("*session", "final_check"): 1,
+                ("A", "implement"): 1, ("A", "test"): 1, ("A", "review"): 1,
+                ("B", "implement"): 1, ("B", "test"): 2, ("B", "fix_tests"): 1, ("B", "review"): 1,
+                ("C", "implement"): 1, ("C", "test"): 2, ("C", "review"): 2, ("C", "revise"): 1})
+
+
+def killed(exe, moments, seed):
+    """The session of the demo; the daemon is killed when so many agents have been started, and a little later."""
+    rng = random.Random(seed)
+    agents = {role: [f"{TOP}/examples/agents/{role}.sh"]
+              for role in ("project_manager", "developer", "qa_expert", "tech_lead")}
+    with Session(exe, agents) as box:
+        box.call("start", "coordination", "--requirements", "three programs")
+        box.start()
+        for moment in moments:
+            wait_until(lambda m=moment: len(box.starts()) >= m, "start", moment, box.said)
+            time.sleep(rng.uniform(0, 0.12))  # any moment will do
+            box.daemon.send_signal(signal.SIGKILL)
+            box.daemon.wait()
+            box.start()
+        box.completed()
+        box.idle()
+        check(Counter((start.subject, start.purpose) for start in box.starts()) == DEMO, "agents", box.starts(),
+              box.said())
+        try:
+            box.every_agent_once()
+        except AssertionError:
+            print(box.call('agents', '--json').stdout); print(box.call('events').stdout); raise
+
+
+# --- a plan that changes ---------------------------------------------------------------------------------
+
+AGENT = """import json, os, subprocess, sys
+root, group, purpose = os.environ["BATON_ROOT"], os.environ["BATON_SUBJECT"], os.environ["BATON_PURPOSE"]
+exe, file, role = os.environ["BATON_EXE"], os.environ["BATON_STATE_FILE"], os.environ["BATON_ROLE"]
+prompt = sys.stdin.read()
+def change(path, **members):
+    subprocess.run([exe, "set", path] + [f"/{k.replace('__', '/')}={json.dumps(v)}" for k, v in members.items()],
+                   check=True)
+if role == "project_manager":
+    if purpose == "stuck":
+        assert "does not get any further" in prompt and f"Group {group}" in prompt, prompt
+        plan = json.load(open(file))
+        groups = [each for each in plan["task_groups"] if each["id"] != group]
+        groups += [{"id": group + "1"}, {"id": group + "2", "depends_on": [group + "1"]}]
+        change(file, task_groups=groups, iteration=plan["iteration"] + 1)
+        path = os.path.dirname(file) + "/group_status.json"
+        status = json.load(open(path))
+        del status[group]
+        with open(path + ".new", "w") as out:
+            json.dump(status, out)
+        os.rename(path + ".new", path)
+    elif purpose == "final_check":
+        print("BAZINGA")
+elif role == "developer":
+    if group == "B":
+        while not os.path.exists(root + "/let_b_go"):
+            subprocess.run(["sleep", "0.05"])
+    change(file, **{group + "__status": "waiting_review", group + "__current_agent": "none"})
+else:
+    change(file, **{group + "__status": "complete", group + "__current_agent": "none",
+                    group + "__tech_lead_feedback": [{"iteration": 1, "decision": "approved", "timestamp": "%s"}]})
+""" % NOW
+
+
+def split_of_a_stuck_group(exe):
+    with Session(exe, {}) as box:
+        agent = box.home + "/agent.py"
+        with open(agent, "w") as file:
+            file.write(AGENT)
+        box.settings["agents"] = {"default": box.counting("/usr/bin/env", "python3", agent)}
+        box.configure()
+        world.write(box.path("group_status"), {
+            "A": {"status": "qa_failed", "current_agent": "none", "iterations": {"developer": 6, "qa": 1, "tech_lead": 0}},
+            "B": {"status": "pending"}})
+        box.plan([{"id": "A"}, {"id": "B"}])
+        box.start()
+        wait_until(lambda: box.statuses().get("A2") == "complete", "the halves are done", box.said)
+        check("A" not in box.statuses(), "the group that was split is there again", box.said())
+        check(box.statuses()["B"] == "dev_working", "the other group has lost its developer", box.said())
+        open(box.root + "/let_b_go", "w").close()
+        box.completed()
+        box.idle()
+        wanted = Counter({("A", "stuck"): 1, ("*session", "final_check"): 1})
+        for group in ("A1", "A2", "B"):
+            wanted.update({(group, "implement"): 1, (group, "review"): 1})
+        check(Counter((start.subject, start.purpose) for start in box.starts()) == wanted, box.starts(), box.said())
+        try:
+            box.every_agent_once()
+        except AssertionError:
+            print(box.call('agents', '--json').stdout); print(box.call('events').stdout); raise
+
+
+def test(exe):
+    for order in sorted(set(itertools.permutations("AABB"))):
+        overwrite_from_stale_copies(exe, "".join(order))
+    killed(exe, range(1, 17, 2), 1)
+    killed(exe, range(2, 17, 2), 2)
+    killed(exe, (1, 6, 11, 16), 3)
+    split_of_a_stuck_group(exe)
+
+
+if __name__ == "__main__":
+    world.main(test)
