@@ -66,6 +66,7 @@ class RealEngine : public Engine {
  private:
   void take(const std::vector<Input>& inputs);
   Result<void> look(Draft& next);
+  std::vector<std::string> in_order(const std::set<std::string>& paths) const;
   void gather(Draft& next);
   void look_behind(const RunId& run);
   Result<void> handle_requests(Draft& next);
@@ -273,11 +274,27 @@ Result<void> RealEngine::handle_requests(Draft& next) {
   return {};
 }
 
+/// As the dialects list their kinds: a plan before what is judged by it.
+std::vector<std::string> RealEngine::in_order(const std::set<std::string>& paths) const {
+  std::vector<std::pair<std::ptrdiff_t, std::string>> ranked;
+  ranked.reserve(paths.size());
+  for (const std::string& path : paths) {
+    const auto match = works_->catalog.match(path);
+    ranked.emplace_back(match ? match->kind - match->entry->kinds.data() : 0, path);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::string> order;
+  order.reserve(ranked.size());
+  for (auto& [rank, path] : ranked)
+    order.push_back(std::move(path));
+  return order;
+}
+
 Result<void> RealEngine::look(Draft& next) {
   for (const LateWrite& write : late_)
     if (auto done = works_->intake.late(write, next, requests_.waiting()); !done)
       return done;
-  for (const std::string& path : dirty_) {
+  for (const std::string& path : in_order(dirty_)) {
     // What stands there is older than what was accepted. Looked at when it is written.
     const bool planned = std::any_of(next.writes.begin(), next.writes.end(),
                                      [&](const Intent& write) { return write.path == path; });

@@ -137,6 +137,7 @@ struct Dialect {
   /// unanswered, and all others, the engine deals with.
   std::span<const std::string_view> verbs = {};
   /// The kinds of files, from the dialect's options in `baton.yaml`. Null options: the defaults.
+  /// Files that changed together are looked at in this order.
   std::vector<FileKind> (*files)(const Json& options) = nullptr;
   /// Further files to be looked at before each deciding, relative to the root. What is there and
   /// parses (`.yaml` and `.yml` as YAML, else JSON) stands in the documents as of the kind `read`;
