@@ -263,6 +263,30 @@ std::vector<Case> cases() {
        [] {
          return Input{R"({"pattern":"^(a+)+$"})", quoted(repeated("a", 40) + "!")};
        }},
+      {"spaces before an end that does not come", End::limit,
+       [] {
+         return Input{R"({"pattern":"\\s+$"})", quoted(repeated(" ", 100'000) + "x")};
+       }},
+      {"letters before a digit that does not come", End::limit,
+       [] {
+         return Input{R"({"pattern":"[a-z]+[0-9]"})", quoted(repeated("a", 100'000))};
+       }},
+      {"x before a y that comes too early", End::limit,
+       [] {
+         return Input{R"({"pattern":"x*y[0-9]"})", quoted("y" + repeated("x", 100'000) + "zy")};
+       }},
+      {"two possessive runs", End::limit,
+       [] {
+         return Input{R"({"pattern":"^a*a*[0-9]"})", quoted(repeated("a", 100'000))};
+       }},
+      {"a long repetition at every place", End::limit,
+       [] {
+         return Input{R"({"pattern":"(a{60000}|b)c"})", quoted(repeated("a", 59'000) + "c")};
+       }},
+      {"a text of 100 KB without an anchor", End::valid,
+       [] {
+         return Input{R"({"pattern":"\\S"})", quoted(repeated(" ", 100'000) + "x")};
+       }},
       {"many texts just below the limit of one", End::limit,
        [] {
          return Input{
