@@ -462,3 +462,18 @@ TEST_CASE("the judge and the walk agree on mutilated documents") {
 }
 
 }  // namespace baton
+
+namespace baton {
+
+TEST_CASE("a pattern that is refused says why, and https names a draft too") {
+  const SchemaFetch none = [](std::string_view) {
+    return Result<std::string>(fail(Errc::not_found, "none"));
+  };
+  const auto bad = compile_schema(R"({"pattern":"(?i)a"})", "s.json", none);
+  REQUIRE(!bad.has_value());
+  CHECK(bad.error().message.find("a group like (?i)") != std::string::npos);
+  CHECK(compile_schema(R"({"$schema":"https://json-schema.org/draft-07/schema#"})", "s.json", none)
+            .has_value());
+}
+
+}  // namespace baton
