@@ -263,7 +263,31 @@ std::vector<Case> cases() {
        [] {
          return Input{R"({"pattern":"^(a+)+$"})", quoted(repeated("a", 40) + "!")};
        }},
-      {"many texts just below the limit of one", End::limit,
+      {"spaces before an end that does not come", End::limit,
+       [] {
+         return Input{R"({"pattern":"\\s+$"})", quoted(repeated(" ", 100'000) + "x")};
+       }},
+      {"letters before a digit that does not come", End::limit,
+       [] {
+         return Input{R"({"pattern":"[a-z]+[0-9]"})", quoted(repeated("a", 100'000))};
+       }},
+      {"x before a y that comes too early", End::limit,
+       [] {
+         return Input{R"({"pattern":"x*y[0-9]"})", quoted("y" + repeated("x", 100'000) + "zy")};
+       }},
+      {"two possessive runs", End::limit,
+       [] {
+         return Input{R"({"pattern":"^a*a*[0-9]"})", quoted(repeated("a", 100'000))};
+       }},
+      {"a long repetition at every place", End::limit,
+       [] {
+         return Input{R"({"pattern":"(a{60000}|b)c"})", quoted(repeated("a", 59'000) + "c")};
+       }},
+      {"a text of 100 KB without an anchor", End::valid,
+       [] {
+         return Input{R"({"pattern":"\\S"})", quoted(repeated(" ", 100'000) + "x")};
+       }},
+      {"many texts just below the limit of one", End::invalid,
        [] {
          return Input{
              R"({"items":{"pattern":"^(a+)+$"}})",
@@ -308,6 +332,36 @@ std::vector<Case> cases() {
          return of_schema(tower(25, R"({"type":"string"})", [](const auto& before) {
            return R"({"oneOf":[)" + before + "," + before + "]}";
          }));
+       }},
+      {"an allOf tower of 2^25 on what is wrong", End::invalid,
+       [] {
+         return of_schema(tower(25, R"({"type":"string"})", [](const auto& before) {
+           return R"({"allOf":[)" + before + "," + before + "]}";
+         }));
+       }},
+      {"an allOf tower of 2^20 above a required member", End::invalid,
+       [] {
+         return Input{tower(20, R"({"required":["a"]})",
+                            [](const auto& before) {
+                              return R"({"allOf":[)" + before + "," + before + "]}";
+                            }),
+                      "{}"};
+       }},
+      {"300,000 items that fit no alternative", End::invalid,
+       [] {
+         return Input{R"({"items":{"anyOf":[{"const":1},{"const":2},{"const":3}]}})",
+                      "[" + numbered(300'000, [](auto) { return "9"s; }) + "]"};
+       }},
+      {"990,000 items of the wrong type", End::invalid,
+       [] {
+         return Input{R"({"items":{"type":"string"}})",
+                      "[" + numbered(990'000, [](auto) { return "9"s; }) + "]"};
+       }},
+      {"9,000 keywords that nobody knows", End::valid,
+       [] {
+         return of_schema(
+             "{" + numbered(9'000, [](auto i) { return "\"propertees" + number(i) + "\":1"; }) +
+             "}");
        }},
       {"a not tower", End::invalid,
        [] {

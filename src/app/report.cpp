@@ -23,7 +23,7 @@ FindingCount count_of(const Report& report) {
 std::string sentence(const Finding& finding) {
   return finding.suggestion.empty()
              ? finding.message
-             : finding.message + "; did you mean " + finding.suggestion + "?";
+             : finding.message + "; did you mean " + printable(finding.suggestion, 200) + "?";
 }
 
 std::string path_text(const std::string& path) {

@@ -8,18 +8,13 @@ namespace {
 constexpr std::size_t kShown = 10;
 
 std::string escaped(std::string_view text, bool property) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string out;
   for (const char c : text) {
-    if (c == '%')
-      out += "%25";
-    else if (c == '\r')
-      out += "%0D";
-    else if (c == '\n')
-      out += "%0A";
-    else if (property && c == ':')
-      out += "%3A";
-    else if (property && c == ',')
-      out += "%2C";
+    const auto byte = static_cast<unsigned char>(c);
+    const bool control = byte < 0x20 || byte == 0x7F;
+    if (c == '%' || control || (property && (c == ':' || c == ',')))
+      out += {'%', kDigits[byte >> 4U], kDigits[byte & 0xFU]};
     else
       out += c;
   }

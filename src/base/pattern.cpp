@@ -14,10 +14,11 @@
 namespace baton {
 namespace {
 
-// Far above what a schema means, far below what hurts: half a million steps take a few
-// milliseconds.
-// PCRE2 does not say how many steps it took, so it is asked with the smallest limit first.
-constexpr std::array<std::uint32_t, 3> kMatchLimits = {2'000, 50'000, 500'000};
+// Far above what a schema means, far below what hurts: some ten milliseconds. PCRE2's own limit
+// begins anew at every start in the text and does not see what a possessive repetition reads, so
+// the steps are counted here, in callouts between the items of the pattern.
+constexpr std::size_t kMaxSteps = 500'000;
+constexpr std::uint32_t kMatchLimit = 500'000;
 constexpr std::uint32_t kDepthLimit = 20'000;
 constexpr std::uint32_t kHeapLimitKib = 20'000;
 constexpr std::size_t kMaxPatternBytes = 16U << 10U;
@@ -262,11 +263,45 @@ PCRE2_SPTR units(std::string_view text) {
   return reinterpret_cast<PCRE2_SPTR>(text.data());
 }
 
+/// Of one search.
+struct Work {
+  std::size_t steps = 0;
+  std::size_t weight = 1;  ///< of one item
+  PCRE2_SIZE at = 0;
+};
+
+// What is read is cheaper than an item.
+constexpr std::size_t kReadPerStep = 16;
+
+int count_work(pcre2_callout_block* block, void* data) {
+  Work& work = *static_cast<Work*>(data);
+  const PCRE2_SIZE here = block->current_position;
+  const PCRE2_SIZE read = here > work.at ? here - work.at : work.at - here;
+  work.at = here;
+  work.steps += work.weight + read / kReadPerStep;
+  return work.steps > kMaxSteps ? PCRE2_ERROR_CALLOUT : 0;
+}
+
+/// The largest number behind a brace.
+std::size_t most_repeated(std::string_view pattern) {
+  std::size_t most = 0;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    std::size_t number = 0;
+    const char before = at == 0 ? ' ' : pattern[at - 1];
+    if (before == '{' || before == ',')
+      std::from_chars(pattern.data() + at, pattern.data() + pattern.size(), number);
+    most = std::max(most, number);
+  }
+  return std::min<std::size_t>(most, 65'535);
+}
+
 }  // namespace
 
 struct Pattern::Code {
   Owned<pcre2_code> code;
-  std::array<Owned<pcre2_match_context>, kMatchLimits.size()> limits;
+  /// What an item may read in vain, without a callout behind it: the largest repetition.
+  std::size_t most_repeated = 0;
+  bool back_references = false;
 };
 
 Result<std::string> pcre_from_ecma(std::string_view ecma) {
@@ -283,7 +318,8 @@ Result<Pattern> Pattern::compile(std::string_view ecma) {
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_ANYCRLF);
   pcre2_set_parens_nest_limit(context.get(), kMaxNesting);
   constexpr std::uint32_t kOptions = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
-                                     PCRE2_ALLOW_EMPTY_CLASS | PCRE2_NEVER_BACKSLASH_C;
+                                     PCRE2_ALLOW_EMPTY_CLASS | PCRE2_NEVER_BACKSLASH_C |
+                                     PCRE2_AUTO_CALLOUT;
   int error = 0;
   PCRE2_SIZE offset = 0;
   auto code = std::make_shared<Code>();
@@ -295,13 +331,10 @@ Result<Pattern> Pattern::compile(std::string_view ecma) {
     return fail(Errc::schema, "the pattern " + printable(ecma, 100) +
                                   " is wrong: " + reinterpret_cast<const char*>(message.data()));
   }
-  for (std::size_t i = 0; i < kMatchLimits.size(); ++i) {
-    auto& limits = code->limits[i];
-    limits.reset(pcre2_match_context_create(nullptr));
-    pcre2_set_match_limit(limits.get(), kMatchLimits[i]);
-    pcre2_set_depth_limit(limits.get(), kDepthLimit);
-    pcre2_set_heap_limit(limits.get(), kHeapLimitKib);
-  }
+  std::uint32_t references = 0;
+  pcre2_pattern_info(code->code.get(), PCRE2_INFO_BACKREFMAX, &references);
+  code->back_references = references > 0;
+  code->most_repeated = most_repeated(*translated);
   Pattern pattern;
   pattern.source_ = ecma;
   pattern.code_ = std::move(code);
@@ -315,21 +348,23 @@ std::size_t Pattern::bytes() const {
 }
 
 Pattern::Search Pattern::search(std::string_view text) const {
-  // One per search keeps a Pattern free of changing state; it is small.
+  // Made for each search, which keeps a Pattern free of changing state; they are small.
   const Owned<pcre2_match_data> data(pcre2_match_data_create(1, nullptr));
-  std::size_t steps = 0;
-  for (std::size_t i = 0; i < kMatchLimits.size(); ++i) {
-    const int count = pcre2_match(code_->code.get(), units(text), text.size(), 0,
-                                  PCRE2_NO_UTF_CHECK, data.get(), code_->limits[i].get());
-    if (count >= 0)
-      return {Match::yes, steps};
-    if (count == PCRE2_ERROR_NOMATCH)
-      return {Match::no, steps};
-    if (count != PCRE2_ERROR_MATCHLIMIT)
-      break;
-    steps += kMatchLimits[std::min(i + 1, kMatchLimits.size() - 1)];
-  }
-  return {Match::too_expensive, steps};
+  const Owned<pcre2_match_context> context(pcre2_match_context_create(nullptr));
+  pcre2_set_match_limit(context.get(), kMatchLimit);
+  pcre2_set_depth_limit(context.get(), kDepthLimit);
+  pcre2_set_heap_limit(context.get(), kHeapLimitKib);
+  Work work;
+  work.weight += std::min(code_->most_repeated, text.size()) / kReadPerStep;
+  // A comparison of two pieces of text is faster still.
+  if (code_->back_references)
+    work.weight += text.size() / (8 * kReadPerStep);
+  pcre2_set_callout(context.get(), count_work, &work);
+  const int count = pcre2_match(code_->code.get(), units(text), text.size(), 0, PCRE2_NO_UTF_CHECK,
+                                data.get(), context.get());
+  if (count >= 0)
+    return {Match::yes, work.steps};
+  return {count == PCRE2_ERROR_NOMATCH ? Match::no : Match::too_expensive, work.steps};
 }
 
 }  // namespace baton

@@ -19,7 +19,7 @@ class Pattern {
 
   struct Search {
     Match match = Match::no;
-    std::size_t steps = 0;  ///< how many it took at most; 0: not worth counting
+    std::size_t steps = 0;  ///< items tried and, for less, text read
   };
   /// Looks for the pattern anywhere in valid UTF-8.
   Search search(std::string_view text) const;

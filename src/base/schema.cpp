@@ -1,5 +1,6 @@
 #include "base/schema.h"
 
+#include <algorithm>
 #include <memory>
 
 #include <valijson/constraints/concrete_constraints.hpp>
@@ -77,7 +78,12 @@ class ValijsonSchema : public Schema {
     } catch (const std::exception& error) {
       return {exhausted_finding({std::string("valijson gave up: ") + error.what()})};
     }
-    Findings findings = explain(*tree_, document, limits);
+    // The way to the first fault is known to be affordable; what is behind it may be much.
+    constexpr std::size_t kBeyond = 500'000;
+    const std::size_t used = limits.max_steps - walk.steps_left();
+    Findings findings = explain(*tree_, document,
+                                {.max_steps = std::min(2 * used + kBeyond, limits.max_steps),
+                                 .max_findings = limits.max_findings});
     if (findings.empty())
       findings.push_back({.rule = "schema/limit",
                           .message = "not valid, but the reason could not be found",

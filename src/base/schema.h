@@ -19,7 +19,7 @@ using SchemaFetch = std::function<Result<std::string>(std::string_view uri)>;
 /// Patterns and formats are the only parts of a schema that stall; both are bounded, and so is the
 /// number of steps of one validation.
 struct SchemaLimits {
-  std::size_t max_steps = 20'000'000;
+  std::size_t max_steps = 5'000'000;
   std::size_t max_findings = 100;
   bool operator==(const SchemaLimits&) const = default;
 };

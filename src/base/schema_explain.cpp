@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/schema_walk.h"
+#include "base/schema_words.h"
 
 namespace baton {
 
@@ -11,10 +12,14 @@ Finding exhausted_finding(const SchemaExhausted& exhausted) {
 Findings explain(const SchemaTree& tree, const Document& document, const SchemaLimits& limits) {
   Findings findings;
   SchemaWalk walk(tree, limits.max_steps);
+  bool all = false;
   try {
-    findings = walk.reasons(0, document.root());
+    walk.reasons(0, document.root(), findings);
+    all = true;
   } catch (const SchemaExhausted& exhausted) {
-    findings.push_back(exhausted_finding(exhausted));
+    // What was found so far is kept; a value that is to blame is told besides.
+    if (exhausted.at_value || findings.empty())
+      findings.push_back(exhausted_finding(exhausted));
     if (exhausted.at_value)
       findings.back().pointer = walk.pointer();
   }
@@ -40,8 +45,10 @@ Findings explain(const SchemaTree& tree, const Document& document, const SchemaL
   });
   if (total > limits.max_findings) {
     findings.resize(limits.max_findings);
+    const std::string more = count_words(total - limits.max_findings, "more fault", "more faults");
     findings.push_back({.rule = "schema/limit",
-                        .message = std::to_string(total - limits.max_findings) + " more faults"});
+                        .message = all ? more : "at least " + more,
+                        .span = findings.empty() ? Span{} : findings.back().span});
   }
   return findings;
 }

@@ -61,10 +61,7 @@ class TreeBuilder {
     } catch (const SchemaFault& fault) {
       return fail(Errc::schema, fault.message, index_.where(fault.place, fault.keyword));
     }
-    std::stable_sort(tree_->lint.begin(), tree_->lint.end(),
-                     [](const Finding& a, const Finding& b) {
-                       return a.span.begin.offset < b.span.begin.offset;
-                     });
+    tree_->lint = located(std::move(doubts_), *index_.documents()[0]);
     tree_->documents = std::move(index_.documents());
     return std::shared_ptr<const SchemaTree>(std::move(tree_));
   }
@@ -342,12 +339,11 @@ class TreeBuilder {
   }
 
   void note_doubts(const SchemaNode& node, const SchemaPlace& place) {
-    constexpr std::size_t kMaxDoubts = 100;
     // Doubts are about the schema that was asked for, not about what it refers to.
-    if (place.document != 0 || tree_->lint.size() >= kMaxDoubts)
+    if (place.document != 0 || doubts_.size() > kMaxDoubts)
       return;
-    Findings doubts = lint_schema(place, node.draft, *index_.documents()[place.document]);
-    std::move(doubts.begin(), doubts.end(), std::back_inserter(tree_->lint));
+    std::vector<Doubt> doubts = lint_schema(place, node.draft);
+    std::move(doubts.begin(), doubts.end(), std::back_inserter(doubts_));
   }
 
   static std::vector<NodeIndex> in_place(const SchemaNode& node) {
@@ -414,6 +410,7 @@ class TreeBuilder {
   std::shared_ptr<SchemaTree> tree_;
   std::unordered_map<const Value*, NodeIndex> indices_;
   std::vector<SchemaPlace> places_;
+  std::vector<Doubt> doubts_;
   std::size_t pattern_bytes_ = 0;
   std::deque<std::pair<NodeIndex, SchemaPlace>> waiting_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/embedded.h"
+#include "base/pattern.h"
 #include "base/schema_front.h"
 #include "base/schema_walk.h"
 #include "base/text.h"
@@ -29,6 +30,11 @@ constexpr std::array kDrafts = {
 };
 
 const DraftRow* draft_row(std::string_view uri) {
+  // Written with https by many; it names the same draft.
+  std::string plain(uri);
+  if (uri.starts_with("https://json-schema.org/draft-0"))
+    plain.erase(4, 1);
+  uri = plain;
   for (const DraftRow& row : kDrafts)
     if (uri == row.uri ||
         (uri.size() == row.uri.size() + 1 && uri.starts_with(row.uri) && uri.back() == '#'))
@@ -146,6 +152,13 @@ Result<void> check_meta(const Document& document, Draft draft, const std::string
   if (findings.empty())
     return fail(Errc::schema, "not a JSON Schema", uri);
   const Finding& first = findings.front();
+  // "no regex" is true and of no help; compiling it again says why.
+  if (first.rule == "schema/format" && first.expected == "regex")
+    if (const Value* source = json::at(document.root(), first.pointer); source != nullptr)
+      if (const auto text_of = json::text(*source))
+        if (const auto pattern = Pattern::compile(*text_of); !pattern)
+          return fail(Errc::schema, "not a JSON Schema: " + pattern.error().message,
+                      position_text(uri, first.span));
   return fail(Errc::schema, "not a JSON Schema: " + first.message, position_text(uri, first.span));
 }
 

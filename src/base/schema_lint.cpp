@@ -71,13 +71,18 @@ std::string_view draft_name(Draft draft) {
   return "draft-07";
 }
 
+/// No word that somebody misspelled is longer.
+constexpr std::size_t kMostWord = 200;
+
 class Lint {
  public:
-  Lint(const SchemaPlace& place, Draft draft, const Document& document)
-      : place_(place), schema_(*place.value), draft_(draft), document_(document) {}
+  Lint(const SchemaPlace& place, Draft draft)
+      : place_(place), schema_(*place.value), draft_(draft) {}
 
-  Findings all() {
+  std::vector<Doubt> all() {
     for (const auto& member : schema_.GetObject()) {
+      if (full())
+        break;
       const std::string_view name(member.name.GetString(), member.name.GetStringLength());
       unknown_keyword(name);
       out_of_scope(name);
@@ -85,18 +90,19 @@ class Lint {
     unknown_format();
     without_partner();
     impossible_members();
-    return std::move(findings_);
+    return std::move(doubts_);
   }
 
  private:
+  bool full() const { return doubts_.size() > kMaxDoubts; }
+
   void doubt(const std::string& pointer, bool key, std::string message,
              const std::optional<std::string>& suggestion = std::nullopt) {
     Finding finding{.severity = Severity::warning, .rule = "schema/lint"};
     finding.pointer = place_.pointer + pointer;
     finding.message = std::move(message);
     finding.suggestion = suggestion.value_or("");
-    finding.span = document_.locate(finding.pointer, key);
-    findings_.push_back(std::move(finding));
+    doubts_.push_back({std::move(finding), key});
   }
 
   void doubt_keyword(std::string_view keyword, const std::string& why) {
@@ -110,7 +116,8 @@ class Lint {
       doubt_keyword(name, "has no meaning in " + std::string(draft_name(draft_)));
     else
       doubt("/" + json::pointer_token(name), true,
-            "the keyword " + shown_name(name) + " is not known", nearest(name, meant_words()));
+            "the keyword " + shown_name(name) + " is not known",
+            name.size() > kMostWord ? std::nullopt : nearest(name, meant_words()));
   }
 
   bool may_be(std::string_view type) const {
@@ -159,12 +166,15 @@ class Lint {
     if (additional == nullptr || !additional->IsFalse() || required == nullptr ||
         !required->IsArray() || json::child(schema_, "patternProperties") != nullptr)
       return;
-    for (rapidjson::SizeType i = 0; i < required->Size(); ++i) {
+    for (rapidjson::SizeType i = 0; i < required->Size() && !full(); ++i) {
       const auto name = json::text((*required)[i]);
       if (!name || (properties != nullptr && json::child(*properties, *name) != nullptr))
         continue;
       std::vector<std::string> names;
-      if (properties != nullptr && properties->IsObject())
+      // A guess compares each letter with each.
+      constexpr rapidjson::SizeType kMostCompared = 1000;
+      if (properties != nullptr && properties->IsObject() &&
+          properties->MemberCount() <= kMostCompared && name->size() <= kMostWord)
         for (const auto& member : properties->GetObject())
           names.emplace_back(member.name.GetString(), member.name.GetStringLength());
       doubt("/required/" + std::to_string(i), false,
@@ -176,16 +186,39 @@ class Lint {
   const SchemaPlace& place_;
   const Value& schema_;
   Draft draft_;
-  const Document& document_;
-  Findings findings_;
+  std::vector<Doubt> doubts_;
 };
 
 }  // namespace
 
-Findings lint_schema(const SchemaPlace& place, Draft draft, const Document& document) {
+std::vector<Doubt> lint_schema(const SchemaPlace& place, Draft draft) {
   if (!place.value->IsObject())
     return {};
-  return Lint(place, draft, document).all();
+  return Lint(place, draft).all();
+}
+
+Findings located(std::vector<Doubt> doubts, const Document& document) {
+  const bool more = doubts.size() > kMaxDoubts;
+  const std::size_t beyond = more ? doubts.size() - kMaxDoubts : 0;
+  doubts.resize(doubts.size() - beyond);
+  std::vector<Document::Wanted> wanted;
+  for (const Doubt& doubt : doubts)
+    wanted.push_back({doubt.finding.pointer, doubt.key});
+  const std::vector<Span> spans = document.locate(wanted);
+  Findings out;
+  for (std::size_t i = 0; i < doubts.size(); ++i) {
+    out.push_back(std::move(doubts[i].finding));
+    out.back().span = spans[i];
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
+    return a.span.begin.offset < b.span.begin.offset;
+  });
+  if (more)
+    out.push_back({.severity = Severity::warning,
+                   .rule = "schema/lint",
+                   .message = "at least " + count_words(beyond, "more doubt", "more doubts"),
+                   .span = out.back().span});
+  return out;
 }
 
 }  // namespace baton

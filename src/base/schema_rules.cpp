@@ -14,6 +14,8 @@ namespace baton {
 bool SchemaWalk::scalar_rules(const SchemaNode& node, const Value& value) {
   bool good = true;
   if (node.types && (*node.types & type_of(value, node.draft)) == 0) {
+    if (sink_ == nullptr)
+      return false;
     const std::string expected = type_words(*node.types);
     std::string found = shown(value);
     if (value.IsString() || value.IsNumber() || value.IsBool())
@@ -21,16 +23,17 @@ bool SchemaWalk::scalar_rules(const SchemaNode& node, const Value& value) {
     good = refuse(node, "type", value, "expected " + expected + ", found " + found, expected);
   }
   if (node.allowed != nullptr && !allowed(node, value)) {
-    good = false;
-    const std::string words = sink_ == nullptr ? "" : enum_words(*node.allowed);
-    if (sink_ != nullptr)
-      refuse(node, "enum", value, shown(value) + " is not one of " + words, words,
-             value.IsString() && may_suggest(name_of(value), node.allowed->Size())
-                 ? nearest_of(value, *node.allowed)
-                 : "");
+    if (sink_ == nullptr)
+      return false;
+    const std::string words = enum_words(*node.allowed);
+    good = refuse(node, "enum", value, shown(value) + " is not one of " + words, words,
+                  value.IsString() && may_suggest(name_of(value), node.allowed->Size())
+                      ? nearest_of(value, *node.allowed)
+                      : "");
   }
   if (node.constant != nullptr && !json::equal(*node.constant, value))
-    good = refuse(node, "const", value, shown(value) + " is not " + shown(*node.constant),
+    good = sink_ != nullptr &&
+           refuse(node, "const", value, shown(value) + " is not " + shown(*node.constant),
                   shown(*node.constant));
   return good;
 }
@@ -57,8 +60,11 @@ bool SchemaWalk::number_rules(const SchemaNode& node, const Value& value) {
                          bool kept) {
     if (bound == nullptr || kept)
       return;
+    good = false;
+    if (sink_ == nullptr)
+      return;
     const std::string expected = std::string(relation) + " " + shown(*bound);
-    good = refuse(node, keyword, value, shown(value) + " is not " + expected, expected);
+    refuse(node, keyword, value, shown(value) + " is not " + expected, expected);
   };
   if (node.maximum != nullptr)
     limit(node.maximum, "maximum", "at most", !is_less(*node.maximum, value));
@@ -108,7 +114,8 @@ bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {
           "at least " + count_words(*node.min_length, "character", "characters"));
   }
   if (node.pattern && !matches(*node.pattern, text))
-    good = refuse(node, "pattern", value,
+    good = sink_ != nullptr &&
+           refuse(node, "pattern", value,
                   shown(value) + " does not match " + printable(node.pattern->source(), 200),
                   "a text that matches " + printable(node.pattern->source(), 200));
   // Cheap, but linear; compiling a regular expression is neither.
@@ -209,7 +216,8 @@ bool SchemaWalk::needed_members(const SchemaNode& node, const Value& value) {
   spend((node.required.size() + 2 * node.needs.size()) * (1 + value.MemberCount() / kCompared));
   for (const std::string& name : node.required)
     if (json::child(value, name) == nullptr)
-      good = refuse(node, "required", value, "the member " + shown_name(name) + " is missing",
+      good = sink_ != nullptr &&
+             refuse(node, "required", value, "the member " + shown_name(name) + " is missing",
                     shown_name(name));
   for (const auto& [name, needed] : node.needs)
     for (const std::string& other : needed)

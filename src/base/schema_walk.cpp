@@ -68,7 +68,7 @@ std::string SchemaWalk::pointer() const {
 
 bool SchemaWalk::refuse(const SchemaNode& node, std::string_view keyword, const Value& value,
                         std::string message, std::string expected, std::string suggestion) {
-  if (sink_ != nullptr && room()) {
+  if (sink_ != nullptr) {
     Finding finding;
     finding.rule = "schema/" + std::string(keyword);
     finding.pointer = pointer();
@@ -80,6 +80,9 @@ bool SchemaWalk::refuse(const SchemaNode& node, std::string_view keyword, const 
     ++told_;
     pointer_bytes_ += finding.pointer.size();
     sink_->push_back(std::move(finding));
+    // Nothing more would be kept, so nothing more is looked for.
+    if (told_ >= kMaxKept || pointer_bytes_ >= kMaxPointerBytes)
+      throw SchemaExhausted{"not valid, in more ways than can be told"};
   }
   return false;
 }
@@ -90,11 +93,6 @@ bool SchemaWalk::may_suggest(std::string_view word, std::size_t candidates) {
     return false;
   suggestions_left_ -= cost;
   return true;
-}
-
-/// The first one always has room: somebody will ask why.
-bool SchemaWalk::room() {
-  return sink_->empty() || (told_ < kMaxKept && pointer_bytes_ < kMaxPointerBytes);
 }
 
 bool SchemaWalk::holds(NodeIndex index, const Value& value) {
@@ -129,12 +127,10 @@ bool SchemaWalk::rules_hold(NodeIndex index, const Value& value) {
   return good;
 }
 
-Findings SchemaWalk::reasons(NodeIndex node, const Value& value) {
-  Findings out;
+void SchemaWalk::reasons(NodeIndex node, const Value& value, Findings& out) {
   sink_ = &out;
   holds(node, value);
   sink_ = nullptr;
-  return out;
 }
 
 bool SchemaWalk::names(const SchemaNode& node, const Value& value) {
@@ -191,6 +187,8 @@ bool SchemaWalk::member(const SchemaNode& node, std::string_view name, const Val
   const NodeIndex additional = *node.additional_properties;
   if (!tree_.nodes[additional].never)
     return below(name, additional, value);
+  if (sink_ == nullptr)
+    return false;
   std::string suggestion;
   if (may_suggest(name, node.properties.size())) {
     std::vector<std::string> names;
@@ -251,7 +249,7 @@ bool SchemaWalk::in_place(const SchemaNode& node, const Value& value) {
   good &= any_of(node, value);
   good &= one_of(node, value);
   if (node.negated && quietly(*node.negated, value))
-    good = refuse(node, "not", value, shown(value) + " is what it must not be");
+    good = sink_ != nullptr && refuse(node, "not", value, shown(value) + " is what it must not be");
   if (node.condition) {
     const auto& branch = quietly(*node.condition, value) ? node.consequence : node.alternative;
     if (branch)
@@ -287,9 +285,9 @@ bool SchemaWalk::one_of(const SchemaNode& node, const Value& value) {
     return true;
   if (fitting == 0)
     return no_branch(node, value, "oneOf", node.one_of);
-  return refuse(
-      node, "oneOf", value,
-      shown(value) + " fits " + std::to_string(fitting) + " alternatives, exactly one is allowed");
+  return sink_ != nullptr && refuse(node, "oneOf", value,
+                                    shown(value) + " fits " + std::to_string(fitting) +
+                                        " alternatives, exactly one is allowed");
 }
 
 std::vector<Findings> SchemaWalk::branches(const std::vector<NodeIndex>& nodes,

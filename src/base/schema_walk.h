@@ -37,13 +37,15 @@ class SchemaWalk {
   /// which members (valijson searches them name by name and cuts names at a NUL), each of them
   /// handed to the judge again; and items that are single values.
   bool rules_hold(NodeIndex index, const Value& value);
-  /// As `holds`, but with the reasons.
-  Findings reasons(NodeIndex node, const Value& value);
+  /// As `holds`, but adds the reasons to `out`; they stay there when it is given up, which it is
+  /// too when there are more than can be kept.
+  void reasons(NodeIndex node, const Value& value, Findings& out);
 
   /// Where it is; after SchemaExhausted, where it gave up.
   std::string pointer() const;
 
   void spend(std::size_t steps);
+  std::size_t steps_left() const { return steps_left_; }
   /// Documents and schemas that are both nested deeply multiply; the stack is what runs out.
   void look_at_stack() const;
 
@@ -83,7 +85,6 @@ class SchemaWalk {
   std::uintptr_t stack_begin_;
   Judge judge_;
   Findings* sink_ = nullptr;
-  bool room();
   /// Whether looking for what was meant is affordable: it compares each letter with each.
   bool may_suggest(std::string_view word, std::size_t candidates);
   std::size_t suggestions_left_ = 5'000'000;  ///< in compared letters, of one explanation

@@ -199,6 +199,30 @@ TEST_CASE("only so many findings are kept, and the rest is counted") {
   REQUIRE(findings.size() == 11);
   CHECK(findings[9].pointer == "/9");
   CHECK(findings[10].message == "990 more faults");
+  CHECK(findings[10].span == findings[9].span);
+}
+
+TEST_CASE("faults that are not looked for any more are not counted") {
+  std::string text = "[1";
+  for (int i = 0; i < 30'000; ++i)
+    text += ",1";
+  const Findings findings =
+      check(R"({"items":{"type":"string"}})", text + "]", {.max_findings = 10});
+  REQUIRE(findings.size() == 11);
+  CHECK(findings[10].message == "at least 9990 more faults");
+}
+
+TEST_CASE("of a schema at most a hundred doubts are told") {
+  std::string text = "{";
+  for (int i = 0; i < 9000; ++i)
+    text += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\":1";
+  const auto schema = compile_schema(text + "}", "s.json", [](std::string_view) {
+    return Result<std::string>(fail(Errc::not_found, "none"));
+  });
+  REQUIRE(schema.has_value());
+  const Findings& lint = (*schema)->lint();
+  REQUIRE(lint.size() == 101);
+  CHECK(lint[100].message.starts_with("at least "));
 }
 
 TEST_CASE("a value in a message cannot steer a terminal or fill a screen") {
@@ -435,6 +459,21 @@ TEST_CASE("the judge and the walk agree on mutilated documents") {
   }
   CHECK(valid > 30);
   CHECK(invalid > 30);
+}
+
+}  // namespace baton
+
+namespace baton {
+
+TEST_CASE("a pattern that is refused says why, and https names a draft too") {
+  const SchemaFetch none = [](std::string_view) {
+    return Result<std::string>(fail(Errc::not_found, "none"));
+  };
+  const auto bad = compile_schema(R"({"pattern":"(?i)a"})", "s.json", none);
+  REQUIRE(!bad.has_value());
+  CHECK(bad.error().message.find("a group like (?i)") != std::string::npos);
+  CHECK(compile_schema(R"({"$schema":"https://json-schema.org/draft-07/schema#"})", "s.json", none)
+            .has_value());
 }
 
 }  // namespace baton
