@@ -114,14 +114,14 @@ Result<std::vector<StagedFile>> parse_staged(std::string_view raw) {
   std::vector<StagedFile> files;
   while (!raw.empty()) {
     // `:100644 100755 <blob> <blob> M`, NUL, path, NUL
-    const auto head = cut(raw, '\0');
-    const auto path = head ? cut(raw, '\0') : std::nullopt;
-    const auto words = split(head.value_or(""), ' ');
-    if (!path || path->empty() || words.size() != 5 || !words[0].starts_with(':'))
+    const std::string_view head = cut(raw, '\0').value_or("");
+    const std::string_view path = cut(raw, '\0').value_or("");
+    const auto words = split(head, ' ');
+    if (path.empty() || words.size() != 5 || !words[0].starts_with(':'))
       return fail(Errc::parse, "git gave a list that cannot be read");
     if (words[4] == "D" || words[4] == "U" || words[1] == kRepository)
       continue;
-    files.push_back({std::string(*path), words[3], words[1] != kLink});
+    files.push_back({std::string(path), words[3], words[1] != kLink});
   }
   return files;
 }
