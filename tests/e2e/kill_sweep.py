@@ -3,7 +3,7 @@
 Two subjects in one file want an agent each; the first one's hands it on to a further agent, which takes up the
 shim held ready meanwhile. Agents count themselves in a log outside. Then the second sweep: the daemon that
 recovers is killed as well, at every of its calls in turn.
-usage: kill_sweep.py BATON KILLAT [STEP [FIRST]]     STEP 1: every stop; 9, the default: every ninth, others each
+usage: kill_sweep.py BATON KILLAT [STEP [FIRST]]     STEP 1: every stop; 3, the default: every third, others each
 day, beginning with FIRST
 """
 
@@ -98,7 +98,7 @@ def sweep_places(baton, killat, places):
         pool.shutdown(cancel_futures=True)
 
 
-def test(baton, killat, step="9", begin=None):
+def test(baton, killat, step="3", begin=None):
     step = int(step)
     begin = 1 + datetime.date.today().toordinal() % step if begin is None else int(begin)
     killat = os.path.abspath(killat)

@@ -59,7 +59,7 @@ def called():
             for needs in re.findall(r"\bneed ([\w -]+)", content):
                 words |= set(needs.split())
         elif path.endswith(".py"):
-            lists = set(re.findall(r"(?<![\w)\]])\[\s*\"([a-z][\w.+-]*)\"", content))
+            lists = set(re.findall(r"(?<![\w)\]])(?<!== )\[\s*\"([a-z][\w.+-]*)\"", content))
             # A bench does without a peer that is not there, and says so.
             words |= lists - set(re.findall(r"shutil\.which\(\"(\w+)\"\)", content) if path.startswith("bench/") else ())
     builtins = subprocess.run(["bash", "-c", "compgen -b"], check=True, capture_output=True, text=True)
