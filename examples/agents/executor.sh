@@ -10,7 +10,7 @@ set_state() {
 }
 
 case $CCW_LOOP_ACTION in
-  init)
+  "init")
     set_state '/skill_state={"current_action": null, "last_action": null, "completed_actions": [],
       "mode": "auto", "develop": {"total": 2, "completed": 0, "current_task": null, "tasks": [
         {"id": "task-001", "description": "login", "status": "pending"},
