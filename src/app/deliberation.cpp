@@ -123,8 +123,9 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
   draft.control(book, control.control, control.reason, control.why);
   if (!trouble.empty())
     return Reply{request.id, false, trouble};
-  std::string done =
-      updates->empty() ? "there is nothing to be written: it is as asked for already" : "started";
+  std::string done = updates->empty() ? "there is nothing to be written: it is as asked for already"
+                     : request.verb == "create" ? "created; `baton start` begins it"
+                                                : "started";
   if (control.control != Control::run)
     done += "; it is held (" + control.why + "): `baton resume " + text(flow) + "`";
   return Reply{request.id, true, done};
