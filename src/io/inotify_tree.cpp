@@ -189,10 +189,10 @@ void InotifyTree::look_at_folder(Node& parent, const std::string& name, Changes&
   adopt(*child, &changes);
 }
 
-bool InotifyTree::is_link(const std::string& path) const {
+bool InotifyTree::is_whole(const std::string& path) const {
   struct stat info {};
   return fstatat(root_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-         (S_ISLNK(info.st_mode) || (S_ISREG(info.st_mode) && info.st_nlink > 1));
+         (!S_ISREG(info.st_mode) || info.st_nlink > 1);
 }
 
 void InotifyTree::handle_in(Node& node, const Event& event, Changes& changes) {
@@ -206,7 +206,7 @@ void InotifyTree::handle_in(Node& node, const Event& event, Changes& changes) {
         changes.paths.insert(join_path(path_of(node), name));
       return;
     case Seen::file_made:
-      if (const std::string path = join_path(path_of(node), name); node.level >= 0 && is_link(path))
+      if (const std::string path = join_path(path_of(node), name); node.level >= 0 && is_whole(path))
         changes.paths.insert(path);
       return;
     case Seen::folder_away:

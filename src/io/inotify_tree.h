@@ -88,7 +88,8 @@ class InotifyTree {
   bool open_root();
   void guard(const std::string& folder);
   void forget_root();
-  bool is_link(const std::string& path) const;
+  /// True when no write will follow its appearance: a link, a pipe, a socket, a device.
+  bool is_whole(const std::string& path) const;
 
   std::string root_path_;
   Reach reach_;

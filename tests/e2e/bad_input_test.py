@@ -155,7 +155,9 @@ def second_daemon(exe):
 def leave_small_disk(baton, place):
     """A shim that cannot write down how its agent ended waits for room, on a disk that is gone for ever."""
     runs = {each.run for each in baton.starts()}
-    runs.update(map(os.path.basename, glob.glob(baton.state + "/*/runs/*") + glob.glob(baton.state + "/*/runs/.spare/*")))
+    # Only their folders: any other name there ("fill") may be a word in the life of a process of somebody else.
+    runs.update(os.path.basename(each[:-1])
+                for each in glob.glob(baton.state + "/*/runs/*/") + glob.glob(baton.state + "/*/runs/.spare/*/"))
     if os.path.exists(place + "/fill"):
         os.unlink(place + "/fill")
     baton.daemon.kill()

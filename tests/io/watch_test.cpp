@@ -167,12 +167,13 @@ TEST_CASE("every way to change a file is seen, and nothing else") {
   fs::rename(root / "f/away", root / "elsewhere/away");
   fs::create_hard_link(root / "elsewhere/x", root / "f/link");
   fs::create_symlink("/etc/passwd", root / "f/symlink");
+  REQUIRE(mkfifo((root / "f/pipe").c_str(), 0600) == 0);
   test::write(root / "f/with blank $(touch x).json", "1");
   test::slurp(root / "f/read");
   test::write(root / "elsewhere/x", "2");
   watched.sync(root.path());
   CHECK(watched.paths == Paths{"f/written", "f/appended", "f/replaced", "f/removed", "f/away",
-                               "f/link", "f/symlink", "f/with blank $(touch x).json"});
+                               "f/link", "f/symlink", "f/pipe", "f/with blank $(touch x).json"});
   CHECK(watched.rescans.empty());
 }
 
