@@ -206,7 +206,8 @@ void InotifyTree::handle_in(Node& node, const Event& event, Changes& changes) {
         changes.paths.insert(join_path(path_of(node), name));
       return;
     case Seen::file_made:
-      if (const std::string path = join_path(path_of(node), name); node.level >= 0 && is_whole(path))
+      if (const std::string path = join_path(path_of(node), name);
+          node.level >= 0 && is_whole(path))
         changes.paths.insert(path);
       return;
     case Seen::folder_away:
