@@ -154,6 +154,7 @@ class ProcessAgents : public Agents {
         spare_turn_(context),
         boot_id_(boot_id()) {
     signal(SIGPIPE, SIG_IGN);
+    (void)remove_spare_directories(options_.runs);  // what a killed daemon had in hand
     if (options_.reap_others) {
       children_.add(SIGCHLD);
       await_children();
@@ -201,7 +202,6 @@ class ProcessAgents : public Agents {
   /// Handlers hold weak pointers only: what is not in here any more, nobody hears of.
   std::map<RunId, WatchPtr> runs_;
   std::optional<Spare> spare_;
-  bool swept_ = false;  ///< what a killed daemon had in hand
   bool waits_for_turn_ = false;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  ///< for handlers that may come late
 };
@@ -261,8 +261,6 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch, Spare spare) {
 }
 
 Result<Spare> ProcessAgents::make_spare() {
-  if (!std::exchange(swept_, true))
-    (void)remove_spare_directories(options_.runs);
   const RunId id = random_hex(kRunIdBytes);
   auto place = make_spare_directory(options_.runs, id);
   if (!place)
