@@ -118,8 +118,7 @@ void apply_inbox(Scene& scene, Writes& writes, Decision& decision) {
       decision.notices.push_back(Notice{"refused", group->id, path + ": " + verdict.why});
       continue;
     }
-    const std::string pointer = "/" + json::pointer_token(group->id);
-    writes.group_edits.push_back(json::Edit{pointer, verdict.entry.dump()});
+    writes.put(group->id, verdict.entry);
     writes.because(path + " is folded in");
   }
 }
