@@ -32,7 +32,7 @@ namespace baton::testing {
 namespace {
 
 constexpr int kSteps = 160;
-constexpr int kRounds = 600;
+constexpr int kRounds = 200;
 constexpr std::size_t kMostDevelopers = 4;
 constexpr const char* kRequirements = "Build it.";
 const FlowId kFlow{"coordination", "coordination"};

@@ -45,6 +45,13 @@ std::string status_of(const Value& entry) {
   return std::string(json::text(entry, "status").value_or(""));
 }
 
+/// Nothing was said by the status yet.
+bool works(const Role& role, const std::string& status) {
+  return status == (role == "developer"   ? "dev_working"
+                    : role == "qa_expert" ? "qa_testing"
+                                          : "tech_review");
+}
+
 Json entry_of(const Json& groups, const std::string& group) {
   const Value* const entry = json::child(*groups, group);
   return entry == nullptr ? Json::object({{"status", "pending"}}) : Json(*entry);
@@ -269,6 +276,7 @@ void Team::send(const Shim& shim, const Json& entry, bool well) {
 void Team::hand_on(Shim& shim, bool well) {
   const Key& key = shim.launch.key;
   Json copy = *parse_json(copies_[shim.id][kStatusPath]);
+  const std::string before = status_of(*entry_of(copy, key.subject));
   Json entry = worked(shim, entry_of(copy, key.subject), well);
   if (!well && random_.one_in(8))
     misbehave(key.subject, entry);
@@ -283,7 +291,7 @@ void Team::hand_on(Shim& shim, bool well) {
   if (channel == Channel::status || channel == Channel::both) {
     write(kStatusPath, copy.set(key.subject, entry), well);
     copies_[shim.id][kStatusPath] = copy.dump();
-  } else if (well) {
+  } else if (well && works(key.role, before)) {
     handed_on_ = HandedOn{key.subject, status_of(*entry),
                           channel == Channel::inbox ? "an inbox file" : "a message"};
   }

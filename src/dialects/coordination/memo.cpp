@@ -12,9 +12,9 @@ std::uint64_t count(const Value& object, std::string_view name) {
   return number && *number > 0 ? static_cast<std::uint64_t>(*number) : 0;
 }
 
-MailCount mail_of(const Value& object) {
+MailCount mail_of(const Value& object, std::string_view name = "mail") {
   MailCount mail{};
-  const auto list = items(object, "mail");
+  const auto list = items(object, name);
   for (std::size_t i = 0; i < mail.size() && i < list.size(); ++i)
     mail.at(i) =
         static_cast<std::uint64_t>(std::max<std::int64_t>(0, json::integer(*list[i]).value_or(0)));
@@ -50,6 +50,7 @@ GroupMemo group_of(const Value& value) {
   group.history = texts(value, "history");
   group.changed_ms = json::integer(value, "changed_ms").value_or(0);
   group.mail = mail_of(value);
+  group.mail_ms = mail_of(value, "mail_ms");
   group.unblocks = count(value, "unblocks");
   group.base_developer = json::integer(value, "base_developer").value_or(0);
   group.base_qa = json::integer(value, "base_qa").value_or(0);
@@ -74,6 +75,7 @@ Json json_of(const GroupMemo& group) {
   return Json::object({{"history", list_of(group.history)},
                        {"changed_ms", Json(group.changed_ms)},
                        {"mail", json_of(group.mail)},
+                       {"mail_ms", json_of(group.mail_ms)},
                        {"unblocks", Json(group.unblocks)},
                        {"base_developer", Json(group.base_developer)},
                        {"base_qa", Json(group.base_qa)},
@@ -128,7 +130,8 @@ Memo memo_of(const Json& json) {
   each(value, "runs", [&](const std::string& id, const Value& run) {
     memo.runs[id] =
         RunMemo{json::boolean(run, "counted").value_or(false),
-                json::boolean(run, "group").value_or(false), count(run, "number"), mail_of(run)};
+                json::boolean(run, "group").value_or(false),
+                json::boolean(run, "over").value_or(false), count(run, "number"), mail_of(run)};
   });
   for (const Value* const back : items(value, "put_back"))
     memo.put_back.push_back(put_back_of(*back));
@@ -146,6 +149,7 @@ Json json_of(const Memo& memo) {
   for (const auto& [id, run] : memo.runs)
     runs.set(id, Json::object({{"counted", run.counted},
                                {"group", run.group},
+                               {"over", run.over},
                                {"number", Json(run.number)},
                                {"mail", json_of(run.mail)}}));
   Json put_back = Json::array();

@@ -21,6 +21,7 @@ struct GroupMemo {
   std::vector<std::string> history;
   std::int64_t changed_ms = 0;  ///< when the last of them came, on baton's clock
   MailCount mail{};
+  MailCount mail_ms{};         ///< when the last message of each mailbox came, on baton's clock
   std::uint64_t unblocks = 0;  ///< `unblocked` decisions seen before the present block
   /// Counters as they were at the last help; escalation counts from here.
   std::int64_t base_developer = 0;
@@ -42,6 +43,7 @@ struct GroupMemo {
 struct RunMemo {
   bool counted = false;      ///< it stands in the counters
   bool group = false;        ///< ... also in those of its group
+  bool over = false;         ///< it was seen as ended
   std::uint64_t number = 0;  ///< the how many-th start of the session it is, while it is counted
   MailCount mail{};          ///< what was there when it was started
   bool operator==(const RunMemo&) const = default;

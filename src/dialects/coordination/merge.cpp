@@ -150,8 +150,7 @@ Admission admit_plan(const Scene& scene, const Change& change) {
                    "iteration went back from " + std::to_string(had) + " to " +
                        std::to_string(has) + ": an old copy of the plan");
   const std::string asked = text_of(before, "original_requirements");
-  const bool agents = std::any_of(scene.view.runs.begin(), scene.view.runs.end(),
-                                  [](const Run& run) { return run.live(); });
+  const bool agents = scene.written_by([](const Run&) { return true; });
   if (asked.empty() || !agents || asked == text_of(after, "original_requirements"))
     return {};
   const std::string pointer = "/original_requirements";
@@ -166,8 +165,7 @@ Admission admit_plan(const Scene& scene, const Change& change) {
 Admission admit_orchestrator(const Scene& scene, const Change& change) {
   const Value& before = change.before->root();
   const Value& after = change.after.root();
-  const bool agents = std::any_of(scene.view.runs.begin(), scene.view.runs.end(),
-                                  [](const Run& run) { return run.live(); });
+  const bool agents = scene.written_by([](const Run&) { return true; });
   const auto status = json::text(after, "status");
   if (status != json::text(before, "status")) {
     if (status == "completed" && !scene.plan.all_complete())

@@ -60,6 +60,13 @@ const Run* Scene::live_manager() const {
   return found == view.runs.end() ? nullptr : &*found;
 }
 
+bool Scene::may_have_written(const Run& run) const {
+  if (run.live())
+    return true;
+  const auto known = memo.runs.find(run.id);
+  return run.outcome != Outcome::voided && (known == memo.runs.end() || !known->second.over);
+}
+
 Job Scene::job(std::string_view role, const Subject& subject) const {
   const std::uint64_t now = generation(subject);
   const auto ours = [&](const Run& run) {

@@ -205,6 +205,7 @@ void note_starts(Scene& scene, Writes& writes) {
       started.push_back(&run);
       fresh.insert(run.id);
     }
+    scene.memo.runs[run.id].over = !run.live();
   }
   note_told(scene, fresh);
   std::erase_if(scene.memo.runs, [&](const auto& row) { return !there.contains(row.first); });
@@ -258,7 +259,12 @@ void note_help(Scene& scene) {
 void note_documents(Scene& scene) {
   for (const Group& group : scene.plan.groups) {
     GroupMemo& memo = scene.memo.groups[group.id];
-    memo.mail = mail_count(scene.view.docs, group.id);
+    const MailCount mail = mail_count(scene.view.docs, group.id);
+    for (std::size_t i = 0; i < mail.size(); ++i)
+      if (mail.at(i) > memo.mail.at(i))
+        memo.mail_ms.at(i) =
+            static_cast<std::uint64_t>(scene.view.now.time_since_epoch().count());
+    memo.mail = mail;
     if (group.status != Status::dev_blocked) {
       memo.unblocks = unblocks(scene.view.docs, group);
       memo.block.clear();
