@@ -268,11 +268,32 @@ class Session {
     if (book->second.control.control != Control::run)
       request("resume", "", Json::object());
     std::set<Subject> asked;
-    for (const Hold& hold : book->second.decision.holds)
+    for (const Hold& hold : book->second.decision.holds) {
       if (asked.insert(hold.subject).second)
         request("answer", hold.subject, Json::object());
+      if (hold.why.find("baton send techlead_to_dev") != std::string::npos)
+        approve();
+    }
     request("retry", "", Json::object());
     ++counts_.answers;
+  }
+
+  /// A group that somebody completed without a review is reviewed by the person.
+  void approve() {
+    const std::string path = "coordination/messages/techlead_to_dev.json";
+    Json mail = team_.accepted(path);
+    const Json groups = team_.accepted(kStatusPath);
+    for (const auto& member : groups->GetObject())
+      if (const std::string id = member.name.GetString();
+          !id.starts_with('_') && !approved(groups, id))
+        mail.set("messages", list_with(*mail, "messages",
+                                       Json::object({{"id", "person" + id},
+                                                     {"group_id", id},
+                                                     {"from", "tech_lead"},
+                                                     {"to", "developer"},
+                                                     {"timestamp", iso_time(world_.clock.at)},
+                                                     {"decision", "approved"}})));
+    world_.disk.write(path, mail.dump());
   }
 
   // ---- what must hold ---------------------------------------------------------------------------
@@ -288,8 +309,8 @@ class Session {
     const auto& runs = world_.journal.tables.runs;
     return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [&](const Run& run) {
       const auto shim = world_.agents.shims.find(run.id);
-      return run.outcome == Outcome::interrupted && shim != world_.agents.shims.end() &&
-             !shim->second.claim;
+      return run.outcome == Outcome::interrupted &&
+             (shim == world_.agents.shims.end() || !shim->second.claim);
     }));
   }
 

@@ -47,8 +47,9 @@ void test_results(const Value& entry, Status status, const std::string& pointer,
   }
 }
 
-void check_group(const std::string& id, const Value& entry, bool reviews, Findings& findings) {
-  const std::string pointer = "/" + json::pointer_token(id);
+/// `pointer` leads to the entry.
+void check_group(const std::string& id, const std::string& pointer, const Value& entry,
+                 bool reviews, Findings& findings) {
   const auto given = json::text(entry, "group_id");
   if (given && given != id)
     findings.push_back(finding(Severity::error, "S7", pointer + "/group_id",
@@ -130,6 +131,8 @@ std::map<std::string, Findings> check_documents(const FlowState& docs, const Opt
       findings = check_orchestrator(root);
     else if (mailbox(accepted.kind))
       findings = check_mailbox(root);
+    else if (accepted.kind == "inbox" && !accepted.part.empty())
+      check_group(accepted.part, "", root, options.reviews, findings);
     if (!findings.empty())
       all[path] = std::move(findings);
   }
@@ -194,7 +197,7 @@ Findings check_groups(const Value& status, bool reviews) {
                                                   "` is no id of a group: it stands for the "
                                                   "session as a whole"));
     else if (!metadata(id) && member.value.IsObject())
-      check_group(id, member.value, reviews, findings);
+      check_group(id, "/" + json::pointer_token(id), member.value, reviews, findings);
   return findings;
 }
 

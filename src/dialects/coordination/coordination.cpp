@@ -130,6 +130,7 @@ Decision decide(const View& view) {
     for (Update& update : mark_read(scene))
       decision.updates.push_back(std::move(update));
     write_orchestrator(scene, stands, writes, decision);
+    note_ends(scene);
     scene.memo.fresh = false;
     decision.memo = json_of(scene.memo);
   } else {

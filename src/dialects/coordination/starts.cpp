@@ -205,7 +205,6 @@ void note_starts(Scene& scene, Writes& writes) {
       started.push_back(&run);
       fresh.insert(run.id);
     }
-    scene.memo.runs[run.id].over = !run.live();
   }
   note_told(scene, fresh);
   std::erase_if(scene.memo.runs, [&](const auto& row) { return !there.contains(row.first); });
@@ -217,6 +216,11 @@ void note_starts(Scene& scene, Writes& writes) {
   if (!started.empty())
     if (const auto phase = phase_of(started.back()->key.role); !phase.empty())
       scene.memo.last_phase = phase;
+}
+
+void note_ends(Scene& scene) {
+  for (const Run& run : scene.view.runs)
+    scene.memo.runs[run.id].over = !run.live();
 }
 
 void count_anew(Scene& scene, const Subject& subject) {
