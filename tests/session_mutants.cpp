@@ -42,9 +42,8 @@ Decision without_updates(Decision decision, std::string_view path) {
 
 /// Nothing of a memo but what `keep` leaves.
 Decision decide_with_memo(const View& view, const Json& memo) {
-  const View other{view.flow,     view.docs,    view.stages, view.runs, memo,
-                   view.requests, view.options, view.env,    view.now,  view.wall,
-                   view.rejected};
+  const View other{view.flow,    view.docs, view.stages, view.runs, memo,         view.requests,
+                   view.options, view.env,  view.now,    view.wall, view.rejected};
   return right().decide(other);
 }
 
@@ -82,14 +81,26 @@ Decision decide_and_read(const View& view) {
   return decision;
 }
 
+/// What was read is taken out of its mailbox, and nowhere put.
+Decision decide_and_drop(const View& view) {
+  Decision decision = right().decide(view);
+  for (const auto& [path, accepted] : view.docs) {
+    const Value* const list =
+        is_mail(accepted.kind) ? json::child(accepted.document->root(), "messages") : nullptr;
+    if (list != nullptr && !list->Empty() && json::boolean((*list)[0], "read").value_or(false))
+      decision.updates.emplace_back(
+          SetMembers{path, accepted.document->digest(), {{"/messages/0", ""}}, "was read"});
+  }
+  return decision;
+}
+
 /// What was accepted of a group before is not known any more.
 Admission admit_without_history(const View& view, const Change& change) {
   Json memo = view.memo;
   if (memo->IsObject())
     memo.set("groups", Json::object());
-  const View other{view.flow,     view.docs,    view.stages, view.runs, memo,
-                   view.requests, view.options, view.env,    view.now,  view.wall,
-                   view.rejected};
+  const View other{view.flow,    view.docs, view.stages, view.runs, memo,         view.requests,
+                   view.options, view.env,  view.now,    view.wall, view.rejected};
   return right().admit(other, change);
 }
 
@@ -126,8 +137,7 @@ std::vector<SessionMutant> made() {
       {"starts_uncounted", deciding([](const View& view) {
          return without_updates(right().decide(view), "coordination/orchestrator_state.json");
        })},
-      {"no_memory",
-       deciding([](const View& view) { return decide_with_memo(view, Json()); })},
+      {"no_memory", deciding([](const View& view) { return decide_with_memo(view, Json()); })},
       {"claims_dropped", deciding([](const View& view) {
          Decision decision = right().decide(view);
          for (Desired& desired : decision.desired)
@@ -135,6 +145,7 @@ std::vector<SessionMutant> made() {
          return decision;
        })},
       {"read_at_once", deciding(decide_and_read)},
+      {"dropped_when_read", deciding(decide_and_drop)},
   };
 }
 

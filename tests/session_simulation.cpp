@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -47,6 +48,7 @@ struct Counts {
   std::uint64_t crashes = 0;
   std::uint64_t power_cuts = 0;
   std::uint64_t answers = 0;
+  std::uint64_t archived = 0;
   std::size_t most_writers = 0;
   std::map<std::string, std::uint64_t> events;
 };
@@ -58,7 +60,8 @@ class Session {
     const auto config = parse_json(
         R"({"agents": {"project_manager": {}, "developer": {}, "qa_expert": {}, "tech_lead": {}},
             "limits": {"max_running": 8, "spawns_per_hour": 100000, "backoff": "1s",
-                       "max_backoff": "2s"}})");
+                       "max_backoff": "2s"},
+            "archive_days": 1})");
     auto setup = setup_of(*config, "coordination");
     if (!setup) {
       fault(describe(setup.error()));
@@ -134,6 +137,8 @@ class Session {
       power_cut();
     else if (what == 12 && random_.one_in(4))
       request(random_.one_in(3) ? "pause" : "resume", "", Json::object());
+    else if (what == 13 && random_.one_in(6))
+      world_.clock.advance(std::chrono::hours(25));
     else
       world_.clock.advance(Millis(what < 14 ? 60 : random_.below(2500)));
     world_.agents.tick();
@@ -371,6 +376,8 @@ class Session {
         groups_accepted(**parsed, row.writer == "baton");
       else if (row.kind == "pm_state")
         plan_accepted(**parsed);
+      else if (row.kind == "archive")
+        counts_.archived += 1;
       else if (row.path.starts_with("coordination/messages/"))
         mail_accepted(**parsed, row.path);
       else if (row.kind == "orchestrator_state")
@@ -383,9 +390,8 @@ class Session {
   bool planned(std::string_view id) const {
     const Json plan = team_.accepted(kPlanPath);
     const auto tasks = list_of(*plan, "task_groups");
-    return std::any_of(tasks.begin(), tasks.end(), [&](const Value* task) {
-      return json::text(*task, "id") == id;
-    });
+    return std::any_of(tasks.begin(), tasks.end(),
+                       [&](const Value* task) { return json::text(*task, "id") == id; });
   }
 
   /// Commits that were accepted once are accepted ever after, and no entry is taken again that was
@@ -443,9 +449,15 @@ class Session {
       if (!read && read_.contains(path + id))
         fault("message " + id + " of " + path + " is unread again");
     }
+    for (const Value* const message : list_of(*team_.accepted(archive_of(path)), "messages"))
+      there.insert(std::string(json::text(*message, "id").value_or("")));
     for (const auto& [id, body] : known)
       if (!there.contains(id))
         fault("message " + id + " of " + path + " is lost");
+  }
+
+  static std::string archive_of(const std::string& mailbox) {
+    return "coordination/messages/archive/" + mailbox.substr(mailbox.rfind('/') + 1);
   }
 
   void check_read(const Value& message) {
@@ -480,12 +492,15 @@ class Session {
          entry == nullptr ? std::vector<const Value*>{} : list_of(*entry, "tech_lead_feedback"))
       if (json::text(*feedback, "decision") == "approved")
         return true;
-    const Json mail = team_.accepted("coordination/messages/techlead_to_dev.json");
-    const auto sent = list_of(*mail, "messages");
-    return std::any_of(sent.begin(), sent.end(), [&](const Value* message) {
-      return json::text(*message, "group_id") == id &&
-             json::text(*message, "decision") == "approved";
-    });
+    const std::string box = "coordination/messages/techlead_to_dev.json";
+    for (const std::string& path : {box, archive_of(box)}) {
+      const Json mail = team_.accepted(path);
+      for (const Value* const message : list_of(*mail, "messages"))
+        if (json::text(*message, "group_id") == id &&
+            json::text(*message, "decision") == "approved")
+          return true;
+    }
+    return false;
   }
 
   /// At the moment the session is completed, it is.
@@ -607,9 +622,10 @@ std::string summary(const Counts& counts) {
   return std::to_string(counts.sessions) + " sessions, " + std::to_string(counts.starts) +
          " starts, " + std::to_string(counts.crashes) + " crashes, " +
          std::to_string(counts.power_cuts) + " power cuts, " + count("merged") + " merges, " +
-         count("restored") + " restored, " + count("rejected") + " rejected, " +
-         std::to_string(counts.answers) + " times a person was asked, at most " +
-         std::to_string(counts.most_writers) + " writers at once";
+         std::to_string(counts.archived) + " times archived, " + count("restored") + " restored, " +
+         count("rejected") + " rejected, " + std::to_string(counts.answers) +
+         " times a person was asked, at most " + std::to_string(counts.most_writers) +
+         " writers at once";
 }
 
 int simulate(const std::vector<std::string>& words) {

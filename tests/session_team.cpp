@@ -96,7 +96,8 @@ void Team::write(const std::string& path, const Json& doc, bool well) {
     world_.disk.write(path, text);
 }
 
-// ---- the project manager --------------------------------------------------------------------------
+// ---- the project manager
+// --------------------------------------------------------------------------
 
 /// One group becomes two; what depended on it depends on the second half.
 void Team::split(const std::string& group, Json& plan) {
@@ -177,17 +178,17 @@ void Team::manage(Shim& shim, bool well, RunEnd& end) {
   write(kPlanPath, plan, well);
 }
 
-// ---- developers, QA experts, tech leads -----------------------------------------------------------
+// ---- developers, QA experts, tech leads
+// -----------------------------------------------------------
 
 Json Team::develop(Json entry, bool well) {
   entry.set("commits", list_with(*entry, "commits", Json("c" + std::to_string(++work_))));
   const std::size_t how = well ? 0 : random_.below(6);
   if (how == 5)
     return entry.set("status", "dev_blocked")
-        .set("blockers",
-             list_with(*entry, "blockers",
-                       Json::object(
-                           {{"description", "b" + std::to_string(work_)}, {"resolved", false}})));
+        .set("blockers", list_with(*entry, "blockers",
+                                   Json::object({{"description", "b" + std::to_string(work_)},
+                                                 {"resolved", false}})));
   return entry.set("status", how == 4 ? "waiting_review" : "waiting_qa");
 }
 
@@ -335,8 +336,8 @@ void Team::work(Shim& shim, bool well) {
   }
   const auto running = world_.agents.in(FakeAgents::State::running);
   most_writers_ = std::max<std::size_t>(
-      most_writers_, static_cast<std::size_t>(std::count_if(
-                         running.begin(), running.end(), [&](const Shim* other) {
+      most_writers_, static_cast<std::size_t>(
+                         std::count_if(running.begin(), running.end(), [&](const Shim* other) {
                            return other->launch.key.role != "project_manager" &&
                                   copies_[other->id].contains(kStatusPath);
                          })));

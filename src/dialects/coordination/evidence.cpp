@@ -85,7 +85,7 @@ struct Result {
   Status status;
 };
 constexpr std::array kResults = {
-    Result{kDeveloper, Status::waiting_qa}, Result{kDeveloper, Status::waiting_review},
+    Result{kDeveloper, Status::waiting_qa},  Result{kDeveloper, Status::waiting_review},
     Result{kDeveloper, Status::dev_blocked}, Result{kQa, Status::waiting_review},
     Result{kQa, Status::qa_failed},          Result{kTechLead, Status::changes_requested},
 };
@@ -107,7 +107,8 @@ const Run* corrector_of(const Scene& scene, const Group& group) {
   const bool result = std::any_of(kResults.begin(), kResults.end(), [&](const Result& row) {
     return row.role == newest->key.role && row.status == group.status;
   });
-  const auto changed = static_cast<std::uint64_t>(std::max<std::int64_t>(0, memo->second.changed_ms));
+  const auto changed =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(0, memo->second.changed_ms));
   return box && result && memo->second.mail_ms.at(*box) > changed ? newest : nullptr;
 }
 
@@ -173,7 +174,7 @@ std::vector<Update> mark_read(const Scene& scene) {
     for (std::size_t i = 0; i < count; ++i) {
       json::Edit edit{"/messages/" + std::to_string(given[i].index) + "/read", "true"};
       auto& list = edits.at(*box);
-      if (!json::boolean(*given[i].value, "read").value_or(false) &&
+      if (!given[i].archived && !json::boolean(*given[i].value, "read").value_or(false) &&
           std::find(list.begin(), list.end(), edit) == list.end())
         list.push_back(std::move(edit));
     }

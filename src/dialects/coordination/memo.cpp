@@ -89,6 +89,22 @@ Json json_of(const GroupMemo& group) {
                        {"held", group.held}});
 }
 
+MailMemo mailbox_of(const Value& value) {
+  MailMemo memo;
+  memo.archived_ms = json::integer(value, "archived_ms").value_or(0);
+  each(value, "read_ms", [&](const std::string& key, const Value& ms) {
+    memo.read_ms[key] = json::integer(ms).value_or(0);
+  });
+  return memo;
+}
+
+Json json_of(const MailMemo& memo) {
+  Json read = Json::object();
+  for (const auto& [key, ms] : memo.read_ms)
+    read.set(key, Json(ms));
+  return Json::object({{"read_ms", read}, {"archived_ms", Json(memo.archived_ms)}});
+}
+
 PutBack put_back_of(const Value& value) {
   PutBack back{text_of(value, "path"),
                text_of(value, "pointer"),
@@ -127,12 +143,17 @@ Memo memo_of(const Json& json) {
   });
   each(value, "groups",
        [&](const std::string& id, const Value& group) { memo.groups[id] = group_of(group); });
+  memo.forgotten_ms = json::integer(value, "forgotten_ms").value_or(0);
   each(value, "runs", [&](const std::string& id, const Value& run) {
-    memo.runs[id] =
-        RunMemo{json::boolean(run, "counted").value_or(false),
-                json::boolean(run, "group").value_or(false),
-                json::boolean(run, "over").value_or(false), count(run, "number"), mail_of(run)};
+    memo.runs[id] = RunMemo{json::boolean(run, "counted").value_or(false),
+                            json::boolean(run, "group").value_or(false),
+                            json::boolean(run, "over").value_or(false),
+                            json::integer(run, "started_ms").value_or(0),
+                            count(run, "number"),
+                            mail_of(run)};
   });
+  each(value, "mail",
+       [&](const std::string& kind, const Value& mail) { memo.mail[kind] = mailbox_of(mail); });
   for (const Value* const back : items(value, "put_back"))
     memo.put_back.push_back(put_back_of(*back));
   return memo;
@@ -150,8 +171,12 @@ Json json_of(const Memo& memo) {
     runs.set(id, Json::object({{"counted", run.counted},
                                {"group", run.group},
                                {"over", run.over},
+                               {"started_ms", Json(run.started_ms)},
                                {"number", Json(run.number)},
                                {"mail", json_of(run.mail)}}));
+  Json mail = Json::object();
+  for (const auto& [kind, box] : memo.mail)
+    mail.set(kind, json_of(box));
   Json put_back = Json::array();
   for (const PutBack& back : memo.put_back)
     put_back.push(json_of(back));
@@ -165,6 +190,8 @@ Json json_of(const Memo& memo) {
                        {"inbox", inbox},
                        {"groups", groups},
                        {"runs", runs},
+                       {"forgotten_ms", Json(memo.forgotten_ms)},
+                       {"mail", mail},
                        {"put_back", put_back}});
 }
 

@@ -40,6 +40,8 @@ struct Scene {
   const Run* live_manager() const;  ///< for the session or a group
   /// A live run for the group that is not the project manager's.
   const Run* live_worker(const Subject& subject) const;
+  /// Dealt with long ago: the journal shows old runs again after a restart.
+  bool forgotten(const Run& run) const;
   /// What a new version may still be the work of: it lives, or has ended since the last decision.
   bool may_have_written(const Run& run) const;
   /// Whether somebody for whom `who` says so may have written it.

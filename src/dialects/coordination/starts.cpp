@@ -125,6 +125,7 @@ void note_told(Scene& scene, const std::set<RunId>& first_seen) {
 void enter(Scene& scene, const Run& run, Writes& writes) {
   RunMemo& memo = scene.memo.runs[run.id];
   memo.counted = true;
+  memo.started_ms = run.started.time_since_epoch().count();
   memo.mail = scene.memo.groups[run.key.subject].mail;
   if (run.purpose == "final_check")
     if (const Accepted* const pm = find(scene.view.docs, "pm_state"))
@@ -196,6 +197,8 @@ void note_starts(Scene& scene, Writes& writes) {
   std::vector<const Run*> started;
   std::set<RunId> fresh;
   for (const Run& run : scene.view.runs) {
+    if (scene.forgotten(run))
+      continue;
     there.insert(run.id);
     const bool first_seen = !scene.memo.runs.contains(run.id);
     if (run.outcome == Outcome::voided) {
@@ -207,7 +210,12 @@ void note_starts(Scene& scene, Writes& writes) {
     }
   }
   note_told(scene, fresh);
-  std::erase_if(scene.memo.runs, [&](const auto& row) { return !there.contains(row.first); });
+  std::erase_if(scene.memo.runs, [&](const auto& row) {
+    if (there.contains(row.first))
+      return false;
+    scene.memo.forgotten_ms = std::max(scene.memo.forgotten_ms, row.second.started_ms);
+    return true;
+  });
   // Developers of one step stand together, so that their numbers do.
   std::stable_sort(started.begin(), started.end(), [](const Run* a, const Run* b) {
     return (a->key.role == kDeveloper) > (b->key.role == kDeveloper);
@@ -220,7 +228,8 @@ void note_starts(Scene& scene, Writes& writes) {
 
 void note_ends(Scene& scene) {
   for (const Run& run : scene.view.runs)
-    scene.memo.runs[run.id].over = !run.live();
+    if (!scene.forgotten(run))
+      scene.memo.runs[run.id].over = !run.live();
 }
 
 void count_anew(Scene& scene, const Subject& subject) {
@@ -266,8 +275,7 @@ void note_documents(Scene& scene) {
     const MailCount mail = mail_count(scene.view.docs, group.id);
     for (std::size_t i = 0; i < mail.size(); ++i)
       if (mail.at(i) > memo.mail.at(i))
-        memo.mail_ms.at(i) =
-            static_cast<std::uint64_t>(scene.view.now.time_since_epoch().count());
+        memo.mail_ms.at(i) = static_cast<std::uint64_t>(scene.view.now.time_since_epoch().count());
     memo.mail = mail;
     if (group.status != Status::dev_blocked) {
       memo.unblocks = unblocks(scene.view.docs, group);
