@@ -449,7 +449,8 @@ class Session {
       if (!read && read_.contains(path + id))
         fault("message " + id + " of " + path + " is unread again");
     }
-    for (const Value* const message : list_of(*team_.accepted(archive_of(path)), "messages"))
+    const Json archive = team_.accepted(archive_of(path));
+    for (const Value* const message : list_of(*archive, "messages"))
       there.insert(std::string(json::text(*message, "id").value_or("")));
     for (const auto& [id, body] : known)
       if (!there.contains(id))
