@@ -121,9 +121,7 @@ int main(int count, char** arguments) {
          return (*schema)->check(*loaded[next++ % loaded.size()]).empty();
        },
        {}},
-      {"RapidJSON alone",
-       [&](const std::string& text) { return bound_judges(bound, text); },
-       {}},
+      {"RapidJSON alone", [&](const std::string& text) { return bound_judges(bound, text); }, {}},
       {"compile the schema",
        [&](const std::string&) {
          return compile_schema(schema_text, "schema.json", none).has_value();

@@ -24,7 +24,9 @@ struct LoadLimits {
   // Reading YAML takes a hundred times the time and the memory.
   std::size_t max_yaml_bytes = 2U << 20U;
   std::size_t max_yaml_nodes = 50'000;
-  std::size_t max_values = 1'000'000;  ///< names of members count: each takes as much memory
+  /// What the text and its values may take together while it is read.
+  std::size_t max_memory_bytes = 56U << 20U;
+  bool doubt_numbers = false;  ///< warn of integers beyond 64 bits, which lose digits
   bool operator==(const LoadLimits&) const = default;
 };
 

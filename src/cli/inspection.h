@@ -47,6 +47,8 @@ class Inspection {
   void judge(const FileName& name, std::string text, const Catalog::Match& match);
   /// A named file that belongs to no kind.
   void skip(const std::string& path);
+  /// A file that nobody named and that belongs to no kind: it counts, and is no error.
+  void pass_over() { ++report_.skipped; }
   /// A file or folder that could not be read: said on stderr, and a finding.
   void unreadable(const std::string& path, const Error& error);
   /// A file that is wrong as a whole.

@@ -73,9 +73,8 @@ bool Validation::across_documents() const {
   std::error_code error;
   return !choice_ && !request_.staged &&
          (request_.paths.empty() ||
-          std::any_of(request_.paths.begin(), request_.paths.end(), [&](const std::string& path) {
-            return fs::is_directory(path, error);
-          }));
+          std::any_of(request_.paths.begin(), request_.paths.end(),
+                      [&](const std::string& path) { return fs::is_directory(path, error); }));
 }
 
 /// Looks at --as and --schema, and finds where schemas come from.
@@ -262,8 +261,10 @@ Result<void> Validation::index(Inspection& inspection) {
     const std::string absolute = top + "/" + file.path;
     FileName name{seen_from_here(absolute), below(context_.root(), absolute).value_or(""), ""};
     const auto found = match(name.shown, name.path);
-    if (!found || !wanted(file.path))
+    if (!found || !wanted(file.path)) {
+      inspection.pass_over();
       continue;
+    }
     if (!file.regular) {
       inspection.unreadable(name.shown,
                             {Errc::not_regular, "is a symbolic link, which is not followed", {}});
