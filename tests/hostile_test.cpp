@@ -209,6 +209,10 @@ std::vector<Case> cases() {
        [] {
          return Input{"{}", "a: &a\n  b: *a\n", Format::yaml};
        }},
+      {"YAML: a comma", End::bad_text,
+       [] {
+         return Input{"{}", ",", Format::yaml};
+       }},
       {"YAML: 100,000 brackets", End::bad_text,
        [] {
          return Input{"{}", repeated("[", 100'000), Format::yaml};

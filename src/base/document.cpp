@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/parse.h"
 #include "base/scan.h"
@@ -99,6 +100,23 @@ struct Document::Marks {
   };
   std::map<std::string, Spans, std::less<>> by_pointer;
   std::vector<scan::Extent> items;
+
+  std::vector<Span> of_yaml(const std::vector<Wanted>& wanted) const {
+    std::vector<Span> out(wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (const auto found = by_pointer.find(wanted[i].pointer); found != by_pointer.end())
+        out[i] = wanted[i].key ? found->second.key : found->second.value;
+    return out;
+  }
+
+  /// Of JSON Lines, where the record begins that a pointer leads into.
+  std::optional<std::size_t> record(const Value& root, const scan::Path& path) const {
+    const Value* const item =
+        path.empty() ? nullptr : json::at(root, "/" + json::pointer_token(path.front()));
+    if (item == nullptr)
+      return std::nullopt;
+    return items[static_cast<std::size_t>(item - root.Begin())].begin;
+  }
 };
 
 Document::Document() : marks_(std::make_unique<Marks>()) {}
@@ -133,13 +151,8 @@ std::vector<Span> Document::locate(const std::vector<Wanted>& wanted) const {
   std::vector<Span> out(wanted.size());
   if (format_ == Format::text)
     return out;
-  if (format_ == Format::yaml) {
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      if (const auto found = marks_->by_pointer.find(wanted[i].pointer);
-          found != marks_->by_pointer.end())
-        out[i] = wanted[i].key ? found->second.key : found->second.value;
-    return out;
-  }
+  if (format_ == Format::yaml)
+    return marks_->of_yaml(wanted);
   const std::size_t from = text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   // JSON is one value, JSON Lines one for each item of the root.
   std::map<std::size_t, std::vector<std::size_t>> by_value;
@@ -147,13 +160,13 @@ std::vector<Span> Document::locate(const std::vector<Wanted>& wanted) const {
     const auto tokens = json::pointer_tokens(wanted[i].pointer);
     if (!tokens)
       continue;
-    if (format_ == Format::json) {
-      by_value[from].push_back(i);
+    const auto begin =
+        format_ == Format::json ? std::optional(from) : marks_->record(*root_, *tokens);
+    if (begin) {
+      by_value[*begin].push_back(i);
     } else if (tokens->empty()) {
       out[i].begin.offset = from;
       out[i].end.offset = text_.size();
-    } else if (const Value* item = json::at(*root_, "/" + json::pointer_token(tokens->front()))) {
-      by_value[marks_->items[static_cast<std::size_t>(item - root_->Begin())].begin].push_back(i);
     }
   }
   for (const auto& [begin, which] : by_value)
