@@ -233,9 +233,17 @@ std::vector<Case> cases() {
        [] {
          return Input{"{}", repeated("- a\n", 49'000), Format::yaml};
        }},
-      {"YAML: a scalar of 2 MiB", End::valid,
+      {"YAML: a scalar of 512 KiB", End::valid,
        [] {
-         return Input{"{}", "a: " + repeated("x", 2 * kMega - 10) + "\n", Format::yaml};
+         return Input{"{}", "a: " + repeated("x", kMega / 2 - 10) + "\n", Format::yaml};
+       }},
+      {"YAML: a quoted scalar of 512 KiB", End::valid,
+       [] {
+         return Input{"{}", "a: \"" + repeated("x", kMega / 2 - 10) + "\"\n", Format::yaml};
+       }},
+      {"YAML: 512 KiB of escapes", End::valid,
+       [] {
+         return Input{"{}", "a: \"" + repeated("\\u0041", kMega / 12 - 10) + "\"\n", Format::yaml};
        }},
       {"YAML: 8 MiB", End::bad_text,
        [] {

@@ -129,11 +129,13 @@ bool settle(Arguments& arguments) {
       return false;
     }
     LoadLimits& load = request.rules.load;
-    const LoadLimits usual;
     // Who reads more has the memory for it.
-    if (*size > usual.max_bytes)
-      load.max_memory_bytes =
-          *size / usual.max_bytes * usual.max_memory_bytes + usual.max_memory_bytes;
+    const std::size_t times = 1 + *size / load.max_bytes;
+    if (*size > load.max_bytes) {
+      load.max_memory_bytes *= times;
+      load.max_yaml_bytes *= times;
+      load.max_yaml_nodes *= times;
+    }
     load.max_bytes = *size;
   }
   for (const std::string& text : arguments.maps) {
