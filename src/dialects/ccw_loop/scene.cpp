@@ -126,4 +126,12 @@ std::string stamp(Time wall) {
   return iso_time(wall, true);
 }
 
+std::string compact(std::string_view stamp) {
+  std::string digits;
+  for (const char c : stamp)
+    if ((c >= '0' && c <= '9') || c == 'T')
+      digits += c;
+  return digits;
+}
+
 }  // namespace baton::ccw_loop

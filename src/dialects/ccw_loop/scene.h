@@ -70,5 +70,7 @@ class Writes {
 
 /// A moment as it is written into files.
 std::string stamp(Time wall);
+/// The digits of a stamp, for names: `20260122T100000`.
+std::string compact(std::string_view stamp);
 
 }  // namespace baton::ccw_loop
