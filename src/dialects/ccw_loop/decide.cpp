@@ -7,16 +7,22 @@
 #include "dialects/ccw_loop/control.h"
 #include "dialects/ccw_loop/hint.h"
 #include "dialects/ccw_loop/scene.h"
+#include "dialects/moments.h"
 
 namespace baton::ccw_loop {
 namespace {
 
 // Runs in a row that end well and change nothing.
 constexpr std::uint32_t kMostIdle = 2;
+// How far a writer's clock may be ahead before it is told about (S12).
+constexpr Millis kMostAhead{3'600'000};
 
 void note_versions(Scene& scene) {
   remember(scene.memo.skills, skill_digest(*scene.loop.root));
   remember(scene.memo.states, hex(scene.loop.file->document->digest()));
+  scene.memo.left = scene.live() == nullptr;
+  const auto updated = moment(*scene.loop.root, "updated_at");
+  scene.memo.ahead = scene.memo.ahead || (updated && *updated > scene.view.wall + kMostAhead);
 }
 
 /// Whether an iteration is counted for a run: each work key counts once, however many attempts.
@@ -272,14 +278,32 @@ void route(Scene& scene, Writes& writes, Decision& decision) {
                                   "the executor from before the pause is still at work"});
 }
 
+/// What is told once about the versions of this loop; the words stay the same, so that they are not
+/// told again with each version.
+void warn(const Memo& memo, Decision& decision) {
+  const auto tell = [&](const std::string& what) {
+    decision.notices.push_back(Notice{"warning", Subject(kMain), what});
+  };
+  if (!memo.warning.empty())
+    tell(memo.warning);
+  if (memo.ahead)
+    tell(
+        "updated_at was more than an hour ahead of this clock: the clock of one of its writers is "
+        "wrong; nothing is ordered by it (ccw_loop/S12)");
+}
+
 Decision without_state(const View& view) {
   Decision decision;
   decision.control = Control::idle;
   decision.memo = view.memo;
-  decision.holds.push_back(
-      Hold{"", Subject(kMain), "no_state",
-           "the loop's master state is missing or cannot be read; `baton recover " +
-               text(view.flow) + "` rebuilds it"});
+  const std::string path = options_of(view.options).path + "/" + view.flow.name + ".json";
+  const std::string recover =
+      "`baton recover " + text(view.flow) + "` rebuilds it from what is left";
+  decision.holds.push_back(Hold{"", Subject(kMain), "no_state",
+                                view.rejected.contains(path)
+                                    ? "the loop's master state is refused: `baton explain " +
+                                          text(view.flow) + "` says where; mend it, or " + recover
+                                    : "the loop's master state is missing; " + recover});
   return decision;
 }
 
@@ -308,10 +332,11 @@ Decision decide(const View& view) {
   if (!said)
     route(scene, writes, decision);
   apply_status(scene, decision);
-  decision.updates = writes.updates(scene);
+  // What is put away is not written to any more.
+  if (decision.updates.empty())
+    decision.updates = writes.updates(scene);
   explain(scene, !decision.updates.empty(), decision);
-  if (!scene.memo.warning.empty())
-    decision.notices.push_back(Notice{"warning", Subject(kMain), scene.memo.warning});
+  warn(scene.memo, decision);
   decision.memo = json_of(scene.memo);
   return decision;
 }

@@ -39,6 +39,7 @@ Memo memo_of(const Json& json) {
   Memo memo;
   memo.skills = texts(from, "skills");
   memo.states = texts(from, "states");
+  memo.corrected = texts(from, "corrected");
   memo.run = text_of(from, "run");
   memo.work = text_of(from, "work");
   memo.judged = json::boolean(from, "judged").value_or(false);
@@ -56,15 +57,18 @@ Memo memo_of(const Json& json) {
   memo.choice_key = text_of(from, "choice_key");
   memo.answer = text_of(from, "answer");
   memo.pause_asked = json::boolean(from, "pause_asked").value_or(false);
+  memo.left = json::boolean(from, "left").value_or(false);
   memo.hold = text_of(from, "hold");
   memo.hold_why = text_of(from, "hold_why");
   memo.warning = text_of(from, "warning");
+  memo.ahead = json::boolean(from, "ahead").value_or(false);
   return memo;
 }
 
 Json json_of(const Memo& memo) {
   return Json::object({{"skills", list_of(memo.skills)},
                        {"states", list_of(memo.states)},
+                       {"corrected", list_of(memo.corrected)},
                        {"run", memo.run},
                        {"work", memo.work},
                        {"judged", memo.judged},
@@ -77,9 +81,11 @@ Json json_of(const Memo& memo) {
                        {"choice_key", memo.choice_key},
                        {"answer", memo.answer},
                        {"pause_asked", memo.pause_asked},
+                       {"left", memo.left},
                        {"hold", memo.hold},
                        {"hold_why", memo.hold_why},
                        {"warning", memo.warning},
+                       {"ahead", memo.ahead},
                        {"dealt", list_of(memo.dealt)}});
 }
 
