@@ -151,7 +151,7 @@ class Comparison {
       because("the loop is " + std::string(word(was_.status)) +
               "; an executor's old copy does not change that");
       put_back(kControl);
-    } else if (!touched && old_copy()) {
+    } else if (!touched && parked() && old_copy()) {
       because("an old copy of the whole file");
       put_back(kControl);
     } else if (!touched && asked_to_pause() && is_.status == Status::running) {

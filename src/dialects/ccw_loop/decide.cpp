@@ -48,7 +48,8 @@ void note_start(Scene& scene, Writes& writes) {
   writes.because("an executor begins to " + run->purpose);
 }
 
-/// The end of the newest run: one that ended well and changed nothing is idle.
+/// The end of the newest run: one that ended well and changed nothing is idle. Of a loop that is
+/// halted that is what an executor should do.
 void note_end(Scene& scene) {
   Memo& memo = scene.memo;
   if (memo.judged)
@@ -59,32 +60,42 @@ void note_end(Scene& scene) {
     memo.judged = true;
     if (memo.work != scene.work_digest())
       memo.idle = 0;
-    else if (run.outcome == Outcome::succeeded)
+    else if (run.outcome == Outcome::succeeded && scene.loop.status == Status::running)
       ++memo.idle;
   }
 }
 
+/// Names a run in the message of an error.
+std::string mark_of(const Run& run) {
+  return "(run " + run.id.substr(0, 8) + ")";
+}
+
+/// Whether an error of this list is about the run. The list itself tells, no memory: an executor's
+/// copy from before the error was entered would take it out for good.
+bool noted(const Value& errors, const Run& run) {
+  const std::string mark = mark_of(run);
+  return std::any_of(errors.Begin(), errors.End(), [&](const Value& error) {
+    return text_of(error, "message").find(mark) != std::string::npos;
+  });
+}
+
 /// Failed attempts are entered as soon as there is a skill_state to hold them.
-void note_errors(Scene& scene, Writes& writes) {
-  std::vector<const Run*> failures;
-  std::set<RunId> known;
-  for (const Run& run : scene.view.runs) {
-    known.insert(run.id);
-    if (failed(run) && !scene.memo.noted.contains(run.id))
-      failures.push_back(&run);
-  }
-  std::erase_if(scene.memo.noted, [&](const RunId& id) { return !known.contains(id); });
+void note_errors(const Scene& scene, Writes& writes) {
   if (scene.loop.skill == nullptr)
     return;
+  const Value& errors = list(*scene.loop.skill, "errors");
+  std::vector<const Run*> failures;
+  for (const Run& run : scene.view.runs)
+    if (failed(run) && !noted(errors, run))
+      failures.push_back(&run);
   std::stable_sort(failures.begin(), failures.end(),
                    [](const Run* a, const Run* b) { return a->ended < b->ended; });
   for (const Run* const run : failures) {
-    writes.add_error(Json::object({{"action", run->purpose},
-                                   {"message", "the executor ended as " + how_it_ended(*run) +
-                                                   " (run " + run->id.substr(0, 8) + ")"},
-                                   {"timestamp", stamp(run->ended)}}));
+    writes.add_error(Json::object(
+        {{"action", run->purpose},
+         {"message", "the executor ended as " + how_it_ended(*run) + " " + mark_of(*run)},
+         {"timestamp", stamp(run->ended)}}));
     writes.because("a failed run is noted");
-    scene.memo.noted.insert(run->id);
   }
 }
 

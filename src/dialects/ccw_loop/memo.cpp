@@ -47,8 +47,6 @@ Memo memo_of(const Json& json) {
   if (idle > 0 && idle <= std::numeric_limits<std::uint32_t>::max())
     memo.idle = static_cast<std::uint32_t>(idle);
   memo.counted = text_of(from, "counted");
-  for (std::string& run : texts(from, "noted"))
-    memo.noted.insert(std::move(run));
   for (std::string& request : texts(from, "dealt"))
     memo.dealt.insert(std::move(request));
   memo.limit_ms = json::integer(from, "limit_ms").value_or(0);
@@ -74,7 +72,6 @@ Json json_of(const Memo& memo) {
                        {"judged", memo.judged},
                        {"idle", static_cast<std::uint64_t>(memo.idle)},
                        {"counted", memo.counted},
-                       {"noted", list_of(memo.noted)},
                        {"limit_ms", memo.limit_ms},
                        {"mode", memo.mode},
                        {"choice", memo.choice},

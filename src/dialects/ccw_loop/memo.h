@@ -23,7 +23,6 @@ struct Memo {
   bool judged = false;        ///< its end has been looked at
   std::uint32_t idle = 0;     ///< runs in a row that ended well and changed nothing
   std::string counted;        ///< the work key whose start was counted as an iteration last
-  std::set<RunId> noted;      ///< failed runs that stand in skill_state.errors
   std::int64_t limit_ms = 0;  ///< when the iterations were first seen used up, on baton's clock
   std::string mode;           ///< `auto` or `interactive`, when `start` said so
   std::string choice;         ///< what a person chose to be done next

@@ -47,7 +47,7 @@ struct Scene {
   std::string work_digest() const;
 };
 
-/// The run counts as a failed attempt.
+/// The run ended badly. A forgiven one did so, too, but does not count as an attempt.
 bool failed(const Run& run);
 /// "exit_1", "timed_out"
 std::string how_it_ended(const Run& run);
