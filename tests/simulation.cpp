@@ -7,6 +7,8 @@
 // mutant takes one piece out of the protocol and must be caught, otherwise the green of the rest
 // means nothing.
 
+#include "simulation.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -49,20 +51,6 @@ constexpr std::array kMutants = {
     MutantRow{"no_sync", Mutant::no_sync},
     MutantRow{"by_event", Mutant::by_event},
     MutantRow{"write_before_journal", Mutant::write_first},
-};
-
-struct Counts {
-  std::uint64_t seeds = 0;
-  std::uint64_t steps = 0;
-  std::uint64_t starts = 0;
-  std::uint64_t crashes = 0;
-  std::uint64_t power_cuts = 0;
-  std::uint64_t commits = 0;
-};
-
-struct Fault {
-  std::uint64_t step = 0;
-  std::string what;
 };
 
 constexpr std::uint32_t kMaxRunning = 2;
@@ -684,6 +672,7 @@ struct Arguments {
   std::uint64_t seeds = 20'000;
   std::uint64_t first = 1;
   std::string mutant;
+  bool loops = false;  ///< the world of loops instead
   bool quiet = false;
   bool trace = false;
 };
@@ -698,18 +687,38 @@ void print(const Counts& counts) {
               static_cast<unsigned long long>(counts.commits));
 }
 
+std::vector<std::string> mutants_of(const Arguments& arguments) {
+  if (arguments.loops)
+    return {kLoopMutants.begin(), kLoopMutants.end()};
+  std::vector<std::string> names;
+  for (const MutantRow& row : kMutants)
+    names.emplace_back(row.name);
+  return names;
+}
+
+std::optional<Fault> simulate_seed(const Arguments& arguments, std::uint64_t seed,
+                                   const std::string& mutant, Counts& counts) {
+  if (arguments.loops)
+    return simulate_loops(seed, mutant, counts, arguments.trace);
+  const auto row = std::find_if(kMutants.begin(), kMutants.end(),
+                                [&](const MutantRow& each) { return each.name == mutant; });
+  return Simulation(seed, row == kMutants.end() ? Mutant::none : row->mutant, counts,
+                    arguments.trace)
+      .run();
+}
+
 /// Until the first fault.
-std::optional<std::pair<std::uint64_t, Fault>> sweep(const Arguments& arguments, Mutant mutant,
-                                                     Counts& counts) {
+std::optional<std::pair<std::uint64_t, Fault>> sweep(const Arguments& arguments,
+                                                     const std::string& mutant, Counts& counts) {
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.seeds; ++seed)
-    if (auto fault = Simulation(seed, mutant, counts, arguments.trace).run())
+    if (auto fault = simulate_seed(arguments, seed, mutant, counts))
       return std::pair(seed, *fault);
   return std::nullopt;
 }
 
 int correct(const Arguments& arguments) {
   Counts counts;
-  const auto fault = sweep(arguments, Mutant::none, counts);
+  const auto fault = sweep(arguments, {}, counts);
   if (!arguments.quiet)
     print(counts);
   if (!fault)
@@ -722,18 +731,18 @@ int correct(const Arguments& arguments) {
 int mutants(const Arguments& arguments) {
   int survivors = 0;
   bool found = false;
-  for (const MutantRow& row : kMutants) {
-    if (arguments.mutant != "all" && arguments.mutant != row.name)
+  for (const std::string& name : mutants_of(arguments)) {
+    if (arguments.mutant != "all" && arguments.mutant != name)
       continue;
     found = true;
     Counts counts;
-    const auto fault = sweep(arguments, row.mutant, counts);
+    const auto fault = sweep(arguments, name, counts);
     if (fault)
-      std::printf("%-22s caught: seed=%llu step=%llu: %s\n", std::string(row.name).c_str(),
+      std::printf("%-22s caught: seed=%llu step=%llu: %s\n", name.c_str(),
                   static_cast<unsigned long long>(fault->first),
                   static_cast<unsigned long long>(fault->second.step), fault->second.what.c_str());
     else
-      std::printf("%-22s SURVIVED %llu seeds\n", std::string(row.name).c_str(),
+      std::printf("%-22s SURVIVED %llu seeds\n", name.c_str(),
                   static_cast<unsigned long long>(counts.seeds));
     survivors += fault ? 0 : 1;
   }
@@ -748,6 +757,8 @@ int simulate(const std::vector<std::string>& words) {
       arguments.quiet = true;
     } else if (words[i] == "--trace") {
       arguments.trace = true;
+    } else if (words[i] == "--loops") {
+      arguments.loops = true;
     } else if (words[i] == "--seeds" && more) {
       arguments.seeds = std::strtoull(words[++i].c_str(), nullptr, 10);
     } else if (words[i] == "--first" && more) {
@@ -756,7 +767,7 @@ int simulate(const std::vector<std::string>& words) {
       arguments.mutant = words[++i];
     } else {
       std::printf(
-          "baton_simulation [--seeds N] [--first SEED] [--mutant NAME|all] [--quiet] "
+          "baton_simulation [--loops] [--seeds N] [--first SEED] [--mutant NAME|all] [--quiet] "
           "[--trace]\n");
       return 2;
     }
