@@ -9,16 +9,20 @@
 // to its end. Each mutant must be caught.
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "dialects/registry.h"
 #include "random.h"
-#include "simulation.h"
+#include "sweep.h"
 #include "world.h"
 
 namespace baton::testing {
@@ -49,7 +53,20 @@ constexpr const char* kSkill = R"({"current_action": null, "last_action": null,
   "validate": {"pass_rate": 0, "coverage": 0, "test_results": [], "passed": false,
                "failed_tests": [], "last_run_at": null}, "errors": []})";
 
+struct Counts {
+  std::uint64_t seeds = 0;
+  std::uint64_t starts = 0;
+  std::uint64_t crashes = 0;
+  std::uint64_t power_cuts = 0;
+  std::uint64_t merges = 0;
+};
+
 // ---- mutants of the dialect
+
+/// The first five are taken out of the dialect, the rest out of the protocol.
+const std::vector<std::string_view> kMutants = {
+    "accepts_all",           "forgets",  "lets_run", "starts_always", "left_at_once",
+    "release_before_commit", "no_claim", "no_lock",  "by_event"};
 
 const Dialect& real() {
   return *dialect("ccw_loop");
@@ -172,10 +189,11 @@ class Loops {
     if (!fault_)
       at_rest();
     trace();
-    counts_.steps += step_;
     ++counts_.seeds;
-    counts_.commits += world_.journal.commits;
-    counts_.starts += world_.agents.order.size();
+    for (const auto& [id, shim] : world_.agents.shims)
+      counts_.starts += shim.claim ? 1U : 0U;
+    for (const Event& event : world_.journal.tables.events)
+      counts_.merges += event.event == "merged" ? 1U : 0U;
     return fault_;
   }
 
@@ -632,11 +650,26 @@ class Loops {
   std::optional<Fault> fault_;
 };
 
-}  // namespace
-
-std::optional<Fault> simulate_loops(std::uint64_t seed, std::string_view mutant, Counts& counts,
-                                    bool tracing) {
-  return Loops(seed, mutant, counts, tracing).run();
+int simulate(const std::vector<std::string>& words) {
+  Counts counts;
+  Sweep all;
+  all.program = "baton_loop_simulation";
+  all.mutants = kMutants;
+  all.trial = [&](std::uint64_t seed, std::string_view mutant, bool trace) {
+    return Loops(seed, mutant, counts, trace).run();
+  };
+  all.summary = [&] {
+    return std::to_string(counts.seeds) + " worlds, " + std::to_string(counts.starts) +
+           " starts, " + std::to_string(counts.crashes) + " crashes, " +
+           std::to_string(counts.power_cuts) + " power cuts, " + std::to_string(counts.merges) +
+           " merges";
+  };
+  return sweep(all, words);
 }
 
+}  // namespace
 }  // namespace baton::testing
+
+int main(int count, char** values) {
+  return baton::testing::simulate(std::vector<std::string>(values + 1, values + count));
+}

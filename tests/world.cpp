@@ -96,6 +96,16 @@ World::World() {
     for (const FlowId& flow : commit.forgotten)
       agents.forget(flow);
   };
+  disk.replacing = [this](const std::string& path, const std::string& bytes) {
+    const Digest digest = digest_of(bytes);
+    const auto& intents = journal.tables.intents;
+    const bool intended = std::any_of(intents.begin(), intents.end(), [&](const auto& row) {
+      return row.second.path == path && row.second.assumes == digest;
+    });
+    if (!intended)
+      overwritten_.push_back("a version of " + path +
+                             " was overwritten before the journal held the intent");
+  };
 }
 
 Result<void> World::start() {
@@ -191,6 +201,7 @@ std::vector<std::string> World::faults() const {
   std::vector<std::string> all = journal.faults;
   all.insert(all.end(), agents.faults.begin(), agents.faults.end());
   all.insert(all.end(), requests.faults.begin(), requests.faults.end());
+  all.insert(all.end(), overwritten_.begin(), overwritten_.end());
   return all;
 }
 
