@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "world.h"
+#include "crashes.h"
 
 namespace baton::testing {
 namespace {
@@ -109,42 +109,23 @@ TEST_SUITE("coordination") {
   }
 
   TEST_CASE("killed at any moment of two starts, baton starts each once and counts right") {
-    auto config = parse_json(R"({"agents": {"developer": {}}})");
-    REQUIRE(config);
-    bool blown = true;
-    std::uint64_t moments = 0;
-    for (; blown; ++moments) {
-      CAPTURE(moments);
-      World world;
-      auto setup = setup_of(*config, "coordination");
-      REQUIRE(setup);
-      world.setup = std::move(*setup);
-      REQUIRE(world.start());
-      REQUIRE(world.settle());
+    Crashes crashes;
+    crashes.config = R"({"agents": {"developer": {}}})";
+    crashes.dialect = "coordination";
+    crashes.act = [](World& world) {
       world.disk.write("coordination/orchestrator_state.json", kState);
       world.disk.write("coordination/group_status.json", "{}");
       world.disk.write("coordination/pm_state.json", kPlan);
-      world.fuse.light(moments + 1);
-      blown = false;
-      try {
-        const auto settled = world.settle();
-        CHECK(settled.has_value());
-      } catch (const DaemonKilled&) {
-        blown = true;
-      }
-      world.fuse.cut();
-      world.kill();
-      REQUIRE(world.start());
-      REQUIRE(world.settle());
-      REQUIRE(world.pass(Millis(60'000)));
-      CHECK(world.faults().empty());
+      return world.settle();
+    };
+    crashes.look = [](World& world) {
       CHECK(world.agents.in(FakeAgents::State::running).size() == 2);
       CHECK(number(world, "coordination/orchestrator_state.json", "/total_spawns") == 2);
       CHECK(logged(world) == 2);
       CHECK(number(world, "coordination/group_status.json", "/A/iterations/developer") == 1);
       CHECK(number(world, "coordination/group_status.json", "/B/iterations/developer") == 1);
-    }
-    CHECK(moments > 10);
+    };
+    crashes.sweep();
   }
 }
 
