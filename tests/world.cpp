@@ -33,6 +33,8 @@ AgentSpec agent(const Role& role, const Value& value, const RetryLimits& retry) 
     for (const Value& word : argv->GetArray())
       spec.argv.emplace_back(json::text(word).value_or(""));
   }
+  spec.limits.timeout =
+      duration(value, "timeout", spec.limits.timeout).value_or(spec.limits.timeout);
   spec.problem = std::string(json::text(value, "problem").value_or(""));
   spec.retry = retry;
   spec.retry.max_attempts = count_of(value, "max_attempts", retry.max_attempts);
