@@ -204,7 +204,9 @@ ExitCode forget_command(Words words) {
   wish.verb = "forget";
   Options options("forget",
                   "Drops everything that is known of a flow: stages, runs, history of decisions.\n"
-                  "Refused while its files are there or its agents run.",
+                  "Refused while its files are there or its agents run; but the files of a loop\n"
+                  "(ccw_loop) that is not running are put away first, below `.forgotten` in its\n"
+                  "folder.",
                   kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name");
   common(options, wish);

@@ -184,6 +184,22 @@ def stopped(exe):
         check("failure_reason" not in it.read(loop), it.read(loop))
 
 
+def stubborn(exe):
+    """An executor that does not see the pause is ended after the grace, and another one resumes."""
+    with Loops(exe, pause_grace="1s") as it:
+        it.up()
+        loop = it.begun("develop")
+        it.call("pause", loop)
+        it.idle()
+        ends = [run["outcome"] for run in it.lines("agents") if run["purpose"] == "develop"]
+        check(ends == ["stopped"] and it.read(loop)["status"] == "paused", ends, it.read(loop))
+        check(it.read(loop)["skill_state"]["errors"] == [], "that was no failure", it.read(loop))
+        it.off("hold.develop")
+        it.call("resume", loop)
+        it.until(loop, "completed")
+        check(it.purposes(loop) == ["init", "develop", "develop", "develop", "validate", "complete"], it.purposes(loop))
+
+
 def three_deaths(exe):
     with Loops(exe) as it:
         it.up()
@@ -461,7 +477,8 @@ def by_itself(exe):
         it.daemon.kill()
         it.daemon.wait()
         it.up()
-        check(len([run for run in it.lines("agents") if run["state"] == "running"]) == 1, "it is adopted")
+        alive = [run for run in it.lines("agents") if run["state"] == "running" and run["flow"] == f"ccw_loop/{loop}"]
+        check(len(alive) == 1, "it is adopted:", alive)
         it.let("validate", "fail")
         wait_until(lambda: len(it.purposes(loop)) > 2, "it is started again")
         it.switch("mode", "work")
@@ -614,7 +631,7 @@ def example(exe):
 
 
 def test(exe, *only):
-    for part in (five_actions, stopped, three_deaths, no_progress, limited, foreign_writer, interactive, recovered,
+    for part in (five_actions, stopped, stubborn, three_deaths, no_progress, limited, foreign_writer, interactive, recovered,
                  by_itself, old_copies, forgotten, from_nothing, neighbours, alone, example, killed):
         if not only or part.__name__ in only:
             part(exe)

@@ -149,7 +149,8 @@ class Desk {
       reply(request, false,
             "the loop was stopped; `baton start " + name() + " --set force=true` begins it again");
     else if (scene_.job.failures == 0)
-      reply(request, false, "no attempt has failed at what is to be done now");
+      reply(request, false,
+            "no attempt has failed at what is to be done now; the loop is " + declared());
   }
 
   /// Puts the loop's files away; without files it is the engine's to forget. An executor that lives
