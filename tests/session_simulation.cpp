@@ -565,7 +565,20 @@ class Session {
     if (!list_of(*state, "active_agents").empty())
       fault("agents are active in a session that has ended");
     check_completed();
+    check_known();
     recovery_changes_nothing();
+  }
+
+  /// Every file is accepted as it stands, or rejected as it stands.
+  void check_known() {
+    const auto& tables = world_.journal.tables;
+    for (const auto& [path, bytes] : world_.disk.files()) {
+      const auto accepted = tables.accepted.find(path);
+      const auto rejected = tables.rejected.find(path);
+      if ((accepted == tables.accepted.end() || accepted->second.second != bytes) &&
+          (rejected == tables.rejected.end() || rejected->second.digest != digest_of(bytes)))
+        fault("nobody knows what stands in " + path);
+    }
   }
 
   void recovery_changes_nothing() {

@@ -58,6 +58,7 @@ Update archived(const Scene& scene, std::string_view kind, const Accepted* archi
   const std::string path = archive_path(scene.options, kind);
   constexpr const char* kWhy = "messages that were read long ago";
   std::vector<json::Edit> edits;
+  edits.reserve(fresh.size());
   for (const Value* const message : fresh)
     edits.push_back(json::Edit{"/messages/-", json::dump(*message)});
   if (archive != nullptr)

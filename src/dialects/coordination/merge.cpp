@@ -57,46 +57,56 @@ std::vector<std::string> group_ids(const Value& before, const Value& after) {
   return ids;
 }
 
-/// Each group by itself (T1, T2, T4): several agents overwrite the whole file from copies of their
-/// own.
-Admission admit_groups(const Scene& scene, const Change& change) {
-  const Value& before = change.before->root();
-  const Value& after = change.after.root();
+/// What is to become of a new version of group_status.
+struct Groups {
   std::vector<json::Edit> edits;
+  Findings findings;
   std::string why;
   std::string refused_at;
   std::string refused;
-  Findings findings;
   bool something_new = false;
-  for (const std::string& id : group_ids(before, after)) {
-    const Value* const old = json::child(before, id);
-    const Value* const now = json::child(after, id);
+
+  void judge(const Scene& scene, const std::string& id, const Value* old, const Value* now) {
+    using Kind = EntryVerdict::Kind;
     const EntryVerdict verdict = judge_entry(scene, id, old, now);
     const std::string pointer = "/" + json::pointer_token(id);
-    if (verdict.kind == EntryVerdict::Kind::refused) {
+    if (verdict.kind == Kind::refused) {
       refused_at = pointer + "/status";
       refused += (refused.empty() ? "" : "; ") + verdict.why;
       findings.push_back(broken("T1", refused_at, verdict.why));
     }
     const Json given = now == nullptr ? Json() : Json(*now);
-    if (verdict.kind == EntryVerdict::Kind::taken && (old == nullptr || !json::equal(*old, *given)))
-      something_new = true;
-    if (verdict.entry == given)
-      continue;
+    something_new = something_new ||
+                    (verdict.kind == Kind::taken && (old == nullptr || !json::equal(*old, *given)));
+    if (!(verdict.entry == given))
+      put(pointer, id, verdict);
+  }
+
+ private:
+  void put(const std::string& pointer, const std::string& id, const EntryVerdict& verdict) {
+    using Kind = EntryVerdict::Kind;
     edits.push_back(json::Edit{pointer, verdict.entry.is_null() ? "" : verdict.entry.dump()});
     const std::string reason =
         verdict.why.empty() ? id + " had lost counters or entries of lists" : verdict.why;
-    if (verdict.kind == EntryVerdict::Kind::taken)
+    if (verdict.kind == Kind::taken)
       findings.push_back(broken("T4", pointer, reason));
-    why += (why.empty() ? "" : "; ") +
-           named(reason, verdict.kind == EntryVerdict::Kind::refused ? "T1" : "T4");
+    why += (why.empty() ? "" : "; ") + named(reason, verdict.kind == Kind::refused ? "T1" : "T4");
   }
-  if (edits.empty())
+};
+
+/// Each group by itself (T1, T4): several agents overwrite the whole file from copies of their own.
+Admission admit_groups(const Scene& scene, const Change& change) {
+  const Value& before = change.before->root();
+  const Value& after = change.after.root();
+  Groups groups;
+  for (const std::string& id : group_ids(before, after))
+    groups.judge(scene, id, json::child(before, id), json::child(after, id));
+  if (groups.edits.empty())
     return {};
-  if (!refused_at.empty() && !something_new)
-    return restore("T1", refused_at, refused);
-  Admission admission = merged(change.after, edits, why);
-  admission.findings = std::move(findings);
+  if (!groups.refused_at.empty() && !groups.something_new)
+    return restore("T1", groups.refused_at, groups.refused);
+  Admission admission = merged(change.after, groups.edits, groups.why);
+  admission.findings = std::move(groups.findings);
   return admission;
 }
 
