@@ -35,6 +35,10 @@ std::string Places::manual_input(std::string_view step) const {
   return manual_inputs() + "/" + name(step) + ".json";
 }
 
+std::string Places::log_name(std::string_view step, std::string_view which) const {
+  return name(step) + "__" + std::string(which) + ".log";
+}
+
 std::string Places::archived_report(std::string_view step, std::string_view label) const {
   return reports() + "/archive/" + name(step) + "__" + std::string(label) + ".json";
 }

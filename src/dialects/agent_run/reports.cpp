@@ -196,6 +196,16 @@ Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
   return told;
 }
 
+std::optional<Report> lying_report(const Scene& scene, const Step& step, const Run& run) {
+  const std::string path = scene.places.report(step.id);
+  const Accepted* const file = scene.document(path);
+  if (file == nullptr || !file->present || scene.view.rejected.contains(path) ||
+      !fresh(run, path, file->document->digest()) ||
+      !doubt(scene, step, file->document->root()).empty())
+    return std::nullopt;
+  return report_of(scene, file->document->root());
+}
+
 std::optional<std::string> marker_block(std::string_view output) {
   const std::vector<std::string> lines = split(output, '\n');
   const auto last = [&](std::string_view marker, std::size_t before) -> std::optional<std::size_t> {
