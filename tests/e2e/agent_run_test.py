@@ -249,6 +249,8 @@ def printed(exe):
         runs.begin(runs.workflow("steps:\n  - {id: a, agent: x, prompt: p.md}\n"), "r")
         check(runs.baton.once().returncode == 0)
         check(runs.step("r", "a")["logs"] == ["said"], runs.state("r"))
+        done = runs.baton.call("validate")
+        check("0 errors, 0 warnings" in done.stdout + done.stderr, done)
 
 
 def variables(exe):

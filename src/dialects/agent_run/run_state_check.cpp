@@ -126,7 +126,10 @@ class RunStateCheck {
     const auto other = json::text(object, second);
     const auto start = one ? parse_time(*one) : std::nullopt;
     const auto end = other ? parse_time(*other) : std::nullopt;
-    if (start && end && *end < *start)
+    // Agents write whole seconds; an end within the second of the start is none before it.
+    using std::chrono::floor;
+    using std::chrono::seconds;
+    if (start && end && floor<seconds>(*end) < floor<seconds>(*start))
       findings_.warning(
           "S25", member_pointer(pointer, second),
           std::string(second) + " is before " + std::string(first),
