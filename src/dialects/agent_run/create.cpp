@@ -98,13 +98,10 @@ Result<Given> workflow_of(const Value& arguments) {
                 "the workflow cannot be read: " + document.error().findings.front().message);
   given.document = std::move(*document);
   given.workflow.emplace(given.document->root());
+  for (const Step& step : given.workflow->steps())
+    if (!step.body->IsObject())
+      return fail(Errc::schema, "a step is a map", step.pointer);
   for (const Step& step : given.workflow->steps()) {
-    if (!step.body->IsObject() || !safe_name(step.id))
-      return fail(
-          Errc::usage,
-          "the id " + quoted_word(step.id) +
-              " cannot be driven: it becomes a file's name, so letters and digits of ASCII, "
-              "`.`, `_` and `-`, beginning with a letter or digit");
     if (json::child(arguments, "prompts") != nullptr &&
         !json::text(*json::child(arguments, "prompts"), step.id))
       return wrong("there is no prompt for the step " + quoted_word(step.id));

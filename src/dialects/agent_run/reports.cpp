@@ -58,7 +58,7 @@ std::string doubt(const Scene& scene, const Step& step, const Value& root) {
            ": it is an older one";
   if (!scene.settings.strict_reports)
     return {};
-  const Findings findings = check_report(root, Place{scene.view.flow.name, step.id});
+  const Findings findings = check_report(root, Place{scene.view.flow.name, file_part(step.id)});
   const auto placeholder = std::find_if(findings.begin(), findings.end(), [](const Finding& one) {
     return one.rule == "agent_run/S43";
   });
@@ -105,7 +105,7 @@ std::string fault_of(const Value& root, const Step& step, const std::string& run
                 }));
       }))
     return "a list in it is none";
-  for (const Finding& finding : check_report(root, Place{run, step.id}))
+  for (const Finding& finding : check_report(root, Place{run, file_part(step.id)}))
     if (finding.severity == Severity::error)
       return finding.message;
   return {};
