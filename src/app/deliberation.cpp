@@ -47,6 +47,22 @@ std::string in_the_way(const FlowBook& book, const std::vector<Update>& updates)
   return {};
 }
 
+/// What the operator wants of a flow. The whole root being stopped ends no flow: it is paused.
+Control ordered(const FlowBook& book, const FlowBook* root) {
+  if (book.control.control != Control::run || root == nullptr)
+    return book.control.control;
+  return root->control.control == Control::run ? Control::run : Control::pause;
+}
+
+void show_rejected(const FlowBook& book, View& view) {
+  view.rejected.clear();
+  view.rejected_digests.clear();
+  for (const auto& [path, row] : book.rejected) {
+    view.rejected.emplace(path, row.findings);
+    view.rejected_digests.emplace(path, row.digest);
+  }
+}
+
 /// A notice is level like everything else: it is said when it becomes true, not each time it is.
 void say_once(const FlowBook& book, std::vector<Notice>& said, Draft& draft) {
   const auto has = [](const std::vector<Notice>& notices, const Notice& notice) {
@@ -84,8 +100,7 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
   FlowState docs = std::move(*opened);
   View view{book.id,  docs,           book.stages,  book.runs, book.memo,
             requests, entry->options, environment_, draft.now, draft.wall};
-  for (const auto& [path, row] : book.rejected)
-    view.rejected.emplace(path, row.findings);
+  view.control = ordered(book, draft.find(FlowId{}));
   const std::string trouble = settle(view, *entry, book, docs, draft);
   const std::optional<Hold> before = book.held;
   hold(book, *entry, draft.now);
@@ -117,14 +132,20 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
   const std::string fault = updates ? in_the_way(seen, *updates) : describe(updates.error());
   if (!fault.empty())
     return Reply{request.id, false, fault};
+  {
+    // On copies first: what is refused must not leave behind what was not.
+    Draft trial = draft;
+    FlowState tried = docs;
+    const std::string trouble = apply_all(trial.touch(flow), tried, *updates, trial);
+    if (!trouble.empty())
+      return Reply{request.id, false, trouble};
+  }
   FlowBook& book = draft.touch(flow);
-  const std::string trouble = apply_all(book, docs, *updates, draft);
+  (void)apply_all(book, docs, *updates, draft);
   library_.keep(flow, std::move(docs));
   book.control.started = true;
   const ControlRow control = book.control;
   draft.control(book, control.control, control.reason, control.why);
-  if (!trouble.empty())
-    return Reply{request.id, false, trouble};
   std::string done = updates->empty() ? "there is nothing to be written: it is as asked for already"
                      : request.verb == "create" ? "created; `baton start` begins it"
                                                 : "started";
@@ -152,12 +173,13 @@ void Deliberation::read_more(const View& view, const Dialect& dialect, FlowState
 
 /// Asks the dialect, applies what it writes, and asks again until it writes nothing more. What went
 /// wrong with its writes; empty when all is well.
-std::string Deliberation::settle(const View& view, const Catalog::Entry& entry, FlowBook& book,
+std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBook& book,
                                  FlowState& docs, Draft& draft) {
   const Dialect& dialect = *entry.dialect;
   std::vector<Notice> said;
   std::string trouble;
   for (int round = 0; trouble.empty(); ++round) {
+    show_rejected(book, view);
     check(book, entry, docs, draft);
     if (dialect.stages != nullptr)
       advance(book, dialect.stages(view), draft);
@@ -362,9 +384,22 @@ Result<void> Deliberation::move(FlowBook& book, FlowState& docs, const Move& upd
   intent.flow = book.id;
   intent.why = update.why;
   draft.plan_write(std::move(intent));
+  // The version that stands there may be one that was rejected, beside an accepted one or not.
+  const auto bad = book.rejected.find(update.from);
+  const bool as_rejected = bad != book.rejected.end() && bad->second.digest == update.assumes;
+  if (bad != book.rejected.end()) {
+    book.rejected.erase(bad);
+    draft.commit.no_longer_rejected.push_back(update.from);
+  }
   const auto found = docs.find(update.from);
   if (found == docs.end())
     return {};
+  if (as_rejected) {
+    docs.erase(found);
+    book.accepted.erase(update.from);
+    draft.commit.moved_away.push_back(update.from);
+    return {};
+  }
   std::string text = found->second.document->text();
   docs.erase(found);
   book.accepted.erase(update.from);

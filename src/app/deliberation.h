@@ -34,7 +34,7 @@ class Deliberation {
  private:
   void check(FlowBook& book, const Catalog::Entry& entry, const FlowState& docs, Draft& draft);
   static bool advance(FlowBook& book, const Stages& stages, Draft& draft);
-  std::string settle(const View& view, const Catalog::Entry& entry, FlowBook& book, FlowState& docs,
+  std::string settle(View& view, const Catalog::Entry& entry, FlowBook& book, FlowState& docs,
                      Draft& draft);
   std::string apply_all(FlowBook& book, FlowState& docs, const std::vector<Update>& updates,
                         Draft& draft);

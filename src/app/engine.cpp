@@ -414,6 +414,10 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   for (const auto& [start, run] : prepared)
     again_.insert(start.key.flow);
   pending_ = pending_ || !prepared.empty();
+  // Nor have those heard of it whose flow has been paused for what it spends.
+  for (const PauseFlow& pause : plan_.pauses)
+    again_.insert(pause.flow);
+  pending_ = pending_ || !plan_.pauses.empty();
   for (RunEnd& ended : release(ports_.agents, books_, prepared, writes.unfit)) {
     ends_.push_back(std::move(ended));
     pending_ = true;

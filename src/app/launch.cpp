@@ -108,7 +108,8 @@ Result<Launch> launch_of(const Start& start, const AgentSpec& spec, const Brief&
       return pass_on(filled);
     launch.argv.push_back(std::move(*filled));
   }
-  if (auto cwd = working_directory(spec.cwd.empty() ? environment.root : spec.cwd, values))
+  const std::string& usual = brief.cwd.empty() ? environment.root : brief.cwd;
+  if (auto cwd = working_directory(spec.cwd.empty() ? usual : spec.cwd, values))
     launch.cwd = std::move(*cwd);
   else
     return pass_on(cwd);
@@ -129,11 +130,15 @@ Result<Launch> launch_of(const Start& start, const AgentSpec& spec, const Brief&
       return pass_on(prompt);
     launch.prompt = std::move(*prompt);
   }
-  launch.env = spec.env;
-  launch.env.insert(launch.env.end(), brief.env.begin(), brief.env.end());
-  const auto put = [&](const char* name, std::string value) {
+  launch.log = brief.log;
+  // What comes later takes the place of what was there, as in a program's own environment.
+  const auto put = [&](const std::string& name, std::string value) {
+    std::erase_if(launch.env, [&](const auto& row) { return row.first == name; });
     launch.env.emplace_back(name, std::move(value));
   };
+  for (const auto* const some : {&spec.env, &brief.env})
+    for (const auto& [name, value] : *some)
+      put(name, value);
   put("BATON_ROOT", environment.root);
   put("BATON_FLOW", text(start.key.flow));
   put("BATON_ROLE", start.key.role);

@@ -17,7 +17,7 @@ namespace baton {
 struct AgentSpec {
   std::vector<std::string> argv;  ///< argv[0] absolute; may hold `${placeholders}` behind it
   std::string prompt;             ///< template; empty: the dialect's own brief
-  std::string cwd;                ///< absolute; may hold placeholders
+  std::string cwd;  ///< absolute; may hold placeholders; empty: the brief's, else the root
   /// Run before the agent, as argv; empty: nothing.
   std::vector<std::string> before;
   Millis before_timeout{0};

@@ -89,7 +89,7 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   AgentSpec spec;
   const std::string& folder = environment.configuration_folder;
   spec.argv = agent.command;
-  spec.cwd = agent.cwd.empty() ? environment.root : absolute(agent.cwd, folder);
+  spec.cwd = agent.cwd.empty() ? "" : absolute(agent.cwd, folder);
   spec.env = variables_of(agent);
   spec.limits = run_limits(config, agent);
   spec.retry = retry_limits(config, agent);

@@ -22,6 +22,7 @@ std::span<const Command> commands();
 
 ExitCode agents_command(Words words);
 ExitCode answer_command(Words words);
+ExitCode skip_command(Words words);
 ExitCode approve_command(Words words);
 ExitCode reject_command(Words words);
 ExitCode revise_command(Words words);

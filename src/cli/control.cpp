@@ -1,4 +1,4 @@
-// The commands that change what happens: pause, resume, stop, retry, approve, reject, answer,
+// The commands that change what happens: pause, resume, stop, retry, approve, reject, answer, skip,
 // forget, drain, reload.
 
 #include <algorithm>
@@ -197,6 +197,13 @@ ExitCode revise_command(Words words) {
   return decision(words, "revise",
                   "Asks for changes to what a flow waits to have approved. The next agent is told\n"
                   "the comment. Not for agents: refused inside a run.");
+}
+
+ExitCode skip_command(Words words) {
+  return decision(
+      words, "skip",
+      "Leaves out a step of a workflow that has not begun or has failed; what needs it\n"
+      "may begin. Not for agents: refused inside a run.");
 }
 
 ExitCode forget_command(Words words) {

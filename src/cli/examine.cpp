@@ -71,7 +71,8 @@ void examine_agent(const Role& role, const AgentSpec& spec, Diagnoses& all) {
   add(all, Level::fine, "agent", role + ": " + spec.argv.front());
   examine_writable("agent", spec.argv.front(), all);
   std::error_code error;
-  if (spec.cwd.find("${") == std::string::npos && !fs::is_directory(spec.cwd, error))
+  if (!spec.cwd.empty() && spec.cwd.find("${") == std::string::npos &&
+      !fs::is_directory(spec.cwd, error))
     add(all, Level::error, "agent", role + ": its folder " + spec.cwd + " is not there",
         "make it, or change `cwd:`");
 }

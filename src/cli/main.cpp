@@ -31,6 +31,7 @@ constexpr std::array kCommands = {
     Command{"reject", "refuse what a flow waits to have approved", reject_command},
     Command{"revise", "ask for changes to what waits for approval", revise_command},
     Command{"answer", "answer what a flow asks a person", answer_command},
+    Command{"skip", "leave out a step of a workflow", skip_command},
     Command{"drain", "no new starts; the daemon ends after the last agent", drain_command},
     Command{"reload", "read the configuration again", reload_command},
     Command{"wait", "wait until a flow is somewhere", wait_command},

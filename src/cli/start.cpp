@@ -142,14 +142,17 @@ class Choice {
   std::vector<std::string> able_;
 };
 
-/// `NAME=JSON` or `/POINTER=JSON`, as the dialect has it, as members of one object.
-Result<Json> settings(const std::vector<std::string>& words) {
+/// `NAME=JSON` or `/POINTER=JSON`, as the dialect has it, as members of one object. With `texts` a
+/// value that is no JSON is a text.
+Result<Json> settings(const std::vector<std::string>& words, bool texts) {
   Json all = Json::object();
   for (const std::string& word : words) {
     const auto equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
       return fail(Errc::usage, "`" + printable(word, 200) + "` is not NAME=JSON");
     auto value = parse_json(word.substr(equals + 1));
+    if (!value && texts && !bad_utf8(word))
+      value = Json(word.substr(equals + 1));
     if (!value)
       return fail(Errc::usage, "`" + printable(word, 200) +
                                    "`: the value is no JSON: " + value.error().message +
@@ -193,12 +196,15 @@ ExitCode start(const Given& given) {
     request.arguments.set("requirements", *text);
   }
   if (!given.set.empty()) {
-    auto all = settings(given.set);
+    auto all = settings(given.set, names_workflow(given.sought.name) || given.workflow.any());
     if (!all)
       return complain(all.error());
     request.arguments.set("set", *all);
   }
-  const auto context = Context::open(given.places);
+  Places places = given.places;
+  if (places.root.empty() && !given.workflow.repo.empty())
+    places.root = root_of_repository(given.workflow.repo);
+  const auto context = Context::open(places);
   if (!context)
     return complain(context.error());
   if (names_workflow(given.sought.name) || given.workflow.any())
@@ -243,11 +249,14 @@ ExitCode start_command(Words words) {
                "workflow file (.yaml)");
   options.value("--requirements", given.requirements, "TEXT|@FILE",
                 "What is wanted; with an @ the file that says it");
-  options.values("--set", given.set, "NAME=JSON", "Something else the dialect lets be set");
+  options.values("--set", given.set, "NAME=JSON",
+                 "Something else the dialect lets be set. Workflows: a variable for all "
+                 "agents, the value as it is");
   options.value("--dialect", given.sought.dialect, "NAME", "Only flows of this dialect");
   WorkflowWords& run = given.workflow;
-  options.value("--repo", run.repo, "DIR",
-                "Workflows: the repository; it has to be the one this root serves");
+  options.value(
+      "--repo", run.repo, "DIR",
+      "Workflows: the repository; its root is that of the command, unless --root names one");
   options.value("--run-id", run.run_id, "ID", "Workflows: the run's name, else a random one");
   options.value("--start-at-step", run.start_at_step, "STEP",
                 "Workflows: this step of a run and all behind it begin anew; without --run-id, "
@@ -255,6 +264,10 @@ ExitCode start_command(Words words) {
   options.value("--max-attempts", run.max_attempts, "N",
                 "Workflows: starts of a step within one iteration (2)");
   options.value("--max-iterations", run.max_iterations, "N", "Workflows: loop-backs (4)");
+  options.value("--gate-state-file", run.gate_state_file, "FILE",
+                "Workflows: says which gates are open, else the run's gate_state.json");
+  options.value("--logs-dir", run.logs_dir, "DIR",
+                "Workflows: for the agents' output, else the run's logs");
   options.flag("--pause-for-human-input", run.pause_for_human_input,
                "Workflows: steps with human_in_the_loop wait for a person");
   options.flag("--no-wait", given.no_wait, "Do not wait for the daemon's answer");

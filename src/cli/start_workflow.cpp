@@ -102,6 +102,9 @@ std::string repository_of(const Context& context, const Catalog::Entry& entry) {
 Result<void> check_repository(const std::string& given, const std::string& repository) {
   if (given.empty())
     return {};
+  std::error_code error;
+  if (!fs::is_directory(given, error))
+    return fail(Errc::not_found, "there is no such repository", given);
   auto real = real_path(given);
   if (!real)
     return pass_on(real);
@@ -155,6 +158,30 @@ Result<void> add_counts(const WorkflowWords& words, Json& arguments) {
   return {};
 }
 
+/// As an absolute path: the daemon works in another folder.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  return error ? path : whole.lexically_normal().string();
+}
+
+Result<void> add_places(const WorkflowWords& words, const Context& context, Json& arguments) {
+  if (!words.logs_dir.empty())
+    arguments.set("logs_dir", absolute(words.logs_dir));
+  if (words.gate_state_file.empty())
+    return {};
+  const fs::path given = absolute(words.gate_state_file);
+  // The file may be missing still; its folder says where it lies without links.
+  auto folder = real_path(given.parent_path().string());
+  if (!folder)
+    return pass_on(folder);
+  const std::string path = *folder + "/" + given.filename().string();
+  if (!below(context.root(), path))
+    return fail(Errc::usage, "the gate state has to lie below " + context.root(), path);
+  arguments.set("gate_state_file", path);
+  return {};
+}
+
 Result<FlowId> flow_of(const File& file, const WorkflowWords& words, const Rehearsal& seen) {
   const std::string_view name = json::text(file.document->root(), "name").value_or("unnamed");
   std::string id = words.run_id;
@@ -176,6 +203,19 @@ Result<FlowId> flow_of(const File& file, const WorkflowWords& words, const Rehea
 
 }  // namespace
 
+std::string root_of_repository(const std::string& repository) {
+  std::error_code error;
+  const fs::path from = fs::canonical(repository, error);
+  if (error)
+    return {};
+  for (fs::path folder = from;; folder = folder.parent_path()) {
+    if (fs::is_regular_file(folder / "baton.yaml", error))
+      return folder.string();
+    if (folder == folder.parent_path())
+      return from.string();
+  }
+}
+
 bool names_workflow(const std::string& name) {
   std::error_code error;
   return (name.ends_with(".yaml") || name.ends_with(".yml")) && !fs::is_directory(name, error);
@@ -192,6 +232,8 @@ Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
   if (auto fine = check_repository(words.repo, repository); !fine)
     return fine;
   if (auto added = add_counts(words, request.arguments); !added)
+    return added;
+  if (auto added = add_places(words, context, request.arguments); !added)
     return added;
   if (!names_workflow(name)) {
     if (!words.run_id.empty())

@@ -91,6 +91,11 @@ struct View {
   /// By path: the findings (a JSON array) of a version that stands in a file of the flow and was
   /// rejected, also where nothing was ever accepted. Filled in for deciding.
   std::map<std::string, std::string> rejected = {};
+  /// The digests of those versions: with one, a Move puts such a file aside.
+  std::map<std::string, Digest> rejected_digests = {};
+  /// The operator's word, for a dialect whose files tell of it; what follows for starts and agents
+  /// is the engine's. stop: of this flow by name. Filled in for deciding.
+  Control control = Control::run;
 };
 
 enum class Scope { document, flow };
@@ -127,6 +132,8 @@ struct Brief {
   std::map<std::string, std::string>
       values;              ///< for `${name}` in argv, besides role, subject, flow ...
   std::string state_file;  ///< relative to the root; the flow's main document
+  std::string cwd;         ///< absolute; where the role names no other. Empty: the root
+  std::string log;         ///< see Launch::log
 };
 
 /// A family of files: pure functions, no state. Any of the pointers may be null where the default

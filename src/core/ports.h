@@ -101,6 +101,9 @@ struct Launch {
   std::string
       prompt;  ///< kept as `prompt` in the run directory; on stdin when not empty, else /dev/null
   RunLimits limits;
+  /// Absolute; not empty: both streams of the agent go into this file as well, in the order they
+  /// come. What stands there is replaced; when it cannot be had, the agent runs without.
+  std::string log;
   /// In argv and before, `${run_id}`, `${run_dir}` and `${prompt_file}` are replaced by prepare.
 };
 

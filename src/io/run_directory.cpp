@@ -152,6 +152,8 @@ Result<std::string> launch_text(const Launch& launch, const RunId& run,
   add(text, "stdin", launch.prompt.empty() ? "null" : "prompt");
   if (!cgroup.empty())
     add(text, "cgroup", cgroup);
+  if (launch.log.starts_with('/') && usable(launch.log))
+    add(text, "log", launch.log);
   if (!launch.before.empty()) {
     if (!launch.before[0].starts_with('/') || !launch.before_cwd.starts_with('/') ||
         !usable(launch.before_cwd))

@@ -122,6 +122,8 @@ class Reader {
       launch_.before_cwd = value;
     else if (word == "cgroup")
       launch_.cgroup = value;
+    else if (word == "log")
+      launch_.log = value;
     else if (word == "stdin")
       launch_.prompt = text == "prompt";
     else

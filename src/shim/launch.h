@@ -9,6 +9,7 @@ namespace baton::shim {
 struct Launch {
   const char* cwd = nullptr;
   const char* cgroup = nullptr;  ///< nullptr: none
+  const char* log = nullptr;     ///< both streams in one file; nullptr: none
   bool prompt = false;           ///< stdin is the prompt file, else /dev/null
   std::uint64_t timeout_ms = 0;
   std::uint64_t idle_timeout_ms = 0;

@@ -19,6 +19,22 @@ int make_log(int directory, const char* name) {
   return file;
 }
 
+int make_common_log(const char* path) {
+  if (path == nullptr)
+    return -1;
+  const Text folder = Text() << std::string_view(path).substr(0, std::string_view(path).rfind('/'));
+  (void)mkdir(folder.c_str(), 0777);
+  // Nothing is emptied before it is known to be a file: a pipe would hold the shim up.
+  const int file =
+      open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  struct stat status {};
+  if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && ftruncate(file, 0) == 0)
+    return file;
+  if (file >= 0)
+    close(file);
+  return -1;
+}
+
 bool Log::drain(std::int64_t now_ms) {
   constexpr std::size_t kMaxAtOnce = 1U << 20U;
   std::array<char, 16384> buffer{};
@@ -64,6 +80,8 @@ std::size_t Log::keep(const char* bytes, std::size_t size) {
       continue;
     if (put <= 0)
       break;
+    if (both_ >= 0)
+      (void)!write(both_, bytes + done, static_cast<std::size_t>(put));
     done += static_cast<std::size_t>(put);
     kept_ += static_cast<std::uint64_t>(put);
     last_ = bytes[done - 1];
@@ -72,6 +90,13 @@ std::size_t Log::keep(const char* bytes, std::size_t size) {
 }
 
 void Log::write_marker() const {
+  const Text marker = this->marker();
+  // Always at the same place, for the number grows.
+  if (file_ >= 0)
+    (void)!pwrite(file_, marker.c_str(), marker.view().size(), static_cast<off_t>(kept_));
+}
+
+Text Log::marker() const {
   Text marker;
   if (last_ != '\n')
     marker << "\n";
@@ -80,14 +105,16 @@ void Log::write_marker() const {
   else
     marker << "[baton: the log could not be written, ";
   marker << dropped() << " bytes dropped]\n";
-  // Always at the same place, for the number grows.
-  if (file_ >= 0)
-    (void)!pwrite(file_, marker.c_str(), marker.view().size(), static_cast<off_t>(kept_));
+  return marker;
 }
 
 void Log::finish() const {
-  if (dropped() > 0)
-    write_marker();
+  if (dropped() == 0)
+    return;
+  write_marker();
+  const Text last = marker();
+  if (both_ >= 0)
+    (void)!write(both_, last.c_str(), last.view().size());
 }
 
 }  // namespace baton::shim

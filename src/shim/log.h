@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shim/text.h"
+
 namespace baton::shim {
 
 /// One stream of the agent on its way into a file, up to a cap. Nothing here waits or fails: an
@@ -10,8 +12,9 @@ namespace baton::shim {
 class Log {
  public:
   /// `file` is one of make_log. `source` is the reading end of the agent's pipe. Both are owned.
-  Log(int file, int source, std::uint64_t cap_bytes)
-      : file_(file), source_(source), cap_(cap_bytes) {}
+  /// `both` is one of make_common_log, or -1, and is not owned.
+  Log(int file, int source, int both, std::uint64_t cap_bytes)
+      : file_(file), source_(source), both_(both), cap_(cap_bytes) {}
 
   /// Takes what lies in the pipe, at most 1 MiB. True when there was anything.
   bool drain(std::int64_t now_ms);
@@ -26,9 +29,11 @@ class Log {
   void take(const char* bytes, std::size_t size, std::int64_t now_ms);
   std::size_t keep(const char* bytes, std::size_t size);
   void write_marker() const;
+  Text marker() const;
 
   int file_;
   int source_;
+  int both_;
   std::uint64_t cap_;
   std::uint64_t kept_ = 0;
   std::uint64_t received_ = 0;
@@ -38,5 +43,8 @@ class Log {
 
 /// Makes the file, which must not exist; -1 when it cannot be had: then nothing is kept.
 int make_log(int directory, const char* name);
+/// Makes or empties the file that gets both streams, and its folder if only that is missing; -1
+/// when it is no regular file or cannot be had.
+int make_common_log(const char* path);
 
 }  // namespace baton::shim

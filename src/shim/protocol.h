@@ -21,12 +21,14 @@
 //         all. Records that end in NUL, each a word, a space and a value; repeated for arg, before
 //         and env; the last one is `end 1`:
 //           launch 2 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
-//           log_cap_bytes N | stdin prompt|null | cgroup PATH | arg TEXT ... | before_cwd PATH |
-//           before_ms N | before TEXT ... | env NAME=VALUE ...
+//           log_cap_bytes N | stdin prompt|null | cgroup PATH | log PATH | arg TEXT ... |
+//           before_cwd PATH | before_ms N | before TEXT ... | env NAME=VALUE ...
 //         A limit of 0 is no limit; `cgroup` (a cgroup v2 directory in which the shim may make its
 //         own) is optional. `before` (optional) is a program that has to end with 0 before the
 //         agent's is entered; it belongs to the agent's tree, and what it writes goes to
-//         stderr.log.
+//         stderr.log. `log` (optional) is a file that gets what both streams get, in the order it
+//         comes: for people who look where the agent's project lies. Its folder is made if only
+//         that is missing; a link or anything but a regular file is left alone.
 //
 // A shim may be started before its run is known: until the first byte its directory lies apart
 // (`.spare` in the folder of the runs), and it belongs to nobody.

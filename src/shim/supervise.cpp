@@ -53,8 +53,9 @@ class Supervisor {
         launch_(launch),
         tree_(tree),
         agent_(agent.pid),
-        out_(agent.out_log, agent.out, launch.log_cap_bytes),
-        err_(agent.err_log, agent.err, launch.log_cap_bytes),
+        both_log_(make_common_log(launch.log)),
+        out_(agent.out_log, agent.out, both_log_, launch.log_cap_bytes),
+        err_(agent.err_log, agent.err, both_log_, launch.log_cap_bytes),
         started_(steady_ms()),
         last_output_(started_) {
     exit_.cause = kCauseExit;
@@ -86,6 +87,7 @@ class Supervisor {
   const Launch& launch_;
   const Tree& tree_;
   pid_t agent_;
+  int both_log_;  ///< made only now: the daemon's own writes around the start have been performed
   Log out_;
   Log err_;
   std::int64_t started_;

@@ -49,4 +49,32 @@ TEST_CASE("a value from a file neither leaves the working directory nor becomes 
   CHECK(launch(above, "A", "a"));
 }
 
+TEST_CASE("a dialect's own folder serves where the role has none, and later variables win") {
+  AgentSpec plain;
+  plain.argv = {"/bin/agent"};
+  plain.env = {{"A", "of the role"}, {"B", "b"}, {"BATON_FLOW", "forged"}};
+  Brief brief;
+  brief.cwd = "/root/sub/repo";
+  brief.log = "/root/sub/repo/a.log";
+  brief.env = {{"A", "set"}, {"A", "of the dialect"}};
+  Environment environment;
+  environment.root = "/root";
+  Start start;
+  start.key.flow = FlowId{"d", "f"};
+  const auto done = launch_of(start, plain, brief, environment);
+  REQUIRE(done);
+  CHECK(done->cwd == "/root/sub/repo");
+  CHECK(done->log == "/root/sub/repo/a.log");
+  const auto values = [&](const std::string& name) {
+    std::vector<std::string> all;
+    for (const auto& [key, value] : done->env)
+      if (key == name)
+        all.push_back(value);
+    return all;
+  };
+  CHECK(values("A") == std::vector<std::string>{"of the dialect"});
+  CHECK(values("B") == std::vector<std::string>{"b"});
+  CHECK(values("BATON_FLOW") == std::vector<std::string>{"d/f"});
+}
+
 }  // namespace baton

@@ -7,6 +7,8 @@
 #include "dialects/agent_run/places.h"
 #include "dialects/agent_run/record.h"
 #include "dialects/agent_run/reports.h"
+#include "dialects/agent_run/scene.h"
+#include "dialects/agent_run/verdict.h"
 
 namespace {
 
@@ -82,9 +84,47 @@ TEST_CASE("times have six digits behind the second") {
 TEST_CASE("the memory comes back from the journal as it was") {
   Memo memo;
   memo.driven = true;
-  memo.steps["a"] = StepMemo{"run", "i0a1x1", 7, "why", 9, "because"};
+  memo.steps["a"] =
+      StepMemo{"run", "i0a1x3", {"i0a1", "i0a2"}, 7, "why", 9, "because", "other", 11, true};
+  memo.heard = {"one", "two"};
+  memo.cost_day = "2026-01-22";
+  memo.cost_usd = 0.5;
   CHECK(memo_of(json_of(memo)) == memo);
   CHECK(memo_of(Json()) == Memo{});
+}
+
+TEST_CASE("the starts of a step have labels of their own") {
+  StepRecord record;
+  record.attempts = 2;
+  record.executions = 3;
+  StepMemo memo;
+  CHECK(next_label(record, memo) == "i0a2");
+  CHECK(next_log(record, memo) == "i0__attempt2");
+  memo.labels = {"i0a2"};
+  CHECK(next_label(record, memo) == "i0a2x3");
+  CHECK(next_log(record, memo) == "i0__attempt2__x3");
+}
+
+TEST_CASE("a decision is explicit and does not contradict itself") {
+  struct Row {
+    std::string input;
+    std::optional<Verdict> verdict;
+  };
+  for (const Row& row : {
+           Row{R"({"approved": true, "comments": "LGTM"})", Verdict{true, "LGTM"}},
+           Row{R"({"status": "passed", "notes": "n"})", Verdict{true, "n"}},
+           Row{R"({"decision": "Reject"})", Verdict{false, ""}},
+           Row{R"({"approved": false, "status": "FAILED"})", Verdict{false, ""}},
+           Row{R"({"approved": false, "status": "PASSED"})", std::nullopt},
+           Row{R"({"status": "maybe"})", std::nullopt},
+           Row{R"({"comments": "LGTM"})", std::nullopt},
+           Row{R"({})", std::nullopt},
+       }) {
+    CAPTURE(row.input);
+    const auto parsed = parse_json(row.input);
+    REQUIRE(parsed);
+    CHECK(verdict_of(**parsed) == row.verdict);
+  }
 }
 
 }  // namespace

@@ -210,7 +210,10 @@ def at_step(exe):
         once = runs.baton.once()
         check(once.returncode == 1, once)
         check(runs.state("r")["status"] == "FAILED")
-        # Without a run id the newest run of this workflow goes on.
+        # Without a run id the newest run of this workflow goes on, whatever else has begun since.
+        other = runs.workflow("name: other\nsteps:\n  - {id: a, agent: worker, prompt: p.md}\n", "other.yaml")
+        runs.begin(other, "newer")
+        check(runs.baton.once().returncode == 1)
         runs.baton.call("start", workflow, "--start-at-step", "b")
         once = runs.baton.once()
         check(once.returncode == 0, once)
@@ -246,6 +249,8 @@ def printed(exe):
         runs.begin(runs.workflow("steps:\n  - {id: a, agent: x, prompt: p.md}\n"), "r")
         check(runs.baton.once().returncode == 0)
         check(runs.step("r", "a")["logs"] == ["said"], runs.state("r"))
+        done = runs.baton.call("validate")
+        check("0 errors, 0 warnings" in done.stdout + done.stderr, done)
 
 
 def variables(exe):
@@ -255,7 +260,7 @@ def variables(exe):
         runs.begin(runs.workflow("""steps:
   - {id: make-it, agent: maker, prompt: p.md}
   - {id: use, agent: user, prompt: p.md, needs: [make-it], model: big, timeout: 100, human_in_the_loop: true}
-"""), "r", "--set", "COLOUR=\"red\"", "--set", "SIZE=3")
+"""), "r", "--set", "COLOUR=\"red\"", "--set", "SIZE=3", "--set", "WORDS=as they are")
         check(runs.baton.once().returncode == 0)
         root, folder = runs.baton.root, runs.folder("r")
         with open(folder + "/artifacts/env") as file:
@@ -266,7 +271,7 @@ def variables(exe):
                 "RUN_ID": "r", "STEP_ID": "use", "AGENT_ID": "user", "REPO_DIR": root,
                 "PROMPT_PATH": folder + "/prompts/use.md", "REPORT_PATH": folder + "/reports/r__use.json",
                 "MANUAL_RESULT_PATH": "", "STEP_ATTEMPT": "1", "ARTIFACTS_DIR": folder + "/artifacts",
-                "STEP_MODEL": "big", "COLOUR": "red", "SIZE": "3", "DEP_MAKE_IT_ARTIFACT_0": root + "/x/one.md",
+                "STEP_MODEL": "big", "COLOUR": "red", "SIZE": "3", "WORDS": "as they are", "DEP_MAKE_IT_ARTIFACT_0": root + "/x/one.md",
                 "DEP_MAKE_IT_ARTIFACTS": f"{root}/x/one.md,{root}/gh_issue_7.md",
                 "ISSUE_MARKDOWN_PATH": root + "/gh_issue_7.md", "ISSUE_MARKDOWN_DIR": root,
                 "ISSUE_MARKDOWN_FILENAME": "gh_issue_7.md", "BATON_ROOT": root, "BATON_FLOW": "agent_run/r",
@@ -314,6 +319,181 @@ def no_program(exe):
         check(runs.baton.once().returncode == 1)
         step = runs.step("r", "a")
         check((step["status"], step["attempts"], step["last_error_code"]) == ("FAILED", 2, "launch_failed"), step)
+
+
+def logs_kept(exe):
+    """Both streams of every start in a file of its own, whatever else is there."""
+    acts = {"a": """echo "out $STEP_ATTEMPT"; echo "err $STEP_ATTEMPT" >&2
+                    if first a; then report FAILED; exit 1; fi; report COMPLETED""",
+            "b": """echo "item $LOOP_ITEM"; report COMPLETED""",
+            "c": "head -c 300000 /dev/zero | tr '\\0' x; report COMPLETED"}
+    with Runs(exe, acts) as runs:
+        runs.baton.settings["limits"]["log_cap"] = "100KiB"
+        runs.baton.configure()
+        workflow = runs.workflow("""steps:
+  - {id: a, agent: x, prompt: p.md}
+  - {id: b, agent: x, prompt: p.md, needs: [a], loop: {items: [1, 2]}}
+  - {id: c, agent: x, prompt: p.md, needs: [b]}
+""")
+        runs.begin(workflow, "r")
+        check(runs.baton.once().returncode == 0)
+
+        def log(name, folder=runs.folder("r") + "/logs"):
+            with open(f"{folder}/{name}") as file:
+                return file.read()
+
+        check(log("r__a__i0__attempt1.log").split() == ["out", "1", "err", "1"], log("r__a__i0__attempt1.log"))
+        check(sorted(log("r__a__i0__attempt2.log").split()) == ["2", "2", "err", "out"])
+        check(log("r__b__i0__attempt1.log") == "item 1\n" and log("r__b__i0__attempt1__x2.log") == "item 2\n")
+        check("log cap of 102400 bytes reached" in log("r__c__i0__attempt1.log")[102400:])
+        # Somewhere else, and not through a link that lies in the way, nor into a pipe.
+        other = runs.baton.home + "/other"
+        os.mkdir(other)
+        world.write(runs.baton.home + "/precious", b"precious")
+        os.symlink(runs.baton.home + "/precious", other + "/s__a__i0__attempt1.log")
+        os.mkfifo(other + "/s__c__i0__attempt1.log")
+        runs.begin(workflow, "s", "--logs-dir", other)
+        check(runs.baton.once().returncode == 0)
+        check(log("s__b__i0__attempt1.log", other) == "item 1\n")
+        check(log("precious", runs.baton.home) == "precious")
+
+
+def placeholders(exe):
+    """Each stays one argument, whatever blanks are in it."""
+    with Runs(exe, {}) as runs:
+        script = runs.baton.home + "/args.sh"
+        world.write(script, b"""#!/bin/sh
+printf '%s\\n' "$@" >"$ARTIFACTS_DIR/args"
+printf '{"schema":"run_report@v0","run_id":"%s","step_id":"%s","agent":"a","status":"DONE","started_at":"%s","ended_at":"%s","logs":["l"]}' \
+  "$RUN_ID" "$STEP_ID" "$(date -u +%FT%TZ)" "$(date -u +%FT%TZ)" >"$3"
+""")
+        os.chmod(script, 0o755)
+        names = ("step_id", "agent", "report", "repo", "prompt", "manual_input", "model", "step_attempt", "flow_name")
+        runs.baton.settings["agents"] = {"default": {"command": [script, *("${%s}" % name for name in names),
+                                                                 "--at=${repo}/x y"]}}
+        runs.baton.configure()
+        runs.begin(runs.workflow("""steps:
+  - {id: a, agent: big one, prompt: p.md, model: m 1, human_in_the_loop: true}
+"""), "r", "--pause-for-human-input")
+        check(runs.baton.once().returncode == 0)
+        folder = runs.folder("r")
+        with open(folder + "/artifacts/args") as file:
+            got = file.read().splitlines()
+        check(got == ["a", "big one", folder + "/reports/r__a.json", runs.baton.root, folder + "/prompts/a.md",
+                      folder + "/manual_inputs/r__a.json", "m 1", "1", "r", f"--at={runs.baton.root}/x y"], got)
+
+
+def elsewhere(exe):
+    """A repository below the root, named from another folder; its agents work in it, and nobody sets what is
+    baton's to set."""
+    with Runs(exe, {"a": 'pwd >"$ARTIFACTS_DIR/pwd"; report COMPLETED'}) as runs:
+        project = runs.baton.home + "/project"
+        repository = project + "/sub/repo"
+        os.makedirs(repository)
+        runs.baton.settings["dialects"] = {"agent_run": {"path": "sub/repo/.agents/runs"}}
+        world.write(project + "/baton.yaml", runs.baton.settings)
+        world.write(repository + "/w.yaml", b"steps:\n  - {id: a, agent: x, prompt: p.md}\n")
+        world.write(repository + "/p.md", b"Work.\n")
+
+        def call(*words, code=0, cwd=runs.baton.home):
+            done = subprocess.run([runs.baton.exe, *words, "--state-dir", runs.baton.state], cwd=cwd, text=True,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=world.PATIENCE)
+            check(done.returncode == code, words, done)
+            return done
+
+        call("start", "project/sub/repo/w.yaml", "--repo", "project/sub/repo", "--run-id", "r",
+             "--set", 'RUN_ID="other"', "--set", 'BATON_FLOW="other"')
+        check("sub/repo" in call("start", "project/sub/repo/w.yaml", "--repo", "project", code=2).stderr)
+        call("start", "project/sub/repo/w.yaml", "--repo", "nowhere", code=3)
+        call("run", "--once", "--root", project)
+        with open(repository + "/.agents/runs/r/run_state.json") as file:
+            state = json.load(file)
+        check(state["status"] == "COMPLETED" and state["repo_dir"] == repository, state)
+        with open(repository + "/.agents/runs/r/artifacts/pwd") as file:
+            check(file.read() == repository + "\n")
+
+
+def put_right(exe):
+    """A prompt that is mended counts when the run goes on at the step; a step can be left out; a run state that
+    is torn is put back."""
+    with Runs(exe, {"a": 'cat >"$ARTIFACTS_DIR/told"; if first a; then report FAILED; else report DONE; fi',
+                    "b": "report FAILED", "c": "report DONE"}) as runs:
+        workflow = runs.workflow("""name: three
+steps:
+  - {id: a, agent: x, prompt: p.md}
+  - {id: b, agent: x, prompt: p.md, needs: [a]}
+  - {id: c, agent: x, prompt: p.md, needs: [b]}
+""")
+        runs.begin(workflow, "r", "--max-attempts", "1")
+        check(runs.baton.once().returncode == 1)
+        world.write(runs.baton.root + "/p.md", b"Do it better.\n")
+        runs.baton.call("start", workflow, "--start-at-step", "a")
+        check(runs.baton.once().returncode == 1)
+        with open(runs.folder("r") + "/artifacts/told") as file:
+            check(file.read() == "Do it better.\n")
+        check(runs.step("r", "b")["status"] == "FAILED")
+        inside = subprocess.run([exe, "skip", "r", "b", *runs.baton.places()], capture_output=True,
+                                env={**os.environ, "BATON_RUN_ID": "x"})
+        check(inside.returncode == 1, inside)
+        path = runs.folder("r") + "/run_state.json"
+        with open(path) as file:
+            whole = file.read()
+        world.write(path, whole[:len(whole) // 2].encode())
+        runs.baton.once()
+        runs.baton.call("recover", "r")
+        with open(path) as file:
+            check(file.read() == whole[:len(whole) // 2], "recover writes only with --write")
+        runs.baton.call("recover", "r", "--write")
+        with open(path) as file:
+            check(file.read() == whole)
+        runs.baton.call("skip", "r", "b", "--comment", "not needed")
+        check(runs.baton.once().returncode == 0)
+        state = runs.state("r")
+        check(state["status"] == "COMPLETED" and state["steps"]["b"]["status"] == "SKIPPED", state)
+
+
+def agents_die(exe):
+    """kill -9 of an agent at work, in a plain step, an item, a step with a gate and one that asks a person: one
+    attempt is gone, and the next does it."""
+    kinds = {"plain": "", "item": ", loop: {items: [x]}", "gate": ", loop_back_to: gate",
+             "person": ", human_in_the_loop: true"}
+    with Runs(exe, {step: 'if first $STEP_ID; then kill -9 $$; fi; report DONE' for step in kinds}) as runs:
+        workflow = runs.workflow("steps:\n" + "".join(
+            "  - {id: %s, agent: x, prompt: p.md%s}\n" % each for each in kinds.items()))
+        runs.baton.start()
+        runs.begin(workflow, "r", "--pause-for-human-input")
+        runs.wait_for("r", "person", "WAITING_ON_HUMAN")
+        runs.baton.call("approve", "r")
+        runs.wait_end("r")
+        for step in kinds:
+            check(runs.count("r", step) == 2, step, runs.starts("r"))
+            check(runs.step("r", step)["attempts"] == 2, runs.step("r", step))
+        events = [each["why"] for each in runs.baton.lines("events") if each["event"] == "attempt_failed"]
+        check(len(events) == 4 and all("signal" in each or "killed" in each for each in events), events)
+
+
+def stopped(exe):
+    """Stop by name ends the agents and cancels, resume goes on; pause keeps them."""
+    with Runs(exe, {"a": "until_there go; report DONE"}) as runs:
+        workflow = runs.workflow("""steps:
+  - {id: a, agent: x, prompt: p.md}
+  - {id: b, agent: x, prompt: p.md, needs: [a]}
+""")
+        runs.baton.start()
+        runs.begin(workflow, "r")
+        wait_until(lambda: runs.count("r", "a") == 1, "a begins")
+        runs.baton.call("stop", "r")
+        wait_until(lambda: runs.step("r", "a")["status"] == "SKIPPED", "a is left out", lambda: runs.state("r"))
+        check(runs.state("r")["status"] == "CANCELLED")
+        runs.baton.call("resume", "r")
+        wait_until(lambda: runs.count("r", "a") == 2, "a begins again")
+        runs.baton.call("pause", "r")
+        check(runs.state("r")["status"] == "PAUSED")
+        runs.act("go", "")
+        runs.wait_for("r", "a", "COMPLETED")
+        runs.baton.call("resume", "r")
+        runs.wait_end("r")
+        check(runs.step("r", "a")["attempts"] == 1, runs.step("r", "a"))
 
 
 # --- the state files of the seed ---
@@ -414,8 +594,8 @@ def seed_states(exe):
 
 
 def test(exe, *only):
-    for part in (six_steps, killed, at_step, refused, printed, variables, shipped, no_program,
-                 seed_states):
+    for part in (six_steps, killed, at_step, refused, printed, variables, shipped, no_program, logs_kept,
+                 placeholders, elsewhere, put_right, agents_die, stopped, seed_states):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, "holds")

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "dialects/agent_run/admit.h"
 #include "dialects/agent_run/brief.h"
 #include "dialects/agent_run/check.h"
+#include "dialects/agent_run/cost.h"
 #include "dialects/agent_run/create.h"
 #include "dialects/agent_run/files.h"
 #include "dialects/agent_run/people.h"
 #include "dialects/agent_run/progress.h"
+#include "dialects/agent_run/rebuild.h"
 #include "dialects/agent_run/routing.h"
 #include "dialects/agent_run/scene.h"
 #include "dialects/kinds.h"
@@ -18,7 +21,8 @@ namespace baton {
 namespace {
 
 constexpr std::array kVerbs = {std::string_view("approve"), std::string_view("reject"),
-                               std::string_view("answer")};
+                               std::string_view("answer"), std::string_view("skip"),
+                               std::string_view("retry")};
 
 Findings check_one(const std::string& path, const Accepted& accepted, const Json& options) {
   const Value& root = accepted.document->root();
@@ -40,14 +44,33 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
   return check_each(docs, options, scope, check_one);
 }
 
-/// A person's decisions that came by command.
+bool is_own(const agent_run::Scene& scene, const Request& request) {
+  return request.flow == scene.view.flow &&
+         std::find(kVerbs.begin(), kVerbs.end(), request.verb) != kVerbs.end();
+}
+
+/// What people have said by command, each once.
 void answer(agent_run::Scene& scene, Decision& decision) {
+  std::vector<std::string> heard;
   for (const Request& request : scene.view.requests) {
-    if (request.flow != scene.view.flow ||
-        std::find(kVerbs.begin(), kVerbs.end(), request.verb) == kVerbs.end())
+    if (!is_own(scene, request))
       continue;
-    decision.replies.push_back(agent_run::heard(scene, request, decision));
+    const auto& before = scene.memo.heard;
+    if (std::find(before.begin(), before.end(), request.id) == before.end()) {
+      auto reply = agent_run::heard(scene, request, decision);
+      if (!reply)
+        continue;
+      decision.replies.push_back(*std::move(reply));
+    }
+    heard.push_back(request.id);
   }
+  scene.memo.heard = std::move(heard);
+}
+
+void refuse(const agent_run::Scene& scene, const std::string& why, Decision& decision) {
+  for (const Request& request : scene.view.requests)
+    if (is_own(scene, request))
+      decision.replies.push_back(Reply{request.id, false, why});
 }
 
 /// A run of another program: looked at, and nothing is done.
@@ -55,11 +78,7 @@ Decision observe(const agent_run::Scene& scene) {
   Decision decision;
   decision.control = Control::idle;
   decision.memo = scene.view.memo;
-  for (const Request& request : scene.view.requests)
-    if (request.flow == scene.view.flow &&
-        std::find(kVerbs.begin(), kVerbs.end(), request.verb) != kVerbs.end())
-      decision.replies.push_back(
-          Reply{request.id, false, "the run belongs to another program, which asks for itself"});
+  refuse(scene, "the run belongs to another program, which asks for itself", decision);
   if (scene.state == nullptr)
     return decision;
   const auto status = json::text(scene.state->document->root(), "status");
@@ -83,10 +102,7 @@ Decision drive(agent_run::Scene& scene) {
   Decision decision;
   if (const std::string trouble = scene.trouble(); !trouble.empty()) {
     decision.holds.push_back(Hold{"", "", "bad_state", trouble});
-    for (const Request& request : scene.view.requests)
-      if (request.flow == scene.view.flow &&
-          std::find(kVerbs.begin(), kVerbs.end(), request.verb) != kVerbs.end())
-        decision.replies.push_back(Reply{request.id, false, trouble});
+    refuse(scene, trouble, decision);
     decision.memo = agent_run::json_of(scene.memo);
     decision.declared = agent_run::word(scene.run.status);
     return decision;
@@ -121,6 +137,10 @@ std::vector<std::string> reads(const View& view) {
     return paths;
   if (const auto source = agent_run::workflow_source(scene))
     paths.push_back(*source);
+  if (const auto gates = agent_run::gate_file(scene); gates && *gates != scene.places.gates())
+    paths.push_back(*gates);
+  if (scene.settings.daily_cost_limit)
+    paths.push_back(agent_run::daily_stats(scene));
   for (const std::string& id : agent_run::wanting_items(scene))
     for (std::string& path : agent_run::item_places(scene, *scene.workflow->step(id)))
       paths.push_back(std::move(path));
@@ -142,6 +162,7 @@ const Dialect& agent_run_dialect() {
       .create = agent_run::create,
       .brief = agent_run::brief,
       .placeholders = agent_run::kPlaceholders,
+      .rebuild = agent_run::rebuild,
   };
   return dialect;
 }

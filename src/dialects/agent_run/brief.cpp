@@ -66,6 +66,19 @@ void add_item(const StepRecord& record, const Value& loop, Variables& env) {
   env.emplace_back(name("item_var", "item"), json::dump((*record.loop_items)[index]));
 }
 
+/// The log of the start that is about to be made, as the record will have it.
+std::string log_of(const Scene& scene, const Step& step) {
+  StepRecord next = scene.record(step.id);
+  if (next.status == Status::pending)
+    ++next.executions;
+  ++next.attempts;
+  const auto memo = scene.memo.steps.find(step.id);
+  const std::string name = scene.places.log_name(
+      step.id, next_log(next, memo == scene.memo.steps.end() ? StepMemo{} : memo->second));
+  const std::string& folder = scene.settings.logs_dir;
+  return (folder.empty() ? scene.places.absolute(scene.places.logs()) : folder) + "/" + name;
+}
+
 std::string replaced(std::string text, std::string_view what, const std::string& by) {
   for (std::size_t at = text.find(what); at != std::string::npos;
        at = text.find(what, at + by.size()))
@@ -86,6 +99,8 @@ Brief brief(const View& view, const Desired& desired) {
   if (const Accepted* const prompt = scene.document(prompt_path))
     brief.prompt = replaced(prompt->document->text(), "{run_id}", view.flow.name);
   brief.state_file = scene.places.state();
+  brief.cwd = scene.places.repository();
+  brief.log = log_of(scene, *step);
   const bool asks = scene.settings.pause_for_human_input && wants_person(*step);
   const std::string manual =
       asks ? scene.places.absolute(scene.places.manual_input(step->id)) : std::string();

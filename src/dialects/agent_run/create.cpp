@@ -18,12 +18,17 @@ constexpr std::array kArguments = {std::string_view("workflow"),
                                    std::string_view("max_attempts"),
                                    std::string_view("max_iterations"),
                                    std::string_view("pause_for_human_input"),
+                                   std::string_view("gate_state_file"),
+                                   std::string_view("logs_dir"),
                                    std::string_view("set"),
                                    std::string_view("start_at_step")};
 constexpr std::array kSettings = {std::string_view("max_attempts"),
                                   std::string_view("max_iterations"),
                                   std::string_view("pause_for_human_input"),
-                                  std::string_view("set"), std::string_view("workflow_path")};
+                                  std::string_view("gate_state_file"),
+                                  std::string_view("logs_dir"),
+                                  std::string_view("set"),
+                                  std::string_view("workflow_path")};
 
 tl::unexpected<Error> wrong(const std::string& message) {
   return fail(Errc::usage, message);
@@ -53,7 +58,7 @@ bool is_variable(std::string_view name) {
 }
 
 /// What of the arguments the run state keeps.
-Result<Json> settings_of(const Value& arguments, Json settings) {
+Result<Json> kept_settings(const Value& arguments, Json settings) {
   for (const std::string_view name : kSettings) {
     const Value* const value = json::child(arguments, name);
     if (value == nullptr)
@@ -93,13 +98,10 @@ Result<Given> workflow_of(const Value& arguments) {
                 "the workflow cannot be read: " + document.error().findings.front().message);
   given.document = std::move(*document);
   given.workflow.emplace(given.document->root());
+  for (const Step& step : given.workflow->steps())
+    if (!step.body->IsObject())
+      return fail(Errc::schema, "a step is a map", step.pointer);
   for (const Step& step : given.workflow->steps()) {
-    if (!step.body->IsObject() || !safe_name(step.id))
-      return fail(
-          Errc::usage,
-          "the id " + quoted_word(step.id) +
-              " cannot be driven: it becomes a file's name, so letters and digits of ASCII, "
-              "`.`, `_` and `-`, beginning with a letter or digit");
     if (json::child(arguments, "prompts") != nullptr &&
         !json::text(*json::child(arguments, "prompts"), step.id))
       return wrong("there is no prompt for the step " + quoted_word(step.id));
@@ -142,7 +144,7 @@ Result<std::vector<Update>> begin(const View& view, const Value& arguments, cons
   constexpr std::size_t kLongest = 64;
   if (view.flow.name.size() > kLongest)
     return wrong("a run id has at most 64 characters");
-  auto settings = settings_of(arguments, Json::object());
+  auto settings = kept_settings(arguments, Json::object());
   if (!settings)
     return pass_on(settings);
   Json steps = Json::object();
@@ -162,7 +164,8 @@ Result<std::vector<Update>> begin(const View& view, const Value& arguments, cons
        {"steps", steps}});
   std::vector<Update> updates = pinned(view, arguments, given);
   // Agents write into these folders and do not make them.
-  for (const std::string& folder : {places.artifacts(), places.reports(), places.manual_inputs()})
+  for (const std::string& folder :
+       {places.artifacts(), places.reports(), places.manual_inputs(), places.logs()})
     updates.emplace_back(Create{folder + "/.keep", "", "agents and people write here"});
   // Last, for it is what brings the run to life.
   updates.emplace_back(Create{places.state(), state.pretty(), "the run was asked for"});
@@ -184,15 +187,27 @@ Result<void> reset_from(Scene& scene, const std::string& id) {
       return wrong("agents of the run are at work; `baton stop " + scene.view.flow.name +
                    "` first, or wait for them");
   for (const Step& step : scene.workflow->steps()) {
+    StepRecord& record = scene.record(step.id);
     if (step.id != id && !scene.workflow->ancestors(step).contains(id))
       continue;
-    StepRecord& record = scene.record(step.id);
     record.reset();
     record.iterations = 0;
     record.last_gate_failure.reset();
   }
   scene.run.status = RunStatus::running;
   return {};
+}
+
+/// Who goes on at a step and names the workflow has put something right in it, or in a prompt: from
+/// here on it is the run's. Steps it has no more are left out; new ones begin as new.
+void adopt(Scene& scene, const Value& arguments, const Given& given, std::vector<Update>& updates) {
+  updates = pinned(scene.view, arguments, given);
+  for (const Step& step : given.workflow->steps())
+    scene.run.steps.try_emplace(step.id);
+  for (auto& [id, record] : scene.run.steps)
+    if (given.workflow->step(id) == nullptr)
+      record.status = Status::skipped;
+  scene.workflow = given.workflow;
 }
 
 Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Given& given) {
@@ -213,12 +228,15 @@ Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Gi
   }
   if (const std::string trouble = scene.trouble(); !trouble.empty())
     return wrong(trouble);
-  if (const auto step = json::text(arguments, "start_at_step"))
+  if (const auto step = json::text(arguments, "start_at_step")) {
+    if (given.workflow && scene.memo.driven)
+      adopt(scene, arguments, given, updates);
     if (auto reset = reset_from(scene, std::string(*step)); !reset)
       return pass_on(reset);
+  }
   const Value& root = scene.state->document->root();
   const Value* const before = json::child(root, "options");
-  auto settings = settings_of(arguments, before == nullptr ? Json::object() : Json(*before));
+  auto settings = kept_settings(arguments, before == nullptr ? Json::object() : Json(*before));
   if (!settings)
     return pass_on(settings);
   std::vector<json::Edit> all = edits(root, scene.run, stamp(view.wall));

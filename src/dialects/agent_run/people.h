@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
+
 #include "dialects/agent_run/scene.h"
 
 namespace baton::agent_run {
 
-/// A decision that came by command: `approve`, `reject`; `answer` decides nothing. What was said
-/// is kept beside the decisions that came as files.
-Reply heard(Scene& scene, const Request& request, Decision& decision);
+/// Does what a person says by command: approve, reject, answer, skip, retry. Nothing when it is the
+/// engine's to deal with: `retry` where no step has failed.
+std::optional<Reply> heard(Scene& scene, const Request& request, Decision& decision);
 
 }  // namespace baton::agent_run

@@ -1,6 +1,7 @@
 #include "dialects/agent_run/places.h"
 
 #include "dialects/agent_run/files.h"
+#include "dialects/agent_run/text.h"
 
 namespace baton::agent_run {
 
@@ -20,11 +21,11 @@ std::string Places::absolute(std::string_view relative) const {
 }
 
 std::string Places::name(std::string_view step) const {
-  return flow_ + "__" + std::string(step);
+  return flow_ + "__" + file_part(step);
 }
 
 std::string Places::prompt(std::string_view step) const {
-  return run_ + "prompts/" + std::string(step) + ".md";
+  return run_ + "prompts/" + file_part(step) + ".md";
 }
 
 std::string Places::report(std::string_view step) const {
@@ -33,6 +34,10 @@ std::string Places::report(std::string_view step) const {
 
 std::string Places::manual_input(std::string_view step) const {
   return manual_inputs() + "/" + name(step) + ".json";
+}
+
+std::string Places::log_name(std::string_view step, std::string_view which) const {
+  return name(step) + "__" + std::string(which) + ".log";
 }
 
 std::string Places::archived_report(std::string_view step, std::string_view label) const {

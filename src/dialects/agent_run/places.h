@@ -23,11 +23,14 @@ class Places {
   std::string workflow() const { return run_ + "workflow.yaml"; }
   std::string gates() const { return run_ + "gate_state.json"; }
   std::string artifacts() const { return run_ + "artifacts"; }
+  std::string logs() const { return run_ + "logs"; }
   std::string reports() const { return run_ + "reports"; }
   std::string manual_inputs() const { return run_ + "manual_inputs"; }
   std::string prompt(std::string_view step) const;
   std::string report(std::string_view step) const;
   std::string manual_input(std::string_view step) const;
+  /// The name of a start's log; `which` says of which.
+  std::string log_name(std::string_view step, std::string_view which) const;
   /// Where a report or a decision goes when it is used up; `label` says of which start it was.
   std::string archived_report(std::string_view step, std::string_view label) const;
   std::string archived_input(std::string_view step, std::string_view label) const;

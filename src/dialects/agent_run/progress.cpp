@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "dialects/agent_run/cost.h"
 #include "dialects/agent_run/reports.h"
 #include "dialects/agent_run/text.h"
 
@@ -17,12 +18,6 @@ void say(Decision& decision, Word event, const std::string& step, std::string wh
   decision.notices.push_back(Notice{std::move(event), step, std::move(why)});
 }
 
-/// `i0a2x3`: iteration, attempt, and the number of the start, which is never used twice.
-std::string label(const StepRecord& record) {
-  return "i" + std::to_string(record.iterations) + "a" + std::to_string(record.attempts) + "x" +
-         std::to_string(record.executions);
-}
-
 void begin(Scene& scene, const std::string& id, const Run& run) {
   StepRecord& record = scene.record(id);
   // After an interruption it is the same piece of work once more, and the stage stays.
@@ -35,18 +30,15 @@ void begin(Scene& scene, const std::string& id, const Run& run) {
   record.report_path.reset();
   StepMemo& memo = scene.memo.steps[id];
   memo.run = run.id;
-  memo.label = label(record);
+  memo.early.clear();
+  memo.report_ms = 0;
+  memo.label = next_label(record, memo);
+  if (memo.label.find('x') == std::string::npos)
+    memo.labels.push_back(memo.label);
 }
 
-/// The step is to be started anew: what its last start has left is not this start's.
-void again(StepRecord& record) {
-  record.status = Status::pending;
-  record.report_path.reset();
-  record.started_at.reset();
-  record.ended_at.reset();
-}
-
-void take(StepRecord& record, const Report& report) {
+void take(Scene& scene, StepRecord& record, const Report& report) {
+  add_cost(scene, report);
   record.ended_at = report.ended_at;
   record.metrics = report.metrics;
   record.logs = report.logs;
@@ -98,17 +90,6 @@ bool may_go_back(const Scene& scene, const std::string& id) {
   return scene.record(id).iterations < scene.settings.max_iterations;
 }
 
-void fail_for_good(Scene& scene, const Step& step, std::string_view code, const std::string& text,
-                   Decision& decision) {
-  StepRecord& record = scene.record(step.id);
-  record.status = Status::failed;
-  record.last_error = text;
-  record.last_error_code = std::string(code);
-  if (!record.ended_at)
-    record.ended_at = stamp(scene.view.wall);
-  say(decision, "step_failed", step.id, text);
-}
-
 /// The gate of a step has failed. Saved as it is; the work goes back a moment later, so that
 /// both can be seen in the file. A crash in between changes nothing: the memo knows.
 void fail_gate(Scene& scene, const Step& step, const std::string& why, Decision& decision) {
@@ -146,6 +127,7 @@ void go_back(Scene& scene, const Step& source, Decision& decision) {
     memo.run = live == nullptr ? RunId() : live->id;
     memo.failed_ms = 0;
     memo.reason.clear();
+    memo.early.clear();
   }
   StepRecord& record = scene.record(source.id);
   record.last_gate_failure = "Gate failure: " + why;
@@ -175,7 +157,7 @@ bool next_item(Scene& scene, const Step& step) {
 void complete(Scene& scene, const Step& step, const Report& report) {
   StepRecord& record = scene.record(step.id);
   record.report_path = scene.places.absolute(scene.places.report(step.id));
-  take(record, report);
+  take(scene, record, report);
   record.status = Status::completed;
   record.last_error.reset();
   record.last_error_code.reset();
@@ -193,7 +175,7 @@ void ask(Scene& scene, const Step& step, Decision& decision) {
   if (const Accepted* const old = scene.document(path); old != nullptr && old->present) {
     decision.updates.emplace_back(
         Move{path, old->document->digest(),
-             scene.places.archived_input(step.id, label(record) + "_early"),
+             scene.places.archived_input(step.id, scene.memo.steps[step.id].label + "_early"),
              "a decision from before the question"});
     say(decision, "early_decision", step.id,
         path + " was there before the question and is put aside; decide again");
@@ -219,12 +201,12 @@ void apply(Scene& scene, const Step& step, const Run& run, const Report& report,
   }
   if (!report.completed) {
     record.report_path = scene.places.absolute(scene.places.report(step.id));
-    take(record, report);
+    take(scene, record, report);
     fail_attempt(scene, step, "agent_reported", failure_of(run, report), decision);
     return;
   }
   if (!record.loop_items.is_null()) {
-    take(record, report);
+    take(scene, record, report);
     if (next_item(scene, step))
       return;
   }
@@ -276,9 +258,7 @@ void conclude(Scene& scene, const Step& step, const Run& run, Decision& decision
       break;
     }
   }
-  // `retry` asks whether this start was forgiven.
-  if (record.status != Status::failed)
-    memo.run.clear();
+  memo.run.clear();
 }
 
 /// RUNNING, and nobody knows of a start: the file of a program that is gone.
@@ -296,39 +276,64 @@ void hear(Scene& scene, const Step& step, Decision& decision) {
   const Accepted* const file = scene.document(path);
   const auto stage = scene.view.stages.find(step.id);
   if (file == nullptr || !file->present || !file->rejected.empty() ||
-      stage == scene.view.stages.end() || stage->second.stage != "waiting_on_human" ||
-      file->arrival <= stage->second.arrival)
+      stage == scene.view.stages.end() || stage->second.stage != "waiting_on_human")
     return;
-  const Value& root = file->document->root();
-  bool approved = json::boolean(root, "approved").value_or(false);
-  for (const DecisionRow& row : kStatusDecision)
-    approved =
-        approved || (row.approved && upper(json::text(root, "status").value_or("")) == row.word);
-  for (const DecisionRow& row : kDecision)
-    approved =
-        approved || (row.approved && upper(json::text(root, "decision").value_or("")) == row.word);
-  std::string comment;
-  for (const char* const name : {"comments", "notes"})
-    if (comment.empty())
-      comment = json::text(root, name).value_or("");
+  // Of a run that was taken over while it waited: the question is older than what baton knows, and
+  // its program would have used up a decision from before.
+  const bool taken_over = scene.memo.steps[step.id].label.empty();
+  if (file->arrival <= stage->second.arrival && !taken_over)
+    return;
+  const auto verdict = verdict_of(file->document->root());
+  if (!verdict)
+    return;
   decision.updates.emplace_back(
       Move{path, file->document->digest(),
-           scene.places.archived_input(step.id, scene.memo.steps[step.id].label),
+           scene.places.archived_input(step.id, decision_label(scene, step.id)),
            "the decision is taken"});
-  settle(scene, step, Verdict{approved, comment}, decision);
+  settle(scene, step, *verdict, decision);
 }
 
-/// `baton retry` of a step that has failed.
-void forgive(Scene& scene, const Step& step) {
+/// A report that lies there while its agent is still at work, where that is to be taken.
+void listen(Scene& scene, const Step& step, const Run& run, Decision& decision) {
+  const auto report = lying_report(scene, step, run);
   StepMemo& memo = scene.memo.steps[step.id];
-  const Run* const run = scene.find(memo.run);
-  if (run == nullptr || !run->forgiven || run->live())
+  if (!report || !scene.settings.accept_early) {
+    memo.report_ms = 0;
     return;
-  StepRecord& record = scene.record(step.id);
-  again(record);
-  record.attempts = 0;
+  }
+  const Time now = scene.view.now;
+  if (memo.report_ms == 0)
+    memo.report_ms = now.time_since_epoch().count();
+  const Time due = Time(Millis(memo.report_ms)) + *scene.settings.accept_early;
+  if (now < due) {
+    sooner(decision, due);
+    return;
+  }
+  say(decision, "accepted_early", step.id, "its agent is still at work (accept_early)");
+  memo.early = run.id;
   memo.run.clear();
-  memo.failed_ms = 0;
+  apply(scene, step, run, *report, decision);
+}
+
+/// A run that was stopped by name is cancelled: what has not begun is left out, until `resume`.
+void cancel(Scene& scene) {
+  for (const Step& step : scene.workflow->steps()) {
+    if (scene.record(step.id).status != Status::pending)
+      continue;
+    scene.record(step.id).status = Status::skipped;
+    scene.memo.steps[step.id].cancelled = true;
+  }
+}
+
+void revive(Scene& scene) {
+  for (auto& [id, memo] : scene.memo.steps) {
+    if (!memo.cancelled)
+      continue;
+    memo.cancelled = false;
+    if (const auto found = scene.run.steps.find(id);
+        found != scene.run.steps.end() && found->second.status == Status::skipped)
+      found->second.status = Status::pending;
+  }
 }
 
 void look_at(Scene& scene, const Step& step, Decision& decision) {
@@ -350,16 +355,16 @@ void look_at(Scene& scene, const Step& step, Decision& decision) {
         orphan(scene, step, decision);
       else if (run != nullptr && !run->live())
         conclude(scene, step, *run, decision);
-      else if (run != nullptr && report != nullptr && report->present)
+      else if (run != nullptr && report != nullptr && report->present) {
         record.report_path = scene.places.absolute(scene.places.report(step.id));
+        listen(scene, step, *run, decision);
+      }
       break;
     }
     case Status::waiting_on_human:
       hear(scene, step, decision);
       break;
     case Status::failed:
-      forgive(scene, step);
-      break;
     case Status::pending:
     case Status::completed:
     case Status::skipped:
@@ -368,6 +373,24 @@ void look_at(Scene& scene, const Step& step, Decision& decision) {
 }
 
 }  // namespace
+
+void again(StepRecord& record) {
+  record.status = Status::pending;
+  record.report_path.reset();
+  record.started_at.reset();
+  record.ended_at.reset();
+}
+
+void fail_for_good(Scene& scene, const Step& step, std::string_view code, const std::string& text,
+                   Decision& decision) {
+  StepRecord& record = scene.record(step.id);
+  record.status = Status::failed;
+  record.last_error = text;
+  record.last_error_code = std::string(code);
+  if (!record.ended_at)
+    record.ended_at = stamp(scene.view.wall);
+  say(decision, "step_failed", step.id, text);
+}
 
 void settle(Scene& scene, const Step& step, const Verdict& verdict, Decision& decision) {
   const Accepted* const file = scene.document(scene.places.report(step.id));
@@ -404,6 +427,9 @@ void fail_attempt(Scene& scene, const Step& step, std::string_view code, const s
 }
 
 void progress(Scene& scene, Decision& decision) {
+  const bool cancelled = scene.view.control == Control::stop;
+  if (!cancelled)
+    revive(scene);
   for (const Step& step : scene.workflow->steps()) {
     const StepMemo& memo = scene.memo.steps[step.id];
     if (memo.gate.empty())
@@ -421,6 +447,8 @@ void progress(Scene& scene, Decision& decision) {
         scene.done(*record.blocked_by_loop))
       record.blocked_by_loop.reset();
   }
+  if (cancelled && !scene.any_failed())
+    cancel(scene);
 }
 
 }  // namespace baton::agent_run

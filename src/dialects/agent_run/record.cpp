@@ -14,12 +14,11 @@ struct RunRow {
   RunStatus status;
 };
 constexpr std::array kRun = {
-    RunRow{"RUNNING", RunStatus::running},
-    RunRow{"WAITING", RunStatus::waiting},
-    RunRow{"COMPLETED", RunStatus::completed},
-    RunRow{"FAILED", RunStatus::failed},
+    RunRow{"RUNNING", RunStatus::running},     RunRow{"WAITING", RunStatus::waiting},
+    RunRow{"COMPLETED", RunStatus::completed}, RunRow{"FAILED", RunStatus::failed},
+    RunRow{"CANCELLED", RunStatus::cancelled}, RunRow{"PAUSED", RunStatus::paused},
 };
-static_assert(in_enum_order(kRun, &RunRow::status, RunStatus::failed));
+static_assert(in_enum_order(kRun, &RunRow::status, RunStatus::paused));
 
 std::optional<std::string> text_in(const Value& object, std::string_view name) {
   const auto text = json::text(object, name);

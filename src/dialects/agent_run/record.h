@@ -48,7 +48,7 @@ std::vector<std::pair<std::string_view, Json>> members(const StepRecord& step);
 Json json_of(const StepRecord& step);
 
 /// Where the run as a whole stands; `status` of run_state.json.
-enum class RunStatus { running, waiting, completed, failed };
+enum class RunStatus { running, waiting, completed, failed, cancelled, paused };
 std::string_view word(RunStatus status);
 
 /// The state of a run under construction.

@@ -66,12 +66,12 @@ class ReportCheck {
 
   /// A report of another step would be taken for this one's.
   void names() {
-    expect("run_id", place_.run);
-    expect("step_id", place_.step);
+    expect("run_id", text("run_id"), place_.run);
+    expect("step_id", file_part(text("step_id")), place_.step);
   }
 
-  void expect(std::string_view key, const std::string& expected) {
-    if (!expected.empty() && text(key) != expected)
+  void expect(std::string_view key, const std::string& found, const std::string& expected) {
+    if (!expected.empty() && found != expected)
       findings_.error("S42", member_pointer("", key),
                       std::string(key) + " is " + quoted_word(text(key)) +
                           ", but the file is that of " + quoted_word(expected),

@@ -58,7 +58,7 @@ std::string doubt(const Scene& scene, const Step& step, const Value& root) {
            ": it is an older one";
   if (!scene.settings.strict_reports)
     return {};
-  const Findings findings = check_report(root, Place{scene.view.flow.name, step.id});
+  const Findings findings = check_report(root, Place{scene.view.flow.name, file_part(step.id)});
   const auto placeholder = std::find_if(findings.begin(), findings.end(), [](const Finding& one) {
     return one.rule == "agent_run/S43";
   });
@@ -105,7 +105,7 @@ std::string fault_of(const Value& root, const Step& step, const std::string& run
                 }));
       }))
     return "a list in it is none";
-  for (const Finding& finding : check_report(root, Place{run, step.id}))
+  for (const Finding& finding : check_report(root, Place{run, file_part(step.id)}))
     if (finding.severity == Severity::error)
       return finding.message;
   return {};
@@ -194,6 +194,16 @@ Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
   if (const auto block = marker_block(run.output))
     return printed(scene, step, *block);
   return told;
+}
+
+std::optional<Report> lying_report(const Scene& scene, const Step& step, const Run& run) {
+  const std::string path = scene.places.report(step.id);
+  const Accepted* const file = scene.document(path);
+  if (file == nullptr || !file->present || scene.view.rejected.contains(path) ||
+      !fresh(run, path, file->document->digest()) ||
+      !doubt(scene, step, file->document->root()).empty())
+    return std::nullopt;
+  return report_of(scene, file->document->root());
 }
 
 std::optional<std::string> marker_block(std::string_view output) {

@@ -43,6 +43,9 @@ struct Testimony {
 };
 Testimony testimony(const Scene& scene, const Step& step, const Run& run);
 
+/// The report of a start that is still at work, when it is whole and can be its own.
+std::optional<Report> lying_report(const Scene& scene, const Step& step, const Run& run);
+
 /// The text between the last pair of lines `<<<RUN_REPORT_JSON` and `RUN_REPORT_JSON>>>`.
 std::optional<std::string> marker_block(std::string_view output);
 

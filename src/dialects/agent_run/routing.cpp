@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "core/reconcile.h"
+#include "dialects/agent_run/cost.h"
 #include "dialects/agent_run/progress.h"
 
 namespace baton::agent_run {
@@ -78,11 +79,17 @@ bool backing_off(Scene& scene, const Step& step, Decision& decision) {
 }
 
 bool gates_open(const Scene& scene, const Step& step, Decision& decision) {
+  // A file outside of the run's folder is not watched.
+  constexpr Millis kLookAgain{1000};
+  const std::string& given = scene.settings.gate_state_file;
   for (const std::string& gate : gates(step))
     if (!gate_open(scene, gate)) {
       hold(decision, step, "gate_closed",
-           "the gate `" + printable(gate, 100) + "` is not open: " + scene.places.gates() +
-               " does not say true for it");
+           "the gate `" + printable(gate, 100) + "` is not open: " +
+               (given.empty() ? scene.places.gates() : given) + " does not say true for it");
+      if (!given.empty())
+        decision.wake = std::min(decision.wake.value_or(scene.view.now + kLookAgain),
+                                 scene.view.now + kLookAgain);
       return false;
     }
   return true;
@@ -127,14 +134,22 @@ void want(Scene& scene, const Step& step, Decision& decision) {
 bool put_aside(const Scene& scene, const Step& step, Decision& decision) {
   const std::string path = scene.places.report(step.id);
   const Accepted* const old = scene.document(path);
-  if (old == nullptr || !old->present || !old->rejected.empty())
+  std::optional<Digest> digest;
+  if (const auto bad = scene.view.rejected_digests.find(path);
+      bad != scene.view.rejected_digests.end()) {
+    // What could not even be read cannot be put aside; there is no report in it either.
+    if (scene.view.rejected.at(path).find(R"("rule":"file")") == std::string::npos)
+      digest = bad->second;
+  } else if (old != nullptr && old->present) {
+    digest = old->document->digest();
+  }
+  if (!digest)
     return false;
   const auto memo = scene.memo.steps.find(step.id);
   const std::string label = memo == scene.memo.steps.end() || memo->second.label.empty()
                                 ? "x" + std::to_string(scene.record(step.id).executions) + "_early"
                                 : memo->second.label;
-  decision.updates.emplace_back(Move{path, old->document->digest(),
-                                     scene.places.archived_report(step.id, label),
+  decision.updates.emplace_back(Move{path, *digest, scene.places.archived_report(step.id, label),
                                      "put aside before the step begins anew"});
   return true;
 }
@@ -149,8 +164,12 @@ void route_step(Scene& scene, const Step& step, const std::vector<std::string>& 
   }
   if (record.status != Status::pending || !scene.needs_done(step) || record.blocked_by_loop)
     return;
-  if (!gates_open(scene, step, decision) || scene.live(step.id) != nullptr)
+  if (!gates_open(scene, step, decision))
     return;
+  if (scene.live(step.id) != nullptr) {
+    hold(decision, step, "still_running", "its former agent is still at work");
+    return;
+  }
   if (wants_items(scene, step)) {
     // What it needs was done in this very moment: the file is looked at in the next round.
     if (std::find(asked.begin(), asked.end(), step.id) == asked.end())
@@ -171,17 +190,24 @@ void ask_person(const Scene& scene, const Step& step, Decision& decision) {
            " --comment TEXT`, or write " + scene.places.manual_input(step.id));
 }
 
-bool all_done(const Scene& scene) {
-  const auto& steps = scene.workflow->steps();
-  return std::all_of(steps.begin(), steps.end(),
-                     [&](const Step& step) { return scene.done(step.id); });
+bool decision_holds_run(const Decision& decision) {
+  return std::any_of(decision.holds.begin(), decision.holds.end(),
+                     [](const Hold& hold) { return hold.reason == "cost_limit"; });
 }
 
 RunStatus status_of(const Scene& scene, const Decision& decision) {
   if (scene.any_failed())
     return RunStatus::failed;
-  if (all_done(scene))
+  const auto& left_out = scene.memo.steps;
+  if (std::any_of(left_out.begin(), left_out.end(),
+                  [](const auto& row) { return row.second.cancelled; }))
+    return RunStatus::cancelled;
+  if (scene.all_done())
     return RunStatus::completed;
+  if (scene.view.control == Control::stop)
+    return RunStatus::cancelled;
+  if (scene.view.control == Control::pause || decision_holds_run(decision))
+    return RunStatus::paused;
   bool waiting = false;
   for (const auto& [id, step] : scene.run.steps) {
     if (step.status == Status::running)
@@ -189,6 +215,17 @@ RunStatus status_of(const Scene& scene, const Decision& decision) {
     waiting = waiting || step.status == Status::waiting_on_human;
   }
   return waiting && decision.desired.empty() ? RunStatus::waiting : RunStatus::running;
+}
+
+/// Agents whose work was sent back are ended; one whose report was taken early ends by itself.
+void release_sent_back(const Scene& scene, Decision& decision) {
+  for (const Step& step : scene.workflow->steps()) {
+    const Run* const live = scene.live(step.id);
+    const auto memo = scene.memo.steps.find(step.id);
+    if (live != nullptr && (memo == scene.memo.steps.end() || memo->second.early != live->id))
+      decision.releases.push_back(Release{"", step.id, false, Millis(0),
+                                          "a loop-back has sent the work back before it was done"});
+  }
 }
 
 }  // namespace
@@ -203,15 +240,15 @@ std::vector<std::string> wanting_items(const Scene& scene) {
 }
 
 void route(Scene& scene, const std::vector<std::string>& asked, Decision& decision) {
+  const bool spent = !scene.any_failed() && settle_cost(scene, decision);
   for (const Step& step : scene.workflow->steps()) {
     // A step that has failed ends the run: nothing more begins.
-    if (!scene.any_failed())
+    if (!spent && !scene.any_failed())
       route_step(scene, step, asked, decision);
     if (scene.record(step.id).status == Status::waiting_on_human)
       ask_person(scene, step, decision);
   }
-  decision.releases.push_back(
-      Release{"", "", false, Millis(0), "a loop-back has sent the work back before it was done"});
+  release_sent_back(scene, decision);
   if (scene.any_failed()) {
     decision.desired.clear();
     decision.failed = true;

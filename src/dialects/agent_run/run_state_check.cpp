@@ -52,14 +52,16 @@ class RunStateCheck {
   }
 
   /// What has been started has a start. Items are counted by the loop: a step with items ends
-  /// with the counters of a step that never began.
+  /// with the counters of a step that never began. So does one that the cost limit kept from it.
   void began(const std::string& id, const Value& step, const std::string& pointer) {
     const auto status = json::text(step, "status").value_or("");
     const StatusRow* const row = row_of(kStatus, status);
     const Value* const items = json::child(step, "loop_items");
     const bool looped =
         json::boolean(step, "loop_completed") == true || (items != nullptr && items->IsArray());
-    if (row == nullptr || !row->began || (row->status == Status::completed && looped))
+    const bool unpaid = row != nullptr && row->status == Status::failed &&
+                        json::text(step, "last_error_code").value_or("") == "cost_limit";
+    if (row == nullptr || !row->began || unpaid || (row->status == Status::completed && looped))
       return;
     const auto attempts = json::integer(step, "attempts").value_or(0);
     if (attempts < 1)
@@ -124,7 +126,10 @@ class RunStateCheck {
     const auto other = json::text(object, second);
     const auto start = one ? parse_time(*one) : std::nullopt;
     const auto end = other ? parse_time(*other) : std::nullopt;
-    if (start && end && *end < *start)
+    // Agents write whole seconds; an end within the second of the start is none before it.
+    using std::chrono::floor;
+    using std::chrono::seconds;
+    if (start && end && floor<seconds>(*end) < floor<seconds>(*start))
       findings_.warning(
           "S25", member_pointer(pointer, second),
           std::string(second) + " is before " + std::string(first),

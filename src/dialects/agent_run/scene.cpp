@@ -8,32 +8,31 @@
 namespace baton::agent_run {
 namespace {
 
-void read_options(const Value& root, Settings& settings) {
-  const Value* const options = json::child(root, "options");
-  if (options == nullptr || !options->IsObject())
-    return;
-  settings.max_attempts = json::integer(*options, "max_attempts").value_or(settings.max_attempts);
-  settings.max_iterations =
-      json::integer(*options, "max_iterations").value_or(settings.max_iterations);
-  settings.pause_for_human_input = json::boolean(*options, "pause_for_human_input").value_or(false);
-  settings.workflow_path = json::text(*options, "workflow_path").value_or("");
-  if (const Value* const set = json::child(*options, "set"); set != nullptr && set->IsObject())
-    for (const auto& member : set->GetObject())
-      settings.set.emplace(member.name.GetString(), json::text(member.value).value_or(""));
+std::optional<std::string> below_root(const Scene& scene, const std::string& path) {
+  const std::string& root = scene.view.env.root;
+  if (!within(path, root) || path.size() <= root.size())
+    return std::nullopt;
+  return path.substr(root.size() + 1);
+}
+
+bool in_use(const StepMemo& memo, const std::string& label) {
+  return std::find(memo.labels.begin(), memo.labels.end(), label) != memo.labels.end();
+}
+
+std::string first_label(const StepRecord& record) {
+  return "i" + std::to_string(record.iterations) + "a" + std::to_string(record.attempts);
 }
 
 }  // namespace
 
 Scene::Scene(const View& given) : view(given), places(given), memo(memo_of(given.memo)) {
-  settings.drain = json::text(*view.options, "on_failure") == "drain";
-  settings.strict_reports = json::boolean(*view.options, "strict_reports").value_or(false);
   state = document(places.state());
+  settings = settings_of(*view.options, state == nullptr ? nullptr : &state->document->root());
   if (state == nullptr)
     return;
   // What baton wrote is its own: this is how a run comes to life.
   memo.driven = memo.driven || state->writer == "baton";
   run = run_record(state->document->root());
-  read_options(state->document->root(), settings);
   if (const Accepted* const pinned = document(places.workflow())) {
     workflow.emplace(pinned->document->root());
     for (const Step& step : workflow->steps())
@@ -62,10 +61,12 @@ const Run* Scene::find(const RunId& id) const {
 
 std::string Scene::trouble() const {
   if (!state->present)
-    return places.state() + " is gone";
+    return places.state() + " is gone; `baton recover " + view.flow.name +
+           " --write` puts back what was accepted last";
   if (!state->rejected.empty())
     return places.state() + " was changed by somebody and is not valid any more; `baton validate " +
-           places.state() + "` says why. Put it right, and the run goes on";
+           places.state() + "` says why. Put it right, or have `baton recover " + view.flow.name +
+           " --write` put back what was accepted last";
   if (!workflow)
     return places.workflow() + " is missing: the run's own copy of its workflow";
   return {};
@@ -84,6 +85,11 @@ bool Scene::needs_done(const Step& step) const {
 bool Scene::any_failed() const {
   return std::any_of(run.steps.begin(), run.steps.end(),
                      [](const auto& row) { return row.second.status == Status::failed; });
+}
+
+bool Scene::all_done() const {
+  const auto& steps = workflow->steps();
+  return std::all_of(steps.begin(), steps.end(), [&](const Step& step) { return done(step.id); });
 }
 
 std::int64_t Scene::max_attempts(const Step& step) const {
@@ -110,13 +116,20 @@ std::vector<std::string> gates(const Step& step) {
   return all;
 }
 
+std::optional<std::string> gate_file(const Scene& scene) {
+  const std::string& given = scene.settings.gate_state_file;
+  return given.empty() ? std::optional(scene.places.gates()) : below_root(scene, given);
+}
+
 bool gate_open(const Scene& scene, const std::string& gate) {
-  const Accepted* const file = scene.document(scene.places.gates());
-  // A file that is not valid, or was there and is gone, keeps all of them closed.
-  if (scene.view.rejected.contains(scene.places.gates()))
+  const auto path = gate_file(scene);
+  const Accepted* const file = path ? scene.document(*path) : nullptr;
+  // A file that is not valid, or was there and is gone, keeps all of them closed; so does one that
+  // the run was started with and that is not there.
+  if (path && scene.view.rejected.contains(*path))
     return false;
   if (file == nullptr)
-    return true;
+    return scene.settings.gate_state_file.empty();
   if (!file->present)
     return false;
   const Value& open = file->document->root();
@@ -160,11 +173,25 @@ bool wants_items(const Scene& scene, const Step& step) {
 }
 
 std::optional<std::string> workflow_source(const Scene& scene) {
-  const std::string& path = scene.settings.workflow_path;
-  const std::string& root = scene.view.env.root;
-  if (!within(path, root) || path.size() <= root.size())
-    return std::nullopt;
-  return path.substr(root.size() + 1);
+  return below_root(scene, scene.settings.workflow_path);
+}
+
+std::string next_label(const StepRecord& record, const StepMemo& memo) {
+  const std::string label = first_label(record);
+  return in_use(memo, label) ? label + "x" + std::to_string(record.executions) : label;
+}
+
+std::string decision_label(const Scene& scene, const std::string& id) {
+  const auto memo = scene.memo.steps.find(id);
+  return memo == scene.memo.steps.end() || memo->second.label.empty() ? "taken_over"
+                                                                      : memo->second.label;
+}
+
+std::string next_log(const StepRecord& record, const StepMemo& memo) {
+  const std::string name =
+      "i" + std::to_string(record.iterations) + "__attempt" + std::to_string(record.attempts);
+  return in_use(memo, first_label(record)) ? name + "__x" + std::to_string(record.executions)
+                                           : name;
 }
 
 Word summary(const RunRecord& run) {

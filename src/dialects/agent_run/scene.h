@@ -11,20 +11,10 @@
 #include "dialects/agent_run/memo.h"
 #include "dialects/agent_run/places.h"
 #include "dialects/agent_run/record.h"
+#include "dialects/agent_run/settings.h"
 #include "dialects/agent_run/workflow.h"
 
 namespace baton::agent_run {
-
-/// What the run was started with (`options` of its run state) and what `baton.yaml` says of all.
-struct Settings {
-  std::int64_t max_attempts = 2;
-  std::int64_t max_iterations = 4;
-  bool pause_for_human_input = false;
-  std::string workflow_path;               ///< absolute: where its workflow was read
-  std::map<std::string, std::string> set;  ///< for the environment of every agent
-  bool drain = false;                      ///< `on_failure: drain`
-  bool strict_reports = false;
-};
 
 /// A view, read once. Lives as long as the view.
 struct Scene {
@@ -50,6 +40,7 @@ struct Scene {
   bool done(const std::string& id) const;
   bool needs_done(const Step& step) const;
   bool any_failed() const;
+  bool all_done() const;
   std::int64_t max_attempts(const Step& step) const;
 };
 
@@ -57,7 +48,10 @@ struct Scene {
 bool wants_person(const Step& step);
 /// The gates of a step; `a: b` for one that YAML took for a map.
 std::vector<std::string> gates(const Step& step);
-/// Whether a gate is open. Without a gate state all are.
+/// The gate state, relative to the root; nothing when the one the run was started with lies
+/// elsewhere.
+std::optional<std::string> gate_file(const Scene& scene);
+/// Whether a gate is open. Without a gate state all are, unless the run was started with one.
 bool gate_open(const Scene& scene, const std::string& gate);
 
 /// The step's loop, if it has one.
@@ -67,6 +61,15 @@ const Value* loop_of(const Step& step);
 std::vector<std::string> item_places(const Scene& scene, const Step& step);
 /// PENDING, everything it needs is done, and its items are not yet known.
 bool wants_items(const Scene& scene, const Step& step);
+
+/// Tells a start of a step from all its others: `i0a2`, iteration and attempt. Where that was in
+/// use already, as with the items of a loop, with the number of the execution: `i0a1x3`.
+std::string next_label(const StepRecord& record, const StepMemo& memo);
+/// The same for a name of a log: `i0__attempt2`.
+std::string next_log(const StepRecord& record, const StepMemo& memo);
+
+/// The label a decision is put aside with: that of the start it is about.
+std::string decision_label(const Scene& scene, const std::string& id);
 
 /// The file the workflow was read from, relative to the root; nothing when it lies outside.
 std::optional<std::string> workflow_source(const Scene& scene);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/digest.h"
 #include "base/text.h"
 
 namespace baton::agent_run {
@@ -57,6 +58,19 @@ std::string id_fault(std::string_view id) {
   if (bad != id.end())
     return "the character '" + printable(std::string_view(&*bad, 1)) + "' is not allowed";
   return has_hidden(id) ? "it holds an invisible character" : "";
+}
+
+std::string file_part(std::string_view id) {
+  if (safe_name(id))
+    return std::string(id);
+  constexpr std::size_t kDigits = 8;
+  std::string part(id);
+  for (char& c : part)
+    if (!safe_name(std::string("a") + c))
+      c = '_';
+  if (part.empty() || !safe_name(part.substr(0, 1)))
+    part = "s" + part;
+  return part + "-" + hex(digest_of(id)).substr(0, kDigits);
 }
 
 bool within(std::string_view path, std::string_view folder) {

@@ -14,6 +14,10 @@ std::string upper(std::string_view text);
 /// blanks, at most 100 bytes, not `.` or `..`.
 std::string id_fault(std::string_view id);
 
+/// What stands for a step in file names: its id, where that is a plain name; else its plain
+/// characters with eight hexadecimal digits that tell it apart: `Gr__e-1f0a9b3c`.
+std::string file_part(std::string_view id);
+
 /// Whether a path lies within a folder when both are read as they are written. A `..` never does.
 bool within(std::string_view path, std::string_view folder);
 
