@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 
+#include "base/placeholders.h"
 #include "base/text.h"
 #include "cli/environment.h"
 #include "dialects/registry.h"

@@ -123,6 +123,7 @@ struct Admission {
 /// What an agent is told.
 struct Brief {
   std::string prompt;
+  std::string form;  ///< a template with placeholders, instead of the role's; empty: none
   std::vector<std::pair<std::string, std::string>> env;  ///< besides BATON_*
   std::map<std::string, std::string>
       values;              ///< for `${name}` in argv, besides role, subject, flow ...
