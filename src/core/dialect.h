@@ -102,6 +102,9 @@ struct Change {
   const Document* before = nullptr;  ///< last accepted; nullptr at first
   const Document& after;
   RunId writer;  ///< as in Accepted
+  /// `before` is a write of baton's own that gave way to `after`, or came while `after` was being
+  /// written: whoever wrote it cannot have seen `before`.
+  bool unseen = false;
 };
 
 /// What a new version means given the old one.
