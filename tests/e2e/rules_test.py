@@ -1,7 +1,7 @@
 """The grown-up parts of `rules` with the real program: what is refused when the configuration is read and what
 doctor names, approvals by command and by file over restarts, templates, several documents, stop on a condition, and
 SIGKILL at every stop of a daemon that writes a member and starts the agent behind it: written once, started once.
-usage: rules_test.py BATON KILLAT [STEP [FIRST]]     STEP 1: every stop; 7, the default: every seventh, others each day
+usage: rules_test.py BATON KILLAT [STEP [FIRST]]     STEP 1: every stop; 17, the default: every 17th, others each day
 """
 
 import datetime
@@ -44,11 +44,11 @@ class Queue(world.World):
     def job(self, name, **members):
         world.write(f"{self.root}/queue/{name}.json", members)
 
-    def state(self, name):
+    def stage(self, name):
         return load(f"{self.root}/queue/{name}.json").get("state")
 
     def until(self, name, state):
-        wait_until(lambda: self.state(name) == state, name, "is", lambda: load(f"{self.root}/queue/{name}.json"),
+        wait_until(lambda: self.stage(name) == state, name, "is", lambda: load(f"{self.root}/queue/{name}.json"),
                    "instead of", state)
 
 
@@ -139,7 +139,7 @@ def whole(exe):
         world.write(w.root + "/releases/a.json", {"decision": "no idea"})
         w.start()
         wait_until(lambda: any("the decision is" in each["why"] for each in w.lines("events")), "the wrong word is named")
-        check(w.state("a") == "built", "a wrong word counts as one")
+        check(w.stage("a") == "built", "a wrong word counts as one")
         world.write(w.root + "/releases/a.json", {"decision": "reject", "by": "ann", "comment": "too soon"})
         w.until("a", "withdrawn")
         wait_until(lambda: os.listdir(w.root + "/releases/.decided"), "the file is put away")
@@ -150,7 +150,7 @@ def whole(exe):
                                 env={**os.environ, "BATON_RUN_ID": "0" * 32})
         check(inside.returncode == 1, "an agent approves:", inside.stdout)
         w.call("approve", "rules/q/b", code=None)
-        check(w.state("a") == "built", "approved by nobody")
+        check(w.stage("a") == "built", "approved by nobody")
         check("approved" in w.call("approve", "rules/q/a", "--comment", "go").stdout, "not approved")
         w.until("a", "released")
         twice = w.call("approve", "rules/q/a", code=1)
@@ -204,7 +204,8 @@ def sweep(exe, killat, step, first):
                   "stop", stop, "left", text)
             starts = w.starts()
             check([(each.purpose, each.attempt) for each in starts] == [("build", "1")], "stop", stop, starts)
-            left = [name for name in os.listdir(w.root + "/queue") if name != "a.json"]
+            # A daemon killed inside the exchange leaves its hidden temporary file; nobody reads that.
+            left = [name for name in os.listdir(w.root + "/queue") if name != "a.json" and not name.endswith(".tmp")]
             check(not left, "stop", stop, "left", left)
             stages = [each for each in w.lines("events") if each["event"] == "stage"]
             check([each["why"] for each in stages] == ["new", "new -> queued"], "stop", stop, stages)
@@ -218,7 +219,7 @@ def sweep(exe, killat, step, first):
     print("killed at", len(places), "of", stops, "stops: each set made once, each agent started once")
 
 
-def test(exe, killat, step="7", first=None):
+def test(exe, killat, step="17", first=None):
     killat = os.path.abspath(killat)
     refusals(exe)
     doctor(exe)
