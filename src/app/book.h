@@ -100,6 +100,7 @@ class Draft {
   std::set<FlowId> forgotten;         ///< by `forget`
   std::vector<std::string> changed;   ///< paths accepted in this step, for the rate breaker
   std::vector<std::string> restored;  ///< paths put back in this step
+  std::set<std::string> gave_way;     ///< paths whose own last write gave way to somebody's
 
  private:
   const Books& books_;

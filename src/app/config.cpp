@@ -136,6 +136,14 @@ void check_roles(const Config& config, const Fields& rules) {
                          "no agent is called '" + printable(*role) +
                              "' and there is no 'default': the flow will wait",
                          "run");
+      const auto stopped = reaction.text("stop");
+      const auto runs = [&](const auto& other) { return other.second.text("run") == stopped; };
+      const auto all = rule.child("react").children();
+      if (stopped && std::none_of(all.begin(), all.end(), runs))
+        reaction.warning("role",
+                         "no reaction of the rule runs '" + printable(*stopped) +
+                             "', so there is nothing to stop",
+                         "stop");
     }
   }
 }

@@ -61,10 +61,12 @@ struct Config {
   OnInterrupted on_interrupted = OnInterrupted::hold;
   /// Name and options of each dialect, in the order of the file. Options are as written, but for
   /// those of `rules`, which comes last when there are any: `{"rules": [...]}`, where `files`,
-  /// `from` and `to` are arrays, `max_entries`, `breaker: {changes, per_ms}` and `limits` are
-  /// always there, and limits are `max_running`, `spawns_per_hour`, `retry: {max_attempts,
-  /// backoff_ms, max_backoff_ms}` and `run: {timeout_ms, idle_timeout_ms, kill_grace_ms,
-  /// log_cap_bytes}`, each where the rule has it.
+  /// `from`, `to` and `next` are arrays; a map in `files` is `documents: [{name, path, schema,
+  /// optional}]` instead; `when`, `approval`, `set` and `values` are as written, `prompt` is a
+  /// path; `max_entries`, `breaker: {changes, per_ms}` and `limits` are always there, and limits
+  /// are `max_running`, `spawns_per_hour`, `retry: {max_attempts, backoff_ms, max_backoff_ms}` and
+  /// `run: {timeout_ms, idle_timeout_ms, kill_grace_ms, log_cap_bytes}`, each where the rule has
+  /// it.
   std::vector<std::pair<std::string, Json>> dialects;
   std::vector<std::string> notify;  ///< argv; empty: none
   std::vector<std::string>

@@ -7,8 +7,10 @@
 #include <set>
 #include <vector>
 
+#include "app/config_reactions.h"
 #include "base/text.h"
 #include "core/catalog.h"
+#include "dialects/rules/cycles.h"
 
 namespace baton {
 namespace {
@@ -88,58 +90,169 @@ Json read_limits(const Fields& fields, const RunLimits& run, const RetryLimits& 
   return out;
 }
 
-Json read_reaction(const Fields& reaction) {
-  constexpr std::array kActions = {"run", "stop", "notify"};
-  Json out = Json::object();
-  if (reaction.has("from"))
-    out.set("from", list_of(reaction.texts("from")));
-  out.set("to", list_of(reaction.texts("to")));
-  const auto actions = std::count_if(kActions.begin(), kActions.end(),
-                                     [&](const char* name) { return reaction.has(name); });
-  if (actions != 1)
-    reaction.error("reaction", "a reaction has exactly one of run, stop and notify");
-  for (const char* name : {"run", "stop", "purpose"}) {
-    if (const auto word = reaction.text(name))
-      out.set(name, Json(*word));
-  }
-  if (reaction.flag("notify").value_or(false))
-    out.set("notify", Json(true));
-  if (const auto entries = reaction.count("max_entries"))
-    out.set("max_entries", number(*entries));
-  return out;
-}
-
 Json read_breaker(const Fields& breaker) {
   const std::int64_t changes = breaker.count("changes").value_or(kBreakerChanges);
   const Millis per = breaker.duration("per").value_or(kBreakerWindow);
   return Json::object({{"changes", number(changes)}, {"per_ms", number(per)}});
 }
 
+/// Patterns, and the names and schemas of those that have one.
+std::vector<rules::Kind> read_kinds(const Fields& rule) {
+  std::vector<rules::Kind> kinds;
+  const auto add = [&](rules::Kind kind, const Fields& fields, const std::string& name) {
+    const std::string fault = pattern_fault(kind.pattern);
+    if (!fault.empty())
+      fields.error("files", "'" + printable(kind.pattern) + "': " + fault, name);
+    kinds.push_back(std::move(kind));
+  };
+  for (const std::string& pattern : rule.texts("files"))
+    add(rules::Kind{"", pattern, "", false, false}, rule, "files");
+  const Value* const files = rule.value("files");
+  if (files == nullptr || !files->IsObject())
+    return kinds;
+  const Fields named = rule.child("files");
+  for (const auto& [name, document] : named.children()) {
+    const auto alone = named.text(name);
+    rules::Kind kind;
+    kind.name = name;
+    kind.pattern = alone ? *alone : document.text("path").value_or("");
+    kind.schema = document.text("schema").value_or("");
+    kind.per_subject = kind.pattern.find("{part}") != std::string::npos;
+    kind.optional = kind.per_subject || document.flag("optional").value_or(false);
+    add(std::move(kind), named, name);
+  }
+  return kinds;
+}
+
+/// What has to be true of documents that make up a flow together.
+void check_kinds(const Fields& rule, const RuleNames& names) {
+  if (names.kinds.empty() || names.kinds.front().name.empty())
+    return;
+  const auto has = [](const rules::Kind& kind, const char* token) {
+    return kind.pattern.find(token) != std::string::npos;
+  };
+  const rules::Kind& first = names.kinds.front();
+  const bool many = names.stage.pointer.find(rules::kSubject) != std::string::npos ||
+                    std::any_of(names.kinds.begin(), names.kinds.end(), [&](const auto& kind) {
+                      return kind.per_subject &&
+                             (names.stage.document.empty() || names.stage.document == kind.name);
+                    });
+  for (const rules::Kind& kind : names.kinds) {
+    if (has(kind, "{flow}") != has(first, "{flow}"))
+      rule.error("files",
+                 "'" + first.name + "' and '" + kind.name +
+                     "' are never of one flow: {flow} stands in the path of one of them only",
+                 "files");
+    if (kind.per_subject && !many)
+      rule.error("files",
+                 "{part} in the path of '" + kind.name +
+                     "' stands for the subject, and the rule has only the subject main",
+                 "files");
+    for (const rules::Kind& other : names.kinds)
+      if (other.name < kind.name && patterns_overlap(other.pattern, kind.pattern))
+        rule.error("files",
+                   "'" + printable(other.pattern) + "' and '" + printable(kind.pattern) +
+                       "' fit the same files, which are one document only",
+                   "files");
+  }
+}
+
+/// `files:` in the form the dialect reads.
+void write_kinds(const std::vector<rules::Kind>& kinds, Json& out) {
+  if (kinds.empty() || kinds.front().name.empty()) {
+    std::vector<std::string> patterns;
+    for (const rules::Kind& kind : kinds)
+      patterns.push_back(kind.pattern);
+    out.set("files", list_of(patterns));
+    return;
+  }
+  Json documents = Json::array();
+  for (const rules::Kind& kind : kinds) {
+    Json document = Json::object({{"name", kind.name}, {"path", kind.pattern}});
+    if (!kind.schema.empty())
+      document.set("schema", Json(kind.schema));
+    if (kind.optional)
+      document.set("optional", Json(true));
+    documents.push(document);
+  }
+  out.set("documents", documents);
+}
+
+void check_value_name(const Fields& values, const std::string& name) {
+  static constexpr std::array kOwn = {"attempt",     "brief",   "flow",       "flow_name",
+                                      "prompt_file", "purpose", "role",       "root",
+                                      "run_dir",     "run_id",  "state_file", "subject"};
+  const bool taken = std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end() ||
+                     std::find(std::begin(rules::kPlaceholders), std::end(rules::kPlaceholders),
+                               name) != std::end(rules::kPlaceholders);
+  if (taken)
+    values.error("value", "'" + name + "' has a meaning of its own; call it otherwise", name);
+}
+
+void read_values(const Fields& values, RuleNames& names, Json& out) {
+  for (const auto& [name, value] : values.children()) {
+    names.values.push_back(name);
+    check_value_name(values, name);
+    check_place(values, name, values.text(name).value_or(""), names);
+  }
+  if (!names.values.empty())
+    out.set("values", *values.value());
+}
+
+void check_cycles(const Fields& rule, const Json& out) {
+  const rules::Rule read = rules::read_rule(*out);
+  const auto cycles = rules::set_cycles(read);
+  for (const std::string& cycle : cycles)
+    rule.error("cycle",
+               "the `set` reactions of the rule '" + printable(read.name, 100) +
+                   "' go round without end: " + printable(cycle, 400) +
+                   "; let an agent or a person (`approval`) stand in between",
+               "react");
+  if (!cycles.empty())
+    return;
+  if (const std::string chain = rules::long_chain(read); !chain.empty())
+    rule.error("chain",
+               "the `set` reactions of the rule '" + printable(read.name, 100) +
+                   "' lead on by more than eight steps: " + printable(chain, 400) +
+                   "; set the last stage at once",
+               "react");
+}
+
 Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retry) {
   Json out = Json::object();
   out.set("name", Json(rule.text("name").value_or("")));
-  const std::vector<std::string> files = rule.texts("files");
-  for (const std::string& pattern : files) {
-    const std::string fault = pattern_fault(pattern);
-    if (!fault.empty())
-      rule.error("files", "'" + printable(pattern) + "': " + fault, "files");
-  }
-  out.set("files", list_of(files));
+  RuleNames names;
+  names.kinds = read_kinds(rule);
+  write_kinds(names.kinds, out);
   if (const auto schema = rule.text("schema"))
     out.set("schema", Json(*schema));
   const std::string stage = rule.text("stage").value_or("");
   const std::string fault = stage_fault(stage);
   if (!fault.empty())
     rule.error("stage", "'" + printable(stage) + "': " + fault, "stage");
+  else
+    check_place(rule, "stage", stage, names);
   out.set("stage", Json(stage));
-  Json reactions = Json::array();
-  for (const auto& [index, reaction] : rule.child("react").children())
-    reactions.push(read_reaction(reaction));
-  out.set("react", reactions);
+  names.stage = rules::parse_place(stage).value_or(rules::Place{});
+  check_kinds(rule, names);
+  read_values(rule.child("values"), names, out);
+  out.set("react", read_reactions(rule.child("react"), names));
+  check_cycles(rule, out);
   out.set("max_entries", number(rule.count("max_entries").value_or(kMaxEntries)));
   out.set("breaker", read_breaker(rule.child("breaker")));
   out.set("limits", read_limits(rule.child("limits"), run, retry));
   return out;
+}
+
+std::vector<std::string> patterns_of(const Fields& rule) {
+  std::vector<std::string> patterns = rule.texts("files");
+  const Value* const files = rule.value("files");
+  if (files == nullptr || !files->IsObject())
+    return patterns;
+  const Fields named = rule.child("files");
+  for (const auto& [name, document] : named.children())
+    patterns.push_back(named.text(name).value_or(document.text("path").value_or("")));
+  return patterns;
 }
 
 }  // namespace
@@ -162,9 +275,10 @@ std::string pattern_fault(std::string_view pattern) {
 }
 
 std::string stage_fault(std::string_view pointer) {
-  const auto tokens = json::pointer_tokens(pointer);
-  if (!tokens || tokens->empty())
+  const auto place = rules::parse_place(pointer);
+  if (!place)
     return "a stage is a JSON pointer to a member, such as /status";
+  const auto tokens = json::pointer_tokens(place->pointer);
   std::size_t subjects = 0;
   for (const std::string& token : *tokens) {
     if (token == "{subject}")
@@ -183,7 +297,7 @@ Json read_rules(const Fields& rules, const RunLimits& run, const RetryLimits& re
   std::vector<std::pair<std::string, std::string>> patterns;  // and the rule they belong to
   for (const auto& [index, rule] : rules.children()) {
     const std::string name = rule.text("name").value_or("");
-    for (const std::string& pattern : rule.texts("files")) {
+    for (const std::string& pattern : patterns_of(rule)) {
       for (const auto& [other, owner] : patterns)
         if (owner != name && patterns_overlap(pattern, other))
           rule.error("files",

@@ -13,7 +13,8 @@ namespace baton {
 /// without `.` and `..`, in which `{flow}` and `{part}` stand for a name.
 std::string pattern_fault(std::string_view pattern);
 
-/// What is wrong with a `stage:`: a JSON pointer in which one token may be `{subject}`.
+/// What is wrong with a `stage:`: a JSON pointer in which one token may be `{subject}`, and in
+/// front of it may stand the name of a document.
 std::string stage_fault(std::string_view pointer);
 
 /// The list `rules:` in the form the dialect reads (app/config.h). Faults go into the findings.

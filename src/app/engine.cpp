@@ -187,6 +187,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
     take({std::exchange(rescan_, {}).value()});
   take(inputs);
   Draft next = draft();
+  next.gave_way = outbox_.gave_way();
   gather(next);
   // Files first: a request may be about a flow that is seen for the first time.
   requests_.load(next);
@@ -385,6 +386,8 @@ void RealEngine::publish(Draft& next) {
   intent_ = next.intent;
   requests_.committed(next);
   works_->intake.committed(next);
+  for (const std::string& path : next.changed)
+    outbox_.seen(path);
   for (const FlowId& flow : next.forgotten)
     works_->library.drop(flow);
   next.publish(books_);

@@ -246,7 +246,7 @@ void Intake::reject(const Catalog::Match& match, const std::string& path, const 
 }
 
 Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& path,
-                              const Document& after, Draft& draft,
+                              const Document& after, bool unseen, Draft& draft,
                               const std::vector<Request>& requests) {
   if (match.entry->dialect->admit == nullptr)
     return Admission{};
@@ -255,9 +255,9 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
   if (!docs)
     return pass_on(docs);
   const auto before = docs->find(path);
-  const Change change{path, match.kind->kind,
-                      before == docs->end() ? nullptr : before->second.document.get(), after,
-                      only_writer(book)};
+  const Change change{
+      path,  match.kind->kind,  before == docs->end() ? nullptr : before->second.document.get(),
+      after, only_writer(book), unseen};
   const View view{book.id,   *docs,     book.stages,          book.runs,
                   book.memo, requests,  match.entry->options, environment_,
                   draft.now, draft.wall};
@@ -275,7 +275,7 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
 Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
                            const FileBytes& bytes, const Verdict& verdict, Draft& draft,
                            const std::vector<Request>& requests) {
-  auto asked = ask(match, path, *verdict.document, draft, requests);
+  auto asked = ask(match, path, *verdict.document, draft.gave_way.contains(path), draft, requests);
   if (!asked)
     return pass_on(asked);
   const Admission admission = std::move(*asked);
@@ -394,7 +394,7 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
   auto there = ports_.disk.read(write.path, limits_.max_bytes);
   if (!there)
     return {};
-  auto admission = ask(*match, write.path, *verdict.document, draft, requests);
+  auto admission = ask(*match, write.path, *verdict.document, true, draft, requests);
   if (!admission)
     return pass_on(admission);
   std::string text;

@@ -70,7 +70,7 @@ class Intake {
   bool wait(const std::string& path, const Digest& digest, Time now,
             std::optional<Millis> patience);
   Result<Admission> ask(const Catalog::Match& match, const std::string& path, const Document& after,
-                        Draft& draft, const std::vector<Request>& requests);
+                        bool unseen, Draft& draft, const std::vector<Request>& requests);
   Result<void> admit(const Catalog::Match& match, const std::string& path, const FileBytes& bytes,
                      const Verdict& verdict, Draft& draft, const std::vector<Request>& requests);
   void accept(const Catalog::Match& match, const std::string& path,

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 
+#include "base/placeholders.h"
 #include "base/text.h"
 
 namespace baton {
@@ -64,35 +64,6 @@ const std::vector<std::string>& placeholder_names() {
   return names;
 }
 
-Result<std::string> fill(std::string_view text, const std::map<std::string, std::string>& values) {
-  std::string filled;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t open = text.find("${", at);
-    if (open == std::string_view::npos)
-      break;
-    if (open > at && text[open - 1] == '$') {
-      filled.append(text.substr(at, open - 1 - at)).append("${");
-      at = open + 2;
-      continue;
-    }
-    const std::size_t close = text.find('}', open);
-    if (close == std::string_view::npos)
-      break;
-    const std::string name(text.substr(open + 2, close - open - 2));
-    const auto value = values.find(name);
-    if (value == values.end()) {
-      const auto near = nearest(name, placeholder_names());
-      return fail(Errc::config, "unknown placeholder `${" + printable(name, 80) + "}`" +
-                                    (near ? "; did you mean `${" + *near + "}`?"
-                                          : "; `$${` stands for a literal `${`"));
-    }
-    filled.append(text.substr(at, open - at)).append(value->second);
-    at = close + 1;
-  }
-  return filled.append(text.substr(std::min(at, text.size())));
-}
-
 Result<Launch> launch_of(const Start& start, const AgentSpec& spec, const Brief& brief,
                          const Environment& environment) {
   const auto values = values_of(start, brief, environment);
@@ -124,8 +95,8 @@ Result<Launch> launch_of(const Start& start, const AgentSpec& spec, const Brief&
   if (start.desired.action) {
     launch.prompt = start.desired.action->input;
   } else {
-    auto prompt =
-        spec.prompt.empty() ? Result<std::string>(brief.prompt) : fill(spec.prompt, values);
+    const std::string& form = brief.form.empty() ? spec.prompt : brief.form;
+    auto prompt = form.empty() ? Result<std::string>(brief.prompt) : fill(form, values);
     if (!prompt)
       return pass_on(prompt);
     launch.prompt = std::move(*prompt);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,9 +29,6 @@ struct AgentSpec {
 
 /// The names that may stand in `${...}` everywhere; a dialect's brief may add more.
 const std::vector<std::string>& placeholder_names();
-
-/// Replaces `${name}` by its value. Errc::config for an unknown name. `$${` gives a literal `${`.
-Result<std::string> fill(std::string_view text, const std::map<std::string, std::string>& values);
 
 /// Puts together what one start needs. Errc::denied when a value from a file would become an option
 /// (begins with `-` where the argument begins with it), would lead the working directory out of

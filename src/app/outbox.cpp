@@ -17,12 +17,18 @@ bool no_room(const Result<void>& done) {
 std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::size_t max_bytes) {
   std::set<std::string> paths;
   for (const Intent& intent : intents) {
-    const bool waits = awaits(intent.path) || (settle(disk_, intent, max_bytes) == Settled::redo &&
-                                               no_room(baton::perform(disk_, intent)));
-    if (waits) {
+    if (awaits(intent.path)) {
       waiting_.push_back(intent);
       continue;
     }
+    const Settled settled = settle(disk_, intent, max_bytes);
+    const auto redone = settled == Settled::redo ? baton::perform(disk_, intent) : Result<void>();
+    if (no_room(redone)) {
+      waiting_.push_back(intent);
+      continue;
+    }
+    if (settled == Settled::abandoned || !redone)
+      gave_way_.insert(intent.path);
     done_.push_back(intent.id);
     paths.insert(intent.path);
   }
@@ -46,8 +52,12 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes) {
       performed.no_room = true;
       continue;
     }
-    if (!done)
+    if (!done) {
       performed.again.insert(write.flow);
+      gave_way_.insert(write.path);
+    } else {
+      gave_way_.erase(write.path);
+    }
     done_.push_back(write.id);
     performed.settled = true;
   }

@@ -36,6 +36,11 @@ class Outbox {
   const Intent* waiting(const FlowId& flow) const;
   bool empty() const { return waiting_.empty(); }
 
+  /// Paths whose last write gave way to what somebody else had written meanwhile, until `seen`:
+  /// what was accepted of them last has never stood in the file.
+  const std::set<std::string>& gave_way() const { return gave_way_; }
+  void seen(const std::string& path) { gave_way_.erase(path); }
+
   /// Writes that are over, for the next transaction; `noted` when it is committed.
   const std::vector<std::uint64_t>& done() const { return done_; }
   void noted() { done_.clear(); }
@@ -44,6 +49,7 @@ class Outbox {
   Disk& disk_;
   std::vector<Intent> waiting_;
   std::vector<std::uint64_t> done_;
+  std::set<std::string> gave_way_;
 };
 
 }  // namespace baton

@@ -213,9 +213,11 @@ void enter(Draft& next, const Books& books, const Plan& plan) {
 
 void note_holds(Draft& next, const Books& books, const Plan& plan) {
   static constexpr std::array kPassing = {
-      std::string_view("backing_off"), std::string_view("no_place"), std::string_view("claimed"),
-      std::string_view("paused"),      std::string_view("stopped"),  std::string_view("draining"),
-      std::string_view("no_daemon"),   std::string_view("disk_full")};
+      std::string_view("backing_off"), std::string_view("no_place"),
+      std::string_view("claimed"),     std::string_view("paused"),
+      std::string_view("stopped"),     std::string_view("draining"),
+      std::string_view("no_daemon"),   std::string_view("disk_full"),
+      std::string_view("condition")};
   const auto update = [&](const FlowId& flow) {
     if (next.find(flow) == nullptr)
       return;  // forgotten

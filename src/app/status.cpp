@@ -33,7 +33,7 @@ constexpr std::array kPassing = {
     std::string_view("claimed"),     std::string_view("cannot_start"),
     std::string_view("no_daemon"),   std::string_view("draining"),
     std::string_view("disk_full"),   std::string_view("rate_breaker"),
-    std::string_view("unsettled"),
+    std::string_view("unsettled"),   std::string_view("condition"),
 };
 
 bool passing(const Hold& hold) {

@@ -4,8 +4,10 @@
 #include <array>
 #include <filesystem>
 
+#include "base/placeholders.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/rule_prompts.h"
 #include "dialects/registry.h"
 #include "io/disk.h"
 #include "io/trust.h"
@@ -40,8 +42,10 @@ std::vector<std::pair<std::string, std::string>> variables_of(const AgentConfig&
 
 /// The first name between `${` and `}` that nothing will ever be put in for; empty when all are
 /// known.
-std::string unknown_placeholder(const AgentSpec& spec) {
+std::string unknown_placeholder(const AgentSpec& spec, const Config& config) {
   std::map<std::string, std::string> known;
+  for (const std::string& name : value_names(config))
+    known[name];
   for (const std::string& name : placeholder_names())
     known[name];
   for (const Dialect* const each : dialects())
@@ -76,8 +80,8 @@ void find_programs(AgentSpec& spec, const Role& role, const AgentConfig& agent,
   find("`before`", agent.before, spec.before);
 }
 
-AgentSpec checked(AgentSpec spec, const Role& role) {
-  if (const std::string fault = unknown_placeholder(spec); !fault.empty())
+AgentSpec checked(AgentSpec spec, const Role& role, const Config& config) {
+  if (const std::string fault = unknown_placeholder(spec, config); !fault.empty())
     spec.problem = "the agent `" + role + "` cannot be started: " + fault;
   return spec;
 }
@@ -103,7 +107,7 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   if (!spec.problem.empty())
     return spec;
   if (agent.prompt.empty())
-    return checked(std::move(spec), role);
+    return checked(std::move(spec), role, config);
   auto prompt = read_file(absolute(agent.prompt, folder), kMaxPromptBytes);
   if (!prompt) {
     spec.problem =
@@ -113,7 +117,7 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   if (prompt->find('\0') != std::string::npos)
     spec.problem = "the prompt of the agent `" + role + "` has a NUL in it: " + agent.prompt;
   spec.prompt = *std::move(prompt);
-  return spec.problem.empty() ? checked(std::move(spec), role) : spec;
+  return spec.problem.empty() ? checked(std::move(spec), role, config) : spec;
 }
 
 AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,

@@ -14,6 +14,7 @@
 #include "cli/agent_spec.h"
 #include "cli/environment.h"
 #include "cli/output.h"
+#include "cli/rule_prompts.h"
 #include "dialects/registry.h"
 #include "io/disk.h"
 #include "io/lock.h"
@@ -278,7 +279,16 @@ Result<Setup> Context::setup(const std::string& root) const {
         warn_once(describe(usable.error()) + "; going on without dialect " + name);
         continue;
       }
-    setup.dialects.emplace_back(known, options);
+    if (name != "rules") {
+      setup.dialects.emplace_back(known, options);
+      continue;
+    }
+    auto complete = with_prompts(options, folder_);
+    if (!complete && !anyway_)
+      return fail(Errc::config, complete.error().message, configuration_);
+    if (!complete)
+      warn_once(describe(complete.error()) + "; going on without it");
+    setup.dialects.emplace_back(known, complete ? *std::move(complete) : without_prompts(options));
   }
   setup.environment = environment_of(root, folder_);
   for (const auto& [role, agent] : config_.agents)

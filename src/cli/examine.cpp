@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 
 #include <sys/resource.h>
@@ -11,6 +12,8 @@
 #include "cli/doctor.h"
 #include "cli/environment.h"
 #include "cli/rehearsal.h"
+#include "dialects/rules/cycles.h"
+#include "dialects/rules/pointers.h"
 #include "io/disk.h"
 #include "io/fd.h"
 #include "io/file_system.h"
@@ -165,6 +168,45 @@ void examine_daemon(const Context& context, Diagnoses& all) {
           holder.since);
 }
 
+/// Pointers that lead nowhere by the schemas of the documents.
+void examine_pointers(const rules::Rule& rule, const SchemaFetch& fetch, Diagnoses& all) {
+  std::map<std::string, std::optional<Json>> known;
+  const auto schema_of = [&](const rules::Kind& kind) -> const Value* {
+    if (kind.schema.empty())
+      return nullptr;
+    auto [found, fresh] = known.try_emplace(kind.schema);
+    if (fresh) {
+      auto text = fetch(kind.schema);
+      if (!text)
+        text = fetch("schemas/" + kind.schema + ".schema.json");
+      auto parsed = text ? parse_json(*text) : Result<Json>(pass_on(text));
+      if (parsed)
+        found->second = *std::move(parsed);
+    }
+    return found->second ? &**found->second : nullptr;
+  };
+  for (const std::string& fault : rules::pointer_faults(rule, schema_of))
+    add(all, Level::warning, "rules", fault, "mend the pointer in baton.yaml, or the schema");
+}
+
+/// What the rules may lead to that nobody meant.
+void examine_rules(const Context& context, const SchemaFetch& fetch, Diagnoses& all) {
+  for (const auto& [name, options] : context.config().dialects) {
+    if (name != "rules")
+      continue;
+    for (const rules::Rule& rule : rules::rules_in(options)) {
+      examine_pointers(rule, fetch, all);
+      const auto cycles = rules::run_cycles(rule);
+      for (const std::string& cycle : cycles)
+        add(all, Level::warning, "rules", "rule " + rule.name + ": agents may go round: " + cycle,
+            "fine where it is meant: `max_entries` and `spawns_per_hour` end it; else say with "
+            "`next` where an agent leaves its subject");
+      if (cycles.empty())
+        add(all, Level::fine, "rules", "rule " + rule.name + ": no agents go round");
+    }
+  }
+}
+
 }  // namespace
 
 void examine_system(Diagnoses& all) {
@@ -208,6 +250,7 @@ void examine_configuration(const Context& context, Diagnoses& all) {
       add(all, Level::error, "notify", describe(program.error()),
           "install the program, or change `notify:`; until then nobody is told anything");
   }
+  examine_rules(context, setup->schemas, all);
   const auto rehearsal = Rehearsal::of_root(context);
   if (!rehearsal && exit_code_of(rehearsal.error().code) == ExitCode::usage)
     add(all, Level::error, "schemas", describe(rehearsal.error()),

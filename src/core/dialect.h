@@ -107,6 +107,9 @@ struct Change {
   const Document* before = nullptr;  ///< last accepted; nullptr at first
   const Document& after;
   RunId writer;  ///< as in Accepted
+  /// `before` is a write of baton's own that gave way to `after`, or came while `after` was being
+  /// written: whoever wrote it cannot have seen `before`.
+  bool unseen = false;
 };
 
 /// What a new version means given the old one.
@@ -128,6 +131,7 @@ struct Admission {
 /// What an agent is told.
 struct Brief {
   std::string prompt;
+  std::string form;  ///< a template with placeholders, instead of the role's; empty: none
   std::vector<std::pair<std::string, std::string>> env;  ///< besides BATON_*
   std::map<std::string, std::string>
       values;              ///< for `${name}` in argv, besides role, subject, flow ...

@@ -7,7 +7,7 @@
 #include "dialects/coordination/coordination.h"
 #include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/ml_workflow/ml_workflow.h"
-#include "dialects/rules.h"
+#include "dialects/rules/rules.h"
 
 namespace baton {
 

@@ -225,6 +225,77 @@ TEST_CASE("rules are checked for what no schema can state") {
         std::string::npos);
 }
 
+TEST_CASE("a map of documents and what stands in a reaction reach the dialect as they are meant") {
+  const Config config = parsed(rule(R"(    files:
+      ticket: { path: "t/{flow}/t.json", schema: s.json }
+      review: { path: "t/{flow}/r.json", optional: true }
+      notes: "t/{flow}/n.yaml"
+    stage: "ticket:/status"
+    values: { title: /title }
+    react:
+      - to: a
+        when: [{ pointer: "review:/v", in: [1, x] }]
+        approval: { decision: "review:/ok", rejected: { /status: b } }
+        set: { /status: c, "review:/v": null }
+      - { to: b, approval: true, run: d, prompt: p.md, next: [a] }
+)"))
+                            .config;
+  CHECK(rules_of(config).dump() ==
+        R"({"rules":[{"name":"n","documents":[)"
+        R"({"name":"ticket","path":"t/{flow}/t.json","schema":"s.json"},)"
+        R"({"name":"review","path":"t/{flow}/r.json","optional":true},)"
+        R"({"name":"notes","path":"t/{flow}/n.yaml"}],"stage":"ticket:/status",)"
+        R"("values":{"title":"/title"},"react":[)"
+        R"({"to":["a"],"when":[{"pointer":"review:/v","in":[1,"x"]}],)"
+        R"("approval":{"decision":"review:/ok","rejected":{"/status":"b"}},)"
+        R"("set":{"/status":"c","review:/v":null}},)"
+        R"({"to":["b"],"approval":true,"run":"d","prompt":"p.md","next":["a"]}],)"
+        R"("max_entries":20,"breaker":{"changes":240,"per_ms":60000},"limits":{}}]})");
+}
+
+TEST_CASE("what a rule names and nobody knows is an error with its place") {
+  struct Row {
+    const char* files;
+    const char* stage;
+    const char* react;
+    const char* fault;
+  };
+  const char* const two = R"({ t: "t/{flow}.json", r: { path: "r/{flow}.json", optional: true } })";
+  for (const Row& row : {
+           Row{two, "t:/s", "{ to: a, set: { \"x:/s\": 1 } }",
+               "baton.yaml:7:37: no document of the rule is called 'x'; there are t, r"},
+           Row{"a.json", "/s", "{ to: a, set: { \"x:/s\": 1 } }", "a map in `files` names them"},
+           Row{"a.json", "/s", "{ to: a, set: { /x: \"${naow}\" } }",
+               "unknown placeholder '${naow}'; did you mean '${now}'? [config/placeholder]"},
+           Row{"a.json", "/s", "{ to: a, set: { /s: [] } }", "the stage is set to what is no word"},
+           Row{"a.json", "/s", "{ to: a, notify: true, purpose: x }",
+               "is for a reaction with `run`"},
+           Row{"a.json", "/s", "{ to: a, run: b, when: [{ pointer: /x, below: [1] }] }",
+               "expected string or number, found an array"},
+           Row{two, "t:/s", "{ to: a, run: b, when: [{ pointer: /x, below: \"q:/x\" }] }",
+               "no document of the rule is called 'q'"},
+           Row{two, "t:/s", "{ to: a, run: b, approval: { decision: /ok } }",
+               "a document of its own"},
+           Row{two, "/s", "{ to: a, run: b, approval: { decision: \"r:/ok\" } }",
+               "a document of its own"},
+           Row{two, "t:/{subject}/s", "{ to: a, run: b, approval: { decision: \"r:/ok\" } }",
+               "put {part} into the path of 'r'"},
+           Row{R"({ t: "t/{flow}.json", r: "r/{flow}.json" })", "t:/s",
+               "{ to: a, run: b, approval: { decision: \"r:/ok\" } }", "say `optional: true`"},
+           Row{R"({ t: "t/{flow}.json", r: "t/{flow}.json" })", "t:/s", "{ to: a, run: b }",
+               "which are one document only"},
+           Row{two, "t:/s", "{ to: a, set: { /s: b } }, { to: b, set: { /s: a } }",
+               "a -> (react 1) b -> (react 2) a; let an agent or a person"},
+       }) {
+    CAPTURE(row.react);
+    const std::string found =
+        faults(rule(std::string("    files: ") + row.files + "\n    stage: \"" + row.stage +
+                    "\"\n    react: [" + row.react + "]\n"));
+    CAPTURE(found);
+    CHECK(found.find(row.fault) != std::string::npos);
+  }
+}
+
 TEST_CASE("a missing role is a warning, for the flow waits and says so") {
   const ParsedConfig read = parsed(
       "version: 1\nagents: { b: { command: [x] } }\nrules:\n"

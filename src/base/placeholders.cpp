@@ -1,0 +1,77 @@
+#include "base/placeholders.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+/// The next placeholder at or behind `at`.
+struct Hole {
+  std::size_t open = std::string_view::npos;
+  std::size_t close = std::string_view::npos;  ///< npos: nothing more
+  bool literal = false;                        ///< `$${`: `open` is the first of the dollars
+  std::string_view name;
+};
+
+Hole next_hole(std::string_view text, std::size_t at) {
+  Hole hole;
+  hole.open = text.find("${", at);
+  if (hole.open == std::string_view::npos)
+    return hole;
+  if (hole.open > at && text[hole.open - 1] == '$') {
+    --hole.open;
+    hole.close = hole.open + 2;  // the brace
+    hole.literal = true;
+    return hole;
+  }
+  hole.close = text.find('}', hole.open);
+  if (hole.close != std::string_view::npos)
+    hole.name = text.substr(hole.open + 2, hole.close - hole.open - 2);
+  return hole;
+}
+
+}  // namespace
+
+Result<std::string> fill(std::string_view text, const std::map<std::string, std::string>& values) {
+  std::string filled;
+  std::size_t at = 0;
+  for (Hole hole = next_hole(text, at); hole.close != std::string_view::npos;
+       hole = next_hole(text, at)) {
+    filled.append(text.substr(at, hole.open - at));
+    at = hole.close + 1;
+    if (hole.literal) {
+      filled.append("${");
+      continue;
+    }
+    const std::string name(hole.name);
+    const auto value = values.find(name);
+    if (value == values.end()) {
+      std::vector<std::string> names;
+      for (const auto& [known, ignored] : values)
+        names.push_back(known);
+      const auto near = nearest(name, names);
+      return fail(Errc::config, "unknown placeholder `${" + printable(name, 80) + "}`" +
+                                    (near ? "; did you mean `${" + *near + "}`?"
+                                          : "; `$${` stands for a literal `${`"));
+    }
+    filled.append(value->second);
+  }
+  return filled.append(text.substr(std::min(at, text.size())));
+}
+
+std::vector<std::string> placeholders_in(std::string_view text) {
+  std::vector<std::string> names;
+  std::size_t at = 0;
+  for (Hole hole = next_hole(text, at); hole.close != std::string_view::npos;
+       hole = next_hole(text, at)) {
+    if (!hole.literal)
+      names.emplace_back(hole.name);
+    at = hole.close + 1;
+  }
+  return names;
+}
+
+}  // namespace baton

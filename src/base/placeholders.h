@@ -1,0 +1,19 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace baton {
+
+/// Replaces each `${name}` by its value; `$${` gives a literal `${`. Errc::config for a name that
+/// `values` has not.
+Result<std::string> fill(std::string_view text, const std::map<std::string, std::string>& values);
+
+/// The names that stand in `${...}`, in order.
+std::vector<std::string> placeholders_in(std::string_view text);
+
+}  // namespace baton

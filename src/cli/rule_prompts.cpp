@@ -1,0 +1,102 @@
+#include "cli/rule_prompts.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
+#include "app/launch.h"
+#include "base/placeholders.h"
+#include "base/text.h"
+#include "dialects/rules/layout.h"
+#include "io/disk.h"
+
+namespace baton {
+namespace {
+
+constexpr std::size_t kMaxPromptBytes = 1U << 20U;
+
+/// What is wrong with a template; empty when nothing is.
+std::string template_fault(const std::string& text, const Value& rule) {
+  if (text.find('\0') != std::string::npos)
+    return "it has a NUL in it";
+  std::vector<std::string> known = placeholder_names();
+  known.insert(known.end(), std::begin(rules::kPlaceholders), std::end(rules::kPlaceholders));
+  for (const auto& [name, place] : rules::read_rule(rule).values)
+    known.push_back(name);
+  for (const std::string& name : placeholders_in(text)) {
+    if (std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    const auto near = nearest(name, known);
+    return "unknown placeholder `${" + printable(name, 80) + "}`" +
+           (near ? "; did you mean `${" + *near + "}`?" : "; `values:` of the rule may name it");
+  }
+  return {};
+}
+
+/// `change` gets each reaction with a prompt, and its rule.
+using Change = std::function<Result<void>(Json& reaction, const Value& rule, std::size_t index)>;
+
+Result<Json> changed(const Json& options, const Change& change) {
+  Json rules = Json::array();
+  const Value* const list = json::child(*options, "rules");
+  if (list == nullptr || !list->IsArray())
+    return options;
+  for (const Value& value : list->GetArray()) {
+    Json rule(value);
+    const Value* const react = json::child(value, "react");
+    Json reactions = Json::array();
+    std::size_t index = 0;
+    if (react != nullptr && react->IsArray())
+      for (const Value& each : react->GetArray()) {
+        Json reaction(each);
+        ++index;
+        if (json::text(each, "prompt"))
+          if (auto done = change(reaction, value, index); !done)
+            return pass_on(done);
+        reactions.push(reaction);
+      }
+    rule.set("react", reactions);
+    rules.push(rule);
+  }
+  Json all = options;
+  all.set("rules", rules);
+  return all;
+}
+
+}  // namespace
+
+Result<Json> with_prompts(const Json& options, const std::string& folder) {
+  return changed(options, [&](Json& reaction, const Value& rule, std::size_t index) {
+    const std::string path(json::text(*reaction, "prompt").value_or(""));
+    const auto text = read_file((std::filesystem::path(folder) / path).lexically_normal().string(),
+                                kMaxPromptBytes);
+    const std::string fault = text ? template_fault(*text, rule) : describe(text.error());
+    if (!fault.empty())
+      return Result<void>(fail(
+          Errc::config, "the prompt " + printable(path, 200) + " of the rule `" +
+                            printable(json::text(rule, "name").value_or(""), 100) + "`, react " +
+                            std::to_string(index) + ", cannot be used: " + fault));
+    reaction.set("prompt", Json(*text));
+    return Result<void>();
+  });
+}
+
+Json without_prompts(const Json& options) {
+  auto bare = changed(options, [](Json& reaction, const Value&, std::size_t) {
+    reaction.erase("prompt");
+    return Result<void>();
+  });
+  return bare ? *std::move(bare) : options;
+}
+
+std::vector<std::string> value_names(const Config& config) {
+  std::vector<std::string> names;
+  for (const auto& [name, options] : config.dialects)
+    if (name == "rules")
+      for (const rules::Rule& rule : rules::rules_in(options))
+        for (const auto& [value, place] : rule.values)
+          names.push_back(value);
+  return names;
+}
+
+}  // namespace baton

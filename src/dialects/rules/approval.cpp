@@ -1,0 +1,210 @@
+#include "dialects/rules/approval.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace baton::rules {
+namespace {
+
+constexpr std::array kWords = {
+    std::pair{std::string_view("approve"), std::string_view("approved")},
+    std::pair{std::string_view("approved"), std::string_view("approved")},
+    std::pair{std::string_view("reject"), std::string_view("rejected")},
+    std::pair{std::string_view("rejected"), std::string_view("rejected")},
+};
+
+std::optional<Word> word_for(std::string_view said) {
+  const auto* const row = std::find_if(kWords.begin(), kWords.end(),
+                                       [&](const auto& each) { return each.first == said; });
+  return row == kWords.end() ? std::nullopt : std::optional<Word>(Word(row->second));
+}
+
+/// A reaction that waits for a person.
+struct Wait {
+  Subject subject;
+  const StageState* state;
+  const Reaction* reaction;
+};
+
+class People {
+ public:
+  People(const View& view, const Scene& scene, Memo& memo, Decision& decision)
+      : view_(view), scene_(scene), memo_(memo), decision_(decision) {
+    for (const auto& [subject, state] : view.stages)
+      for (const Reaction& reaction : scene.rule().react)
+        if (!state.stage.empty() && reaction.approval &&
+            is_about(reaction, state.previous, state.stage) && !scene.disputed(subject) &&
+            scene.unmet(reaction, subject) == nullptr)
+          waits_.push_back({subject, &state, &reaction});
+    // Whoever said yes before there was something to decide has not seen it.
+    for (auto& [subject, entry] : memo.entries)
+      if (std::none_of(waits_.begin(), waits_.end(),
+                       [&, &name = subject](const Wait& wait) { return wait.subject == name; }))
+        entry.waits.reset();
+  }
+
+  void by_request() {
+    std::map<std::string, Reply> heard;
+    for (const Request& request : view_.requests) {
+      if (request.flow != view_.flow || !word_for(request.verb))
+        continue;
+      const auto known = memo_.heard.find(request.id);
+      Reply reply = known == memo_.heard.end() ? answer(request) : known->second;
+      heard.emplace(request.id, reply);
+      decision_.replies.push_back(std::move(reply));
+    }
+    memo_.heard = std::move(heard);
+  }
+
+  void by_file() {
+    for (const Wait& wait : waits_)
+      if (wait.reaction->approval->decision)
+        look(wait, *wait.reaction->approval->decision);
+  }
+
+ private:
+  Entry& entry(const Wait& wait) { return memo_.entry(wait.subject, wait.state->generation); }
+
+  Reply answer(const Request& request) {
+    std::set<Subject> all;
+    std::vector<std::string> open;
+    for (const Wait& wait : waits_)
+      if (all.insert(wait.subject).second && entry(wait).said.decision.empty())
+        open.push_back(wait.subject);
+    const auto refused = [&](std::string why) { return Reply{request.id, false, std::move(why)}; };
+    Subject subject = request.subject;
+    if (subject.empty() && open.size() == 1)
+      subject = open.front();
+    else if (subject.empty() && all.size() == 1)
+      subject = *all.begin();
+    const auto wait = std::find_if(waits_.begin(), waits_.end(),
+                                   [&](const Wait& each) { return each.subject == subject; });
+    const std::string others =
+        open.empty() ? "; nothing of it waits for approval" : "; there wait " + join(open, ", ");
+    if (all.empty())
+      return refused("nothing of it waits for approval");
+    if (subject.empty())
+      return refused("which subject?" + others);
+    if (wait == waits_.end())
+      return refused(quoted(subject) + " does not wait for approval" + others);
+    if (const Saying& said = entry(*wait).said; !said.decision.empty())
+      return refused(quoted(subject) + " was " + said.decision + " already by " +
+                     printable(said.by, 80) + "; the next entry into a stage is decided anew");
+    Saying said{*word_for(request.verb), request.by.empty() ? "somebody" : request.by,
+                std::string(json::text(*request.arguments, "comment").value_or(""))};
+    const std::string done = subject + " is " + said.decision;
+    enter(*wait, std::move(said));
+    return Reply{request.id, true, done};
+  }
+
+  void look(const Wait& wait, const Place& place) {
+    Entry& entry = this->entry(wait);
+    const Accepted* const file = scene_.file(place, wait.subject);
+    const Value* const value = scene_.value(place, wait.subject);
+    const auto word = value == nullptr ? std::nullopt : decision_of(*value);
+    const bool first = !entry.waits;
+    if (first)
+      entry.waits = file == nullptr ? 0 : file->arrival;
+    if (file == nullptr || !file->present || !word)
+      return;
+    const std::string path = scene_.path(place, wait.subject);
+    if (!entry.said.decision.empty())
+      return put_aside(path, *file, wait.subject, "it was decided already");
+    if (file->arrival <= *entry.waits)
+      return put_aside(path, *file, wait.subject,
+                       "it is older than what waits for approval and does not count");
+    const auto text = [&](std::string_view name) {
+      return std::string(json::text(file->document->root(), name).value_or(""));
+    };
+    const std::string by = text("by");
+    enter(wait, Saying{*word, by.empty() ? path : by, text("comment")});
+    move(path, *file, wait.subject + " is " + *word);
+  }
+
+  void enter(const Wait& wait, Saying said) {
+    decision_.notices.push_back(
+        Notice{said.decision, wait.subject,
+               "by " + printable(said.by, 80) +
+                   (said.comment.empty() ? "" : ": " + printable(said.comment, 400)) + " (#" +
+                   std::to_string(wait.state->generation) + ")"});
+    memo_.said[wait.subject] = said;
+    entry(wait).said = std::move(said);
+  }
+
+  void put_aside(const std::string& path, const Accepted& file, const Subject& subject,
+                 const std::string& why) {
+    if (!move(path, file, why))
+      return;
+    decision_.notices.push_back(Notice{"put_aside", subject, path + ": " + why});
+  }
+
+  /// Spent: the same words written once more are news.
+  bool move(const std::string& path, const Accepted& file, const std::string& why) {
+    if (!moved_.insert(path).second)
+      return false;
+    const auto slash = path.rfind('/');
+    const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+    const auto dot = path.rfind('.');
+    const std::size_t end = dot == std::string::npos || dot < name ? path.size() : dot;
+    decision_.updates.emplace_back(Move{path, file.document->digest(),
+                                        path.substr(0, name) + ".decided/" +
+                                            path.substr(name, end - name) + "." +
+                                            std::to_string(file.arrival) + path.substr(end),
+                                        why});
+    return true;
+  }
+
+  static std::string quoted(const Subject& subject) { return "`" + printable(subject, 80) + "`"; }
+
+  const View& view_;
+  const Scene& scene_;
+  Memo& memo_;
+  Decision& decision_;
+  std::vector<Wait> waits_;
+  std::set<std::string> moved_;
+};
+
+}  // namespace
+
+std::optional<Word> decision_of(const Value& value) {
+  if (const auto flag = json::boolean(value))
+    return Word(*flag ? "approved" : "rejected");
+  return word_for(json::text(value).value_or(""));
+}
+
+void hear_people(const View& view, const Scene& scene, Memo& memo, Decision& decision) {
+  People people(view, scene, memo, decision);
+  people.by_request();
+  people.by_file();
+}
+
+std::optional<Hold> approval_hold(const View& view, const Scene& scene, const Memo& memo,
+                                  const Reaction& reaction, const Subject& subject) {
+  const auto entry = memo.entries.find(subject);
+  const Saying said = entry == memo.entries.end() ? Saying{} : entry->second.said;
+  if (said.decision == "approved")
+    return std::nullopt;
+  if (said.decision == "rejected")
+    return Hold{reaction.run, subject, "rejected",
+                subject + " was rejected by " + printable(said.by, 80) +
+                    (said.comment.empty() ? "" : ": " + printable(said.comment, 400)) +
+                    "; it goes on when its stage changes"};
+  const std::string words =
+      text(view.flow) + (subject == "main" ? "" : " " + shell_quoted(subject));
+  const auto& decision = reaction.approval->decision;
+  return Hold{reaction.run, subject, "waiting_for_person",
+              "a person decides: `baton approve " + words + "` or `baton reject " + words +
+                  " --comment TEXT`" +
+                  (decision ? ", or write approve or reject at " + decision->pointer + " of " +
+                                  scene.path(*decision, subject)
+                            : "")};
+}
+
+}  // namespace baton::rules

@@ -1,0 +1,124 @@
+#include "dialects/rules/check.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "dialects/rules/approval.h"
+#include "dialects/rules/scene.h"
+
+namespace baton::rules {
+namespace {
+
+Finding fault(std::string_view rule, std::string pointer, std::string message, const Value* found,
+              std::string expected) {
+  Finding finding;
+  finding.rule = "rules/" + std::string(rule);
+  finding.pointer = std::move(pointer);
+  finding.message = std::move(message);
+  finding.expected = std::move(expected);
+  if (found != nullptr)
+    finding.found = printable(json::dump(*found), 80);
+  return finding;
+}
+
+Finding stage_fault(std::string pointer, std::string message, const Value* found) {
+  return fault("stage", std::move(pointer), std::move(message), found,
+               "a text that is not empty, a number or a truth value");
+}
+
+/// A stage that is there and no word. One that is absent is none: the member may be a comment, and
+/// of several files of a flow one may hold it.
+void check_stage(const Value* stage, const std::string& pointer, Findings& findings) {
+  if (stage != nullptr && !word_of(stage))
+    findings.push_back(stage_fault(
+        pointer, "the stage is " + std::string(json::type_name(*stage)) + " and no word", stage));
+}
+
+Findings check_stages(const Value& root, const std::string& pointer) {
+  Findings findings;
+  if (!root.IsObject() && !pointer.empty()) {
+    findings.push_back(stage_fault(
+        "", "expected an object that holds the stage, found " + std::string(json::type_name(root)),
+        &root));
+    return findings;
+  }
+  const auto at = pointer.find(kSubject);
+  if (at == std::string::npos) {
+    check_stage(json::at(root, pointer), pointer, findings);
+    return findings;
+  }
+  const std::string front = pointer.substr(0, at - 1);
+  const std::string rest = pointer.substr(at + kSubject.size());
+  const Value* const map = json::at(root, front);
+  if (map == nullptr)
+    return findings;
+  if (!map->IsObject()) {
+    findings.push_back(stage_fault(
+        front,
+        "expected an object with a member per subject, found " + std::string(json::type_name(*map)),
+        map));
+    return findings;
+  }
+  for (const auto& member : map->GetObject()) {
+    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    check_stage(json::at(member.value, rest), front + "/" + json::pointer_token(name) + rest,
+                findings);
+  }
+  return findings;
+}
+
+/// A person's word that means nothing would be waited for without end.
+void check_decisions(const Rule& rule, const std::string& document, const Value& root,
+                     Findings& findings) {
+  for (const Reaction& reaction : rule.react) {
+    if (!reaction.approval || !reaction.approval->decision ||
+        reaction.approval->decision->document != document)
+      continue;
+    const std::string& pointer = reaction.approval->decision->pointer;
+    const Value* const said = json::at(root, pointer);
+    if (said == nullptr || said->IsNull() || decision_of(*said))
+      continue;
+    findings.push_back(fault("decision", pointer, "the decision is " + json::dump(*said), said,
+                             "approve, approved, reject, rejected, true or false"));
+    return;
+  }
+}
+
+Findings check_document(const Rule& rule, const Accepted& accepted) {
+  const Value& root = accepted.document->root();
+  const std::string name = document_name(accepted.kind);
+  Findings findings;
+  if (rule.stage.document.empty() || rule.stage.document == name)
+    findings = check_stages(root, rule.stage.pointer);
+  if (!name.empty())
+    check_decisions(rule, name, root, findings);
+  return findings;
+}
+
+}  // namespace
+
+std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
+  std::map<std::string, Findings> found;
+  if (scope == Scope::document) {
+    for (const auto& [path, accepted] : docs)
+      if (const auto rule = rule_named(options, accepted.kind.substr(0, accepted.kind.find('/'))))
+        found[path] = check_document(*rule, accepted);
+    return found;
+  }
+  if (docs.empty())
+    return found;
+  const std::string& kind = docs.begin()->second.kind;
+  const auto rule = rule_named(options, kind.substr(0, kind.find('/')));
+  if (!rule)
+    return found;
+  const FlowId flow{"rules", rule->name};
+  const Scene scene(flow, docs, *rule);
+  for (const auto& [subject, paths] : scene.disputes())
+    found[paths.second].push_back(fault("subject", "",
+                                        "`" + printable(subject, 80) + "` has its stage in " +
+                                            paths.first + " too; one file of a flow must say it",
+                                        nullptr, ""));
+  return found;
+}
+
+}  // namespace baton::rules

@@ -1,0 +1,146 @@
+#include "dialects/rules/condition.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "dialects/tables.h"
+#include "dialects/words.h"
+
+namespace baton::rules {
+namespace {
+
+struct TestRow {
+  std::string_view word;
+  Test test;
+  bool compares;
+  std::string_view spoken;
+};
+constexpr std::array kTests = {
+    TestRow{"equals", Test::equals, false, " is "},
+    TestRow{"not", Test::differs, false, " is not "},
+    TestRow{"in", Test::one_of, false, " is one of "},
+    TestRow{"not_in", Test::none_of, false, " is none of "},
+    TestRow{"exists", Test::exists, false, " exists: "},
+    TestRow{"below", Test::below, true, " is below "},
+    TestRow{"at_most", Test::at_most, true, " is at most "},
+    TestRow{"at_least", Test::at_least, true, " is at least "},
+    TestRow{"above", Test::above, true, " is above "},
+};
+static_assert(in_enum_order(kTests, &TestRow::test, Test::above));
+
+const TestRow& row_for(Test test) {
+  return kTests.at(static_cast<std::size_t>(test));
+}
+
+bool lists(const Value& list, const Value& item) {
+  return list.IsArray() && std::any_of(list.Begin(), list.End(),
+                                       [&](const Value& each) { return json::equal(each, item); });
+}
+
+bool compare(Test test, double found, double limit) {
+  switch (test) {
+    case Test::below:
+      return found < limit;
+    case Test::at_most:
+      return found <= limit;
+    case Test::at_least:
+      return found >= limit;
+    case Test::above:
+      return found > limit;
+    case Test::equals:
+    case Test::differs:
+    case Test::one_of:
+    case Test::none_of:
+    case Test::exists:
+      break;
+  }
+  return false;
+}
+
+/// The tests a condition names, in the order of the table.
+std::vector<const TestRow*> tests_of(const Value& value) {
+  std::vector<const TestRow*> named;
+  for (const TestRow& row : kTests)
+    if (json::child(value, row.word) != nullptr)
+      named.push_back(&row);
+  return named;
+}
+
+std::string operand_fault(const TestRow& row, const Value& operand) {
+  const std::string word(row.word);
+  const bool list = row.test == Test::one_of || row.test == Test::none_of;
+  if (list && (!operand.IsArray() || operand.Empty()))
+    return "`" + word + "` takes a list of values";
+  if (row.test == Test::exists && !operand.IsBool())
+    return "`exists` takes true or false";
+  const auto place = json::text(operand);
+  if (row.compares && !operand.IsNumber() && !(place && parse_place(*place)))
+    return "`" + word + "` takes a number, or the place of one such as /limit";
+  return {};
+}
+
+}  // namespace
+
+std::string condition_fault(const Value& value) {
+  const auto pointer = json::text(value, "pointer");
+  if (!pointer)
+    return "a condition names a `pointer`";
+  if (!parse_place(*pointer))
+    return "'" + printable(*pointer, 80) +
+           "' is no pointer; write /member, or NAME:/member for another document";
+  const auto tests = tests_of(value);
+  if (tests.size() != 1)
+    return "a condition has exactly one of equals, not, in, not_in, exists, below, at_most, "
+           "at_least and above";
+  return operand_fault(*tests.front(), *json::child(value, tests.front()->word));
+}
+
+std::optional<Condition> read_condition(const Value& value) {
+  if (!condition_fault(value).empty())
+    return std::nullopt;
+  const TestRow& row = *tests_of(value).front();
+  return Condition{*parse_place(*json::text(value, "pointer")), row.test,
+                   Json(*json::child(value, row.word))};
+}
+
+std::optional<Place> limit_place(const Condition& condition) {
+  const auto place =
+      row_for(condition.test).compares ? json::text(*condition.operand) : std::nullopt;
+  return place ? parse_place(*place) : std::nullopt;
+}
+
+bool holds(const Condition& condition, const Value* found, const Value* limit) {
+  const Value& operand = *condition.operand;
+  switch (condition.test) {
+    case Test::equals:
+      return found != nullptr && json::equal(*found, operand);
+    case Test::differs:
+      return found == nullptr || !json::equal(*found, operand);
+    case Test::one_of:
+      return found != nullptr && lists(operand, *found);
+    case Test::none_of:
+      return found == nullptr || !lists(operand, *found);
+    case Test::exists:
+      return (found != nullptr) == json::boolean(operand).value_or(true);
+    case Test::below:
+    case Test::at_most:
+    case Test::at_least:
+    case Test::above: {
+      const auto number = found == nullptr ? std::nullopt : json::number(*found);
+      const Value* const bound = limit_place(condition) ? limit : &operand;
+      const auto most = bound == nullptr ? std::nullopt : json::number(*bound);
+      return number && most && compare(condition.test, *number, *most);
+    }
+  }
+  return false;
+}
+
+std::string text(const Condition& condition) {
+  return text(condition.place) + std::string(row_for(condition.test).spoken) +
+         printable(condition.operand.dump(), 80);
+}
+
+}  // namespace baton::rules

@@ -1,0 +1,242 @@
+#include "dialects/rules/decide.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dialects/rules/approval.h"
+#include "dialects/rules/layout.h"
+#include "dialects/rules/memo.h"
+#include "dialects/rules/scene.h"
+#include "dialects/rules/writes.h"
+
+namespace baton::rules {
+namespace {
+
+std::string passage(const StageState& state) {
+  return (state.previous.empty() ? "" : state.previous + " -> ") + state.stage;
+}
+
+/// The rule's own limits, where it has any.
+void limit(const Value& limits, const std::string& rule, Desired& desired) {
+  if (const auto places = json::integer(limits, "max_running"); places && *places > 0)
+    desired.claims.push_back(Claim{"rule " + rule, static_cast<std::uint32_t>(*places)});
+  const auto millis = [](const Value& from, std::string_view name, Millis otherwise) {
+    const auto value = json::integer(from, name);
+    return value ? Millis(*value) : otherwise;
+  };
+  if (const Value* const retry = json::child(limits, "retry")) {
+    RetryLimits own;
+    own.max_attempts = static_cast<std::uint32_t>(
+        json::integer(*retry, "max_attempts").value_or(own.max_attempts));
+    own.backoff = millis(*retry, "backoff_ms", own.backoff);
+    own.max_backoff = millis(*retry, "max_backoff_ms", own.max_backoff);
+    desired.retry = own;
+  }
+  if (const Value* const run = json::child(limits, "run")) {
+    RunLimits own;
+    own.timeout = millis(*run, "timeout_ms", own.timeout);
+    own.idle_timeout = millis(*run, "idle_timeout_ms", own.idle_timeout);
+    own.kill_grace = millis(*run, "kill_grace_ms", own.kill_grace);
+    own.log_cap_bytes =
+        static_cast<std::uint64_t>(json::integer(*run, "log_cap_bytes")
+                                       .value_or(static_cast<std::int64_t>(own.log_cap_bytes)));
+    desired.limits = own;
+  }
+}
+
+/// One subject in its stage: all reactions that are about it.
+class Reacting {
+ public:
+  Reacting(const View& view, const Scene& scene, Memo& memo, Writes& writes, Decision& decision)
+      : view_(view), scene_(scene), memo_(memo), writes_(writes), decision_(decision) {}
+
+  void to(const Subject& subject, const StageState& state) {
+    subject_ = &subject;
+    state_ = &state;
+    idle_ = true;
+    stopped_.clear();
+    std::vector<Hold> unmet;
+    for (const bool stops : {true, false})
+      for (std::size_t i = 0; i < scene_.rule().react.size(); ++i) {
+        const Reaction& reaction = scene_.rule().react[i];
+        if (reaction.stop.empty() == stops || !is_about(reaction, state.previous, state.stage))
+          continue;
+        if (const Condition* const condition = scene_.unmet(reaction, subject)) {
+          unmet.push_back(Hold{reaction.run, subject, "condition",
+                               "waits until " + text(*condition) + found(*condition)});
+          continue;
+        }
+        react(reaction, std::to_string(i));
+      }
+    // Of several ways on, one is taken; the others are worth a word only while none is.
+    if (idle_)
+      decision_.holds.insert(decision_.holds.end(), unmet.begin(), unmet.end());
+  }
+
+ private:
+  std::string found(const Condition& condition) const {
+    const Value* const value = scene_.value(condition.place, *subject_);
+    return value == nullptr ? "; it is not there" : "; it is " + json::dump(*value).substr(0, 80);
+  }
+
+  void react(const Reaction& reaction, const std::string& key) {
+    const StageState& state = *state_;
+    idle_ = false;
+    if (reaction.approval)
+      if (auto hold = approval_hold(view_, scene_, memo_, reaction, *subject_)) {
+        if (hold->reason == "rejected" && !reaction.approval->rejected.empty())
+          set(key + "r", reaction.approval->rejected, reaction, *subject_ + " was rejected");
+        else
+          decision_.holds.push_back(std::move(*hold));
+        return;
+      }
+    const std::string why = *subject_ + " is " + passage(state);
+    if (reaction.notify)
+      decision_.notices.push_back(Notice{
+          "notice", *subject_, passage(state) + " (#" + std::to_string(state.generation) + ")"});
+    if (!reaction.stop.empty()) {
+      // With conditions also the agent of this very entry is meant, and no other takes its place.
+      const bool any = !reaction.when.empty();
+      decision_.releases.push_back(Release{reaction.stop, *subject_, any, Millis(0), why});
+      if (any)
+        stopped_.push_back(reaction.stop);
+    }
+    if (!reaction.set.empty())
+      set(key, reaction.set, reaction, why);
+    if (!reaction.run.empty())
+      run(reaction, why);
+  }
+
+  /// Whether the subject has entered its stage too often to go on.
+  bool round_in_circles(const Reaction& reaction) {
+    if (state_->entries <= reaction.max_entries)
+      return false;
+    decision_.holds.push_back(
+        Hold{reaction.run, *subject_, "max_entries",
+             *subject_ + " has entered " + state_->stage + " " + std::to_string(state_->entries) +
+                 " times (max_entries is " + std::to_string(reaction.max_entries) +
+                 "); look why it goes round, then `baton resume " + text(view_.flow) + "`"});
+    return true;
+  }
+
+  void set(const std::string& key, const std::vector<Member>& members, const Reaction& reaction,
+           const std::string& why) {
+    if (round_in_circles(reaction))
+      return;
+    if (auto hold = writes_.set(*subject_, key, members, why))
+      decision_.holds.push_back(std::move(*hold));
+  }
+
+  void run(const Reaction& reaction, const std::string& why) {
+    if (std::find(stopped_.begin(), stopped_.end(), reaction.run) != stopped_.end() ||
+        round_in_circles(reaction))
+      return;
+    Desired desired;
+    desired.role = reaction.run;
+    desired.subject = *subject_;
+    desired.purpose = reaction.purpose.empty() ? state_->stage : reaction.purpose;
+    // The agent that hands a subject on is still ending when the next one is due: one at a time.
+    desired.claims.push_back(Claim{"subject " + text(view_.flow) + "#" + *subject_, 1});
+    limit(*scene_.rule().limits, scene_.rule().name, desired);
+    desired.why = why;
+    decision_.desired.push_back(std::move(desired));
+  }
+
+  const View& view_;
+  const Scene& scene_;
+  Memo& memo_;
+  Writes& writes_;
+  Decision& decision_;
+  const Subject* subject_ = nullptr;
+  const StageState* state_ = nullptr;
+  std::vector<Role> stopped_;
+  bool idle_ = true;  ///< nothing was done for the subject, and nothing else waits
+};
+
+/// What is over: subjects that are gone, and entries of the past.
+void tidy(const View& view, Memo& memo) {
+  const auto gone = [&](const auto& row) {
+    const auto state = view.stages.find(row.first);
+    return state == view.stages.end() || state->second.stage.empty();
+  };
+  std::erase_if(memo.entries, [&](const auto& row) {
+    return gone(row) || view.stages.at(row.first).generation != row.second.generation;
+  });
+  std::erase_if(memo.said, gone);
+  std::erase_if(memo.files, [&](const auto& row) { return !view.docs.contains(row.first); });
+}
+
+/// A stage that stands nowhere is a slip of the rule, or of whoever writes the files.
+void no_stage(const View& view, const Rule& rule, Decision& decision) {
+  if (rule.stage.pointer.find(kSubject) != std::string::npos)
+    return;
+  for (const auto& [path, accepted] : view.docs) {
+    const std::string name = document_name(accepted.kind);
+    if (accepted.present && (rule.stage.document.empty() || rule.stage.document == name))
+      return decision.holds.push_back(Hold{"", "", "no_stage",
+                                           "nothing stands at " + rule.stage.pointer + " of " +
+                                               path + ", where the rule " + rule.name +
+                                               " looks for the stage"});
+  }
+}
+
+}  // namespace
+
+Decision decide(const View& view) {
+  Decision decision;
+  const auto rule = rule_of(view.flow, view.options);
+  if (!rule) {
+    decision.control = Control::idle;
+    decision.memo = view.memo;
+    return decision;
+  }
+  if (const auto cap = json::integer(*rule->limits, "spawns_per_hour"); cap && *cap >= 0)
+    decision.spawns_per_hour = static_cast<std::uint32_t>(*cap);
+  const Scene scene(view.flow, view.docs, *rule);
+  Memo memo = memo_of(view.memo);
+  tidy(view, memo);
+  hear_people(view, scene, memo, decision);
+  Writes writes(view, scene, memo);
+  Reacting reacting(view, scene, memo, writes, decision);
+  for (const auto& [subject, state] : view.stages) {
+    if (state.stage.empty())
+      continue;
+    if (!decision.declared.empty())
+      decision.declared += ", ";
+    decision.declared += subject == "main" ? state.stage : subject + ": " + state.stage;
+    if (!scene.disputed(subject))
+      reacting.to(subject, state);
+  }
+  if (decision.declared.empty())
+    no_stage(view, *rule, decision);
+  for (Update& update : writes.updates())
+    decision.updates.push_back(std::move(update));
+  decision.memo = json_of(memo);
+  return decision;
+}
+
+Admission admit(const View& view, const Change& change) {
+  Admission admission;
+  if (!change.unseen)
+    return admission;
+  const Memo memo = memo_of(view.memo);
+  const auto written = memo.files.find(change.path);
+  const auto there = view.docs.find(change.path);
+  if (written == memo.files.end() || there == view.docs.end())
+    return admission;
+  // A late write, and somebody has written behind baton's own already: his version stands.
+  if (there->second.writer != "baton") {
+    admission.verdict = Admission::Verdict::later;
+    return admission;
+  }
+  admission.text = with_own_writes(change.after, written->second);
+  if (admission.text.empty())
+    return admission;
+  admission.verdict = Admission::Verdict::merged;
+  admission.why = "what baton had set was written over by somebody who had not seen it";
+  return admission;
+}
+
+}  // namespace baton::rules

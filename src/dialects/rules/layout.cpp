@@ -1,0 +1,160 @@
+#include "dialects/rules/layout.h"
+
+#include <algorithm>
+
+namespace baton::rules {
+namespace {
+
+constexpr std::uint64_t kMaxEntries = 20;
+
+std::string member_text(const Value& object, std::string_view name) {
+  return std::string(json::text(object, name).value_or(""));
+}
+
+/// A member that may be one text or a list of them.
+std::vector<std::string> texts(const Value& object, std::string_view name) {
+  std::vector<std::string> all;
+  const Value* const value = json::child(object, name);
+  if (value == nullptr)
+    return all;
+  if (const auto one = json::text(*value))
+    all.emplace_back(*one);
+  else if (value->IsArray())
+    for (const Value& item : value->GetArray())
+      if (const auto each = json::text(item))
+        all.emplace_back(*each);
+  return all;
+}
+
+std::string name_of(const Value& member_name) {
+  return {member_name.GetString(), member_name.GetStringLength()};
+}
+
+std::vector<Kind> kinds_of(const Value& rule) {
+  std::vector<Kind> kinds;
+  const std::string schema = member_text(rule, "schema");
+  for (const std::string& pattern : texts(rule, "files"))
+    kinds.push_back(Kind{"", pattern, schema, false, false});
+  const Value* const documents = json::child(rule, "documents");
+  if (documents == nullptr || !documents->IsArray())
+    return kinds;
+  for (const Value& each : documents->GetArray()) {
+    Kind kind;
+    kind.name = member_text(each, "name");
+    kind.pattern = member_text(each, "path");
+    kind.schema = member_text(each, "schema");
+    if (kind.schema.empty())
+      kind.schema = schema;
+    kind.per_subject = kind.pattern.find("{part}") != std::string::npos;
+    // Of many files one that goes is nothing unusual.
+    kind.optional = kind.per_subject || json::boolean(each, "optional").value_or(false);
+    kinds.push_back(std::move(kind));
+  }
+  return kinds;
+}
+
+std::vector<Member> members_of(const Value& object, std::string_view name) {
+  std::vector<Member> members;
+  const Value* const value = json::child(object, name);
+  if (value == nullptr || !value->IsObject())
+    return members;
+  for (const auto& member : value->GetObject())
+    if (auto place = parse_place(name_of(member.name)))
+      members.push_back(Member{std::move(*place), Json(member.value)});
+  return members;
+}
+
+std::optional<Approval> approval_of(const Value& reaction) {
+  const Value* const value = json::child(reaction, "approval");
+  if (value == nullptr || json::boolean(*value) == false)
+    return std::nullopt;
+  Approval approval;
+  if (const auto decision = json::text(*value, "decision"))
+    approval.decision = parse_place(*decision);
+  approval.rejected = members_of(*value, "rejected");
+  return approval;
+}
+
+Reaction reaction_of(const Value& row, std::uint64_t max_entries) {
+  Reaction reaction;
+  reaction.from = texts(row, "from");
+  reaction.to = texts(row, "to");
+  if (const Value* const when = json::child(row, "when"); when != nullptr && when->IsArray())
+    for (const Value& each : when->GetArray())
+      if (auto condition = read_condition(each))
+        reaction.when.push_back(std::move(*condition));
+  reaction.approval = approval_of(row);
+  reaction.run = member_text(row, "run");
+  reaction.stop = member_text(row, "stop");
+  reaction.notify = json::boolean(row, "notify").value_or(false);
+  reaction.set = members_of(row, "set");
+  reaction.purpose = member_text(row, "purpose");
+  reaction.prompt = member_text(row, "prompt");
+  reaction.next = texts(row, "next");
+  const auto entries = json::integer(row, "max_entries").value_or(0);
+  reaction.max_entries = entries > 0 ? static_cast<std::uint64_t>(entries) : max_entries;
+  return reaction;
+}
+
+bool has(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+const Value* list_in(const Json& options) {
+  const Value* const list = json::child(*options, "rules");
+  return list != nullptr && list->IsArray() ? list : nullptr;
+}
+
+}  // namespace
+
+Rule read_rule(const Value& value) {
+  Rule rule;
+  rule.name = member_text(value, "name");
+  rule.kinds = kinds_of(value);
+  rule.stage = parse_place(member_text(value, "stage")).value_or(Place{});
+  if (const Value* const values = json::child(value, "values");
+      values != nullptr && values->IsObject())
+    for (const auto& member : values->GetObject())
+      if (auto place = parse_place(json::text(member.value).value_or("")))
+        rule.values.emplace(name_of(member.name), std::move(*place));
+  const auto entries = json::integer(value, "max_entries").value_or(0);
+  const std::uint64_t most = entries > 0 ? static_cast<std::uint64_t>(entries) : kMaxEntries;
+  if (const Value* const react = json::child(value, "react"); react != nullptr && react->IsArray())
+    for (const Value& row : react->GetArray())
+      rule.react.push_back(reaction_of(row, most));
+  if (const Value* const limits = json::child(value, "limits"))
+    rule.limits = Json(*limits);
+  if (const Value* const breaker = json::child(value, "breaker")) {
+    if (const auto changes = json::integer(*breaker, "changes"); changes && *changes > 0)
+      rule.breaker_changes = static_cast<std::uint32_t>(*changes);
+    if (const auto per = json::integer(*breaker, "per_ms"); per && *per > 0)
+      rule.breaker_window = Millis(*per);
+  }
+  return rule;
+}
+
+std::vector<Rule> rules_in(const Json& options) {
+  std::vector<Rule> rules;
+  if (const Value* const list = list_in(options))
+    for (const Value& rule : list->GetArray())
+      rules.push_back(read_rule(rule));
+  return rules;
+}
+
+std::optional<Rule> rule_named(const Json& options, std::string_view name) {
+  if (const Value* const list = list_in(options))
+    for (const Value& rule : list->GetArray())
+      if (json::text(rule, "name") == name)
+        return read_rule(rule);
+  return std::nullopt;
+}
+
+std::optional<Rule> rule_of(const FlowId& flow, const Json& options) {
+  return rule_named(options, flow.name.substr(0, flow.name.find('/')));
+}
+
+bool is_about(const Reaction& reaction, const Word& previous, const Word& stage) {
+  return has(reaction.to, stage) && (reaction.from.empty() || has(reaction.from, previous));
+}
+
+}  // namespace baton::rules

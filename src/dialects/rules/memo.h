@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "core/dialect.h"
+
+namespace baton::rules {
+
+/// What a person has decided.
+struct Saying {
+  std::string decision;  ///< approved, rejected; empty: nothing yet
+  std::string by;
+  std::string comment;
+  bool operator==(const Saying&) const = default;
+};
+
+/// What was done for a subject's present entry into its stage.
+struct Entry {
+  std::uint64_t generation = 0;
+  /// By the number of the reaction (`2`, and `2r` for what its rejection sets): the digests of the
+  /// files as they were before. A file that is still like that was not written.
+  std::map<std::string, std::map<std::string, std::string>> written;
+  std::optional<Arrival> waits;  ///< since the file that may decide was this version of it
+  Saying said;
+};
+
+/// One member baton wrote, as JSON; "" where there was none.
+struct Written {
+  std::string pointer;
+  std::string before;
+  std::string after;
+};
+/// What the last step wrote into a file.
+struct Writing {
+  std::int64_t at_ms = 0;
+  std::vector<Written> members;
+};
+
+struct Memo {
+  std::map<Subject, Entry> entries;
+  std::map<Subject, Saying> said;        ///< the last decision about each
+  std::map<std::string, Writing> files;  ///< by path
+  std::map<std::string, Reply> heard;    ///< requests of this moment, by id
+
+  /// That of the present entry; of an earlier one nothing is left.
+  Entry& entry(const Subject& subject, std::uint64_t generation);
+};
+
+Memo memo_of(const Json& json);
+/// Null when there is nothing to remember.
+Json json_of(const Memo& memo);
+
+}  // namespace baton::rules

@@ -1,0 +1,146 @@
+#include "dialects/rules/rules.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialects/rules/check.h"
+#include "dialects/rules/decide.h"
+#include "dialects/rules/layout.h"
+#include "dialects/rules/scene.h"
+#include "dialects/rules/values.h"
+
+namespace baton {
+namespace rules {
+namespace {
+
+constexpr std::array kVerbs = {std::string_view("approve"), std::string_view("reject")};
+
+Format format_of(std::string_view pattern) {
+  if (pattern.ends_with(".yaml") || pattern.ends_with(".yml"))
+    return Format::yaml;
+  return pattern.ends_with(".jsonl") ? Format::jsonl : Format::json;
+}
+
+std::vector<FileKind> files(const Json& options) {
+  std::vector<FileKind> kinds;
+  for (const Rule& rule : rules_in(options))
+    for (const Kind& own : rule.kinds) {
+      FileKind kind;
+      kind.kind = own.name.empty() ? rule.name : rule.name + "/" + own.name;
+      kind.pattern = own.pattern;
+      kind.schema = own.schema;
+      kind.format = format_of(own.pattern);
+      kind.flow =
+          own.pattern.find("{flow}") == std::string::npos ? rule.name : rule.name + "/{flow}";
+      kind.essential = !own.optional;
+      kind.breaker_changes = rule.breaker_changes;
+      kind.breaker_window = rule.breaker_window;
+      kinds.push_back(std::move(kind));
+    }
+  return kinds;
+}
+
+Stages stages(const View& view) {
+  if (const auto rule = rule_of(view.flow, view.options))
+    return Scene(view.flow, view.docs, *rule).stages();
+  // The rule is no longer configured. Its subjects stay where they are, lest they enter their
+  // stages anew when it is back.
+  Stages stages;
+  for (const auto& [subject, state] : view.stages)
+    if (!state.stage.empty())
+      stages[subject] = state.stage;
+  return stages;
+}
+
+/// The reaction that wants the agent: by role, and by purpose where several do.
+const Reaction* reaction_for(const View& view, const Scene& scene, const Desired& desired) {
+  const auto state = view.stages.find(desired.subject);
+  if (state == view.stages.end())
+    return nullptr;
+  const auto wants = [&](const Reaction& each) {
+    const Word& purpose = each.purpose.empty() ? state->second.stage : each.purpose;
+    return each.run == desired.role && purpose == desired.purpose &&
+           is_about(each, state->second.previous, state->second.stage) &&
+           scene.unmet(each, desired.subject) == nullptr;
+  };
+  const auto& react = scene.rule().react;
+  const auto found = std::find_if(react.begin(), react.end(), wants);
+  return found == react.end() ? nullptr : &*found;
+}
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string prompt_for(const View& view, const Desired& desired, const std::string& state_file,
+                       const std::map<std::string, std::string>& documents,
+                       const Reaction* reaction, const std::string& comment) {
+  std::string prompt = "You are the agent `" + desired.role + "`. Your work: " + desired.purpose +
+                       ", for `" + desired.subject + "`.\nIts state stands in the file " +
+                       view.env.root + "/" + state_file +
+                       ". Read it, do the work, then set its stage there as you leave it.\n";
+  if (reaction != nullptr && !reaction->next.empty()) {
+    prompt += "Its stage is then one of:";
+    for (const Word& next : reaction->next)
+      prompt += " " + next;
+    prompt += "\n";
+  }
+  for (const auto& [name, path] : documents)
+    if (path != state_file)
+      prompt += "With it belongs " + view.env.root + "/" + path + " (" + name +
+                (view.docs.contains(path) ? "" : ", not there yet") + ").\n";
+  if (!comment.empty())
+    prompt += "A person has said: " + comment + "\n";
+  return prompt +
+         "Others may write the same file: change members with\n"
+         "  \"$BATON_EXE\" set \"$BATON_STATE_FILE\" /POINTER=JSON\n"
+         "which locks, checks and writes at once.\n";
+}
+
+Brief brief(const View& view, const Desired& desired) {
+  Brief brief;
+  if (!view.docs.empty())
+    brief.state_file = view.docs.begin()->first;
+  const auto rule = rule_of(view.flow, view.options);
+  if (!rule)
+    return brief;
+  const Scene scene(view.flow, view.docs, *rule);
+  if (const std::string holder = scene.holder(desired.subject); !holder.empty())
+    brief.state_file = holder;
+  brief.values = values_for(view, scene, memo_of(view.memo), desired.subject);
+  const auto documents = scene.paths(desired.subject);
+  for (const auto& [name, path] : documents)
+    brief.env.emplace_back("BATON_FILE_" + upper(name), view.env.root + "/" + path);
+  const Reaction* const reaction = reaction_for(view, scene, desired);
+  if (reaction != nullptr)
+    brief.form = reaction->prompt;
+  brief.prompt =
+      prompt_for(view, desired, brief.state_file, documents, reaction, brief.values["comment"]);
+  return brief;
+}
+
+}  // namespace
+}  // namespace rules
+
+const Dialect& rules_dialect() {
+  static const Dialect dialect = {
+      .name = "rules",
+      .verbs = rules::kVerbs,
+      .files = rules::files,
+      .stages = rules::stages,
+      .decide = rules::decide,
+      .check = rules::check,
+      .admit = rules::admit,
+      .brief = rules::brief,
+      .placeholders = rules::kPlaceholders,
+  };
+  return dialect;
+}
+
+}  // namespace baton

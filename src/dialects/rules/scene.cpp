@@ -1,0 +1,132 @@
+#include "dialects/rules/scene.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace baton::rules {
+namespace {
+
+void put(std::string& text, std::string_view token, const std::string& value) {
+  for (auto at = text.find(token); at != std::string::npos;
+       at = text.find(token, at + value.size()))
+    text.replace(at, token.size(), value);
+}
+
+}  // namespace
+
+std::optional<Word> word_of(const Value* value) {
+  if (value == nullptr)
+    return std::nullopt;
+  if (const auto text = json::text(*value))
+    return text->empty() ? std::nullopt : std::optional<Word>(Word(*text));
+  if (value->IsNumber() || value->IsBool())
+    return json::dump(*value);
+  return std::nullopt;
+}
+
+Stages stages_in(const Value& root, const std::string& pointer, const Subject& otherwise) {
+  Stages stages;
+  const auto at = pointer.find(kSubject);
+  if (at == std::string::npos) {
+    if (auto word = word_of(json::at(root, pointer)))
+      stages[otherwise] = std::move(*word);
+    return stages;
+  }
+  const Value* const map = json::at(root, pointer.substr(0, at - 1));
+  if (map == nullptr || !map->IsObject())
+    return stages;
+  const std::string rest = pointer.substr(at + kSubject.size());
+  for (const auto& member : map->GetObject())
+    if (auto word = word_of(json::at(member.value, rest)))
+      stages[std::string(member.name.GetString(), member.name.GetStringLength())] =
+          std::move(*word);
+  return stages;
+}
+
+std::string document_name(const std::string& kind) {
+  const auto slash = kind.find('/');
+  return slash == std::string::npos ? "" : kind.substr(slash + 1);
+}
+
+Scene::Scene(const FlowId& flow, const FlowState& docs, const Rule& rule)
+    : flow_(flow), docs_(docs), rule_(rule) {
+  collect();
+}
+
+const Kind* Scene::kind(const std::string& name) const {
+  const auto found = std::find_if(rule_.kinds.begin(), rule_.kinds.end(),
+                                  [&](const Kind& each) { return each.name == name; });
+  return found == rule_.kinds.end() ? nullptr : &*found;
+}
+
+void Scene::collect() {
+  for (const auto& [path, accepted] : docs_) {
+    const std::string name = document_name(accepted.kind);
+    const Kind* const kind = this->kind(name);
+    const bool asked = rule_.stage.document.empty() || rule_.stage.document == name;
+    // What is no longer there says nothing, where it may be missing at all.
+    if (kind == nullptr || !asked || (kind->optional && !accepted.present))
+      continue;
+    const Subject otherwise = kind->per_subject ? accepted.part : "main";
+    for (auto& [subject, stage] :
+         stages_in(accepted.document->root(), rule_.stage.pointer, otherwise)) {
+      const auto [holder, fresh] = holders_.emplace(subject, path);
+      if (!fresh)
+        disputed_.emplace(subject, std::pair(holder->second, path));
+      stages_[subject] = std::move(stage);
+    }
+  }
+}
+
+std::string Scene::holder(const Subject& subject) const {
+  const auto found = holders_.find(subject);
+  return found == holders_.end() ? "" : found->second;
+}
+
+std::string Scene::path(const Place& place, const Subject& subject) const {
+  if (place.document.empty())
+    return holder(subject);
+  const Kind* const named = kind(place.document);
+  if (named == nullptr)
+    return {};
+  std::string path = named->pattern;
+  const auto slash = flow_.name.find('/');
+  put(path, "{flow}", slash == std::string::npos ? "" : flow_.name.substr(slash + 1));
+  put(path, "{part}", subject);
+  return path;
+}
+
+const Accepted* Scene::file(const Place& place, const Subject& subject) const {
+  const auto found = docs_.find(path(place, subject));
+  if (found == docs_.end())
+    return nullptr;
+  const Kind* const its = kind(document_name(found->second.kind));
+  const bool gone = !found->second.present && its != nullptr && its->optional;
+  return gone ? nullptr : &found->second;
+}
+
+const Value* Scene::value(const Place& place, const Subject& subject) const {
+  const Accepted* const accepted = file(place, subject);
+  return accepted == nullptr ? nullptr
+                             : json::at(accepted->document->root(), pointer_for(place, subject));
+}
+
+std::map<std::string, std::string> Scene::paths(const Subject& subject) const {
+  std::map<std::string, std::string> all;
+  for (const Kind& kind : rule_.kinds)
+    if (!kind.name.empty())
+      all.emplace(kind.name, path(Place{kind.name, ""}, subject));
+  return all;
+}
+
+const Condition* Scene::unmet(const Reaction& reaction, const Subject& subject) const {
+  const auto fails = [&](const Condition& condition) {
+    const auto limit = limit_place(condition);
+    return !holds(condition, value(condition.place, subject),
+                  limit ? value(*limit, subject) : nullptr);
+  };
+  const auto found = std::find_if(reaction.when.begin(), reaction.when.end(), fails);
+  return found == reaction.when.end() ? nullptr : &*found;
+}
+
+}  // namespace baton::rules

@@ -1,0 +1,127 @@
+#include "dialects/rules/writes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dialects/rules/values.h"
+
+namespace baton::rules {
+namespace {
+
+std::string json_text(const Value* value) {
+  return value == nullptr ? "" : json::dump(*value);
+}
+
+bool same(const Value* value, const std::string& text) {
+  if (value == nullptr || text.empty())
+    return value == nullptr && text.empty();
+  const auto other = parse_json(text);
+  return other && json::equal(*value, **other);
+}
+
+/// The objects a member lies in are made where they are missing.
+void edit(const Value& root, const std::string& pointer, const std::string& text,
+          std::vector<json::Edit>& edits) {
+  for (auto slash = pointer.find('/', 1); slash != std::string::npos;
+       slash = pointer.find('/', slash + 1)) {
+    const std::string around = pointer.substr(0, slash);
+    const Value* const there = json::at(root, around);
+    const bool made = std::any_of(edits.begin(), edits.end(),
+                                  [&](const json::Edit& each) { return each.pointer == around; });
+    if ((there == nullptr || there->IsNull()) && !made)
+      edits.push_back({around, "{}"});
+  }
+  edits.push_back({pointer, text});
+}
+
+}  // namespace
+
+bool Writes::done(const Entry& entry, const std::string& key) const {
+  const auto written = entry.written.find(key);
+  if (written == entry.written.end())
+    return false;
+  // A file that is as it was before was not written: the write was refused, or somebody has put
+  // back the very version it was made from.
+  return std::none_of(written->second.begin(), written->second.end(), [&](const auto& row) {
+    const auto file = view_.docs.find(row.first);
+    return file != view_.docs.end() && hex(file->second.document->digest()) == row.second;
+  });
+}
+
+std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
+                                const std::vector<Member>& members, const std::string& why) {
+  Entry& entry = memo_.entry(subject, view_.stages.at(subject).generation);
+  if (done(entry, key))
+    return std::nullopt;
+  for (const Member& member : members) {
+    const Accepted* const file = scene_.file(member.place, subject);
+    const std::string path = scene_.path(member.place, subject);
+    if (file == nullptr || !file->present)
+      return Hold{"", subject, "no_document",
+                  path + " is not there, so that " + text(member.place) + " cannot be set"};
+    if (!file->rejected.empty())
+      return Hold{"", subject, "valid_file",
+                  path +
+                      " has a version that was rejected; it is not written over. `baton "
+                      "validate` says why"};
+  }
+  const auto values = values_for(view_, scene_, memo_, subject);
+  auto& before = entry.written[key];
+  before.clear();
+  for (const Member& member : members) {
+    const std::string path = scene_.path(member.place, subject);
+    const Accepted& file = *scene_.file(member.place, subject);
+    const std::string pointer = pointer_for(member.place, subject);
+    const Json value = filled(member.value, scene_, subject, values);
+    const Value* const there = json::at(file.document->root(), pointer);
+    if (there != nullptr && json::equal(*there, *value))
+      continue;
+    before[path] = hex(file.document->digest());
+    add(file, path, pointer, value);
+    std::string& reason = files_.at(path).why;
+    if (reason.find(why) == std::string::npos)
+      reason += (reason.empty() ? "" : "; ") + why;
+  }
+  return std::nullopt;
+}
+
+void Writes::add(const Accepted& file, const std::string& path, const std::string& pointer,
+                 const Json& value) {
+  auto [found, fresh] = files_.try_emplace(path);
+  File& target = found->second;
+  if (fresh)
+    target.assumes = file.document->digest();
+  edit(file.document->root(), pointer, value.dump(), target.edits);
+  Writing& writing = memo_.files[path];
+  const std::int64_t now = view_.now.time_since_epoch().count();
+  if (writing.at_ms != now)
+    writing = Writing{now, {}};
+  const auto known = std::find_if(writing.members.begin(), writing.members.end(),
+                                  [&](const Written& each) { return each.pointer == pointer; });
+  if (known != writing.members.end())
+    known->after = value.dump();
+  else
+    writing.members.push_back(
+        Written{pointer, json_text(json::at(file.document->root(), pointer)), value.dump()});
+}
+
+std::vector<Update> Writes::updates() const {
+  std::vector<Update> updates;
+  for (const auto& [path, file] : files_)
+    updates.emplace_back(SetMembers{path, file.assumes, file.edits, file.why});
+  return updates;
+}
+
+std::string with_own_writes(const Document& version, const Writing& writing) {
+  std::vector<json::Edit> edits;
+  for (const Written& member : writing.members)
+    if (same(json::at(version.root(), member.pointer), member.before) &&
+        !same(json::at(version.root(), member.pointer), member.after))
+      edit(version.root(), member.pointer, member.after, edits);
+  if (edits.empty())
+    return {};
+  auto text = json::splice(version.text(), edits);
+  return text ? *std::move(text) : std::string();
+}
+
+}  // namespace baton::rules

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dialects/rules/memo.h"
+#include "dialects/rules/scene.h"
+
+namespace baton::rules {
+
+/// What the reactions of one deciding write: one update per file, remembered in the memo with what
+/// was there before.
+class Writes {
+ public:
+  Writes(const View& view, const Scene& scene, Memo& memo)
+      : view_(view), scene_(scene), memo_(memo) {}
+
+  /// Sets the members for the subject, once per entry into its stage; `key` names the reaction. A
+  /// file that cannot be written now gives the hold that says so, and nothing is set.
+  std::optional<Hold> set(const Subject& subject, const std::string& key,
+                          const std::vector<Member>& members, const std::string& why);
+  std::vector<Update> updates() const;
+
+ private:
+  bool done(const Entry& entry, const std::string& key) const;
+  void add(const Accepted& file, const std::string& path, const std::string& pointer,
+           const Json& value);
+
+  struct File {
+    Digest assumes;
+    std::vector<json::Edit> edits;
+    std::string why;
+  };
+
+  const View& view_;
+  const Scene& scene_;
+  Memo& memo_;
+  std::map<std::string, File> files_;
+};
+
+/// The text of a new version whose writer cannot have seen what baton wrote last, with that set in
+/// it: each member that still is as it was before. Empty when there is none.
+std::string with_own_writes(const Document& version, const Writing& writing);
+
+}  // namespace baton::rules

@@ -1,0 +1,220 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "dialects/rules/condition.h"
+#include "dialects/rules/cycles.h"
+#include "dialects/rules/layout.h"
+#include "dialects/rules/pointers.h"
+#include "dialects/rules/scene.h"
+
+using namespace baton;
+
+namespace {
+
+Json read(const std::string& text) {
+  auto json = parse_json(text);
+  REQUIRE_MESSAGE(json.has_value(), text);
+  return *std::move(json);
+}
+
+/// Whether the condition `{"pointer": "/x", TEST: OPERAND}` holds for a value; "": there is none.
+bool passes(const std::string& test, const std::string& value, const std::string& limit = "") {
+  const auto condition = rules::read_condition(*read("{\"pointer\": \"/x\", " + test + "}"));
+  REQUIRE(condition);
+  const Json found = value.empty() ? Json() : read(value);
+  const Json bound = limit.empty() ? Json() : read(limit);
+  return rules::holds(*condition, value.empty() ? nullptr : &*found,
+                      limit.empty() ? nullptr : &*bound);
+}
+
+rules::Rule rule(const std::string& react, const std::string& stage = "/s") {
+  return rules::read_rule(*read(R"({"name": "r", "files": ["{flow}.json"], "stage": ")" + stage +
+                                R"(", "react": [)" + react + "]}"));
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts)
+    all += text + "\n";
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every test of a condition, for values of every type and for none") {
+  struct Row {
+    std::string test;
+    std::vector<std::string> pass;
+    std::vector<std::string> fail;  ///< "": the member is not there
+  };
+  const std::vector<Row> rows = {
+      {R"("equals": "a")", {R"("a")"}, {R"("b")", "1", "null", R"(["a"])", ""}},
+      {R"("equals": 1)", {"1", "1.0"}, {"2", R"("1")", "true", ""}},
+      {R"("equals": null)", {"null"}, {"false", "0", ""}},
+      {R"("equals": {"a": [1]})", {R"({"a": [1]})"}, {R"({"a": [1, 2]})", ""}},
+      {R"("not": "a")", {R"("b")", "1", "null", ""}, {R"("a")"}},
+      {R"("in": ["a", 2])", {R"("a")", "2", "2.0"}, {R"("2")", "null", R"(["a", 2])", ""}},
+      {R"("not_in": ["a", 2])", {R"("b")", "null", ""}, {R"("a")", "2"}},
+      {R"("exists": true)", {"null", "false", R"("")"}, {""}},
+      {R"("exists": false)", {""}, {"null", "0"}},
+      {R"("below": 3)", {"2", "2.9", "-1"}, {"3", "4", R"("2")", "null", ""}},
+      {R"("at_most": 3)", {"3", "2"}, {"3.1", R"("3")", ""}},
+      {R"("at_least": 3)", {"3", "9"}, {"2.9", "true", ""}},
+      {R"("above": 3)", {"3.1", "4"}, {"3", "[4]", ""}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.test);
+    for (const std::string& value : row.pass) {
+      CAPTURE(value);
+      CHECK(passes(row.test, value));
+    }
+    for (const std::string& value : row.fail) {
+      CAPTURE(value);
+      CHECK_FALSE(passes(row.test, value));
+    }
+  }
+}
+
+TEST_CASE("a comparison may take its limit from another member") {
+  CHECK(passes(R"("below": "plan:/max")", "2", "3"));
+  CHECK_FALSE(passes(R"("below": "plan:/max")", "3", "3"));
+  CHECK_FALSE(passes(R"("below": "plan:/max")", "2", R"("3")"));
+  CHECK_FALSE(passes(R"("below": "plan:/max")", "2"));
+  const auto condition = rules::read_condition(*read(R"({"pointer": "/x", "below": "plan:/max"})"));
+  REQUIRE(condition);
+  CHECK(rules::limit_place(*condition) == rules::Place{"plan", "/max"});
+}
+
+TEST_CASE("what is no condition is named") {
+  struct Row {
+    std::string condition;
+    std::string fault;
+  };
+  for (const Row& row : {
+           Row{R"({"equals": 1})", "names a `pointer`"},
+           Row{R"({"pointer": "x", "equals": 1})", "is no pointer"},
+           Row{R"({"pointer": "/~2", "equals": 1})", "is no pointer"},
+           Row{R"({"pointer": ":/a", "equals": 1})", "is no pointer"},
+           Row{R"({"pointer": "/x"})", "exactly one of"},
+           Row{R"({"pointer": "/x", "equals": 1, "not": 2})", "exactly one of"},
+           Row{R"({"pointer": "/x", "in": []})", "takes a list"},
+           Row{R"({"pointer": "/x", "in": "a"})", "takes a list"},
+           Row{R"({"pointer": "/x", "exists": 1})", "true or false"},
+           Row{R"({"pointer": "/x", "below": "three"})", "takes a number, or the place"},
+           Row{R"({"pointer": "/x", "above": true})", "takes a number, or the place"},
+       }) {
+    CAPTURE(row.condition);
+    CHECK(rules::condition_fault(*read(row.condition)).find(row.fault) != std::string::npos);
+    CHECK_FALSE(rules::read_condition(*read(row.condition)));
+  }
+}
+
+TEST_CASE("a place is a pointer, with or without the name of a document") {
+  CHECK(rules::parse_place("/a/b") == rules::Place{"", "/a/b"});
+  CHECK(rules::parse_place("plan:/a") == rules::Place{"plan", "/a"});
+  CHECK(rules::parse_place("/a:b") == rules::Place{"", "/a:b"});
+  for (const char* none : {"", "a", "plan", "plan:", "plan:a", ":/a", "/a~"})
+    CHECK_FALSE(rules::parse_place(none));
+  CHECK(rules::pointer_for({"", "/g/{subject}/s"}, "a/b") == "/g/a~1b/s");
+}
+
+TEST_CASE("rounds that set reactions go by themselves are found, whatever their conditions") {
+  struct Row {
+    std::string what;
+    std::string react;
+    std::string cycles;
+  };
+  for (const Row& row : {
+           Row{"two", R"({"to": "a", "set": {"/s": "b"}}, {"to": "b", "set": {"/s": "a"}})",
+               "a -> (react 1) b -> (react 2) a\n"},
+           Row{"with a condition",
+               R"({"to": "a", "when": [{"pointer": "/n", "below": 3}], "set": {"/s": "b"}},
+                  {"to": ["x", "b"], "set": {"/s": "a"}})",
+               "a -> (react 1) b -> (react 2) a\n"},
+           Row{"of three, and one that leads into it",
+               R"({"to": "0", "set": {"/s": "b"}}, {"to": "b", "set": {"/s": "c"}},
+                  {"to": "c", "set": {"/s": "a"}}, {"to": "a", "set": {"/s": "b"}})",
+               "a -> (react 4) b -> (react 2) c -> (react 3) a\n"},
+           Row{"`from` makes it one", R"({"from": "b", "to": "a", "set": {"/s": "b"}},
+               {"from": "a", "to": "b", "set": {"/s": "a"}})",
+               "a -> (react 1) b -> (react 2) a\n"},
+           Row{"`from` makes it none", R"({"from": "x", "to": "a", "set": {"/s": "b"}},
+               {"to": "b", "set": {"/s": "a"}})",
+               ""},
+           Row{"an agent in between", R"({"to": "a", "set": {"/s": "b"}}, {"to": "b", "run": "x"})",
+               ""},
+           Row{"a person in between", R"({"to": "a", "set": {"/s": "b"}},
+               {"to": "b", "approval": {"rejected": {"/s": "a"}}, "set": {"/s": "a"}})",
+               ""},
+           Row{"the stage it stands in already", R"({"to": "a", "set": {"/s": "a", "/n": 1}})", ""},
+           Row{"a number is a word too",
+               R"({"to": "1", "set": {"/s": 2}}, {"to": "2", "set": {"/s": 1}})",
+               "1 -> (react 1) 2 -> (react 2) 1\n"},
+           Row{"another member",
+               R"({"to": "a", "set": {"/t": "b"}}, {"to": "b", "set": {"/s": "a"}})", ""},
+       }) {
+    CAPTURE(row.what);
+    CHECK(joined(rules::set_cycles(rule(row.react))) == row.cycles);
+  }
+}
+
+TEST_CASE("a round through another subject, or through a whole object, is one too") {
+  CHECK(
+      joined(rules::set_cycles(rule(
+          R"({"to": "done", "set": {"/B/s": "go"}}, {"to": "go", "set": {"/{subject}/s": "done"}})",
+          "/{subject}/s"))) == "done -> (react 1) go -> (react 2) done\n");
+  CHECK(joined(rules::set_cycles(
+            rule(R"({"to": "a", "set": {"/x": {"s": "b"}}}, {"to": "b", "set": {"/x/s": "a"}})",
+                 "/x/s"))) == "a -> (react 1) b -> (react 2) a\n");
+}
+
+TEST_CASE("more steps than baton makes at once are found") {
+  std::string react;
+  for (int i = 0; i < 8; ++i)
+    react += std::string(i == 0 ? "" : ", ") + R"({"to": ")" + std::to_string(i) +
+             R"(", "set": {"/s": ")" + std::to_string(i + 1) + R"("}})";
+  CHECK(rules::long_chain(rule(react)).empty());
+  CHECK(rules::long_chain(rule(react + R"(, {"to": "x", "set": {"/s": "0"}})")) ==
+        "x -> 0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8");
+}
+
+TEST_CASE("agents that may start each other without end are named by the shortest way") {
+  const std::string dev = R"({"to": ["open", "failed"], "run": "dev")";
+  const std::string qa = R"({"to": "test", "run": "qa")";
+  CHECK(joined(rules::run_cycles(rule(dev + "}"))) == "failed -(dev)-> open -(dev)-> failed\n");
+  CHECK(joined(rules::run_cycles(
+            rule(dev + R"(, "next": "test"}, )" + qa + R"(, "next": ["failed", "done"]})"))) ==
+        "failed -(dev)-> test -(qa)-> failed\n");
+  CHECK(
+      joined(rules::run_cycles(rule(dev + R"(, "next": "test"}, )" + qa + R"(, "next": "done"})")))
+          .empty());
+  CHECK(
+      joined(rules::run_cycles(rule(
+          R"({"to": "open", "run": "dev", "next": "test"}, {"to": "test", "set": {"/s": "open"}})"))) ==
+      "open -(dev)-> test -> open\n");
+  CHECK(joined(rules::run_cycles(rule(
+                   R"({"to": "open", "run": "dev", "next": "test"},
+               {"to": "test", "approval": true, "set": {"/s": "open"}})")))
+            .empty());
+}
+
+TEST_CASE("a pointer is unknown where the schema names all members it knows") {
+  const Json schema = read(R"({"properties": {
+      "status": {"type": "string"}, "owner": {"$ref": "#/definitions/owner"},
+      "groups": {"additionalProperties": {"properties": {"state": {}}}},
+      "open": {"allOf": [{}]}, "any": {}},
+      "definitions": {"owner": {"properties": {"name": {}}}}})");
+  for (const char* known : {"/status", "/owner/name", "/groups/{subject}/state", "/groups/a/state",
+                            "/open/x", "/any/x"}) {
+    CAPTURE(known);
+    CHECK(rules::pointer_fault(*schema, known).empty());
+  }
+  CHECK(rules::pointer_fault(*schema, "/statuss") ==
+        "the schema names no member 'statuss' for the pointer /statuss; did you mean 'status'?");
+  CHECK(rules::pointer_fault(*schema, "/owner/nome").find("did you mean 'name'?") !=
+        std::string::npos);
+  CHECK(rules::pointer_fault(*schema, "/groups/{subject}/kind").find("it names state") !=
+        std::string::npos);
+}

@@ -1,0 +1,234 @@
+"""The grown-up parts of `rules` with the real program: what is refused when the configuration is read and what
+doctor names, approvals by command and by file over restarts, templates, several documents, stop on a condition, and
+SIGKILL at every stop of a daemon that writes a member and starts the agent behind it: written once, started once.
+usage: rules_test.py BATON KILLAT [STEP [FIRST]]     STEP 1: every stop; 17, the default: every 17th, others each day
+"""
+
+import datetime
+import json
+import os
+import signal
+import subprocess
+
+import world
+from world import check, wait_until
+
+DOCUMENTS = {"job": "queue/{flow}.json",
+             "result": {"path": "results/{flow}.json", "optional": True},
+             "release": {"path": "releases/{flow}.json", "optional": True}}
+QUEUE = {"name": "q", "files": DOCUMENTS, "stage": "job:/state", "values": {"target": "/target", "code": "result:/code"},
+         "react": [
+             {"to": "new", "set": {"/state": "queued", "/count": "${entry}"}},
+             {"to": "queued", "run": "worker", "purpose": "build", "prompt": "build.md"},
+             {"to": "queued", "when": [{"pointer": "result:/code", "equals": 0}],
+              "set": {"/state": "built", "result:/code": None}},
+             {"to": "built", "approval": {"decision": "release:/decision", "rejected": {"/state": "withdrawn"}},
+              "set": {"/state": "released"}}]}
+
+
+def load(path):
+    try:
+        with open(path) as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return {}
+
+
+class Queue(world.World):
+    def __init__(self, baton, rule=None, *command):
+        super().__init__(baton, rules=[rule or QUEUE])
+        world.write(self.home + "/build.md", b"Build ${target} for ${flow}.\n")
+        self.settings["agents"] = {"worker": self.counting(*command)}
+        self.configure()
+
+    def job(self, name, **members):
+        world.write(f"{self.root}/queue/{name}.json", members)
+
+    def stage(self, name):
+        return load(f"{self.root}/queue/{name}.json").get("state")
+
+    def until(self, name, state):
+        wait_until(lambda: self.stage(name) == state, name, "is", lambda: load(f"{self.root}/queue/{name}.json"),
+                   "instead of", state)
+
+
+def refusals(exe):
+    """What cannot be right is refused with its place, its name and what was probably meant."""
+    one = {"to": "a", "run": "worker"}
+    rows = [
+        ({"react": [{"to": "a", "set": {"/state": "b"}}, {"to": "b", "set": {"/state": "a"}}]},
+         "the `set` reactions of the rule 'q' go round without end: a -> (react 1) b -> (react 2) a"),
+        ({"stage": "jbo:/state"}, "no document of the rule is called 'jbo'; did you mean 'job'?"),
+        ({"stage": "state"}, "a stage is a JSON pointer"),
+        ({"react": [{**one, "when": [{"pointer": "reslt:/x", "equals": 1}]}]}, "did you mean 'result'?"),
+        ({"react": [{**one, "when": [{"pointer": "x", "equals": 1}]}]}, "'x' is no pointer"),
+        ({"react": [{**one, "when": [{"pointer": "/x"}]}]}, "exactly one of equals"),
+        ({"react": [{**one, "when": [{"pointer": "/x", "equal": 1}]}]}, "did you mean 'equals'?"),
+        ({"react": [{"to": "a", "set": {"state": "b"}}]}, "'state' is no pointer to a member"),
+        ({"react": [{"to": "a", "set": {"/state": "${target}"}}]}, "a stage is set to a word"),
+        ({"react": [{"to": "a", "set": {"/x": "${targt}"}}]}, "did you mean '${target}'?"),
+        ({"react": [{"to": "a", "set": {"/x": 1}, "run": "worker"}]}, "exactly one of run, stop, notify and set"),
+        ({"react": [{**one, "approval": {"decision": "job:/ok"}}]}, "a document of its own"),
+        ({"react": [{**one, "approval": {"decision": "result:ok"}}]}, "is no pointer"),
+        ({"files": {"job": "queue/{flow}.json", "plan": "plan.json"}}, "are never of one flow"),
+        ({"files": {"job": "queue/{flow}.json", "plan": "{flow}/{part}.json"}}, "has only the subject main"),
+        ({"files": {"job": "queue/{flow}.yaml"}, "react": [{"to": "a", "set": {"/x": 1}}]}, "JSON files only"),
+        ({"values": {"stage": "/state"}}, "has a meaning of its own"),
+        ({"react": [{**one, "prompt": "nowhere.md"}]}, "the prompt nowhere.md of the rule `q`, react 1, cannot be used"),
+        ({"react": [{**one, "prompt": "bad.md"}]}, "did you mean `${target}`?"),
+    ]
+    with Queue(exe) as w:
+        world.write(w.home + "/bad.md", b"Build ${taget}\n")
+        for change, says in rows:
+            w.settings["rules"] = [{**QUEUE, "react": [one], **change}]
+            w.configure()
+            done = w.call("run", "--once", code=2)
+            check(says in done.stderr, "not said:", says, "but:", done.stderr)
+        # A bad configuration keeps the old one in force.
+        w.settings["rules"] = [QUEUE]
+        w.configure()
+        w.start()
+        w.job("a", state="queued", target="x")
+        wait_until(lambda: len(w.starts()) == 1, "the first agent")
+        w.settings["rules"] = [{**QUEUE, **rows[0][0]}]
+        w.configure()
+        refused = w.call("reload", code=None)
+        check(refused.returncode != 0, "a cycle was taken:", refused.stdout, refused.stderr)
+        w.job("b", state="queued", target="x")
+        wait_until(lambda: len(w.starts()) == 2, "the second agent, by the old rules")
+
+
+def doctor(exe):
+    """Rounds of agents, roles nobody plays, pointers no schema knows."""
+    review = [{"to": "open", "run": "worker"}, {"to": "review", "run": "reviewer"}]
+    with Queue(exe) as w:
+        world.write(w.home + "/job.schema.json", {"properties": {"state": {}, "target": {}}})
+        w.settings["rules"] = [{"name": "t", "files": "t/{flow}.json", "schema": "job.schema.json", "stage": "/stat",
+                                "react": [*review, {"to": "x", "stop": "builder"}]}]
+        w.configure()
+        found = json.loads(w.call("doctor", "--json", code=None).stdout)["findings"]
+        said = [each["message"] for each in found if each["level"] == "warning"]
+        for says in ("rule t: agents may go round: open -(worker)-> review -(reviewer)-> open",
+                     "no agent is called 'reviewer'", "no reaction of the rule runs 'builder'",
+                     "rule t, stage: the schema names no member 'stat' for the pointer /stat; did you mean 'state'?"):
+            check(any(says in each for each in said), "doctor does not say:", says, "but:", said)
+        w.settings["rules"][0]["stage"] = "/state"
+        w.settings["rules"][0]["react"] = [{**review[0], "next": "review"}, {**review[1], "next": ["done", "review"]}]
+        w.configure()
+        found = json.loads(w.call("doctor", "--json", code=None).stdout)["findings"]
+        check({"fine"} == {each["level"] for each in found if each["check"] == "rules"}, found)
+
+
+def whole(exe):
+    """new -> queued by baton, built by an agent's result, released by a person: by file, then by command, with the
+    daemon killed while it waits; nobody but the person goes on."""
+    build = 'cat >"$BATON_RUN_DIR/../../prompt"; echo "{\\"code\\": 0}" >"$BATON_FILE_RESULT"'
+    with Queue(exe, None, "sh", "-c", build) as w:
+        os.makedirs(w.root + "/results")
+        w.start()
+        w.job("a", state="new", target="app")
+        w.until("a", "built")
+        check(load(w.root + "/queue/a.json") == {"state": "built", "target": "app", "count": "1"},
+              load(w.root + "/queue/a.json"))
+        prompt = w.call("prompt", w.lines("agents")[0]["run"]).stdout
+        check(prompt == "Build app for rules/q/a.\n", prompt)
+        check(load(w.root + "/results/a.json") == {"code": None}, load(w.root + "/results/a.json"))
+        wait_until(lambda: "a person decides" in json.dumps(w.lines("status", "rules/q/a")), "status asks")
+        w.daemon.send_signal(signal.SIGKILL)
+        w.daemon.wait()
+        world.write(w.root + "/releases/a.json", {"decision": "no idea"})
+        w.start()
+        wait_until(lambda: any("the decision is" in each["why"] for each in w.lines("events")), "the wrong word is named")
+        check(w.stage("a") == "built", "a wrong word counts as one")
+        world.write(w.root + "/releases/a.json", {"decision": "reject", "by": "ann", "comment": "too soon"})
+        w.until("a", "withdrawn")
+        wait_until(lambda: os.listdir(w.root + "/releases/.decided"), "the file is put away")
+        check(not os.path.exists(w.root + "/releases/a.json"), "the file is still there")
+        w.job("a", state="built", target="app")
+        wait_until(lambda: "a person decides" in json.dumps(w.lines("status", "rules/q/a")), "status asks again")
+        inside = subprocess.run([w.exe, "approve", "rules/q/a", *w.places()], capture_output=True, text=True,
+                                env={**os.environ, "BATON_RUN_ID": "0" * 32})
+        check(inside.returncode == 1, "an agent approves:", inside.stdout)
+        w.call("approve", "rules/q/b", code=None)
+        check(w.stage("a") == "built", "approved by nobody")
+        check("approved" in w.call("approve", "rules/q/a", "--comment", "go").stdout, "not approved")
+        w.until("a", "released")
+        twice = w.call("approve", "rules/q/a", code=1)
+        check("nothing of it waits" in twice.stdout + twice.stderr, twice.stdout, twice.stderr)
+        check(len(w.starts()) == 1, w.starts())
+
+
+def stopped(exe):
+    """A condition on the way ends the agent of this very entry."""
+    rule = {**QUEUE, "react": [{"to": "queued", "run": "worker"},
+                               {"to": "queued", "when": [{"pointer": "/cancelled", "equals": True}], "stop": "worker"}]}
+    with Queue(exe, rule, "sleep", "1000") as w:
+        w.start()
+        w.job("a", state="queued")
+        wait_until(lambda: len(w.starts()) == 1, "the agent")
+        w.job("a", state="queued", cancelled=True)
+        wait_until(lambda: all(run["state"] == "ended" for run in w.lines("agents")), "the agent is ended")
+        check([run["outcome"] for run in w.lines("agents")] == ["stopped"], w.lines("agents"))
+        w.job("a", state="queued", cancelled=False)
+        wait_until(lambda: len(w.starts()) == 2, "a further one")
+
+
+def busy_writer(exe):
+    """Somebody rewrites other members of the file all the time; what baton sets is never lost for good."""
+    rule = {**QUEUE, "react": [{"to": "new", "set": {"/state": "queued", "/seen": True}}]}
+    with Queue(exe, rule) as w:
+        w.start()
+        for number in range(30):
+            # A careless writer: the second version may be stale against baton's write.
+            w.job(f"a{number}", state="new", n=0)
+            w.job(f"a{number}", state="new", n=1)
+        for number in range(30):
+            w.until(f"a{number}", "queued")
+            left = load(f"{w.root}/queue/a{number}.json")
+            check(left == {"state": "queued", "n": 1, "seen": True}, left)
+
+
+def sweep(exe, killat, step, first):
+    """Killed at each stop in turn; the run after that ends it. One write, one agent, nothing lost of the file."""
+    def place(stop):
+        with Queue(exe) as w:
+            world.write(w.root + "/queue/a.json", b'{"state":  "new", "target": "x", "n": 1.50}\n')
+            done = subprocess.run([killat, str(stop), *w.run_command("--once")], stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=world.PATIENCE)
+            check(done.returncode in (0, 1), "killat:", done.returncode, done.stderr)
+            after = w.once()
+            check(after.returncode == 0, "stop", stop, "the next run gave", after.returncode, after.stderr)
+            with open(w.root + "/queue/a.json") as file:
+                text = file.read()
+            check('{"state":  "queued", "target": "x", "n": 1.50' in text and json.loads(text)["count"] == "1",
+                  "stop", stop, "left", text)
+            starts = w.starts()
+            check([(each.purpose, each.attempt) for each in starts] == [("build", "1")], "stop", stop, starts)
+            # A daemon killed inside the exchange leaves its hidden temporary file; nobody reads that.
+            left = [name for name in os.listdir(w.root + "/queue") if name != "a.json" and not name.endswith(".tmp")]
+            check(not left, "stop", stop, "left", left)
+            stages = [each for each in w.lines("events") if each["event"] == "stage"]
+            check([each["why"] for each in stages] == ["new", "new -> queued"], "stop", stop, stages)
+            return done
+    done = place(10 ** 9)
+    stops = int(done.stdout.split()[-1])
+    check(stops > 100, "only", stops, "stops")
+    places = range(1 + first, stops + 1, step)
+    for stop in places:
+        place(stop)
+    print("killed at", len(places), "of", stops, "stops: each set made once, each agent started once")
+
+
+def test(exe, killat, step="17", first=None):
+    killat = os.path.abspath(killat)
+    refusals(exe)
+    doctor(exe)
+    whole(exe)
+    stopped(exe)
+    busy_writer(exe)
+    day = datetime.date.today().toordinal() if first is None else int(first)
+    sweep(exe, killat, int(step), day % int(step))
+
+
+if __name__ == "__main__":
+    world.main(test)
