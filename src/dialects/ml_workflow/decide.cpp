@@ -178,6 +178,7 @@ void go_on(const Scene& scene, Decision& decision) {
 /// The file as it stands was rejected, so baton does not write over it. The agent that left it so
 /// is told what is wrong and may put it right; otherwise a person has to.
 void rejected(const Scene& scene, Decision& decision) {
+  bool working = false;
   for (const Entry& entry : scene.entries) {
     const Subject subject = subject_of(entry);
     if (entry.status != "in_progress")
@@ -187,13 +188,14 @@ void rejected(const Scene& scene, Decision& decision) {
       if (run.key.subject == subject && run.key.generation == scene.generation(subject) &&
           !run.live() && run.outcome != Outcome::voided)
         ++ended;
+    working = working || scene.live(subject) != nullptr;
     if (scene.live(subject) != nullptr || ended == 0 || ended >= kMostRejected)
       continue;
     want(scene, Work{entry.step, entry.half},
          "retry_with_corrected_input: the file was left in a form that was rejected", decision);
     decision.desired.back().turn = ended;
   }
-  if (decision.desired.empty())
+  if (decision.desired.empty() && !working)
     hold(decision, "rejected",
          scene.path +
              " as it stands was rejected; put it right (`baton validate` says what is "

@@ -344,7 +344,7 @@ Next next(const Scene& scene) {
   Next found;
   if (code_validation(last.step) || (code_change(last.step) && last.completed()))
     found = validation(scene);
-  else if (!last.completed())
+  else if (!last.completed() || (plan_validation(last.step) && !has_verdict(last)))
     return {};
   else if (plan_validation(last.step))
     found = after_plan_validation(scene);

@@ -53,7 +53,8 @@ void take_back(const Scene& scene, std::int64_t step, Edits& edits) {
 
 void begin(const Scene& scene, const Work& work, const Run& run, Edits& edits) {
   const std::int64_t from = scene.last() == nullptr ? 0 : scene.last()->step;
-  if (from != work.step) {
+  // Two halves of a validation that begin together are one transition.
+  if (from != work.step && edits.appended("/step_transitions") == 0) {
     const bool converged =
         flag(scene, scene.plan_phase() ? "/convergence_status/phase_1_converged"
                                        : "/convergence_status/phase_2_converged");
