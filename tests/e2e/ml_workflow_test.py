@@ -1,8 +1,11 @@
 """Workflows of seven steps end to end, with shell agents that read the whole state when they begin and write
 the whole of it when they are done. usage: ml_workflow_test.py BATON [PART...]"""
 
+import gzip
 import json
 import os
+import shutil
+import subprocess
 import time
 
 import world
@@ -286,11 +289,14 @@ def bad_input(exe):
         run = [run for run in it.lines("agents") if run["purpose"] == "validate_plan"][-1]["run"]
         check("alignment_score" in it.call("prompt", run).stdout, "the validator is told what was wrong")
         before = it.read()
+        # The file is wrong without it (S7), and still it comes back.
         it.by_hand(lambda s: s["step_history"].pop())
         wait_until(lambda: it.read()["step_history"] == before["step_history"], "the entry is put back")
         it.by_hand(lambda s: s.update(current_phase="phase_2", convergence_status={"phase_1_converged": False}))
-        wait_until(lambda: any("phase_1_converged" in each["why"] for each in it.lines("events")
-                               if each["event"] == "rejected"), "phase_2 without convergence is named")
+        wait_until(lambda: any("belongs to phase_1" in each["why"] for each in it.lines("events")
+                               if each["event"] == "rejected"), "phase_2 without convergence is refused")
+        rules = [each["rule"] for each in json.loads(it.call("validate", "--json", code=1).stdout)["findings"]]
+        check("ml_workflow/S2" in rules, "and named:", rules)
         it.settled()
         check(it.subjects() == ["1", "2", "2", "2"], "and starts nothing:", it.subjects())
         world.write(it.path(), before)
@@ -301,6 +307,139 @@ def bad_input(exe):
         check(it.subjects()[4:] == ["4", "5a", "5b"], it.subjects())
         decisions = it.read()["human_approvals"]["approval_history"]
         check([d["status"] for d in decisions] == ["approved"], decisions)
+
+
+def backups(it, name="wf"):
+    folder = f"{it.root}/{FOLDER}/{name}/backups"
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    return sorted((f"{folder}/{each}" for each in names), key=lambda path: path.rsplit("_", 1)[1])
+
+
+def restored(exe):
+    """The journal is gone and the state file damaged: the newest good backup comes back, a damaged one is named."""
+    with Workflows(exe) as it:
+        it.up()
+        it.begin()
+        it.asked("plan")
+        it.call("approve", "wf", "plan")
+        it.asked("final")
+        steps = [os.path.basename(each).split("_")[1] for each in backups(it)]
+        check(steps == ["step1", "step2", "step4", "step5", "step5"], steps)
+        newest = json.loads(gzip.open(backups(it)[-1]).read())
+        check(newest["step_history"] == it.read()["step_history"], newest)
+        it.down()
+        # With the journal the last version that was accepted is the better one.
+        with open(it.path(), "r+") as file:
+            file.truncate(100)
+        shown = it.call("recover", "wf")
+        check("from the last version that was accepted" in shown.stderr, shown.stderr)
+        check(json.loads(shown.stdout)["step_history"] == newest["step_history"], shown.stdout)
+        shutil.rmtree(it.state)
+        os.mkdir(it.state, 0o750)
+        with open(backups(it)[-1], "r+b") as file:
+            file.truncate(60)
+        with open(backups(it)[-2], "r+b") as file:
+            file.seek(40)
+            file.write(b"\xff\xff")
+        it.up()
+        wait_until(lambda: it.status()["waiting_for"] == "valid_file", "it is damaged:", it.status)
+        shown = it.call("recover", "wf")
+        bad = [os.path.basename(each) for each in backups(it)[-2:]]
+        check(all(f"{each} cannot be used" in shown.stderr for each in bad), shown.stderr)
+        check("from the backup state_step4" in shown.stderr, shown.stderr)
+        check(it.parsed("wf") is None, "it is shown before it is written")
+        it.call("recover", "wf", "--write")
+        state = it.read()
+        check(state["status"] == "paused", state["status"])
+        found = state["recovery_metadata"]
+        check(found["state_integrity"] == "partial" and found["recovery_point"] == 4, found)
+        check([each["success"] for each in found["recovery_actions"]] == [False, False, True], found)
+        it.settled()
+        check(len(it.subjects()) == 5, "what was restored does not run:", it.subjects())
+        it.call("resume", "wf")
+        it.asked("final")
+        check(it.subjects()[5:] == ["5a", "5b"], it.subjects())
+        check(len(backups(it)) == 8, backups(it))
+        it.call("approve", "wf")
+        it.until("completed")
+        # Retention: old ones go, the newest never, and nothing that is no backup.
+        folder = os.path.dirname(backups(it)[0])
+        for old in ("state_step1_20200101T000000.000Z.json.gz", "mine_20200101.json.gz"):
+            open(f"{folder}/{old}", "w").close()
+        it.down()
+        check("removed 1 backups" in it.call("prune").stdout)
+        check(len(os.listdir(folder)) == 9 and os.path.exists(f"{folder}/mine_20200101.json.gz"), os.listdir(folder))
+        time.sleep(1.1)  # so that all of them are older than the second they are kept now
+        it.call("prune", "--older-than", "1s")
+        check(sorted(os.listdir(folder)) == sorted(["mine_20200101.json.gz", os.path.basename(backups(it)[-1])]) or
+              len(os.listdir(folder)) == 2, os.listdir(folder))
+
+
+def encrypted(exe):
+    """Backups go through a program, and come back through another; one that fails stops nothing."""
+    if shutil.which("openssl") is None:
+        world.skip("there is no openssl")
+    with Workflows(exe) as it:
+        key = f"file:{it.home}/key"
+        with open(it.home + "/key", "w") as file:
+            file.write("a long secret")
+        seal = ["openssl", "enc", "-aes-256-cbc", "-pbkdf2", "-pass", key]
+        it.settings["dialects"]["ml_workflow"] = {"backups": {"encrypt": seal, "decrypt": [*seal, "-d"]}}
+        it.configure()
+        it.up()
+        it.begin()
+        it.asked("plan")
+        check([os.path.basename(each)[-12:] for each in backups(it)] == [".json.gz.enc"] * 2, backups(it))
+        for each in backups(it):
+            with open(each, "rb") as file:
+                content = file.read()
+            check(content.startswith(b"Salted__") and b"workflow" not in content, content)
+        it.down()
+        before = it.read()
+        shutil.rmtree(it.state)
+        os.mkdir(it.state, 0o750)
+        with open(it.path(), "w") as file:
+            file.write("{")
+        it.up()
+        wait_until(lambda: it.status()["waiting_for"] == "valid_file", "it is damaged:", it.status)
+        it.call("recover", "wf", "--write")
+        check(it.read()["step_history"] == before["step_history"], it.read())
+        it.settings["dialects"]["ml_workflow"]["backups"]["encrypt"] = ["false"]
+        it.configure()
+        it.call("reload")
+        it.call("resume", "wf")
+        it.asked("plan")
+        it.call("approve", "wf")
+        it.asked("final")
+        failed = [each["why"] for each in it.lines("events") if each["event"] == "not_written"]
+        check(any("the backup after step 4" in why and "false ended with 1" in why for why in failed), failed)
+        check(not any(each.endswith(".gz") for each in backups(it)), "nothing is written in the clear:", backups(it))
+
+
+def told(exe):
+    """What `status --json` tells of a workflow; the overall score is computed for people only (K-21)."""
+    with Workflows(exe) as it:
+        it.switch("scores.5b", "9.5 8.5 8.25")
+        it.up()
+        it.begin()
+        it.asked("plan")
+        details = it.status()["details"]
+        check(details == {"workflow_id": "wf", "status": "running", "current_phase": "phase_1", "current_step": 2,
+                          "progress_percentage": 28.6, "converged": {"phase_1": True, "phase_2": False},
+                          "latest_scores": {"alignment_score": 9.5, "standardization_score": 9,
+                                            "compatibility_score": 9, "overall_score": 9.2}}, details)
+        it.call("approve", "wf")
+        it.asked("final")
+        details = it.status()["details"]
+        check(details["progress_percentage"] == 57.1 and details["converged"]["phase_2"], details)
+        check(details["latest_scores"]["compatibility_score"] == 8.25, details)
+        it.call("approve", "wf")
+        it.until("completed")
+        wait_until(lambda: it.status()["details"]["progress_percentage"] == 100, it.status)
+        # As the schema of the command says.
+        checked = subprocess.run([it.exe, "validate", "-", "--schema", "output/status", "--json"],
+                                 input=json.dumps(it.status()), capture_output=True, text=True, check=False)
+        check(checked.returncode == 0, checked.stdout, checked.stderr)
 
 
 def killed(exe):
@@ -332,7 +471,7 @@ def killed(exe):
 
 
 def test(exe, *only):
-    for part in (whole, by_hand, timeouts, bad_input, killed):
+    for part in (whole, by_hand, timeouts, bad_input, restored, encrypted, told, killed):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, flush=True)

@@ -130,7 +130,7 @@ void approval_rules(const Value& root, const std::vector<Entry>& entries, Findin
       continue;
     const bool said = *decision == "approved";
     const bool given = json::boolean(*found).value_or(false);
-    if (given != said && !(*decision != "rejected" && spent(entries, approval)))
+    if (given != said && !(said && spent(entries, approval)))
       findings.warning("S12", pointer,
                        std::string(approval) + "_approved is " + shown(*found) +
                            ", but the newest decision is " + std::string(*decision) +

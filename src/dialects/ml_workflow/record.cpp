@@ -190,9 +190,9 @@ void complete_times(const Scene& scene, const Entry& entry, Edits& edits) {
   if ((entry.status != "completed" && entry.status != "failed") || !began)
     return;
   const std::string at = entry_pointer(entry);
-  const auto ended = moment(*entry.value, "completed_at");
-  if (!ended)
-    edits.set(at + "/completed_at", scene.now());
+  const auto ended = end_of(entry);
+  if (!moment(*entry.value, "completed_at"))
+    edits.set(at + "/completed_at", ended ? iso_time(*ended) : scene.now());
   const auto took = duration_cast<seconds>(ended.value_or(scene.view.wall) - *began).count();
   if (!json::integer(*entry.value, "execution_time") && took >= 0)
     edits.set(at + "/execution_time", Json(static_cast<std::int64_t>(took)));
