@@ -105,19 +105,11 @@ class Loops {
   }
 
  private:
-  /// Steps, and if the daemon is killed meanwhile, starts another.
   void settle() {
-    try {
-      const auto settled = world_.settle();
-      REQUIRE_MESSAGE(settled, (settled ? "" : describe(settled.error())));
-    } catch (const DaemonKilled&) {
-      world_.fuse.cut();
-      world_.kill();
-      REQUIRE(world_.start());
-      const auto settled = world_.settle();
-      REQUIRE(settled.has_value());
-    }
+    const auto settled = world_.survive();
+    REQUIRE_MESSAGE(settled, (settled ? "" : describe(settled.error())));
   }
+
   void pass(Millis by) {
     world_.fuse.cut();
     const auto passed = world_.pass(by);
@@ -150,14 +142,6 @@ class Loops {
     return copy;
   }
 
-  void finish(const FakeAgents::Shim& shim, int code) {
-    RunEnd end;
-    end.outcome = code == 0 ? Outcome::succeeded : Outcome::failed;
-    end.exit_code = code;
-    end.reason = code == 0 ? "" : "exit_" + std::to_string(code);
-    world_.agents.finish(shim.id, end);
-  }
-
   void work(const FakeAgents::Shim& shim) {
     const std::string loop = shim.launch.key.flow.name;
     const std::string copy = copy_of(shim);
@@ -187,7 +171,7 @@ class Loops {
     }
     if (auto text = json::splice(copy, edits))
       world_.disk.write(path_of(loop), *text);
-    finish(shim, 0);
+    world_.leave(shim, 0);
   }
 
   void request(const std::string& verb, const std::string& loop) {
@@ -244,7 +228,7 @@ class Loops {
         return pass(Millis(5000));
       case 5:
         if (shim != nullptr)
-          finish(*shim, 1);
+          world_.leave(*shim, 1);
         break;
       case 6:
         // The executor writes what it has, and goes on.

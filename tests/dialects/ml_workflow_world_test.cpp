@@ -80,15 +80,8 @@ class Workflows {
 
  private:
   void settle() {
-    try {
-      const auto settled = world_.settle();
-      REQUIRE_MESSAGE(settled, (settled ? "" : describe(settled.error())));
-    } catch (const DaemonKilled&) {
-      world_.fuse.cut();
-      world_.kill();
-      REQUIRE(world_.start());
-      REQUIRE(world_.settle());
-    }
+    const auto settled = world_.survive();
+    REQUIRE_MESSAGE(settled, (settled ? "" : describe(settled.error())));
   }
 
   void pass(Millis by) {
@@ -143,14 +136,6 @@ class Workflows {
     return copy;
   }
 
-  void finish(const FakeAgents::Shim& shim, int code) {
-    RunEnd end;
-    end.outcome = code == 0 ? Outcome::succeeded : Outcome::failed;
-    end.exit_code = code;
-    end.reason = code == 0 ? "" : "exit_" + std::to_string(code);
-    world_.agents.finish(shim.id, end);
-  }
-
   void work(const FakeAgents::Shim& shim, bool well) {
     const std::string name = shim.launch.key.flow.name;
     const std::string text = well ? *world_.disk.file(path_of(name)) : copy_of(shim);
@@ -174,7 +159,7 @@ class Workflows {
       if (const auto changed = json::splice(text, edits))
         world_.disk.write(path_of(name), *changed);
     }
-    finish(shim, 0);
+    world_.leave(shim, 0);
   }
 
   void request(const std::string& verb, const std::string& name, const std::string& subject,
@@ -233,7 +218,7 @@ class Workflows {
         return pass(Millis(5000));
       case 3:
         if (!running.empty())
-          finish(*random_.pick(running), 1);
+          world_.leave(*random_.pick(running), 1);
         break;
       case 4: {
         const std::string name = names_.at(random_.below(names_.size()));

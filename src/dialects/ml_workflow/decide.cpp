@@ -138,8 +138,10 @@ bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
       return reply(true, "the workflow goes on; " + ended + " is to be revised");
     }
     if (found.kind != Next::Kind::approval)
-      return reply(false, "the workflow does not wait for an approval now (" +
-                              std::string(json::text(scene.root, "status").value_or("")) + ")");
+      return reply(false,
+                   "the workflow does not wait for an approval now (" +
+                       std::string(json::text(scene.root, "status").value_or("")) + ")" +
+                       (ended_with(scene).empty() ? "" : "; `baton revise` asks for changes"));
     if (!request.subject.empty() && request.subject != found.approval)
       return reply(false, "it is `" + found.approval + "` that waits for a decision, not " +
                               quoted_word(request.subject));
