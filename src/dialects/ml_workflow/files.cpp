@@ -29,6 +29,9 @@ std::optional<std::string> workflow_of_path(const std::string& path, const Json&
   const std::vector<std::string> segments = split(path, '/');
   const std::vector<std::string> above = split(folder(options), '/');
   const std::size_t count = segments.size();
+  // A lone file that is explained stands as `document`, for it has no folder of its own.
+  if (count >= 2 && segments[count - 2] == "document")
+    return std::nullopt;
   if (count < 3 || segments[count - 1] != kFile || segments[count - 3] != above.back() ||
       !safe_name(segments[count - 2]))
     return std::nullopt;
