@@ -44,7 +44,7 @@ void keep_copies(Scene& scene, Decision& decision) {
     done += entry.completed() ? 1 : 0;
     step = entry.completed() ? entry.step : step;
     if (entry.status == "in_progress" && scene.memo.folders.insert(entry.step).second)
-      decision.updates.push_back(
+      decision.updates.emplace_back(
           Create{folder_of(scene) + "/artifacts/step_" + std::to_string(entry.step) + "/.keep", "",
                  "a step begins", false});
   }
@@ -55,7 +55,7 @@ void keep_copies(Scene& scene, Decision& decision) {
   scene.memo.backup_ms =
       std::max<std::int64_t>(scene.view.wall.time_since_epoch().count(), scene.memo.backup_ms + 1);
   const BackupPlan plan = backups(scene.view.options);
-  decision.updates.push_back(
+  decision.updates.emplace_back(
       Backup{folder_of(scene) + "/backups/" +
                  backup_name("state_step" + std::to_string(step),
                              Time(Millis(scene.memo.backup_ms)), !plan.filter.empty()),
