@@ -10,11 +10,14 @@
 #include <utility>
 
 #include "app/works.h"
+#include "base/gzip.h"
 #include "base/json.h"
 #include "world.h"
 
 namespace baton::testing {
 namespace {
+
+constexpr std::size_t kMostUnpacked = 1U << 20U;
 
 std::string slurp(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -258,7 +261,9 @@ class Runner {
     const Value* const members = json::child(step, "members");
     if (bytes == nullptr || members == nullptr)
       return "the file is not there, or there are no `members`";
-    auto parsed = parse_json(*bytes);
+    const bool packed = bytes->starts_with("\x1F\x8B");
+    auto text = packed ? gunzip(*bytes, kMostUnpacked) : Result<std::string>(*bytes);
+    auto parsed = text ? parse_json(*text) : Result<Json>(pass_on(text));
     if (!parsed)
       return describe(parsed.error());
     for (const auto& member : members->GetObject()) {

@@ -175,6 +175,26 @@ Result<void> World::settle() {
   return {};
 }
 
+Result<void> World::survive() {
+  try {
+    return settle();
+  } catch (const DaemonKilled&) {
+    fuse.cut();
+    kill();
+    if (auto started = start(); !started)
+      return started;
+    return settle();
+  }
+}
+
+void World::leave(const FakeAgents::Shim& shim, int code) {
+  RunEnd end;
+  end.outcome = code == 0 ? Outcome::succeeded : Outcome::failed;
+  end.exit_code = code;
+  end.reason = code == 0 ? "" : "exit_" + std::to_string(code);
+  agents.finish(shim.id, end);
+}
+
 Result<void> World::pass(Millis by) {
   const Time target = clock.at + by;
   int here = 0;

@@ -45,6 +45,10 @@ struct World {
   /// Delivers everything and steps until nothing is left to do at once. Agents that were told to
   /// stop end. Errc::too_large when the engine spins; else the engine's error.
   Result<void> settle();
+  /// The same; a daemon that is killed meanwhile is followed by another one.
+  Result<void> survive();
+  /// An agent leaves by itself.
+  void leave(const FakeAgents::Shim& shim, int code);
   /// Lets time pass, from wake to wake.
   Result<void> pass(Millis by);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/gzip.h"
+
 namespace baton {
 namespace {
 
@@ -98,8 +100,8 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
   if (!opened)
     return pass_on(opened);
   FlowState docs = std::move(*opened);
-  View view{book.id,  docs,           book.stages,  book.runs, book.memo,
-            requests, entry->options, environment_, draft.now, draft.wall};
+  View view{book.id,  docs,           book.stages,        book.runs, book.memo,
+            requests, entry->options, setup_.environment, draft.now, draft.wall};
   view.control = ordered(book, draft.find(FlowId{}));
   const std::string trouble = settle(view, *entry, book, docs, draft);
   const std::optional<Hold> before = book.held;
@@ -126,8 +128,8 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
   if (!opened)
     return pass_on(opened);
   FlowState docs = std::move(*opened);
-  const View view{seen.id,  docs,          seen.stages,  seen.runs, seen.memo,
-                  requests, entry.options, environment_, draft.now, draft.wall};
+  const View view{seen.id,  docs,          seen.stages,        seen.runs, seen.memo,
+                  requests, entry.options, setup_.environment, draft.now, draft.wall};
   const auto updates = entry.dialect->create(request, view);
   const std::string fault = updates ? in_the_way(seen, *updates) : describe(updates.error());
   if (!fault.empty())
@@ -160,12 +162,12 @@ void Deliberation::read_more(const View& view, const Dialect& dialect, FlowState
   for (const std::string& path : dialect.reads(view)) {
     if (docs.contains(path))
       continue;
-    auto bytes = disk_.read(path, limits_.max_bytes);
+    auto bytes = disk_.read(path, setup_.load.max_bytes);
     if (!bytes)
       continue;
     const bool yaml = path.ends_with(".yaml") || path.ends_with(".yml");
     auto document =
-        load_document(std::move(bytes->bytes), yaml ? Format::yaml : Format::json, limits_);
+        load_document(std::move(bytes->bytes), yaml ? Format::yaml : Format::json, setup_.load);
     if (document)
       docs[path] = Accepted{std::move(*document), Word(kRead), {}, 0, {}, true, {}};
   }
@@ -277,7 +279,7 @@ Result<void> Deliberation::put(FlowBook& book, FlowState& docs, const std::strin
   const auto match = catalog_.match(path);
   if (!match || match->flow != book.id)
     return {};  // a file nobody reads back: a log, an archive
-  Verdict verdict = judge(*match, path, std::move(text), schemas_, limits_);
+  Verdict verdict = judge(*match, path, std::move(text), schemas_, setup_.load);
   if (!verdict.accepted())
     return fail(Errc::schema,
                 verdict.findings.empty() ? "not acceptable" : verdict.findings.front().message,
@@ -358,8 +360,27 @@ Result<void> Deliberation::create(FlowBook& book, FlowState& docs, const Create&
     return fail(Errc::changed, "the file exists already", update.path);
   if (auto done = put(book, docs, update.path, update.text, draft); !done)
     return done;
-  draft.plan_write(intent_of(Intent::Kind::create, book, update.path, update.text, update.why));
+  Intent intent = intent_of(Intent::Kind::create, book, update.path, update.text, update.why);
+  intent.vital = update.vital;
+  draft.plan_write(std::move(intent));
   return {};
+}
+
+void Deliberation::back_up(const FlowBook& book, const Backup& update, Draft& draft) const {
+  if (setup_.rehearsal)
+    return;
+  const Catalog::Entry& entry = *catalog_.entry(book.id.dialect);
+  const std::vector<std::string> filter = entry.dialect->backups(entry.options).filter;
+  auto bytes = gzip(update.text);
+  if (bytes && !filter.empty())
+    bytes = setup_.filter ? setup_.filter(filter, *bytes)
+                          : fail(Errc::config, "the program of `encrypt` cannot be run here");
+  if (!bytes)
+    return draft.event("not_written", book.id,
+                       update.path + " (" + update.why + "): " + describe(bytes.error()));
+  Intent intent = intent_of(Intent::Kind::create, book, update.path, *std::move(bytes), update.why);
+  intent.vital = false;
+  draft.plan_write(std::move(intent));
 }
 
 Result<void> Deliberation::apply(FlowBook& book, FlowState& docs, const Update& update,
@@ -370,6 +391,10 @@ Result<void> Deliberation::apply(FlowBook& book, FlowState& docs, const Update& 
                         [&](const Append& lines) { return append(book, docs, lines, draft); },
                         [&](const Create& fresh) { return create(book, docs, fresh, draft); },
                         [&](const Move& moved) { return move(book, docs, moved, draft); },
+                        [&](const Backup& copy) {
+                          back_up(book, copy, draft);
+                          return Result<void>();
+                        },
                     },
                     update);
 }

@@ -5,6 +5,7 @@
 #include "app/book.h"
 #include "app/judge.h"
 #include "app/library.h"
+#include "app/setup.h"
 #include "core/dialect.h"
 #include "core/ports.h"
 
@@ -15,13 +16,8 @@ namespace baton {
 class Deliberation {
  public:
   Deliberation(Disk& disk, Library& library, Schemas& schemas, const Catalog& catalog,
-               const Environment& environment, LoadLimits limits)
-      : disk_(disk),
-        library_(library),
-        schemas_(schemas),
-        catalog_(catalog),
-        environment_(environment),
-        limits_(limits) {}
+               const Setup& setup)
+      : disk_(disk), library_(library), schemas_(schemas), catalog_(catalog), setup_(setup) {}
 
   /// Leaves decision, holds and stages in the flow's book and the writes in the draft. Errc::io
   /// when the journal's copies cannot be read.
@@ -49,14 +45,14 @@ class Deliberation {
   Result<void> append(FlowBook& book, FlowState& docs, const Append& update, Draft& draft);
   Result<void> create(FlowBook& book, FlowState& docs, const Create& update, Draft& draft);
   Result<void> move(FlowBook& book, FlowState& docs, const Move& update, Draft& draft);
+  void back_up(const FlowBook& book, const Backup& update, Draft& draft) const;
   static void hold(FlowBook& book, const Catalog::Entry& entry, Time now);
 
   Disk& disk_;
   Library& library_;
   Schemas& schemas_;
   const Catalog& catalog_;
-  const Environment& environment_;
-  LoadLimits limits_;
+  const Setup& setup_;
 };
 
 }  // namespace baton

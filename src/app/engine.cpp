@@ -410,6 +410,15 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
     late_check_ = next.now + kLateWrites;
   if (writes.no_room)
     retry_ = next.now + kTryAgain;
+  for (const auto& [write, error] : writes.missed)
+    ports_.observer.happened(Event{0,
+                                   next.wall,
+                                   "not_written",
+                                   write.flow,
+                                   {},
+                                   {},
+                                   {},
+                                   write.path + " (" + write.why + "): " + describe(error)});
   pending_ = pending_ || writes.settled;
   dirty_.merge(writes.paths);
   again_.merge(writes.again);

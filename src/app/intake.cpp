@@ -89,6 +89,20 @@ Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
   return paths;
 }
 
+namespace {
+
+/// Only rules of a dialect that mends refuse it.
+bool mendable(const Catalog::Match& match, const Verdict& verdict) {
+  const std::string own = std::string(match.entry->dialect->name) + "/";
+  return match.entry->dialect->mends && verdict.document != nullptr &&
+         std::none_of(
+             verdict.findings.begin(), verdict.findings.end(), [&](const Finding& finding) {
+               return finding.severity == Severity::error && !finding.rule.starts_with(own);
+             });
+}
+
+}  // namespace
+
 Result<void> Intake::look(const std::string& path, Draft& draft,
                           const std::vector<Request>& requests) {
   const auto match = catalog_.match(path);
@@ -131,7 +145,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   if (verdict.document == nullptr && !verdict.definite &&
       wait(path, bytes->digest, draft.now, kSettleTime))
     return {};
-  if (!verdict.accepted()) {
+  if (!verdict.accepted() && !mendable(*match, verdict)) {
     reject(*match, path, bytes->digest, verdict.findings, draft);
     return {};
   }
@@ -280,6 +294,13 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
     return pass_on(asked);
   const Admission admission = std::move(*asked);
   FlowBook& book = draft.touch(match.flow);
+  const bool puts = !admission.text.empty() && (admission.verdict == Admission::Verdict::restore ||
+                                                admission.verdict == Admission::Verdict::merged);
+  if (!verdict.accepted() &&
+      (!puts || !judge(match, path, admission.text, ports_.schemas, limits_).accepted())) {
+    reject(match, path, bytes.digest, verdict.findings, draft);
+    return {};
+  }
   switch (admission.verdict) {
     case Admission::Verdict::accept:
       accept(match, path, verdict.document, only_writer(book), draft);

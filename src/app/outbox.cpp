@@ -45,6 +45,12 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes) {
     const auto done = behind ? Result<void>(fail(Errc::busy, "an earlier write waits for room"))
                              : baton::perform(disk_, write);
     performed.paths.insert(write.path);
+    if (!done && !write.vital) {
+      performed.missed.emplace_back(write, done.error());
+      done_.push_back(write.id);
+      performed.settled = true;
+      continue;
+    }
     if (!done)
       performed.unfit.insert(write.flow);
     if (no_room(done)) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ports.h"
@@ -24,8 +25,9 @@ class Outbox {
     std::set<std::string> paths;  ///< to be looked at: written, or to be written
     std::set<FlowId> unfit;       ///< flows with a write that was not made
     std::set<FlowId> again;       ///< those of them whose files are not what the write assumed
-    bool settled = false;         ///< some write is done or dropped, which is to be noted
-    bool no_room = false;         ///< some write waits for room: try again later
+    std::vector<std::pair<Intent, Error>> missed;  ///< writes that are not vital and failed
+    bool settled = false;  ///< some write is done or dropped, which is to be noted
+    bool no_room = false;  ///< some write waits for room: try again later
   };
   /// Performs what waits and then `writes`, whose intents are committed.
   Performed perform(const std::vector<Intent>& writes);

@@ -1,12 +1,15 @@
 #include "app/recovery.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "base/gzip.h"
 
 namespace baton {
 
 /// A file that is there and in force is not rebuilt.
 Result<void> Recovery::needed(const std::string& path, const FlowBook& book) {
-  const auto there = ports_.disk.read(path, limits_.max_bytes);
+  const auto there = ports_.disk.read(path, setup_.load.max_bytes);
   const auto row = book.accepted.find(path);
   if (there && row != book.accepted.end() && row->second.digest == there->digest)
     return fail(Errc::usage, path + " is there and in force; nothing is to be recovered");
@@ -14,6 +17,49 @@ Result<void> Recovery::needed(const std::string& path, const FlowBook& book) {
     return fail(Errc::usage,
                 "what stands in the place cannot be replaced: " + describe(there.error()));
   return {};
+}
+
+/// The text a backup holds.
+Result<std::string> Recovery::backup(const BackupPlan& plan, const std::string& path) const {
+  auto there = ports_.disk.read(path, setup_.load.max_bytes);
+  if (!there)
+    return pass_on(there);
+  if (!backup_filtered(path))
+    return gunzip(there->bytes, setup_.load.max_bytes);
+  if (plan.undo.empty() || !setup_.filter)
+    return fail(Errc::config, "it is encrypted, and `decrypt` is not configured");
+  auto bytes = setup_.filter(plan.undo, there->bytes);
+  if (!bytes)
+    return bytes;
+  return gunzip(*bytes, setup_.load.max_bytes);
+}
+
+/// Which ones cannot be read, and why.
+std::string Recovery::add_backups(const FlowId& flow, const Catalog::Entry& entry,
+                                  FlowState& docs) {
+  std::string damaged;
+  if (entry.dialect->backups == nullptr)
+    return damaged;
+  const BackupPlan plan = entry.dialect->backups(entry.options);
+  const auto files = ports_.disk.list(backup_folder(plan, flow.name), 0);
+  for (const FileEntry& file : files ? *files : std::vector<FileEntry>()) {
+    const std::string name = file.path.substr(file.path.rfind('/') + 1);
+    if (!backup_time(name))
+      continue;
+    std::string fault;
+    if (auto text = backup(plan, file.path); !text)
+      fault = text.error().message;
+    else if (auto document = load_document(*std::move(text), Format::json, setup_.load); !document)
+      fault = document.error().findings.empty() ? "not JSON"
+                                                : document.error().findings.front().message;
+    else
+      docs[file.path] = Accepted{*std::move(document), "backup", name, 0, {}, true, {}};
+    if (!fault.empty())
+      docs[file.path] = Accepted{nullptr, "backup", name, 0, {}, true, {}};
+    if (!fault.empty())
+      damaged += "; " + file.path + " cannot be used: " + fault;
+  }
+  return damaged;
 }
 
 Result<Rebuilt> Recovery::rebuilt(const FlowBook& book, const Library::Documents& fresh, Time now,
@@ -24,23 +70,25 @@ Result<Rebuilt> Recovery::rebuilt(const FlowBook& book, const Library::Documents
   auto docs = ports_.library.open(book, *entry, fresh);
   if (!docs)
     return pass_on(docs);
+  std::string faults = add_backups(book.id, *entry, *docs);
   const std::vector<Request> none;
-  const View view{book.id, *docs,          book.stages,  book.runs, book.memo,
-                  none,    entry->options, environment_, now,       wall};
-  std::string faults;
+  const View view{book.id, *docs,          book.stages,        book.runs, book.memo,
+                  none,    entry->options, setup_.environment, now,       wall};
   for (Create& candidate : entry->dialect->rebuild(view)) {
     const auto match = catalog_.match(candidate.path);
     if (!match || match->flow != book.id)
       continue;
     if (auto asked = needed(candidate.path, book); !asked)
       return pass_on(asked);
-    Verdict verdict = judge(*match, candidate.path, candidate.text, ports_.schemas, limits_);
+    Verdict verdict = judge(*match, candidate.path, candidate.text, ports_.schemas, setup_.load);
     if (verdict.accepted())
-      return Rebuilt{candidate.path, std::move(candidate.text), std::move(candidate.why),
+      return Rebuilt{candidate.path, std::move(candidate.text), candidate.why + faults,
                      std::move(verdict.document)};
-    for (const Finding& finding : verdict.findings)
-      if (finding.severity == Severity::error && faults.empty())
-        faults = "; " + candidate.why + ": " + finding.pointer + ": " + finding.message;
+    const auto first =
+        std::find_if(verdict.findings.begin(), verdict.findings.end(),
+                     [](const Finding& finding) { return finding.severity == Severity::error; });
+    if (first != verdict.findings.end())
+      faults += "; " + candidate.why + ": " + first->pointer + ": " + first->message;
   }
   return fail(Errc::usage, "there is nothing left to rebuild it from" + faults);
 }
@@ -58,7 +106,7 @@ Result<Reply> Recovery::perform(const Request& request, Draft& draft) {
   if (!found)
     return refuse(found.error().message);
   const auto match = catalog_.match(found->path);
-  if (const auto there = ports_.disk.read(found->path, limits_.max_bytes)) {
+  if (const auto there = ports_.disk.read(found->path, setup_.load.max_bytes)) {
     draft.write_over(book, found->path, *there, found->text, found->why);
   } else {
     Intent fresh;

@@ -6,6 +6,7 @@
 #include "app/book.h"
 #include "app/judge.h"
 #include "app/library.h"
+#include "app/setup.h"
 #include "core/catalog.h"
 #include "core/event.h"
 #include "core/ports.h"
@@ -29,8 +30,8 @@ class Recovery {
     Library& library;
     Schemas& schemas;
   };
-  Recovery(Ports ports, const Catalog& catalog, const Environment& environment, LoadLimits limits)
-      : ports_(ports), catalog_(catalog), environment_(environment), limits_(limits) {}
+  Recovery(Ports ports, const Catalog& catalog, const Setup& setup)
+      : ports_(ports), catalog_(catalog), setup_(setup) {}
 
   /// What would be written; nothing is. Errc::usage: why there is nothing to rebuild, or not yet.
   /// Errc::io: the journal cannot give what it holds.
@@ -41,11 +42,12 @@ class Recovery {
 
  private:
   Result<void> needed(const std::string& path, const FlowBook& book);
+  std::string add_backups(const FlowId& flow, const Catalog::Entry& entry, FlowState& docs);
+  Result<std::string> backup(const BackupPlan& plan, const std::string& path) const;
 
   Ports ports_;
   const Catalog& catalog_;
-  const Environment& environment_;
-  LoadLimits limits_;
+  const Setup& setup_;
 };
 
 }  // namespace baton

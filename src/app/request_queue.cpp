@@ -38,14 +38,15 @@ Result<bool> RequestQueue::for_flow(Works& works, const Request& request, Draft&
     next.decide.insert(request.flow);
     return true;
   }
-  const bool begins = request.verb == "start" || request.verb == "create";
-  if (begins && entry != nullptr && entry->dialect->create != nullptr) {
-    // A file that is being written may make all the difference; the request waits for it.
-    if (works.intake.unsettled(request.flow))
-      return true;
+  const bool begins = (request.verb == "start" || request.verb == "create") && entry != nullptr &&
+                      entry->dialect->create != nullptr;
+  const bool recovers = request.verb == "recover" && request.flow != FlowId{};
+  // A file that is being written may make all the difference; the request waits for it.
+  if ((begins || recovers) && works.intake.unsettled(request.flow))
+    return true;
+  if (begins)
     return entered(request, works.deliberation.begin(request, next, waiting_), next);
-  }
-  if (request.verb == "recover" && request.flow != FlowId{})
+  if (recovers)
     return entered(request, works.recovery.perform(request, next), next);
   return false;
 }

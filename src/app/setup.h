@@ -5,12 +5,15 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/launch.h"
 #include "base/document.h"
 #include "base/json.h"
+#include "base/result.h"
 #include "base/schema.h"
 #include "core/dialect.h"
 #include "core/effect.h"
@@ -29,11 +32,16 @@ struct Said {
 /// and to be trusted, and whether what was wrong with the role is mended.
 using RenewAgent = std::function<AgentSpec(const Role& role, const AgentSpec& known)>;
 
+/// Sends bytes through a program (argv) and gives what comes out. Any error: it did not end well.
+using Filter =
+    std::function<Result<std::string>(const std::vector<std::string>& argv, std::string_view)>;
+
 /// Everything the engine needs to know besides the ports. Replaced as a whole by `reconfigure`.
 struct Setup {
   std::vector<std::pair<const Dialect*, Json>> dialects;  ///< and their options
   std::map<Role, AgentSpec> agents;
   RenewAgent renew;  ///< none: the roles stay as they are
+  Filter filter;     ///< for backups; none: those that need one are not made
   Environment environment;
   SchemaFetch schemas;  ///< schema files below the configuration
   LoadLimits load;

@@ -162,6 +162,7 @@ FlowStatus status_of(const FlowBook& book, const Plan& plan, const ControlRow& r
   FlowStatus status;
   status.flow = book.id;
   status.declared = book.decision.declared;
+  status.details = book.decision.details;
   status.last_activity = book.last_activity;
   for (const auto& [subject, state] : book.stages)
     status.since = std::max(status.since, state.since);
@@ -226,7 +227,8 @@ Json status_json(const FlowStatus& status) {
                        {"waiting_for", status.waiting_for},
                        {"why", status.why},
                        {"agents", static_cast<std::uint64_t>(status.agents)},
-                       {"cost", status.cost ? Json(*status.cost) : Json()}});
+                       {"cost", status.cost ? Json(*status.cost) : Json()},
+                       {"details", status.details}});
 }
 
 Json agent_json(const Run& run) {

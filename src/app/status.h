@@ -39,6 +39,7 @@ struct FlowStatus {
   std::string why;
   std::size_t agents = 0;      ///< alive
   std::optional<double> cost;  ///< as reported by the runs that are remembered, in US dollars
+  Json details;                ///< what its dialect tells besides (its format page), or null
   bool operator==(const FlowStatus&) const = default;
 };
 

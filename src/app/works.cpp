@@ -10,9 +10,9 @@ Works::Works(const Ports& ports, Setup given)
       schemas(setup.schemas),
       library(ports.journal, setup.load, setup.rehearsal),
       intake({ports.disk, library, schemas}, catalog, setup.environment, setup.load),
-      deliberation(ports.disk, library, schemas, catalog, setup.environment, setup.load),
+      deliberation(ports.disk, library, schemas, catalog, setup),
       planning(setup, catalog, library),
-      recovery({ports.disk, library, schemas}, catalog, setup.environment, setup.load) {
+      recovery({ports.disk, library, schemas}, catalog, setup) {
   setup.environment.retry = setup.retry;
   for (const auto& [role, spec] : setup.agents) {
     setup.environment.role_retry[role] = spec.retry;

@@ -424,6 +424,12 @@ ParseFault utf8_fault(std::string_view text, std::size_t bad_at) {
     fault.message = "not UTF-8; is it UTF-16?";
     return fault;
   }
+  const bool packed = head.starts_with("\x1F\x8B");
+  if (packed || text.starts_with("Salted__") || text.starts_with("age-encryption.org/")) {
+    fault.message = std::string("not UTF-8: this is ") + (packed ? "compressed" : "encrypted") +
+                    "; it has to stand there as plain text";
+    return fault;
+  }
   fault.incomplete = utf8_cut(text, bad_at);
   if (fault.incomplete)
     fault.message = "the text ends in the middle of a character";

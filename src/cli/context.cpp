@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/agent_spec.h"
 #include "cli/environment.h"
+#include "cli/filter.h"
 #include "cli/output.h"
 #include "cli/rule_prompts.h"
 #include "dialects/registry.h"
@@ -297,6 +298,7 @@ Result<Setup> Context::setup(const std::string& root) const {
                                                                     const AgentSpec& known) {
     return renewed(config, role, known, environment);
   };
+  setup.filter = filter_below(folder_);
   setup.schemas = schemas_below(folder_);
   setup.retry = config_.limits.retry;
   setup.max_running = config_.limits.max_running;

@@ -207,6 +207,26 @@ void examine_rules(const Context& context, const SchemaFetch& fetch, Diagnoses& 
   }
 }
 
+/// The programs that backups go through.
+void examine_backups(const Context& context, const Setup& setup, Diagnoses& all) {
+  for (const auto& [dialect, options] : setup.dialects) {
+    if (dialect->backups == nullptr)
+      continue;
+    const BackupPlan plan = dialect->backups(options);
+    for (const std::vector<std::string>& argv : {plan.filter, plan.undo}) {
+      if (argv.empty())
+        continue;
+      const auto program = find_program(argv.front(), variable("PATH"), context.folder());
+      if (!program)
+        add(all, Level::error, "backups", describe(program.error()),
+            "install the program, or change `backups:` of " + std::string(dialect->name));
+    }
+    if (!plan.filter.empty() && plan.undo.empty())
+      add(all, Level::warning, "backups", "`encrypt` is configured and `decrypt` is not",
+          "`baton recover` cannot read them without it");
+  }
+}
+
 }  // namespace
 
 void examine_system(Diagnoses& all) {
@@ -243,6 +263,7 @@ void examine_configuration(const Context& context, Diagnoses& all) {
                "`baton --version --json` names the dialects there are");
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
+  examine_backups(context, *setup, all);
   if (!context.config().notify.empty()) {
     const auto program =
         find_program(context.config().notify.front(), variable("PATH"), context.folder());

@@ -100,8 +100,7 @@ ExitCode explain_alone(const Arguments& arguments, const Context& context) {
   auto text = read_file(arguments.what, LoadLimits{}.max_bytes);
   if (!text)
     return complain(text.error());
-  const std::string path =
-      path_in_pattern(choice->kind().pattern, fs::path(arguments.what).stem().string());
+  const std::string path = path_in_pattern(choice->kind().pattern, arguments.what);
   const auto rehearsal = Rehearsal::of_document(context, *choice, path, *text);
   if (!rehearsal)
     return complain(rehearsal.error());

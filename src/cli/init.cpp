@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kCoordination = "coordination";
 constexpr std::string_view kWorkflows = "agent_run";
 constexpr std::string_view kLoop = "ccw_loop";
+constexpr std::string_view kSteps = "ml_workflow";
 
 constexpr std::string_view kHead =
     R"(# baton: which agents there are, which state files they write, what is started when.
@@ -120,6 +121,19 @@ agents:
     timeout: 45m
 )";
 
+constexpr std::string_view kStepAgents = R"(
+# Role -> how to start it. A program and its arguments, never a shell; a program with a `/` is
+# relative to this file. ${step}, ${template}, ${artifacts}, ${instance} and others are filled in.
+agents:
+  planner:
+    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
+  validator:
+    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
+  programmer:
+    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
+    timeout: 45m
+)";
+
 struct Planned {
   std::string path;  ///< below the folder
   std::string text;
@@ -144,10 +158,11 @@ std::vector<std::string> choices() {
 std::string configuration(const std::vector<std::string>& wanted) {
   const bool coordination = has(wanted, kCoordination);
   std::string text(kHead);
-  const bool only_loops = wanted.size() == 1 && wanted.front() == kLoop;
+  const std::string only = wanted.size() == 1 ? wanted.front() : "";
   text += coordination              ? kCoordinationAgents
           : has(wanted, kWorkflows) ? kWorkflowAgents
-          : only_loops              ? kLoopAgents
+          : only == kLoop           ? kLoopAgents
+          : only == kSteps          ? kStepAgents
                                     : kAgentsExample;
   text += kLimits;
   std::string listed;
@@ -277,6 +292,8 @@ ExitCode init_command(Words words) {
                  std::make_move_iterator(more.end()));
   }
   const ExitCode code = write(folder, files);
+  if (code == ExitCode::fine && has(wanted, kSteps))
+    print("a workflow begins with `baton start NAME --dialect ml_workflow --requirements @FILE`\n");
   if (code == ExitCode::fine)
     print("next: look at baton.yaml, then `baton doctor`, then `baton run`\n");
   return finish(code);

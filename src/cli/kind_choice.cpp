@@ -11,6 +11,9 @@
 namespace baton {
 namespace {
 
+namespace fs = std::filesystem;
+constexpr std::string_view kLoneDocument = "document";
+
 /// `rules` has one kind per rule, so a rule's name alone says enough.
 bool fits(const Catalog::Entry& entry, const FileKind& kind, const std::string& name) {
   return name == std::string(entry.dialect->name) + "/" + kind.kind ||
@@ -32,6 +35,16 @@ std::vector<std::string> kind_names(const Catalog& catalog) {
 void replace(std::string& text, std::string_view token, const std::string& value) {
   for (auto at = text.find(token); at != std::string::npos; at = text.find(token, at))
     text.replace(at, token.size(), value);
+}
+
+/// `flows/{flow}/state.json` and a file that lies like that: the name of its folder, else nothing.
+std::string folder_in_pattern(const std::string& pattern, const std::string& file) {
+  const fs::path wanted(pattern);
+  const fs::path found = fs::absolute(file).lexically_normal();
+  const bool fits =
+      wanted.parent_path().filename() == "{flow}" && wanted.filename() == found.filename() &&
+      wanted.parent_path().parent_path().filename() == found.parent_path().parent_path().filename();
+  return fits ? found.parent_path().filename().string() : "";
 }
 
 }  // namespace
@@ -71,14 +84,18 @@ Catalog::Match KindChoice::match(const std::string& path) {
   return Catalog::Match{entry_.get(), &kind, FlowId{std::string(entry_->dialect->name), path}, ""};
 }
 
-std::string path_in_pattern(const std::string& pattern, const std::string& stem) {
+std::string path_in_pattern(const std::string& pattern, const std::string& file) {
   // `loop-v2-{flow}.json` and a file called like that: its flow is what is behind the prefix.
   const auto flow = pattern.find("{flow}");
   const auto begin = flow == std::string::npos ? flow : pattern.rfind('/', flow) + 1;
   const std::string prefix = flow == std::string::npos ? "" : pattern.substr(begin, flow - begin);
-  const std::string name = stem.starts_with(prefix) ? stem.substr(prefix.size()) : "document";
+  const bool in_folder = flow != std::string::npos && pattern.find('/', flow) != std::string::npos;
+  const std::string stem =
+      in_folder ? folder_in_pattern(pattern, file) : fs::path(file).stem().string();
+  const std::string name =
+      stem.starts_with(prefix) ? stem.substr(prefix.size()) : std::string(kLoneDocument);
   std::string path = pattern;
-  replace(path, "{flow}", safe_name(name) ? name : "document");
+  replace(path, "{flow}", safe_name(name) ? name : std::string(kLoneDocument));
   replace(path, "{part}", "part");
   return path;
 }

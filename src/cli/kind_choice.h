@@ -28,7 +28,8 @@ class KindChoice {
   bool format_by_name_ = false;
 };
 
-/// A path that fits the pattern, with `stem` for `{flow}` where that is a safe name.
-std::string path_in_pattern(const std::string& pattern, const std::string& stem);
+/// A path that fits the pattern. `{flow}` is what the file is called, or the folder it lies in
+/// where the pattern names folders and the file lies like that; else `document`.
+std::string path_in_pattern(const std::string& pattern, const std::string& file);
 
 }  // namespace baton

@@ -1,9 +1,12 @@
+#include <optional>
+
 #include "app/config_fields.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/context.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "io/backup_prune.h"
 #include "io/clock.h"
 #include "io/journal_prune.h"
 #include "io/run_directory.h"
@@ -35,17 +38,37 @@ ExitCode prune(const Context& context, const Retention& retention) {
   return code;
 }
 
+/// Backups go by their own age, also where no daemon was ever at work.
+ExitCode prune_copies(const Context& context, std::optional<Millis> age) {
+  const auto setup = context.setup(context.root());
+  if (!setup)
+    return complain(setup.error());
+  for (const auto& [dialect, options] : setup->dialects) {
+    if (dialect->backups == nullptr)
+      continue;
+    BackupPlan plan = dialect->backups(options);
+    plan.keep = age.value_or(plan.keep);
+    const auto removed = prune_backups(context.root(), plan, real_clock()->wall());
+    if (!removed)
+      return complain(removed.error());
+    if (*removed > 0)
+      print("removed " + std::to_string(*removed) + " backups below " + plan.folder + "\n");
+  }
+  return ExitCode::fine;
+}
+
 }  // namespace
 
 ExitCode prune_command(Words words) {
   Places places;
   std::string older_than;
-  Options options("prune",
-                  "Drops old history, replaced versions, and runs that have ended with their\n"
-                  "directories. What decisions rest on is kept. May run beside a daemon, which\n"
-                  "does the same by itself as `retention:` says.",
-                  "  0  done\n  2  wrong usage or configuration\n"
-                  "  3  the state cannot be written, or a directory cannot be removed");
+  Options options(
+      "prune",
+      "Drops old history, replaced versions, backups, and runs that have ended with\n"
+      "their directories. What decisions rest on is kept. May run beside a daemon, which\n"
+      "does the same by itself as `retention:` says.",
+      "  0  done\n  2  wrong usage or configuration\n"
+      "  3  the state cannot be written, or a directory cannot be removed");
   options.value("--older-than", older_than, "TIME", "Such as 7d; else as `retention:` says (30d)");
   options.places(places);
   if (const auto over = options.parse(words))
@@ -56,8 +79,9 @@ ExitCode prune_command(Words words) {
   const RetentionConfig& configured = context->config().retention;
   Retention retention{configured.events, configured.runs, configured.replaced,
                       static_cast<std::size_t>(configured.max_runs)};
+  std::optional<Millis> age;
   if (!older_than.empty()) {
-    const auto age = parse_duration(older_than);
+    age = parse_duration(older_than);
     if (age && *age == Millis(0)) {
       // `retention: 0s` keeps for ever: the same word must not mean to drop everything here.
       complain("--older-than 0s could mean everything or nothing; 1s drops all that has ended");
@@ -71,7 +95,7 @@ ExitCode prune_command(Words words) {
   }
   ExitCode code = ExitCode::fine;
   for (const Context& on_root : context->each())
-    code = graver(code, prune(on_root, retention));
+    code = graver(graver(code, prune(on_root, retention)), prune_copies(on_root, age));
   return finish(code);
 }
 

@@ -15,6 +15,7 @@
 #include "cli/root_service.h"
 #include "cli/service.h"
 #include "cli/teller.h"
+#include "io/backup_prune.h"
 #include "io/clock.h"
 #include "io/run_directory.h"
 #include "io/service_manager.h"
@@ -367,6 +368,14 @@ class Service {
                                   });
       if (!pruned)
         spdlog::warn("old history stays: {}", printable(baton::describe(pruned.error())));
+      for (const Catalog::Entry& entry : root->engine().catalog().entries()) {
+        if (entry.dialect->backups == nullptr)
+          continue;
+        const auto removed =
+            prune_backups(root->root(), entry.dialect->backups(entry.options), clock_->wall());
+        if (!removed)
+          spdlog::warn("old backups stay: {}", printable(baton::describe(removed.error())));
+      }
     }
     prune_.expires_after(kPruneEvery);
     prune_.async_wait([this](const asio::error_code& error) {

@@ -13,6 +13,7 @@
 #include "base/document.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "core/backup.h"
 #include "core/effect.h"
 #include "core/event.h"
 #include "core/flow.h"
@@ -163,6 +164,9 @@ struct Dialect {
   /// deals with what is wrong.
   std::span<const std::string_view> tolerated = {};
   Admission (*admit)(const View&, const Change&) = nullptr;
+  /// A version that only rules of `check` refuse is shown to `admit` first: what that makes of it
+  /// counts if it is accepted.
+  bool mends = false;
   /// For the requests `start` and `create`: the writes that bring the flow to life, or none when it
   /// lives already. What the command was given are members of the request's arguments; one it does
   /// not know is Errc::usage.
@@ -177,8 +181,11 @@ struct Dialect {
   std::span<const std::string_view> placeholders = {};
   /// A name for a new flow, for `create`; different seeds give different ones.
   std::string (*fresh_name)(Time wall, std::string_view seed) = nullptr;
+  /// Where and how the flows' documents are backed up; for `Backup` and `recover`.
+  BackupPlan (*backups)(const Json& options) = nullptr;
   /// For the request `recover`: the flow's main document as it can be rebuilt from what else is
-  /// known, best first; `why` says from what. Empty: from nothing.
+  /// known, best first; `why` says from what. Empty: from nothing. Backups that can be read are
+  /// among the documents, of the kind `backup`, their names as `part`.
   std::vector<Create> (*rebuild)(const View&) = nullptr;
 };
 

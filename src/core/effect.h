@@ -41,6 +41,7 @@ struct Create {
   std::string path;  ///< must not exist; missing folders are made
   std::string text;
   std::string why;
+  bool vital = true;  ///< false: where it cannot be made, the flow goes on
   bool operator==(const Create&) const = default;
 };
 struct Move {
@@ -50,7 +51,15 @@ struct Move {
   std::string why;
   bool operator==(const Move&) const = default;
 };
-using Update = std::variant<SetMembers, Replace, Append, Create, Move>;
+/// A copy for worse days (Dialect::backups): compressed, sent through the plan's filter, created as
+/// `path`. Where that fails it is told about, and the flow goes on.
+struct Backup {
+  std::string path;
+  std::string text;
+  std::string why;
+  bool operator==(const Backup&) const = default;
+};
+using Update = std::variant<SetMembers, Replace, Append, Create, Move, Backup>;
 
 // ---- what should be true
 // --------------------------------------------------------------------------
@@ -125,6 +134,7 @@ struct Decision {
   std::vector<Notice> notices;
   std::vector<Reply> replies;  ///< to requests the dialect deals with itself
   std::optional<Time> wake;    ///< look again then, at the latest
+  Json details;                ///< what `status --json` tells besides, an object; null: nothing
   Word declared;        ///< the flow's own word for where it stands, for status; may be empty
   bool failed = false;  ///< the flow has ended badly by its own account
   std::optional<std::uint32_t> spawns_per_hour;  ///< instead of the configured one

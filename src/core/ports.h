@@ -164,6 +164,7 @@ struct Intent {
   std::string to;                   ///< move
   FlowId flow;
   std::string why;
+  bool vital = true;  ///< false: starts do not depend on it. Not journalled
   bool operator==(const Intent&) const = default;
 };
 

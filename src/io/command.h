@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 
 namespace baton {
 
@@ -17,9 +18,10 @@ struct CommandOutcome {
 };
 
 /// Runs a program of PATH with our environment and folder, `input` on its stdin, and waits for its
-/// end. For short commands; the daemon starts nothing this way. Errc::not_found, too_large for more
-/// than `max_bytes` on stdout, busy, io.
+/// end. For short commands; the daemon starts nothing this way but filters of backups. After
+/// `limit` (zero: none) its process group is killed. Errc::not_found, too_large for more than
+/// `max_bytes` on stdout, busy, io.
 Result<CommandOutcome> run_command(const std::vector<std::string>& argv, std::string_view input,
-                                   std::size_t max_bytes);
+                                   std::size_t max_bytes, Millis limit = Millis(0));
 
 }  // namespace baton

@@ -26,7 +26,7 @@ TEST_CASE("both loops and a run without faults are in order") {
   }
 }
 
-TEST_CASE("both names of template 5a belong to steps 5 and 7") {
+TEST_CASE("K-19: both names of template 5a belong to steps 5 and 7") {
   using ml_workflow::template_fits;
   for (const int step : {5, 7}) {
     CHECK(template_fits(step, "step5a_two_level_validation_agent_prompt_template.md"));

@@ -49,6 +49,15 @@ TEST_CASE("a command is run to its end, with its input and both outputs") {
   const auto killed = run_command({"sh", "-c", "kill -9 $$"}, "", 100);
   REQUIRE(killed.has_value());
   CHECK(killed->exit == 137);
+  const auto late = run_command({"sh", "-c", "sleep 600 & echo begun; wait"}, "", 100,
+                                std::chrono::milliseconds(300));
+  REQUIRE(late);
+  CHECK(late->exit == 128 + 9);
+  const auto in_time =
+      run_command({"sh", "-c", "cat; exit 3"}, "yes", 100, std::chrono::minutes(1));
+  REQUIRE(in_time);
+  CHECK(in_time->exit == 3);
+  CHECK(in_time->output == "yes");
   const auto missing = run_command({"there-is-no-such-program"}, "", 100);
   REQUIRE_FALSE(missing.has_value());
   CHECK(missing.error().code == Errc::not_found);

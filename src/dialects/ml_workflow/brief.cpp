@@ -86,7 +86,7 @@ std::string ending(const Scene& scene, const Work& work, const std::string& file
       "Others may write the file at the same time; `\"$BATON_EXE\" set FILE POINTER=JSON ...` "
       "locks, checks and writes at once.\n"
       "Files you make for people go below " +
-      file + " (make the folder).\n";
+      file + ".\n";
   return text;
 }
 

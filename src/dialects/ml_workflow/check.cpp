@@ -34,10 +34,20 @@ std::string flag_pointer(std::string_view approval) {
   return "/human_approvals/" + std::string(approval) + "_approved";
 }
 
+/// What was decided about has been made anew (step 3 or 6), so the decision is spent. The flag was
+/// reset then, and says what came later.
+bool spent(const std::vector<Entry>& entries, std::string_view approval) {
+  const std::int64_t revision = approval == "plan" ? 3 : 6;
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const Entry& entry) { return entry.step == revision; });
+}
+
 /// The history outranks the flag.
-bool approved(const Value& root, std::string_view approval) {
+bool approved(const Value& root, const std::vector<Entry>& entries, std::string_view approval) {
   const auto decision = newest_decision(root, approval);
-  return decision ? *decision == "approved" : flag(root, flag_pointer(approval));
+  if (!decision || (*decision == "changes_requested" && spent(entries, approval)))
+    return flag(root, flag_pointer(approval));
+  return *decision == "approved";
 }
 
 /// The nearest place that exists.
@@ -84,14 +94,15 @@ void phase_rules(const Value& root, const std::vector<Entry>& entries, FindingLi
                    "step " + std::to_string(current) + " belongs to phase_1", phase, "phase_1");
 }
 
-void end_rules(const Value& root, Status status, const Json& options, FindingList& findings) {
+void end_rules(const Value& root, const std::vector<Entry>& entries, Status status,
+               const Json& options, FindingList& findings) {
   if (status != Status::completed)
     return;
   const Value* const word = json::child(root, "status");
   if (!flag(root, "/convergence_status/phase_2_converged"))
     findings.error("S10", "/status", "the workflow is completed, but phase_2_converged is not true",
                    word, "running");
-  if (required(options, "final") && !approved(root, "final"))
+  if (required(options, "final") && !approved(root, entries, "final"))
     findings.error("S10", "/status",
                    "the workflow is completed, but nobody has given the final approval", word,
                    "running");
@@ -102,7 +113,7 @@ void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json&
   const bool begun = json::integer(root, "current_step").value_or(0) >= kFirstCodeStep ||
                      std::any_of(entries.begin(), entries.end(),
                                  [](const Entry& entry) { return entry.step >= kFirstCodeStep; });
-  if (begun && required(options, "plan") && !approved(root, "plan")) {
+  if (begun && required(options, "plan") && !approved(root, entries, "plan")) {
     const std::string pointer = place(root, flag_pointer("plan"));
     findings.error("S11", pointer, "code is being written, but nobody has approved the plan",
                    pointer == flag_pointer("plan") ? json::at(root, pointer) : nullptr,
@@ -118,12 +129,8 @@ void approval_rules(const Value& root, const std::vector<Entry>& entries, Findin
     if (!decision || found == nullptr)
       continue;
     const bool said = *decision == "approved";
-    // A flag is reset when what was approved is made anew; the decision then is a spent one.
-    const std::int64_t revision = approval == "plan" ? 3 : 6;
-    const bool spent = std::any_of(entries.begin(), entries.end(),
-                                   [&](const Entry& entry) { return entry.step == revision; });
     const bool given = json::boolean(*found).value_or(false);
-    if (given != said && !(said && spent))
+    if (given != said && !(said && spent(entries, approval)))
       findings.warning("S12", pointer,
                        std::string(approval) + "_approved is " + shown(*found) +
                            ", but the newest decision is " + std::string(*decision) +
@@ -162,7 +169,7 @@ void state_rules(const std::string& path, const Value& root, const Json& options
   const std::vector<Entry> entries = history(root);
   name_rule(path, root, options, findings);
   phase_rules(root, entries, findings);
-  end_rules(root, *status, options, findings);
+  end_rules(root, entries, *status, options, findings);
   plan_rule(root, entries, options, findings);
   approval_rules(root, entries, findings);
   time_rules(root, findings);

@@ -96,11 +96,8 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   auto text = json::splice(fresh(view.flow.name, wanted, view.wall), *edits);
   if (!text)
     return pass_on(text);
-  const std::string pattern = files(view.options).front().pattern;
-  const std::string_view hole = "{flow}";
-  std::string path = pattern;
-  path.replace(path.find(hole), hole.size(), view.flow.name);
-  return std::vector<Update>{Create{path, std::move(*text), "a workflow was asked for"}};
+  return std::vector<Update>{Create{state_path(view.flow.name, view.options), std::move(*text),
+                                    "a workflow was asked for"}};
 }
 
 }  // namespace baton::ml_workflow

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "dialects/findings.h"
+#include "dialects/ml_workflow/backup.h"
 #include "dialects/ml_workflow/record.h"
+#include "dialects/ml_workflow/report.h"
 
 namespace baton::ml_workflow {
 namespace {
@@ -55,6 +57,20 @@ std::optional<RunLimits> extended(const Scene& scene, const Entry* entry) {
   return limits;
 }
 
+/// The time the options give a step; nothing: the role's own limits.
+std::optional<RunLimits> own_limits(const Scene& scene, const Work& work) {
+  const Value* const given = json::child(*scene.view.options, "timeouts");
+  const auto text = given == nullptr ? std::nullopt : json::text(*given, std::to_string(work.step));
+  const auto timeout = text ? parse_duration(*text) : std::nullopt;
+  if (!timeout)
+    return std::nullopt;
+  const auto& roles = scene.view.env.role_limits;
+  const auto role = roles.find(Role(agent_of(work.step)));
+  RunLimits limits = role == roles.end() ? RunLimits{} : role->second;
+  limits.timeout = *timeout;
+  return limits;
+}
+
 void want(const Scene& scene, const Work& work, const std::string& why, Decision& decision) {
   Desired desired;
   desired.role = agent_of(work.step);
@@ -63,8 +79,19 @@ void want(const Scene& scene, const Work& work, const std::string& why, Decision
   // An agent that has said that it failed may still be there.
   desired.claims.push_back(Claim{"step " + text(scene.view.flow) + "#" + desired.subject, 1});
   desired.limits = extended(scene, scene.newest(desired.subject));
+  if (!desired.limits)
+    desired.limits = own_limits(scene, work);
   desired.why = why;
   decision.desired.push_back(std::move(desired));
+}
+
+/// What the last word of a workflow that has ended was about; empty where nothing was judged, or
+/// where it has not ended.
+std::string ended_with(const Scene& scene) {
+  if (!kStatuses.at(static_cast<std::size_t>(scene.status)).ended)
+    return {};
+  const bool plan = scene.status == Status::cancelled && scene.plan_phase();
+  return round_end(scene, plan) < 0 ? "" : plan ? "plan" : "final";
 }
 
 /// What a person asked for by command. One request a round: the next one sees what came of it.
@@ -74,6 +101,13 @@ bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
       return decided.first == request.verb;
     });
     const bool answers = request.verb == "answer";
+    if (request.verb == "resume" && request.flow == scene.view.flow &&
+        scene.status == Status::paused) {
+      edits.set("/status", "running");
+      edits.because(request.by + " lets it go on");
+      decision.replies.push_back(Reply{request.id, true, "the workflow goes on"});
+      return true;
+    }
     std::vector<std::string>& heard = scene.memo.heard;
     if ((row == kDecisions.end() && !answers) || request.flow != scene.view.flow ||
         std::find(heard.begin(), heard.end(), request.id) != heard.end())
@@ -96,9 +130,18 @@ bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
       edits.because(request.by + " has answered");
       return reply(true, "the workflow goes on");
     }
+    if (const std::string ended = ended_with(scene);
+        row->first == "revise" && !ended.empty() &&
+        (request.subject.empty() || request.subject == ended)) {
+      record_decision(scene, ended, row->second, request.by, comment, edits);
+      edits.set("/status", "running");
+      return reply(true, "the workflow goes on; " + ended + " is to be revised");
+    }
     if (found.kind != Next::Kind::approval)
-      return reply(false, "the workflow does not wait for an approval now (" +
-                              std::string(json::text(scene.root, "status").value_or("")) + ")");
+      return reply(false,
+                   "the workflow does not wait for an approval now (" +
+                       std::string(json::text(scene.root, "status").value_or("")) + ")" +
+                       (ended_with(scene).empty() ? "" : "; `baton revise` asks for changes"));
     if (!request.subject.empty() && request.subject != found.approval)
       return reply(false, "it is `" + found.approval + "` that waits for a decision, not " +
                               quoted_word(request.subject));
@@ -178,6 +221,7 @@ void go_on(const Scene& scene, Decision& decision) {
 /// The file as it stands was rejected, so baton does not write over it. The agent that left it so
 /// is told what is wrong and may put it right; otherwise a person has to.
 void rejected(const Scene& scene, Decision& decision) {
+  bool working = false;
   for (const Entry& entry : scene.entries) {
     const Subject subject = subject_of(entry);
     if (entry.status != "in_progress")
@@ -187,17 +231,19 @@ void rejected(const Scene& scene, Decision& decision) {
       if (run.key.subject == subject && run.key.generation == scene.generation(subject) &&
           !run.live() && run.outcome != Outcome::voided)
         ++ended;
+    working = working || scene.live(subject) != nullptr;
     if (scene.live(subject) != nullptr || ended == 0 || ended >= kMostRejected)
       continue;
     want(scene, Work{entry.step, entry.half},
          "retry_with_corrected_input: the file was left in a form that was rejected", decision);
     decision.desired.back().turn = ended;
   }
-  if (decision.desired.empty())
+  if (decision.desired.empty() && !working)
     hold(decision, "rejected",
          scene.path +
              " as it stands was rejected; put it right (`baton validate` says what is "
-             "wrong)");
+             "wrong), or `baton recover " +
+             text(scene.view.flow) + "`");
 }
 
 void note(Scene& scene) {
@@ -273,6 +319,9 @@ Decision decide(const View& view) {
     route(*scene, edits, decision);
   }
   decision.updates = edits.updates();
+  if (edits.empty() && scene->file.present && scene->file.rejected.empty())
+    keep_copies(*scene, decision);
+  decision.details = report(*scene);
   decision.memo = json_of(scene->memo);
   return decision;
 }

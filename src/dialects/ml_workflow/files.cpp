@@ -19,10 +19,19 @@ std::vector<FileKind> files(const Json& options) {
   return {file_kind("ml_workflow", "state", folder(options) + "/{flow}/" + std::string(kFile))};
 }
 
+std::string state_path(const std::string& workflow, const Json& options) {
+  constexpr std::string_view kHole = "{flow}";
+  std::string path = files(options).front().pattern;
+  return path.replace(path.find(kHole), kHole.size(), workflow);
+}
+
 std::optional<std::string> workflow_of_path(const std::string& path, const Json& options) {
   const std::vector<std::string> segments = split(path, '/');
   const std::vector<std::string> above = split(folder(options), '/');
   const std::size_t count = segments.size();
+  // A lone file that is explained stands as `document`, for it has no folder of its own.
+  if (count >= 2 && segments[count - 2] == "document")
+    return std::nullopt;
   if (count < 3 || segments[count - 1] != kFile || segments[count - 3] != above.back() ||
       !safe_name(segments[count - 2]))
     return std::nullopt;

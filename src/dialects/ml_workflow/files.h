@@ -10,6 +10,8 @@
 namespace baton::ml_workflow {
 
 std::vector<FileKind> files(const Json& options);
+/// `workflow_states/NAME/state.json`
+std::string state_path(const std::string& workflow, const Json& options);
 
 /// The workflow that a path names, if it ends as the pattern does: in
 /// `workflow_states/<workflow>/state.json`.

@@ -34,7 +34,7 @@ void template_rule(const Entry& entry, FindingList& findings) {
 
 void duration_rule(const Entry& entry, FindingList& findings) {
   const auto began = moment(*entry.value, "started_at");
-  const auto ended = moment(*entry.value, "completed_at");
+  const auto ended = end_of(entry);
   const auto took = json::integer(*entry.value, "execution_time");
   if (!began || !ended || !took)
     return;
@@ -151,9 +151,9 @@ void overwrite_rule(const Value& root, const std::vector<Entry>& entries, Findin
   if (entries.size() < 2)
     return;
   const Entry& last = entries.back();
-  const auto end = moment(*last.value, "completed_at");
+  const auto end = end_of(last);
   for (const Entry& entry : entries) {
-    const auto done = moment(*entry.value, "completed_at");
+    const auto done = end_of(entry);
     const bool newer = end && done && *done > *end + kRounding && entry.step != last.step;
     const bool named = last.completed() && entry.completed() && entry.step < last.step &&
                        json::integer(root, "current_step") == entry.step &&

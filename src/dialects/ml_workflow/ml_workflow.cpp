@@ -3,18 +3,21 @@
 #include <array>
 
 #include "dialects/ml_workflow/admit.h"
+#include "dialects/ml_workflow/backup.h"
 #include "dialects/ml_workflow/brief.h"
 #include "dialects/ml_workflow/check.h"
 #include "dialects/ml_workflow/create.h"
 #include "dialects/ml_workflow/decide.h"
 #include "dialects/ml_workflow/files.h"
 #include "dialects/ml_workflow/next.h"
+#include "dialects/ml_workflow/rebuild.h"
 
 namespace baton {
 namespace {
 
 constexpr std::array kVerbs = {std::string_view("approve"), std::string_view("reject"),
-                               std::string_view("revise"), std::string_view("answer")};
+                               std::string_view("revise"), std::string_view("answer"),
+                               std::string_view("resume")};
 /// What brief.cpp puts into Brief::values.
 constexpr std::array kPlaceholders = {std::string_view("step"), std::string_view("template"),
                                       std::string_view("artifacts"), std::string_view("instance")};
@@ -30,9 +33,12 @@ const Dialect& ml_workflow_dialect() {
       .decide = ml_workflow::decide,
       .check = ml_workflow::check,
       .admit = ml_workflow::admit,
+      .mends = true,
       .create = ml_workflow::create,
       .brief = ml_workflow::brief,
       .placeholders = kPlaceholders,
+      .backups = ml_workflow::backups,
+      .rebuild = ml_workflow::rebuild,
   };
   return dialect;
 }

@@ -299,7 +299,7 @@ Judged judged(const Scene& scene, std::string_view approval) {
   std::optional<Time> done;
   for (const Entry& entry : scene.entries)
     if (static_cast<std::int64_t>(entry.index) == end)
-      done = moment(*entry.value, "completed_at");
+      done = end_of(entry);
   const auto newer = [&](const Value& object, std::string_view member) {
     const auto when = moment(object, member);
     return when && done && *when >= *done;
@@ -344,7 +344,7 @@ Next next(const Scene& scene) {
   Next found;
   if (code_validation(last.step) || (code_change(last.step) && last.completed()))
     found = validation(scene);
-  else if (!last.completed())
+  else if (!last.completed() || (plan_validation(last.step) && !has_verdict(last)))
     return {};
   else if (plan_validation(last.step))
     found = after_plan_validation(scene);

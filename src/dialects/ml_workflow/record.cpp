@@ -53,7 +53,8 @@ void take_back(const Scene& scene, std::int64_t step, Edits& edits) {
 
 void begin(const Scene& scene, const Work& work, const Run& run, Edits& edits) {
   const std::int64_t from = scene.last() == nullptr ? 0 : scene.last()->step;
-  if (from != work.step) {
+  // Two halves of a validation that begin together are one transition.
+  if (from != work.step && edits.appended("/step_transitions") == 0) {
     const bool converged =
         flag(scene, scene.plan_phase() ? "/convergence_status/phase_1_converged"
                                        : "/convergence_status/phase_2_converged");
@@ -189,9 +190,9 @@ void complete_times(const Scene& scene, const Entry& entry, Edits& edits) {
   if ((entry.status != "completed" && entry.status != "failed") || !began)
     return;
   const std::string at = entry_pointer(entry);
-  const auto ended = moment(*entry.value, "completed_at");
-  if (!ended)
-    edits.set(at + "/completed_at", scene.now());
+  const auto ended = end_of(entry);
+  if (!moment(*entry.value, "completed_at"))
+    edits.set(at + "/completed_at", ended ? iso_time(*ended) : scene.now());
   const auto took = duration_cast<seconds>(ended.value_or(scene.view.wall) - *began).count();
   if (!json::integer(*entry.value, "execution_time") && took >= 0)
     edits.set(at + "/execution_time", Json(static_cast<std::int64_t>(took)));

@@ -69,6 +69,10 @@ Memo memo_of(const Json& json) {
       memo.base[member.name.GetString()] = json::integer(member.value).value_or(0);
   for (const Value* const id : list_at(value, "/heard"))
     memo.heard.emplace_back(json::text(*id).value_or(""));
+  memo.backups = json::integer(value, "backups").value_or(0);
+  memo.backup_ms = json::integer(value, "backup_ms").value_or(0);
+  for (const Value* const step : list_at(value, "/folders"))
+    memo.folders.insert(json::integer(*step).value_or(0));
   return memo;
 }
 
@@ -81,6 +85,9 @@ Json json_of(const Memo& memo) {
   Json base = Json::object();
   for (const auto& [what, number] : memo.base)
     base.set(what, Json(number));
+  Json folders = Json::array();
+  for (const std::int64_t step : memo.folders)
+    folders.push(Json(step));
   Json heard = Json::array();
   for (const std::string& id : memo.heard)
     heard.push(id);
@@ -91,7 +98,10 @@ Json json_of(const Memo& memo) {
                        {"escalations", Json(memo.escalations)},
                        {"paused_ms", Json(memo.paused_ms)},
                        {"answer", memo.answer},
-                       {"heard", heard}});
+                       {"heard", heard},
+                       {"backups", Json(memo.backups)},
+                       {"backup_ms", Json(memo.backup_ms)},
+                       {"folders", folders}});
 }
 
 Subject subject_of(const Work& work) {

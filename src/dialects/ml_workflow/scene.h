@@ -45,6 +45,9 @@ struct Memo {
   std::int64_t paused_ms = 0;      ///< since when it is paused, on baton's clock; 0: it is not
   std::string answer;              ///< what a person said last about it
   std::vector<std::string> heard;  ///< requests dealt with, the newest ones
+  std::int64_t backups = 0;        ///< completed entries that the newest backup has
+  std::int64_t backup_ms = 0;      ///< the time in its name
+  std::set<std::int64_t> folders;  ///< steps whose folder of artifacts was made
 };
 Memo memo_of(const Json& json);
 Json json_of(const Memo& memo);

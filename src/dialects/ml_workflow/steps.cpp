@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "dialects/moments.h"
+
 namespace baton::ml_workflow {
 namespace {
 
@@ -43,6 +45,25 @@ Half half_of(std::string_view file) {
   return b ? Half::b : Half::whole;
 }
 
+/// A template of both halves stands for both only where the output has a report of each (K-18).
+Half reported(const Value& value) {
+  const Value* const output = json::child(value, "output");
+  bool a = false;
+  bool b = false;
+  if (output != nullptr && output->IsObject())
+    for (const auto& member : output->GetObject()) {
+      const std::string_view name = member.name.GetString();
+      const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+      a = a || has("alignment") || has("5a");
+      b = b || has("standardization") || has("5b");
+    }
+  if (a && b)
+    return Half::both;
+  if (a)
+    return Half::a;
+  return b ? Half::b : Half::whole;
+}
+
 Entry entry_of(const Value& value, std::size_t index) {
   Entry entry;
   entry.value = &value;
@@ -52,11 +73,18 @@ Entry entry_of(const Value& value, std::size_t index) {
   entry.status = json::text(value, "status").value_or("");
   const std::string_view path = json::text(value, "template").value_or("");
   entry.half = half_of(path);
+  if (entry.half == Half::both)
+    entry.half = reported(value);
   entry.file = path.substr(path.rfind('/') + 1);
   return entry;
 }
 
 }  // namespace
+
+std::optional<Time> end_of(const Entry& entry) {
+  const auto end = moment(*entry.value, "completed_at");
+  return end ? end : moment(*entry.value, "timestamp");
+}
 
 std::vector<Entry> history(const Value& root) {
   std::vector<Entry> entries;

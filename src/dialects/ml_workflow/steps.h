@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/time.h"
 
 namespace baton::ml_workflow {
 
@@ -25,6 +26,9 @@ struct Entry {
 
   bool completed() const { return status == "completed"; }
 };
+
+/// When it ended. Older programs write `timestamp` instead of the two times (K-36).
+std::optional<Time> end_of(const Entry& entry);
 
 /// The entries that count: `skipped` ones change nothing. Oldest first.
 std::vector<Entry> history(const Value& root);

@@ -46,11 +46,12 @@ struct ScoreRow {
   std::string_view score;
   std::string_view threshold;
   double least;
+  double weight;  ///< in the overall score that is shown
 };
 inline constexpr std::array kScores = {
-    ScoreRow{"alignment_score", "alignment_threshold", 9.0},
-    ScoreRow{"standardization_score", "standardization_threshold", 8.0},
-    ScoreRow{"compatibility_score", "compatibility_threshold", 8.0},
+    ScoreRow{"alignment_score", "alignment_threshold", 9.0, 0.4},
+    ScoreRow{"standardization_score", "standardization_threshold", 8.0, 0.3},
+    ScoreRow{"compatibility_score", "compatibility_threshold", 8.0, 0.3},
 };
 
 }  // namespace baton::ml_workflow

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "app/setup.h"
+
+namespace baton {
+
+/// Runs the filters of backups: a program found and trusted as those of agents are, for ten seconds
+/// at most. Errc::config: it cannot be used; io: it failed, was too slow, or gave nothing.
+Filter filter_below(const std::string& configuration_folder);
+
+}  // namespace baton

@@ -1,0 +1,86 @@
+#include "dialects/ml_workflow/rebuild.h"
+
+#include <map>
+#include <optional>
+
+#include "core/backup.h"
+#include "dialects/ml_workflow/files.h"
+#include "dialects/ml_workflow/scene.h"
+
+namespace baton::ml_workflow {
+namespace {
+
+/// What was tried, for recovery_actions.
+struct Action {
+  std::string_view action;
+  Json backup;  ///< its time, or null
+  bool success = true;
+};
+
+/// The backups, newest first; those that cannot be read among them.
+std::multimap<Time, const Accepted*, std::greater<>> copies(const View& view) {
+  std::multimap<Time, const Accepted*, std::greater<>> all;
+  for (const auto& [path, accepted] : view.docs)
+    if (const auto time = backup_time(accepted.part); time && accepted.kind == "backup")
+      all.emplace(*time, &accepted);
+  return all;
+}
+
+/// Whether a text may stand for this workflow, and as what.
+std::optional<std::string> recovered(const std::string& text, const View& view,
+                                     std::string_view integrity, const Json& checkpoint,
+                                     const std::vector<Action>& actions) {
+  const auto parsed = parse_json(text);
+  if (!parsed || json::text(**parsed, "workflow_id") != view.flow.name)
+    return std::nullopt;
+  const Value& root = **parsed;
+  Json list = Json::array();
+  for (const Value* const old : list_at(root, "/recovery_metadata/recovery_actions"))
+    list.push(Json(*old));
+  for (const Action& action : actions)
+    list.push(Json::object({{"action", action.action},
+                            {"backup_timestamp", action.backup},
+                            {"success", action.success}}));
+  const Json metadata = Json::object(
+      {{"last_checkpoint", checkpoint},
+       {"recovery_point", Json(json::integer(root, "last_completed_step").value_or(0))},
+       {"state_integrity", integrity},
+       {"recovery_actions", list}});
+  std::vector<json::Edit> edits = {{"/recovery_metadata", metadata.dump()},
+                                   {"/updated_at", json::quote(iso_time(view.wall))}};
+  const auto status = parse_status(json::text(root, "status").value_or(""));
+  const bool goes_on = json::text(*view.options, "after_recovery") == "running";
+  if (status && !goes_on && !kStatuses.at(static_cast<std::size_t>(*status)).ended)
+    edits.push_back({"/status", json::quote("paused")});
+  auto edited = json::splice(text, edits);
+  return edited ? std::optional(*std::move(edited)) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Create> rebuild(const View& view) {
+  const std::string path = state_path(view.flow.name, view.options);
+  std::vector<Create> all;
+  for (const auto& [name, accepted] : view.docs) {
+    if (accepted.kind != "state" || accepted.document == nullptr)
+      continue;
+    const auto when = json::text(accepted.document->root(), "updated_at");
+    if (auto text =
+            recovered(accepted.document->text(), view, "verified", when ? Json(*when) : Json(),
+                      {{"restore_from_journal", Json(), true}}))
+      all.push_back(Create{path, *std::move(text), "from the last version that was accepted"});
+  }
+  std::vector<Action> actions;
+  for (const auto& [time, copy] : copies(view)) {
+    const Json stamp(iso_time(time, true));
+    actions.push_back({"restore_from_backup", stamp, copy->document != nullptr});
+    if (copy->document == nullptr)
+      continue;
+    if (auto text = recovered(copy->document->text(), view, "partial", stamp, actions))
+      all.push_back(Create{path, *std::move(text), "from the backup " + copy->part});
+    actions.back().success = false;  // for the next one: this one was refused
+  }
+  return all;
+}
+
+}  // namespace baton::ml_workflow
