@@ -171,6 +171,8 @@ class Runner {
         end.reason = "exit_" + std::to_string(*code);
     }
     end.output = text_of(what, "output");
+    end.errors = text_of(what, "errors");
+    end.duration = Millis(json::integer(what, "duration_ms").value_or(0));
     if (end.outcome == Outcome::none)
       return "no such outcome";
     if (end.outcome == Outcome::unknown)

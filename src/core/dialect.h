@@ -32,6 +32,9 @@ struct FileKind {
   /// `kind` says whose.
   std::string flow;
   bool essential = true;  ///< while it is gone, the flow starts nothing
+  /// false: a log that baton only adds to. `validate` looks into it; a daemon neither reads nor
+  /// keeps it, so that a long one costs no more than a short one.
+  bool kept = true;
   /// A file that changes more often than this within `breaker_window` holds its flow until it is
   /// calm.
   std::uint32_t breaker_changes = 240;

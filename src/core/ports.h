@@ -68,7 +68,8 @@ class Disk {
   virtual Result<void> replace(const std::string& path, const Digest& assumes,
                                std::string_view bytes) = 0;
 
-  /// Appends durably in one write. Errc::changed when the file's size is not `assumes_bytes`.
+  /// Appends durably in one write. Errc::changed when the file's size is not `assumes_bytes`
+  /// (kAtEnd: whatever it is; a file that is not there is created, with its folders).
   virtual Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
                               std::string_view bytes) = 0;
 
@@ -76,7 +77,8 @@ class Disk {
   /// exists.
   virtual Result<void> create(const std::string& path, std::string_view bytes) = 0;
 
-  /// Errc::changed when `from` is not `assumes`, or `to` exists.
+  /// Errc::changed when `from` is not `assumes`, or `to` exists. `assumes` all zero: whatever
+  /// stands there is moved, and nothing is done where nothing does.
   virtual Result<void> move(const std::string& from, const Digest& assumes,
                             const std::string& to) = 0;
 

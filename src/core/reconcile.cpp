@@ -303,7 +303,10 @@ class Reconciler {
     const Time since = std::max(s_.now - kHour, flow.resumed_at);
     const auto used = static_cast<std::uint32_t>(std::count_if(
         flow.runs.begin(), flow.runs.end(),
-        [&](const Run& run) { return run.outcome != Outcome::voided && run.started > since; }));
+        [&](const Run& run) {
+          return run.outcome != Outcome::voided && run.key.role != kActionRole &&
+                 run.started > since;
+        }));
     if (used + spawned_[flow.flow] < cap)
       return true;
     const std::string why = "the flow has started " + std::to_string(cap) +

@@ -131,13 +131,15 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
   const auto fd = folder ? open_locked(folder->get(), at.name, O_WRONLY | O_APPEND, path)
                          : Result<Fd>(tl::unexpected(folder.error()));
   if (!fd && fd.error().code == Errc::not_found)
-    return assumes_bytes == 0 ? create(path, bytes) : fail(Errc::changed, "is gone", path);
+    return assumes_bytes == 0 || assumes_bytes == kAtEnd
+               ? create(path, bytes)
+               : fail(Errc::changed, "is gone", path);
   if (!fd)
     return tl::unexpected(fd.error());
   struct stat before {};
   if (fstat(fd->get(), &before) != 0)
     return system_error(errno, "cannot be looked at", path);
-  if (static_cast<std::uint64_t>(before.st_size) != assumes_bytes)
+  if (assumes_bytes != kAtEnd && static_cast<std::uint64_t>(before.st_size) != assumes_bytes)
     return fail(Errc::changed, "was changed meanwhile", path);
   const ssize_t put = write(fd->get(), bytes.data(), bytes.size());
   if (put == static_cast<ssize_t>(bytes.size()))
@@ -170,6 +172,15 @@ Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
   return sync(folder->get(), path);
 }
 
+Result<void> still(int file, const Digest& assumes, const std::string& path) {
+  const auto bytes = read_all(file, kMaxMoved, path);
+  if (!bytes && bytes.error().code != Errc::too_large)
+    return tl::unexpected(bytes.error());
+  if (!bytes || digest_of(*bytes) != assumes)
+    return fail(Errc::changed, "was changed meanwhile", path);
+  return {};
+}
+
 Result<void> RealDisk::move(const std::string& from, const Digest& assumes, const std::string& to) {
   for (const std::string& path : {from, to}) {
     if (auto fine = check_relative(path); !fine)
@@ -177,18 +188,17 @@ Result<void> RealDisk::move(const std::string& from, const Digest& assumes, cons
   }
   const SplitPath source = split_path(from);
   const SplitPath target = split_path(to);
+  const bool any = assumes == Digest{};
   const auto from_folder = folder_of(source);
   const auto file = from_folder ? open_locked(from_folder->get(), source.name, O_RDONLY, from)
                                 : Result<Fd>(tl::unexpected(from_folder.error()));
   if (!file && file.error().code == Errc::not_found)
-    return fail(Errc::changed, "is gone", from);
+    return any ? Result<void>() : fail(Errc::changed, "is gone", from);
   if (!file)
     return tl::unexpected(file.error());
-  const auto bytes = read_all(file->get(), kMaxMoved, from);
-  if (!bytes && bytes.error().code != Errc::too_large)
-    return tl::unexpected(bytes.error());
-  if (!bytes || digest_of(*bytes) != assumes)
-    return fail(Errc::changed, "was changed meanwhile", from);
+  if (!any)
+    if (auto same = still(file->get(), assumes, from); !same)
+      return same;
   const auto to_folder = make_folders(root_->fd(), target.folder);
   if (!to_folder)
     return tl::unexpected(to_folder.error());
