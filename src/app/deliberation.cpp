@@ -344,7 +344,7 @@ Result<void> Deliberation::append(FlowBook& book, FlowState& docs, const Append&
 
 Result<void> Deliberation::create(FlowBook& book, FlowState& docs, const Create& update,
                                   Draft& draft) {
-  if (document_at(docs, update.path) != nullptr)
+  if (const auto there = docs.find(update.path); there != docs.end() && there->second.present)
     return fail(Errc::changed, "the file exists already", update.path);
   if (auto done = put(book, docs, update.path, update.text, draft); !done)
     return done;

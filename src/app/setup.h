@@ -33,6 +33,7 @@ using RenewAgent = std::function<AgentSpec(const Role& role, const AgentSpec& kn
 struct Setup {
   std::vector<std::pair<const Dialect*, Json>> dialects;  ///< and their options
   std::map<Role, AgentSpec> agents;
+  AgentSpec action;  ///< environment and folder of dialects' own actions (`Action`)
   RenewAgent renew;  ///< none: the roles stay as they are
   Environment environment;
   SchemaFetch schemas;  ///< schema files below the configuration

@@ -1,6 +1,7 @@
 // `baton start`: a flow that is to begin, by its name, the name of its dialect, or a new one.
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kMaxText = 1U << 20U;
+constexpr std::string_view kLoop = "fsm_loop";
 
 /// TEXT, or the text of the file behind an `@`, without the line ends at its end.
 Result<std::string> text_or_file(const std::string& given) {
@@ -142,14 +144,17 @@ class Choice {
   std::vector<std::string> able_;
 };
 
-/// `NAME=JSON` or `/POINTER=JSON`, as the dialect has it, as members of one object.
-Result<Json> settings(const std::vector<std::string>& words) {
+/// `NAME=JSON` or `/POINTER=JSON`, as the dialect has it, as members of one object. `texts`: what
+/// is no JSON is a text.
+Result<Json> settings(const std::vector<std::string>& words, bool texts) {
   Json all = Json::object();
   for (const std::string& word : words) {
     const auto equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
       return fail(Errc::usage, "`" + printable(word, 200) + "` is not NAME=JSON");
     auto value = parse_json(word.substr(equals + 1));
+    if (!value && texts)
+      value = Json(word.substr(equals + 1));
     if (!value)
       return fail(Errc::usage, "`" + printable(word, 200) +
                                    "`: the value is no JSON: " + value.error().message +
@@ -165,8 +170,39 @@ struct Given {
   WorkflowWords workflow;
   std::string requirements;
   std::vector<std::string> set;
+  std::string input;      ///< of a loop
+  std::string max_steps;  ///< of a loop
   bool no_wait = false;
 };
+
+Result<void> add_settings(const Given& given, bool texts, Request& request) {
+  if (given.set.empty())
+    return {};
+  auto all = settings(given.set, texts);
+  if (!all)
+    return pass_on(all);
+  request.arguments.set("set", *all);
+  return {};
+}
+
+Result<void> add_loop_words(const Given& given, Request& request) {
+  if (!given.input.empty()) {
+    auto input = text_or_file(given.input);
+    if (!input)
+      return pass_on(input);
+    request.arguments.set("input", *input);
+  }
+  if (given.max_steps.empty())
+    return {};
+  int count = 0;
+  const char* const end = given.max_steps.data() + given.max_steps.size();
+  const auto read = std::from_chars(given.max_steps.data(), end, count);
+  if (read.ec != std::errc() || read.ptr != end || count < 1)
+    return fail(Errc::usage, "--max-steps is a count from 1 on, not `" +
+                                 printable(given.max_steps, 40) + "`");
+  request.arguments.set("max_steps", count);
+  return {};
+}
 
 /// A workflow run belongs to the root of the command; `--root` names another.
 ExitCode start_workflow(const Given& given, const Context& context, Request& request) {
@@ -192,17 +228,14 @@ ExitCode start(const Given& given) {
       return complain(text.error());
     request.arguments.set("requirements", *text);
   }
-  if (!given.set.empty()) {
-    auto all = settings(given.set);
-    if (!all)
-      return complain(all.error());
-    request.arguments.set("set", *all);
-  }
   const auto context = Context::open(given.places);
   if (!context)
     return complain(context.error());
-  if (names_workflow(given.sought.name) || given.workflow.any())
+  if (names_workflow(given.sought.name) || given.workflow.any()) {
+    if (auto added = add_settings(given, false, request); !added)
+      return complain(added.error());
     return start_workflow(given, *context, request);
+  }
   const auto roots = rehearse(*context);
   if (!roots)
     return complain(roots.error());
@@ -224,6 +257,15 @@ ExitCode start(const Given& given) {
   }
   if (on_root == nullptr)
     return complain(*nowhere);
+  const bool loop = request.flow.dialect == kLoop;
+  if (!loop && !(given.input.empty() && given.max_steps.empty()))
+    return complain(Error{Errc::usage, "INPUT and --max-steps are for loops; " +
+                                           text(request.flow) + " is none", ""});
+  // The values of a loop are pasted into its commands, as they stand.
+  if (auto added = add_settings(given, loop, request); !added)
+    return complain(added.error());
+  if (auto added = add_loop_words(given, request); !added)
+    return complain(added.error());
   return submit(*on_root, request, !given.no_wait);
 }
 
@@ -236,14 +278,21 @@ ExitCode start_command(Words words) {
       "Begins a flow: writes the files it lives by, unless they are there. Asking again\n"
       "changes nothing. Without a daemon it is recorded for the next one.\n\n"
       "  baton start coordination --requirements @wishes.md\n"
+      "  baton start fix-types --set target=src/ --max-steps 20\n"
       "  baton start workflow.yaml --pause-for-human-input",
       kSubmitExits);
   options.word("NAME", given.sought.name,
                "A flow (dialect/name, or a unique name), a dialect that has only one, or a "
                "workflow file (.yaml)");
+  options.word("INPUT", given.input,
+               "Loops: what the loop is to work on (TEXT or @FILE), under the name its definition "
+               "says",
+               false);
+  options.value("--max-steps", given.max_steps, "N",
+                "Loops: how many states may be entered, instead of what the definition says");
   options.value("--requirements", given.requirements, "TEXT|@FILE",
                 "What is wanted; with an @ the file that says it");
-  options.values("--set", given.set, "NAME=JSON", "Something else the dialect lets be set");
+  options.values("--set", given.set, "NAME=JSON", "Something else the dialect lets be set; of a loop a value that is no JSON is a text");
   options.value("--dialect", given.sought.dialect, "NAME", "Only flows of this dialect");
   WorkflowWords& run = given.workflow;
   options.value("--repo", run.repo, "DIR",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -75,6 +76,10 @@ struct Environment {
   std::string configuration_folder;  ///< absolute
   std::string executable;            ///< absolute path of baton itself
   RetryLimits retry;                 ///< of roles that have none of their own
+  RunLimits limits;                  ///< of whatever has none of its own
+  std::map<std::string, std::string> variables;  ///< of the daemon's own process
+  /// Whether a process is alive; none: nobody can say.
+  std::function<bool(std::int64_t pid)> alive;
   std::map<Role, RetryLimits> role_retry;
   std::map<Role, RunLimits> role_limits;
 };

@@ -1,0 +1,280 @@
+"""Loops as state machines with the real program: a type check that fails twice and then passes, its event file
+line by line; a convergence; a capture of awkward text; the daemon killed and ended while actions run; stop,
+resume and history; the acceptance list of the seed. usage: fsm_loop_test.py BATON [PART...]"""
+
+import json
+import os
+import signal
+import sys
+import time
+
+import world
+from world import check, wait_until
+
+FIX = """name: fix-types
+initial: check
+max_iterations: 20
+states:
+  check:
+    action: 'echo check >>ran; n=$(grep -c fix ran); echo "$((2 - n)) errors"; [ "$n" -ge 2 ]'
+    capture: errors
+    on_success: done
+    on_failure: fix
+  fix:
+    action: 'echo fix >>ran; echo fixing ${captured.errors.output:shell}'
+    next: check
+  done:
+    terminal: true
+"""
+
+# What the event file has to hold for FIX: event and the payload that does not change.
+FIX_EVENTS = [
+    ("loop_start", {"loop": "fix-types"}),
+    *[line for n in range(2) for line in (
+        ("state_enter", {"state": "check", "iteration": 1 + 2 * n}),
+        ("action_start", {"is_prompt": False}),
+        ("action_complete", {"exit_code": 1, "output_preview": f"{2 - n} errors\n"}),
+        ("evaluate", {"type": "exit_code", "default": True, "verdict": "failure", "exit_code": 1}),
+        ("route", {"from": "check", "to": "fix", "verdict": "failure"}),
+        ("state_enter", {"state": "fix", "iteration": 2 + 2 * n}),
+        ("action_start", {"action": f"echo fix >>ran; echo fixing '{2 - n} errors'"}),
+        ("action_complete", {"exit_code": 0, "output_preview": f"fixing {2 - n} errors\n"}),
+        ("route", {"from": "fix", "to": "check"}))],
+    ("state_enter", {"state": "check", "iteration": 5}),
+    ("action_start", {}),
+    ("action_complete", {"exit_code": 0, "output_preview": "0 errors\n", "stderr_preview": None}),
+    ("evaluate", {"type": "exit_code", "default": True, "verdict": "success", "exit_code": 0}),
+    ("route", {"from": "check", "to": "done", "verdict": "success"}),
+    ("loop_complete", {"final_state": "done", "iterations": 5, "terminated_by": "terminal"}),
+]
+
+
+class Loops(world.World):
+    def __init__(self, exe, agents=None, **more):
+        super().__init__(exe, agents=agents or {"worker": {"command": ["true"]}}, **more)
+        self.settings["dialects"] = {"fsm_loop": {}}
+        del self.settings["rules"]
+        self.configure()
+
+    def define(self, name, text):
+        world.write(f"{self.root}/.loops/{name}.yaml", text.encode())
+
+    def state(self, name):
+        try:
+            with open(f"{self.root}/.loops/.running/{name}.state.json") as file:
+                return json.load(file)
+        except FileNotFoundError:
+            return {"status": None}
+
+    def events(self, name, path=None):
+        with open(path or f"{self.root}/.loops/.running/{name}.events.jsonl") as file:
+            return [json.loads(line) for line in file]
+
+    def words(self, name):
+        return [each["event"] for each in self.events(name)]
+
+    def begin(self, name, *more, code=0):
+        # The daemon has to have seen the definition.
+        return self.call("start", f"fsm_loop/{name}", *more, code=code)
+
+    def wait_end(self, name, status="completed"):
+        return wait_until(lambda: self.state(name)["status"] == status and self.state(name), name, "becomes",
+                          status, lambda: self.state(name), lambda: self.words(name))
+
+    def ran(self, file="ran"):
+        try:
+            with open(f"{self.root}/{file}") as opened:
+                return opened.read().splitlines()
+        except FileNotFoundError:
+            return []
+
+    def fact(self, name):
+        return os.path.exists(f"{self.root}/{name}")
+
+
+def check_events(events, expected):
+    for i, (got, (word, payload)) in enumerate(zip(events, expected)):
+        check(got["event"] == word, "line", i + 1, "is", got, "not", word)
+        for key, value in payload.items():
+            check(key in got and got[key] == value, "line", i + 1, got, "has not", key, value)
+    check(len(events) == len(expected), "lines", len(events), "not", len(expected), events)
+    check([each["seq"] for each in events] == list(range(1, len(events) + 1)), "seq", events)
+
+
+def fix_loop(exe):
+    with Loops(exe) as loops:
+        loops.define("fix-types", FIX)
+        loops.start()
+        loops.begin("fix-types")
+        state = loops.wait_end("fix-types")
+        check_events(loops.events("fix-types"), FIX_EVENTS)
+        check(loops.ran() == ["check", "fix", "check", "fix", "check"], loops.ran())
+        check(state["iteration"] == 5 and state["current_state"] == "done", state)
+        check(state["captured"]["errors"]["output"] == "0 errors", state["captured"])
+        check(state["captured"]["errors"]["stderr"] == "" and state["captured"]["errors"]["exit_code"] == 0, state)
+        check(state["prev_result"] == {"output": "0 errors\n", "exit_code": 0, "state": "check"}, state)
+        check(state["last_result"]["verdict"] == "success", state)
+        check(state["cycle"] == 3, state)
+        loops.call("validate", loops.root + "/.loops", code=0)
+
+
+def converges(exe):
+    with Loops(exe) as loops:
+        loops.define("shrink", "paradigm: convergence\nname: shrink\ncheck: cat size\ntoward: 0\n"
+                               "using: 'echo $(($(cat size) - 3)) >size'\ntolerance: 1\n")
+        with open(loops.root + "/size", "w") as file:
+            file.write("10\n")
+        loops.start()
+        loops.begin("shrink")
+        loops.wait_end("shrink")
+        verdicts = [each["verdict"] for each in loops.events("shrink") if each["event"] == "evaluate"]
+        check(verdicts == ["progress", "progress", "progress", "target"], verdicts)
+
+
+AWKWARD = "it's \"quoted\" $(touch pwned) `touch pwned` \\ * ; & |\n  second line\n\ttab ünïcödé ✓ 日本 $HOME ${x} %s\n"
+
+
+def awkward(exe):
+    with Loops(exe) as loops:
+        with open(loops.root + "/given", "w") as file:
+            file.write(AWKWARD)
+        loops.define("awkward", """name: awkward
+initial: take
+states:
+  take: {action: 'cat given; echo problem >&2; exit 0', capture: text, next: give}
+  give: {action: 'printf %s ${captured.text.output:shell} >copy; printf %s ${captured.text.stderr:shell} >copy2', next: raw}
+  raw: {action: 'printf %s ${context.said:shell} >copy3', next: done}
+  done: {terminal: true}
+""")
+        loops.start()
+        loops.begin("awkward", "--set", "said=" + AWKWARD)
+        state = loops.wait_end("awkward")
+        check(state["captured"]["text"]["output"] == AWKWARD.rstrip("\r\n"), state["captured"])
+        for name, text in (("copy", AWKWARD.rstrip("\n")), ("copy2", "problem"), ("copy3", AWKWARD)):
+            with open(f"{loops.root}/{name}") as file:
+                got = file.read()
+            check(got == text, name, repr(got))
+        check(not loops.fact("pwned"), "a value was executed")
+        preview = [e for e in loops.events("awkward") if e["event"] == "action_complete"][0]["output_preview"]
+        check(preview == AWKWARD, "the event keeps what was printed, byte for byte", repr(preview))
+
+
+def killed(exe):
+    """kill -9 of the daemon, over and over, at every turn of a loop: each action runs once."""
+    steps = 12
+    states = "".join(
+        f"  s{i}: {{action: 'echo s{i} >>ran; sleep 0.0{i % 4}; echo out{i}', capture: c{i}, next: s{i + 1}}}\n"
+        for i in range(steps))
+    text = f"name: steps\ninitial: s0\nstates:\n{states}  s{steps}: {{terminal: true}}\n"
+    with Loops(exe) as loops:
+        loops.define("steps", text)
+        loops.start()
+        loops.begin("steps")
+        started = loops.state("steps")["started_at"]
+        kills = 0
+        while loops.state("steps")["status"] == "running" and kills < 60:
+            time.sleep(0.03 * (kills % 7))
+            loops.daemon.kill()
+            loops.daemon.wait()
+            kills += 1
+            loops.start()
+            if kills % 3 == 0:
+                before = loops.state("steps")["iteration"]
+                wait_until(lambda: loops.state("steps")["iteration"] > before
+                           or loops.state("steps")["status"] != "running", "goes on")
+        state = loops.wait_end("steps")
+        check(kills > 3, "killed only", kills)
+        expected = [f"s{i}" for i in range(steps)]
+        check(loops.ran() == expected, "each action once, in order:", loops.ran())
+        events = loops.events("steps")
+        for word in ("action_start", "action_complete", "state_enter"):
+            got = [e for e in events if e["event"] == word]
+            check(len(got) == steps, word, len(got), events)
+        check([e["seq"] for e in events] == list(range(1, len(events) + 1)), "nothing lost, nothing twice", events)
+        check(state["started_at"] == started and state["iteration"] == steps, state)
+        check(all(state["captured"][f"c{i}"]["output"] == f"out{i}" for i in range(steps)), state["captured"])
+        print("killed", kills, "times")
+
+
+HELD = """name: held
+initial: work
+states:
+  work: {action: 'echo work >>ran; echo begun >&2; until [ -e go ]; do sleep 0.05; done; echo result; exit 3', capture: got,
+         route: {success: done, failure: done, error: after, _: done}}
+  after: {action: 'echo after ${captured.got.output:shell} ${captured.got.exit_code} >>ran', next: done}
+  done: {terminal: true}
+"""
+
+
+def adopted(exe):
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        with Loops(exe) as loops:
+            loops.define("held", HELD)
+            loops.start()
+            loops.begin("held")
+            wait_until(lambda: loops.ran() == ["work"], "the action runs")
+            loops.daemon.send_signal(how)
+            loops.daemon.wait()
+            if how == signal.SIGTERM:
+                check(loops.daemon.returncode == 0, loops.daemon.returncode)
+                open(loops.root + "/go", "w").close()
+            loops.start()
+            open(loops.root + "/go", "w").close()
+            state = loops.wait_end("held")
+            check(loops.ran() == ["work", "after result 3"], loops.ran())
+            check(state["captured"]["got"]["stderr"] == "begun", state["captured"])
+            done = [e for e in loops.events("held") if e["event"] == "action_complete"]
+            check([e["exit_code"] for e in done] == [3, 0], done)
+
+
+def stopped(exe):
+    with Loops(exe) as loops:
+        loops.define("held", HELD)
+        loops.start()
+        loops.begin("held")
+        wait_until(lambda: loops.ran() == ["work"], "the action runs")
+        first = loops.state("held")
+        check(loops.begin("held").stdout.count("already"), "asking again changes nothing")
+        loops.call("stop", "fsm_loop/held")
+        wait_until(lambda: not world.processes_with("until [ -e go ]"), "the action is ended")
+        state = loops.wait_end("held", "user_stopped")
+        check(state["terminated_by"] == "user_stopped" and state["phase"] == "entered", state)
+        loops.daemon.kill()
+        loops.daemon.wait()
+        loops.start()
+        check(loops.state("held")["status"] == "user_stopped", "stays stopped")
+        loops.call("resume", "fsm_loop/held")
+        wait_until(lambda: loops.ran() == ["work", "work"], "runs again")
+        open(loops.root + "/go", "w").close()
+        state = loops.wait_end("held")
+        check(state["started_at"] == first["started_at"] and state["resume_count"] == 1, state)
+        check(state["iteration"] == 3, "work, work again, after", state)
+        words = loops.words("held")
+        check(words.count("loop_start") == 1 and words.count("loop_resume") == 1, words)
+        resumed = [e for e in loops.events("held") if e["event"] == "loop_resume"][0]
+        check(resumed["from_state"] == "work" and resumed["iteration"] == 1, resumed)
+
+
+def once(exe):
+    """Without a daemon: recorded, then `run --once` takes it to its end."""
+    with Loops(exe) as loops:
+        loops.define("fix-types", FIX)
+        said = loops.begin("fix-types").stdout
+        check("recorded" in said, said)
+        done = loops.once()
+        check(done.returncode == 0, done.stderr)
+        check(loops.state("fix-types")["status"] == "completed", loops.state("fix-types"))
+
+
+PARTS = [fix_loop, converges, awkward, killed, adopted, stopped, once]
+
+
+def test(exe, *parts):
+    for part in PARTS:
+        if not parts or part.__name__ in parts:
+            print(part.__name__, flush=True)
+            part(exe)
+
+
+if __name__ == "__main__":
+    world.main(test)
