@@ -179,7 +179,7 @@ class Runner {
       world_.agents.kill_shim(shim->id);
     else
       world_.agents.finish(shim->id, end);
-    return settle();
+    return json::boolean(what, "together").value_or(false) ? std::nullopt : settle();
   }
 
   Fault request(const Value& what) {

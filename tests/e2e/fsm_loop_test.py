@@ -59,7 +59,7 @@ class Loops(world.World):
     def define(self, name, text):
         world.write(f"{self.root}/.loops/{name}.yaml", text.encode())
 
-    def state(self, name):
+    def at(self, name):
         try:
             with open(f"{self.root}/.loops/.running/{name}.state.json") as file:
                 return json.load(file)
@@ -78,8 +78,8 @@ class Loops(world.World):
         return self.call("start", f"fsm_loop/{name}", *more, code=code)
 
     def wait_end(self, name, status="completed"):
-        return wait_until(lambda: self.state(name)["status"] == status and self.state(name), name, "becomes",
-                          status, lambda: self.state(name), lambda: self.words(name))
+        return wait_until(lambda: self.at(name)["status"] == status and self.at(name), name, "becomes",
+                          status, lambda: self.at(name), lambda: self.words(name))
 
     def ran(self, file="ran"):
         try:
@@ -170,18 +170,18 @@ def killed(exe):
         loops.define("steps", text)
         loops.start()
         loops.begin("steps")
-        started = loops.state("steps")["started_at"]
+        started = loops.at("steps")["started_at"]
         kills = 0
-        while loops.state("steps")["status"] == "running" and kills < 60:
+        while loops.at("steps")["status"] == "running" and kills < 60:
             time.sleep(0.03 * (kills % 7))
             loops.daemon.kill()
             loops.daemon.wait()
             kills += 1
             loops.start()
             if kills % 3 == 0:
-                before = loops.state("steps")["iteration"]
-                wait_until(lambda: loops.state("steps")["iteration"] > before
-                           or loops.state("steps")["status"] != "running", "goes on")
+                before = loops.at("steps")["iteration"]
+                wait_until(lambda: loops.at("steps")["iteration"] > before
+                           or loops.at("steps")["status"] != "running", "goes on")
         state = loops.wait_end("steps")
         check(kills > 3, "killed only", kills)
         expected = [f"s{i}" for i in range(steps)]
@@ -233,7 +233,7 @@ def stopped(exe):
         loops.start()
         loops.begin("held")
         wait_until(lambda: loops.ran() == ["work"], "the action runs")
-        first = loops.state("held")
+        first = loops.at("held")
         check(loops.begin("held").stdout.count("already"), "asking again changes nothing")
         loops.call("stop", "fsm_loop/held")
         wait_until(lambda: not world.processes_with("until [ -e go ]"), "the action is ended")
@@ -242,7 +242,7 @@ def stopped(exe):
         loops.daemon.kill()
         loops.daemon.wait()
         loops.start()
-        check(loops.state("held")["status"] == "user_stopped", "stays stopped")
+        check(loops.at("held")["status"] == "user_stopped", "stays stopped")
         loops.call("resume", "fsm_loop/held")
         wait_until(lambda: loops.ran() == ["work", "work"], "runs again")
         open(loops.root + "/go", "w").close()
@@ -263,7 +263,7 @@ def once(exe):
         check("recorded" in said, said)
         done = loops.once()
         check(done.returncode == 0, done.stderr)
-        check(loops.state("fix-types")["status"] == "completed", loops.state("fix-types"))
+        check(loops.at("fix-types")["status"] == "completed", loops.at("fix-types"))
 
 
 PARTS = [fix_loop, converges, awkward, killed, adopted, stopped, once]
