@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "dialects/fsm_loop/library.h"
 
 namespace baton::fsm_loop {
 namespace {
@@ -85,7 +84,7 @@ class Desk {
     const std::string path = scene_.definition();
     if (path.empty())
       return reply(request, false, "the definition of the loop " + name() + " is gone");
-    Loaded loaded = load(path, library_of(scene_.view.docs));
+    Loaded loaded = scene_.loaded(path);
     if (!loaded.definition)
       return reply(request, false, "the definition is not valid: " + loaded.error);
     const Loop loop = loop_of(**loaded.definition);

@@ -7,7 +7,6 @@
 #include "dialects/fsm_loop/control.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/inputs.h"
-#include "dialects/fsm_loop/library.h"
 #include "dialects/fsm_loop/scene.h"
 
 namespace baton::fsm_loop {
@@ -46,7 +45,7 @@ std::string in_the_way(Scene& scene) {
       owner_of(scene) != Owner::dead)
     return "another program is running the loop " + name + "; `baton resume " + name +
            "` takes it over when that program is dead";
-  if (scene.driven() && scene.live() != nullptr)
+  if (scene.driven() && scene.record().status != Status::running && scene.live() != nullptr)
     return "what ran for the loop " + name + " is still being ended; try again in a moment";
   return {};
 }
@@ -58,7 +57,7 @@ Result<Json> definition_of(const Scene& scene) {
     return wrong("there is no loop " + printable(scene.view.flow.name, 80) + ": neither " +
                  scene.places.folder() + "/" + printable(scene.view.flow.name, 80) +
                  ".fsm.yaml nor .yaml is there and valid; `baton validate` says more");
-  Loaded loaded = load(path, library_of(scene.view.docs));
+  Loaded loaded = scene.loaded(path);
   if (!loaded.definition)
     return fail(Errc::schema, "the definition is not valid: " + loaded.error);
   for (const auto& [file, findings] : loaded.findings)

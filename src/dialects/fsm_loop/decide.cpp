@@ -17,7 +17,7 @@ void begin(Scene& scene, Machine& machine, EventLog& events) {
   Frame& frame = scene.memo.frames.front();
   if (!frame.definition.is_null())
     return;
-  Loaded loaded = load(scene.definition(), library_of(scene.view.docs));
+  Loaded loaded = scene.loaded(scene.definition());
   frame.since_ms = scene.now_ms();
   // Read again right after it was found good; somebody may have been faster.
   if (!loaded.definition) {

@@ -33,7 +33,7 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
   const std::string path = path_of(scene_.places.folder(), *name, library);
   if (path.empty())
     return fault(frame, "there is no loop " + quoted_word(*name));
-  Loaded loaded = load(path, library);
+  Loaded loaded = scene_.loaded(path);
   if (!loaded.definition)
     return fault(frame, loaded.error);
   Json context = state.context_passthrough ? merged(*context_, *frame.record.captured) : Json::object();

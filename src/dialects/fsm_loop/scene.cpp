@@ -37,6 +37,15 @@ std::string Scene::definition() const {
   return {};
 }
 
+Loaded Scene::loaded(const std::string& path) const {
+  Library library = library_of(view.docs);
+  // All that is wanted was looked for; what is not among the documents was not there.
+  for (auto missing = wanted(path, library); !missing.empty(); missing = wanted(path, library))
+    for (const std::string& each : missing)
+      library.emplace(each, nullptr);
+  return load(path, library);
+}
+
 const Run* Scene::live() const {
   const auto found = std::find_if(view.runs.begin(), view.runs.end(),
                                   [](const Run& run) { return run.live(); });

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/dialect.h"
+#include "dialects/fsm_loop/library.h"
 #include "dialects/fsm_loop/memo.h"
 #include "dialects/fsm_loop/places.h"
 
@@ -23,6 +24,8 @@ struct Scene {
   Record& record() { return memo.frames.front().record; }
   /// The definition's file: NAME.fsm.yaml before NAME.yaml; empty when there is none.
   std::string definition() const;
+  /// The definition put together from what was read; see `reads` of the dialect.
+  Loaded loaded(const std::string& path) const;
   /// A run that has not ended, of whatever it was started for.
   const Run* live() const;
   std::int64_t now_ms() const { return view.now.time_since_epoch().count(); }
