@@ -152,12 +152,14 @@ std::vector<std::string> reads(const View& view) {
   });
   const bool running = scene.driven() && scene.record().status == Status::running;
   const bool begun = running && !scene.memo.frames.front().definition.is_null();
-  if (begun) {
-    const Loop loop = loop_of(*scene.memo.frames.back().definition);
-    if (std::none_of(loop.states.begin(), loop.states.end(),
-                     [](const LoopState& state) { return !state.loop.empty(); }))
-      return {};
-  }
+  const auto nests = [](const Frame& frame) {
+    const Loop loop = loop_of(*frame.definition);
+    return std::any_of(loop.states.begin(), loop.states.end(),
+                       [](const LoopState& state) { return !state.loop.empty(); });
+  };
+  if (begun && !asked &&
+      std::none_of(scene.memo.frames.begin(), scene.memo.frames.end(), nests))
+    return {};
   const std::string path = scene.definition();
   return (asked || running) && !path.empty() ? wanted(path, library_of(view.docs))
                                              : std::vector<std::string>{};
