@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/document.h"
-#include "base/pattern.h"
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/comparison.h"
+#include "dialects/fsm_loop/python_pattern.h"
 
 namespace baton::fsm_loop {
 namespace {
@@ -127,15 +127,6 @@ Verdict compared(const Value& value, const Target& target, Operator op, Json det
                 std::move(details));
 }
 
-/// Whether the pattern is in the text, as the original's engine sees it: there `$` matches before a
-/// line end at the very end too.
-Pattern::Match found(const Pattern& pattern, std::string_view text) {
-  const Pattern::Match match = pattern.search(text).match;
-  return match == Pattern::Match::no && text.ends_with('\n')
-             ? pattern.search(text.substr(0, text.size() - 1)).match
-             : match;
-}
-
 const std::string* one_of(const std::vector<std::string>& words, std::string_view text) {
   const auto word = std::find_if(words.begin(), words.end(), [&](const std::string& each) {
     return text.find(each) != std::string_view::npos;
@@ -222,10 +213,10 @@ Verdict by_pattern(const Judging& judging, std::string_view text) {
   const std::string pattern(json::text(evaluate, "pattern").value_or(""));
   const bool negate = json::boolean(evaluate, "negate").value_or(false);
   Json details = Json::object({{"pattern", pattern}, {"negate", negate}});
-  const auto compiled = Pattern::compile(pattern);
+  const auto compiled = python_pattern(pattern);
   if (!compiled)
     details.set("warning", "the pattern is looked for as plain text: " + compiled.error().message);
-  const Pattern::Match match = compiled ? found(*compiled, text)
+  const Pattern::Match match = compiled ? found_in(*compiled, text)
                                : text.find(pattern) != std::string_view::npos ? Pattern::Match::yes
                                                                               : Pattern::Match::no;
   if (match == Pattern::Match::too_expensive)
@@ -257,7 +248,9 @@ Verdict by_convergence(const Judging& judging, std::string_view text) {
   if (!target)
     return failed(why_not("target", target.error()), std::move(details));
   details.set("previous", previous ? number_value(*previous) : Json());
-  details.set("delta", previous ? number_value(*current - *previous) : Json());
+  // The difference of two numbers may be none.
+  const double delta = previous ? *current - *previous : 0;
+  details.set("delta", previous && std::isfinite(delta) ? number_value(delta) : Json());
   const auto verdict = [&]() -> std::string {
     if (std::fabs(*current - *target) <= tolerance)
       return "target";

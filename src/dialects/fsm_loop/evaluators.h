@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "base/schema.h"
 #include "dialects/fsm_loop/verdict.h"
 
 namespace baton::fsm_loop {
@@ -28,6 +30,9 @@ Verdict by_repetition(const Judging& judging);
 Verdict by_answer(const Judging& judging, std::string_view text);
 /// What the judge is asked; Errc::usage or not_found for a question that cannot be filled in.
 Result<Helper> question(const Judging& judging, std::string_view text);
+
+/// The schema that an answer of the judge has to fit; it cannot refer to others. Errc::schema.
+Result<std::shared_ptr<const Schema>> answer_schema(const Json& schema);
 
 /// A verdict with its details; they become an object.
 Verdict said(std::string name, Json details);

@@ -1,4 +1,4 @@
-#include <array>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -97,6 +97,12 @@ std::optional<Verdict> no_answer(const ActionResult* judge) {
   return std::nullopt;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
 Verdict nonsense(const ActionResult& judge, const std::string& why) {
   constexpr std::size_t kShown = 300;
   return failed(
@@ -155,6 +161,12 @@ Verdict answered(const Judging& judging, const Value& answer) {
 
 }  // namespace
 
+Result<std::shared_ptr<const Schema>> answer_schema(const Json& schema) {
+  return compile_schema(schema.dump(), "urn:baton:answer", [](std::string_view) {
+    return fail(Errc::not_found, "there is no such schema");
+  });
+}
+
 Result<Helper> question(const Judging& judging, std::string_view text) {
   std::string asked(kQuestion);
   if (json::text(*judging.state.evaluate, "prompt")) {
@@ -182,7 +194,7 @@ Verdict by_answer(const Judging& judging, std::string_view text) {
   if (auto none = no_answer(judging.helper))
     return std::move(*none);
   const ActionResult& judge = *judging.helper;
-  const auto parsed = parse_json(judge.output);
+  const auto parsed = parse_json(trimmed(judge.output));
   if (!parsed)
     return nonsense(judge, "the judge's answer is no JSON: " + describe(parsed.error()));
   const Json answer =

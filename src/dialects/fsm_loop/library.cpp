@@ -48,7 +48,7 @@ bool is_file_name(std::string_view name) {
 /// Where a name leads, as far as the library knows.
 struct Place {
   std::string path;                  ///< empty: nowhere
-  std::vector<std::string> unknown;  ///< to be looked for first
+  std::vector<std::string> unknown;  ///< to be looked for, and before it
 };
 Place place_of(std::string_view folder, std::string_view name, const Library& library) {
   Place place;
@@ -56,8 +56,10 @@ Place place_of(std::string_view folder, std::string_view name, const Library& li
     const auto found = library.find(path);
     if (found == library.end())
       place.unknown.push_back(std::move(path));
-    else if (found->second != nullptr && place.unknown.empty())
-      return {std::move(path), {}};
+    else if (found->second != nullptr) {
+      place.path = std::move(path);
+      break;
+    }
   }
   return place;
 }

@@ -13,7 +13,7 @@
 namespace baton::fsm_loop {
 
 /// Definitions and files of fragments by path relative to the root. nullptr: looked for and not
-/// there.
+/// there, so that `wanted` does not ask for it again.
 using Library = std::map<std::string, std::shared_ptr<const Document>, std::less<>>;
 
 /// What of a flow's documents may be a part of a definition: kinds `definition` and `read`.

@@ -63,7 +63,7 @@ Verdict by_diff(const Judging& judging) {
     return failed("git could not be run: " + git->not_run, std::move(details));
   if (git->exit_code != 0)
     return failed("git diff failed with exit code " + std::to_string(git->exit_code) + ": " +
-                      git->error_output,
+                      mended_utf8(git->error_output),
                   std::move(details));
   return repeated(judging, git->output, most, "diff_changed", std::move(details));
 }

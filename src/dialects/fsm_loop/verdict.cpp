@@ -18,7 +18,7 @@ constexpr std::string_view kUncertain = "_uncertain";
 std::string without_line_ends(std::string_view text) {
   while (text.ends_with('\n') || text.ends_with('\r'))
     text.remove_suffix(1);
-  return std::string(text);
+  return mended_utf8(text);
 }
 
 /// What is judged, and why it is not what `source` asks for.
@@ -37,6 +37,7 @@ Input input_of(const Judging& judging) {
     else
       input.source_fault = filled.error().message;
   }
+  input.text = mended_utf8(input.text);
   return input;
 }
 
