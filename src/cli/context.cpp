@@ -99,6 +99,7 @@ Environment environment_of(const std::string& root, const std::string& folder) {
   Environment environment{.root = root, .configuration_folder = folder, .executable = own_path()};
   for (auto& [name, value] : variables())
     environment.variables.emplace(std::move(name), std::move(value));
+  environment.pid = getpid();
   environment.alive = [](std::int64_t pid) {
     const auto process = process_stat(pid);
     return process && process->alive();

@@ -123,6 +123,9 @@ struct Decision {
   std::vector<Desired> desired;
   std::vector<Hold> holds;
   std::vector<Claim> claims;  ///< held by the flow itself
+  /// Files that the daemon keeps locked (flock) as long as this is the decision: for other
+  /// programs, which see by it that somebody lives. The kernel lets them go when the daemon dies.
+  std::vector<std::string> locks;
   std::vector<Release> releases;
   std::vector<Update> updates;
   Json memo;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,6 +82,10 @@ class Disk {
   /// stands there is moved, and nothing is done where nothing does.
   virtual Result<void> move(const std::string& from, const Digest& assumes,
                             const std::string& to) = 0;
+
+  /// Keeps exactly these files locked, as far as they are there; all others are let go. Whoever
+  /// asks for a lock of them without waiting is told that it is taken.
+  virtual void hold(const std::set<std::string>& paths) = 0;
 
   /// To be called about every second: versions written late into files this object has exchanged
   /// more than a second ago. The old files are removed then.

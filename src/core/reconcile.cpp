@@ -59,6 +59,15 @@ struct Candidate {
   Arrival entered = 0;
 };
 
+constexpr std::string_view kPath = "path:";
+
+/// Whether a path is another one, or lies in it.
+bool within(std::string_view inner, std::string_view outer) {
+  if (outer.ends_with('/'))
+    outer.remove_suffix(1);
+  return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '/');
+}
+
 void sooner(std::optional<Time>& wake, Time time) {
   if (!wake || time < *wake)
     wake = time;
@@ -273,7 +282,7 @@ class Reconciler {
       return;
     }
     for (const Claim& claim : desired.claims) {
-      if (held_[claim.resource] >= claim.capacity) {
+      if (taken(claim.resource) >= claim.capacity) {
         hold(flow, desired, "claimed", "`" + claim.resource + "` is taken; it frees by an exit");
         plan_.waiting = true;
         return;
@@ -294,6 +303,20 @@ class Reconciler {
     for (const Claim& claim : desired.claims)
       ++held_[claim.resource];
     plan_.starts.push_back(Start{candidate.key, candidate.attempt, desired});
+  }
+
+  /// How often a resource is held; a path also by whoever holds one above or below it.
+  std::uint32_t taken(const std::string& resource) const {
+    std::uint32_t count = 0;
+    if (!resource.starts_with(kPath)) {
+      const auto found = held_.find(resource);
+      return found == held_.end() ? 0 : found->second;
+    }
+    for (auto at = held_.lower_bound(std::string(kPath));
+         at != held_.end() && at->first.starts_with(kPath); ++at)
+      if (within(at->first, resource) || within(resource, at->first))
+        count += at->second;
+    return count;
   }
 
   bool budget_left(const FlowSituation& flow, const Desired& desired) {

@@ -1,8 +1,10 @@
 #include "io/disk.h"
 
 #include <cerrno>
+#include <map>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +37,7 @@ class RealDisk final : public Disk {
                       std::string_view bytes) override;
   Result<void> create(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
+  void hold(const std::set<std::string>& paths) override;
   std::vector<LateWrite> late_writes(Time now) override {
     return kept_.late_writes(root_->fd(), now);
   }
@@ -55,7 +58,26 @@ class RealDisk final : public Disk {
 
   std::shared_ptr<RootFolder> root_;
   KeptFiles kept_;
+  std::map<std::string, Fd> held_;
 };
+
+void RealDisk::hold(const std::set<std::string>& paths) {
+  std::erase_if(held_, [&](const auto& row) { return !paths.contains(row.first); });
+  for (const std::string& path : paths) {
+    const SplitPath at = split_path(path);
+    const auto folder = folder_of(at);
+    if (!folder)
+      continue;
+    // One that was replaced since is another file.
+    if (const auto known = held_.find(path);
+        known != held_.end() && names(folder->get(), at.name, known->second.get()))
+      continue;
+    held_.erase(path);
+    Fd file(openat(folder->get(), at.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (file && flock(file.get(), LOCK_EX | LOCK_NB) == 0)
+      held_.emplace(path, std::move(file));
+  }
+}
 
 // A second name may have been given to a file its maker could not read but we can.
 Result<void> RealDisk::may_read(int fd, const std::string& path) const {

@@ -2,9 +2,11 @@
 line by line; a convergence; a capture of awkward text; the daemon killed and ended while actions run; stop,
 resume and history; the acceptance list of the seed. usage: fsm_loop_test.py BATON [PART...]"""
 
+import fcntl
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -266,7 +268,152 @@ def once(exe):
         check(loops.at("fix-types")["status"] == "completed", loops.at("fix-types"))
 
 
-PARTS = [fix_loop, converges, awkward, killed, adopted, stopped, once]
+SEED_STATE = {
+    "loop_name": "fix", "current_state": "check", "iteration": 3, "captured": {"errors": {"output": "4"}},
+    "prev_result": None, "last_result": None, "started_at": "2024-01-15T10:30:00Z", "updated_at": "",
+    "status": "interrupted"}
+SIMPLE = "name: fix\ninitial: check\nstates:\n  check: {action: 'echo ran >>ran', on_success: done, on_failure: check}\n  done: {terminal: true}\n"
+
+
+def seed(exe):
+    """The acceptance list of seed 002, line by line."""
+    with Loops(exe) as loops:
+        loops.define("fix", SIMPLE)
+        loops.start()
+
+        def says(text, code=1):
+            done = loops.call("resume", "fsm_loop/fix", code=code)
+            check(text in done.stdout + done.stderr, text, done.stdout, done.stderr)
+
+        # load of a missing state is nothing: there is nothing to resume
+        check(not os.path.exists(loops.root + "/.loops/.running"), "nothing was made yet")
+        wait_until(lambda: any(f["flow"] == "fsm_loop/fix" for f in loops.lines("status")), "the loop is known")
+        says("no state")
+        # the directory is created; saved after each transition; members; append-only lines
+        loops.begin("fix")
+        state = loops.wait_end("fix")
+        for member in ("loop_name", "current_state", "iteration", "captured", "started_at", "status"):
+            check(member in state, member, state)
+        first = loops.events("fix")
+        check([e["event"] for e in first] == ["loop_start", "state_enter", "action_start", "action_complete",
+                                              "evaluate", "route", "loop_complete"], first)
+        # the state stays after completion; resume of a completed loop is refused and changes nothing
+        with open(loops.root + "/.loops/.running/fix.state.json") as file:
+            before = file.read()
+        says("nothing is left to resume")
+        with open(loops.root + "/.loops/.running/fix.state.json") as file:
+            check(file.read() == before, "resume of a completed loop changed its state")
+        # history in the order of the file; cleared (archived) on a new run
+        loops.begin("fix")
+        wait_until(lambda: loops.at("fix").get("archived") and loops.at("fix")["status"] == "completed", "again")
+        kept = loops.root + "/" + loops.at("fix")["archived"]
+        check(loops.events("fix", kept + "/events.jsonl") == first, "the first run is kept")
+        with open(kept + "/state.json") as file:
+            check(file.read() == before, "and its state")
+        check([e["event"] for e in loops.events("fix")] == [e["event"] for e in first], loops.events("fix"))
+        check([e["seq"] for e in loops.events("fix")] == list(range(1, 8)), loops.events("fix"))
+    with Loops(exe) as loops:
+        # resume goes on from what another program left, keeping iteration and started_at
+        loops.define("fix", SIMPLE)
+        world.write(loops.root + "/.loops/.running/fix.state.json", SEED_STATE)
+        world.write(loops.root + "/.loops/.running/bad.state.json", b"{torn")
+        loops.define("failed", SIMPLE.replace("fix", "failed"))
+        world.write(loops.root + "/.loops/.running/failed.state.json",
+                    {**SEED_STATE, "loop_name": "failed", "status": "failed"})
+        loops.start()
+        # all are listed, with their status
+        listed = wait_until(lambda: (lambda all: len(all) >= 2 and all)(
+            {f["flow"]: f["declared"] for f in loops.lines("status")}), "listed")
+        check(listed.get("fsm_loop/fix") == "interrupted" and listed.get("fsm_loop/failed") == "failed", listed)
+        check(loops.at("fix") == SEED_STATE, "a foreign state is not written")
+        check("nothing is left" in loops.call("resume", "fsm_loop/failed", code=1).stderr, "failed")
+        loops.call("resume", "fsm_loop/fix")
+        state = loops.wait_end("fix")
+        check(state["iteration"] > 3 and state["started_at"] == SEED_STATE["started_at"], state)
+        check(state["captured"]["errors"]["output"] == "4", state)
+        check(loops.words("fix")[0] == "loop_resume" and "loop_start" not in loops.words("fix"), loops.words("fix"))
+
+
+def owners(exe):
+    """A running loop of a living program is left alone; one whose owner is dead may be taken over."""
+    with Loops(exe, agents={"nurse": {"command": ["sh", "-c", "echo $BATON_FLOW $BATON_PURPOSE >>called"]}}) as loops:
+        loops.settings["dialects"]["fsm_loop"]["when_interrupted"] = "nurse"
+        loops.configure()
+        owner = subprocess.Popen(["sleep", "600"])
+        try:
+            loops.define("fix", SIMPLE)
+            world.write(loops.root + "/.loops/.running/fix.state.json",
+                        {**SEED_STATE, "status": "running", "pid": owner.pid})
+            loops.start()
+            wait_until(lambda: loops.lines("status"), "seen")
+            check("another program is running" in loops.call("resume", "fsm_loop/fix", code=1).stderr, "alive")
+            check("another program" in loops.begin("fix", code=1).stderr, "alive")
+            check(not loops.ran("called"), loops.ran("called"))
+        finally:
+            owner.kill()
+            owner.wait()
+        loops.call("reload")
+        wait_until(lambda: loops.ran("called") == ["fsm_loop/fix interrupted"], "the agent is called",
+                   lambda: loops.ran("called"))
+        loops.call("resume", "fsm_loop/fix")
+        loops.wait_end("fix")
+        check(loops.ran() == ["ran"], loops.ran())
+
+
+def locked(exe):
+    """The lock of a running loop is held by the kernel, and let go by the end of the loop or the daemon."""
+    def taken(path):
+        with open(path) as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return False
+            except BlockingIOError:
+                return True
+
+    with Loops(exe) as loops:
+        loops.define("held", HELD)
+        loops.define("fix", SIMPLE)
+        path = loops.root + "/.loops/.running/held.lock"
+        loops.start()
+        loops.begin("held")
+        wait_until(lambda: loops.ran() == ["work"] and os.path.exists(path) and taken(path), "is held")
+        with open(path) as file:
+            lock = json.load(file)
+        check(lock["pid"] == loops.daemon.pid and lock["scope"] == [os.path.realpath(loops.root)], lock)
+        loops.begin("fix")
+        wait_until(lambda: any(h["reason"] == "claimed" for h in loops.explain("fsm_loop/fix")["holds"]),
+                   "the other loop waits")
+        loops.daemon.kill()
+        loops.daemon.wait()
+        check(not taken(path), "the kernel let it go")
+        loops.start()
+        wait_until(lambda: taken(path), "held again")
+        with open(path) as file:
+            check(json.load(file)["pid"] == loops.daemon.pid, "by this daemon")
+        open(loops.root + "/go", "w").close()
+        loops.wait_end("held")
+        check(not os.path.exists(path), "put away")
+        loops.wait_end("fix")
+
+
+def broken(exe):
+    """What is wrong is said with its place, and starts nothing."""
+    with Loops(exe) as loops:
+        loops.define("bad", "name: bad\ninitial: chek\nstates:\n  check: {action: 'true', on_success: done}\n  done: {terminal: true}\n")
+        loops.define("mistake", "name: m\ninitial: a\nstates:\n  a: {action: 'echo ${captured.nothing.output} >>ran', next: d}\n  d: {terminal: true}\n")
+        loops.start()
+        said = loops.begin("bad", code=1)
+        check("bad" in said.stderr, said.stderr)
+        said = loops.call("validate", loops.root + "/.loops/bad.yaml", code=1).stdout
+        check("bad.yaml:2:" in said and "check" in said, said)
+        loops.begin("mistake")
+        state = loops.wait_end("mistake", "failed")
+        check("captured.nothing" in state["error"], state["error"])
+        check(loops.events("mistake")[-1]["error"] == state["error"], loops.events("mistake"))
+        check(not loops.ran(), "ran")
+
+
+PARTS = [fix_loop, converges, awkward, killed, adopted, stopped, once, seed, owners, locked, broken]
 
 
 def test(exe, *parts):

@@ -132,6 +132,14 @@ Owner owner_of(const Scene& scene) {
   return env.alive(*pid) ? Owner::alive : Owner::dead;
 }
 
+bool lock_of_another(const Scene& scene) {
+  const auto lock = scene.view.docs.find(scene.places.lock());
+  if (lock == scene.view.docs.end() || !lock->second.present || !scene.view.env.alive)
+    return false;
+  const auto pid = pid_in(lock->second.document->root());
+  return pid && *pid != scene.view.env.pid && scene.view.env.alive(*pid);
+}
+
 void answer(Scene& scene, Machine& machine, EventLog& events, Decision& decision) {
   std::erase_if(scene.memo.dealt, [&](const std::string& id) {
     return std::none_of(scene.view.requests.begin(), scene.view.requests.end(),

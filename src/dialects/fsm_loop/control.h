@@ -13,6 +13,8 @@ inline constexpr std::array kVerbs = {std::string_view("resume"), std::string_vi
 enum class Owner { unknown, alive, dead };
 /// The owner of a loop that another program runs: by the pid in its lock, else in its state.
 Owner owner_of(const Scene& scene);
+/// Whether the loop's lock names a living process that is not this daemon.
+bool lock_of_another(const Scene& scene);
 
 /// Deals with the requests that are the loop's own: stop, resume. Each once.
 void answer(Scene& scene, Machine& machine, EventLog& events, Decision& decision);

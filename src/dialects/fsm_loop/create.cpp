@@ -38,9 +38,11 @@ Result<void> check_arguments(const Value& arguments) {
 
 /// Why no run may begin now; empty when one may.
 std::string in_the_way(Scene& scene) {
+  const std::string name = printable(scene.view.flow.name, 80);
+  if (scene.memo.driven == false && lock_of_another(scene))
+    return "another program that lives holds " + scene.places.lock();
   if (scene.state == nullptr || !scene.state->present)
     return {};
-  const std::string name = printable(scene.view.flow.name, 80);
   if (scene.record().status == Status::running && !scene.driven() &&
       owner_of(scene) != Owner::dead)
     return "another program is running the loop " + name + "; `baton resume " + name +

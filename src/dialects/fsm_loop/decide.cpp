@@ -6,6 +6,7 @@
 #include "dialects/fsm_loop/control.h"
 #include "dialects/fsm_loop/inputs.h"
 #include "dialects/fsm_loop/library.h"
+#include "dialects/fsm_loop/scope.h"
 
 namespace baton::fsm_loop {
 namespace {
@@ -140,6 +141,7 @@ Decision decide(const View& view) {
     decision.desired.clear();
     spawn(scene, events, decision);
   }
+  claim(scene, decision);
   write(scene, events, decision);
   decision.memo = json_of(scene.memo);
   return decision;

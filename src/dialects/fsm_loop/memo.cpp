@@ -70,6 +70,7 @@ Memo memo_of(const Json& json, const Record& own) {
   memo.start = text_in(*json, "start");
   memo.resumes = count_in(*json, "resumes");
   memo.stage = text_in(*json, "stage");
+  memo.scoped = json::boolean(*json, "scoped").value_or(false);
   memo.spawn = text_in(*json, "spawn");
   memo.spawned = text_in(*json, "spawned");
   if (const Value* const dealt = json::child(*json, "dealt"); dealt && dealt->IsArray())
@@ -112,6 +113,7 @@ Json json_of(const Memo& memo) {
                        {"start", memo.start},
                        {"resumes", memo.resumes},
                        {"stage", memo.stage},
+                       {"scoped", memo.scoped},
                        {"spawn", memo.spawn},
                        {"spawned", memo.spawned},
                        {"dealt", dealt},

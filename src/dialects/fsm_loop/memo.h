@@ -61,6 +61,7 @@ struct Memo {
   std::string start;    ///< Record::start of the run it is about
   std::int64_t resumes = 0;
   std::string stage;  ///< of the subject `main`
+  bool scoped = false;  ///< its scope is claimed: its first action was let go
   std::string spawn;  ///< what an agent is to be told that goes on after a handoff; empty: none
   RunId spawned;      ///< that agent
   std::vector<std::string> dealt;  ///< requests that were answered and are not yet gone
