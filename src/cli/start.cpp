@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -217,7 +218,22 @@ ExitCode start_workflow(const Given& given, const Context& context, Request& req
   return submit(context, request, !given.no_wait);
 }
 
-ExitCode start(const Given& given) {
+/// A file that is the definition of a loop of this root means that loop.
+std::optional<std::string> loop_in(const std::string& file, const Context& context) {
+  namespace fs = std::filesystem;
+  if (!names_workflow(file))
+    return std::nullopt;
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(file, error);
+  const auto seen = Rehearsal::of_root(context);
+  if (error || !seen)
+    return std::nullopt;
+  const auto match = (*seen)->catalog().match(whole.lexically_relative(context.root()).string());
+  return match && match->entry->dialect->name == kLoop ? std::optional(text(match->flow))
+                                                       : std::nullopt;
+}
+
+ExitCode start(Given given) {
   Request request;
   request.verb = "start";
   request.arguments = Json::object();
@@ -231,6 +247,8 @@ ExitCode start(const Given& given) {
   const auto context = Context::open(given.places);
   if (!context)
     return complain(context.error());
+  if (auto loop = loop_in(given.sought.name, *context))
+    given.sought.name = *std::move(loop);
   if (names_workflow(given.sought.name) || given.workflow.any()) {
     if (auto added = add_settings(given, false, request); !added)
       return complain(added.error());
@@ -310,7 +328,7 @@ ExitCode start_command(Words words) {
   options.places(given.places);
   if (const auto over = options.parse(words))
     return *over;
-  return start(given);
+  return start(std::move(given));
 }
 
 }  // namespace baton

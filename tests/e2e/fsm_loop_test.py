@@ -261,7 +261,7 @@ def once(exe):
     """Without a daemon: recorded, then `run --once` takes it to its end."""
     with Loops(exe) as loops:
         loops.define("fix-types", FIX)
-        said = loops.begin("fix-types").stdout
+        said = loops.call("start", loops.root + "/.loops/fix-types.yaml").stdout
         check("recorded" in said, said)
         done = loops.once()
         check(done.returncode == 0, done.stderr)

@@ -196,6 +196,15 @@ Brief brief(const View& view, const Desired& desired) {
   return brief;
 }
 
+/// A state that is gone: as it was accepted last, which is where the loop stands.
+std::vector<Create> rebuild(const View& view) {
+  const Scene scene(view);
+  if (!scene.driven())
+    return {};
+  return {Create{scene.places.state(), scene.state->document->text(),
+                 "from the version that was accepted last"}};
+}
+
 Admission admit(const View& view, const Change& change) {
   Admission admission;
   if (change.kind != "state" || change.before == nullptr)

@@ -16,6 +16,7 @@ inline constexpr std::array kPlaceholders = {std::string_view("iteration"), std:
 Decision decide(const View& view);
 std::vector<std::string> reads(const View& view);
 Brief brief(const View& view, const Desired& desired);
+std::vector<Create> rebuild(const View& view);
 Admission admit(const View& view, const Change& change);
 
 }  // namespace baton::fsm_loop

@@ -42,6 +42,7 @@ const Dialect& fsm_loop_dialect() {
       .create = fsm_loop::create,
       .brief = fsm_loop::brief,
       .placeholders = fsm_loop::kPlaceholders,
+      .rebuild = fsm_loop::rebuild,
   };
   return dialect;
 }

@@ -233,6 +233,8 @@ void Machine::begin(Frame& frame, const LoopState& state) {
   auto text = interpolate(*state.action, values(frame));
   if (!text)
     return fault(frame, text.error().message);
+  if (text->find('\0') != std::string::npos)
+    return fault(frame, "the action has a NUL in it, which no command can have");
   frame.work.action = std::move(*text);
   frame.work.step = Step::act;
   stage(frame, "act");
