@@ -11,7 +11,6 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <optional>
@@ -23,6 +22,7 @@
 #include "app/writes.h"
 #include "dialects/registry.h"
 #include "random.h"
+#include "sweep.h"
 #include "toy_dialect.h"
 #include "world.h"
 
@@ -58,11 +58,6 @@ struct Counts {
   std::uint64_t crashes = 0;
   std::uint64_t power_cuts = 0;
   std::uint64_t commits = 0;
-};
-
-struct Fault {
-  std::uint64_t step = 0;
-  std::string what;
 };
 
 constexpr std::uint32_t kMaxRunning = 2;
@@ -127,15 +122,6 @@ class Simulation {
     }
     setup.schemas = [](std::string_view name) -> Result<std::string> {
       return fail(Errc::not_found, std::string(name));
-    };
-    world_.disk.replacing = [this](const std::string& path, const std::string& bytes) {
-      const Digest digest = digest_of(bytes);
-      const auto& intents = world_.journal.tables.intents;
-      const bool intended = std::any_of(intents.begin(), intents.end(), [&](const auto& row) {
-        return row.second.path == path && row.second.assumes == digest;
-      });
-      if (!intended)
-        say("a version of " + path + " was overwritten before the journal held the intent");
     };
     world_.journal.after_commit = [this](const Commit& commit) {
       for (const FlowId& flow : commit.forgotten)
@@ -680,88 +666,28 @@ class Simulation {
   std::optional<Fault> fault_;
 };
 
-struct Arguments {
-  std::uint64_t seeds = 20'000;
-  std::uint64_t first = 1;
-  std::string mutant;
-  bool quiet = false;
-  bool trace = false;
-};
-
-void print(const Counts& counts) {
-  std::printf("%llu seeds, %llu steps, %llu starts, %llu crashes, %llu power cuts, %llu commits\n",
-              static_cast<unsigned long long>(counts.seeds),
-              static_cast<unsigned long long>(counts.steps),
-              static_cast<unsigned long long>(counts.starts),
-              static_cast<unsigned long long>(counts.crashes),
-              static_cast<unsigned long long>(counts.power_cuts),
-              static_cast<unsigned long long>(counts.commits));
-}
-
-/// Until the first fault.
-std::optional<std::pair<std::uint64_t, Fault>> sweep(const Arguments& arguments, Mutant mutant,
-                                                     Counts& counts) {
-  for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.seeds; ++seed)
-    if (auto fault = Simulation(seed, mutant, counts, arguments.trace).run())
-      return std::pair(seed, *fault);
-  return std::nullopt;
-}
-
-int correct(const Arguments& arguments) {
-  Counts counts;
-  const auto fault = sweep(arguments, Mutant::none, counts);
-  if (!arguments.quiet)
-    print(counts);
-  if (!fault)
-    return 0;
-  std::printf("seed=%llu step=%llu: %s\n", static_cast<unsigned long long>(fault->first),
-              static_cast<unsigned long long>(fault->second.step), fault->second.what.c_str());
-  return 1;
-}
-
-int mutants(const Arguments& arguments) {
-  int survivors = 0;
-  bool found = false;
-  for (const MutantRow& row : kMutants) {
-    if (arguments.mutant != "all" && arguments.mutant != row.name)
-      continue;
-    found = true;
-    Counts counts;
-    const auto fault = sweep(arguments, row.mutant, counts);
-    if (fault)
-      std::printf("%-22s caught: seed=%llu step=%llu: %s\n", std::string(row.name).c_str(),
-                  static_cast<unsigned long long>(fault->first),
-                  static_cast<unsigned long long>(fault->second.step), fault->second.what.c_str());
-    else
-      std::printf("%-22s SURVIVED %llu seeds\n", std::string(row.name).c_str(),
-                  static_cast<unsigned long long>(counts.seeds));
-    survivors += fault ? 0 : 1;
-  }
-  return found && survivors == 0 ? 0 : 1;
+std::string summary(const Counts& counts) {
+  return std::to_string(counts.seeds) + " seeds, " + std::to_string(counts.steps) + " steps, " +
+         std::to_string(counts.starts) + " starts, " + std::to_string(counts.crashes) +
+         " crashes, " + std::to_string(counts.power_cuts) + " power cuts, " +
+         std::to_string(counts.commits) + " commits";
 }
 
 int simulate(const std::vector<std::string>& words) {
-  Arguments arguments;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool more = i + 1 < words.size();
-    if (words[i] == "--quiet") {
-      arguments.quiet = true;
-    } else if (words[i] == "--trace") {
-      arguments.trace = true;
-    } else if (words[i] == "--seeds" && more) {
-      arguments.seeds = std::strtoull(words[++i].c_str(), nullptr, 10);
-    } else if (words[i] == "--first" && more) {
-      arguments.first = std::strtoull(words[++i].c_str(), nullptr, 10);
-    } else if (words[i] == "--mutant" && more) {
-      arguments.mutant = words[++i];
-    } else {
-      std::printf(
-          "baton_simulation [--seeds N] [--first SEED] [--mutant NAME|all] [--quiet] "
-          "[--trace]\n");
-      return 2;
-    }
-  }
-  return arguments.mutant.empty() ? correct(arguments) : mutants(arguments);
+  Counts counts;
+  Sweep all;
+  all.program = "baton_simulation";
+  all.seeds = 20'000;
+  for (const MutantRow& row : kMutants)
+    all.mutants.push_back(row.name);
+  all.trial = [&](std::uint64_t seed, std::string_view mutant, bool trace) {
+    const auto* const row = std::find_if(kMutants.begin(), kMutants.end(),
+                                         [&](const MutantRow& r) { return r.name == mutant; });
+    return Simulation(seed, row == kMutants.end() ? Mutant::none : row->mutant, counts, trace)
+        .run();
+  };
+  all.summary = [&] { return summary(counts); };
+  return sweep(all, words);
 }
 
 }  // namespace

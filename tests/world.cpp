@@ -33,6 +33,8 @@ AgentSpec agent(const Role& role, const Value& value, const RetryLimits& retry) 
     for (const Value& word : argv->GetArray())
       spec.argv.emplace_back(json::text(word).value_or(""));
   }
+  spec.limits.timeout =
+      duration(value, "timeout", spec.limits.timeout).value_or(spec.limits.timeout);
   spec.problem = std::string(json::text(value, "problem").value_or(""));
   spec.retry = retry;
   spec.retry.max_attempts = count_of(value, "max_attempts", retry.max_attempts);
@@ -95,6 +97,16 @@ World::World() {
   journal.after_commit = [this](const Commit& commit) {
     for (const FlowId& flow : commit.forgotten)
       agents.forget(flow);
+  };
+  disk.replacing = [this](const std::string& path, const std::string& bytes) {
+    const Digest digest = digest_of(bytes);
+    const auto& intents = journal.tables.intents;
+    const bool intended = std::any_of(intents.begin(), intents.end(), [&](const auto& row) {
+      return row.second.path == path && row.second.assumes == digest;
+    });
+    if (!intended)
+      overwritten_.push_back("a version of " + path +
+                             " was overwritten before the journal held the intent");
   };
 }
 
@@ -191,6 +203,7 @@ std::vector<std::string> World::faults() const {
   std::vector<std::string> all = journal.faults;
   all.insert(all.end(), agents.faults.begin(), agents.faults.end());
   all.insert(all.end(), requests.faults.begin(), requests.faults.end());
+  all.insert(all.end(), overwritten_.begin(), overwritten_.end());
   return all;
 }
 

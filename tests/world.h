@@ -50,6 +50,9 @@ struct World {
 
   /// Promises broken so far, by anybody.
   std::vector<std::string> faults() const;
+
+ private:
+  std::vector<std::string> overwritten_;
 };
 
 }  // namespace baton::testing

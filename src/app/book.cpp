@@ -119,6 +119,11 @@ void Draft::forget(const FlowId& flow) {
   forgotten.insert(id);
   commit.forgotten.push_back(id);
   touched_.erase(id);
+  // What this very step has entered so far would outlive the flow.
+  std::erase_if(commit.accepted, [&](const auto& row) { return row.first.flow == id; });
+  std::erase_if(commit.rejected, [&](const RejectedRow& row) { return row.flow == id; });
+  std::erase_if(commit.stages, [&](const StageRow& row) { return row.flow == id; });
+  std::erase_if(commit.memos, [&](const auto& row) { return row.first == id; });
   std::erase_if(commit.runs, [&](const Run& run) { return run.key.flow == id; });
   std::erase_if(commit.controls, [&](const ControlRow& row) { return row.flow == id; });
 }

@@ -75,7 +75,9 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
     // No longer configured: its agents are looked after, nothing is started.
     book.decision = Decision{};
     book.decision.control = Control::idle;
-    book.held.reset();
+    book.held = Hold{"", "", "unconfigured",
+                     "the configuration knows no dialect `" + flow.dialect +
+                         "`, so nothing of it is acted upon"};
     return {};
   }
   auto opened = library_.open(book, *entry, draft.documents);

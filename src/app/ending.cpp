@@ -9,6 +9,10 @@ namespace {
 constexpr Millis kFirstPause{5000};
 constexpr Millis kLongestPause{60'000};
 
+bool past_timeout(const Run& run, Time now) {
+  return run.limits.timeout != Millis(0) && now - run.started > run.limits.timeout;
+}
+
 }  // namespace
 
 void Ending::ask(const Run& run, Time now) {
@@ -99,6 +103,9 @@ void Ending::enter(Draft& next, const Books& books, RunEnd ended) {
     if ((run.state == RunState::stopping || unjournalled_.contains(run.id)) &&
         ended.outcome == Outcome::interrupted)
       ended.outcome = Outcome::stopped;
+    // Beyond its timeout it counts as an attempt, whoever has ended it.
+    if (ended.outcome == Outcome::stopped && past_timeout(run, next.now))
+      ended.outcome = Outcome::timed_out;
     run.state = RunState::ended;
     run.outcome = ended.outcome;
     run.exit_code = ended.exit_code;

@@ -83,6 +83,7 @@ class RealEngine : public Engine {
     return {.books = books_,
             .requests = requests_.waiting(),
             .outbox = outbox_,
+            .since = since_,
             .decide_all = decide_all_,
             .first_start = first_start_,
             .draining = draining_,
@@ -100,6 +101,7 @@ class RealEngine : public Engine {
   Outbox outbox_;
   Ending ending_;
   Plan plan_;
+  Time since_ = ports_.clock.now();
   Arrival arrival_ = 0;
   std::uint64_t intent_ = 0;
 

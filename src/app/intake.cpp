@@ -140,7 +140,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     reject(*match, path, bytes->digest, verdict.findings, draft);
     return {};
   }
-  return admit(*match, path, std::move(*bytes), std::move(verdict), draft, requests);
+  return admit(*match, path, *bytes, verdict, draft, requests);
 }
 
 bool Intake::wait(const std::string& path, const Digest& digest, Time now,
@@ -277,8 +277,8 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
   return admission;
 }
 
-Result<void> Intake::admit(const Catalog::Match& match, const std::string& path, FileBytes bytes,
-                           const Verdict& verdict, Draft& draft,
+Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
+                           const FileBytes& bytes, const Verdict& verdict, Draft& draft,
                            const std::vector<Request>& requests) {
   auto asked = ask(match, path, *verdict.document, draft, requests);
   if (!asked)
@@ -297,7 +297,7 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
     }
     case Admission::Verdict::restore:
       if (!admission.text.empty())
-        return restore(match, path, std::move(bytes), admission, draft);
+        return restore(match, path, bytes, admission, draft);
       reject(match, path, bytes.digest, admission.findings, draft);
       break;
     case Admission::Verdict::merged: {

@@ -71,7 +71,7 @@ class Intake {
             std::optional<Millis> patience);
   Result<Admission> ask(const Catalog::Match& match, const std::string& path, const Document& after,
                         Draft& draft, const std::vector<Request>& requests);
-  Result<void> admit(const Catalog::Match& match, const std::string& path, FileBytes bytes,
+  Result<void> admit(const Catalog::Match& match, const std::string& path, const FileBytes& bytes,
                      const Verdict& verdict, Draft& draft, const std::vector<Request>& requests);
   void accept(const Catalog::Match& match, const std::string& path,
               const std::shared_ptr<const Document>& document, const RunId& writer, Draft& draft);

@@ -47,6 +47,7 @@ Plan Planning::reconcile_all(const Draft& next, const Circumstances& now, const 
                              std::optional<Hold> held) const {
   Situation situation;
   situation.now = next.now;
+  situation.since = now.since;
   situation.max_running = setup_.max_running;
   situation.running_elsewhere = now.running_elsewhere;
   situation.spawns_per_hour = setup_.spawns_per_hour;

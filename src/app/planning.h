@@ -23,6 +23,7 @@ struct Circumstances {
   const Books& books;
   const std::vector<Request>& requests;
   const Outbox& outbox;
+  Time since{};              ///< of Situation
   bool decide_all = false;   ///< every flow of the root is decided in this step
   bool first_start = false;  ///< the journal knew nothing of this root
   bool draining = false;

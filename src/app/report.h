@@ -22,7 +22,7 @@ struct Inspected {
 struct Report {
   std::vector<Inspected> files;
   std::size_t checked = 0;
-  std::size_t skipped = 0;  ///< named, but of no known kind
+  std::size_t skipped = 0;  ///< named or staged, but of no known kind
 };
 
 struct FindingCount {

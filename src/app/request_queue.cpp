@@ -5,6 +5,16 @@
 #include "app/control.h"
 
 namespace baton {
+namespace {
+
+Result<bool> entered(const Request& request, Result<Reply> reply, Draft& next) {
+  if (!reply)
+    return pass_on(reply);
+  enter_answer(request, *reply, next);
+  return true;
+}
+
+}  // namespace
 
 void RequestQueue::load(Draft& next) {
   if (look_) {
@@ -16,39 +26,40 @@ void RequestQueue::load(Draft& next) {
   std::erase_if(waiting_, [&](const Request& r) { return answered_.contains(r.id); });
 }
 
+/// True when it was left to the flow's dialect, or answered, or has to wait.
+Result<bool> RequestQueue::for_flow(Works& works, const Request& request, Draft& next) {
+  const Catalog::Entry* const entry = works.catalog.entry(request.flow.dialect);
+  const bool own =
+      entry != nullptr && std::any_of(entry->dialect->verbs.begin(), entry->dialect->verbs.end(),
+                                      [&](auto verb) { return verb == request.verb; });
+  if (own && next.find(request.flow) != nullptr) {
+    left_.insert(request.id);
+    next.touch(request.flow);
+    next.decide.insert(request.flow);
+    return true;
+  }
+  const bool begins = request.verb == "start" || request.verb == "create";
+  if (begins && entry != nullptr && entry->dialect->create != nullptr) {
+    // A file that is being written may make all the difference; the request waits for it.
+    if (works.intake.unsettled(request.flow))
+      return true;
+    return entered(request, works.deliberation.begin(request, next, waiting_), next);
+  }
+  if (request.verb == "recover" && request.flow != FlowId{})
+    return entered(request, works.recovery.perform(request, next), next);
+  return false;
+}
+
 Result<RequestQueue::Orders> RequestQueue::handle(Works& works, const Books& books, Draft& next) {
   Orders orders;
   left_.clear();
   for (const Request& request : waiting_) {
-    const Catalog::Entry* const entry = works.catalog.entry(request.flow.dialect);
-    const bool own =
-        entry != nullptr && std::any_of(entry->dialect->verbs.begin(), entry->dialect->verbs.end(),
-                                        [&](auto verb) { return verb == request.verb; });
     next.commit.requests.push_back(request);
-    if (own && next.find(request.flow) != nullptr) {
-      left_.insert(request.id);
-      next.touch(request.flow);
-      next.decide.insert(request.flow);
+    const auto dealt_with = for_flow(works, request, next);
+    if (!dealt_with)
+      return tl::unexpected(dealt_with.error());
+    if (*dealt_with)
       continue;
-    }
-    if (entry != nullptr && entry->dialect->create != nullptr &&
-        (request.verb == "start" || request.verb == "create")) {
-      // A file that is being written may make all the difference; the request waits for it.
-      if (works.intake.unsettled(request.flow))
-        continue;
-      auto begun = works.deliberation.begin(request, next, waiting_);
-      if (!begun)
-        return pass_on(begun);
-      enter_answer(request, *begun, next);
-      continue;
-    }
-    if (request.verb == "recover" && request.flow != FlowId{}) {
-      auto recovered = works.recovery.perform(request, next);
-      if (!recovered)
-        return pass_on(recovered);
-      enter_answer(request, *recovered, next);
-      continue;
-    }
     const Handled handled = baton::handle(request, books, next);
     if (handled.reload) {
       orders.reload = request.id;

@@ -42,6 +42,7 @@ class RequestQueue {
   void committed(const Draft& next);
 
  private:
+  Result<bool> for_flow(Works& works, const Request& request, Draft& next);
   Requests& port_;
   std::vector<Request> waiting_;
   std::set<std::string> answered_;

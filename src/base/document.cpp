@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/parse.h"
 #include "base/scan.h"
@@ -99,6 +100,23 @@ struct Document::Marks {
   };
   std::map<std::string, Spans, std::less<>> by_pointer;
   std::vector<scan::Extent> items;
+
+  std::vector<Span> of_yaml(const std::vector<Wanted>& wanted) const {
+    std::vector<Span> out(wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (const auto found = by_pointer.find(wanted[i].pointer); found != by_pointer.end())
+        out[i] = wanted[i].key ? found->second.key : found->second.value;
+    return out;
+  }
+
+  /// Of JSON Lines, where the record begins that a pointer leads into.
+  std::optional<std::size_t> record(const Value& root, const scan::Path& path) const {
+    const Value* const item =
+        path.empty() ? nullptr : json::at(root, "/" + json::pointer_token(path.front()));
+    if (item == nullptr)
+      return std::nullopt;
+    return items[static_cast<std::size_t>(item - root.Begin())].begin;
+  }
 };
 
 Document::Document() : marks_(std::make_unique<Marks>()) {}
@@ -133,13 +151,8 @@ std::vector<Span> Document::locate(const std::vector<Wanted>& wanted) const {
   std::vector<Span> out(wanted.size());
   if (format_ == Format::text)
     return out;
-  if (format_ == Format::yaml) {
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      if (const auto found = marks_->by_pointer.find(wanted[i].pointer);
-          found != marks_->by_pointer.end())
-        out[i] = wanted[i].key ? found->second.key : found->second.value;
-    return out;
-  }
+  if (format_ == Format::yaml)
+    return marks_->of_yaml(wanted);
   const std::size_t from = text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   // JSON is one value, JSON Lines one for each item of the root.
   std::map<std::size_t, std::vector<std::size_t>> by_value;
@@ -147,13 +160,13 @@ std::vector<Span> Document::locate(const std::vector<Wanted>& wanted) const {
     const auto tokens = json::pointer_tokens(wanted[i].pointer);
     if (!tokens)
       continue;
-    if (format_ == Format::json) {
-      by_value[from].push_back(i);
+    const auto begin =
+        format_ == Format::json ? std::optional(from) : marks_->record(*root_, *tokens);
+    if (begin) {
+      by_value[*begin].push_back(i);
     } else if (tokens->empty()) {
       out[i].begin.offset = from;
       out[i].end.offset = text_.size();
-    } else if (const Value* item = json::at(*root_, "/" + json::pointer_token(tokens->front()))) {
-      by_value[marks_->items[static_cast<std::size_t>(item - root_->Begin())].begin].push_back(i);
     }
   }
   for (const auto& [begin, which] : by_value)
@@ -214,8 +227,30 @@ class DocumentLoader {
     auto root = parse_whole(document_->text_, limits_);
     if (!root)
       return failure_of(root.error(), document_->text_);
-    document_->root_ = std::move(*root);
+    document_->root_ = std::move(root->value);
+    Positions positions(document_->text_);
+    doubt(root->doubtful_numbers, 0, positions);
     return std::nullopt;
+  }
+
+  void doubt(const std::vector<scan::Extent>& numbers, std::size_t from, Positions& positions) {
+    for (const scan::Extent& number : numbers)
+      doubt(positions.span(from + number.begin, from + number.end));
+  }
+
+  void doubt(const Span& number) {
+    if (document_->warnings_.size() >= kMaxLineFindings)
+      return;
+    constexpr std::size_t kShown = 60;
+    const std::size_t begin = number.begin.offset;
+    const std::string text =
+        printable(document_->text_.substr(begin, number.end.offset - begin), kShown);
+    document_->warnings_.push_back(
+        {.severity = Severity::warning,
+         .rule = "json",
+         .message = "the integer " + text + " does not fit into 64 bits and loses digits",
+         .found = text,
+         .span = number});
   }
 
   std::optional<LoadFailure> parse_as_yaml() {
@@ -235,19 +270,33 @@ class DocumentLoader {
     if (!root)
       return std::move(root.error());
     document_->root_ = std::move(*root);
+    if (limits_.doubt_numbers)
+      doubt_yaml();
     return std::nullopt;
+  }
+
+  /// What was written as an integer and became a double.
+  void doubt_yaml() {
+    for (const auto& [pointer, spans] : document_->marks_->by_pointer) {
+      const Value* const value = json::at(*document_->root_, pointer);
+      const auto [begin, end] = std::pair(spans.value.begin.offset, spans.value.end.offset);
+      const std::string_view text = std::string_view(document_->text_).substr(begin, end - begin);
+      if (value != nullptr && value->IsDouble() &&
+          text.find_first_not_of("+-0123456789") == std::string_view::npos)
+        doubt(spans.value);
+    }
   }
 
   std::optional<LoadFailure> parse_lines() {
     const std::string_view text = document_->text_;
-    document_->root_ = Json::array();
+    left_.max_memory_bytes -= std::min(left_.max_memory_bytes, text.size());
     Positions positions(text);
     std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     while (begin < text.size()) {
       const std::size_t newline = std::min(text.find('\n', begin), text.size());
-      if (auto fault = parse_line(begin, newline)) {
-        if (fault->too_many_values) {
-          fault->message = "more than " + std::to_string(limits_.max_values) + " values";
+      if (auto fault = parse_line(begin, newline, positions)) {
+        if (fault->too_much_memory) {
+          fault->message = "the values up to here take too much memory";
           return failure_of(*fault, text);
         }
         const std::string what = newline == text.size() ? "the last line" : "the line";
@@ -258,11 +307,16 @@ class DocumentLoader {
       }
       begin = newline + 1;
     }
+    Value root(rapidjson::kArrayType);
+    root.Reserve(static_cast<rapidjson::SizeType>(records_.size()), *pool_);
+    for (Value& record : records_)
+      root.PushBack(record, *pool_);
+    document_->root_ = Json(std::move(pool_), std::move(root));
     return std::nullopt;
   }
 
   /// Writers that crash leave lines that were glued together, so one line may hold several values.
-  std::optional<ParseFault> parse_line(std::size_t begin, std::size_t end) {
+  std::optional<ParseFault> parse_line(std::size_t begin, std::size_t end, Positions& positions) {
     const std::string_view line = std::string_view(document_->text_).substr(begin, end - begin);
     const auto shifted = [&](ParseFault fault) {
       fault.begin += begin;
@@ -276,9 +330,11 @@ class DocumentLoader {
       auto parsed = parse_value(line, at, left_);
       if (!parsed)
         return shifted(std::move(parsed.error()));
-      // Where an item stands takes as much memory as a value.
-      left_.max_values -= std::min(left_.max_values, parsed->values + 1);
-      document_->root_.push(parsed->value);
+      // Here while it is collected, there at the end, and where it stands.
+      constexpr std::size_t kRecordBytes = 3 * sizeof(Value);
+      left_.max_memory_bytes -= std::min(left_.max_memory_bytes, parsed->bytes + kRecordBytes);
+      records_.emplace_back(*parsed->value, *pool_);
+      doubt(parsed->doubtful_numbers, begin, positions);
       document_->marks_->items.push_back({.begin = begin + at, .end = begin + parsed->end});
       at = scan::skip_blanks(line, parsed->end);
     }
@@ -286,7 +342,10 @@ class DocumentLoader {
   }
 
   const LoadLimits& limits_;
-  LoadLimits left_;  ///< JSON Lines: for the lines that follow
+  // JSON Lines: what is left for the lines that follow, and the values of those before.
+  LoadLimits left_;
+  std::unique_ptr<JsonPool> pool_ = std::make_unique<JsonPool>(64U << 10U);
+  std::vector<Value> records_;
   std::shared_ptr<Document> document_;
 };
 
@@ -302,7 +361,7 @@ Result<Json> parse_json(std::string_view text, const LoadLimits& limits) {
                                      std::to_string(limits.max_bytes) + " are read");
   auto root = parse_whole(text, limits);
   if (root)
-    return std::move(*root);
+    return std::move(root->value);
   Positions positions(text);
   const Position at = positions.at(root.error().begin);
   return fail(root.error().code, root.error().message + " (line " + std::to_string(at.line) +

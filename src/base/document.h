@@ -21,10 +21,12 @@ struct LoadLimits {
   std::size_t max_depth = 128;
   std::size_t max_number_chars = 1000;
   std::size_t max_object_members = 10'000;
-  // Reading YAML takes a hundred times the time and the memory.
-  std::size_t max_yaml_bytes = 2U << 20U;
+  // Reading YAML takes a hundred times the time and the memory, most of all what is quoted.
+  std::size_t max_yaml_bytes = 512U << 10U;
   std::size_t max_yaml_nodes = 50'000;
-  std::size_t max_values = 1'000'000;  ///< names of members count: each takes as much memory
+  /// What the text and its values may take together while it is read.
+  std::size_t max_memory_bytes = 56U << 20U;
+  bool doubt_numbers = false;  ///< warn of integers beyond 64 bits, which lose digits
   bool operator==(const LoadLimits&) const = default;
 };
 

@@ -55,7 +55,8 @@ bool too_small(std::string_view number) {
 class Filter {
  public:
   using Ch = char;
-  Filter(rapidjson::Document& out, const LoadLimits& limits) : out_(out), limits_(limits) {}
+  Filter(rapidjson::Document& out, const TextStream& stream, const LoadLimits& limits)
+      : out_(out), stream_(stream), limits_(limits) {}
 
   // The names are RapidJSON's.
   // NOLINTBEGIN(readability-identifier-naming)
@@ -65,21 +66,25 @@ class Filter {
     return one_more() && number(std::string_view(text, length));
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {
-    return one_more() && whole(std::string_view(text, length)) && out_.String(text, length, true);
+    return one_more(length) && whole(std::string_view(text, length)) &&
+           out_.String(text, length, true);
   }
   bool Key(const char* text, rapidjson::SizeType length, bool) {
-    return one_more() && whole(std::string_view(text, length)) && out_.Key(text, length, true);
+    return one_more(length) && whole(std::string_view(text, length)) &&
+           out_.Key(text, length, true);
   }
   bool StartObject() { return one_more() && deeper() && out_.StartObject(); }
   bool StartArray() { return one_more() && deeper() && out_.StartArray(); }
   bool EndObject(rapidjson::SizeType members) {
     --depth_;
+    open_ -= 2 * std::size_t{members};
     if (members > limits_.max_object_members)
       return refuse(Refusal::members);
     return out_.EndObject(members);
   }
   bool EndArray(rapidjson::SizeType items) {
     --depth_;
+    open_ -= items;
     return out_.EndArray(items);
   }
   // Never called: numbers come as text.
@@ -91,16 +96,33 @@ class Filter {
   // NOLINTEND(readability-identifier-naming)
 
   ParseFault fault(std::string_view text, std::size_t offset) const;
-  std::size_t values() const { return values_; }
+  /// What the finished value takes.
+  std::size_t bytes() const { return kValueBytes * values_ + string_bytes_; }
+  std::vector<scan::Extent>& doubtful() { return doubtful_; }
 
  private:
-  enum class Refusal { none, depth, members, values, number_length, number_size, surrogate };
+  enum class Refusal { none, depth, members, memory, number_length, number_size, surrogate };
+  /// Of a value, or a name of a member.
+  static constexpr std::size_t kValueBytes = sizeof(Value);
 
   bool refuse(Refusal why) {
     refusal_ = why;
     return false;
   }
-  bool one_more() { return ++values_ <= limits_.max_values || refuse(Refusal::values); }
+  /// What is in an array or object that is still open is there twice while that is being closed;
+  /// and a string while it is being read.
+  bool one_more(std::size_t string_size = 0) {
+    constexpr std::size_t kWithin = 13;  // bytes that a value itself has room for
+    constexpr std::size_t kAround = 9;   // NUL, alignment
+    ++values_;
+    ++open_;
+    if (string_size > kWithin) {
+      string_bytes_ += string_size + kAround;
+      longest_ = std::max(longest_, string_size);
+    }
+    return bytes() + kValueBytes * open_ + longest_ <= limits_.max_memory_bytes ||
+           refuse(Refusal::memory);
+  }
   bool deeper() { return ++depth_ <= limits_.max_depth || refuse(Refusal::depth); }
   bool number(std::string_view text);
   /// A lone low surrogate escape comes out of the reader as a UTF-8 sequence that does not exist.
@@ -113,9 +135,14 @@ class Filter {
   }
 
   rapidjson::Document& out_;
+  const TextStream& stream_;
   const LoadLimits& limits_;
   std::size_t depth_ = 0;
-  std::size_t values_ = 0;
+  std::size_t values_ = 0;  ///< names of members among them
+  std::size_t open_ = 0;    ///< of these, in no array or object that is closed
+  std::size_t string_bytes_ = 0;
+  std::size_t longest_ = 0;
+  std::vector<scan::Extent> doubtful_;
   Refusal refusal_ = Refusal::none;
 };
 
@@ -130,6 +157,9 @@ bool Filter::number(std::string_view text) {
     std::uint64_t natural = 0;
     if (text.front() != '-' && std::from_chars(text.data(), end, natural).ec == std::errc())
       return out_.Uint64(natural);
+    constexpr std::size_t kMostDoubts = 100;
+    if (limits_.doubt_numbers && doubtful_.size() < kMostDoubts)
+      doubtful_.push_back({.begin = stream_.Tell() - text.size(), .end = stream_.Tell()});
   }
   double real = 0;
   const auto error = std::from_chars(text.data(), end, real).ec;
@@ -192,9 +222,9 @@ ParseFault Filter::fault(std::string_view text, std::size_t offset) const {
       fault.message =
           "an object with more than " + std::to_string(limits_.max_object_members) + " members";
       return fault;
-    case Refusal::values:
-      fault.too_many_values = true;
-      fault.message = "more than " + std::to_string(limits_.max_values) + " values";
+    case Refusal::memory:
+      fault.too_much_memory = true;
+      fault.message = std::to_string(values_ - 1) + " values and more take too much memory";
       return fault;
     case Refusal::number_size:
       return too_large_number(text, offset);
@@ -352,8 +382,8 @@ tl::expected<ParsedValue, ParseFault> parse_value(std::string_view text, std::si
   constexpr std::size_t kMost = 64U << 10U;
   auto pool = std::make_unique<JsonPool>(std::clamp((text.size() - from) * 4, kLeast, kMost));
   rapidjson::Document document(pool.get(), kLeast);
-  Filter filter(document, limits);
   TextStream stream(text, from);
+  Filter filter(document, stream, limits);
   rapidjson::Reader reader;
   rapidjson::ParseResult result;
   auto generate = [&](rapidjson::Document&) {
@@ -368,20 +398,21 @@ tl::expected<ParsedValue, ParseFault> parse_value(std::string_view text, std::si
   Value root;
   root.Swap(document);
   return ParsedValue{.value = Json(std::move(pool), std::move(root)),
-                     .values = filter.values(),
-                     .end = stream.Tell()};
+                     .bytes = filter.bytes(),
+                     .end = stream.Tell(),
+                     .doubtful_numbers = std::move(filter.doubtful())};
 }
 
-tl::expected<Json, ParseFault> parse_whole(std::string_view text, const LoadLimits& limits) {
+tl::expected<ParsedValue, ParseFault> parse_whole(std::string_view text, const LoadLimits& limits) {
   if (const auto bad = bad_utf8(text))
     return tl::unexpected(utf8_fault(text, *bad));
   const std::size_t from = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  auto parsed = parse_value(text, from, limits);
-  if (!parsed)
-    return tl::unexpected(std::move(parsed.error()));
-  if (scan::skip_blanks(text, parsed->end) != text.size())
+  LoadLimits left = limits;
+  left.max_memory_bytes -= std::min(left.max_memory_bytes, text.size());
+  auto parsed = parse_value(text, from, left);
+  if (parsed && scan::skip_blanks(text, parsed->end) != text.size())
     return tl::unexpected(syntax_fault(text, SyntaxKind::after_end, parsed->end));
-  return std::move(parsed->value);
+  return parsed;
 }
 
 ParseFault utf8_fault(std::string_view text, std::size_t bad_at) {

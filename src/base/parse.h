@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/document.h"
 #include "base/json.h"
+#include "base/scan.h"
 
 namespace baton {
 
@@ -19,23 +21,25 @@ struct ParseFault {
   std::size_t begin = 0;
   std::size_t end = 0;
   bool incomplete = false;
-  bool too_many_values = false;
+  bool too_much_memory = false;
   bool definite = false;
 };
 
 struct ParsedValue {
   Json value;
-  std::size_t values = 0;  ///< how many it consists of, as LoadLimits counts them
-  std::size_t end = 0;     ///< just behind the value
+  std::size_t bytes = 0;                       ///< of memory that it takes
+  std::size_t end = 0;                         ///< just behind the value
+  std::vector<scan::Extent> doubtful_numbers;  ///< the first ones
 };
 
 /// Parses the value that begins at `from`; what follows it is not looked at. `text` has passed
-/// `bad_utf8`. All limits but the size of the text are enforced.
+/// `bad_utf8`. All limits but the size of the text are enforced; its memory is not counted.
 tl::expected<ParsedValue, ParseFault> parse_value(std::string_view text, std::size_t from,
                                                   const LoadLimits& limits);
 
-/// The same for a text that is one value and nothing else, a byte order mark aside. Checks UTF-8.
-tl::expected<Json, ParseFault> parse_whole(std::string_view text, const LoadLimits& limits);
+/// The same for a text that is one value and nothing else, a byte order mark aside. Checks UTF-8,
+/// and counts the memory of the text.
+tl::expected<ParsedValue, ParseFault> parse_whole(std::string_view text, const LoadLimits& limits);
 
 /// What is wrong with bytes that are not UTF-8.
 ParseFault utf8_fault(std::string_view text, std::size_t bad_at);

@@ -67,7 +67,8 @@ class ValijsonSchema : public Schema {
     const auto judge = [&](NodeIndex node, const Value& value) {
       return validator.validate(*parts_[node], judge::Adapter({&value, asked}), nullptr);
     };
-    SchemaWalk walk(*tree_, limits.max_steps, judge);
+    const std::size_t steps = limits.steps_for(document.text().size());
+    SchemaWalk walk(*tree_, steps, judge);
     asked = &walk;
     try {
       if (judge(0, document.root()))
@@ -80,9 +81,10 @@ class ValijsonSchema : public Schema {
     }
     // The way to the first fault is known to be affordable; what is behind it may be much.
     constexpr std::size_t kBeyond = 500'000;
-    const std::size_t used = limits.max_steps - walk.steps_left();
+    const std::size_t used = steps - walk.steps_left();
     Findings findings = explain(*tree_, document,
-                                {.max_steps = std::min(2 * used + kBeyond, limits.max_steps),
+                                {.max_steps = std::min(2 * used + kBeyond, steps),
+                                 .max_steps_per_byte = 0,
                                  .max_findings = limits.max_findings});
     if (findings.empty())
       findings.push_back({.rule = "schema/limit",

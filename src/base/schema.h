@@ -17,10 +17,14 @@ namespace baton {
 using SchemaFetch = std::function<Result<std::string>(std::string_view uri)>;
 
 /// Patterns and formats are the only parts of a schema that stall; both are bounded, and so is the
-/// number of steps of one validation.
+/// number of steps of one validation. It grows with the text.
 struct SchemaLimits {
   std::size_t max_steps = 5'000'000;
+  std::size_t max_steps_per_byte = 1;
   std::size_t max_findings = 100;
+  std::size_t steps_for(std::size_t text_bytes) const {
+    return max_steps + max_steps_per_byte * text_bytes;
+  }
   bool operator==(const SchemaLimits&) const = default;
 };
 

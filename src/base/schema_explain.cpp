@@ -11,7 +11,7 @@ Finding exhausted_finding(const SchemaExhausted& exhausted) {
 
 Findings explain(const SchemaTree& tree, const Document& document, const SchemaLimits& limits) {
   Findings findings;
-  SchemaWalk walk(tree, limits.max_steps);
+  SchemaWalk walk(tree, limits.steps_for(document.text().size()));
   bool all = false;
   try {
     walk.reasons(0, document.root(), findings);

@@ -128,6 +128,23 @@ bool is_own(const std::string& uri, std::string_view text) {
   return false;
 }
 
+/// That something is no regular expression is true and of no help; compiling it again says why.
+std::optional<std::string> pattern_fault(const Document& document, const Finding& finding) {
+  std::optional<std::string> source;
+  if (finding.rule == "schema/format" && finding.expected == "regex") {
+    if (const Value* const value = json::at(document.root(), finding.pointer); value != nullptr)
+      source = json::text(*value);
+  } else if (finding.rule == "schema/propertyNames") {
+    // The only names that a meta-schema asks something of are those of patternProperties.
+    if (const auto tokens = json::pointer_tokens(finding.pointer); tokens && !tokens->empty())
+      source = tokens->back();
+  }
+  if (!source)
+    return std::nullopt;
+  const auto pattern = Pattern::compile(*source);
+  return pattern ? std::nullopt : std::optional(pattern.error().message);
+}
+
 /// Validates a schema against the meta-schema of its draft.
 Result<void> check_meta(const Document& document, Draft draft, const std::string& uri) {
   const auto* const row = std::find_if(kDrafts.begin(), kDrafts.end(),
@@ -143,7 +160,7 @@ Result<void> check_meta(const Document& document, Draft draft, const std::string
     return tl::unexpected(meta.error());
   const SchemaLimits limits;
   try {
-    if (SchemaWalk(**meta, limits.max_steps).holds(0, document.root()))
+    if (SchemaWalk(**meta, limits.steps_for(document.text().size())).holds(0, document.root()))
       return {};
   } catch (const SchemaExhausted&) {
     // The explanation says so.
@@ -152,14 +169,9 @@ Result<void> check_meta(const Document& document, Draft draft, const std::string
   if (findings.empty())
     return fail(Errc::schema, "not a JSON Schema", uri);
   const Finding& first = findings.front();
-  // "no regex" is true and of no help; compiling it again says why.
-  if (first.rule == "schema/format" && first.expected == "regex")
-    if (const Value* source = json::at(document.root(), first.pointer); source != nullptr)
-      if (const auto text_of = json::text(*source))
-        if (const auto pattern = Pattern::compile(*text_of); !pattern)
-          return fail(Errc::schema, "not a JSON Schema: " + pattern.error().message,
-                      position_text(uri, first.span));
-  return fail(Errc::schema, "not a JSON Schema: " + first.message, position_text(uri, first.span));
+  return fail(Errc::schema,
+              "not a JSON Schema: " + pattern_fault(document, first).value_or(first.message),
+              position_text(uri, first.span));
 }
 
 }  // namespace
@@ -198,9 +210,23 @@ Result<SchemaPlace> SchemaIndex::add(std::string text, const std::string& uri) {
   drafts_.push_back(*draft);
   resources_.emplace(address, root);
   index(root, *draft);
+  if (clash_)
+    return tl::unexpected(*clash_);
   SchemaPlace out = root;
   out.base = bases_[root.value];
   return out;
+}
+
+/// Two schemas of one name cannot be told apart, unless they say the same.
+void SchemaIndex::name(const std::string& uri, const SchemaPlace& place, std::string_view keyword) {
+  const auto [known, fresh] = resources_.emplace(uri, place);
+  if (fresh || clash_ || json::equal(*known->second.value, *place.value))
+    return;
+  const std::string here = where(place, keyword);
+  clash_ = Error{Errc::schema,
+                 "two schemas are called " + printable(json::quote(uri), 200) + ": at " +
+                     where(known->second, keyword) + " and at " + here,
+                 here};
 }
 
 /// Notes the base of a schema and what it can be called by. Recursive; the depth is limited on
@@ -211,15 +237,16 @@ void SchemaIndex::index(const SchemaPlace& place, Draft draft) {
   SchemaPlace here = place;
   // Beside a $ref, nothing has a meaning in these drafts.
   const bool reference = json::text(*place.value, "$ref").has_value();
-  const auto id = json::text(*place.value, draft == Draft::draft4 ? "id" : "$id");
+  const std::string_view keyword = draft == Draft::draft4 ? "id" : "$id";
+  const auto id = json::text(*place.value, keyword);
   if (id && !reference) {
     const std::string full = resolve_uri(place.base, *id);
     const SplitUri parts = split_fragment(full);
     if (parts.fragment.empty()) {
       here.base = parts.document;
-      resources_.emplace(parts.document, here);
+      name(parts.document, here, keyword);
     } else {
-      resources_.emplace(parts.document + "#" + parts.fragment, here);
+      name(parts.document + "#" + parts.fragment, here, keyword);
       if (!id->starts_with('#'))
         here.base = parts.document;
     }
@@ -281,6 +308,8 @@ Result<SchemaPlace> SchemaIndex::pointed(const SchemaPlace& root, const std::str
     return fail(Errc::schema, "there is nothing at #" + printable(pointer, 200));
   // A reference may lead to what no keyword makes a schema.
   index(out, drafts_[out.document]);
+  if (clash_)
+    return tl::unexpected(*clash_);
   out.base = bases_[out.value];
   return out;
 }

@@ -44,6 +44,7 @@ class SchemaIndex {
  private:
   void index(const SchemaPlace& place, Draft draft);
   void index_parts(const SchemaPlace& place, Draft draft);
+  void name(const std::string& uri, const SchemaPlace& place, std::string_view keyword);
   Result<SchemaPlace> pointed(const SchemaPlace& root, const std::string& pointer);
 
   const SchemaFetch& fetch_;
@@ -53,6 +54,7 @@ class SchemaIndex {
   std::vector<Draft> drafts_;
   std::map<std::string, SchemaPlace> resources_;         ///< by absolute URI, fragment included
   std::unordered_map<const Value*, std::string> bases_;  ///< of the schemas that were indexed
+  std::optional<Error> clash_;                           ///< of two names; the first that was seen
 };
 
 /// The values of these keywords are schemas, lists of schemas, or objects of schemas.

@@ -9,6 +9,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -119,7 +120,11 @@ Json plain_scalar(std::string_view text) {
 class Builder {
  public:
   Builder(std::string_view text, const LoadLimits& limits, const YamlMark& mark)
-      : text_(text), limits_(limits), mark_(mark), line_begins_{0} {
+      : text_(text),
+        limits_(limits),
+        mark_(mark),
+        // yaml-cpp does not count a byte order mark.
+        line_begins_{text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0} {
     for (std::size_t at = text.find('\n'); at != std::string_view::npos;
          at = text.find('\n', at + 1))
       line_begins_.push_back(at + 1);
@@ -269,7 +274,7 @@ class Counter : public YAML::EventHandler {
   explicit Counter(std::size_t most) : most_(most) {}
   // The names are yaml-cpp's.
   // NOLINTBEGIN(readability-identifier-naming)
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override { document_ = mark; }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { one_more(mark); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { one_more(mark); }
@@ -288,6 +293,8 @@ class Counter : public YAML::EventHandler {
   }
   void OnMapEnd() override {}
   // NOLINTEND(readability-identifier-naming)
+  /// Where the last document begins.
+  const YAML::Mark& document() const { return document_; }
 
  private:
   void one_more(const YAML::Mark& mark) {
@@ -296,29 +303,38 @@ class Counter : public YAML::EventHandler {
   }
   std::size_t most_;
   std::size_t count_ = 0;
+  YAML::Mark document_;
 };
 
-/// Throws when there are too many. Ordinary files do not have enough punctuation to need a look.
-void count_nodes(std::string_view text, std::size_t most) {
+/// Looks through the text before any of it takes memory; throws when there is too much of it. Gives
+/// the place of what follows the first document, if anything does.
+std::optional<YAML::Mark> look_through(std::string_view text, std::size_t most) {
   constexpr std::string_view kMarks = "[{,:-?*\n";
   // The scanner keeps a whole line, for a colon may make a key of what it has seen.
   constexpr std::size_t kMostInLine = 10'000;
-  std::size_t marks = 0;
   std::size_t in_line = 0;
   for (const char c : text) {
     if (kMarks.find(c) == std::string_view::npos)
       continue;
-    ++marks;
     in_line = c == '\n' ? 0 : in_line + 1;
     if (in_line > kMostInLine)
       throw YAML::ParserException(YAML::Mark::null_mark(), "a line with too much punctuation");
   }
-  if (2 * marks + 1 <= most)
-    return;
   std::istringstream stream{std::string(text)};
   YAML::Parser parser(stream);
   Counter counter(most);
-  while (parser.HandleNextDocument(counter)) {}
+  // Twice and no more: where a document cannot begin (a comma), yaml-cpp finds an empty one, and
+  // does not move on; LoadAll collects them for ever.
+  if (!parser.HandleNextDocument(counter) || !parser.HandleNextDocument(counter))
+    return std::nullopt;
+  return counter.document();
+}
+
+std::string unexpected(std::string_view rest) {
+  constexpr std::string_view kInside = ",]}:";
+  return !rest.empty() && kInside.find(rest.front()) != std::string_view::npos
+             ? std::string("an unexpected '") + rest.front() + "'"
+             : "more than one YAML document in a file";
 }
 
 LoadFailure failure(std::string message, Position at) {
@@ -332,12 +348,11 @@ tl::expected<Json, LoadFailure> parse_yaml(std::string_view text, const LoadLimi
                                            const YamlMark& mark) {
   Builder builder(text, limits, mark);
   try {
-    count_nodes(text, limits.max_yaml_nodes);
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() > 1)
-      return tl::unexpected(
-          failure("more than one YAML document in a file", builder.position(documents[1].Mark())));
-    return documents.empty() ? Json() : builder.build(documents.front());
+    if (const auto more = look_through(text, limits.max_yaml_nodes)) {
+      const Position at = builder.position(*more);
+      return tl::unexpected(failure(unexpected(text.substr(at.offset)), at));
+    }
+    return builder.build(YAML::Load(std::string(text)));
   } catch (const YamlFault& fault) {
     return tl::unexpected(failure(fault.message, fault.at));
   } catch (const YAML::Exception& error) {

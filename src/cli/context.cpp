@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "dialects/registry.h"
 #include "io/disk.h"
+#include "io/lock.h"
 #include "io/process.h"
 #include "io/trust.h"
 
@@ -137,6 +138,9 @@ Result<Context> Context::open(const Places& places, bool anyway) {
   if (error && places.root.empty())
     return fail(Errc::not_found, "the current folder is gone");
   auto root = existing_folder(places.root.empty() ? nearest_root(here) : places.root);
+  // Moved away under a daemon, whose agents can still be stopped.
+  if (!root && anyway && context.is_served(places.root))
+    root = real_path(places.root);
   if (!root)
     return pass_on(root);
   context.root_ = *root;
@@ -147,6 +151,11 @@ Result<Context> Context::open(const Places& places, bool anyway) {
   if (auto found = context.find_roots(here.string()); !found)
     return pass_on(found);
   return context;
+}
+
+bool Context::is_served(const std::string& root) const {
+  const auto state = find_state_folder(root, state_parents());
+  return state && daemon_lives(*state);
 }
 
 /// The roots of the configuration, and the one of them the command is meant for.
@@ -161,10 +170,12 @@ Result<void> Context::find_roots(const std::string& here) {
       roots.push_back(*std::move(one));
     else if (one)
       continue;
-    else if (anyway_)
-      complain("warning: " + printable(describe(one.error())));
-    else
+    else if (!anyway_)
       return pass_on(one);
+    else {
+      complain("warning: " + printable(describe(one.error())));
+      missing_roots_.push_back(real_path(absolute(each, folder_)).value_or(each));
+    }
   }
   if (roots.empty())
     return {};
@@ -301,6 +312,12 @@ Result<Setup> Context::setup(const std::string& root) const {
 Context Context::at(const std::string& root) const {
   Context other = *this;
   other.root_ = root;
+  return other;
+}
+
+Context Context::with_roots(std::vector<std::string> roots) const {
+  Context other = *this;
+  other.roots_ = std::move(roots);
   return other;
 }
 

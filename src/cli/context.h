@@ -28,6 +28,10 @@ class Context {
   const std::string& root() const { return root_; }
   /// The roots the daemon serves: --root, else those of the configuration, else the one root.
   const std::vector<std::string>& roots() const { return roots_; }
+  /// By --root, so that no other is meant.
+  bool root_is_named() const { return !places_.root.empty(); }
+  /// After `open_anyway`: those of the configuration that are not there, absolute.
+  const std::vector<std::string>& missing_roots() const { return missing_roots_; }
   /// The configuration in force; "" when there is none.
   const std::string& configuration() const { return configuration_; }
   /// After `open_anyway`: the one that cannot be used; "" when there is none such.
@@ -47,6 +51,8 @@ class Context {
   Context at(const std::string& root) const;
   /// The same for every root a command without --root is about.
   std::vector<Context> each() const;
+  /// The same configuration for a command about these roots.
+  Context with_roots(std::vector<std::string> roots) const;
 
   std::vector<StateParent> state_parents() const;
   /// The state folder of the root, for reading. Errc::not_found.
@@ -58,11 +64,13 @@ class Context {
   static Result<Context> open(const Places& places, bool anyway);
   Result<void> read(const std::string& path);
   Result<void> read_anyway(const std::string& path);
+  bool is_served(const std::string& root) const;
   Result<void> find_roots(const std::string& here);
   Places places_;
   bool anyway_ = false;
   std::string root_;
   std::vector<std::string> roots_;
+  std::vector<std::string> missing_roots_;
   std::string configuration_;
   std::string broken_configuration_;
   std::string folder_;

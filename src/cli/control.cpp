@@ -1,11 +1,13 @@
 // The commands that change what happens: pause, resume, stop, retry, approve, reject, answer,
 // forget, drain, reload.
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <utility>
 
 #include "app/engine.h"
+#include "cli/beside.h"
 #include "cli/command.h"
 #include "cli/context.h"
 #include "cli/environment.h"
@@ -38,10 +40,15 @@ ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
   return submit(context, request, !wish.no_wait);
 }
 
-ExitCode control_roots(const Wish& wish, const Context& context) {
+ExitCode control_roots(const Wish& wish, const Context& asked) {
+  const Context context = in_charge(asked);
   ExitCode code = ExitCode::fine;
   for (const Context& on_root : context.each())
     code = graver(code, control(wish, on_root, FlowId{}));
+  for (const std::string& root : asked.missing_roots())
+    if (std::find(context.roots().begin(), context.roots().end(), root) == context.roots().end())
+      code =
+          graver(code, complain(Error{Errc::io, "is not there, and nothing was done to it", root}));
   return code;
 }
 
@@ -68,7 +75,7 @@ ExitCode reload(const Wish& wish) {
     return complain(context.error());
   std::set<std::int64_t> asked;
   ExitCode code = ExitCode::fine;
-  for (const Context& on_root : context->each()) {
+  for (const Context& on_root : in_charge(*context).each()) {
     const auto state = on_root.state_folder();
     if (state && daemon_lives(*state) && asked.insert(lock_holder(*state).pid).second)
       code = graver(code, control(wish, on_root, FlowId{}));
@@ -197,7 +204,9 @@ ExitCode forget_command(Words words) {
   wish.verb = "forget";
   Options options("forget",
                   "Drops everything that is known of a flow: stages, runs, history of decisions.\n"
-                  "Refused while its files are there or its agents run.",
+                  "Refused while its files are there or its agents run; but the files of a loop\n"
+                  "(ccw_loop) that is not running are put away first, below `.forgotten` in its\n"
+                  "folder.",
                   kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name");
   common(options, wish);

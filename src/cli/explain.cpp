@@ -150,6 +150,9 @@ ExitCode explain_command(Words words) {
   if (!roots)
     return complain(roots.error());
   for (const auto& [on_root, rehearsal] : *roots)
+    if (on_root.configuration().empty() && on_root.broken_configuration().empty())
+      complain("warning: " + without_configuration(rehearsal->daemon()));
+  for (const auto& [on_root, rehearsal] : *roots)
     if (const auto path = known_path(on_root, *rehearsal, arguments.what))
       return show(arguments, on_root, *rehearsal, rehearsal->catalog().match(*path)->flow, *path);
   const auto place = choose_flow(arguments.what, *roots);

@@ -56,8 +56,13 @@ void Inspection::judge(const FileName& name, std::string text, const Catalog::Ma
     } catch (const std::exception& error) {
       pending.verdict = tl::unexpected(std::string(error.what()));
     }
-    if (pending.verdict && pending.verdict->findings.empty())
+    if (!pending.verdict)
+      return;
+    if (pending.verdict->findings.empty())
       pending.text.clear();
+    // A document takes several times the memory of its text.
+    if (!rules.across)
+      pending.verdict->document.reset();
   });
 }
 
@@ -76,19 +81,23 @@ void Inspection::settle(Pending& pending) {
              printable(pending.verdict.error()) + "; please report it");
     return;
   }
-  Verdict& verdict = *pending.verdict;
+  if (rules_.across)
+    note_flow(pending);
+  count(pending.verdict->findings);
+  file.findings = std::move(pending.verdict->findings);
+  file.text = std::move(pending.text);
+}
+
+void Inspection::note_flow(const Pending& pending) {
   FlowDocuments& flow = flows_[{pending.name.root, pending.match.flow}];
   flow.entry = pending.match.entry;
-  if (verdict.accepted()) {
-    flow.result[pending.name.path] = pending.result;
-    flow.docs[pending.name.path] =
-        Accepted{verdict.document, pending.match.kind->kind, pending.match.part, 0, {}, true};
-  } else {
+  if (!pending.verdict->accepted()) {
     flow.broken = true;
+    return;
   }
-  count(verdict.findings);
-  file.findings = std::move(verdict.findings);
-  file.text = std::move(pending.text);
+  flow.result[pending.name.path] = pending.result;
+  flow.docs[pending.name.path] = Accepted{
+      pending.verdict->document, pending.match.kind->kind, pending.match.part, 0, {}, true};
 }
 
 void Inspection::skip(const std::string& path) {

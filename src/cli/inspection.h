@@ -38,6 +38,7 @@ class Inspection {
     bool warnings_as_errors = false;
     bool strict = false;     ///< doubts about schemas are errors
     bool keep_text = false;  ///< of files with findings, to show the lines
+    bool across = false;     ///< documents are kept for `check_flows`
   };
   Inspection(std::shared_ptr<Schemas> schemas, Rules rules)
       : schemas_(std::move(schemas)), rules_(rules) {}
@@ -46,13 +47,15 @@ class Inspection {
   void judge(const FileName& name, std::string text, const Catalog::Match& match);
   /// A named file that belongs to no kind.
   void skip(const std::string& path);
+  /// A file that nobody named and that belongs to no kind: it counts, and is no error.
+  void pass_over() { ++report_.skipped; }
   /// A file or folder that could not be read: said on stderr, and a finding.
   void unreadable(const std::string& path, const Error& error);
   /// A file that is wrong as a whole.
   void refuse(const std::string& path, Finding finding);
   /// Waits for the verdicts. Nothing is known of texts that were handed in before.
   void finish();
-  /// The rules across documents, of all flows that were judged without an error.
+  /// The rules across documents, of all flows that were judged without an error (`across`).
   void check_flows();
   /// What can be doubted about the schemas that were used, those of this binary aside. `shown` is
   /// how the user knows a schema.
@@ -79,6 +82,7 @@ class Inspection {
   bool usable(const std::string& path, const std::string& schema);
   void add(Inspected file);
   void settle(Pending& pending);
+  void note_flow(const Pending& pending);
   void count(const Findings& findings);
 
   std::shared_ptr<Schemas> schemas_;

@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t kMostBytes = 64U << 20U;
 constexpr unsigned kMostThreads = 16;
+// Tasks of some microseconds each are handed over together, or the handing over is what costs.
+constexpr std::size_t kBatchTasks = 16;
+constexpr std::size_t kBatchBytes = 128U << 10U;
 
 /// Containers and batch systems give fewer cores than the machine has.
 unsigned usable_cores() {
@@ -27,33 +30,46 @@ unsigned usable_cores() {
 }  // namespace
 
 struct Parallel::State {
-  struct Task {
+  struct Batch {
     std::size_t bytes = 0;
-    std::function<void()> run;
+    std::vector<std::function<void()>> tasks;
   };
 
   std::mutex mutex;
-  std::condition_variable more;  ///< tasks, or the end
-  std::condition_variable less;  ///< tasks
-  std::deque<Task> waiting;
+  Batch fresh;                   ///< what was added last; not seen by the threads
+  std::condition_variable more;  ///< batches, or the end
+  std::condition_variable less;  ///< batches
+  std::deque<Batch> waiting;
+  std::size_t tasks = 0;    ///< that were handed over, ever
   std::size_t bytes = 0;    ///< of all that are not done
-  std::size_t running = 0;  ///< tasks
+  std::size_t running = 0;  ///< batches
   bool ended = false;
   unsigned wanted = 1;
   std::vector<std::thread> threads;
 
-  /// Runs the oldest task. The lock is held before and after, not meanwhile.
+  /// Runs the oldest batch. The lock is held before and after, not meanwhile.
   void run_one(std::unique_lock<std::mutex>& lock) {
-    Task task = std::move(waiting.front());
+    Batch batch = std::move(waiting.front());
     waiting.pop_front();
     ++running;
     lock.unlock();
-    task.run();
-    task.run = nullptr;
+    for (std::function<void()>& task : batch.tasks) {
+      task();
+      task = nullptr;
+    }
     lock.lock();
     --running;
-    bytes -= task.bytes;
+    bytes -= batch.bytes;
     less.notify_one();
+  }
+
+  void hand_over() {
+    tasks += fresh.tasks.size();
+    bytes += fresh.bytes;
+    waiting.push_back(std::exchange(fresh, {}));
+    if (threads.empty() && tasks >= kFew)
+      start();
+    more.notify_one();
   }
 
   void work() {
@@ -97,18 +113,21 @@ Parallel::~Parallel() {
 }
 
 void Parallel::add(std::size_t bytes, std::function<void()> task) {
+  State::Batch& fresh = state_->fresh;
+  fresh.bytes += bytes;
+  fresh.tasks.push_back(std::move(task));
+  if (fresh.tasks.size() < kBatchTasks && fresh.bytes < kBatchBytes)
+    return;
   std::unique_lock lock(state_->mutex);
-  state_->bytes += bytes;
-  state_->waiting.push_back({bytes, std::move(task)});
-  if (state_->threads.empty() && state_->waiting.size() >= kFew)
-    state_->start();
-  state_->more.notify_one();
+  state_->hand_over();
   while (state_->bytes > kMostBytes && !state_->waiting.empty())
     state_->run_one(lock);
 }
 
 void Parallel::finish() {
   std::unique_lock lock(state_->mutex);
+  if (!state_->fresh.tasks.empty())
+    state_->hand_over();
   while (!state_->waiting.empty())
     state_->run_one(lock);
   state_->less.wait(lock, [&] { return state_->running == 0; });

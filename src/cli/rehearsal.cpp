@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cli/beside.h"
 #include "io/clock.h"
 #include "io/disk.h"
 
@@ -135,7 +136,7 @@ struct Rehearsal::World {
 Rehearsal::Rehearsal(std::unique_ptr<World> world) : world_(std::move(world)) {}
 Rehearsal::~Rehearsal() = default;
 
-Result<void> Rehearsal::run(Setup setup) {
+Result<void> Rehearsal::run(Setup setup, std::uint32_t running_beside) {
   setup.rehearsal = true;
   world_->load = setup.load;
   auto engine = Engine::make({*world_->disk, world_->journal, world_->agents, world_->requests,
@@ -145,6 +146,7 @@ Result<void> Rehearsal::run(Setup setup) {
     return pass_on(engine);
   world_->engine = *std::move(engine);
   Engine& it = *world_->engine;
+  it.running_elsewhere(running_beside);
   if (auto recovered = it.recover(); !recovered)
     return recovered;
   const Time until = world_->clock.now() + kSettle;
@@ -186,7 +188,8 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
     setup->said = daemon->said;
   rehearsal->daemon_ = std::move(daemon);
   setup->act_on_existing = options.act_on_existing;
-  if (auto done = rehearsal->run(*std::move(setup)); !done)
+  const std::uint32_t beside = running_beside(context) + options.running_beside;
+  if (auto done = rehearsal->run(*std::move(setup), beside); !done)
     return pass_on(done);
   return rehearsal;
 }
@@ -208,7 +211,7 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_document(const Context& context
   setup.dialects = {{choice.entry().dialect, choice.entry().options}};
   auto rehearsal = std::unique_ptr<Rehearsal>(
       new Rehearsal(std::make_unique<World>(std::make_unique<OneFile>(path, text), nullptr)));
-  if (auto done = rehearsal->run(std::move(setup)); !done)
+  if (auto done = rehearsal->run(std::move(setup), 0); !done)
     return pass_on(done);
   return rehearsal;
 }
@@ -259,6 +262,16 @@ Result<std::vector<RehearsedRoot>> rehearse(const Context& context) {
     all.push_back({std::move(one), *std::move(rehearsal)});
   }
   return all;
+}
+
+std::string without_configuration(const std::optional<Served>& daemon) {
+  if (!daemon)
+    return "there is no configuration, so nothing is acted upon; `baton init` writes one, --config "
+           "names one";
+  if (daemon->configuration.empty())
+    return "no configuration was found here; name the one the daemon uses with --config";
+  return "no configuration was found here; name the one the daemon uses with --config " +
+         printable(daemon->configuration);
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ class Rehearsal {
   struct Options {
     bool as_daemon = false;  ///< as if a daemon began now; else starts are held while there is none
     bool act_on_existing = false;
+    std::uint32_t running_beside = 0;  ///< besides what runs on the roots it shares limits with
   };
   /// The root of the context. A root no daemon has served yet has no journal, which is no error.
   /// Errc::denied: the journal is not for this user; config, io.
@@ -59,7 +61,7 @@ class Rehearsal {
  private:
   struct World;
   explicit Rehearsal(std::unique_ptr<World> world);
-  Result<void> run(Setup setup);
+  Result<void> run(Setup setup, std::uint32_t running_beside);
 
   std::unique_ptr<World> world_;
   std::optional<Served> daemon_;
@@ -72,6 +74,9 @@ struct RehearsedRoot {
 };
 /// All roots of the context. Errors as of `of_root`.
 Result<std::vector<RehearsedRoot>> rehearse(const Context& context);
+
+/// What is to be said where no configuration is in force.
+std::string without_configuration(const std::optional<Served>& daemon);
 
 /// A flow, and which of several roots has it.
 struct FlowPlace {

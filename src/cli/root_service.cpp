@@ -114,8 +114,14 @@ bool RootService::polls() const {
 }
 
 void RootService::tell_how(Time since) {
-  const Served word{getpid(), iso_time(since),      describe(),
-                    polls(),  engine_->disk_full(), engine_->said()};
+  const Served word{.pid = getpid(),
+                    .root = served_.root,
+                    .configuration = served_.configuration,
+                    .since = iso_time(since),
+                    .watching = describe(),
+                    .polls = polls(),
+                    .disk_full = engine_->disk_full(),
+                    .said = engine_->said()};
   // Nothing depends on the word, so a disk that does not take it stops nothing.
   if (word != word_ && leave_word(served_.state_folder, word))
     word_ = word;

@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/text.h"
@@ -24,7 +25,7 @@ void print_plan(const Plan& plan, const std::string& behind) {
             printable(hold.why) + "\n");
 }
 
-/// What the next daemon would start at once, on each of its roots by itself.
+/// What the next daemon would start at once; a place that one root takes is none for the next.
 ExitCode dry_run(const RunArguments& arguments, const Context& context) {
   const auto roots = real_roots(arguments.roots.empty() ? context.roots() : arguments.roots);
   if (!roots)
@@ -32,7 +33,9 @@ ExitCode dry_run(const RunArguments& arguments, const Context& context) {
   std::size_t starts = 0;
   for (const std::string& root : *roots) {
     const auto rehearsal = Rehearsal::of_root(
-        context.at(root), {.as_daemon = true, .act_on_existing = arguments.act_on_existing});
+        context.at(root), {.as_daemon = true,
+                           .act_on_existing = arguments.act_on_existing,
+                           .running_beside = static_cast<std::uint32_t>(starts)});
     if (!rehearsal)
       return complain(rehearsal.error());
     const Plan& plan = (*rehearsal)->plan();

@@ -1,6 +1,8 @@
 #include "cli/served.h"
 
 #include <cerrno>
+#include <filesystem>
+#include <map>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,6 +15,8 @@
 
 namespace baton {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Always of this size: overwriting it in place needs no room, so it also arrives on a full disk.
 constexpr std::size_t kBytes = 16U << 10U;
@@ -86,12 +90,25 @@ std::optional<Served> served(const std::string& state_folder) {
   // What a daemon before this one has left says nothing any more.
   if (!json || (word.pid != 0 && json::integer(**json, "pid") != word.pid))
     return word;
+  word.root = json::text(**json, "root").value_or("");
+  word.configuration = json::text(**json, "configuration").value_or("");
   word.since = json::text(**json, "since").value_or("");
   word.watching = json::text(**json, "watching").value_or("");
   word.polls = json::boolean(**json, "polls").value_or(false);
   word.disk_full = json::boolean(**json, "disk_full").value_or(false);
   word.said = said_in(**json);
   return word;
+}
+
+std::vector<std::pair<std::string, Served>> all_served(const std::vector<StateParent>& parents) {
+  std::map<std::string, Served> found;
+  for (const StateParent& parent : parents) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(parent.path, error))
+      if (auto word = served(entry.path().string()))
+        found.emplace(entry.path().string(), *std::move(word));
+  }
+  return {found.begin(), found.end()};
 }
 
 Result<void> leave_word(const std::string& state_folder, const Served& word) {
@@ -103,6 +120,8 @@ Result<void> leave_word(const std::string& state_folder, const Served& word) {
       return fail(Errc::too_large, "the word is too long", place(state_folder));
     Json json = json_of(word.said, flows);
     json.set("pid", word.pid)
+        .set("root", word.root)
+        .set("configuration", word.configuration)
         .set("since", word.since)
         .set("watching", word.watching)
         .set("polls", word.polls)

@@ -2,18 +2,23 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/setup.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "io/place.h"
 
 namespace baton {
 
 /// How a daemon serves a root, as it leaves word in `daemon.json` of the state folder.
 struct Served {
   std::int64_t pid = 0;
-  std::string since;     ///< ISO time
-  std::string watching;  ///< for people: inotify or what is polled, and why
+  std::string root;           ///< real path, as it was when the daemon took it up
+  std::string configuration;  ///< real path; "" when it has none
+  std::string since;          ///< ISO time
+  std::string watching;       ///< for people: inotify or what is polled, and why
   bool polls = false;
   bool disk_full = false;  ///< the journal's disk: agents are looked after, none is started
   Said said;
@@ -22,6 +27,10 @@ struct Served {
 
 /// What the living daemon of a state folder says; nothing when none lives.
 std::optional<Served> served(const std::string& state_folder);
+
+/// The same for every living daemon and root whose state folder lies in one of these folders, with
+/// the state folder. Those that cannot be read are left out.
+std::vector<std::pair<std::string, Served>> all_served(const std::vector<StateParent>& parents);
 
 Result<void> leave_word(const std::string& state_folder, const Served& word);
 

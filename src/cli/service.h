@@ -15,6 +15,7 @@ namespace baton {
 struct ServedRoot {
   std::string root;  ///< real path
   std::string state_folder;
+  std::string configuration;  ///< real path; "" when there is none
   Setup setup;
 };
 

@@ -76,12 +76,8 @@ std::string hint(const Context& context, const std::optional<Served>& daemon) {
     text += "the configuration " + printable(context.broken_configuration()) + " cannot be used; " +
             (daemon ? "the daemon goes on with the last good one" : "`baton doctor` says why") +
             "\n";
-  else if (context.configuration().empty() && daemon)
-    text += "no configuration was found here; name the one the daemon uses with --config\n";
   else if (context.configuration().empty())
-    text +=
-        "there is no configuration, so nothing is acted upon; `baton init` writes one, --config "
-        "names one\n";
+    text += without_configuration(daemon) + "\n";
   else if (!daemon)
     text += "no daemon serves this root: run `baton run`\n";
   return text;

@@ -106,24 +106,37 @@ Options& describe(Options& options, Arguments& arguments) {
   options.flag("--strict", request.rules.strict,
                "What can be doubted about a schema is an error, not a warning");
   options.flag("--warnings-as-errors", request.rules.warnings_as_errors, "Exit 1 on warnings too");
-  options.value("--max-size", arguments.max_size, "SIZE", "Larger files are errors (16MiB)");
+  options.value("--max-size", arguments.max_size, "SIZE",
+                "Larger files are errors (16MiB); bytes, or with a unit");
   return options;
 }
 
 /// What the words mean beyond their being well-formed. False: it was said what is wrong.
 bool settle(Arguments& arguments) {
   ValidationRequest& request = arguments.request;
+  request.rules.load.doubt_numbers = request.rules.strict;
   if (!request.as.empty() && !request.schema.empty()) {
     complain("--as and --schema exclude each other");
     return false;
   }
   if (!arguments.max_size.empty()) {
-    const auto size = parse_size(arguments.max_size);
+    auto size = parse_size(arguments.max_size);
+    if (!size)
+      size = parse_size(arguments.max_size + "B");
     if (!size || *size == 0) {
-      complain("--max-size is a size such as 512KiB or 16MiB");
+      complain("--max-size is a size such as 512KiB, 16MiB or a number of bytes, not " +
+               printable(arguments.max_size, 40));
       return false;
     }
-    request.rules.load.max_bytes = *size;
+    LoadLimits& load = request.rules.load;
+    // Who reads more has the memory for it.
+    const std::size_t times = 1 + *size / load.max_bytes;
+    if (*size > load.max_bytes) {
+      load.max_memory_bytes *= times;
+      load.max_yaml_bytes *= times;
+      load.max_yaml_nodes *= times;
+    }
+    load.max_bytes = *size;
   }
   for (const std::string& text : arguments.maps) {
     auto map = parse_schema_map(text);

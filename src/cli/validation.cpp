@@ -1,5 +1,6 @@
 #include "cli/validation.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -50,7 +51,9 @@ Result<Inspection> Validation::all() {
   auto schemas = prepare();
   if (!schemas)
     return pass_on(schemas);
-  Inspection inspection(*schemas, request_.rules);
+  Inspection::Rules rules = request_.rules;
+  rules.across = across_documents();
+  Inspection inspection(*schemas, rules);
   auto done = request_.staged          ? index(inspection)
               : request_.paths.empty() ? tree(inspection)
                                        : Result<void>();
@@ -60,10 +63,18 @@ Result<Inspection> Validation::all() {
     for (const std::string& path : request_.paths)
       named(path, inspection);
   inspection.finish();
-  if (across_)
-    inspection.check_flows();
+  inspection.check_flows();
   inspection.doubt_schemas([this](const std::string& name) { return shown_schema(name); });
   return inspection;
+}
+
+/// Of a tree, the rules across documents are asked too; not of single files, or of one kind.
+bool Validation::across_documents() const {
+  std::error_code error;
+  return !choice_ && !request_.staged &&
+         (request_.paths.empty() ||
+          std::any_of(request_.paths.begin(), request_.paths.end(),
+                      [&](const std::string& path) { return fs::is_directory(path, error); }));
 }
 
 /// Looks at --as and --schema, and finds where schemas come from.
@@ -131,8 +142,11 @@ void Validation::named(const std::string& path, Inspection& inspection) {
     folder(path, inspection);
     return;
   }
-  const auto real = real_path(path);
-  const std::string relative = real ? below(context_.root(), *real).value_or("") : std::string();
+  std::string relative;
+  // A schema alone does not ask where the file lies.
+  if (request_.schema.empty())
+    if (const auto real = real_path(path))
+      relative = below(context_.root(), *real).value_or("");
   const auto found = match(path, relative);
   auto text = read_file(path, request_.rules.load.max_bytes);
   if (!text)
@@ -172,7 +186,6 @@ bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
 /// Everything below a folder that belongs to a kind, by its path below the root or below the
 /// folder itself, which may be a root of its own.
 void Validation::folder(const std::string& path, Inspection& inspection) {
-  across_ = !choice_;
   auto real = real_path(path);
   auto root = real ? RootFolder::open(*real) : Result<std::shared_ptr<RootFolder>>(pass_on(real));
   if (!root) {
@@ -206,7 +219,6 @@ void Validation::folder(const std::string& path, Inspection& inspection) {
 }
 
 Result<void> Validation::tree(Inspection& inspection) {
-  across_ = true;
   auto root = RootFolder::open(context_.root());
   if (!root)
     return pass_on(root);
@@ -249,8 +261,10 @@ Result<void> Validation::index(Inspection& inspection) {
     const std::string absolute = top + "/" + file.path;
     FileName name{seen_from_here(absolute), below(context_.root(), absolute).value_or(""), ""};
     const auto found = match(name.shown, name.path);
-    if (!found || !wanted(file.path))
+    if (!found || !wanted(file.path)) {
+      inspection.pass_over();
       continue;
+    }
     if (!file.regular) {
       inspection.unreadable(name.shown,
                             {Errc::not_regular, "is a symbolic link, which is not followed", {}});

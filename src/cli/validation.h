@@ -42,6 +42,7 @@ class Validation {
   SchemaFetch schemas(const std::string& folder) const;
   std::optional<Catalog::Match> match(const std::string& shown, const std::string& relative);
   bool wanted(const std::string& name) const;
+  bool across_documents() const;
 
   void named(const std::string& path, Inspection& inspection);
   bool of_daemon(const std::string& path, Inspection& inspection);
@@ -58,7 +59,6 @@ class Validation {
   Catalog catalog_;
   std::optional<KindChoice> choice_;
   std::string schema_folder_;
-  bool across_ = false;
 };
 
 }  // namespace baton

@@ -11,6 +11,9 @@ constexpr Millis kHour{3'600'000};
 /// So many starts in a row may lose a shared file to another writer before they are put off: the
 /// next look usually fits, and agents that share a file would wait for nothing.
 constexpr std::uint32_t kLostRaces = 3;
+/// An agent is ended by its shim. One that lives so long beyond its limits has a shim that stands
+/// still or hangs.
+constexpr Millis kOverdue{60'000};
 
 /// What the runs of one key say.
 struct Record {
@@ -129,7 +132,21 @@ class Reconciler {
       }
       for (const Release& release : flow.decision.releases)
         consider(flow, release, run);
+      overdue(run);
     }
+  }
+
+  void overdue(const Run& run) {
+    const Time from = std::max(run.started, s_.since);
+    const Millis room = Time::max() - from - run.limits.kill_grace - kOverdue;
+    if (run.state != RunState::started || run.limits.timeout == Millis(0) ||
+        run.limits.timeout > room)
+      return;
+    const Time due = from + run.limits.timeout + run.limits.kill_grace + kOverdue;
+    if (s_.now >= due)
+      stop(run, "overdue", "it is long past its timeout, and its shim has not ended it");
+    else
+      sooner(plan_.wake, due);
   }
 
   void consider(const FlowSituation& flow, const Release& release, const Run& run) {

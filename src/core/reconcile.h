@@ -38,6 +38,7 @@ struct FlowSituation {
 struct Situation {
   std::vector<FlowSituation> flows;
   Time now{};
+  Time since{};  ///< from when on this daemon has watched; its clock may not fit what was before
   std::uint32_t max_running = 4;
   std::uint32_t running_elsewhere = 0;  ///< on the daemon's other roots
   std::uint32_t spawns_per_hour = 60;

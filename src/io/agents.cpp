@@ -18,7 +18,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "io/process.h"
-#include "io/run_end.h"
+#include "io/run_verdict.h"
 #include "io/spawn.h"
 #include "shim/protocol.h"
 
@@ -61,89 +61,6 @@ struct Spare {
   std::uint64_t start_ticks = 0;
 };
 
-/// What the folder of a run without a living shim says.
-struct Verdict {
-  enum class Kind { ended, locked, sweep, retry } kind = Kind::retry;
-  RunEnd end;
-  std::optional<Fd> directory;
-  std::optional<Fd> lock;
-};
-
-Time wall_now() {
-  return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
-}
-
-RunEnd plain_end(const RunId& run, Outcome outcome, std::string reason) {
-  RunEnd end;
-  end.run = run;
-  end.outcome = outcome;
-  end.reason = std::move(reason);
-  end.ended = wall_now();
-  return end;
-}
-
-Verdict ended(RunEnd end) {
-  Verdict verdict;
-  verdict.kind = Verdict::Kind::ended;
-  verdict.end = std::move(end);
-  return verdict;
-}
-
-Verdict undecided(Verdict::Kind kind) {
-  Verdict verdict;
-  verdict.kind = kind;
-  return verdict;
-}
-
-/// What exit.json says; nothing when there is none. A file that is damaged tells at least that it
-/// ended. One that cannot be read at present tells nothing: to take it for damaged would start an
-/// attempt more of what may have ended well.
-Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run,
-                                           bool stop_wanted) {
-  auto text = exit_text(directory);
-  if (!text && text.error().code == Errc::not_found)
-    return std::optional<RunEnd>();
-  if (!text && (text.error().code == Errc::busy || text.error().code == Errc::no_space ||
-                text.error().code == Errc::io))
-    return pass_on(text);
-  const auto exit = text ? parse_exit(*text, shim::kExitFile) : Result<ExitRecord>(pass_on(text));
-  if (!exit || exit->run_id != run)
-    return std::optional(plain_end(run, Outcome::unknown, "exit_file_damaged"));
-  RunEnd end = run_end(*exit, stop_wanted);
-  end.output = output_tail(directory, shim::kStdoutFile, kOutputBytes);
-  end.errors = output_tail(directory, shim::kStderrFile, kErrorBytes);
-  return std::optional(std::move(end));
-}
-
-Verdict decide_by_folder(const RunId& run, const std::string& path, bool stop_wanted) {
-  auto directory = open_run_directory(path);
-  if (!directory && directory.error().code == Errc::not_found)
-    // Without it nobody can say whether it was claimed, so it must not be had again.
-    return ended(plain_end(run, Outcome::unknown, "run_directory_missing"));
-  if (!directory)
-    return undecided(Verdict::Kind::retry);
-  auto lock = take_run_lock(*directory);
-  if (!lock)
-    return undecided(Verdict::Kind::retry);
-  if (!*lock)
-    return undecided(Verdict::Kind::locked);
-  // The lock is ours, so no shim lives and what lies there is final.
-  auto recorded = recorded_end(*directory, run, stop_wanted);
-  if (!recorded)
-    return undecided(Verdict::Kind::retry);
-  if (*recorded)
-    return ended(std::move(**recorded));
-  const auto was_claimed = claimed(*directory);
-  if (!was_claimed)
-    return undecided(Verdict::Kind::retry);
-  if (!*was_claimed)
-    return ended(plain_end(run, Outcome::voided, "not_claimed"));
-  Verdict verdict = undecided(Verdict::Kind::sweep);
-  verdict.directory = std::move(*directory);
-  verdict.lock = std::move(**lock);
-  return verdict;
-}
-
 class ProcessAgents : public Agents {
  public:
   ProcessAgents(asio::io_context& context, ProcessAgentsOptions options,
@@ -155,6 +72,7 @@ class ProcessAgents : public Agents {
         spare_turn_(context),
         boot_id_(boot_id()) {
     signal(SIGPIPE, SIG_IGN);
+    (void)remove_spare_directories(options_.runs);  // what a killed daemon had in hand
     if (options_.reap_others) {
       children_.add(SIGCHLD);
       await_children();
@@ -187,8 +105,8 @@ class ProcessAgents : public Agents {
   void look_again(const WatchPtr& run, Standing standing);
   void shim_ended(const WatchPtr& run);
   void decide(const WatchPtr& run);
-  void act_on(const WatchPtr& run, Verdict verdict);
-  void sweep(const WatchPtr& run, const Verdict& verdict);
+  void act_on(const WatchPtr& run, RunVerdict verdict);
+  void sweep(const WatchPtr& run, const RunVerdict& verdict);
   void report(const WatchPtr& run, RunEnd end);
   WatchPtr find(const RunId& run) const;
   void await_children();
@@ -202,7 +120,6 @@ class ProcessAgents : public Agents {
   /// Handlers hold weak pointers only: what is not in here any more, nobody hears of.
   std::map<RunId, WatchPtr> runs_;
   std::optional<Spare> spare_;
-  bool swept_ = false;  ///< what a killed daemon had in hand
   bool waits_for_turn_ = false;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  ///< for handlers that may come late
 };
@@ -262,8 +179,6 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch, Spare spare) {
 }
 
 Result<Spare> ProcessAgents::make_spare() {
-  if (!std::exchange(swept_, true))
-    (void)remove_spare_directories(options_.runs);
   const RunId id = random_hex(kRunIdBytes);
   auto place = make_spare_directory(options_.runs, id);
   if (!place)
@@ -427,8 +342,8 @@ Found ProcessAgents::recover(const Run& lost) {
       (void)stop(lost);
     return {.adopted = true, .end = {}};
   }
-  Verdict verdict = decide_by_folder(lost.id, lost.directory, stop_wanted);
-  if (verdict.kind == Verdict::Kind::ended)
+  RunVerdict verdict = verdict_by_folder(lost.id, lost.directory, stop_wanted);
+  if (verdict.kind == RunVerdict::Kind::ended)
     return {.adopted = false, .end = std::move(verdict.end)};
   runs_.emplace(lost.id, run);
   act_on(run, std::move(verdict));
@@ -469,27 +384,27 @@ void ProcessAgents::shim_ended(const WatchPtr& run) {
 
 void ProcessAgents::decide(const WatchPtr& run) {
   run->shim_ended = false;
-  act_on(run, decide_by_folder(run->id, run->directory, run->stop_wanted));
+  act_on(run, verdict_by_folder(run->id, run->directory, run->stop_wanted));
 }
 
-void ProcessAgents::act_on(const WatchPtr& run, Verdict verdict) {
+void ProcessAgents::act_on(const WatchPtr& run, RunVerdict verdict) {
   switch (verdict.kind) {
-    case Verdict::Kind::ended:
+    case RunVerdict::Kind::ended:
       report(run, std::move(verdict.end));
       return;
-    case Verdict::Kind::locked:
+    case RunVerdict::Kind::locked:
       look_again(run, Standing::polled);
       return;
-    case Verdict::Kind::sweep:
+    case RunVerdict::Kind::sweep:
       sweep(run, verdict);
       return;
-    case Verdict::Kind::retry:
+    case RunVerdict::Kind::retry:
       look_again(run, Standing::retrying);
       return;
   }
 }
 
-void ProcessAgents::sweep(const WatchPtr& run, const Verdict& verdict) {
+void ProcessAgents::sweep(const WatchPtr& run, const RunVerdict& verdict) {
   // A sweeper that came to grief is not followed by the next one at once, nor for ever.
   if (run->standing == Standing::sweeping) {
     if (++run->failed_sweeps >= kMaxSweeps)

@@ -128,6 +128,16 @@ Result<Run> JournalReader::run(const std::string& id_prefix) {
   return fail(Errc::usage, "several runs begin with '" + shown + "': " + join(ids, ", "));
 }
 
+Result<std::uint32_t> JournalReader::running() {
+  std::int64_t count = 0;
+  auto done = rows::each(
+      *db_, "runs", "SELECT count(*) FROM runs WHERE state <> 'ended'", [](Statement&) {},
+      [&](Statement& row) { count = row.integer(); });
+  if (!done)
+    return pass_on(done);
+  return static_cast<std::uint32_t>(count);
+}
+
 Result<std::vector<ReplacedVersion>> JournalReader::replaced(const std::string& path) {
   std::vector<ReplacedVersion> versions;
   auto done = rows::each(

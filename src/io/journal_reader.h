@@ -61,6 +61,8 @@ class JournalReader {
   /// The run with this id or unique beginning of an id. Errc::not_found; Errc::usage with the list
   /// when several begin so.
   Result<Run> run(const std::string& id_prefix);
+  /// How many runs have not ended.
+  Result<std::uint32_t> running();
   /// Oldest first.
   Result<std::vector<ReplacedVersion>> replaced(const std::string& path);
   /// Reads the whole file (for `doctor`): what is damaged, in SQLite's words; empty when all is

@@ -194,10 +194,10 @@ void Supervisor::step(std::int64_t now) {
         phase_ = Phase::done;
       else if (agent_ended_)
         begin_end(now, nullptr);
+      else if (now >= deadline(started_, launch_.timeout_ms))
+        begin_end(now, kCauseWallLimit);  // also when it is asked for because this process stood
       else if (term_)
         begin_end(now, kCauseTerm);
-      else if (now >= deadline(started_, launch_.timeout_ms))
-        begin_end(now, kCauseWallLimit);
       else if (now >= deadline(last_output_, launch_.idle_timeout_ms))
         begin_end(now, kCauseIdleLimit);
       return;
@@ -260,7 +260,7 @@ std::int64_t unix_ms() {
   return clock_ms(CLOCK_REALTIME);
 }
 std::int64_t steady_ms() {
-  return clock_ms(CLOCK_MONOTONIC);
+  return clock_ms(CLOCK_BOOTTIME);  // as the daemon counts
 }
 
 ExitRecord supervise(int signals, const Launch& launch, const Agent& agent, const Tree& tree) {

@@ -129,6 +129,26 @@ TEST_CASE("GitHub: a finding is a workflow command with its place") {
   CHECK(has(text, "- a,b:c.json:2:3: error: /status: 50% no [schema/enum]\n"));
 }
 
+TEST_CASE("neither a suggestion nor a path brings control characters along") {
+  Finding wrong = finding("schema/enum", "no", 2, 3);
+  wrong.suggestion = "a\x1b[31m\nb";
+  CHECK(sentence(wrong) == "no; did you mean a\\x1b[31m\\x0ab?");
+  const std::string text = report_github(one("a\x1b\r\n.json", {wrong}));
+  CHECK_FALSE(has(text, "\x1b"));
+  CHECK_FALSE(has(text, "\r"));
+  CHECK(has(text, "::error file=a%1B%0D%0A.json,line=2"));
+}
+
+TEST_CASE("GitHub: a property cannot end early, whatever stands in a name or a rule") {
+  Finding wrong = finding("rules/a,b:c%0A::x", "m", 2, 3);
+  wrong.pointer = "/a\n::error::b";
+  const std::string text = report_github(one("x,line=9::y", {wrong}));
+  CHECK(
+      text.starts_with("::error file=x%2Cline=9%3A%3Ay,line=2,col=3,endColumn=9,"
+                       "title=rules/a%2Cb%3Ac%250A%3A%3Ax::"));
+  CHECK(split(text, '\n').size() == 3);
+}
+
 TEST_CASE("GitHub: nothing in a file's name or text becomes a command of its own") {
   const Report report =
       one("::add-mask::x\n::stop", {finding("json", "##[add-matcher]x ##[group]y", 1, 1)});

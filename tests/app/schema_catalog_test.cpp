@@ -25,7 +25,55 @@ SchemaFetch nothing_else() {
   };
 }
 
+/// What an editor shows of a property: its own words, or those of what it refers to.
+bool described(const Value& root, const Value& property) {
+  const Value* at = &property;
+  for (auto target = json::text(*at, "$ref"); at != nullptr && target && target->starts_with("#");
+       target = json::text(*at, "$ref")) {
+    at = json::at(root, target->substr(1));
+    if (at == nullptr)
+      return false;
+  }
+  return !json::text(*at, "description").value_or("").empty() ||
+         !json::text(*at, "title").value_or("").empty();
+}
+
+/// Every `properties` of a schema, wherever it stands.
+void look_at_properties(const Value& root, const Value& value, const std::string& pointer,
+                        std::size_t& seen) {
+  if (value.IsArray())
+    for (rapidjson::SizeType i = 0; i < value.Size(); ++i)
+      look_at_properties(root, value[i], pointer + "/" + std::to_string(i), seen);
+  if (!value.IsObject())
+    return;
+  for (const auto& member : value.GetObject()) {
+    const std::string name(json::text(member.name).value_or(""));
+    const std::string inner = pointer + "/" + name;
+    // What a condition says of a property is no place to describe it.
+    if (name == "if" || name == "then" || name == "else" || name == "not")
+      continue;
+    if ((name == "properties" || name == "patternProperties") && member.value.IsObject())
+      for (const auto& property : member.value.GetObject()) {
+        CAPTURE(inner + "/" + std::string(json::text(property.name).value_or("")));
+        CHECK((!property.value.IsObject() || described(root, property.value)));
+        ++seen;
+      }
+    look_at_properties(root, member.value, inner, seen);
+  }
+}
+
 }  // namespace
+
+TEST_CASE("every property of every schema has a description or a title") {
+  std::size_t seen = 0;
+  for (const std::string& name : schema_names()) {
+    CAPTURE(name);
+    const auto json = parse_json(*embedded_file("schemas/" + name + ".schema.json"));
+    REQUIRE(json.has_value());
+    look_at_properties(**json, **json, "", seen);
+  }
+  CHECK(seen > 700);
+}
 
 TEST_CASE("schemas/catalog.json is what the registry says") {
   // `baton schema --catalog >schemas/catalog.json` writes it anew.

@@ -213,6 +213,76 @@ TEST_CASE("limits are kept") {
   CHECK(load_document("[[1]]", Format::json, {.max_depth = 2}).has_value());
 }
 
+TEST_CASE("memory is limited, by what values and long strings take, not by their number alone") {
+  constexpr std::size_t kRoom = 100'000;
+  const auto fits = [](const std::string& text, Format format = Format::json) {
+    return load_document(text, format, {.max_memory_bytes = kRoom}).has_value();
+  };
+  const auto repeated = [](const std::string& piece, std::size_t times) {
+    std::string out;
+    for (std::size_t i = 0; i < times; ++i)
+      out += piece;
+    return out;
+  };
+  // A value takes 16 bytes, and as many again while its array is being closed.
+  CHECK(fits("[" + repeated("1,", 2'800) + "1]"));
+  CHECK_FALSE(fits("[" + repeated("1,", 3'100) + "1]"));
+  CHECK(fits("[" + repeated("[1,1,1,1,1,1,1],", 550) + "1]"));
+  CHECK_FALSE(fits("[" + repeated("[1,1,1,1,1,1,1],", 750) + "1]"));
+  CHECK(fits("\"" + std::string(33'000, 'x') + "\""));
+  CHECK_FALSE(fits("\"" + std::string(34'000, 'x') + "\""));
+  CHECK(fits(repeated("[1,1]\n", 700), Format::jsonl));
+  CHECK_FALSE(fits(repeated("[1,1]\n", 1'100), Format::jsonl));
+  CHECK(failure_of("[" + repeated("1,", 5'000) + "1]", Format::json, {.max_memory_bytes = kRoom})
+            .findings.front()
+            .message.find("values and more take too much memory") != std::string::npos);
+}
+
+TEST_CASE("records of 15 MiB are read by default, as an array and as lines") {
+  std::string array = "[";
+  std::string lines;
+  for (std::size_t i = 0; lines.size() < (15U << 20U); ++i) {
+    const std::string record =
+        R"({"id":"ticket-)" + std::to_string(i) +
+        R"(","name":"a name of thirty characters...","status":"ready","count":1,"tags":["a","b"],)" +
+        R"("created_at":"2026-01-01T00:00:00Z"})";
+    array += (i == 0 ? "" : ",") + record;
+    lines += record + "\n";
+  }
+  CHECK(load_document(array + "]", Format::json).has_value());
+  CHECK(load_document(lines, Format::jsonl).has_value());
+}
+
+TEST_CASE("an integer beyond 64 bits is doubted, where that is asked for") {
+  struct Row {
+    std::string text;
+    Format format;
+    Position at;
+  };
+  for (const Row& row : {Row{"[1,\n 18446744073709551616]", Format::json, {2, 2, 5}},
+                         Row{"{\"a\": -9223372036854775809}", Format::json, {1, 7, 6}},
+                         Row{"12345678901234567890123", Format::json, {1, 1, 0}},
+                         Row{"1\n 18446744073709551616\n", Format::jsonl, {2, 2, 3}},
+                         Row{"a: 18446744073709551616\n", Format::yaml, {1, 4, 3}}}) {
+    CAPTURE(row.text);
+    const auto document = load_document(row.text, row.format, {.doubt_numbers = true});
+    REQUIRE(document.has_value());
+    REQUIRE((*document)->warnings().size() == 1);
+    const Finding& doubt = (*document)->warnings().front();
+    CHECK(doubt.severity == Severity::warning);
+    CHECK(doubt.span.begin == row.at);
+    CHECK(doubt.message.find("does not fit into 64 bits") != std::string::npos);
+    CHECK(loaded(row.text, row.format)->warnings().empty());
+  }
+  for (const char* const fine :
+       {"18446744073709551615", "-9223372036854775808", "1e30", "1.5", "\"18446744073709551616\""})
+    CHECK((*load_document(fine, Format::json, {.doubt_numbers = true}))->warnings().empty());
+  CHECK((*load_document("a: 1e30\nb: '18446744073709551616'\n", Format::yaml,
+                        {.doubt_numbers = true}))
+            ->warnings()
+            .empty());
+}
+
 TEST_CASE("a million brackets do not end the process") {
   for (const char* piece : {"[", "{\"a\":", "[{\"a\":"}) {
     std::string text;

@@ -300,6 +300,57 @@ TEST_CASE("references lead into other documents, by path and by $id") {
   CHECK((*by_id)->check(**document).size() == 2);
 }
 
+TEST_CASE("two schemas of one name are refused, and both are named") {
+  const std::map<std::string, std::string, std::less<>> files = {
+      {"same.json", R"({"$id":"http://x.example/s.json","definitions":{"q":{"type":"string"}}})"},
+      {"copy.json", R"({"$id":"http://x.example/s.json","$ref":"b.json"})"},
+      {"http://x.example/b.json",
+       R"({"$id":"http://x.example/s.json","definitions":{"q":{"type":"string"}}})"},
+      {"http://x.example/s.json", R"({"$id":"http://x.example/s.json","type":"string"})"},
+      {"path.json", R"({"$id":"http://x.example/s.json","type":"string"})"},
+  };
+  const SchemaFetch fetch = [&](std::string_view uri) -> Result<std::string> {
+    const auto found = files.find(uri);
+    return found == files.end() ? nothing(uri) : Result<std::string>(found->second);
+  };
+  struct Row {
+    std::string_view schema;
+    std::string_view places;
+  };
+  for (
+      const Row& row : {
+          Row{R"({"$id":"http://x.example/s.json","properties":{"p":{"$ref":"b.json#/definitions/q"}}})",
+              "test.json:1:8 and at http://x.example/b.json:1:8"},
+          Row{R"({"definitions":{"a":{"$id":"http://x.example/t.json","type":"string"},"b":{"$id":"http://x.example/t.json"}}})",
+              "test.json:1:28 and at test.json:1:82"},
+          Row{R"({"definitions":{"a":{"$id":"#t","type":"string"},"b":{"$id":"#t"}}})",
+              "test.json:1:28 and at test.json:1:61"},
+          Row{R"({"$schema":"http://json-schema.org/draft-04/schema#","definitions":{"a":{"id":"#t","type":"string"},"b":{"id":"#t"}}})",
+              "test.json:1:79 and at test.json:1:111"},
+      }) {
+    CAPTURE(row.schema);
+    const Error error = error_of(row.schema, fetch);
+    CHECK(error.message.starts_with("two schemas are called "));
+    CHECK(error.message.ends_with(": at " + std::string(row.places)));
+  }
+  // The same under two addresses is no contradiction.
+  CHECK(compile_schema(
+            R"({"properties":{"a":{"$ref":"http://x.example/s.json"},"b":{"$ref":"path.json"}}})",
+            "test.json", fetch)
+            .has_value());
+}
+
+TEST_CASE("the more text, the more steps") {
+  std::string text = "[\"\"";
+  for (int i = 0; i < 1000; ++i)
+    text += ",\"a word\"";
+  const std::string_view schema = R"({"items":{"type":"string"}})";
+  CHECK(check(schema, text + "]", {.max_steps = 100}).empty());
+  const Findings findings = check(schema, text + "]", {.max_steps = 100, .max_steps_per_byte = 0});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].rule == "schema/limit");
+}
+
 TEST_CASE("what one may doubt in a schema is told") {
   const auto schema =
       compiled(R"({"propertees":{},"format":"dat","x-own":1,"properties":{"a":{"requird":[]}}})");
@@ -472,6 +523,15 @@ TEST_CASE("a pattern that is refused says why, and https names a draft too") {
   const auto bad = compile_schema(R"({"pattern":"(?i)a"})", "s.json", none);
   REQUIRE(!bad.has_value());
   CHECK(bad.error().message.find("a group like (?i)") != std::string::npos);
+  const auto name = compile_schema(R"({"patternProperties":{"a":{},"(?i)a":{}}})", "s.json", none);
+  REQUIRE(!name.has_value());
+  CHECK(name.error().where == "s.json:1:30");
+  CHECK(name.error().message.find("a group like (?i)") != std::string::npos);
+  const auto open = compile_schema(
+      R"({"$schema":"http://json-schema.org/draft-04/schema#","patternProperties":{"(":{}}})",
+      "s.json", none);
+  REQUIRE(!open.has_value());
+  CHECK(open.error().message.find("missing closing parenthesis") != std::string::npos);
   CHECK(compile_schema(R"({"$schema":"https://json-schema.org/draft-07/schema#"})", "s.json", none)
             .has_value());
 }

@@ -73,6 +73,43 @@ TEST_CASE("YAML that JSON has no place for is refused") {
   CHECK(value_of("a: \xFF") == "error: not UTF-8: \\xff");
 }
 
+TEST_CASE("where no document can begin, YAML is refused and not read for ever") {
+  struct Row {
+    std::string text;
+    std::string_view error;
+    Position at;
+  };
+  for (const Row& row :
+       {Row{",", "an unexpected ','", {1, 1, 0}}, Row{"\"a\"\n,", "an unexpected ','", {2, 1, 4}},
+        Row{"...\n,", "an unexpected ','", {2, 1, 4}}, Row{"- a\n,", "", {2, 1, 4}},
+        Row{"\xEF\xBB\xBF, null, 1", "an unexpected ','", {1, 1, 3}},
+        Row{"a: 1\n---\nb: 2", "more than one YAML document in a file", {2, 1, 5}}}) {
+    CAPTURE(row.text);
+    const auto document = load_document(row.text, Format::yaml);
+    REQUIRE_FALSE(document.has_value());
+    const Finding& finding = document.error().findings.front();
+    if (!row.error.empty())
+      CHECK(finding.message == row.error);
+    CHECK(finding.span.begin.line == row.at.line);
+  }
+  CHECK(value_of("") == "null");
+  CHECK(value_of("---\n") == "null");
+  CHECK(value_of("--- a\n...\n") == "\"a\"");
+  CHECK(value_of("--- a\n,") == "\"a ,\"");
+}
+
+TEST_CASE("a byte order mark moves no place") {
+  const auto document = load_document(
+      "\xEF\xBB\xBF"
+      "ab: cd\nef: gh\n",
+      Format::yaml);
+  REQUIRE(document.has_value());
+  CHECK((*document)->locate("/ab").begin == Position{1, 5, 7});
+  CHECK((*document)->locate("/ab").end == Position{1, 7, 9});
+  CHECK((*document)->locate("/ab", true).begin == Position{1, 1, 3});
+  CHECK((*document)->locate("/ef").begin == Position{2, 5, 14});
+}
+
 TEST_CASE("a duplicate key is found at its second place") {
   const auto document = load_document("a: 1\nb:\n  c: 1\n  c: 2\n", Format::yaml);
   REQUIRE_FALSE(document.has_value());

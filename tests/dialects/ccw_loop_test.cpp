@@ -9,12 +9,13 @@
 
 #include "app/judge.h"
 #include "core/catalog.h"
+#include "crashes.h"
 #include "dialects/ccw_loop/create.h"
 #include "dialects/ccw_loop/hint.h"
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/rebuild.h"
 #include "dialects/ccw_loop/tasks.h"
-#include "world.h"
+#include "stand.h"
 
 namespace baton::testing {
 namespace {
@@ -46,28 +47,13 @@ Verdict judged(const std::string& path, const std::string& text) {
   return judge(*match, path, text, schemas, LoadLimits{});
 }
 
-/// The documents of one loop as the engine would show them to the dialect, without runs.
-struct Place {
-  FlowId flow{"ccw_loop", "loop-v2-a"};
-  FlowState docs;
-  std::map<Subject, StageState> stages;
-  std::vector<Run> runs;
-  Json memo;
-  std::vector<Request> requests;
-  Json options = Json::object();
-  Environment env{"/root", "/root", "/usr/bin/baton", {}, {}};
-  Time wall = *parse_time("2026-01-22T12:00:00Z");
-
-  View view() const {
-    return View{flow, docs, stages, runs, memo, requests, options, env, wall, wall};
+struct Place : Stand {
+  Place() {
+    flow = {"ccw_loop", "loop-v2-a"};
+    wall = *parse_time("2026-01-22T12:00:00Z");
   }
   Place& put(const std::string& path, const std::string& text) {
-    const auto match = catalog().match(path);
-    REQUIRE_MESSAGE(match, path);
-    auto document = load_document(text, match->kind->format);
-    REQUIRE_MESSAGE(document, path);
-    docs[path] = Accepted{*document, match->kind->kind, match->part, 1, {}, true, {}};
-    flow = match->flow;
+    Stand::put(catalog(), path, text);
     return *this;
   }
   Decision decide() {
@@ -136,90 +122,59 @@ TEST_SUITE("ccw_loop") {
   }
 
   TEST_CASE("killed at any moment of a start, baton starts once and counts once") {
-    const auto config = parse_json(R"({"granularity": "action", "agents": {"executor": {}}})");
     const std::string path = kFolder + "loop-v2-20260123T011530-5d0e77c2.json";
     const std::string text = slurp(kSamples / "valid/loop-v2-20260123T011530-5d0e77c2.json");
     const std::int64_t before = json::integer(**parse_json(text), "current_iteration").value_or(-1);
-    bool blown = true;
-    std::uint64_t moments = 0;
-    for (; blown; ++moments) {
-      CAPTURE(moments);
-      World world;
-      auto setup = setup_of(*config, "ccw_loop");
-      REQUIRE(setup);
-      world.setup = std::move(*setup);
-      REQUIRE(world.start());
-      REQUIRE(world.settle());
+    Crashes crashes;
+    crashes.config = R"({"granularity": "action", "agents": {"executor": {}}})";
+    crashes.dialect = "ccw_loop";
+    crashes.act = [&](World& world) {
       world.disk.write(path, text);
-      world.fuse.light(moments + 1);
-      blown = false;
-      try {
-        const auto settled = world.settle();
-        CHECK(settled.has_value());
-      } catch (const DaemonKilled&) {
-        blown = true;
-      }
-      world.fuse.cut();
-      world.kill();
-      REQUIRE(world.start());
-      REQUIRE(world.settle());
-      REQUIRE(world.pass(Millis(60'000)));
-      CHECK(world.faults().empty());
+      return world.settle();
+    };
+    crashes.look = [&](World& world) {
       CHECK(world.agents.in(FakeAgents::State::running).size() == 1);
       const auto now = parse_json(*world.disk.file(path));
       REQUIRE(now);
       CHECK(json::integer(**now, "current_iteration") == before + 1);
-    }
-    CHECK(moments > 10);
+    };
+    crashes.sweep();
   }
 
   TEST_CASE("killed at any moment of a lost pause, the pause holds") {
-    const auto config = parse_json(R"({"agents": {"executor": {}}})");
-    const std::string path = kFolder + "loop-v2-20260129T120000-1057pa5e.json";
+    const std::string loop = "loop-v2-20260129T120000-1057pa5e";
+    const std::string path = kFolder + loop + ".json";
     const fs::path folder = kSamples / "transitions" / "lost_pause";
-    bool blown = true;
-    std::uint64_t moments = 0;
-    for (; blown; ++moments) {
-      CAPTURE(moments);
-      World world;
-      auto setup = setup_of(*config, "ccw_loop");
-      REQUIRE(setup);
-      world.setup = std::move(*setup);
-      REQUIRE(world.start());
+    Crashes crashes;
+    crashes.config = R"({"agents": {"executor": {}}})";
+    crashes.dialect = "ccw_loop";
+    crashes.prepare = [&](World& world) {
       world.disk.write(path, slurp(folder / "1_agent_working.json"));
       REQUIRE(world.settle());
       Request pause;
       pause.id = "request-1";
       pause.verb = "pause";
-      pause.flow = FlowId{"ccw_loop", "loop-v2-20260129T120000-1057pa5e"};
+      pause.flow = FlowId{"ccw_loop", loop};
       pause.arguments = Json::object();
       world.requests.add(pause);
-      world.fuse.light(moments + 1);
-      blown = false;
-      try {
-        const auto paused = world.settle();
-        CHECK(paused.has_value());
-        world.disk.write(path, slurp(folder / "3_agent_overwrites.json"));
-        const auto repaired = world.settle();
-        CHECK(repaired.has_value());
-      } catch (const DaemonKilled&) {
-        blown = true;
-      }
-      world.fuse.cut();
-      world.kill();
-      REQUIRE(world.start());
-      REQUIRE(world.settle());
+    };
+    crashes.act = [&](World& world) {
+      if (auto paused = world.settle(); !paused)
+        return paused;
       world.disk.write(path, slurp(folder / "3_agent_overwrites.json"));
-      REQUIRE(world.settle());
-      REQUIRE(world.pass(Millis(120'000)));
+      return world.settle();
+    };
+    crashes.again = [&](World& world) {
+      world.disk.write(path, slurp(folder / "3_agent_overwrites.json"));
+    };
+    crashes.look = [&](World& world) {
       const auto now = parse_json(*world.disk.file(path));
       REQUIRE(now);
       CHECK(json::text(**now, "status") == "paused");
       CHECK(json::integer(*json::at(**now, "/skill_state/develop"), "completed") == 1);
       CHECK(world.agents.in(FakeAgents::State::running).empty());
-      CHECK(world.faults().empty());
-    }
-    CHECK(moments > 10);
+    };
+    crashes.sweep();
   }
 
   TEST_CASE("the block of a result is read, whatever surrounds it") {
@@ -360,6 +315,66 @@ TEST_SUITE("ccw_loop") {
     const ccw_loop::TaskList folder = ccw_loop::task_list(place.docs);
     REQUIRE(folder.tasks.size() == 2);
     CHECK(json::text(*folder.tasks[1], "description") == "new");
+  }
+
+  TEST_CASE("the prompt tells everything, in sections") {
+    Place place;
+    const std::string path = kFolder + "loop-v2-a.json";
+    place.options.set("granularity", "action");
+    place.put(path, R"({"loop_id": "loop-v2-a", "title": "t", "description": "Add login",
+      "max_iterations": 10, "status": "running", "current_iteration": 1,
+      "created_at": "2026-01-22T10:00:00Z", "updated_at": "2026-01-22T10:00:00Z", "skill_state":
+      {"mode": "auto", "develop": {"tasks": [{"id": "t1", "description": "d", "status": "pending"}]},
+       "errors": [{"action": "develop", "message": "no disk", "timestamp": "t"}]}})");
+    place.put(kFolder + "loop-v2-a.tasks.jsonl",
+              R"({"task_id": "x", "description": "look", "tool": "codex", "mode": "review"})");
+    place.docs[path].rejected =
+        R"([{"line": 3, "pointer": "/status", "message": "no status", "expected": "paused"}])";
+    Run run;
+    run.id = "run";
+    run.key = Key{place.flow, "executor", "main", 1, 0};
+    run.state = RunState::ended;
+    run.outcome = Outcome::failed;
+    run.reason = "exit_7";
+    run.purpose = "develop";
+    run.output = "cannot compile\n";
+    place.runs.push_back(run);
+    const Decision decision = place.decide();
+    Desired desired;
+    desired.role = "executor";
+    desired.subject = "main";
+    desired.purpose = "develop";
+    desired.why = "1 task is pending";
+    const Brief brief = ccw_loop_dialect().brief(place.view(), desired);
+    std::vector<std::string> sections;
+    std::istringstream lines(brief.prompt);
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("## "))
+        sections.push_back(line.substr(3));
+    CHECK(sections == std::vector<std::string>{"The task", "Your action: develop",
+                                               "Why you were started", "Mode", "Files", "Rules",
+                                               "Not accepted", "The last executor",
+                                               "Prepared tasks", "The state as it stands"});
+    const std::string folder = "/root/.workflow/.loop/loop-v2-a.progress";
+    for (const std::string& part :
+         {std::string("Add login"), std::string("1 task is pending"), "- state file: /root/" + path,
+          "- progress directory: " + folder, std::string("/status: no status; expected: paused"),
+          std::string("ended as exit_7"), std::string("cannot compile"), std::string("no disk"),
+          std::string("\"mode\": \"analysis\""), std::string("\"current_iteration\": 1"),
+          std::string("baton counts")}) {
+      CAPTURE(part);
+      CHECK(brief.prompt.find(part) != std::string::npos);
+    }
+    CHECK(brief.state_file == path);
+    CHECK(brief.values == std::map<std::string, std::string>{{"action", "develop"},
+                                                             {"loop_id", "loop-v2-a"},
+                                                             {"mode", "auto"},
+                                                             {"progress_dir", folder}});
+    CHECK(brief.env ==
+          std::vector<std::pair<std::string, std::string>>{{"CCW_LOOP_ID", "loop-v2-a"},
+                                                           {"CCW_LOOP_PROGRESS_DIR", folder},
+                                                           {"CCW_LOOP_ACTION", "develop"},
+                                                           {"CCW_LOOP_MODE", "auto"}});
   }
 }
 

@@ -1,9 +1,12 @@
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
-#include "world.h"
+#include "crashes.h"
 
 namespace baton::testing {
 namespace {
@@ -39,9 +42,35 @@ std::int64_t logged(World& world) {
 
 }  // namespace
 
+namespace {
+
+/// Ids of the messages in mailbox and archive, in this order.
+std::vector<std::string> mail_ids(World& world) {
+  std::vector<std::string> ids;
+  for (const char* const path :
+       {"coordination/messages/archive/dev_to_qa.json", "coordination/messages/dev_to_qa.json"})
+    if (const std::string* const bytes = world.disk.file(path)) {
+      const auto parsed = parse_json(*bytes);
+      REQUIRE(parsed);
+      for (const Value& message : json::child(**parsed, "messages")->GetArray())
+        ids.emplace_back(json::text(message, "id").value_or(""));
+    }
+  return ids;
+}
+
+constexpr const char* kMail = R"({"messages": [
+  {"id": "m1", "group_id": "A", "from": "developer", "to": "qa_expert", "read": true,
+   "timestamp": "2026-01-22T10:00:00Z"},
+  {"id": "m2", "group_id": "A", "from": "developer", "to": "qa_expert", "read": true,
+   "timestamp": "2026-01-22T10:00:00Z"},
+  {"id": "m3", "group_id": "A", "from": "developer", "to": "qa_expert",
+   "timestamp": "2026-01-22T10:00:00Z"}]})";
+
+}  // namespace
+
 TEST_SUITE("coordination") {
-  TEST_CASE("killed at any moment of two starts, baton starts each once and counts right") {
-    auto config = parse_json(R"({"agents": {"developer": {}}})");
+  TEST_CASE("killed at any moment of moving old messages, baton loses and doubles none") {
+    auto config = parse_json(R"({"agents": {}, "archive_days": 1, "stall_minutes": 0})");
     REQUIRE(config);
     bool blown = true;
     std::uint64_t moments = 0;
@@ -52,31 +81,51 @@ TEST_SUITE("coordination") {
       REQUIRE(setup);
       world.setup = std::move(*setup);
       REQUIRE(world.start());
-      REQUIRE(world.settle());
       world.disk.write("coordination/orchestrator_state.json", kState);
       world.disk.write("coordination/group_status.json", "{}");
+      world.disk.write("coordination/messages/dev_to_qa.json", kMail);
       world.disk.write("coordination/pm_state.json", kPlan);
+      REQUIRE(world.settle());
       world.fuse.light(moments + 1);
       blown = false;
       try {
-        const auto settled = world.settle();
-        CHECK(settled.has_value());
+        const auto passed = world.pass(std::chrono::hours(25));
+        CHECK(passed.has_value());
       } catch (const DaemonKilled&) {
         blown = true;
       }
       world.fuse.cut();
       world.kill();
+      const std::vector<std::string> between = mail_ids(world);
+      for (const char* const id : {"m1", "m2", "m3"})
+        CHECK(std::find(between.begin(), between.end(), id) != between.end());
       REQUIRE(world.start());
       REQUIRE(world.settle());
-      REQUIRE(world.pass(Millis(60'000)));
+      REQUIRE(world.pass(std::chrono::hours(25)));
       CHECK(world.faults().empty());
+      CHECK(mail_ids(world) == std::vector<std::string>{"m1", "m2", "m3"});
+    }
+    CHECK(moments > 10);
+  }
+
+  TEST_CASE("killed at any moment of two starts, baton starts each once and counts right") {
+    Crashes crashes;
+    crashes.config = R"({"agents": {"developer": {}}})";
+    crashes.dialect = "coordination";
+    crashes.act = [](World& world) {
+      world.disk.write("coordination/orchestrator_state.json", kState);
+      world.disk.write("coordination/group_status.json", "{}");
+      world.disk.write("coordination/pm_state.json", kPlan);
+      return world.settle();
+    };
+    crashes.look = [](World& world) {
       CHECK(world.agents.in(FakeAgents::State::running).size() == 2);
       CHECK(number(world, "coordination/orchestrator_state.json", "/total_spawns") == 2);
       CHECK(logged(world) == 2);
       CHECK(number(world, "coordination/group_status.json", "/A/iterations/developer") == 1);
       CHECK(number(world, "coordination/group_status.json", "/B/iterations/developer") == 1);
-    }
-    CHECK(moments > 10);
+    };
+    crashes.sweep();
   }
 }
 

@@ -13,6 +13,7 @@
 #include "dialects/coordination/create.h"
 #include "dialects/coordination/words.h"
 #include "print.h"
+#include "stand.h"
 
 namespace baton {
 namespace {
@@ -54,27 +55,10 @@ Verdict judged(const std::string& kind, const std::string& text) {
   return judge(*match, path, text, schemas, LoadLimits{});
 }
 
-/// One folder as the engine would show it to the dialect, without runs unless some are put in.
-struct Folder {
-  FlowId flow{"coordination", "coordination"};
-  FlowState docs;
-  std::map<Subject, StageState> stages;
-  std::vector<Run> runs;
-  Json memo;
-  std::vector<Request> requests;
-  Json options = Json::object();
-  Environment env{"/root", "/root", "/usr/bin/baton", {}, {}};
-  Arrival arrival = 0;
-
-  View view() const {
-    return View{flow, docs, stages, runs, memo, requests, options, env, Time{}, Time{}};
-  }
+struct Folder : testing::Stand {
+  Folder() { flow = {"coordination", "coordination"}; }
   Folder& put(const std::string& path, const std::string& text) {
-    const auto match = catalog().match(path);
-    REQUIRE(match);
-    auto document = load_document(text, Format::json);
-    REQUIRE(document);
-    docs[path] = Accepted{*document, match->kind->kind, match->part, ++arrival, {}, true, {}};
+    Stand::put(catalog(), path, text);
     return *this;
   }
   Decision decide() {

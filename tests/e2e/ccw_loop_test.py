@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import time
 
 import world
@@ -84,6 +85,20 @@ class Loops(world.World):
         self.start()
         self.canary()
 
+    def begun(self, action, *more):
+        """A new loop, its executor held at this action."""
+        self.switch(f"hold.{action}")
+        loop = self.create(*more)
+        self.call("start", loop)
+        self.held(action)
+        return loop
+
+    def let(self, action, mode="work"):
+        """The executor that is held goes on; from now on executors work so."""
+        self.switch("mode", mode)
+        self.off(f"hold.{action}")
+        self.off(f"held.{action}")
+
     def held(self, action):
         wait_until(lambda: os.path.exists(f"{self.switches}/held.{action}"), action, "begins")
 
@@ -130,8 +145,7 @@ def five_actions(exe):
         it.held("develop")
         it.call("pause", loop)
         check(it.read(loop)["status"] == "paused")
-        it.off("hold.develop")
-        it.off("held.develop")
+        it.let("develop")
         it.idle()
         wait_until(lambda: it.read(loop)["skill_state"]["develop"]["tasks"][0]["status"] == "completed",
                    "the progress is kept")
@@ -153,10 +167,7 @@ def five_actions(exe):
 def stopped(exe):
     with Loops(exe) as it:
         it.up()
-        it.switch("hold.develop")
-        loop = it.create()
-        it.call("start", loop)
-        it.held("develop")
+        loop = it.begun("develop")
         it.call("stop", loop)
         it.idle()
         state = it.read(loop)
@@ -173,15 +184,27 @@ def stopped(exe):
         check("failure_reason" not in it.read(loop), it.read(loop))
 
 
+def stubborn(exe):
+    """An executor that does not see the pause is ended after the grace, and another one resumes."""
+    with Loops(exe, pause_grace="1s") as it:
+        it.up()
+        loop = it.begun("develop")
+        it.call("pause", loop)
+        it.idle()
+        ends = [run["outcome"] for run in it.lines("agents") if run["purpose"] == "develop"]
+        check(ends == ["stopped"] and it.read(loop)["status"] == "paused", ends, it.read(loop))
+        check(it.read(loop)["skill_state"]["errors"] == [], "that was no failure", it.read(loop))
+        it.off("hold.develop")
+        it.call("resume", loop)
+        it.until(loop, "completed")
+        check(it.purposes(loop) == ["init", "develop", "develop", "develop", "validate", "complete"], it.purposes(loop))
+
+
 def three_deaths(exe):
     with Loops(exe) as it:
         it.up()
-        loop = it.create()
-        it.switch("hold.develop")
-        it.call("start", loop)
-        it.held("develop")
-        it.switch("mode", "fail")
-        it.off("hold.develop")
+        loop = it.begun("develop")
+        it.let("develop", "fail")
         it.until(loop, "failed")
         it.settled(loop)
         state = it.read(loop)
@@ -197,12 +220,8 @@ def three_deaths(exe):
 def no_progress(exe):
     with Loops(exe) as it:
         it.up()
-        loop = it.create()
-        it.switch("hold.develop")
-        it.call("start", loop)
-        it.held("develop")
-        it.switch("mode", "idle")
-        it.off("hold.develop")
+        loop = it.begun("develop")
+        it.let("develop", "idle")
         it.until(loop, "paused")
         it.settled(loop)
         check(it.purposes(loop) == ["init", "develop", "develop"], it.purposes(loop))
@@ -213,12 +232,8 @@ def no_progress(exe):
 def limited(exe):
     with Loops(exe) as it:
         it.up()
-        loop = it.create("--max-iterations", "1")
-        it.switch("hold.complete")
-        it.call("start", loop)
-        it.held("complete")
-        it.switch("mode", "idle")
-        it.off("hold.complete")
+        loop = it.begun("complete", "--max-iterations", "1")
+        it.let("complete", "idle")
         it.until(loop, "failed")
         check(it.read(loop)["failure_reason"] == "max_iterations (1) reached", it.read(loop))
         it.settled(loop)
@@ -241,8 +256,7 @@ def foreign_writer(exe):
         it.held("develop")
         overwrite(loop, status="paused")
         wait_until(lambda: it.lines("status", loop)[0]["declared"] == "paused", "the dashboard is obeyed")
-        it.off("hold.develop")
-        it.off("held.develop")
+        it.let("develop")
         it.idle()
         it.until(loop, "paused")
         it.switch("hold.develop")
@@ -350,12 +364,23 @@ def recovered(exe):
 def killed(exe):
     """kill -9 of the daemon at twenty moments: each action of each loop is done once."""
     with Loops(exe) as it:
+        it.settings["limits"]["max_running"] = 2
+        it.configure()
         it.start()
-        loops = [it.create() for _ in range(4)]
+        loops = [it.create() for _ in range(10)]
         for loop in loops:
             it.call("start", loop)
+
+        def states():
+            return [it.parsed(loop) for loop in loops]
+
+        # Right after an agent has begun, after a state has changed, and while the next daemon recovers.
+        looks = (lambda: len(it.starts()), states, None)
         for moment in range(20):
-            time.sleep(0.013 * moment)  # which moment that is does not matter
+            look = looks[moment % 3]
+            if look is not None:
+                before = look()
+                wait_until(lambda: look() != before, "something happens before kill", moment)
             it.daemon.kill()
             it.daemon.wait()
             it.start()
@@ -365,6 +390,194 @@ def killed(exe):
         for loop in loops:
             check(it.purposes(loop) == ["init", "develop", "develop", "validate", "complete"], loop, it.purposes(loop))
             check(it.read(loop)["current_iteration"] == 3, it.read(loop))
+        began = [each.run for each in it.starts() if each.flow.startswith("ccw_loop/")]
+        check(len(began) == len(set(began)) == 50, "agents are counted once:", len(began))
+        known = [run["run"] for run in it.lines("agents") if run["flow"].startswith("ccw_loop/")
+                 and run["outcome"] != "voided"]
+        check(sorted(known) == sorted(began), "the journal knows", known, "and there were", began)
+
+
+# Goes on by itself, as the origin's executors do: reads the file before each action, leaves when it does
+# not say running, and counts its iterations itself.
+RUNNER = """#!/usr/bin/python3
+import json, os, sys, time
+env, log, switches = os.environ, sys.argv[1], sys.argv[2]
+with open(log, "a") as file:
+    file.write(" ".join(env["BATON_" + name] for name in ("RUN_ID", "FLOW", "SUBJECT", "PURPOSE", "ATTEMPT")) + "\\n")
+def now():
+    return time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime()) + "%03dZ" % (time.time() % 1 * 1000)
+action = env["CCW_LOOP_ACTION"]
+while True:
+    with open(env["BATON_STATE_FILE"]) as file:
+        state = json.load(file)
+    if state["status"] != "running":
+        sys.exit(0)
+    skill = state.get("skill_state")
+    if skill is None:
+        action = "init"
+    elif any(task["status"] != "completed" for task in skill["develop"]["tasks"]):
+        action = "develop"
+    else:
+        action = "complete" if skill["validate"]["passed"] else "validate"
+    hold = switches + "/hold." + action
+    if os.path.exists(hold):
+        open(switches + "/held." + action, "w").close()
+        while os.path.exists(hold):
+            time.sleep(0.05)
+    with open(switches + "/mode") as file:
+        if file.read() == "fail":
+            sys.exit(7)
+    if action == "init":
+        with open(switches + "/skill.json") as file:
+            state["skill_state"] = json.load(file)
+    elif action == "develop":
+        task = next(task for task in skill["develop"]["tasks"] if task["status"] != "completed")
+        task["status"] = "completed"
+        skill["develop"]["last_progress_at"] = now()
+    elif action == "validate":
+        skill["validate"].update(passed=True, pass_rate=100, last_run_at=now())
+    else:
+        state.update(status="completed", completed_at=now())
+    state["current_iteration"] += action in ("develop", "validate")
+    state["updated_at"] = now()
+    with open(env["BATON_STATE_FILE"], "w") as file:  # without any care, as they do
+        json.dump(state, file, indent=2)
+    if action == "complete":
+        sys.exit(0)
+    time.sleep(0.2)  # it thinks about the next one
+"""
+
+
+def by_itself(exe):
+    """Granularity run: one executor goes on until it sees a pause; a resume starts the next one; one that
+    fails is started again; a daemon that is killed meanwhile finds it at work."""
+    with Loops(exe, granularity="run", pause_grace="20s") as it:
+        world.write(it.executor, RUNNER.encode())
+        os.chmod(it.executor, 0o755)
+        tasks = [{"id": f"t{i}", "description": "form", "status": "pending"} for i in range(20)]
+        it.switch("skill.json", json.dumps({**SKILL, "develop": {**SKILL["develop"], "total": 20, "tasks": tasks}}))
+        it.switch("hold.validate")
+        it.up()
+        loop = it.begun("develop", "--max-iterations", "100")
+        it.call("pause", loop)
+        it.let("develop")
+        it.idle()
+        it.settled(loop)
+        state = it.read(loop)
+        # It has written what it had, perhaps more than once, until it saw the pause.
+        done = [task["status"] for task in state["skill_state"]["develop"]["tasks"]].count("completed")
+        check(state["status"] == "paused", "the pause holds:", state)
+        check(done >= 1 and state["current_iteration"] == done, "its work is kept, and its count:", state)
+        check(it.purposes(loop) == ["init"], it.purposes(loop))
+        if os.path.exists(it.switches + "/held.validate"):
+            it.off("held.validate")
+        it.call("resume", loop)
+        it.held("validate")
+        check(len(it.purposes(loop)) == 2, "one executor for the rest:", it.purposes(loop))
+        it.daemon.kill()
+        it.daemon.wait()
+        it.up()
+        alive = [run for run in it.lines("agents") if run["state"] == "running" and run["flow"] == f"ccw_loop/{loop}"]
+        check(len(alive) == 1, "it is adopted:", alive)
+        it.let("validate", "fail")
+        wait_until(lambda: len(it.purposes(loop)) > 2, "it is started again")
+        it.switch("mode", "work")
+        it.until(loop, "completed")
+        it.idle()
+        state = it.read(loop)
+        check(state["current_iteration"] == 21, "counted by itself:", state)
+        check(state["skill_state"]["errors"] and "exit_7" in state["skill_state"]["errors"][0]["message"], state)
+        check(set(it.purposes(loop)[2:]) == {"validate"}, it.purposes(loop))
+
+
+def old_copies(exe):
+    """Which copy is old and which is a wish: an executor that writes its own and ends while no daemon runs
+    undoes no pause; the bytes from before a pause, written when it has left, are a wish to go on."""
+    with Loops(exe, granularity="run") as it:
+        it.up()
+        loop = it.begun("develop")
+        with open(it.path(loop)) as file:
+            running = file.read()
+        it.call("pause", loop)
+        it.daemon.kill()
+        it.daemon.wait()
+        it.switch("mode", "idle")
+        with open(it.path(loop), "w") as file:
+            file.write(running)
+        it.let("develop", "idle")
+        wait_until(lambda: not world.processes_with(it.executor), "the executor is gone")
+        it.up()
+        it.until(loop, "paused")
+        it.settled(loop)
+        check(it.purposes(loop) == ["init", "develop"], it.purposes(loop))
+        with open(it.path(loop)) as file:
+            paused = file.read()
+        it.switch("mode", "work")
+        it.switch("hold.develop")
+        for text in (paused.replace('"paused"', '"running"'), paused, paused.replace('"paused"', '"running"')):
+            with open(it.path(loop), "w") as file:
+                file.write(text)
+            if text == paused:
+                wait_until(lambda: it.lines("status", loop)[0]["declared"] == "paused", "it is paused")
+                it.let("develop", "idle")
+                it.idle()
+                it.switch("hold.develop")
+            else:
+                it.held("develop")
+        it.let("develop")
+        it.until(loop, "completed")
+
+
+def forgotten(exe):
+    with Loops(exe) as it:
+        it.up()
+        loop = it.begun("develop", "--task", "form")
+        it.call("forget", loop, code=1)
+        it.let("develop")
+        it.until(loop, "completed")
+        it.idle()
+        progress = f"{it.root}/{FOLDER}/{loop}.progress"
+        os.makedirs(progress)
+        with open(progress + "/develop.md", "w") as file:
+            file.write("# Development Progress\n")
+        it.canary()
+        it.call("forget", loop)
+        for again in (False, True):
+            left = [path for path in glob.glob(f"{it.root}/{FOLDER}/**", recursive=True) if os.path.isfile(path)]
+            check(left == [], "nothing of it is left in its place:", left)
+            kept = glob.glob(f"{it.root}/{FOLDER}/.forgotten/*/{loop}*")
+            check(len(kept) == 3, "it was put away whole:", kept)
+            check([each for each in it.lines("status") if each["flow"] == f"ccw_loop/{loop}"] == [], "it is unknown")
+            if not again:
+                it.daemon.kill()
+                it.daemon.wait()
+                it.up()
+
+
+def from_nothing(exe):
+    """What `init` writes works as soon as there is a program for the role."""
+    with Loops(exe) as it:
+        it.root = f"{it.home}/new"
+        os.mkdir(it.root)
+        done = subprocess.run([exe, "init", "--dialect", "ccw_loop", it.root], capture_output=True, text=True)
+        check(done.returncode == 0 and "baton.yaml" in done.stdout, done.stdout, done.stderr)
+        it.config = f"{it.root}/baton.yaml"
+        with open(it.config) as file:
+            text = file.read()
+        check("\n  ccw_loop: " in text and "\n  executor:\n" in text, text)
+        again = subprocess.run([exe, "init", "--dialect", "ccw_loop", it.root], capture_output=True, text=True)
+        with open(it.config) as file:
+            check(file.read() == text, "nothing is overwritten", again.stdout, again.stderr)
+        # The one line to change is the program; `action` is how the shell agent of this test works.
+        text = re.sub(r"command: \[claude.*", "command: " + json.dumps([it.executor, it.log, it.switches]), text)
+        text = text.replace("  ccw_loop: {}", "  ccw_loop: { granularity: action }")
+        with open(it.config, "w") as file:
+            file.write(text)
+        loop = it.create("--task", "form", "--task", "check")
+        it.call("validate")
+        it.call("start", loop)
+        once = it.once()
+        check(once.returncode == 0 and it.read(loop)["status"] == "completed", once.stdout, once.stderr)
 
 
 def neighbours(exe):
@@ -418,8 +631,8 @@ def example(exe):
 
 
 def test(exe, *only):
-    for part in (five_actions, stopped, three_deaths, no_progress, limited, foreign_writer, interactive, recovered,
-                 neighbours, alone, example, killed):
+    for part in (five_actions, stopped, stubborn, three_deaths, no_progress, limited, foreign_writer, interactive, recovered,
+                 by_itself, old_copies, forgotten, from_nothing, neighbours, alone, example, killed):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, flush=True)

@@ -236,6 +236,40 @@ expect_err "broken.schema.json:1:10"
 expect_out "tickets/wrong.json:2:13: error:"
 rm -r broken broken.schema.json bad.schema.json slow.json next.json bad.yaml
 
+# Sizes are bytes, or with a unit.
+echo '{}' >any.schema.json
+for size in 1000 1000B 1kB; do
+  expect_exit 0 baton validate --schema any.schema.json --max-size "$size" elsewhere.json
+done
+expect_exit 1 baton validate --schema any.schema.json --max-size 1 elsewhere.json
+expect_out "has more than 1 bytes"
+for size in 0 -1 1.5 x 10X 1e3 99999999999999999999; do
+  expect_exit 2 baton validate --schema any.schema.json --max-size="$size" elsewhere.json
+  expect_err "--max-size is a size such as 512KiB, 16MiB or a number of bytes"
+done
+# Who reads larger files has the memory for them, and the steps.
+python3 -c '
+import json, sys
+json.dump([{"id": i, "status": "ready", "tags": ["a", "b"], "at": "2026-01-01T00:00:00Z"} for i in range(280000)],
+          open("large.json", "w"))'
+echo '{"items": {"oneOf": [{"required": ["id"], "properties": {"status": {"enum": ["ready"]}, "at": {"format": "date-time"}}},
+  {"required": ["none"]}]}}' >large.schema.json
+expect_exit 1 baton validate --schema large.schema.json large.json
+expect_exit 0 baton validate --schema large.schema.json --max-size 64MiB large.json
+# What loses digits is told where one is strict.
+printf '[1,\n 18446744073709551616]' >wide.json
+expect_exit 0 baton validate --schema any.schema.json wide.json
+expect_out "0 errors, 0 warnings"
+expect_exit 0 baton validate --schema any.schema.json --strict wide.json
+expect_out "wide.json:2:2: warning: the integer 18446744073709551616 does not fit into 64 bits"
+expect_exit 1 baton validate --schema any.schema.json --strict --warnings-as-errors wide.json
+# Two schemas of one $id are both named.
+echo '{"$id": "http://x.example/s.json", "properties": {"p": {"$ref": "b.json#/definitions/q"}}}' >a.schema.json
+echo '{"$id": "http://x.example/s.json", "definitions": {"q": {}}}' >b.json
+expect_exit 2 baton validate --schema a.schema.json --map http://x.example=. elsewhere.json
+expect_err 'two schemas are called "http://x.example/s.json": at a.schema.json:1:9 and at http://x.example/b.json:1:9'
+rm any.schema.json large.json large.schema.json wide.json a.schema.json b.json
+
 # Without any configuration it works just the same.
 mkdir "$work/bare"
 cd "$work/bare"

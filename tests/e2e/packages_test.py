@@ -1,8 +1,8 @@
 """scripts/packages is what the build and the tests really use: nothing missing, nothing idle.
 
-Forwards: every CMake package, pkg-config module and header that CMakeLists.txt asks for, and every command
-that scripts and tests call and that does not come with every Debian, stands in the list. Backwards: every
-word of the list occurs where its kind says. usage: packages_test.py"""
+Forwards: every CMake package, pkg-config module and header that CMakeLists.txt asks for, every command that
+scripts and tests call and that does not come with every Debian, and every folder of /usr/share that unit tests
+read, stands in the list. Backwards: every word of the list occurs where its kind says. usage: packages_test.py"""
 
 import os
 import re
@@ -92,7 +92,10 @@ def main():
         if package and command not in words and package not in packages:
             faults.append(f"{command} (of {package}) is called, but its package is not in the list")
     cmake = asked_by_cmake() | {"CXX", "Ninja"}
-    everything = "\n".join(text(path) for path in tracked("scripts/*", "tests/e2e/*", "tests/*.sh", ".ci/run", "CMake*")
+    for path in tracked("tests/*.cpp"):
+        faults += [f"{path} reads /usr/share/{folder}, whose package is not in the list"
+                   for folder in re.findall(r"\"/usr/share/([\w.+-]+)", text(path)) if folder not in packages]
+    everything = "\n".join(text(path) for path in tracked("scripts/*", "tests/e2e/*", "tests/base/*", "tests/*.sh", ".ci/run", "CMake*")
                            if path not in ("scripts/packages", "tests/e2e/packages_test.py"))
     for package, (kind, row) in packages.items():
         for word in row:

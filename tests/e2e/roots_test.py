@@ -187,6 +187,69 @@ def commands_cover_all_roots(exe):
         check(command(baton, "stop", "--all").stdout.count("stopping 0 agents") == 2, "stop without a daemon")
 
 
+def control_reaches_what_runs(exe):
+    """What the daemon serves is stopped, also where the configuration names it no more or its folder was moved."""
+    def alive():
+        return [pid for pid in world.processes_with("BATON_RUN_ID=") if world.processes_with(baton.home).count(pid)]
+
+    with world.World(exe, command=("sleep", "1000"), limits={"max_running": 8}) as baton:
+        one, two, three = (f"{baton.home}/{name}" for name in ("one", "two", "three"))
+        start(baton, [one, two])
+        os.makedirs(three)
+        baton.settings["roots"] = [three]
+        baton.configure()
+        done = command(baton, "pause", "--all")
+        check(all(root + ": everything is paused" in done.stdout for root in (one, two)), done.stdout)
+        command(baton, "resume", "--all")
+        os.rename(two, two + ".away")
+        done = command(baton, "stop", "--all")
+        check(done.stdout.count("stopping 1 agent") == 2, done.stdout)
+        wait_until(lambda: not alive(), "the agents end:", alive)
+        command(baton, "resume", "--all")
+        wait_until(lambda: len(baton.starts("rules/t/first")) == 3, "the one that is there goes on")
+        # By the name it had: where nobody serves it, it is a slip of the hand.
+        check("stopping" in command(baton, "stop", "--all", root=two).stdout)
+        check("no such folder" in command(baton, "stop", "--all", root=two + ".never", code=3).stderr)
+        check("is served now" in command(baton, "reload").stdout, "reload finds the daemon")
+        # A root that nobody serves and that is not there is not passed over in silence.
+        baton.settings["roots"] = [three, baton.home + "/never"]
+        baton.configure()
+        check("/never: is not there" in command(baton, "stop", "--all", code=3).stderr)
+        baton.settings["roots"] = [three]
+        baton.configure()
+        command(baton, "drain")
+        check(baton.daemon.wait(timeout=60) == 0, "a drain does not reach the daemon")
+
+
+def limits_count_all_roots(exe):
+    """status, explain and --dry-run count the agents of the other roots, as the daemon does."""
+    with world.World(exe, command=("sleep", "1000"), limits={"max_running": 1}) as baton:
+        one, two = (f"{baton.home}/{name}" for name in ("one", "two"))
+        for root in (one, two):
+            ticket(root, "a", "ready")
+        baton.settings["roots"] = [one, two]
+        baton.configure()
+        done = command(baton, "run", "--dry-run")
+        check(done.stdout.count("would start ") == 1 and "no_place" in done.stdout, done.stdout)
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen(serve(baton), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_until(lambda: baton.starts("rules/t/a"), "one is started")
+        full = [json.loads(line)["root"] for line in command(baton, "agents", "--json").stdout.splitlines()]
+        check(len(full) == 1, "the limit is not kept:", full)
+        for waits in {one, two} - set(full):
+            for places in ({}, {"root": waits}):
+                lines = [json.loads(line) for line in command(baton, "status", "--json", **places).stdout.splitlines()]
+                check([each["waiting_for"] for each in lines if each["root"] == waits] == ["no_place"], lines)
+            check("1 of 1" in command(baton, "explain", "rules/t/a", root=waits).stdout, "explain counts one root")
+            # The folder has no configuration of its own: that is said, and which one the daemon uses.
+            for asks in ["explain", "rules/t/a"], ["status"]:
+                done = subprocess.run([baton.exe, *asks, "--root", waits, "--state-dir", baton.state], cwd=baton.home,
+                                      capture_output=True, text=True, timeout=60,
+                                      env={**os.environ, "XDG_CONFIG_HOME": baton.home, "HOME": baton.home})
+                check(baton.config in done.stdout + done.stderr, asks, done.stdout, done.stderr)
+        command(baton, "stop", "--all")
+
+
 def busy_root_starves_none(exe):
     """With one place for all, a root that always has work does not keep it from the others."""
     with world.World(exe, limits={"max_running": 1}) as baton:
@@ -235,6 +298,8 @@ def test(exe):
     two_roots(exe)
     busy_root_starves_none(exe)
     commands_cover_all_roots(exe)
+    control_reaches_what_runs(exe)
+    limits_count_all_roots(exe)
     reload_changes_roots(exe)
     reload_is_all_or_nothing(exe)
     nested(exe)

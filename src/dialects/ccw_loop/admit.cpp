@@ -61,9 +61,7 @@ class Comparison {
         before_(change.before->root()),
         after_(change.after.root()),
         was_(loop_of(before_)),
-        is_(loop_of(after_)),
-        executor_(std::any_of(view.runs.begin(), view.runs.end(),
-                              [](const Run& run) { return run.live(); })) {}
+        is_(loop_of(after_)) {}
 
   Admission judge() {
     identity();
@@ -153,7 +151,7 @@ class Comparison {
       because("the loop is " + std::string(word(was_.status)) +
               "; an executor's old copy does not change that");
       put_back(kControl);
-    } else if (!touched && has(memo_.states, hex(change_.after.digest()))) {
+    } else if (!touched && parked() && old_copy()) {
       because("an old copy of the whole file");
       put_back(kControl);
     } else if (!touched && asked_to_pause() && is_.status == Status::running) {
@@ -165,9 +163,17 @@ class Comparison {
     }
   }
 
-  /// While an executor lives that has not seen the pause, nobody can tell its old copy from
+  /// Who has left writes no old copies: then the same bytes as before are somebody's wish. An
+  /// executor counts as there until it was seen gone, or one that ended while no daemon ran would
+  /// have the last word.
+  bool old_copy() const {
+    const std::string digest = hex(change_.after.digest());
+    return has(memo_.corrected, digest) || (!memo_.left && has(memo_.states, digest));
+  }
+
+  /// While an executor may live that has not seen the pause, nobody can tell its old copy from
   /// somebody's wish to go on. baton was asked to pause, so it can be asked to resume.
-  bool asked_to_pause() const { return memo_.pause_asked && executor_; }
+  bool asked_to_pause() const { return memo_.pause_asked && !memo_.left; }
 
   bool parked() const { return was_.status != Status::running && was_.status != Status::created; }
 
@@ -180,7 +186,7 @@ class Comparison {
     if (edits_.empty())
       return admission;
     // Who writes the same once more has learnt nothing in between.
-    remember(memo_.states, hex(change_.after.digest()));
+    remember(memo_.corrected, hex(change_.after.digest()));
     admission.memo = json_of(memo_);
     auto text = json::splice(change_.after.text(), edits_);
     if (!text)
@@ -209,7 +215,6 @@ class Comparison {
   const Value& after_;
   Loop was_;
   Loop is_;
-  bool executor_;
   bool skill_changed_ = false;
   bool iteration_changed_ = false;
   bool stale_skill_ = false;

@@ -149,7 +149,7 @@ void debug_rules(const Value& debug, FindingList& findings) {
     message = "hypothesis " + shown(*confirmed) + " is " +
               std::string(json::text(*hypothesis, "status").value_or("")) + ", not confirmed";
   if (!message.empty())
-    findings.warning("S8", here + "/confirmed_hypothesis", std::move(message),
+    findings.warning("S8", here + "/confirmed_hypothesis", message,
                      json::child(debug, "confirmed_hypothesis"),
                      "the id of a confirmed hypothesis, or null");
 }

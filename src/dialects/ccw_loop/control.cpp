@@ -27,6 +27,8 @@ class Desk {
       retry(request);
     else if (request.verb == "answer")
       choose(request);
+    else if (request.verb == "forget")
+      forget(request);
   }
 
  private:
@@ -146,6 +148,31 @@ class Desk {
     else if (scene_.loop.status == Status::failed)
       reply(request, false,
             "the loop was stopped; `baton start " + name() + " --set force=true` begins it again");
+    else if (scene_.job.failures == 0)
+      reply(request, false,
+            "no attempt has failed at what is to be done now; the loop is " + declared());
+  }
+
+  /// Puts the loop's files away; without files it is the engine's to forget. An executor that lives
+  /// is in the way, which the engine says, and so is a file that was refused: then all stays.
+  void forget(const Request& request) {
+    if (scene_.loop.status == Status::running)
+      return reply(request, false,
+                   "the loop is running; `baton stop " + name() + "` or pause it first");
+    if (!scene_.view.rejected.empty())
+      return reply(request, false,
+                   printable(scene_.view.rejected.begin()->first, 200) +
+                       " was refused as it stands; mend or remove it first");
+    if (scene_.live() != nullptr)
+      return;
+    const std::string& folder = scene_.options.path;
+    for (const auto& [path, accepted] : scene_.view.docs)
+      if (accepted.present && accepted.document != nullptr && path.starts_with(folder + "/"))
+        decision_.updates.emplace_back(
+            Move{path, accepted.document->digest(),
+                 folder + "/" + std::string(kForgotten) + "/" + compact(stamp(scene_.view.wall)) +
+                     path.substr(folder.size()),
+                 "forgotten" + (request.by.empty() ? "" : " by " + printable(request.by, 80))});
   }
 
   /// The menu of an interactive loop.

@@ -71,11 +71,7 @@ Result<void> check(const Value& arguments) {
 }  // namespace
 
 std::string fresh_id(Time wall, std::string_view seed) {
-  std::string digits;
-  for (const char c : iso_time(wall))
-    if ((c >= '0' && c <= '9') || c == 'T')
-      digits += c;
-  return "loop-v2-" + digits + "-" + hex(digest_of(seed)).substr(0, 8);
+  return "loop-v2-" + compact(iso_time(wall)) + "-" + hex(digest_of(seed)).substr(0, 8);
 }
 
 Result<std::vector<Update>> create(const Request& request, const View& view) {

@@ -7,16 +7,22 @@
 #include "dialects/ccw_loop/control.h"
 #include "dialects/ccw_loop/hint.h"
 #include "dialects/ccw_loop/scene.h"
+#include "dialects/moments.h"
 
 namespace baton::ccw_loop {
 namespace {
 
 // Runs in a row that end well and change nothing.
 constexpr std::uint32_t kMostIdle = 2;
+// How far a writer's clock may be ahead before it is told about (S12).
+constexpr Millis kMostAhead{3'600'000};
 
 void note_versions(Scene& scene) {
   remember(scene.memo.skills, skill_digest(*scene.loop.root));
   remember(scene.memo.states, hex(scene.loop.file->document->digest()));
+  scene.memo.left = scene.live() == nullptr;
+  const auto updated = moment(*scene.loop.root, "updated_at");
+  scene.memo.ahead = scene.memo.ahead || (updated && *updated > scene.view.wall + kMostAhead);
 }
 
 /// Whether an iteration is counted for a run: each work key counts once, however many attempts.
@@ -42,7 +48,8 @@ void note_start(Scene& scene, Writes& writes) {
   writes.because("an executor begins to " + run->purpose);
 }
 
-/// The end of the newest run: one that ended well and changed nothing is idle.
+/// The end of the newest run: one that ended well and changed nothing is idle. Of a loop that is
+/// halted that is what an executor should do.
 void note_end(Scene& scene) {
   Memo& memo = scene.memo;
   if (memo.judged)
@@ -53,32 +60,42 @@ void note_end(Scene& scene) {
     memo.judged = true;
     if (memo.work != scene.work_digest())
       memo.idle = 0;
-    else if (run.outcome == Outcome::succeeded)
+    else if (run.outcome == Outcome::succeeded && scene.loop.status == Status::running)
       ++memo.idle;
   }
 }
 
+/// Names a run in the message of an error.
+std::string mark_of(const Run& run) {
+  return "(run " + run.id.substr(0, 8) + ")";
+}
+
+/// Whether an error of this list is about the run. The list itself tells, no memory: an executor's
+/// copy from before the error was entered would take it out for good.
+bool noted(const Value& errors, const Run& run) {
+  const std::string mark = mark_of(run);
+  return std::any_of(errors.Begin(), errors.End(), [&](const Value& error) {
+    return text_of(error, "message").find(mark) != std::string::npos;
+  });
+}
+
 /// Failed attempts are entered as soon as there is a skill_state to hold them.
-void note_errors(Scene& scene, Writes& writes) {
-  std::vector<const Run*> failures;
-  std::set<RunId> known;
-  for (const Run& run : scene.view.runs) {
-    known.insert(run.id);
-    if (failed(run) && !scene.memo.noted.contains(run.id))
-      failures.push_back(&run);
-  }
-  std::erase_if(scene.memo.noted, [&](const RunId& id) { return !known.contains(id); });
+void note_errors(const Scene& scene, Writes& writes) {
   if (scene.loop.skill == nullptr)
     return;
+  const Value& errors = list(*scene.loop.skill, "errors");
+  std::vector<const Run*> failures;
+  for (const Run& run : scene.view.runs)
+    if (failed(run) && !noted(errors, run))
+      failures.push_back(&run);
   std::stable_sort(failures.begin(), failures.end(),
                    [](const Run* a, const Run* b) { return a->ended < b->ended; });
   for (const Run* const run : failures) {
-    writes.add_error(Json::object({{"action", run->purpose},
-                                   {"message", "the executor ended as " + how_it_ended(*run) +
-                                                   " (run " + run->id.substr(0, 8) + ")"},
-                                   {"timestamp", stamp(run->ended)}}));
+    writes.add_error(Json::object(
+        {{"action", run->purpose},
+         {"message", "the executor ended as " + how_it_ended(*run) + " " + mark_of(*run)},
+         {"timestamp", stamp(run->ended)}}));
     writes.because("a failed run is noted");
-    scene.memo.noted.insert(run->id);
   }
 }
 
@@ -272,14 +289,32 @@ void route(Scene& scene, Writes& writes, Decision& decision) {
                                   "the executor from before the pause is still at work"});
 }
 
+/// What is told once about the versions of this loop; the words stay the same, so that they are not
+/// told again with each version.
+void warn(const Memo& memo, Decision& decision) {
+  const auto tell = [&](const std::string& what) {
+    decision.notices.push_back(Notice{"warning", Subject(kMain), what});
+  };
+  if (!memo.warning.empty())
+    tell(memo.warning);
+  if (memo.ahead)
+    tell(
+        "updated_at was more than an hour ahead of this clock: the clock of one of its writers is "
+        "wrong; nothing is ordered by it (ccw_loop/S12)");
+}
+
 Decision without_state(const View& view) {
   Decision decision;
   decision.control = Control::idle;
   decision.memo = view.memo;
-  decision.holds.push_back(
-      Hold{"", Subject(kMain), "no_state",
-           "the loop's master state is missing or cannot be read; `baton recover " +
-               text(view.flow) + "` rebuilds it"});
+  const std::string path = options_of(view.options).path + "/" + view.flow.name + ".json";
+  const std::string recover =
+      "`baton recover " + text(view.flow) + "` rebuilds it from what is left";
+  decision.holds.push_back(Hold{"", Subject(kMain), "no_state",
+                                view.rejected.contains(path)
+                                    ? "the loop's master state is refused: `baton explain " +
+                                          text(view.flow) + "` says where; mend it, or " + recover
+                                    : "the loop's master state is missing; " + recover});
   return decision;
 }
 
@@ -308,10 +343,11 @@ Decision decide(const View& view) {
   if (!said)
     route(scene, writes, decision);
   apply_status(scene, decision);
-  decision.updates = writes.updates(scene);
+  // What is put away is not written to any more.
+  if (decision.updates.empty())
+    decision.updates = writes.updates(scene);
   explain(scene, !decision.updates.empty(), decision);
-  if (!scene.memo.warning.empty())
-    decision.notices.push_back(Notice{"warning", Subject(kMain), scene.memo.warning});
+  warn(scene.memo, decision);
   decision.memo = json_of(scene.memo);
   return decision;
 }

@@ -25,6 +25,7 @@ constexpr std::array kRows = {
     Row{"state", "loop-v2-{flow}.json", Format::json, true},
     Row{"tasks", "loop-v2-{flow}.tasks.jsonl", Format::jsonl, false},
     Row{"tasks", "loop-v2-{flow}/tasks.jsonl", Format::jsonl, false},
+    Row{"tasks_backup", "loop-v2-{flow}/tasks.jsonl.backup", Format::jsonl, false, false},
     Row{"task", "loop-v2-{flow}/.task/{part}.json", Format::json, false, false},
     Row{"changes", "loop-v2-{flow}.progress/changes.log", Format::jsonl, false},
     Row{"debug", "loop-v2-{flow}.progress/debug.log", Format::jsonl, false},
@@ -34,6 +35,16 @@ constexpr std::array kRows = {
     Row{"progress", "loop-v2-{flow}.progress/{part}.md", Format::text, false, false},
     Row{"backup", "loop-v2-{flow}.json.backup", Format::text, false, false},
 };
+
+constexpr std::array<std::string_view, 2> kFolders = {".workflow/.loop", ".loop"};
+
+/// Files of somebody else.
+FileKind other(std::string pattern, std::string whose) {
+  FileKind kind;
+  kind.kind = std::move(whose);
+  kind.pattern = std::move(pattern);
+  return kind;
+}
 
 }  // namespace
 
@@ -51,12 +62,15 @@ std::vector<FileKind> files(const Json& options) {
   }
   for (const auto& [pattern, whose] :
        {std::pair("/loop-b-{part}.json", "a loop of the variant with workers"),
-        std::pair("/loop-{part}.json", "a loop of version 1")}) {
-    FileKind other;
-    other.kind = whose;
-    other.pattern = folder + pattern;
-    kinds.push_back(std::move(other));
-  }
+        std::pair("/loop-{part}.json", "a loop of version 1")})
+    kinds.push_back(other(folder + pattern, whose));
+  // The origin has had both (C-31); a loop in the other one would wait there for ever.
+  for (const std::string_view elsewhere : kFolders)
+    if (elsewhere != folder)
+      kinds.push_back(other(std::string(elsewhere) + "/loop-v2-{part}.json",
+                            "a loop in a folder that is not served (`path` of ccw_loop in "
+                            "baton.yaml is " +
+                                folder + ")"));
   return kinds;
 }
 

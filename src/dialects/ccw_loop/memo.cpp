@@ -39,6 +39,7 @@ Memo memo_of(const Json& json) {
   Memo memo;
   memo.skills = texts(from, "skills");
   memo.states = texts(from, "states");
+  memo.corrected = texts(from, "corrected");
   memo.run = text_of(from, "run");
   memo.work = text_of(from, "work");
   memo.judged = json::boolean(from, "judged").value_or(false);
@@ -46,8 +47,6 @@ Memo memo_of(const Json& json) {
   if (idle > 0 && idle <= std::numeric_limits<std::uint32_t>::max())
     memo.idle = static_cast<std::uint32_t>(idle);
   memo.counted = text_of(from, "counted");
-  for (std::string& run : texts(from, "noted"))
-    memo.noted.insert(std::move(run));
   for (std::string& request : texts(from, "dealt"))
     memo.dealt.insert(std::move(request));
   memo.limit_ms = json::integer(from, "limit_ms").value_or(0);
@@ -56,30 +55,34 @@ Memo memo_of(const Json& json) {
   memo.choice_key = text_of(from, "choice_key");
   memo.answer = text_of(from, "answer");
   memo.pause_asked = json::boolean(from, "pause_asked").value_or(false);
+  memo.left = json::boolean(from, "left").value_or(false);
   memo.hold = text_of(from, "hold");
   memo.hold_why = text_of(from, "hold_why");
   memo.warning = text_of(from, "warning");
+  memo.ahead = json::boolean(from, "ahead").value_or(false);
   return memo;
 }
 
 Json json_of(const Memo& memo) {
   return Json::object({{"skills", list_of(memo.skills)},
                        {"states", list_of(memo.states)},
+                       {"corrected", list_of(memo.corrected)},
                        {"run", memo.run},
                        {"work", memo.work},
                        {"judged", memo.judged},
                        {"idle", static_cast<std::uint64_t>(memo.idle)},
                        {"counted", memo.counted},
-                       {"noted", list_of(memo.noted)},
                        {"limit_ms", memo.limit_ms},
                        {"mode", memo.mode},
                        {"choice", memo.choice},
                        {"choice_key", memo.choice_key},
                        {"answer", memo.answer},
                        {"pause_asked", memo.pause_asked},
+                       {"left", memo.left},
                        {"hold", memo.hold},
                        {"hold_why", memo.hold_why},
                        {"warning", memo.warning},
+                       {"ahead", memo.ahead},
                        {"dealt", list_of(memo.dealt)}});
 }
 

@@ -129,15 +129,8 @@ std::optional<std::string> listed(std::string_view line) {
 
 class DevelopReader {
  public:
-  DevelopProgress read(std::string_view text) {
-    progress_.found = !text.empty();
-    Lines lines(text);
-    while (const auto line = lines.next())
-      take(*line);
-    return std::move(progress_);
-  }
+  DevelopProgress progress() { return std::move(progress_); }
 
- private:
   void take(std::string_view line) {
     if (const auto [level, title] = heading(line); level > 0)
       return begin(level, title);
@@ -153,6 +146,7 @@ class DevelopReader {
     in_entry(line, progress_.entries.back());
   }
 
+ private:
   void begin(std::size_t level, std::string_view title) {
     section_ = std::string(title);
     if (const auto found = iteration(title); level == 3 && found) {
@@ -184,15 +178,8 @@ class DevelopReader {
 
 class DebugReader {
  public:
-  DebugProgress read(std::string_view text) {
-    progress_.found = !text.empty();
-    Lines lines(text);
-    while (const auto line = lines.next())
-      take(*line);
-    return std::move(progress_);
-  }
+  DebugProgress progress() { return std::move(progress_); }
 
- private:
   void take(std::string_view line) {
     if (const auto [level, title] = heading(line); level > 0) {
       section_ = std::string(title);
@@ -210,6 +197,7 @@ class DebugReader {
       detail(line, progress_.hypotheses[current_]);
   }
 
+ private:
   void hypothesis(std::string_view line) {
     const auto end = line.find("**:", 2);
     if (end == std::string_view::npos)
@@ -260,15 +248,8 @@ class DebugReader {
 
 class ValidateReader {
  public:
-  ValidateProgress read(std::string_view text) {
-    progress_.found = !text.empty();
-    Lines lines(text);
-    while (const auto line = lines.next())
-      take(*line);
-    return std::move(progress_);
-  }
+  ValidateProgress progress() { return std::move(progress_); }
 
- private:
   void take(std::string_view line) {
     if (const auto [level, title] = heading(line); level > 0) {
       // Failed tests are headings of the fourth level, each with what went wrong below.
@@ -282,7 +263,9 @@ class ValidateReader {
       progress_.failed_tests.push_back(failed_test_);
       failed_test_.clear();
     }
-    if (auto when = labelled(line, "Validated"))
+    if (auto task = labelled(line, "Task"))
+      progress_.task = *task;
+    else if (auto when = labelled(line, "Validated"))
       progress_.validated = *when;
     else if (auto coverage = labelled(line, "Overall Coverage"))
       progress_.coverage = rate(*coverage);
@@ -292,6 +275,7 @@ class ValidateReader {
       row(line);
   }
 
+ private:
   static Json rate(const std::string& text) {
     const auto value = number(text);
     return value ? Json(*value) : Json();
@@ -322,18 +306,30 @@ class ValidateReader {
   std::string failed_test_;
 };
 
+/// Hands the text to a reader, line by line.
+template <class Reader>
+auto read_by(std::string_view text) {
+  Reader reader;
+  Lines lines(text);
+  while (const auto line = lines.next())
+    reader.take(*line);
+  auto progress = reader.progress();
+  progress.found = !text.empty();
+  return progress;
+}
+
 }  // namespace
 
 DevelopProgress read_develop(std::string_view text) {
-  return DevelopReader().read(text);
+  return read_by<DevelopReader>(text);
 }
 
 DebugProgress read_debug(std::string_view text) {
-  return DebugReader().read(text);
+  return read_by<DebugReader>(text);
 }
 
 ValidateProgress read_validate(std::string_view text) {
-  return ValidateReader().read(text);
+  return read_by<ValidateReader>(text);
 }
 
 std::string_view progress_text(const FlowState& docs,

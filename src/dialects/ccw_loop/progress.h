@@ -51,6 +51,7 @@ DebugProgress read_debug(std::string_view text);
 
 struct ValidateProgress {
   bool found = false;
+  std::string task;  ///< the task of the whole loop
   std::string validated;
   std::int64_t total = 0;
   std::int64_t passed = 0;

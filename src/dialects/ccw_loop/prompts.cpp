@@ -65,7 +65,11 @@ std::string rules(const Scene& scene, const std::string& state_file) {
   return "- At the start of every action read " + state_file +
          " anew. If `status` is not `running`, end at once without writing it: `paused` means come "
          "back later, everything else means stop.\n"
-         "- Change only `skill_state`, `current_iteration` and `updated_at` of it (and `status` "
+         "- Change only " +
+         std::string(scene.options.granularity == Granularity::action
+                         ? "`skill_state`"
+                         : "`skill_state`, `current_iteration`") +
+         " and `updated_at` of it (and `status` "
          "when you complete). Everything else belongs to others. Write the file whole, and never "
          "from a copy you read before the action began.\n"
          "- Check it before you write: `" +

@@ -98,6 +98,19 @@ class Tasks {
     return found == tasks_.end() ? nullptr : &*found;
   }
 
+  /// Another one that was given this id by its place only gets the next free one.
+  void name(Json& task, const std::string& id) {
+    if (id.empty() || json::text(*task, "id") == id)
+      return;
+    if (Json* const other = find("id", id); other != nullptr) {
+      std::size_t position = tasks_.size();
+      while (find("id", task_id(position)) != nullptr)
+        ++position;
+      other->set("id", task_id(position));
+    }
+    task.set("id", id);
+  }
+
   /// A task of this wording that nothing has been said about yet.
   Json* open(std::string_view description) {
     const auto found = std::find_if(tasks_.begin(), tasks_.end(), [&](const Json& task) {
@@ -108,10 +121,12 @@ class Tasks {
   }
 
   void apply(const DevelopEntry& entry) {
-    Json* const known = open(entry.description);
+    Json* known = find("id", entry.id);
+    // An id that was only derived says nothing about an entry of other wording.
+    if (known == nullptr || json::text(**known, "description") != entry.description)
+      known = open(entry.description);
     Json& task = known != nullptr ? *known : add(entry.description);
-    if (!entry.id.empty())
-      task.set("id", entry.id);
+    name(task, entry.id);
     if (!entry.tool.empty())
       task.set("tool", entry.tool);
     if (entry.mode == "analysis" || entry.mode == "write")
@@ -133,8 +148,7 @@ class Tasks {
       task = open(text_of(record, "description"));
     if (task == nullptr || (!result.empty() && result != "success"))
       return;
-    if (const std::string id = text_of(record, "task_id"); !id.empty())
-      task->set("id", id);
+    name(*task, text_of(record, "task_id"));
     task->set("status", "completed");
     if (const auto at = moment_text(text_of(record, "timestamp")))
       task->set("completed_at", *at);
@@ -292,11 +306,15 @@ std::string shortened(const std::string& text, std::size_t characters) {
 
 std::string from_progress(const View& view, const Json& skill) {
   const DevelopProgress develop = read_develop(progress_text(view.docs, {"develop", "progress"}));
-  const std::string title = shortened(develop.task, kTitleCharacters);
+  const std::string task =
+      !develop.task.empty()
+          ? develop.task
+          : read_validate(progress_text(view.docs, {"validate", "validation"})).task;
+  const std::string title = shortened(task, kTitleCharacters);
   const std::string now = stamp(view.wall);
   return Json::object({{"loop_id", view.flow.name},
                        {"title", title.empty() ? view.flow.name : title},
-                       {"description", develop.task},
+                       {"description", task},
                        {"max_iterations", 10},
                        {"status", word(Status::paused)},
                        {"current_iteration", static_cast<std::uint64_t>(develop.entries.size())},
@@ -332,7 +350,7 @@ Json rebuilt_skill(const FlowState& docs, bool interactive) {
   const Tasks tasks(develop, docs);
   Json list = tasks.json();
   if (list->Empty())
-    list = develop_tasks(task_list(docs));
+    list = develop_tasks(task_list(docs, true));
   const Json debug = debug_of(docs);
   const Json validate =
       run != nullptr ? validate_of(*run) : validate_of(read_validate(validate_text));

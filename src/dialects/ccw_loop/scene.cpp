@@ -12,10 +12,11 @@ std::uint32_t max_attempts(const Environment& env) {
   return found == env.role_retry.end() ? env.retry.max_attempts : found->second.max_attempts;
 }
 
+/// Forgiving is about failures: what ended well stays done.
 const Run* done_in(const View& view, std::uint64_t generation, std::uint32_t turn) {
   const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
     return run.key.generation == generation && run.key.turn == turn &&
-           run.outcome == Outcome::succeeded && !run.forgiven;
+           run.outcome == Outcome::succeeded;
   });
   return found == view.runs.end() ? nullptr : &*found;
 }
@@ -36,7 +37,7 @@ Job job_of(const View& view) {
     if (job.last == nullptr || run.ended >= job.last->ended)
       job.last = &run;
     if (run.key.generation == job.generation && run.key.turn == job.turn)
-      job.failures += failed(run) ? 1U : 0U;
+      job.failures += failed(run) && !run.forgiven ? 1U : 0U;
   }
   job.exhausted = job.failures >= max_attempts(view.env);
   return job;
@@ -45,8 +46,8 @@ Job job_of(const View& view) {
 }  // namespace
 
 bool failed(const Run& run) {
-  return !run.live() && !run.forgiven && run.outcome != Outcome::voided &&
-         run.outcome != Outcome::stopped && run.outcome != Outcome::succeeded;
+  return !run.live() && run.outcome != Outcome::voided && run.outcome != Outcome::stopped &&
+         run.outcome != Outcome::succeeded;
 }
 
 std::string how_it_ended(const Run& run) {
@@ -124,6 +125,14 @@ std::vector<Update> Writes::updates(const Scene& scene) const {
 
 std::string stamp(Time wall) {
   return iso_time(wall, true);
+}
+
+std::string compact(std::string_view stamp) {
+  std::string digits;
+  for (const char c : stamp)
+    if ((c >= '0' && c <= '9') || c == 'T')
+      digits += c;
+  return digits;
 }
 
 }  // namespace baton::ccw_loop

@@ -47,7 +47,7 @@ struct Scene {
   std::string work_digest() const;
 };
 
-/// The run counts as a failed attempt.
+/// The run ended badly. A forgiven one did so, too, but does not count as an attempt.
 bool failed(const Run& run);
 /// "exit_1", "timed_out"
 std::string how_it_ended(const Run& run);
@@ -70,5 +70,7 @@ class Writes {
 
 /// A moment as it is written into files.
 std::string stamp(Time wall);
+/// The digits of a stamp, for names: `20260122T100000`.
+std::string compact(std::string_view stamp);
 
 }  // namespace baton::ccw_loop

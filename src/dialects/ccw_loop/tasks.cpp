@@ -10,15 +10,17 @@
 namespace baton::ccw_loop {
 namespace {
 
-/// The three places, in the order in which they are looked for.
-enum class Place { none, in_folder, beside, one_by_one };
-constexpr std::array kPlaces = {Place::in_folder, Place::beside, Place::one_by_one};
+/// The places, in the order in which they are looked for.
+enum class Place { none, in_folder, beside, one_by_one, spare };
+constexpr std::array kPlaces = {Place::in_folder, Place::beside, Place::one_by_one, Place::spare};
 
 Place place_of(const std::string& path, const Accepted& accepted) {
   if (!accepted.present || accepted.document == nullptr)
     return Place::none;
   if (accepted.kind == "task")
     return Place::one_by_one;
+  if (accepted.kind == "tasks_backup")
+    return Place::spare;
   if (accepted.kind != "tasks")
     return Place::none;
   return path.ends_with("/tasks.jsonl") ? Place::in_folder : Place::beside;
@@ -45,9 +47,11 @@ std::int64_t order_of(const Value* task) {
 
 }  // namespace
 
-TaskList task_list(const FlowState& docs) {
+TaskList task_list(const FlowState& docs, bool spare) {
   TaskList found;
   for (const Place place : kPlaces) {
+    if (place == Place::spare && !spare)
+      continue;
     for (const auto& [path, accepted] : docs) {
       if (place_of(path, accepted) != place)
         continue;

@@ -14,7 +14,8 @@ struct TaskList {
   std::vector<std::string> paths;  ///< relative to the root; empty: there is none
   std::vector<const Value*> tasks;
 };
-TaskList task_list(const FlowState& docs);
+/// With `spare` also, when there is none of them, `{id}/tasks.jsonl.backup`.
+TaskList task_list(const FlowState& docs, bool spare = false);
 
 /// The tasks as `skill_state.develop.tasks` holds them, with what only the list knows as extras.
 Json develop_tasks(const TaskList& list);

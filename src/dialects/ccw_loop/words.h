@@ -95,4 +95,7 @@ inline constexpr std::array<std::string_view, 4> kTools = {"gemini", "qwen", "co
 /// The reason that makes a failed loop a stopped one.
 inline constexpr std::string_view kStoppedByUser = "Manually stopped by user";
 
+/// Where the files of forgotten loops are put, below the folder; nothing looks in there.
+inline constexpr std::string_view kForgotten = ".forgotten";
+
 }  // namespace baton::ccw_loop

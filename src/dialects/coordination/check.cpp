@@ -47,8 +47,9 @@ void test_results(const Value& entry, Status status, const std::string& pointer,
   }
 }
 
-void check_group(const std::string& id, const Value& entry, bool reviews, Findings& findings) {
-  const std::string pointer = "/" + json::pointer_token(id);
+/// `pointer` leads to the entry.
+void check_group(const std::string& id, const std::string& pointer, const Value& entry,
+                 bool reviews, Findings& findings) {
   const auto given = json::text(entry, "group_id");
   if (given && given != id)
     findings.push_back(finding(Severity::error, "S7", pointer + "/group_id",
@@ -130,23 +131,53 @@ std::map<std::string, Findings> check_documents(const FlowState& docs, const Opt
       findings = check_orchestrator(root);
     else if (mailbox(accepted.kind))
       findings = check_mailbox(root);
+    else if (accepted.kind == "inbox" && !accepted.part.empty())
+      check_group(accepted.part, "", root, options.reviews, findings);
     if (!findings.empty())
       all[path] = std::move(findings);
   }
   return all;
 }
 
-/// S4: the project manager's list of completed groups and what the groups say.
-void completed_groups(const Plan& plan, const Value& pm, const std::string& path,
-                      std::map<std::string, Findings>& all) {
+void unlike(const Group& group, const std::string& pointer, const std::string& path,
+            std::map<std::string, Findings>& all) {
+  add(all, path,
+      finding(Severity::warning, "S4", pointer,
+              "`" + group.id + "` is " + std::string(word(group.status)) + " in group_status"));
+}
+
+/// S4: a list of the project manager and what the groups say. What is behind is no fault: a plan
+/// is brought up to date when the project manager comes to it.
+void listed_groups(const Plan& plan, const Value& holder, const std::string& pointer,
+                   std::string_view list, const std::string& path,
+                   std::map<std::string, Findings>& all) {
   std::size_t n = 0;
-  for (const std::string& id : texts(pm, "completed_groups")) {
-    const std::string pointer = "/completed_groups/" + std::to_string(n++);
+  for (const std::string& id : texts(holder, list)) {
+    const std::string place = pointer + "/" + std::string(list) + "/" + std::to_string(n++);
     const Group* const group = plan.find(id);
     if (group != nullptr && group->entry != nullptr && group->status != Status::complete)
-      add(all, path,
-          finding(Severity::warning, "S4", pointer,
-                  "`" + id + "` is " + std::string(word(group->status)) + " in group_status"));
+      unlike(*group, place, path, all);
+  }
+}
+
+/// S4, V-20: group_status has the last word on what is complete.
+void completed_groups(const Plan& plan, const Value& pm, const std::string& path,
+                      std::map<std::string, Findings>& all) {
+  listed_groups(plan, pm, "", "completed_groups", path, all);
+  std::size_t n = 0;
+  for (const Value* const task : items(pm, "task_groups")) {
+    const std::string pointer = "/task_groups/" + std::to_string(n++) + "/status";
+    const Group* const group = plan.find(text_of(*task, "id"));
+    if (json::text(*task, "status") == "complete" && group != nullptr && group->entry != nullptr &&
+        group->status != Status::complete)
+      unlike(*group, pointer, path, all);
+  }
+  n = 0;
+  for (const Value* const phase : items(pm, "execution_phases")) {
+    const std::string pointer = "/execution_phases/" + std::to_string(n++);
+    const auto status = json::text(*phase, "status");
+    if (status == "complete" || status == "completed")
+      listed_groups(plan, *phase, pointer, "group_ids", path, all);
   }
 }
 
@@ -161,15 +192,18 @@ void premature(const FlowState& docs, const Plan& plan, const Options& options,
   const bool ended = state != nullptr && json::text(*state, "status") == "completed";
   if (!said && !ended)
     return;
-  for (const Group& group : plan.groups)
-    if (group.status != Status::complete) {
-      add(all, path,
-          finding(Severity::error, "S17",
-                  said && json::child(pm, "signal") != nullptr ? "/signal" : "",
-                  "completion is claimed, but group " + group.id + " is " +
-                      std::string(word(group.status))));
-      return;
-    }
+  for (const Group& group : plan.groups) {
+    const bool unapproved = options.reviews && !group.approved;
+    if (group.status == Status::complete && !unapproved)
+      continue;
+    add(all, path,
+        finding(Severity::error, "S17",
+                said && json::child(pm, "signal") != nullptr ? "/signal" : "",
+                "completion is claimed, but group " + group.id +
+                    (group.status == Status::complete ? " was approved by no review"
+                                                      : " is " + std::string(word(group.status)))));
+    return;
+  }
 }
 
 }  // namespace
@@ -194,7 +228,7 @@ Findings check_groups(const Value& status, bool reviews) {
                                                   "` is no id of a group: it stands for the "
                                                   "session as a whole"));
     else if (!metadata(id) && member.value.IsObject())
-      check_group(id, member.value, reviews, findings);
+      check_group(id, "/" + json::pointer_token(id), member.value, reviews, findings);
   return findings;
 }
 

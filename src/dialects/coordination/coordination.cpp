@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "dialects/coordination/archive.h"
 #include "dialects/coordination/check.h"
 #include "dialects/coordination/create.h"
 #include "dialects/coordination/evidence.h"
@@ -127,9 +128,13 @@ Decision decide(const View& view) {
   release(scene, decision);
   decision.updates = writes.updates(scene);
   if (stands != Standing::none) {
-    for (Update& update : mark_read(scene))
+    std::vector<Update> mail = mark_read(scene);
+    if (mail.empty())
+      mail = rotate(scene, decision);
+    for (Update& update : mail)
       decision.updates.push_back(std::move(update));
     write_orchestrator(scene, stands, writes, decision);
+    note_ends(scene);
     scene.memo.fresh = false;
     decision.memo = json_of(scene.memo);
   } else {

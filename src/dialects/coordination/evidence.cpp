@@ -72,17 +72,54 @@ void take_over(const Scene& scene, const Group& group, const Hint& hint, const V
 /// The run whose work the status still shows, when it has ended.
 const Run* writer_of(const Scene& scene, const Group& group) {
   const std::string_view role = worker_of(group.status);
-  if (role.empty() || group.entry == nullptr || scene.present(group.id) != nullptr)
+  if (role.empty() || scene.present(group.id) != nullptr)
     return nullptr;
   const Run* const last = scene.job(role, group.id).last;
   return last == nullptr || last->live() ? nullptr : last;
+}
+
+/// A result each role may write itself, and what a later message may say instead. What is complete
+/// stays so: others may have begun upon it.
+struct Result {
+  std::string_view role;
+  Status status;
+};
+constexpr std::array kResults = {
+    Result{kDeveloper, Status::waiting_qa},  Result{kDeveloper, Status::waiting_review},
+    Result{kDeveloper, Status::dev_blocked}, Result{kQa, Status::waiting_review},
+    Result{kQa, Status::qa_failed},          Result{kTechLead, Status::changes_requested},
+};
+
+/// The run that has handed the group on by status and has sent a message after that: the later
+/// word counts. Nothing when somebody has begun with the group since.
+const Run* corrector_of(const Scene& scene, const Group& group) {
+  const auto memo = scene.memo.groups.find(group.id);
+  const Run* newest = nullptr;
+  for (const Run& run : scene.view.runs)
+    if (run.key.subject == group.id && run.outcome != Outcome::voided &&
+        (newest == nullptr || newest->started <= run.started))
+      newest = &run;
+  if (newest == nullptr || newest->live() || memo == scene.memo.groups.end() ||
+      newest->key.generation + 1 != scene.generation(group.id) ||
+      (newest->key.role == kTechLead && newest->purpose != "review"))
+    return nullptr;
+  const auto box = outbox(newest->key.role);
+  const bool result = std::any_of(kResults.begin(), kResults.end(), [&](const Result& row) {
+    return row.role == newest->key.role && row.status == group.status;
+  });
+  const auto changed =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(0, memo->second.changed_ms));
+  return box && result && memo->second.mail_ms.at(*box) > changed ? newest : nullptr;
 }
 
 }  // namespace
 
 void apply_messages(Scene& scene, Writes& writes) {
   for (const Group& group : scene.plan.groups) {
-    const Run* const run = writer_of(scene, group);
+    if (group.entry == nullptr)
+      continue;
+    const Run* const writer = writer_of(scene, group);
+    const Run* const run = writer == nullptr ? corrector_of(scene, group) : writer;
     if (run == nullptr)
       continue;
     const std::size_t box = outbox(run->key.role).value_or(0);
@@ -95,7 +132,7 @@ void apply_messages(Scene& scene, Writes& writes) {
     const auto* const hint = std::find_if(kHints.begin(), kHints.end(), [&](const Hint& h) {
       return h.kind == kMailboxes.at(box).kind && said == h.word;
     });
-    if (hint != kHints.end())
+    if (hint != kHints.end() && hint->status != group.status)
       take_over(scene, group, *hint, newest, writes);
   }
 }
@@ -118,8 +155,7 @@ void apply_inbox(Scene& scene, Writes& writes, Decision& decision) {
       decision.notices.push_back(Notice{"refused", group->id, path + ": " + verdict.why});
       continue;
     }
-    const std::string pointer = "/" + json::pointer_token(group->id);
-    writes.group_edits.push_back(json::Edit{pointer, verdict.entry.dump()});
+    writes.put(group->id, verdict.entry);
     writes.because(path + " is folded in");
   }
 }
@@ -138,7 +174,7 @@ std::vector<Update> mark_read(const Scene& scene) {
     for (std::size_t i = 0; i < count; ++i) {
       json::Edit edit{"/messages/" + std::to_string(given[i].index) + "/read", "true"};
       auto& list = edits.at(*box);
-      if (!json::boolean(*given[i].value, "read").value_or(false) &&
+      if (!given[i].archived && !json::boolean(*given[i].value, "read").value_or(false) &&
           std::find(list.begin(), list.end(), edit) == list.end())
         list.push_back(std::move(edit));
     }

@@ -1,11 +1,14 @@
 #include "dialects/coordination/folder.h"
 
 #include <algorithm>
+#include <set>
 
 #include "dialects/coordination/words.h"
 
 namespace baton::coordination {
 namespace {
+
+constexpr std::int64_t kMostDays = 36'500;
 
 FileKind kind(const Options& options, std::string_view name, std::string_view file,
               bool essential) {
@@ -39,6 +42,8 @@ Options options_of(const Json& given_options) {
     options.max_spawns = static_cast<std::uint64_t>(*cap);
   if (const auto minutes = json::integer(given, "stall_minutes"); minutes && *minutes >= 0)
     options.stall = std::chrono::minutes(*minutes);
+  if (const auto days = json::integer(given, "archive_days"); days && *days >= 0)
+    options.archive_after = std::chrono::days(std::min<std::int64_t>(*days, kMostDays));
   return options;
 }
 
@@ -51,6 +56,7 @@ std::vector<FileKind> files(const Json& given_options) {
   };
   for (const MailboxRow& row : kMailboxes)
     kinds.push_back(kind(options, row.kind, "messages/" + std::string(row.kind) + ".json", false));
+  kinds.push_back(kind(options, "archive", "messages/archive/{part}.json", false));
   kinds.push_back(kind(options, "inbox", "inbox/{part}.json", false));
   return kinds;
 }
@@ -97,15 +103,39 @@ std::string text_of(const Value& object, std::string_view name) {
   return std::string(json::text(object, name).value_or(""));
 }
 
+std::string message_key(const Value& message) {
+  std::string key;
+  for (const std::string_view name : {"id", "group_id", "from", "timestamp", "subject"})
+    key += text_of(message, name) + '\n';
+  return key;
+}
+
+std::string archive_path(const Options& options, std::string_view mailbox) {
+  return options.path + "/messages/archive/" + std::string(mailbox) + ".json";
+}
+
+const Accepted* archive_of(const FlowState& docs, std::string_view mailbox) {
+  for (const auto& [path, accepted] : docs)
+    if (accepted.kind == "archive" && accepted.part == mailbox && accepted.document != nullptr)
+      return &accepted;
+  return nullptr;
+}
+
 std::vector<Message> messages(const FlowState& docs, std::size_t mailbox, std::string_view group) {
+  const std::string_view kind = kMailboxes.at(mailbox).kind;
   std::vector<Message> all;
-  const Value* const file = root(docs, kMailboxes.at(mailbox).kind);
+  std::set<std::string> archived;
+  if (const Accepted* const archive = archive_of(docs, kind))
+    for (const Value* const item : items(archive->document->root(), "messages"))
+      if (json::text(*item, "group_id") == group && archived.insert(message_key(*item)).second)
+        all.push_back(Message{0, item, true});
+  const Value* const file = root(docs, kind);
   if (file == nullptr)
     return all;
   std::size_t index = 0;
   for (const Value* const item : items(*file, "messages")) {
-    if (json::text(*item, "group_id") == group)
-      all.push_back(Message{index, item});
+    if (json::text(*item, "group_id") == group && !archived.contains(message_key(*item)))
+      all.push_back(Message{index, item, false});
     ++index;
   }
   return all;

@@ -19,6 +19,7 @@ struct Options {
   std::string completion_word = "BAZINGA";
   std::uint64_t max_spawns = 200;  ///< of one session
   Millis stall{30 * 60 * 1000};
+  Millis archive_after = std::chrono::days(30);  ///< 0: never
 };
 /// Options that are missing or make no sense are as by default; the configuration's own check says
 /// what is wrong.
@@ -43,10 +44,18 @@ std::vector<const Value*> items(const Value& object, std::string_view name);
 /// A text member, "" when there is none.
 std::string text_of(const Value& object, std::string_view name);
 
-/// The messages of a mailbox that concern a group, oldest first.
+/// What tells messages of one mailbox apart: ids have the resolution of a second and may collide.
+std::string message_key(const Value& message);
+/// The archive of a mailbox; nullptr when there is none.
+const Accepted* archive_of(const FlowState& docs, std::string_view mailbox);
+std::string archive_path(const Options& options, std::string_view mailbox);
+
+/// The messages of a mailbox that concern a group, oldest first: archived ones, then those of the
+/// mailbox itself. One that is in both counts once.
 struct Message {
-  std::size_t index = 0;  ///< within the file
+  std::size_t index = 0;  ///< within the mailbox
   const Value* value = nullptr;
+  bool archived = false;
 };
 std::vector<Message> messages(const FlowState& docs, std::size_t mailbox, std::string_view group);
 

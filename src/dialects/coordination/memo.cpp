@@ -12,9 +12,9 @@ std::uint64_t count(const Value& object, std::string_view name) {
   return number && *number > 0 ? static_cast<std::uint64_t>(*number) : 0;
 }
 
-MailCount mail_of(const Value& object) {
+MailCount mail_of(const Value& object, std::string_view name = "mail") {
   MailCount mail{};
-  const auto list = items(object, "mail");
+  const auto list = items(object, name);
   for (std::size_t i = 0; i < mail.size() && i < list.size(); ++i)
     mail.at(i) =
         static_cast<std::uint64_t>(std::max<std::int64_t>(0, json::integer(*list[i]).value_or(0)));
@@ -50,6 +50,7 @@ GroupMemo group_of(const Value& value) {
   group.history = texts(value, "history");
   group.changed_ms = json::integer(value, "changed_ms").value_or(0);
   group.mail = mail_of(value);
+  group.mail_ms = mail_of(value, "mail_ms");
   group.unblocks = count(value, "unblocks");
   group.base_developer = json::integer(value, "base_developer").value_or(0);
   group.base_qa = json::integer(value, "base_qa").value_or(0);
@@ -74,6 +75,7 @@ Json json_of(const GroupMemo& group) {
   return Json::object({{"history", list_of(group.history)},
                        {"changed_ms", Json(group.changed_ms)},
                        {"mail", json_of(group.mail)},
+                       {"mail_ms", json_of(group.mail_ms)},
                        {"unblocks", Json(group.unblocks)},
                        {"base_developer", Json(group.base_developer)},
                        {"base_qa", Json(group.base_qa)},
@@ -85,6 +87,22 @@ Json json_of(const GroupMemo& group) {
                        {"block", group.block},
                        {"answer", group.answer},
                        {"held", group.held}});
+}
+
+MailMemo mailbox_of(const Value& value) {
+  MailMemo memo;
+  memo.archived_ms = json::integer(value, "archived_ms").value_or(0);
+  each(value, "read_ms", [&](const std::string& key, const Value& ms) {
+    memo.read_ms[key] = json::integer(ms).value_or(0);
+  });
+  return memo;
+}
+
+Json json_of(const MailMemo& memo) {
+  Json read = Json::object();
+  for (const auto& [key, ms] : memo.read_ms)
+    read.set(key, Json(ms));
+  return Json::object({{"read_ms", read}, {"archived_ms", Json(memo.archived_ms)}});
 }
 
 PutBack put_back_of(const Value& value) {
@@ -125,11 +143,17 @@ Memo memo_of(const Json& json) {
   });
   each(value, "groups",
        [&](const std::string& id, const Value& group) { memo.groups[id] = group_of(group); });
+  memo.forgotten_ms = json::integer(value, "forgotten_ms").value_or(0);
   each(value, "runs", [&](const std::string& id, const Value& run) {
-    memo.runs[id] =
-        RunMemo{json::boolean(run, "counted").value_or(false),
-                json::boolean(run, "group").value_or(false), count(run, "number"), mail_of(run)};
+    memo.runs[id] = RunMemo{json::boolean(run, "counted").value_or(false),
+                            json::boolean(run, "group").value_or(false),
+                            json::boolean(run, "over").value_or(false),
+                            json::integer(run, "started_ms").value_or(0),
+                            count(run, "number"),
+                            mail_of(run)};
   });
+  each(value, "mail",
+       [&](const std::string& kind, const Value& mail) { memo.mail[kind] = mailbox_of(mail); });
   for (const Value* const back : items(value, "put_back"))
     memo.put_back.push_back(put_back_of(*back));
   return memo;
@@ -146,8 +170,13 @@ Json json_of(const Memo& memo) {
   for (const auto& [id, run] : memo.runs)
     runs.set(id, Json::object({{"counted", run.counted},
                                {"group", run.group},
+                               {"over", run.over},
+                               {"started_ms", Json(run.started_ms)},
                                {"number", Json(run.number)},
                                {"mail", json_of(run.mail)}}));
+  Json mail = Json::object();
+  for (const auto& [kind, box] : memo.mail)
+    mail.set(kind, json_of(box));
   Json put_back = Json::array();
   for (const PutBack& back : memo.put_back)
     put_back.push(json_of(back));
@@ -161,6 +190,8 @@ Json json_of(const Memo& memo) {
                        {"inbox", inbox},
                        {"groups", groups},
                        {"runs", runs},
+                       {"forgotten_ms", Json(memo.forgotten_ms)},
+                       {"mail", mail},
                        {"put_back", put_back}});
 }
 

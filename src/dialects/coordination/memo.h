@@ -21,6 +21,7 @@ struct GroupMemo {
   std::vector<std::string> history;
   std::int64_t changed_ms = 0;  ///< when the last of them came, on baton's clock
   MailCount mail{};
+  MailCount mail_ms{};         ///< when the last message of each mailbox came, on baton's clock
   std::uint64_t unblocks = 0;  ///< `unblocked` decisions seen before the present block
   /// Counters as they were at the last help; escalation counts from here.
   std::int64_t base_developer = 0;
@@ -40,8 +41,10 @@ struct GroupMemo {
 
 /// What baton remembers of one run it has seen.
 struct RunMemo {
-  bool counted = false;      ///< it stands in the counters
-  bool group = false;        ///< ... also in those of its group
+  bool counted = false;  ///< it stands in the counters
+  bool group = false;    ///< ... also in those of its group
+  bool over = false;     ///< it was seen as ended
+  std::int64_t started_ms = 0;
   std::uint64_t number = 0;  ///< the how many-th start of the session it is, while it is counted
   MailCount mail{};          ///< what was there when it was started
   bool operator==(const RunMemo&) const = default;
@@ -58,6 +61,13 @@ struct PutBack {
   bool operator==(const PutBack&) const = default;
 };
 
+/// What baton remembers of one mailbox.
+struct MailMemo {
+  std::map<std::string, std::int64_t> read_ms;  ///< when each message was first seen as read
+  std::int64_t archived_ms = 0;                 ///< when something was last put into its archive
+  bool operator==(const MailMemo&) const = default;
+};
+
 /// The dialect's private memory of a session; journalled.
 struct Memo {
   bool fresh = true;  ///< nothing was remembered yet
@@ -71,7 +81,9 @@ struct Memo {
   std::map<std::string, std::string> inbox;  ///< digest of each inbox file folded in
   std::map<std::string, GroupMemo> groups;
   std::map<RunId, RunMemo> runs;
-  std::vector<PutBack> put_back;  ///< the last one of each place
+  std::int64_t forgotten_ms = 0;  ///< when the last of those was started that were left out of it
+  std::map<std::string, MailMemo> mail;  ///< by kind
+  std::vector<PutBack> put_back;         ///< the last one of each place
   bool operator==(const Memo&) const = default;
 };
 

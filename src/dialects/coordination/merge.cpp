@@ -22,10 +22,15 @@ Finding broken(std::string_view rule, std::string pointer, std::string message) 
   return finding;
 }
 
+/// The history names the rule.
+std::string named(const std::string& why, std::string_view rule) {
+  return why + " (coordination/" + std::string(rule) + ")";
+}
+
 Admission restore(std::string_view rule, std::string pointer, const std::string& why) {
   Admission admission;
   admission.verdict = Admission::Verdict::restore;
-  admission.why = why;
+  admission.why = named(why, rule);
   admission.findings.push_back(broken(rule, std::move(pointer), why));
   return admission;
 }
@@ -52,51 +57,57 @@ std::vector<std::string> group_ids(const Value& before, const Value& after) {
   return ids;
 }
 
-/// Each group by itself (T1, T2, T4): several agents overwrite the whole file from copies of their
-/// own.
-Admission admit_groups(const Scene& scene, const Change& change) {
-  const Value& before = change.before->root();
-  const Value& after = change.after.root();
+/// What is to become of a new version of group_status.
+struct Groups {
   std::vector<json::Edit> edits;
+  Findings findings;
   std::string why;
   std::string refused_at;
-  Findings findings;
+  std::string refused;
   bool something_new = false;
-  for (const std::string& id : group_ids(before, after)) {
-    const Value* const old = json::child(before, id);
-    const Value* const now = json::child(after, id);
+
+  void judge(const Scene& scene, const std::string& id, const Value* old, const Value* now) {
+    using Kind = EntryVerdict::Kind;
     const EntryVerdict verdict = judge_entry(scene, id, old, now);
     const std::string pointer = "/" + json::pointer_token(id);
-    if (verdict.kind == EntryVerdict::Kind::refused) {
+    if (verdict.kind == Kind::refused) {
       refused_at = pointer + "/status";
+      refused += (refused.empty() ? "" : "; ") + verdict.why;
       findings.push_back(broken("T1", refused_at, verdict.why));
     }
     const Json given = now == nullptr ? Json() : Json(*now);
-    if (verdict.kind == EntryVerdict::Kind::taken && (old == nullptr || !json::equal(*old, *given)))
-      something_new = true;
-    if (verdict.entry == given)
-      continue;
+    something_new = something_new ||
+                    (verdict.kind == Kind::taken && (old == nullptr || !json::equal(*old, *given)));
+    if (!(verdict.entry == given))
+      put(pointer, id, verdict);
+  }
+
+ private:
+  void put(const std::string& pointer, const std::string& id, const EntryVerdict& verdict) {
+    using Kind = EntryVerdict::Kind;
     edits.push_back(json::Edit{pointer, verdict.entry.is_null() ? "" : verdict.entry.dump()});
     const std::string reason =
         verdict.why.empty() ? id + " had lost counters or entries of lists" : verdict.why;
-    if (verdict.kind == EntryVerdict::Kind::taken)
+    if (verdict.kind == Kind::taken)
       findings.push_back(broken("T4", pointer, reason));
-    why += (why.empty() ? "" : "; ") + reason;
+    why += (why.empty() ? "" : "; ") + named(reason, verdict.kind == Kind::refused ? "T1" : "T4");
   }
-  if (edits.empty())
-    return {};
-  if (!refused_at.empty() && !something_new)
-    return restore("T1", refused_at, why);
-  Admission admission = merged(change.after, edits, why);
-  admission.findings = std::move(findings);
-  return admission;
-}
+};
 
-std::map<std::string, const Value*> by_id(const Value& file) {
-  std::map<std::string, const Value*> all;
-  for (const Value* const message : items(file, "messages"))
-    all.emplace(text_of(*message, "id"), message);
-  return all;
+/// Each group by itself (T1, T4): several agents overwrite the whole file from copies of their own.
+Admission admit_groups(const Scene& scene, const Change& change) {
+  const Value& before = change.before->root();
+  const Value& after = change.after.root();
+  Groups groups;
+  for (const std::string& id : group_ids(before, after))
+    groups.judge(scene, id, json::child(before, id), json::child(after, id));
+  if (groups.edits.empty())
+    return {};
+  if (!groups.refused_at.empty() && !groups.something_new)
+    return restore("T1", groups.refused_at, groups.refused);
+  Admission admission = merged(change.after, groups.edits, groups.why);
+  admission.findings = std::move(groups.findings);
+  return admission;
 }
 
 /// A message once sent stays as it is; only `read` may become true (T3).
@@ -107,34 +118,97 @@ Json settled_message(const Value& before, const Value* after) {
   return message;
 }
 
-Admission admit_messages(const Change& change) {
-  const Value& before = change.before->root();
-  const auto given = by_id(change.after.root());
-  std::vector<Json> all;
-  std::set<std::string> known;
-  Findings changed;
-  for (const Value* const message : items(before, "messages")) {
-    const std::string id = text_of(*message, "id");
-    const auto now = given.find(id);
-    Json kept = settled_message(*message, now == given.end() ? nullptr : now->second);
-    // One that is missing is a stale copy's, which is nobody's fault.
-    if (now != given.end() && !json::equal(*now->second, *kept) &&
-        !json::equal(*now->second, *message))
-      changed.push_back(broken("T3", "/messages/" + std::to_string(all.size()),
-                               "message " + id + " was sent before and stays as it was"));
-    all.push_back(std::move(kept));
-    known.insert(id);
+/// Messages of a new version of a mailbox against those in force.
+class Mail {
+ public:
+  Mail(const Value& before, const Value& after, const Accepted* archive)
+      : before_(items(before, "messages")), after_(items(after, "messages")) {
+    for (const Value* const message : before_)
+      ids_.insert(text_of(*message, "id"));
+    if (archive != nullptr)
+      for (const Value* const message : items(archive->document->root(), "messages"))
+        archived_.insert(message_key(*message));
   }
-  for (const Value* const message : items(change.after.root(), "messages"))
-    if (!known.contains(text_of(*message, "id")))
-      all.emplace_back(*message);
-  const Json settled = Json::array(all);
+
+  Json settled() {
+    for (const Value* const message : before_)
+      keep(*message);
+    for (const Value* const message : after_)
+      add(*message);
+    return Json::array(all_);
+  }
+  Findings take_findings() { return std::move(findings_); }
+
+ private:
+  /// One that is missing is a stale copy's, which is nobody's fault.
+  void keep(const Value& message) {
+    const std::string key = message_key(message);
+    const auto now = std::find_if(after_.begin(), after_.end(),
+                                  [&](const Value* other) { return message_key(*other) == key; });
+    Json kept = settled_message(message, now == after_.end() ? nullptr : *now);
+    if (now != after_.end() && !json::equal(**now, *kept) && !json::equal(**now, message))
+      findings_.push_back(
+          broken("T3", place(),
+                 "message " + text_of(message, "id") + " was sent before and stays as it was"));
+    known_.insert(key);
+    all_.push_back(std::move(kept));
+  }
+
+  /// A copy of an old version brings back what is in the archive; that stays there. Two agents may
+  /// have come upon the same id: the later one gets another.
+  void add(const Value& message) {
+    const std::string key = message_key(message);
+    if (archived_.contains(key) || !known_.insert(key).second)
+      return;
+    Json added(message);
+    const std::string id = text_of(message, "id");
+    if (ids_.contains(id) && renamed(message))
+      return;
+    if (!ids_.insert(id).second) {
+      std::string other;
+      for (std::size_t n = 2; other.empty() || !ids_.insert(other).second; ++n)
+        other = id + "_" + std::to_string(n);
+      findings_.push_back(broken("S12", place(),
+                                 "`" + id +
+                                     "` is the id of an earlier message; "
+                                     "this one is `" +
+                                     other + "` now"));
+      added.set("id", other);
+    }
+    all_.push_back(std::move(added));
+  }
+
+  /// A further copy, by its first name, of one that got another id.
+  bool renamed(const Value& message) const {
+    return std::any_of(before_.begin(), before_.end(), [&](const Value* other) {
+      Json same(*other);
+      same.set("id", text_of(message, "id"));
+      return text_of(*other, "id").starts_with(text_of(message, "id") + "_") &&
+             message_key(*same) == message_key(message);
+    });
+  }
+
+  std::string place() const { return "/messages/" + std::to_string(all_.size()); }
+
+  std::vector<const Value*> before_;
+  std::vector<const Value*> after_;
+  std::set<std::string> archived_;
+  std::set<std::string> ids_;
+  std::set<std::string> known_;
+  std::vector<Json> all_;
+  Findings findings_;
+};
+
+Admission admit_messages(const Scene& scene, const Change& change) {
+  Mail mail(change.before->root(), change.after.root(), archive_of(scene.view.docs, change.kind));
+  const Json settled = mail.settled();
   const Value* const list = json::child(change.after.root(), "messages");
   if (list != nullptr && json::equal(*list, *settled))
     return {};
-  Admission admission = merged(change.after, {json::Edit{"/messages", settled.dump()}},
-                               "messages that were sent before were missing or changed");
-  admission.findings = std::move(changed);
+  Admission admission =
+      merged(change.after, {json::Edit{"/messages", settled.dump()}},
+             named("messages that were sent before were missing or changed, or share an id", "T3"));
+  admission.findings = mail.take_findings();
   return admission;
 }
 
@@ -150,13 +224,13 @@ Admission admit_plan(const Scene& scene, const Change& change) {
                    "iteration went back from " + std::to_string(had) + " to " +
                        std::to_string(has) + ": an old copy of the plan");
   const std::string asked = text_of(before, "original_requirements");
-  const bool agents = std::any_of(scene.view.runs.begin(), scene.view.runs.end(),
-                                  [](const Run& run) { return run.live(); });
+  const bool agents = scene.written_by([](const Run&) { return true; });
   if (asked.empty() || !agents || asked == text_of(after, "original_requirements"))
     return {};
   const std::string pointer = "/original_requirements";
   const std::string why = "original_requirements are not the agents' to change";
-  Admission admission = merged(change.after, {json::Edit{pointer, json::quote(asked)}}, why);
+  Admission admission =
+      merged(change.after, {json::Edit{pointer, json::quote(asked)}}, named(why, "T6"));
   admission.findings.push_back(broken("T6", pointer, why));
   return admission;
 }
@@ -166,8 +240,7 @@ Admission admit_plan(const Scene& scene, const Change& change) {
 Admission admit_orchestrator(const Scene& scene, const Change& change) {
   const Value& before = change.before->root();
   const Value& after = change.after.root();
-  const bool agents = std::any_of(scene.view.runs.begin(), scene.view.runs.end(),
-                                  [](const Run& run) { return run.live(); });
+  const bool agents = scene.written_by([](const Run&) { return true; });
   const auto status = json::text(after, "status");
   if (status != json::text(before, "status")) {
     if (status == "completed" && !scene.plan.all_complete())
@@ -221,7 +294,9 @@ void remember(const Scene& scene, const Change& change, Admission& admission) {
 
 Admission judge(const Scene& scene, const Change& change) {
   if (mailbox(change.kind))
-    return admit_messages(change);
+    return admit_messages(scene, change);
+  if (change.kind == "archive")
+    return restore("T3", "/messages", "the archive of messages is baton's to write");
   if (change.kind == "group_status")
     return admit_groups(scene, change);
   if (change.kind == "pm_state")

@@ -80,11 +80,9 @@ Json completed(const Value& before, const Value& after) {
 
 /// Completion is the tech lead's word, or a person's when nobody works on the group.
 bool may_complete(const Scene& scene, const std::string& id) {
-  const Run* const run = scene.live(id);
-  if (run == nullptr)
-    return true;
-  return std::any_of(scene.view.runs.begin(), scene.view.runs.end(), [&](const Run& other) {
-    return other.live() && other.key.subject == id && other.key.role == kTechLead;
+  const auto of_group = [&](const Run& run) { return run.key.subject == id; };
+  return !scene.written_by(of_group) || scene.written_by([&](const Run& run) {
+    return of_group(run) && run.key.role == kTechLead;
   });
 }
 
@@ -97,15 +95,14 @@ EntryVerdict keep(EntryVerdict::Kind kind, const Value* before, std::string why)
 EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value* before,
                          const Value* after) {
   using Kind = EntryVerdict::Kind;
-  const bool manager = scene.live_manager() != nullptr;
+  const bool manager = scene.written_by([](const Run& run) { return run.key.role == kManager; });
   if (after == nullptr) {
     // A group the project manager has taken out of the plan may go, by its hand or, when nobody is
     // at work, by a person's; with any other one, whoever wrote the file had not seen it, or has
     // dropped it.
     const Group* const group = scene.plan.find(id);
     const bool dropped = group == nullptr || !scene.plan.planned(*group);
-    const bool may = manager || std::none_of(scene.view.runs.begin(), scene.view.runs.end(),
-                                             [](const Run& run) { return run.live(); });
+    const bool may = manager || !scene.written_by([](const Run&) { return true; });
     if (before == nullptr || (may && dropped && scene.live_worker(id) == nullptr))
       return {};
     return keep(Kind::stale, before, id + " was missing");

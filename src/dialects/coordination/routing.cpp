@@ -35,7 +35,8 @@ class Router {
 
  private:
   void route(const Group& group) {
-    if (group.status == Status::complete || scene_.present(group.id) != nullptr)
+    if (group.status == Status::complete || scene_.present(group.id) != nullptr ||
+        writes_.touched(group.id))
       return;
     if (!scene_.plan.planned(group)) {
       hold(group, "", "not_planned",
@@ -274,7 +275,7 @@ void drop(const Scene& scene, const Group& group, const Request& request, Writes
                          "that has ended"});
     return;
   }
-  writes.group_edits.push_back(json::Edit{"/" + json::pointer_token(group.id), ""});
+  writes.put(group.id, Json());
   writes.because(group.id + " is not in the plan, and a person drops it");
   decision.replies.push_back(
       Reply{request.id, true, group.id + " is not in the plan and is dropped"});

@@ -60,6 +60,19 @@ const Run* Scene::live_manager() const {
   return found == view.runs.end() ? nullptr : &*found;
 }
 
+bool Scene::forgotten(const Run& run) const {
+  return !run.live() && !memo.runs.contains(run.id) &&
+         run.started.time_since_epoch().count() <= memo.forgotten_ms;
+}
+
+bool Scene::may_have_written(const Run& run) const {
+  if (run.live())
+    return true;
+  const auto known = memo.runs.find(run.id);
+  return run.outcome != Outcome::voided && !forgotten(run) &&
+         (known == memo.runs.end() || !known->second.over);
+}
+
 Job Scene::job(std::string_view role, const Subject& subject) const {
   const std::uint64_t now = generation(subject);
   const auto ours = [&](const Run& run) {

@@ -40,6 +40,18 @@ struct Scene {
   const Run* live_manager() const;  ///< for the session or a group
   /// A live run for the group that is not the project manager's.
   const Run* live_worker(const Subject& subject) const;
+  /// Dealt with long ago: the journal shows old runs again after a restart.
+  bool forgotten(const Run& run) const;
+  /// What a new version may still be the work of: it lives, or has ended since the last decision.
+  bool may_have_written(const Run& run) const;
+  /// Whether somebody for whom `who` says so may have written it.
+  template <class Who>
+  bool written_by(const Who& who) const {
+    for (const Run& run : view.runs)
+      if (may_have_written(run) && who(run))
+        return true;
+    return false;
+  }
   Job job(std::string_view role, const Subject& subject) const;
 };
 

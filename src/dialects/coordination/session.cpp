@@ -57,7 +57,7 @@ bool says(const std::string& output, const std::string& wanted) {
 const Run* said_word(const Scene& scene) {
   for (const Run& run : scene.view.runs)
     if (run.key.subject == kSession && run.key.role == kManager &&
-        run.outcome == Outcome::succeeded && !run.forgiven &&
+        run.outcome == Outcome::succeeded && !run.forgiven && !scene.forgotten(run) &&
         !scene.memo.refused_words.contains(run.id) &&
         says(run.output, scene.options.completion_word))
       return &run;

@@ -125,6 +125,7 @@ void note_told(Scene& scene, const std::set<RunId>& first_seen) {
 void enter(Scene& scene, const Run& run, Writes& writes) {
   RunMemo& memo = scene.memo.runs[run.id];
   memo.counted = true;
+  memo.started_ms = run.started.time_since_epoch().count();
   memo.mail = scene.memo.groups[run.key.subject].mail;
   if (run.purpose == "final_check")
     if (const Accepted* const pm = find(scene.view.docs, "pm_state"))
@@ -196,6 +197,8 @@ void note_starts(Scene& scene, Writes& writes) {
   std::vector<const Run*> started;
   std::set<RunId> fresh;
   for (const Run& run : scene.view.runs) {
+    if (scene.forgotten(run))
+      continue;
     there.insert(run.id);
     const bool first_seen = !scene.memo.runs.contains(run.id);
     if (run.outcome == Outcome::voided) {
@@ -207,7 +210,12 @@ void note_starts(Scene& scene, Writes& writes) {
     }
   }
   note_told(scene, fresh);
-  std::erase_if(scene.memo.runs, [&](const auto& row) { return !there.contains(row.first); });
+  std::erase_if(scene.memo.runs, [&](const auto& row) {
+    if (there.contains(row.first))
+      return false;
+    scene.memo.forgotten_ms = std::max(scene.memo.forgotten_ms, row.second.started_ms);
+    return true;
+  });
   // Developers of one step stand together, so that their numbers do.
   std::stable_sort(started.begin(), started.end(), [](const Run* a, const Run* b) {
     return (a->key.role == kDeveloper) > (b->key.role == kDeveloper);
@@ -216,6 +224,12 @@ void note_starts(Scene& scene, Writes& writes) {
   if (!started.empty())
     if (const auto phase = phase_of(started.back()->key.role); !phase.empty())
       scene.memo.last_phase = phase;
+}
+
+void note_ends(Scene& scene) {
+  for (const Run& run : scene.view.runs)
+    if (!scene.forgotten(run))
+      scene.memo.runs[run.id].over = !run.live();
 }
 
 void count_anew(Scene& scene, const Subject& subject) {
@@ -258,7 +272,11 @@ void note_help(Scene& scene) {
 void note_documents(Scene& scene) {
   for (const Group& group : scene.plan.groups) {
     GroupMemo& memo = scene.memo.groups[group.id];
-    memo.mail = mail_count(scene.view.docs, group.id);
+    const MailCount mail = mail_count(scene.view.docs, group.id);
+    for (std::size_t i = 0; i < mail.size(); ++i)
+      if (mail.at(i) > memo.mail.at(i))
+        memo.mail_ms.at(i) = static_cast<std::uint64_t>(scene.view.now.time_since_epoch().count());
+    memo.mail = mail;
     if (group.status != Status::dev_blocked) {
       memo.unblocks = unblocks(scene.view.docs, group);
       memo.block.clear();

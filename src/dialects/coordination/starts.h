@@ -15,6 +15,9 @@ void note_help(Scene& scene);
 /// Enters what the documents say now: histories of entries, counts of messages.
 void note_documents(Scene& scene);
 
+/// Remembers which runs were seen as ended; last, for what came until now may be theirs.
+void note_ends(Scene& scene);
+
 /// Starts counting anew for a group, for somebody has helped.
 void count_anew(Scene& scene, const Subject& subject);
 

@@ -7,6 +7,7 @@ namespace baton::coordination {
 void Writes::set(const Scene& scene, const Group& group,
                  const std::vector<std::pair<std::string_view, Json>>& members) {
   const std::string pointer = "/" + json::pointer_token(group.id);
+  touched_.insert(group.id);
   const bool created = std::find(created_.begin(), created_.end(), group.id) != created_.end();
   if (group.entry == nullptr && !created) {
     Json entry = Json::object({{"group_id", group.id}});
@@ -17,13 +18,19 @@ void Writes::set(const Scene& scene, const Group& group,
         entry.set("branch_name", Json(*branch));
     }
     entry.set("status", word(group.status));
-    group_edits.push_back(json::Edit{pointer, entry.dump()});
+    group_edits_.push_back(json::Edit{pointer, entry.dump()});
     created_.push_back(group.id);
   }
   for (const auto& [name, value] : members)
-    group_edits.push_back(json::Edit{pointer + "/" + std::string(name), value.dump()});
-  group_edits.push_back(
+    group_edits_.push_back(json::Edit{pointer + "/" + std::string(name), value.dump()});
+  group_edits_.push_back(
       json::Edit{pointer + "/last_update", json::quote(iso_time(scene.view.wall))});
+}
+
+void Writes::put(const std::string& id, const Json& entry) {
+  touched_.insert(id);
+  group_edits_.push_back(
+      json::Edit{"/" + json::pointer_token(id), entry.is_null() ? "" : entry.dump()});
 }
 
 void Writes::because(const std::string& reason) {
@@ -31,18 +38,18 @@ void Writes::because(const std::string& reason) {
 }
 
 std::vector<Update> Writes::updates(const Scene& scene) const {
-  if (group_edits.empty())
+  if (group_edits_.empty())
     return {};
   const std::string path = path_of(scene.options, "group_status");
   const Accepted* const file = find(scene.view.docs, "group_status");
   if (file == nullptr) {
-    auto text = json::splice("{}\n", group_edits);
+    auto text = json::splice("{}\n", group_edits_);
     return text ? std::vector<Update>{Create{path, *text, why}} : std::vector<Update>{};
   }
   // Gone: the flow is held anyway, and there is nothing to write to.
   if (!file->present)
     return {};
-  return {SetMembers{path, file->document->digest(), group_edits, why}};
+  return {SetMembers{path, file->document->digest(), group_edits_, why}};
 }
 
 }  // namespace baton::coordination

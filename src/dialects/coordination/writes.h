@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,6 @@ struct LogEntry {
 
 /// What baton writes into the folder in one round. Group edits become one write of group_status.
 struct Writes {
-  std::vector<json::Edit> group_edits;
   std::vector<LogEntry> log;
   /// Numbers of starts that never happened, each as it is when those before it are out of the log.
   std::vector<std::uint64_t> taken_back;
@@ -27,12 +27,19 @@ struct Writes {
   /// Sets members of a group's entry; creates the entry where there is none.
   void set(const Scene& scene, const Group& group,
            const std::vector<std::pair<std::string_view, Json>>& members);
+  /// Exchanges a group's whole entry; null removes it.
+  void put(const std::string& id, const Json& entry);
   void because(const std::string& reason);
+  /// Something of the group is written in this round: what the documents say of it is not true any
+  /// more, and it is decided about in the next one.
+  bool touched(const std::string& id) const { return touched_.contains(id); }
   /// The write of group_status, if there is anything to write and a file to write to.
   std::vector<Update> updates(const Scene& scene) const;
 
  private:
+  std::vector<json::Edit> group_edits_;
   std::vector<std::string> created_;
+  std::set<std::string> touched_;
 };
 
 }  // namespace baton::coordination

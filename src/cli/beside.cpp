@@ -1,0 +1,74 @@
+#include "cli/beside.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/served.h"
+#include "io/journal_reader.h"
+
+namespace baton {
+namespace {
+
+/// The configuration, though it may not be usable now: a daemon may go on with what it was.
+std::string configuration_of(const Context& context) {
+  if (!context.configuration().empty() || context.broken_configuration().empty())
+    return context.configuration();
+  return real_path(context.broken_configuration()).value_or("");
+}
+
+/// The daemons that serve one of these roots.
+std::set<std::int64_t> daemons_of(const std::vector<std::string>& roots,
+                                  const std::vector<std::pair<std::string, Served>>& all) {
+  std::set<std::int64_t> daemons;
+  for (const auto& [folder, word] : all)
+    if (std::find(roots.begin(), roots.end(), word.root) != roots.end())
+      daemons.insert(word.pid);
+  return daemons;
+}
+
+void add(const std::string& root, std::vector<std::string>& roots) {
+  if (!root.empty() && std::find(roots.begin(), roots.end(), root) == roots.end())
+    roots.push_back(root);
+}
+
+std::uint32_t running_on(const Context& context) {
+  const auto folder = context.state_folder();
+  if (!folder)
+    return 0;
+  const auto journal = read_journal(*folder);
+  return journal ? (*journal)->running().value_or(0) : 0;
+}
+
+}  // namespace
+
+Context in_charge(const Context& context) {
+  if (context.root_is_named())
+    return context;
+  std::vector<std::string> roots = context.roots();
+  const auto all = all_served(context.state_parents());
+  const auto daemons = daemons_of(roots, all);
+  const std::string configuration = configuration_of(context);
+  for (const auto& [folder, word] : all)
+    if (daemons.contains(word.pid) ||
+        (!configuration.empty() && word.configuration == configuration))
+      add(word.root, roots);
+  return context.with_roots(std::move(roots));
+}
+
+std::uint32_t running_beside(const Context& context) {
+  const auto all = all_served(context.state_parents());
+  const auto daemons = daemons_of({context.root()}, all);
+  std::vector<std::string> roots = daemons.empty() ? context.roots() : std::vector<std::string>();
+  for (const auto& [folder, word] : all)
+    if (daemons.contains(word.pid))
+      add(word.root, roots);
+  std::uint32_t running = 0;
+  for (const Context& other : context.with_roots(std::move(roots)).each())
+    running += other.root() == context.root() ? 0 : running_on(other);
+  return running;
+}
+
+}  // namespace baton

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cli/context.h"
+
+namespace baton {
+
+/// The context of a command that controls: of the roots of the configuration, and of those that
+/// living daemons serve by it, though it may name them no more or their folders may be elsewhere by
+/// now: their agents run. With --root only that one.
+Context in_charge(const Context& context);
+
+/// How many agents run on the other roots with which this context's root shares its limits: those
+/// of the daemon that serves it, else those of the configuration. Roots that cannot be read count
+/// nothing.
+std::uint32_t running_beside(const Context& context);
+
+}  // namespace baton

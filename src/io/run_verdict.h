@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "core/event.h"
+#include "core/run.h"
+#include "io/fd.h"
+#include "io/run_end.h"
+
+namespace baton {
+
+/// An end of which nothing more is known, at this moment.
+RunEnd plain_end(const RunId& run, Outcome outcome, std::string reason);
+
+/// What exit.json says; nothing when there is none. A file that is damaged tells at least that it
+/// ended. One that cannot be read at present tells nothing: to take it for damaged would start an
+/// attempt more of what may have ended well.
+Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run, bool stop_wanted);
+
+/// What the folder of a run says once its shim is known, or thought, to be gone.
+struct RunVerdict {
+  enum class Kind {
+    ended,   ///< `end` says how
+    locked,  ///< a shim or a sweeper lives
+    sweep,   ///< it was claimed and has left no word: what of it lives must be ended
+    retry,   ///< it cannot be told now
+  } kind = Kind::retry;
+  RunEnd end;
+  std::optional<Fd> directory;  ///< with `sweep`, like `lock`: held until it is destroyed
+  std::optional<Fd> lock;
+};
+RunVerdict verdict_by_folder(const RunId& run, const std::string& path, bool stop_wanted);
+
+}  // namespace baton
