@@ -124,7 +124,7 @@ class RealEngine : public Engine {
   std::optional<Time> try_again_;  ///< starts are held until then: no processes, no room
   std::string trouble_;
   std::set<std::string> locks_;  ///< as the disk was told last
-  std::string stop_why_;  ///< not empty: all agents are to end
+  std::string stop_why_;         ///< not empty: all agents are to end
 };
 
 Result<void> RealEngine::recover() {
@@ -409,9 +409,8 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   if (!std::includes(locks.begin(), locks.end(), locks_.begin(), locks_.end()))
     ports_.disk.hold(locks);
   Outbox::Performed writes = outbox_.perform(next.writes);
-  const bool rewritten = std::any_of(
-      writes.paths.begin(), writes.paths.end(),
-      [&](const std::string& path) { return locks.contains(path); });
+  const bool rewritten = std::any_of(writes.paths.begin(), writes.paths.end(),
+                                     [&](const std::string& path) { return locks.contains(path); });
   if (rewritten || locks != locks_)
     ports_.disk.hold(locks);
   locks_ = locks;

@@ -61,7 +61,7 @@ Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
       return Settled::redo;
     case Intent::Kind::append:
       return write.assumes_bytes == 0 || write.assumes_bytes == kAtEnd ? Settled::redo
-                                                                      : Settled::abandoned;
+                                                                       : Settled::abandoned;
     case Intent::Kind::move: {
       if (write.assumes == Digest{})
         return Settled::done;  // moved, or there never was any

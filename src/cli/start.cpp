@@ -199,8 +199,8 @@ Result<void> add_loop_words(const Given& given, Request& request) {
   const char* const end = given.max_steps.data() + given.max_steps.size();
   const auto read = std::from_chars(given.max_steps.data(), end, count);
   if (read.ec != std::errc() || read.ptr != end || count < 1)
-    return fail(Errc::usage, "--max-steps is a count from 1 on, not `" +
-                                 printable(given.max_steps, 40) + "`");
+    return fail(Errc::usage,
+                "--max-steps is a count from 1 on, not `" + printable(given.max_steps, 40) + "`");
   request.arguments.set("max_steps", count);
   return {};
 }
@@ -277,8 +277,9 @@ ExitCode start(Given given) {
     return complain(*nowhere);
   const bool loop = request.flow.dialect == kLoop;
   if (!loop && !(given.input.empty() && given.max_steps.empty()))
-    return complain(Error{Errc::usage, "INPUT and --max-steps are for loops; " +
-                                           text(request.flow) + " is none", ""});
+    return complain(Error{Errc::usage,
+                          "INPUT and --max-steps are for loops; " + text(request.flow) + " is none",
+                          ""});
   // The values of a loop are pasted into its commands, as they stand.
   if (auto added = add_settings(given, loop, request); !added)
     return complain(added.error());
@@ -310,7 +311,9 @@ ExitCode start_command(Words words) {
                 "Loops: how many states may be entered, instead of what the definition says");
   options.value("--requirements", given.requirements, "TEXT|@FILE",
                 "What is wanted; with an @ the file that says it");
-  options.values("--set", given.set, "NAME=JSON", "Something else the dialect lets be set; of a loop a value that is no JSON is a text");
+  options.values(
+      "--set", given.set, "NAME=JSON",
+      "Something else the dialect lets be set; of a loop a value that is no JSON is a text");
   options.value("--dialect", given.sought.dialect, "NAME", "Only flows of this dialect");
   WorkflowWords& run = given.workflow;
   options.value("--repo", run.repo, "DIR",

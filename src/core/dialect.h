@@ -72,13 +72,13 @@ struct StageState {
 
 /// What the world around a flow offers.
 struct Environment {
-  std::string root;                  ///< absolute
-  std::string configuration_folder;  ///< absolute
-  std::string executable;            ///< absolute path of baton itself
-  RetryLimits retry;                 ///< of roles that have none of their own
-  RunLimits limits;                  ///< of whatever has none of its own
+  std::string root;                              ///< absolute
+  std::string configuration_folder;              ///< absolute
+  std::string executable;                        ///< absolute path of baton itself
+  RetryLimits retry;                             ///< of roles that have none of their own
+  RunLimits limits;                              ///< of whatever has none of its own
   std::map<std::string, std::string> variables;  ///< of the daemon's own process
-  std::int64_t pid = 0;  ///< of the daemon; 0: none runs
+  std::int64_t pid = 0;                          ///< of the daemon; 0: none runs
   /// Whether a process is alive; none: nobody can say.
   std::function<bool(std::int64_t pid)> alive;
   std::map<Role, RetryLimits> role_retry;

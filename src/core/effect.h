@@ -29,9 +29,9 @@ struct Replace {
   std::string why;
   bool operator==(const Replace&) const = default;
 };
-/// `Append::assumes_bytes` of a log that is never read back (`FileKind::kept`): at its end, wherever
-/// that is; it is created when it does not exist. The lines must be like no others in the file, so
-/// that after a crash they can be looked for.
+/// `Append::assumes_bytes` of a log that is never read back (`FileKind::kept`): at its end,
+/// wherever that is; it is created when it does not exist. The lines must be like no others in the
+/// file, so that after a crash they can be looked for.
 inline constexpr std::uint64_t kAtEnd = std::uint64_t{1} << 62U;
 /// Appends to a file of lines; creates it when `assumes_bytes` is 0 and it does not exist.
 struct Append {

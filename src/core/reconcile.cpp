@@ -341,9 +341,8 @@ class Reconciler {
       return true;
     const std::uint32_t cap = flow.decision.spawns_per_hour.value_or(s_.spawns_per_hour);
     const Time since = std::max(s_.now - kHour, flow.resumed_at);
-    const auto used = static_cast<std::uint32_t>(std::count_if(
-        flow.runs.begin(), flow.runs.end(),
-        [&](const Run& run) {
+    const auto used = static_cast<std::uint32_t>(
+        std::count_if(flow.runs.begin(), flow.runs.end(), [&](const Run& run) {
           return run.outcome != Outcome::voided && run.key.role != kActionRole &&
                  run.started > since;
         }));

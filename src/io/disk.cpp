@@ -153,9 +153,8 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
   const auto fd = folder ? open_locked(folder->get(), at.name, O_WRONLY | O_APPEND, path)
                          : Result<Fd>(tl::unexpected(folder.error()));
   if (!fd && fd.error().code == Errc::not_found)
-    return assumes_bytes == 0 || assumes_bytes == kAtEnd
-               ? create(path, bytes)
-               : fail(Errc::changed, "is gone", path);
+    return assumes_bytes == 0 || assumes_bytes == kAtEnd ? create(path, bytes)
+                                                         : fail(Errc::changed, "is gone", path);
   if (!fd)
     return tl::unexpected(fd.error());
   struct stat before {};

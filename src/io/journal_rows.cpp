@@ -131,7 +131,8 @@ Result<void> write_memo(Database& db, const FlowId& flow, const Json& memo) {
 // instead of failing.
 Result<void> write(Database& db, const Run& row) {
   constexpr std::string_view kSql =
-      "INSERT INTO runs VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "INSERT INTO runs "
+      "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
       "ON CONFLICT(id) DO UPDATE SET state=excluded.state, outcome=excluded.outcome, "
       "why=excluded.why, started=excluded.started, ended=excluded.ended, pid=excluded.pid, "
       "start_ticks=excluded.start_ticks, boot_id=excluded.boot_id, directory=excluded.directory, "

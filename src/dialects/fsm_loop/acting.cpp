@@ -83,29 +83,29 @@ bool Machine::desired(Frame& frame, Desired wanted, const Run*& ended) {
   if (now == scene_.view.stages.end() || now->second.stage != scene_.memo.stage)
     return false;
   for (const Run& run : scene_.view.runs)
-    if (run.live() && run.key.subject == kSubject &&
-        run.key.generation != now->second.generation) {
+    if (run.live() && run.key.subject == kSubject && run.key.generation != now->second.generation) {
       decision_.releases.push_back(Release{"", std::string(kSubject), false, Millis(0),
                                            "it was started for what the loop has left"});
       return false;
     }
   const Run* const run = run_of(wanted.role, wanted.turn);
-  const bool settled =
-      run != nullptr && !run->live() && run->outcome != Outcome::voided &&
-      run->outcome != Outcome::interrupted && run->outcome != Outcome::stopped && !run->forgiven;
+  const bool settled = run != nullptr && !run->live() && run->outcome != Outcome::voided &&
+                       run->outcome != Outcome::interrupted && run->outcome != Outcome::stopped &&
+                       !run->forgiven;
   if (settled) {
     ended = run;
     return true;
   }
   if (run != nullptr && run->live() && frame.work.announced != run->id) {
-    const bool same_try = std::any_of(
-        scene_.view.runs.begin(), scene_.view.runs.end(), [&](const Run& other) {
+    const bool same_try =
+        std::any_of(scene_.view.runs.begin(), scene_.view.runs.end(), [&](const Run& other) {
           return other.id == frame.work.announced && other.outcome == Outcome::voided;
         });
     if (frame.work.step == Step::act && !same_try) {
       const LoopState* const state = state_of(frame);
-      events_.add("action_start", Json::object({{"action", frame.work.action},
-                                                {"is_prompt", state != nullptr && state->by_agent()}}));
+      events_.add("action_start",
+                  Json::object({{"action", frame.work.action},
+                                {"is_prompt", state != nullptr && state->by_agent()}}));
     }
     frame.work.announced = run->id;
   }

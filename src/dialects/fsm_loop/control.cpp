@@ -71,7 +71,8 @@ class Desk {
       return "the loop has made all its " + std::to_string(steps) +
              " steps; raise max_steps in its definition, or begin it anew";
     if (loop.timeout > Millis(0) && Millis(record.accumulated_ms) > loop.timeout)
-      return "the loop has used up its timeout; raise `timeout` in its definition, or begin it anew";
+      return "the loop has used up its timeout; raise `timeout` in its definition, or begin it "
+             "anew";
     return {};
   }
 

@@ -43,8 +43,7 @@ std::string in_the_way(Scene& scene) {
     return "another program that lives holds " + scene.places.lock();
   if (scene.state == nullptr || !scene.state->present)
     return {};
-  if (scene.record().status == Status::running && !scene.driven() &&
-      owner_of(scene) != Owner::dead)
+  if (scene.record().status == Status::running && !scene.driven() && owner_of(scene) != Owner::dead)
     return "another program is running the loop " + name + "; `baton resume " + name +
            "` takes it over when that program is dead";
   if (scene.driven() && scene.record().status != Status::running && scene.live() != nullptr)
@@ -114,8 +113,7 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   const std::string why = "the loop was asked for";
   const bool before = scene.state != nullptr && scene.state->present;
   if (before) {
-    record.archived =
-        scene.places.archive(scene.record().started_at, scene.record().archived);
+    record.archived = scene.places.archive(scene.record().started_at, scene.record().archived);
     updates.emplace_back(Create{record.archived + "/state.json", scene.state->document->text(),
                                 "the run before is kept"});
     updates.emplace_back(Move{scene.places.events(), Digest{}, record.archived + "/events.jsonl",

@@ -40,10 +40,9 @@ Decision observe(Scene& scene, Decision decision) {
   if (record.status == Status::running && scene.state->present) {
     const Owner owner = owner_of(scene);
     if (owner == Owner::dead)
-      decision.notices.push_back(
-          Notice{"owner_dead", "",
-                 "the program that ran the loop is dead; `baton resume " + scene.view.flow.name +
-                     "` takes it over"});
+      decision.notices.push_back(Notice{"owner_dead", "",
+                                        "the program that ran the loop is dead; `baton resume " +
+                                            scene.view.flow.name + "` takes it over"});
     if (owner == Owner::alive)
       decision.wake = scene.view.now + kLookAgain;
   }
@@ -136,8 +135,8 @@ Decision decide(const View& view) {
   decision.declared = Word(record.status_word());
   decision.failed = record.status == Status::failed || record.status == Status::timed_out;
   if (record.status != Status::running) {
-    decision.control = scene.live() != nullptr && scene.memo.spawn.empty() ? Control::stop
-                                                                           : Control::idle;
+    decision.control =
+        scene.live() != nullptr && scene.memo.spawn.empty() ? Control::stop : Control::idle;
     decision.desired.clear();
     spawn(scene, events, decision);
   }
@@ -159,8 +158,7 @@ std::vector<std::string> reads(const View& view) {
     return std::any_of(loop.states.begin(), loop.states.end(),
                        [](const LoopState& state) { return !state.loop.empty(); });
   };
-  if (begun && !asked &&
-      std::none_of(scene.memo.frames.begin(), scene.memo.frames.end(), nests))
+  if (begun && !asked && std::none_of(scene.memo.frames.begin(), scene.memo.frames.end(), nests))
     return {};
   const std::string path = scene.definition();
   return (asked || running) && !path.empty() ? wanted(path, library_of(view.docs))

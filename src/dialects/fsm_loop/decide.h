@@ -10,8 +10,9 @@
 namespace baton::fsm_loop {
 
 /// What a command may have filled in besides.
-inline constexpr std::array kPlaceholders = {std::string_view("iteration"), std::string_view("loop"),
-                                             std::string_view("model"), std::string_view("state")};
+inline constexpr std::array kPlaceholders = {std::string_view("iteration"),
+                                             std::string_view("loop"), std::string_view("model"),
+                                             std::string_view("state")};
 
 Decision decide(const View& view);
 std::vector<std::string> reads(const View& view);

@@ -24,7 +24,8 @@ bool fits(const Parameter& parameter, const Value& value) {
 }
 
 bool empty(const Value* value) {
-  return value == nullptr || value->IsNull() || (value->IsString() && value->GetStringLength() == 0);
+  return value == nullptr || value->IsNull() ||
+         (value->IsString() && value->GetStringLength() == 0);
 }
 
 }  // namespace
@@ -73,8 +74,8 @@ void unpack_input(const Loop& loop, std::string_view input, Json& context) {
 Result<void> check_required(const Loop& loop, const Value& context) {
   for (const std::string& name : loop.required_inputs)
     if (empty(json::child(context, name)))
-      return fail(Errc::usage, "the loop " + loop.name + " needs " + quoted_word(name) + "; `--set " +
-                                   name + "=VALUE` gives it");
+      return fail(Errc::usage, "the loop " + loop.name + " needs " + quoted_word(name) +
+                                   "; `--set " + name + "=VALUE` gives it");
   return {};
 }
 

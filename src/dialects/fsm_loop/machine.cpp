@@ -177,12 +177,11 @@ bool Machine::reached(Frame& frame, std::string_view limit, std::string_view sum
 bool Machine::guarded(Frame& frame, const LoopState& state) {
   Record& record = frame.record;
   const auto retries = record.retries.find(state.name);
-  if (state.retry.max > 0 && retries != record.retries.end() &&
-      retries->second > state.retry.max) {
+  if (state.retry.max > 0 && retries != record.retries.end() && retries->second > state.retry.max) {
     const Way way = follow(loop_, state, state.retry.exhausted, values(frame));
-    events_.add("retry_exhausted", Json::object({{"state", state.name},
-                                                 {"retries", retries->second - 1},
-                                                 {"next", way.to}}));
+    events_.add(
+        "retry_exhausted",
+        Json::object({{"state", state.name}, {"retries", retries->second - 1}, {"next", way.to}}));
     record.retries.erase(retries);
     if (way.kind != Way::Kind::to)
       ends(Status::failed, "error", false, way.why);
@@ -207,7 +206,8 @@ bool Machine::guarded(Frame& frame, const LoopState& state) {
   if (throttle.hard.empty()) {
     events_.add("throttle_stop", payload);
     ends(Status::failed, "error", false,
-         "the state " + quoted_word(state.name) + " was entered more often than its throttle allows");
+         "the state " + quoted_word(state.name) +
+             " was entered more often than its throttle allows");
     return true;
   }
   const Way way = follow(loop_, state, throttle.hard, values(frame));

@@ -23,9 +23,12 @@ Json json_of(const ActionResult& result) {
 }
 
 ActionResult result_of(const Value& root) {
-  return ActionResult{static_cast<int>(count_in(root, "exit_code")), text_in(root, "output"),
-                      text_in(root, "error_output"), count_in(root, "duration_ms"),
-                      text_in(root, "timeout_kind"), text_in(root, "not_run")};
+  return ActionResult{static_cast<int>(count_in(root, "exit_code")),
+                      text_in(root, "output"),
+                      text_in(root, "error_output"),
+                      count_in(root, "duration_ms"),
+                      text_in(root, "timeout_kind"),
+                      text_in(root, "not_run")};
 }
 
 Json json_of(const Work& work) {

@@ -34,10 +34,10 @@ static_assert(in_enum_order(kStep, &StepRow::step, Step::child));
 /// The work in the present entry of a state.
 struct Work {
   Step step = Step::enter;
-  std::string action;    ///< the text that is carried out, placeholders filled in
-  std::int64_t tries = 0;  ///< of the action in this entry, when it waits in place
-  std::int64_t api_tries = 0;  ///< of those, the ones after an error of a server
-  RunId announced;       ///< the run that action_start stands for
+  std::string action;                  ///< the text that is carried out, placeholders filled in
+  std::int64_t tries = 0;              ///< of the action in this entry, when it waits in place
+  std::int64_t api_tries = 0;          ///< of those, the ones after an error of a server
+  RunId announced;                     ///< the run that action_start stands for
   std::optional<ActionResult> result;  ///< of the action, when it has ended
   std::string asked;                   ///< of the judge; what it is to be told
   std::string model;                   ///< for the judge; may be empty
@@ -51,7 +51,7 @@ struct Frame {
   Json definition;  ///< as it was put together when it began; see library.h
   Record record;    ///< of the flow's own loop the state file has it
   Work work;
-  std::int64_t since_ms = 0;  ///< on baton's clock: begun or resumed
+  std::int64_t since_ms = 0;     ///< on baton's clock: begun or resumed
   Json memory = Json::object();  ///< by state: what its evaluator keeps
 };
 
@@ -60,10 +60,10 @@ struct Memo {
   bool driven = false;  ///< begun or taken over by baton; else somebody else's, only looked at
   std::string start;    ///< Record::start of the run it is about
   std::int64_t resumes = 0;
-  std::string stage;  ///< of the subject `main`
+  std::string stage;    ///< of the subject `main`
   bool scoped = false;  ///< its scope is claimed: its first action was let go
-  std::string spawn;  ///< what an agent is to be told that goes on after a handoff; empty: none
-  RunId spawned;      ///< that agent
+  std::string spawn;    ///< what an agent is to be told that goes on after a handoff; empty: none
+  RunId spawned;        ///< that agent
   std::vector<std::string> dealt;  ///< requests that were answered and are not yet gone
   std::vector<Frame> frames;
 };

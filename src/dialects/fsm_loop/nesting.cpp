@@ -27,8 +27,8 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
   if (!name)
     return fault(frame, name.error().message);
   if (scene_.memo.frames.size() >= kMostFrames)
-    return fault(frame, "loops run inside each other more than " + std::to_string(kMostFrames) +
-                            " deep");
+    return fault(frame,
+                 "loops run inside each other more than " + std::to_string(kMostFrames) + " deep");
   const Library library = library_of(scene_.view.docs);
   const std::string path = path_of(scene_.places.folder(), *name, library);
   if (path.empty())
@@ -36,7 +36,8 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
   Loaded loaded = scene_.loaded(path);
   if (!loaded.definition)
     return fault(frame, loaded.error);
-  Json context = state.context_passthrough ? merged(*context_, *frame.record.captured) : Json::object();
+  Json context =
+      state.context_passthrough ? merged(*context_, *frame.record.captured) : Json::object();
   if (!state.with.is_null()) {
     auto with = interpolate_all(*state.with, values);
     if (!with)
@@ -63,9 +64,9 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
   Json outcome = Json::object({{"terminated_by", terminated_by}, {"failure_terminal", failure}});
   if (!error.empty())
     outcome.set("error", error);
-  Json payload = merged(*Json::object({{"final_state", child.current_state},
-                                       {"iterations", child.iteration}}),
-                        *outcome);
+  Json payload =
+      merged(*Json::object({{"final_state", child.current_state}, {"iterations", child.iteration}}),
+             *outcome);
   events_.add("loop_complete", payload);
   scene_.memo.frames.pop_back();
   Frame& frame = scene_.memo.frames.back();
@@ -80,12 +81,11 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
   const bool bad_end = terminated_by == "terminal" && failure;
   frame.record.phase = Phase::action_done;
   if (!state->capture.empty())
-    frame.record.captured.set(
-        state->capture, merged(*Json::object({{"output", ""},
-                                              {"stderr", ""},
-                                              {"exit_code", well ? 0 : 1},
-                                              {"captured", child.captured}}),
-                               *outcome));
+    frame.record.captured.set(state->capture, merged(*Json::object({{"output", ""},
+                                                                    {"stderr", ""},
+                                                                    {"exit_code", well ? 0 : 1},
+                                                                    {"captured", child.captured}}),
+                                                     *outcome));
   Verdict verdict;
   verdict.name = native_verdict(loop_.generation, well ? "yes" : bad_end ? "no" : "error");
   verdict.type = "loop";

@@ -9,9 +9,9 @@ namespace {
 constexpr std::array<std::string_view, 8> kRateLimit = {
     "rate limit",  "rate_limit",         "quota exceeded", "too many requests",
     "usage limit", "resource exhausted", "http 429",       "error 429"};
-constexpr std::array<std::string_view, 6> kServer = {
-    "internal server error", "service unavailable", "bad gateway",
-    "gateway timeout",       "overloaded_error",    "api error: 5"};
+constexpr std::array<std::string_view, 6> kServer = {"internal server error", "service unavailable",
+                                                     "bad gateway",           "gateway timeout",
+                                                     "overloaded_error",      "api error: 5"};
 constexpr std::array<std::string_view, 4> kRefused = {"unauthorized", "authentication_error",
                                                       "invalid api key", "permission_denied"};
 
@@ -65,8 +65,7 @@ Json json_of(const Waited& waited) {
                        {"first_seen_at", waited.first_seen_at}});
 }
 
-std::optional<Wait> next_wait(const RateLimit& limit, const Waited& waited,
-                              std::string_view salt) {
+std::optional<Wait> next_wait(const RateLimit& limit, const Waited& waited, std::string_view salt) {
   if (waited.short_retries < limit.max_retries) {
     constexpr std::int64_t kMostDoublings = 20;
     const auto doublings = std::min(waited.short_retries, kMostDoublings);
@@ -79,7 +78,8 @@ std::optional<Wait> next_wait(const RateLimit& limit, const Waited& waited,
   const bool spent = std::chrono::seconds(waited.total_seconds) >= limit.max_wait;
   if (limit.ladder.empty() || spent)
     return std::nullopt;
-  const auto rung = std::min(static_cast<std::size_t>(waited.long_retries), limit.ladder.size() - 1);
+  const auto rung =
+      std::min(static_cast<std::size_t>(waited.long_retries), limit.ladder.size() - 1);
   return Wait{limit.ladder[rung], true};
 }
 

@@ -47,11 +47,11 @@ struct Record {
   std::string started_at;
   Status status = Status::running;
   std::string continuation_prompt;
-  std::int64_t accumulated_ms = 0;  ///< at work before the last resume
-  std::int64_t passes = 0;          ///< restarts of a maintained loop
-  Counts retries;                   ///< re-entries in a row, by state
-  Counts edges;                     ///< by `from->to`
-  Counts entries;                   ///< of states with a throttle
+  std::int64_t accumulated_ms = 0;    ///< at work before the last resume
+  std::int64_t passes = 0;            ///< restarts of a maintained loop
+  Counts retries;                     ///< re-entries in a row, by state
+  Counts edges;                       ///< by `from->to`
+  Counts entries;                     ///< of states with a throttle
   Json rate_limits = Json::object();  ///< by state; see rate_limit.h
   std::int64_t exhaustions = 0;       ///< of rate limits, in a row
   std::vector<std::string> messages;
@@ -66,9 +66,7 @@ struct Record {
   std::string terminated_by;              ///< when it has ended
   std::string error;                      ///< why it failed
 
-  std::string_view status_word() const {
-    return kStatus.at(static_cast<std::size_t>(status)).word;
-  }
+  std::string_view status_word() const { return kStatus.at(static_cast<std::size_t>(status)).word; }
 };
 
 /// Reads a document that the schema accepts.

@@ -47,8 +47,8 @@ Loaded Scene::loaded(const std::string& path) const {
 }
 
 const Run* Scene::live() const {
-  const auto found = std::find_if(view.runs.begin(), view.runs.end(),
-                                  [](const Run& run) { return run.live(); });
+  const auto found =
+      std::find_if(view.runs.begin(), view.runs.end(), [](const Run& run) { return run.live(); });
   return found == view.runs.end() ? nullptr : &*found;
 }
 

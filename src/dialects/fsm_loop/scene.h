@@ -35,7 +35,8 @@ inline constexpr std::string_view kSubject = "main";
 /// The subject of an agent that is to go on after a handoff.
 inline constexpr std::string_view kHandoff = "handoff";
 
-/// The stage of another program's loop that was interrupted or lost its owner; empty for all others.
+/// The stage of another program's loop that was interrupted or lost its owner; empty for all
+/// others.
 Word foreign_stage(const Scene& scene);
 
 /// While a loop runs, its stage is a word for what runs in the present entry of its state.

@@ -82,10 +82,10 @@ void claim(Scene& scene, Decision& decision) {
   std::vector<Claim> claims;
   for (const std::string& path : paths)
     claims.push_back(Claim{"path:" + path, 1});
-  memo.scoped = memo.scoped || std::any_of(scene.view.runs.begin(), scene.view.runs.end(),
-                                           [](const Run& run) {
-                                             return run.live() && run.key.subject == kSubject;
-                                           });
+  memo.scoped = memo.scoped ||
+                std::any_of(scene.view.runs.begin(), scene.view.runs.end(), [](const Run& run) {
+                  return run.live() && run.key.subject == kSubject;
+                });
   if (!memo.scoped) {
     for (Desired& wanted : decision.desired)
       wanted.claims = claims;
@@ -97,8 +97,8 @@ void claim(Scene& scene, Decision& decision) {
 }
 
 std::string absolute_scope(std::string_view root, std::string_view path) {
-  std::string whole = path.starts_with('/') ? std::string(path)
-                                            : std::string(root) + "/" + std::string(path);
+  std::string whole =
+      path.starts_with('/') ? std::string(path) : std::string(root) + "/" + std::string(path);
   std::vector<std::string> parts;
   for (std::string& part : split(whole, '/')) {
     if (part.empty() || part == ".")
