@@ -84,7 +84,9 @@ class FakeDisk : public Disk {
                       std::string_view bytes) override;
   Result<void> create(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
+  void hold(const std::set<std::string>& paths) override { held = paths; }
   std::vector<LateWrite> late_writes(Time now) override;
+  std::set<std::string> held;  ///< locked at present
 
  private:
   void race(const std::string& path);

@@ -174,13 +174,15 @@ class Runner {
         end.reason = "exit_" + std::to_string(*code);
     }
     end.output = text_of(what, "output");
+    end.errors = text_of(what, "errors");
+    end.duration = Millis(json::integer(what, "duration_ms").value_or(0));
     if (end.outcome == Outcome::none)
       return "no such outcome";
     if (end.outcome == Outcome::unknown)
       world_.agents.kill_shim(shim->id);
     else
       world_.agents.finish(shim->id, end);
-    return settle();
+    return json::boolean(what, "together").value_or(false) ? std::nullopt : settle();
   }
 
   Fault request(const Value& what) {

@@ -43,11 +43,19 @@ Books books_of(const Ledger& ledger) {
 }
 
 void forget_old_runs(FlowBook& book, Time now) {
+  const auto passed = [&](const Run& run) {
+    const auto stage = book.stages.find(run.key.subject);
+    return stage != book.stages.end() && stage->second.generation != run.key.generation;
+  };
+  for (Run& run : book.runs)
+    if (!run.live() && run.output.size() > kOldOutputBytes && passed(run)) {
+      run.output.erase(0, run.output.size() - kOldOutputBytes);
+      run.output.shrink_to_fit();
+    }
   std::erase_if(book.runs, [&](const Run& run) {
     if (run.live() || run.started > now - kHour)
       return false;
-    const auto stage = book.stages.find(run.key.subject);
-    return stage != book.stages.end() && stage->second.generation != run.key.generation;
+    return passed(run);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "app/deliberation.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/gzip.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr int kMaxRounds = 8;
 constexpr std::string_view kRead = "read";
+constexpr std::size_t kMaxReads = 64;
 
 template <class... Ts>
 struct Overload : Ts... {
@@ -130,7 +132,9 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
   FlowState docs = std::move(*opened);
   const View view{seen.id,  docs,          seen.stages,        seen.runs, seen.memo,
                   requests, entry.options, setup_.environment, draft.now, draft.wall};
+  read_more(view, *entry.dialect, docs);
   const auto updates = entry.dialect->create(request, view);
+  std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
   const std::string fault = updates ? in_the_way(seen, *updates) : describe(updates.error());
   if (!fault.empty())
     return Reply{request.id, false, fault};
@@ -159,18 +163,28 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
 void Deliberation::read_more(const View& view, const Dialect& dialect, FlowState& docs) {
   if (dialect.reads == nullptr)
     return;
-  for (const std::string& path : dialect.reads(view)) {
-    if (docs.contains(path))
-      continue;
-    auto bytes = disk_.read(path, setup_.load.max_bytes);
-    if (!bytes)
-      continue;
-    const bool yaml = path.ends_with(".yaml") || path.ends_with(".yml");
-    auto document =
-        load_document(std::move(bytes->bytes), yaml ? Format::yaml : Format::json, setup_.load);
-    if (document)
-      docs[path] = Accepted{std::move(*document), Word(kRead), {}, 0, {}, true, {}};
+  std::set<std::string> tried;
+  // What is read may name more to be read.
+  for (bool more = true; more;) {
+    more = false;
+    for (const std::string& path : dialect.reads(view)) {
+      if (docs.contains(path) || tried.size() >= kMaxReads || !tried.insert(path).second)
+        continue;
+      more = read_one(path, docs) || more;
+    }
   }
+}
+
+bool Deliberation::read_one(const std::string& path, FlowState& docs) {
+  auto bytes = disk_.read(path, setup_.load.max_bytes);
+  if (!bytes)
+    return false;
+  const bool yaml = path.ends_with(".yaml") || path.ends_with(".yml");
+  auto document =
+      load_document(std::move(bytes->bytes), yaml ? Format::yaml : Format::json, setup_.load);
+  if (document)
+    docs[path] = Accepted{std::move(*document), Word(kRead), {}, 0, {}, true, {}};
+  return document.has_value();
 }
 
 /// Asks the dialect, applies what it writes, and asks again until it writes nothing more. What went
@@ -277,7 +291,7 @@ bool Deliberation::advance(FlowBook& book, const Stages& stages, Draft& draft) {
 Result<void> Deliberation::put(FlowBook& book, FlowState& docs, const std::string& path,
                                std::string text, Draft& draft) {
   const auto match = catalog_.match(path);
-  if (!match || match->flow != book.id)
+  if (!match || match->flow != book.id || !match->kind->kept)
     return {};  // a file nobody reads back: a log, an archive
   Verdict verdict = judge(*match, path, std::move(text), schemas_, setup_.load);
   if (!verdict.accepted())
@@ -356,7 +370,7 @@ Result<void> Deliberation::append(FlowBook& book, FlowState& docs, const Append&
 
 Result<void> Deliberation::create(FlowBook& book, FlowState& docs, const Create& update,
                                   Draft& draft) {
-  if (document_at(docs, update.path) != nullptr)
+  if (const auto there = docs.find(update.path); there != docs.end() && there->second.present)
     return fail(Errc::changed, "the file exists already", update.path);
   if (auto done = put(book, docs, update.path, update.text, draft); !done)
     return done;

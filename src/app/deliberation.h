@@ -35,6 +35,7 @@ class Deliberation {
   std::string apply_all(FlowBook& book, FlowState& docs, const std::vector<Update>& updates,
                         Draft& draft);
   void read_more(const View& view, const Dialect& dialect, FlowState& docs);
+  bool read_one(const std::string& path, FlowState& docs);
   /// Errc::changed when an update assumes something else than what is accepted; Errc::schema when
   /// it would make the document invalid.
   Result<void> apply(FlowBook& book, FlowState& docs, const Update& update, Draft& draft);

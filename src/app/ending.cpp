@@ -112,6 +112,8 @@ void Ending::enter(Draft& next, const Books& books, RunEnd ended) {
     run.signal = ended.signal;
     run.reason = ended.reason;
     run.output = std::move(ended.output);
+    run.errors = std::move(ended.errors);
+    run.duration = ended.duration;
     run.ended = next.now;
     next.put(book, run);
     next.decide.insert(flow);

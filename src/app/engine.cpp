@@ -78,6 +78,7 @@ class RealEngine : public Engine {
   Result<void> commit(Draft& next, const Prepares& prepared);
   void perform(const Draft& next, const Prepares& prepared);
   void publish(Draft& next);
+  std::set<std::string> wanted_locks() const;
   Circumstances circumstances() const {
     return {.books = books_,
             .requests = requests_.waiting(),
@@ -122,7 +123,8 @@ class RealEngine : public Engine {
   std::optional<Time> retry_;      ///< the last step could not be committed
   std::optional<Time> try_again_;  ///< starts are held until then: no processes, no room
   std::string trouble_;
-  std::string stop_why_;  ///< not empty: all agents are to end
+  std::set<std::string> locks_;  ///< as the disk was told last
+  std::string stop_why_;         ///< not empty: all agents are to end
 };
 
 Result<void> RealEngine::recover() {
@@ -405,7 +407,16 @@ void RealEngine::publish(Draft& next) {
 }
 
 void RealEngine::perform(const Draft& next, const Prepares& prepared) {
+  // What is not to be locked any more is let go first: it may be about to be moved away.
+  const std::set<std::string> locks = wanted_locks();
+  if (!std::includes(locks.begin(), locks.end(), locks_.begin(), locks_.end()))
+    ports_.disk.hold(locks);
   Outbox::Performed writes = outbox_.perform(next.writes);
+  const bool rewritten = std::any_of(writes.paths.begin(), writes.paths.end(),
+                                     [&](const std::string& path) { return locks.contains(path); });
+  if (rewritten || locks != locks_)
+    ports_.disk.hold(locks);
+  locks_ = locks;
   if (!writes.paths.empty())
     late_check_ = next.now + kLateWrites;
   if (writes.no_room)
@@ -441,6 +452,13 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   pending_ = pending_ || ending_.untold();
   for (const Reply& reply : next.commit.replies)
     ports_.requests.answer(reply);
+}
+
+std::set<std::string> RealEngine::wanted_locks() const {
+  std::set<std::string> paths;
+  for (const auto& [flow, book] : books_)
+    paths.insert(book.decision.locks.begin(), book.decision.locks.end());
+  return paths;
 }
 
 std::optional<Time> RealEngine::wake() const {

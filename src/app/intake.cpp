@@ -72,7 +72,10 @@ Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
     if (!entries)
       return pass_on(entries);
     for (const FileEntry& entry : *entries) {
-      if (!catalog_.match(entry.path)) {
+      const auto match = catalog_.match(entry.path);
+      if (match && !match->kind->kept)
+        continue;
+      if (!match) {
         const bool worth_a_word =
             catalog_.nearly(entry.path) || !catalog_.known_other(entry.path).empty();
         if (worth_a_word && !unfit_.contains(entry.path))
@@ -110,6 +113,8 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     unfit_name(path, draft);
     return {};
   }
+  if (!match->kind->kept)
+    return {};
   auto bytes = ports_.disk.read(path, limits_.max_bytes);
   if (!bytes) {
     stamps_.erase(path);

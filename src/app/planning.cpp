@@ -143,6 +143,8 @@ Result<Launch> Planning::launch(Draft& next, const Circumstances& now, const Sta
                     now.requests, entry->options, setup_.environment, next.now,  next.wall};
     brief = entry->dialect->brief(view, start.desired);
   }
+  if (start.desired.action)
+    return launch_of(start, setup_.action, brief, setup_.environment);
   const auto spec = agent_of(start.key.role);
   return launch_of(start, spec == agents_.end() ? AgentSpec{} : spec->second, brief,
                    setup_.environment);

@@ -40,6 +40,7 @@ using Filter =
 struct Setup {
   std::vector<std::pair<const Dialect*, Json>> dialects;  ///< and their options
   std::map<Role, AgentSpec> agents;
+  AgentSpec action;  ///< environment and folder of dialects' own actions (`Action`)
   RenewAgent renew;  ///< none: the roles stay as they are
   Filter filter;     ///< for backups; none: those that need one are not made
   Environment environment;

@@ -20,7 +20,11 @@ Result<void> perform(Disk& disk, const Intent& write) {
 
 namespace {
 
+constexpr std::size_t kMaxLogBytes = std::size_t{1} << 30U;
+
 Settled settle_append(const Intent& write, std::string_view there) {
+  if (write.assumes_bytes == kAtEnd)
+    return there.find(write.bytes) == std::string_view::npos ? Settled::redo : Settled::done;
   if (there.size() == write.assumes_bytes)
     return Settled::redo;
   const bool appended = there.size() >= write.assumes_bytes + write.bytes.size() &&
@@ -29,7 +33,8 @@ Settled settle_append(const Intent& write, std::string_view there) {
 }
 
 /// The file is there.
-Settled settle_present(const Intent& write, const FileBytes& there) {
+Settled settle_present(Disk& disk, const Intent& write, const FileBytes& there,
+                       std::size_t max_bytes) {
   switch (write.kind) {
     case Intent::Kind::replace:
       if (there.digest == write.after)
@@ -40,6 +45,8 @@ Settled settle_present(const Intent& write, const FileBytes& there) {
     case Intent::Kind::append:
       return settle_append(write, there.bytes);
     case Intent::Kind::move:
+      if (write.assumes == Digest{})
+        return disk.read(write.to, max_bytes) ? Settled::done : Settled::redo;
       return there.digest == write.assumes ? Settled::redo : Settled::abandoned;
   }
   return Settled::abandoned;
@@ -53,8 +60,11 @@ Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
     case Intent::Kind::create:
       return Settled::redo;
     case Intent::Kind::append:
-      return write.assumes_bytes == 0 ? Settled::redo : Settled::abandoned;
+      return write.assumes_bytes == 0 || write.assumes_bytes == kAtEnd ? Settled::redo
+                                                                       : Settled::abandoned;
     case Intent::Kind::move: {
+      if (write.assumes == Digest{})
+        return Settled::done;  // moved, or there never was any
       const auto moved = disk.read(write.to, max_bytes);
       return moved && moved->digest == write.after ? Settled::done : Settled::abandoned;
     }
@@ -65,9 +75,11 @@ Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
 }  // namespace
 
 Settled settle(Disk& disk, const Intent& write, std::size_t max_bytes) {
-  const auto there = disk.read(write.path, max_bytes);
+  // A log may be longer than what is read of documents.
+  const bool log = write.assumes_bytes == kAtEnd || write.assumes == Digest{};
+  const auto there = disk.read(write.path, log ? kMaxLogBytes : max_bytes);
   if (there)
-    return settle_present(write, *there);
+    return settle_present(disk, write, *there, max_bytes);
   return there.error().code == Errc::not_found ? settle_missing(disk, write, max_bytes)
                                                : Settled::abandoned;
 }

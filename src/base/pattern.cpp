@@ -308,7 +308,7 @@ Result<std::string> pcre_from_ecma(std::string_view ecma) {
   return Translator(ecma).run();
 }
 
-Result<Pattern> Pattern::compile(std::string_view ecma) {
+Result<Pattern> Pattern::compile(std::string_view ecma, const Flags& flags) {
   if (ecma.size() > kMaxPatternBytes)
     return fail(Errc::schema, "a pattern of more than 16 KiB");
   const auto translated = pcre_from_ecma(ecma);
@@ -317,14 +317,17 @@ Result<Pattern> Pattern::compile(std::string_view ecma) {
   const Owned<pcre2_compile_context> context(pcre2_compile_context_create(nullptr));
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_ANYCRLF);
   pcre2_set_parens_nest_limit(context.get(), kMaxNesting);
+  const std::uint32_t chosen = (flags.any_case ? PCRE2_CASELESS : 0U) |
+                               (flags.many_lines ? PCRE2_MULTILINE : 0U) |
+                               (flags.dot_all ? PCRE2_DOTALL : 0U);
   constexpr std::uint32_t kOptions = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
                                      PCRE2_ALLOW_EMPTY_CLASS | PCRE2_NEVER_BACKSLASH_C |
                                      PCRE2_AUTO_CALLOUT;
   int error = 0;
   PCRE2_SIZE offset = 0;
   auto code = std::make_shared<Code>();
-  code->code.reset(pcre2_compile(units(*translated), translated->size(), kOptions, &error, &offset,
-                                 context.get()));
+  code->code.reset(pcre2_compile(units(*translated), translated->size(), kOptions | chosen, &error,
+                                 &offset, context.get()));
   if (!code->code) {
     std::array<PCRE2_UCHAR, 120> message{};
     pcre2_get_error_message(error, message.data(), message.size());

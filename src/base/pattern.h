@@ -14,8 +14,16 @@ class Pattern {
  public:
   enum class Match { yes, no, too_expensive };
 
+  /// What ECMA-262 calls flags.
+  struct Flags {
+    bool any_case = false;    ///< `i`
+    bool many_lines = false;  ///< `m`: `^` and `$` are at lines, too
+    bool dot_all = false;     ///< `s`: a dot is any character
+  };
+
   /// Errc::schema for what ECMA-262 does not know or PCRE2 cannot do.
-  static Result<Pattern> compile(std::string_view ecma);
+  static Result<Pattern> compile(std::string_view ecma) { return compile(ecma, Flags{}); }
+  static Result<Pattern> compile(std::string_view ecma, const Flags& flags);
 
   struct Search {
     Match match = Match::no;

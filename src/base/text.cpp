@@ -123,4 +123,15 @@ std::optional<std::size_t> bad_utf8(std::string_view text) {
   return std::nullopt;
 }
 
+std::string mended_utf8(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  std::string out;
+  while (const auto bad = bad_utf8(text)) {
+    out += text.substr(0, *bad);
+    out += kReplacement;
+    text.remove_prefix(*bad + 1);
+  }
+  return out += text;
+}
+
 }  // namespace baton

@@ -35,4 +35,8 @@ bool safe_name(std::string_view name);
 /// wrong too); nothing when all is well.
 std::optional<std::size_t> bad_utf8(std::string_view text);
 
+/// The text with U+FFFD in the place of each byte that `bad_utf8` finds: what a program wrote, as
+/// it can stand in JSON.
+std::string mended_utf8(std::string_view text);
+
 }  // namespace baton

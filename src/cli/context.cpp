@@ -19,6 +19,7 @@
 #include "dialects/registry.h"
 #include "io/disk.h"
 #include "io/lock.h"
+#include "io/process.h"
 #include "io/trust.h"
 
 namespace baton {
@@ -98,7 +99,15 @@ Result<void> check_schemas(const Dialect& dialect, const Json& options, const st
 }
 
 Environment environment_of(const std::string& root, const std::string& folder) {
-  return {.root = root, .configuration_folder = folder, .executable = own_path()};
+  Environment environment{.root = root, .configuration_folder = folder, .executable = own_path()};
+  for (auto& [name, value] : variables())
+    environment.variables.emplace(std::move(name), std::move(value));
+  environment.pid = getpid();
+  environment.alive = [](std::int64_t pid) {
+    const auto process = process_stat(pid);
+    return process && process->alive();
+  };
+  return environment;
 }
 
 }  // namespace
@@ -294,6 +303,11 @@ Result<Setup> Context::setup(const std::string& root) const {
   setup.environment = environment_of(root, folder_);
   for (const auto& [role, agent] : config_.agents)
     setup.agents[role] = agent_spec(config_, role, agent, setup.environment);
+  const auto shell = config_.agents.find(std::string(kActionRole));
+  const AgentConfig own = shell == config_.agents.end() ? AgentConfig{} : shell->second;
+  setup.action = agent_spec(config_, std::string(kActionRole), own, setup.environment);
+  setup.action.problem.clear();
+  setup.environment.limits = run_limits(config_, AgentConfig{});
   setup.renew = [config = config_, environment = setup.environment](const Role& role,
                                                                     const AgentSpec& known) {
     return renewed(config, role, known, environment);

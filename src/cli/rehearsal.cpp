@@ -107,6 +107,7 @@ class OneFile : public Disk {
                     const std::string& /*to*/) override {
     return refused(from);
   }
+  void hold(const std::set<std::string>& /*paths*/) override {}
   std::vector<LateWrite> late_writes(Time /*now*/) override { return {}; }
 
  private:

@@ -1,6 +1,8 @@
 // `baton start`: a flow that is to begin, by its name, the name of its dialect, or a new one.
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +24,7 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kMaxText = 1U << 20U;
+constexpr std::string_view kLoop = "fsm_loop";
 
 /// TEXT, or the text of the file behind an `@`, without the line ends at its end.
 Result<std::string> text_or_file(const std::string& given) {
@@ -168,8 +171,39 @@ struct Given {
   WorkflowWords workflow;
   std::string requirements;
   std::vector<std::string> set;
+  std::string input;      ///< of a loop
+  std::string max_steps;  ///< of a loop
   bool no_wait = false;
 };
+
+Result<void> add_settings(const Given& given, bool texts, Request& request) {
+  if (given.set.empty())
+    return {};
+  auto all = settings(given.set, texts);
+  if (!all)
+    return pass_on(all);
+  request.arguments.set("set", *all);
+  return {};
+}
+
+Result<void> add_loop_words(const Given& given, Request& request) {
+  if (!given.input.empty()) {
+    auto input = text_or_file(given.input);
+    if (!input)
+      return pass_on(input);
+    request.arguments.set("input", *input);
+  }
+  if (given.max_steps.empty())
+    return {};
+  int count = 0;
+  const char* const end = given.max_steps.data() + given.max_steps.size();
+  const auto read = std::from_chars(given.max_steps.data(), end, count);
+  if (read.ec != std::errc() || read.ptr != end || count < 1)
+    return fail(Errc::usage,
+                "--max-steps is a count from 1 on, not `" + printable(given.max_steps, 40) + "`");
+  request.arguments.set("max_steps", count);
+  return {};
+}
 
 /// A workflow run belongs to the root of the command; `--root` names another.
 ExitCode start_workflow(const Given& given, const Context& context, Request& request) {
@@ -184,7 +218,22 @@ ExitCode start_workflow(const Given& given, const Context& context, Request& req
   return submit(context, request, !given.no_wait);
 }
 
-ExitCode start(const Given& given) {
+/// A file that is the definition of a loop of this root means that loop.
+std::optional<std::string> loop_in(const std::string& file, const Context& context) {
+  namespace fs = std::filesystem;
+  if (!names_workflow(file))
+    return std::nullopt;
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(file, error);
+  const auto seen = Rehearsal::of_root(context);
+  if (error || !seen)
+    return std::nullopt;
+  const auto match = (*seen)->catalog().match(whole.lexically_relative(context.root()).string());
+  return match && match->entry->dialect->name == kLoop ? std::optional(text(match->flow))
+                                                       : std::nullopt;
+}
+
+ExitCode start(Given given) {
   Request request;
   request.verb = "start";
   request.arguments = Json::object();
@@ -195,20 +244,19 @@ ExitCode start(const Given& given) {
       return complain(text.error());
     request.arguments.set("requirements", *text);
   }
-  if (!given.set.empty()) {
-    auto all = settings(given.set, names_workflow(given.sought.name) || given.workflow.any());
-    if (!all)
-      return complain(all.error());
-    request.arguments.set("set", *all);
-  }
   Places places = given.places;
   if (places.root.empty() && !given.workflow.repo.empty())
     places.root = root_of_repository(given.workflow.repo);
   const auto context = Context::open(places);
   if (!context)
     return complain(context.error());
-  if (names_workflow(given.sought.name) || given.workflow.any())
+  if (auto loop = loop_in(given.sought.name, *context))
+    given.sought.name = *std::move(loop);
+  if (names_workflow(given.sought.name) || given.workflow.any()) {
+    if (auto added = add_settings(given, true, request); !added)
+      return complain(added.error());
     return start_workflow(given, *context, request);
+  }
   const auto roots = rehearse(*context);
   if (!roots)
     return complain(roots.error());
@@ -230,6 +278,16 @@ ExitCode start(const Given& given) {
   }
   if (on_root == nullptr)
     return complain(*nowhere);
+  const bool loop = request.flow.dialect == kLoop;
+  if (!loop && !(given.input.empty() && given.max_steps.empty()))
+    return complain(Error{Errc::usage,
+                          "INPUT and --max-steps are for loops; " + text(request.flow) + " is none",
+                          ""});
+  // The values of a loop are pasted into its commands, as they stand.
+  if (auto added = add_settings(given, loop, request); !added)
+    return complain(added.error());
+  if (auto added = add_loop_words(given, request); !added)
+    return complain(added.error());
   return submit(*on_root, request, !given.no_wait);
 }
 
@@ -242,16 +300,23 @@ ExitCode start_command(Words words) {
       "Begins a flow: writes the files it lives by, unless they are there. Asking again\n"
       "changes nothing. Without a daemon it is recorded for the next one.\n\n"
       "  baton start coordination --requirements @wishes.md\n"
+      "  baton start fix-types --set target=src/ --max-steps 20\n"
       "  baton start workflow.yaml --pause-for-human-input",
       kSubmitExits);
   options.word("NAME", given.sought.name,
                "A flow (dialect/name, or a unique name), a dialect that has only one, or a "
                "workflow file (.yaml)");
+  options.word("INPUT", given.input,
+               "Loops: what the loop is to work on (TEXT or @FILE), under the name its definition "
+               "says",
+               false);
+  options.value("--max-steps", given.max_steps, "N",
+                "Loops: how many states may be entered, instead of what the definition says");
   options.value("--requirements", given.requirements, "TEXT|@FILE",
                 "What is wanted; with an @ the file that says it");
   options.values("--set", given.set, "NAME=JSON",
-                 "Something else the dialect lets be set. Workflows: a variable for all "
-                 "agents, the value as it is");
+                 "Something else the dialect lets be set. Loops and workflows: a variable, where a "
+                 "value that is no JSON is a text");
   options.value("--dialect", given.sought.dialect, "NAME", "Only flows of this dialect");
   WorkflowWords& run = given.workflow;
   options.value(
@@ -274,7 +339,7 @@ ExitCode start_command(Words words) {
   options.places(given.places);
   if (const auto over = options.parse(words))
     return *over;
-  return start(given);
+  return start(std::move(given));
 }
 
 }  // namespace baton

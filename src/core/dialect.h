@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +34,9 @@ struct FileKind {
   /// `kind` says whose.
   std::string flow;
   bool essential = true;  ///< while it is gone, the flow starts nothing
+  /// false: a log that baton only adds to. `validate` looks into it; a daemon neither reads nor
+  /// keeps it, so that a long one costs no more than a short one.
+  bool kept = true;
   /// A file that changes more often than this within `breaker_window` holds its flow until it is
   /// calm.
   std::uint32_t breaker_changes = 240;
@@ -69,10 +73,15 @@ struct StageState {
 
 /// What the world around a flow offers.
 struct Environment {
-  std::string root;                  ///< absolute
-  std::string configuration_folder;  ///< absolute
-  std::string executable;            ///< absolute path of baton itself
-  RetryLimits retry;                 ///< of roles that have none of their own
+  std::string root;                              ///< absolute
+  std::string configuration_folder;              ///< absolute
+  std::string executable;                        ///< absolute path of baton itself
+  RetryLimits retry;                             ///< of roles that have none of their own
+  RunLimits limits;                              ///< of whatever has none of its own
+  std::map<std::string, std::string> variables;  ///< of the daemon's own process
+  std::int64_t pid = 0;                          ///< of the daemon; 0: none runs
+  /// Whether a process is alive; none: nobody can say.
+  std::function<bool(std::int64_t pid)> alive;
   std::map<Role, RetryLimits> role_retry;
   std::map<Role, RunLimits> role_limits;
 };

@@ -29,6 +29,10 @@ struct Replace {
   std::string why;
   bool operator==(const Replace&) const = default;
 };
+/// `Append::assumes_bytes` of a log that is never read back (`FileKind::kept`): at its end,
+/// wherever that is; it is created when it does not exist. The lines must be like no others in the
+/// file, so that after a crash they can be looked for.
+inline constexpr std::uint64_t kAtEnd = std::uint64_t{1} << 62U;
 /// Appends to a file of lines; creates it when `assumes_bytes` is 0 and it does not exist.
 struct Append {
   std::string path;
@@ -46,7 +50,7 @@ struct Create {
 };
 struct Move {
   std::string from;
-  Digest assumes;
+  Digest assumes;  ///< all zero: whatever stands there, also nothing (a log that is not kept)
   std::string to;  ///< must not exist; missing folders are made
   std::string why;
   bool operator==(const Move&) const = default;
@@ -128,6 +132,9 @@ struct Decision {
   std::vector<Desired> desired;
   std::vector<Hold> holds;
   std::vector<Claim> claims;  ///< held by the flow itself
+  /// Files that the daemon keeps locked (flock) as long as this is the decision: for other
+  /// programs, which see by it that somebody lives. The kernel lets them go when the daemon dies.
+  std::vector<std::string> locks;
   std::vector<Release> releases;
   std::vector<Update> updates;
   Json memo;

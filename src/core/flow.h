@@ -43,7 +43,8 @@ struct Key {
 };
 std::string text(const Key& key);
 
-/// A resource that at most `capacity` runs may hold at the same time, per root.
+/// A resource that at most `capacity` runs may hold at the same time, per root. One that begins
+/// with `path:` is a path; it is the same as every path within it.
 struct Claim {
   std::string resource;
   std::uint32_t capacity = 1;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,7 +69,8 @@ class Disk {
   virtual Result<void> replace(const std::string& path, const Digest& assumes,
                                std::string_view bytes) = 0;
 
-  /// Appends durably in one write. Errc::changed when the file's size is not `assumes_bytes`.
+  /// Appends durably in one write. Errc::changed when the file's size is not `assumes_bytes`
+  /// (kAtEnd: whatever it is; a file that is not there is created, with its folders).
   virtual Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
                               std::string_view bytes) = 0;
 
@@ -76,9 +78,14 @@ class Disk {
   /// exists.
   virtual Result<void> create(const std::string& path, std::string_view bytes) = 0;
 
-  /// Errc::changed when `from` is not `assumes`, or `to` exists.
+  /// Errc::changed when `from` is not `assumes`, or `to` exists. `assumes` all zero: whatever
+  /// stands there is moved, and nothing is done where nothing does.
   virtual Result<void> move(const std::string& from, const Digest& assumes,
                             const std::string& to) = 0;
+
+  /// Keeps exactly these files locked, as far as they are there; all others are let go. Whoever
+  /// asks for a lock of them without waiting is told that it is taken.
+  virtual void hold(const std::set<std::string>& paths) = 0;
 
   /// To be called about every second: versions written late into files this object has exchanged
   /// more than a second ago. The old files are removed then.

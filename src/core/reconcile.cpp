@@ -62,6 +62,15 @@ struct Candidate {
   Arrival entered = 0;
 };
 
+constexpr std::string_view kPath = "path:";
+
+/// Whether a path is another one, or lies in it.
+bool within(std::string_view inner, std::string_view outer) {
+  if (outer.ends_with('/'))
+    outer.remove_suffix(1);
+  return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '/');
+}
+
 void sooner(std::optional<Time>& wake, Time time) {
   if (!wake || time < *wake)
     wake = time;
@@ -290,7 +299,7 @@ class Reconciler {
       return;
     }
     for (const Claim& claim : desired.claims) {
-      if (held_[claim.resource] >= claim.capacity) {
+      if (taken(claim.resource) >= claim.capacity) {
         hold(flow, desired, "claimed", "`" + claim.resource + "` is taken; it frees by an exit");
         plan_.waiting = true;
         return;
@@ -313,14 +322,30 @@ class Reconciler {
     plan_.starts.push_back(Start{candidate.key, candidate.attempt, desired});
   }
 
+  /// How often a resource is held; a path also by whoever holds one above or below it.
+  std::uint32_t taken(const std::string& resource) const {
+    std::uint32_t count = 0;
+    if (!resource.starts_with(kPath)) {
+      const auto found = held_.find(resource);
+      return found == held_.end() ? 0 : found->second;
+    }
+    for (auto at = held_.lower_bound(std::string(kPath));
+         at != held_.end() && at->first.starts_with(kPath); ++at)
+      if (within(at->first, resource) || within(resource, at->first))
+        count += at->second;
+    return count;
+  }
+
   bool budget_left(const FlowSituation& flow, const Desired& desired) {
     if (desired.action && !desired.action->counts_as_spawn)
       return true;
     const std::uint32_t cap = flow.decision.spawns_per_hour.value_or(s_.spawns_per_hour);
     const Time since = std::max(s_.now - kHour, flow.resumed_at);
-    const auto used = static_cast<std::uint32_t>(std::count_if(
-        flow.runs.begin(), flow.runs.end(),
-        [&](const Run& run) { return run.outcome != Outcome::voided && run.started > since; }));
+    const auto used = static_cast<std::uint32_t>(
+        std::count_if(flow.runs.begin(), flow.runs.end(), [&](const Run& run) {
+          return run.outcome != Outcome::voided && run.key.role != kActionRole &&
+                 run.started > since;
+        }));
     if (used + spawned_[flow.flow] < cap)
       return true;
     const std::string why = "the flow has started " + std::to_string(cap) +

@@ -35,7 +35,12 @@ std::string_view word(Outcome outcome);
 std::optional<Outcome> parse_outcome(std::string_view word);
 
 /// How much of a run's output is kept for deciding; all of it lies in its log.
-inline constexpr std::size_t kOutputBytes = 32U << 10U;
+inline constexpr std::size_t kOutputBytes = 256U << 10U;
+/// What of it stays in memory when the run's generation has passed.
+inline constexpr std::size_t kOldOutputBytes = 32U << 10U;
+inline constexpr std::size_t kErrorBytes = 32U << 10U;  ///< how much is kept of its stderr
+/// The role of a dialect's own actions. They need no agent, and count against no hourly budget.
+inline constexpr std::string_view kActionRole = "shell";
 
 /// What the shim wrote down, or what recovery found out, about the end of a run.
 struct RunEnd {
@@ -53,6 +58,8 @@ struct RunEnd {
   std::uint64_t stderr_bytes = 0;
   bool leftovers = false;  ///< it left processes behind, which were ended
   std::string output;      ///< see Run::output
+  std::string errors;      ///< see Run::errors
+  Millis duration{0};      ///< of the agent itself, as its shim measured it
   bool operator==(const RunEnd&) const = default;
 };
 
@@ -85,6 +92,8 @@ struct Run {
   std::optional<std::int64_t> tokens;
   /// The last of what it wrote to stdout (kOutputBytes at most, valid UTF-8); "" while it runs.
   std::string output;
+  std::string errors;  ///< the same of stderr, kErrorBytes at most
+  Millis duration{0};  ///< of the agent itself, as its shim measured it; 0 while it runs
 
   bool live() const { return state != RunState::ended; }
   bool operator==(const Run&) const = default;

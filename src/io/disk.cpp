@@ -1,8 +1,10 @@
 #include "io/disk.h"
 
 #include <cerrno>
+#include <map>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +37,7 @@ class RealDisk final : public Disk {
                       std::string_view bytes) override;
   Result<void> create(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
+  void hold(const std::set<std::string>& paths) override;
   std::vector<LateWrite> late_writes(Time now) override {
     return kept_.late_writes(root_->fd(), now);
   }
@@ -55,7 +58,26 @@ class RealDisk final : public Disk {
 
   std::shared_ptr<RootFolder> root_;
   KeptFiles kept_;
+  std::map<std::string, Fd> held_;
 };
+
+void RealDisk::hold(const std::set<std::string>& paths) {
+  std::erase_if(held_, [&](const auto& row) { return !paths.contains(row.first); });
+  for (const std::string& path : paths) {
+    const SplitPath at = split_path(path);
+    const auto folder = folder_of(at);
+    if (!folder)
+      continue;
+    // One that was replaced since is another file.
+    if (const auto known = held_.find(path);
+        known != held_.end() && names(folder->get(), at.name, known->second.get()))
+      continue;
+    held_.erase(path);
+    Fd file(openat(folder->get(), at.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (file && flock(file.get(), LOCK_EX | LOCK_NB) == 0)
+      held_.emplace(path, std::move(file));
+  }
+}
 
 // A second name may have been given to a file its maker could not read but we can.
 Result<void> RealDisk::may_read(int fd, const std::string& path) const {
@@ -131,13 +153,14 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
   const auto fd = folder ? open_locked(folder->get(), at.name, O_WRONLY | O_APPEND, path)
                          : Result<Fd>(tl::unexpected(folder.error()));
   if (!fd && fd.error().code == Errc::not_found)
-    return assumes_bytes == 0 ? create(path, bytes) : fail(Errc::changed, "is gone", path);
+    return assumes_bytes == 0 || assumes_bytes == kAtEnd ? create(path, bytes)
+                                                         : fail(Errc::changed, "is gone", path);
   if (!fd)
     return tl::unexpected(fd.error());
   struct stat before {};
   if (fstat(fd->get(), &before) != 0)
     return system_error(errno, "cannot be looked at", path);
-  if (static_cast<std::uint64_t>(before.st_size) != assumes_bytes)
+  if (assumes_bytes != kAtEnd && static_cast<std::uint64_t>(before.st_size) != assumes_bytes)
     return fail(Errc::changed, "was changed meanwhile", path);
   const ssize_t put = write(fd->get(), bytes.data(), bytes.size());
   if (put == static_cast<ssize_t>(bytes.size()))
@@ -170,6 +193,15 @@ Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
   return sync(folder->get(), path);
 }
 
+Result<void> still(int file, const Digest& assumes, const std::string& path) {
+  const auto bytes = read_all(file, kMaxMoved, path);
+  if (!bytes && bytes.error().code != Errc::too_large)
+    return tl::unexpected(bytes.error());
+  if (!bytes || digest_of(*bytes) != assumes)
+    return fail(Errc::changed, "was changed meanwhile", path);
+  return {};
+}
+
 Result<void> RealDisk::move(const std::string& from, const Digest& assumes, const std::string& to) {
   for (const std::string& path : {from, to}) {
     if (auto fine = check_relative(path); !fine)
@@ -177,18 +209,17 @@ Result<void> RealDisk::move(const std::string& from, const Digest& assumes, cons
   }
   const SplitPath source = split_path(from);
   const SplitPath target = split_path(to);
+  const bool any = assumes == Digest{};
   const auto from_folder = folder_of(source);
   const auto file = from_folder ? open_locked(from_folder->get(), source.name, O_RDONLY, from)
                                 : Result<Fd>(tl::unexpected(from_folder.error()));
   if (!file && file.error().code == Errc::not_found)
-    return fail(Errc::changed, "is gone", from);
+    return any ? Result<void>() : fail(Errc::changed, "is gone", from);
   if (!file)
     return tl::unexpected(file.error());
-  const auto bytes = read_all(file->get(), kMaxMoved, from);
-  if (!bytes && bytes.error().code != Errc::too_large)
-    return tl::unexpected(bytes.error());
-  if (!bytes || digest_of(*bytes) != assumes)
-    return fail(Errc::changed, "was changed meanwhile", from);
+  if (!any)
+    if (auto same = still(file->get(), assumes, from); !same)
+      return same;
   const auto to_folder = make_folders(root_->fd(), target.folder);
   if (!to_folder)
     return tl::unexpected(to_folder.error());

@@ -131,7 +131,8 @@ Result<void> write_memo(Database& db, const FlowId& flow, const Json& memo) {
 // instead of failing.
 Result<void> write(Database& db, const Run& row) {
   constexpr std::string_view kSql =
-      "INSERT INTO runs VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "INSERT INTO runs "
+      "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
       "ON CONFLICT(id) DO UPDATE SET state=excluded.state, outcome=excluded.outcome, "
       "why=excluded.why, started=excluded.started, ended=excluded.ended, pid=excluded.pid, "
       "start_ticks=excluded.start_ticks, boot_id=excluded.boot_id, directory=excluded.directory, "
@@ -140,7 +141,8 @@ Result<void> write(Database& db, const Run& row) {
       "claims=excluded.claims, base=excluded.base, stop_why=excluded.stop_why, "
       "exit_code=excluded.exit_code, signal=excluded.signal, reason=excluded.reason, "
       "forgiven=excluded.forgiven, cost_usd=excluded.cost_usd, tokens=excluded.tokens, "
-      "purpose=excluded.purpose, stage=excluded.stage, output=excluded.output";
+      "purpose=excluded.purpose, stage=excluded.stage, output=excluded.output, "
+      "errors=excluded.errors, duration=excluded.duration";
   return run(db, kSql, [&](Statement& s) {
     const Key& key = row.key;
     s.add(row.id).add(key.flow.dialect).add(key.flow.name).add(key.role).add(key.subject);
@@ -152,7 +154,7 @@ Result<void> write(Database& db, const Run& row) {
     s.add(count(row.limits.log_cap_bytes)).add(claims_text(row.claims)).add(base_text(row.base));
     s.add(row.stop_why).add(optional_count(row.exit_code)).add(std::int64_t{row.signal});
     s.add(row.reason).add(flag(row.forgiven)).add(row.cost_usd).add(row.tokens);
-    s.add(row.output);
+    s.add(row.output).add(row.errors).add(row.duration.count());
   });
 }
 
@@ -229,7 +231,7 @@ std::string_view run_columns() {
          "why, started, ended, pid, start_ticks, boot_id, directory, timeout, idle_timeout, "
          "kill_grace, "
          "log_cap_bytes, claims, base, stop_why, exit_code, signal, reason, forgiven, cost_usd, "
-         "tokens, output";
+         "tokens, output, errors, duration";
 }
 
 Run read_run(Statement& row) {
@@ -266,6 +268,8 @@ Run read_run(Statement& row) {
   run.cost_usd = row.maybe_real();
   run.tokens = row.maybe_integer();
   run.output = row.text();
+  run.errors = row.text();
+  run.duration = Millis(row.integer());
   return run;
 }
 

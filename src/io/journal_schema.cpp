@@ -73,6 +73,10 @@ INSERT INTO meta(name, value) VALUES('arrival', 0), ('intent', 0);
 )sql",
                                     R"sql(
 ALTER TABLE runs ADD COLUMN output TEXT NOT NULL DEFAULT '';
+)sql",
+                                    R"sql(
+ALTER TABLE runs ADD COLUMN errors TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN duration INTEGER NOT NULL DEFAULT 0;
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());

@@ -276,13 +276,12 @@ Result<std::string> exit_text(const Fd& directory) {
   return read_all(file.get(), kMaxExitBytes, shim::kExitFile);
 }
 
-std::string output_tail(const Fd& directory) {
-  const Fd file(
-      openat(directory.get(), shim::kStdoutFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+std::string output_tail(const Fd& directory, const char* log, std::size_t most_bytes) {
+  const Fd file(openat(directory.get(), log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
   if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return {};
-  const auto most = static_cast<off_t>(kOutputBytes);
+  const auto most = static_cast<off_t>(most_bytes);
   if (status.st_size > most && lseek(file.get(), status.st_size - most, SEEK_SET) < 0)
     return {};
   std::string bytes(static_cast<std::size_t>(std::min(status.st_size, most)), '\0');

@@ -60,8 +60,8 @@ Result<bool> claimed(const Fd& directory);
 /// The text of exit.json. Errc::not_found.
 Result<std::string> exit_text(const Fd& directory);
 
-/// The last of the agent's stdout as Run::output has it; "" when it cannot be read.
-std::string output_tail(const Fd& directory);
+/// The last of one of the agent's logs as Run::output has it; "" when it cannot be read.
+std::string output_tail(const Fd& directory, const char* log, std::size_t most_bytes);
 
 /// Time of the last output; nothing when there was none.
 std::optional<Time> last_output_in(const std::string& path);

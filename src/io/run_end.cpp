@@ -91,6 +91,7 @@ Result<ExitRecord> parse_exit(std::string_view text, const std::string& where) {
   if (exit.cause == shim::kCauseExit && !exit.exit_code && !exit.signal)
     return fail(Errc::schema, "neither exit_code nor signal", where);
   exit.ended = Time(Millis(count(root, "ended_ms")));
+  exit.wall_ms = count(root, "wall_ms");
   exit.user_ms = count(root, "user_ms");
   exit.system_ms = count(root, "system_ms");
   exit.max_rss_kib = count(root, "max_rss_kib");
@@ -107,6 +108,7 @@ RunEnd run_end(const ExitRecord& exit, bool stop_wanted) {
   end.exit_code = exit.exit_code;
   end.signal = exit.signal.value_or(0);
   end.ended = exit.ended;
+  end.duration = Millis(exit.wall_ms);
   end.user_ms = exit.user_ms;
   end.system_ms = exit.system_ms;
   end.max_rss_kib = exit.max_rss_kib;

@@ -18,6 +18,7 @@ struct ExitRecord {
   std::optional<int> signal;
   std::string error;
   Time ended{};
+  std::int64_t wall_ms = 0;
   std::int64_t user_ms = 0;
   std::int64_t system_ms = 0;
   std::int64_t max_rss_kib = 0;

@@ -49,7 +49,8 @@ Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run
   if (!exit || exit->run_id != run)
     return std::optional(plain_end(run, Outcome::unknown, "exit_file_damaged"));
   RunEnd end = run_end(*exit, stop_wanted);
-  end.output = output_tail(directory);
+  end.output = output_tail(directory, shim::kStdoutFile, kOutputBytes);
+  end.errors = output_tail(directory, shim::kStderrFile, kErrorBytes);
   return std::optional(std::move(end));
 }
 

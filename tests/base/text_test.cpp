@@ -84,3 +84,13 @@ TEST_CASE("a word for the shell stands for itself") {
 }
 
 }  // namespace baton
+
+TEST_CASE("bytes that are not UTF-8 are replaced one by one") {
+  CHECK(baton::mended_utf8("") == "");
+  CHECK(baton::mended_utf8("gr\xC3\xBC\xC3\x9F") == "gr\xC3\xBC\xC3\x9F");
+  CHECK(baton::mended_utf8("a\xFF\xFE"
+                           "b") ==
+        "a\xEF\xBF\xBD\xEF\xBF\xBD"
+        "b");
+  CHECK(baton::mended_utf8(std::string("\0x\xC3", 3)) == "\xEF\xBF\xBDx\xEF\xBF\xBD");
+}

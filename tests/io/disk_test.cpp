@@ -62,6 +62,49 @@ TEST_CASE("a file is read as a whole with its digest") {
   CHECK(read_code(*disk, "a/b.json/c") == Errc::not_found);
 }
 
+TEST_CASE("a log grows at its end, wherever that is, and moves away as it stands") {
+  const TempFolder root;
+  const auto disk = disk_of(root.path());
+  REQUIRE(disk->append("a/log", kAtEnd, "1\n").has_value());
+  test::write(root / "a/log", "1\nby another\n");
+  REQUIRE(disk->append("a/log", kAtEnd, "2\n").has_value());
+  CHECK(slurp(root / "a/log") == "1\nby another\n2\n");
+  REQUIRE(disk->move("a/log", Digest{}, "b/log").has_value());
+  CHECK(slurp(root / "b/log") == "1\nby another\n2\n");
+  CHECK(disk->move("a/log", Digest{}, "c/log").has_value());
+  CHECK_FALSE(fs::exists(root / "c/log"));
+  REQUIRE(disk->append("a/log", kAtEnd, "3\n").has_value());
+  CHECK(code_of(disk->move("a/log", Digest{}, "b/log")) == Errc::changed);
+}
+
+TEST_CASE("what is held is locked for everybody else until it is let go") {
+  const TempFolder root;
+  test::write(root / "a", "a");
+  test::write(root / "b", "b");
+  const auto disk = disk_of(root.path());
+  const auto taken = [&](const char* name) {
+    const int file = open((root / name).c_str(), O_RDONLY | O_CLOEXEC);
+    REQUIRE(file >= 0);
+    const bool locked = flock(file, LOCK_EX | LOCK_NB) != 0;
+    close(file);
+    return locked;
+  };
+  disk->hold({"a", "b", "missing"});
+  CHECK(taken("a"));
+  CHECK(taken("b"));
+  disk->hold({"a"});
+  CHECK(taken("a"));
+  CHECK_FALSE(taken("b"));
+  // Another file of that name is locked when it is asked for again.
+  fs::remove(root / "a");
+  test::write(root / "a", "new");
+  CHECK_FALSE(taken("a"));
+  disk->hold({"a"});
+  CHECK(taken("a"));
+  disk->hold({});
+  CHECK_FALSE(taken("a"));
+}
+
 TEST_CASE("A04 A05 A08 A09 a path that leads outside is refused") {
   const TempFolder outer;
   test::write(outer / "secret", "secret");

@@ -4,6 +4,9 @@
 #include <array>
 #include <set>
 
+#include "dialects/fsm_loop/keys.h"
+#include "dialects/fsm_loop/short_form.h"
+
 namespace baton::fsm_loop {
 namespace {
 
@@ -20,10 +23,12 @@ class Resolver {
 
   Definition resolve() {
     Definition definition;
+    definition.root = Json(root_);
     definition.open = json::child(root_, "from") != nullptr;
-    definition.shortcut = json::child(root_, "paradigm") != nullptr &&
-                          json::child(root_, "initial") == nullptr && !definition.open;
-    if (const Value* const flow = json::child(root_, "flow"))
+    definition.shortcut = is_short_form(root_) && !definition.open;
+    if (definition.shortcut)
+      add_compiled(definition);
+    else if (const Value* const flow = json::child(root_, "flow"))
       add_flow(*flow, definition);
     else if (const Value* const states = json::child(root_, "states"))
       add_members(*states, "/states", definition);
@@ -37,6 +42,14 @@ class Resolver {
       if (definition.state(name) == nullptr)
         add(name, member_pointer(pointer, name), Json(member.value), definition);
     }
+  }
+
+  /// Faults are shown at what a state was made from.
+  void add_compiled(Definition& definition) {
+    ShortForm form = compiled(root_);
+    definition.root = std::move(form.root);
+    for (CompiledState& state : form.states)
+      add(state.name, std::move(state.pointer), std::move(state.body), definition);
   }
 
   void add_flow(const Value& flow, Definition& definition) {
@@ -99,6 +112,7 @@ class Resolver {
       Json base(*own);
       base.erase("description").erase("parameters");
       state.body = merged(*base, *state.body);
+      bind(name, *own, state);
       return;
     }
     state.open = true;
@@ -112,6 +126,30 @@ class Resolver {
     findings_.error("S10", member_pointer(state.pointer, "fragment"),
                     "there is no fragment " + quoted_word(name),
                     {.found = name, .suggestion = near_word(name, views)});
+  }
+
+  /// What the fragment declares as its inputs, with what the state's `with` says of them.
+  void bind(const std::string& name, const Value& fragment, State& state) {
+    const Value* const given = json::child(*state.body, "with");
+    Json param = given == nullptr ? Json::object() : Json(*given);
+    const Value* const declared = json::child(fragment, "parameters");
+    if (declared != nullptr && declared->IsObject())
+      for (const auto& member : declared->GetObject()) {
+        const std::string key = name_of(member.name);
+        const Value* const fallback = json::child(member.value, "default");
+        if (json::child(*param, key) != nullptr)
+          continue;
+        if (fallback != nullptr)
+          param.set(key, *fallback);
+        else if (json::boolean(member.value, "required") == true)
+          findings_.error(
+              "S10", member_pointer(state.pointer, "with"),
+              "the fragment " + quoted_word(name) + " needs the parameter " + quoted_word(key),
+              {.expected = "with: {" + key + ": ...}"});
+      }
+    state.param = std::move(param);
+    if (json::child(*state.body, "loop") == nullptr)
+      state.body.erase("with");
   }
 
   const Value& root_;
@@ -142,7 +180,23 @@ Definition resolve(const Value& root, FindingList& findings) {
   Definition definition = Resolver(root, findings).resolve();
   if (definition.shortcut)
     check_shortcut(root, findings);
+  definition.generation = generation_of(root, definition.states);
   return definition;
+}
+
+Json long_form(const Definition& definition) {
+  Json root = definition.root;
+  for (const char* const key : {"from", "import", "fragments", "flow", "state_defs"})
+    root.erase(key);
+  Json states = Json::object();
+  for (const State& state : definition.states) {
+    Json body = state.body;
+    if (!state.param.is_null())
+      body.set("param", state.param);
+    states.set(state.name, body.erase("fragment"));
+  }
+  root.set("states", states);
+  return root.set("generation", definition.generation == Generation::modern ? "modern" : "v1");
 }
 
 Json merged(const Value& under, const Value& over) {

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/words.h"
 
 namespace baton::fsm_loop {
 
@@ -18,6 +19,7 @@ struct State {
   std::string pointer;  ///< of what it was made from, in the file as it stands
   Json body;
   bool open = false;  ///< builds on another file: more may come from there
+  Json param;         ///< what its fragment is given, by name; null without a fragment
   bool terminal() const { return json::boolean(*body, "terminal").value_or(false); }
 };
 
@@ -30,16 +32,22 @@ struct Reference {
 
 /// A definition that was resolved as far as one file goes.
 struct Definition {
+  Json root;  ///< as given; of a short form the long one
+  Generation generation = Generation::v1;
   std::vector<State> states;
   std::map<std::string, std::size_t, std::less<>> index;  ///< by name, into `states`
   bool open = false;                                      ///< `from`: more may come from the parent
-  bool shortcut = false;  ///< one of the four short forms: no states of its own
+  bool shortcut = false;  ///< one of the four short forms: the states are compiled
   const State* state(std::string_view name) const;
 };
 
-/// Works `flow`, `state_defs` and the file's own `fragments` in; reports what does not fit there
-/// (rules S10, S11).
+/// Works `flow`, `state_defs`, short forms and the file's own `fragments` in; reports what does not
+/// fit there (rules S10, S11).
 Definition resolve(const Value& root, FindingList& findings);
+
+/// The definition with nothing left to be worked in: every state with its whole body, and in
+/// `generation` the one it was recognised as.
+Json long_form(const Definition& definition);
 
 /// `over` on top of `under`: maps are merged, everything else is replaced.
 Json merged(const Value& under, const Value& over);

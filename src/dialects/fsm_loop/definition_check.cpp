@@ -29,23 +29,22 @@ std::string lower(std::string_view text) {
 
 class DefinitionCheck {
  public:
-  explicit DefinitionCheck(const Document& document)
-      : document_(document), root_(document.root()), definition_(resolve(root_, findings_)) {
+  DefinitionCheck(const Value& raw, const std::vector<const Document*>& sources)
+      : raw_(raw),
+        sources_(sources),
+        definition_(resolve(raw_, findings_)),
+        root_(*definition_.root) {
     for (const State& state : definition_.states)
       names_.push_back(state.name);
   }
 
-  Findings run() {
-    check_top_keys(root_, findings_);
+  Judged run() {
+    check_top_keys(raw_, findings_);
     name();
     parameters();
     context();
-    if (!definition_.shortcut)
-      states();
-    Findings all = findings_.take();
-    for (Finding& finding : all)
-      finding.pointer = existing_pointer(root_, std::move(finding.pointer));
-    return all;
+    states();
+    return {std::move(definition_), findings_.take()};
   }
 
  private:
@@ -123,17 +122,22 @@ class DefinitionCheck {
          .suggestion = near_word(target, words)});
   }
 
+  /// Nothing is known of what does not stand in a file as it is.
   bool quoted(const std::string& pointer, bool key) const {
-    const std::size_t at = document_.locate(pointer, key).begin.offset;
-    return at >= document_.text().size() || document_.text()[at] == '"' ||
-           document_.text()[at] == '\'';
+    for (const Document* const source : sources_) {
+      if (json::at(source->root(), pointer) == nullptr)
+        continue;
+      const std::size_t at = source->locate(pointer, key).begin.offset;
+      return at >= source->text().size() || source->text()[at] == '"' || source->text()[at] == '\'';
+    }
+    return true;
   }
 
   /// `route: {yes: a}` is a text here and a truth value elsewhere.
   void yaml_words(const Reference& reference) {
     const auto trap = [&](std::string_view word, bool key) {
       if (std::find(kYamlWords.begin(), kYamlWords.end(), lower(word)) == kYamlWords.end() ||
-          json::at(root_, reference.pointer) == nullptr || quoted(reference.pointer, key))
+          quoted(reference.pointer, key))
         return;
       findings_.warning(
           "S24", reference.pointer,
@@ -183,17 +187,25 @@ class DefinitionCheck {
       check_captured(*kept.state, kept.names, kept.state->name == *initial, findings_);
   }
 
-  const Document& document_;
-  const Value& root_;
+  const Value& raw_;
+  const std::vector<const Document*>& sources_;
   FindingList findings_{"fsm_loop"};
   Definition definition_;
+  const Value& root_;  ///< of a short form the long one
   std::vector<std::string> names_;
 };
 
 }  // namespace
 
+Judged judge_definition(const Value& root, const std::vector<const Document*>& sources) {
+  return DefinitionCheck(root, sources).run();
+}
+
 Findings check_definition(const Document& document) {
-  return DefinitionCheck(document).run();
+  Findings all = judge_definition(document.root(), {&document}).findings;
+  for (Finding& finding : all)
+    finding.pointer = existing_pointer(document.root(), std::move(finding.pointer));
+  return all;
 }
 
 }  // namespace baton::fsm_loop

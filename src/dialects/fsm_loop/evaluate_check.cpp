@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "dialects/fsm_loop/comparison.h"
+#include "dialects/fsm_loop/evaluators.h"
 #include "dialects/fsm_loop/interpolation.h"
 #include "dialects/fsm_loop/keys.h"
+#include "dialects/fsm_loop/python_pattern.h"
 #include "dialects/fsm_loop/words.h"
 #include "dialects/tables.h"
 
@@ -39,6 +42,45 @@ void needs(const EvaluatorRow& row, const Value& evaluate, const std::string& po
   }
 }
 
+void pattern(const Value& evaluate, const std::string& pointer, FindingList& findings) {
+  const auto text = json::text(evaluate, "pattern");
+  if (!text)
+    return;
+  if (const auto compiled = python_pattern(*text); !compiled)
+    findings.warning("S34", member_pointer(pointer, "pattern"),
+                     "the pattern is looked for as plain text: " + compiled.error().message,
+                     {.found = std::string(*text), .expected = "a regular expression"});
+}
+
+/// The schema of the judge's answers.
+void answers(const Value& evaluate, const std::string& pointer, FindingList& findings) {
+  const Value* const schema = json::child(evaluate, "schema");
+  if (schema == nullptr || !schema->IsObject())
+    return;
+  const std::string place = member_pointer(pointer, "schema");
+  if (const auto compiled = answer_schema(Json(*schema)); !compiled)
+    findings.error("S5", place,
+                   "no answer of a judge can fit this schema: " + compiled.error().message);
+  else if (const Value* const properties = json::child(*schema, "properties");
+           properties != nullptr && json::child(*properties, "verdict") == nullptr)
+    findings.error("S5", place, "the schema of the judge's answers has no `verdict`",
+                   {.expected = "properties: {verdict: ...}"});
+}
+
+/// A number, or a text that may become one.
+void target(const Value& evaluate, const std::string& pointer, FindingList& findings) {
+  for (const char* const key : {"target", "tolerance", "previous"}) {
+    const Value* const value = json::child(evaluate, key);
+    const auto text = value == nullptr ? std::nullopt : json::text(*value);
+    if (value == nullptr || value->IsNull() || value->IsNumber() ||
+        (text && (computed(*text) || decimal(*text))))
+      continue;
+    findings.error("S5", member_pointer(pointer, key),
+                   std::string(key) + " is no number and no text with a placeholder", value,
+                   "a number, or ${...}");
+  }
+}
+
 }  // namespace
 
 void check_evaluate(const Value& evaluate, const std::string& pointer, FindingList& findings) {
@@ -61,6 +103,12 @@ void check_evaluate(const Value& evaluate, const std::string& pointer, FindingLi
     return;
   }
   needs(*row, evaluate, pointer, findings);
+  if (row->evaluator == Evaluator::output_contains)
+    pattern(evaluate, pointer, findings);
+  if (row->evaluator == Evaluator::llm_structured)
+    answers(evaluate, pointer, findings);
+  if (row->evaluator == Evaluator::output_numeric || row->evaluator == Evaluator::convergence)
+    target(evaluate, pointer, findings);
   if (!row->driven)
     findings.warning("S31", member_pointer(pointer, "type"),
                      "baton does not have the evaluator " + quoted_word(*type) +

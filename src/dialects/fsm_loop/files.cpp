@@ -12,6 +12,7 @@ FileKind kind(std::string name, std::string pattern, Format format) {
   // A running loop keeps the definition it began with, and its events and lock are for others to
   // read; only its state must be there.
   result.essential = result.kind == "state";
+  result.kept = result.kind != "events";
   return result;
 }
 

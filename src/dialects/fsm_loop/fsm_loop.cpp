@@ -1,6 +1,9 @@
 #include "dialects/fsm_loop/fsm_loop.h"
 
 #include "dialects/fsm_loop/check.h"
+#include "dialects/fsm_loop/control.h"
+#include "dialects/fsm_loop/create.h"
+#include "dialects/fsm_loop/decide.h"
 #include "dialects/fsm_loop/files.h"
 #include "dialects/kinds.h"
 
@@ -24,19 +27,22 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
   return check_each(docs, options, scope, check_one);
 }
 
-/// Every loop counts as somebody else's for now.
-Decision decide(const View& view) {
-  return only_looked_at(view, "state");
-}
-
 }  // namespace
 
 const Dialect& fsm_loop_dialect() {
   static const Dialect dialect = {
       .name = "fsm_loop",
+      .verbs = fsm_loop::kVerbs,
       .files = fsm_loop::files,
-      .decide = decide,
+      .reads = fsm_loop::reads,
+      .stages = fsm_loop::stages,
+      .decide = fsm_loop::decide,
       .check = check,
+      .admit = fsm_loop::admit,
+      .create = fsm_loop::create,
+      .brief = fsm_loop::brief,
+      .placeholders = fsm_loop::kPlaceholders,
+      .rebuild = fsm_loop::rebuild,
   };
   return dialect;
 }

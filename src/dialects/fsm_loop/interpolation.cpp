@@ -35,7 +35,9 @@ std::string_view without_suffixes(std::string_view inside, Placeholder& found) {
 }
 
 std::string fault_of(const Placeholder& found, std::string_view inside) {
-  if (found.has_default + found.optional + found.shell > 1)
+  // A default that ends so would be meant as both, and would reach a shell without quotes.
+  const bool both = found.has_default && found.default_text.ends_with(kShell);
+  if (found.has_default + found.optional + found.shell > 1 || both)
     return "the suffixes :default=, ? and :shell exclude each other";
   if (std::find(kSpaces.begin(), kSpaces.end(), found.space) == kSpaces.end()) {
     if (inside.find('.') == std::string_view::npos)

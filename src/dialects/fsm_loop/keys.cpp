@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dialects/tables.h"
+
 namespace baton::fsm_loop {
 namespace {
 
@@ -14,136 +16,141 @@ namespace {
 /// turns it off.
 enum class Use { applied, label, not_applied, guard };
 
+/// Which generation brought the key; what is baton's own says nothing about it.
+enum class Since { first, later };
+
 struct KeyRow {
   std::string_view word;
+  Since since;
   Use use;
 };
 
 constexpr std::array kTop = {
-    KeyRow{"name", Use::applied},
-    KeyRow{"initial", Use::applied},
-    KeyRow{"states", Use::applied},
-    KeyRow{"paradigm", Use::applied},
-    KeyRow{"context", Use::applied},
-    KeyRow{"scope", Use::applied},
-    KeyRow{"max_iterations", Use::applied},
-    KeyRow{"max_steps", Use::applied},
-    KeyRow{"on_max_steps", Use::applied},
-    KeyRow{"on_max_iterations", Use::applied},
-    KeyRow{"max_edge_revisits", Use::applied},
-    KeyRow{"backoff", Use::applied},
-    KeyRow{"timeout", Use::applied},
-    KeyRow{"default_timeout", Use::applied},
-    KeyRow{"default_idle_timeout", Use::applied},
-    KeyRow{"maintain", Use::applied},
-    KeyRow{"on_handoff", Use::applied},
-    KeyRow{"llm", Use::applied},
-    KeyRow{"exit_code_aware", Use::applied},
-    KeyRow{"singleton", Use::applied},
-    KeyRow{"input_key", Use::applied},
-    KeyRow{"required_inputs", Use::applied},
-    KeyRow{"parameters", Use::applied},
-    KeyRow{"from", Use::applied},
-    KeyRow{"import", Use::applied},
-    KeyRow{"fragments", Use::applied},
-    KeyRow{"flow", Use::applied},
-    KeyRow{"state_defs", Use::applied},
-    KeyRow{"description", Use::label},
-    KeyRow{"category", Use::label},
-    KeyRow{"labels", Use::label},
-    KeyRow{"visibility", Use::label},
-    KeyRow{"commands", Use::label},
-    KeyRow{"targets", Use::label},
-    KeyRow{"prompt_size_guard", Use::not_applied},
-    KeyRow{"config", Use::not_applied},
-    KeyRow{"session_mode", Use::not_applied},
-    KeyRow{"pruning_profile", Use::not_applied},
-    KeyRow{"circuit", Use::guard},
-    KeyRow{"host_guard", Use::guard},
-    KeyRow{"tamper_guard", Use::guard},
-    KeyRow{"prepatch_check", Use::guard},
+    KeyRow{"name", Since::first, Use::applied},
+    KeyRow{"initial", Since::first, Use::applied},
+    KeyRow{"states", Since::first, Use::applied},
+    KeyRow{"paradigm", Since::first, Use::applied},
+    KeyRow{"context", Since::first, Use::applied},
+    KeyRow{"scope", Since::first, Use::applied},
+    KeyRow{"max_iterations", Since::first, Use::applied},
+    KeyRow{"max_steps", Since::later, Use::applied},
+    KeyRow{"on_max_steps", Since::later, Use::applied},
+    KeyRow{"on_max_iterations", Since::later, Use::applied},
+    KeyRow{"max_edge_revisits", Since::later, Use::applied},
+    KeyRow{"backoff", Since::first, Use::applied},
+    KeyRow{"timeout", Since::first, Use::applied},
+    KeyRow{"default_timeout", Since::later, Use::applied},
+    KeyRow{"default_idle_timeout", Since::later, Use::applied},
+    KeyRow{"maintain", Since::first, Use::applied},
+    KeyRow{"on_handoff", Since::first, Use::applied},
+    KeyRow{"llm", Since::first, Use::applied},
+    KeyRow{"exit_code_aware", Since::first, Use::applied},
+    KeyRow{"singleton", Since::later, Use::applied},
+    KeyRow{"input_key", Since::later, Use::applied},
+    KeyRow{"required_inputs", Since::later, Use::applied},
+    KeyRow{"parameters", Since::later, Use::applied},
+    KeyRow{"from", Since::later, Use::applied},
+    KeyRow{"import", Since::later, Use::applied},
+    KeyRow{"fragments", Since::later, Use::applied},
+    KeyRow{"flow", Since::later, Use::applied},
+    KeyRow{"state_defs", Since::later, Use::applied},
+    KeyRow{"description", Since::later, Use::label},
+    KeyRow{"category", Since::later, Use::label},
+    KeyRow{"labels", Since::later, Use::label},
+    KeyRow{"visibility", Since::later, Use::label},
+    KeyRow{"commands", Since::later, Use::label},
+    KeyRow{"targets", Since::later, Use::label},
+    KeyRow{"prompt_size_guard", Since::later, Use::not_applied},
+    KeyRow{"config", Since::later, Use::not_applied},
+    KeyRow{"session_mode", Since::later, Use::not_applied},
+    KeyRow{"pruning_profile", Since::later, Use::not_applied},
+    KeyRow{"circuit", Since::later, Use::guard},
+    KeyRow{"host_guard", Since::later, Use::guard},
+    KeyRow{"tamper_guard", Since::later, Use::guard},
+    KeyRow{"prepatch_check", Since::later, Use::guard},
     // Shortcut forms.
-    KeyRow{"goal", Use::applied},
-    KeyRow{"tools", Use::applied},
-    KeyRow{"check", Use::applied},
-    KeyRow{"toward", Use::applied},
-    KeyRow{"using", Use::applied},
-    KeyRow{"tolerance", Use::applied},
-    KeyRow{"constraints", Use::applied},
-    KeyRow{"steps", Use::applied},
-    KeyRow{"until", Use::applied},
-    KeyRow{"evaluator", Use::applied},
+    KeyRow{"goal", Since::first, Use::applied},
+    KeyRow{"tools", Since::first, Use::applied},
+    KeyRow{"check", Since::first, Use::applied},
+    KeyRow{"toward", Since::first, Use::applied},
+    KeyRow{"using", Since::first, Use::applied},
+    KeyRow{"tolerance", Since::first, Use::applied},
+    KeyRow{"constraints", Since::first, Use::applied},
+    KeyRow{"steps", Since::first, Use::applied},
+    KeyRow{"until", Since::first, Use::applied},
+    KeyRow{"evaluator", Since::first, Use::applied},
 };
 
 constexpr std::array kState = {
-    KeyRow{"action", Use::applied},
-    KeyRow{"action_type", Use::applied},
-    KeyRow{"evaluate", Use::applied},
-    KeyRow{"route", Use::applied},
-    KeyRow{"next", Use::applied},
-    KeyRow{"terminal", Use::applied},
-    KeyRow{"failure", Use::applied},
-    KeyRow{"capture", Use::applied},
-    KeyRow{"timeout", Use::applied},
-    KeyRow{"idle_timeout", Use::applied},
-    KeyRow{"idempotent", Use::applied},
-    KeyRow{"max_retries", Use::applied},
-    KeyRow{"retryable_exit_codes", Use::applied},
-    KeyRow{"max_rate_limit_retries", Use::applied},
-    KeyRow{"rate_limit_backoff_base_seconds", Use::applied},
-    KeyRow{"rate_limit_max_wait_seconds", Use::applied},
-    KeyRow{"rate_limit_long_wait_ladder", Use::applied},
-    KeyRow{"loop", Use::applied},
-    KeyRow{"with", Use::applied},
-    KeyRow{"context_passthrough", Use::applied},
-    KeyRow{"append_to_messages", Use::applied},
-    KeyRow{"params", Use::applied},
-    KeyRow{"agent", Use::applied},
-    KeyRow{"throttle", Use::applied},
-    KeyRow{"fragment", Use::applied},
-    KeyRow{"type", Use::applied},
-    KeyRow{"learning", Use::applied},
-    KeyRow{"description", Use::label},
-    KeyRow{"tools", Use::not_applied},
-    KeyRow{"model", Use::not_applied},
-    KeyRow{"effort", Use::not_applied},
-    KeyRow{"request_path", Use::not_applied},
-    KeyRow{"session_mode", Use::not_applied},
-    KeyRow{"pruning_profile", Use::not_applied},
-    KeyRow{"tamper_guard", Use::guard},
-    KeyRow{"prepatch_check", Use::guard},
-    KeyRow{"worktree", Use::guard},
-    KeyRow{"cost_ceiling", Use::guard},
+    KeyRow{"action", Since::first, Use::applied},
+    KeyRow{"action_type", Since::first, Use::applied},
+    KeyRow{"evaluate", Since::first, Use::applied},
+    KeyRow{"route", Since::first, Use::applied},
+    KeyRow{"next", Since::first, Use::applied},
+    KeyRow{"terminal", Since::first, Use::applied},
+    KeyRow{"failure", Since::later, Use::applied},
+    KeyRow{"capture", Since::first, Use::applied},
+    KeyRow{"timeout", Since::first, Use::applied},
+    KeyRow{"idle_timeout", Since::later, Use::applied},
+    KeyRow{"idempotent", Since::first, Use::applied},
+    KeyRow{"max_retries", Since::later, Use::applied},
+    KeyRow{"retryable_exit_codes", Since::later, Use::applied},
+    KeyRow{"max_rate_limit_retries", Since::later, Use::applied},
+    KeyRow{"rate_limit_backoff_base_seconds", Since::later, Use::applied},
+    KeyRow{"rate_limit_max_wait_seconds", Since::later, Use::applied},
+    KeyRow{"rate_limit_long_wait_ladder", Since::later, Use::applied},
+    KeyRow{"loop", Since::later, Use::applied},
+    KeyRow{"with", Since::later, Use::applied},
+    KeyRow{"context_passthrough", Since::later, Use::applied},
+    KeyRow{"append_to_messages", Since::later, Use::applied},
+    KeyRow{"params", Since::later, Use::applied},
+    KeyRow{"agent", Since::later, Use::applied},
+    KeyRow{"throttle", Since::later, Use::applied},
+    KeyRow{"fragment", Since::later, Use::applied},
+    KeyRow{"type", Since::later, Use::applied},
+    KeyRow{"learning", Since::later, Use::applied},
+    KeyRow{"description", Since::first, Use::label},
+    KeyRow{"tools", Since::later, Use::not_applied},
+    KeyRow{"model", Since::later, Use::not_applied},
+    KeyRow{"effort", Since::later, Use::not_applied},
+    KeyRow{"request_path", Since::later, Use::not_applied},
+    KeyRow{"session_mode", Since::later, Use::not_applied},
+    KeyRow{"pruning_profile", Since::later, Use::not_applied},
+    KeyRow{"tamper_guard", Since::later, Use::guard},
+    KeyRow{"prepatch_check", Since::later, Use::guard},
+    KeyRow{"worktree", Since::later, Use::guard},
+    KeyRow{"cost_ceiling", Since::later, Use::guard},
 };
 
 constexpr std::array kEvaluate = {
-    KeyRow{"type", Use::applied},
-    KeyRow{"source", Use::applied},
-    KeyRow{"operator", Use::applied},
-    KeyRow{"target", Use::applied},
-    KeyRow{"key", Use::applied},
-    KeyRow{"path", Use::applied},
-    KeyRow{"pattern", Use::applied},
-    KeyRow{"negate", Use::applied},
-    KeyRow{"error_patterns", Use::applied},
-    KeyRow{"previous", Use::applied},
-    KeyRow{"tolerance", Use::applied},
-    KeyRow{"direction", Use::applied},
-    KeyRow{"prompt", Use::applied},
-    KeyRow{"schema", Use::applied},
-    KeyRow{"min_confidence", Use::applied},
-    KeyRow{"uncertain_suffix", Use::applied},
-    KeyRow{"line", Use::applied},
-    KeyRow{"scope", Use::applied},
-    KeyRow{"max_stall", Use::applied},
-    KeyRow{"track", Use::applied},
-    KeyRow{"max_repeat", Use::applied},
-    KeyRow{"history_file", Use::applied},
-    KeyRow{"epsilon", Use::applied},
-    KeyRow{"baseline_path", Use::applied},
-    KeyRow{"auto_promote", Use::applied},
-    KeyRow{"min_pairs", Use::applied},
-    KeyRow{"pairs", Use::applied},
+    KeyRow{"type", Since::first, Use::applied},
+    KeyRow{"source", Since::first, Use::applied},
+    KeyRow{"operator", Since::first, Use::applied},
+    KeyRow{"target", Since::first, Use::applied},
+    KeyRow{"key", Since::later, Use::applied},
+    KeyRow{"path", Since::first, Use::applied},
+    KeyRow{"pattern", Since::first, Use::applied},
+    KeyRow{"negate", Since::first, Use::applied},
+    KeyRow{"error_patterns", Since::later, Use::applied},
+    KeyRow{"previous", Since::first, Use::applied},
+    KeyRow{"tolerance", Since::first, Use::applied},
+    KeyRow{"direction", Since::first, Use::applied},
+    KeyRow{"remember", Since::first, Use::applied},
+    KeyRow{"prompt", Since::first, Use::applied},
+    KeyRow{"schema", Since::first, Use::applied},
+    KeyRow{"min_confidence", Since::first, Use::applied},
+    KeyRow{"uncertain_suffix", Since::first, Use::applied},
+    KeyRow{"line", Since::later, Use::applied},
+    KeyRow{"scope", Since::later, Use::applied},
+    KeyRow{"max_stall", Since::later, Use::applied},
+    KeyRow{"track", Since::later, Use::applied},
+    KeyRow{"max_repeat", Since::later, Use::applied},
+    KeyRow{"history_file", Since::later, Use::applied},
+    KeyRow{"epsilon", Since::later, Use::applied},
+    KeyRow{"baseline_path", Since::later, Use::applied},
+    KeyRow{"auto_promote", Since::later, Use::applied},
+    KeyRow{"min_pairs", Since::later, Use::applied},
+    KeyRow{"pairs", Since::later, Use::applied},
 };
 
 /// `allow`, `false` and `enabled: false` ask for nothing.
@@ -186,6 +193,37 @@ void check(const Value& object, std::span<const KeyRow> table, const std::string
   }
 }
 
+bool any_later(const Value& object, std::span<const KeyRow> table) {
+  return std::any_of(object.MemberBegin(), object.MemberEnd(), [&](const auto& member) {
+    const std::string_view word(member.name.GetString(), member.name.GetStringLength());
+    return std::any_of(table.begin(), table.end(), [&](const KeyRow& row) {
+      return row.word == word && row.since == Since::later;
+    });
+  });
+}
+
+/// yes and no, and every shorthand but the three (with on_maintain) of the first generation.
+bool later_words(const State& state) {
+  constexpr std::array<std::string_view, 4> kFirst = {"on_success", "on_failure", "on_error",
+                                                      "on_maintain"};
+  const std::vector<Reference> all = references(state);
+  return std::any_of(all.begin(), all.end(), [&](const Reference& each) {
+    return each.key == "yes" || each.key == "no" ||
+           (each.key.starts_with("on_") &&
+            std::find(kFirst.begin(), kFirst.end(), each.key) == kFirst.end());
+  });
+}
+
+bool is_later(const State& state) {
+  const Value* const evaluate = json::child(*state.body, "evaluate");
+  if (any_later(*state.body, kState) || later_words(state))
+    return true;
+  if (evaluate == nullptr || !evaluate->IsObject())
+    return false;
+  const EvaluatorRow* const row = row_of(kEvaluators, json::text(*evaluate, "type").value_or(""));
+  return any_later(*evaluate, kEvaluate) || (row != nullptr && row->later);
+}
+
 }  // namespace
 
 void check_top_keys(const Value& root, FindingList& findings) {
@@ -201,6 +239,16 @@ void check_state_keys(const Value& body, const std::string& pointer, FindingList
 
 void check_evaluate_keys(const Value& evaluate, const std::string& pointer, FindingList& findings) {
   check(evaluate, kEvaluate, pointer, findings);
+}
+
+Generation generation_of(const Value& root, const std::vector<State>& states) {
+  const bool silenced = std::any_of(root.MemberBegin(), root.MemberEnd(), [](const auto& member) {
+    return std::string_view(member.name.GetString(), member.name.GetStringLength())
+        .ends_with("_ok");
+  });
+  return silenced || any_later(root, kTop) || std::any_of(states.begin(), states.end(), is_later)
+             ? Generation::modern
+             : Generation::v1;
 }
 
 }  // namespace baton::fsm_loop

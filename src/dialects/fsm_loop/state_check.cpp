@@ -138,6 +138,10 @@ class StateCheck {
          "on_retry_exhausted", "on_retry_exhausted needs max_retries");
     pair(has("retryable_exit_codes") && !has("on_error"), "retryable_exit_codes",
          "retryable_exit_codes needs on_error");
+    pair(has("max_rate_limit_retries") && !has("on_rate_limit_exhausted"), "max_rate_limit_retries",
+         "max_rate_limit_retries needs on_rate_limit_exhausted");
+    pair(has("on_rate_limit_exhausted") && !has("max_rate_limit_retries"),
+         "on_rate_limit_exhausted", "on_rate_limit_exhausted needs max_rate_limit_retries");
     pair(has("on_throttle_hard") && !has("throttle"), "on_throttle_hard",
          "on_throttle_hard needs throttle");
     pair(has("params") && !mcp && has("action"), "params",

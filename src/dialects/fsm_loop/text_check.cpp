@@ -37,8 +37,12 @@ bool harmless(const Value& root, const Placeholder& each) {
 }
 
 void shell(const Value& root, const State& state, std::string_view action, FindingList& findings) {
+  const std::vector<Placeholder> all = placeholders(action);
+  // A value that is the whole action is meant to be a command.
+  if (all.size() == 1 && all[0].begin == 0 && all[0].end == action.size())
+    return;
   ShellQuotes quotes(action);
-  for (const Placeholder& each : placeholders(action)) {
+  for (const Placeholder& each : all) {
     if (!each.fault.empty() || quotes.quoted_at(each.begin))
       continue;
     // Exit codes and the like are numbers.

@@ -55,6 +55,7 @@ struct EvaluatorRow {
   Evaluator evaluator;
   std::array<std::string_view, 3> needs;  ///< members that must be there; empty: none
   bool driven;                            ///< false: known from the original, not run by baton
+  bool later = false;                     ///< only later generations know it
 };
 inline constexpr std::array kEvaluators = {
     EvaluatorRow{"exit_code", Evaluator::exit_code, {}, true},
@@ -63,17 +64,35 @@ inline constexpr std::array kEvaluators = {
     EvaluatorRow{"output_contains", Evaluator::output_contains, {"pattern"}, true},
     EvaluatorRow{"convergence", Evaluator::convergence, {"target"}, true},
     EvaluatorRow{"llm_structured", Evaluator::llm_structured, {}, true},
-    EvaluatorRow{"mcp_result", Evaluator::mcp_result, {}, true},
-    EvaluatorRow{"harbor_scorer", Evaluator::harbor_scorer, {}, true},
-    EvaluatorRow{"diff_stall", Evaluator::diff_stall, {}, true},
-    EvaluatorRow{"action_stall", Evaluator::action_stall, {}, true},
-    EvaluatorRow{"score_stall", Evaluator::score_stall, {"history_file"}, false},
-    EvaluatorRow{"open_question_stall", Evaluator::open_question_stall, {"history_file"}, false},
-    EvaluatorRow{"classify", Evaluator::classify, {}, true},
-    EvaluatorRow{"comparator", Evaluator::comparator, {"baseline_path"}, false},
-    EvaluatorRow{"contract", Evaluator::contract, {"pairs"}, false},
+    EvaluatorRow{"mcp_result", Evaluator::mcp_result, {}, true, true},
+    EvaluatorRow{"harbor_scorer", Evaluator::harbor_scorer, {}, true, true},
+    EvaluatorRow{"diff_stall", Evaluator::diff_stall, {}, true, true},
+    EvaluatorRow{"action_stall", Evaluator::action_stall, {}, true, true},
+    EvaluatorRow{"score_stall", Evaluator::score_stall, {"history_file"}, false, true},
+    EvaluatorRow{
+        "open_question_stall", Evaluator::open_question_stall, {"history_file"}, false, true},
+    EvaluatorRow{"classify", Evaluator::classify, {}, true, true},
+    EvaluatorRow{"comparator", Evaluator::comparator, {"baseline_path"}, false, true},
+    EvaluatorRow{"contract", Evaluator::contract, {"pairs"}, false, true},
 };
 static_assert(in_enum_order(kEvaluators, &EvaluatorRow::evaluator, Evaluator::contract));
+
+/// Which generation of the original a definition is written for; it decides the words of verdicts
+/// and some defaults.
+enum class Generation { v1, modern };
+
+/// What a handoff signal leads to.
+enum class Handoff { pause, spawn, terminate };
+struct HandoffRow {
+  std::string_view word;
+  Handoff handoff;
+};
+inline constexpr std::array kHandoffs = {
+    HandoffRow{"pause", Handoff::pause},
+    HandoffRow{"spawn", Handoff::spawn},
+    HandoffRow{"terminate", Handoff::terminate},
+};
+static_assert(in_enum_order(kHandoffs, &HandoffRow::handoff, Handoff::terminate));
 
 /// How an action is carried out.
 enum class ActionType { prompt, slash_command, shell, mcp_tool, contract };

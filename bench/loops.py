@@ -1,0 +1,60 @@
+"""Loops of 20 instant steps each in one daemon: time, and the most memory it had, for growing numbers of loops.
+Linear is what is wanted: the time of one step must not grow with the number of loops.
+usage: bench/loops.py BUILD_FOLDER [LOOPS...]   (default: 100 300 1000)"""
+
+import os
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../tests/e2e"))
+import world  # noqa: E402
+
+STEPS = 20
+
+
+def definition(number):
+    states = "".join(f"  s{i}: {{action: 'true', next: s{i + 1}}}\n" for i in range(STEPS))
+    return (f"name: l{number}\nscope: [work/l{number}]\ninitial: s0\nstates:\n{states}"
+            f"  s{STEPS}: {{terminal: true}}\n").encode()
+
+
+def completed(root, count):
+    done = 0
+    for number in range(count):
+        try:
+            with open(f"{root}/.loops/.running/l{number}.state.json") as file:
+                done += '"status": "completed"' in file.read()
+        except FileNotFoundError:
+            pass
+    return done
+
+
+def most_memory(pid):
+    with open(f"/proc/{pid}/status") as file:
+        return int(next(line for line in file if line.startswith("VmHWM")).split()[1]) / 1024
+
+
+def measure(exe, count):
+    with world.World(exe, agents={"worker": {"command": ["true"]}}) as baton:
+        baton.settings["dialects"] = {"fsm_loop": {}}
+        del baton.settings["rules"]
+        baton.configure()
+        for number in range(count):
+            world.write(f"{baton.root}/.loops/l{number}.yaml", definition(number))
+        for number in range(count):
+            baton.call("start", f"fsm_loop/l{number}")  # recorded: no daemon yet
+        begun = time.monotonic()
+        baton.start()
+        while completed(baton.root, count) < count:
+            time.sleep(0.5)
+        took = time.monotonic() - begun
+        print(f"{count:5} loops {count * STEPS:6} steps {took:8.1f} s {1000 * took / count / STEPS:7.2f} ms a step "
+              f"{most_memory(baton.daemon.pid):7.1f} MiB", flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    for count in [int(each) for each in sys.argv[2:]] or [100, 300, 1000]:
+        measure(os.path.join(sys.argv[1], "baton"), count)

@@ -1,0 +1,495 @@
+// The part of the machine that carries out what a state says, and judges it.
+
+#include <algorithm>
+
+#include "dialects/findings.h"
+#include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/machine.h"
+#include "dialects/fsm_loop/rate_limit.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+constexpr std::size_t kPreview = 2000;
+constexpr int kTimedOut = 124;
+constexpr int kKilled = -9;
+constexpr std::int64_t kMaxServerTries = 2;
+constexpr Millis kServerWait{30'000};
+constexpr std::int64_t kStorm = 3;
+
+/// The last of a text, without a character cut in two; null for none.
+Json preview(const std::string& text) {
+  if (text.empty())
+    return {};
+  std::size_t begin = text.size() - std::min(text.size(), kPreview);
+  while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U)
+    ++begin;
+  return text.substr(begin);
+}
+
+/// Leaves out how to read the outcome where the process itself said it.
+ActionResult result_of(const Run& run) {
+  ActionResult result;
+  result.output = run.output;
+  result.error_output = run.errors;
+  result.duration_ms = run.duration.count();
+  if (run.outcome == Outcome::timed_out || run.outcome == Outcome::stalled) {
+    result.exit_code = kTimedOut;
+    result.timeout_kind = run.outcome == Outcome::timed_out ? "wall" : "idle";
+  } else if (run.reason == "exec_failed" || run.reason.starts_with("before_")) {
+    result.exit_code = 127;
+    result.not_run = run.reason;
+  } else if (run.signal != 0) {
+    result.exit_code = -run.signal;
+  } else {
+    // Its shim was killed, and with it the action, without a word about how.
+    result.exit_code = run.exit_code.value_or(run.outcome == Outcome::succeeded ? 0 : kKilled);
+  }
+  return result;
+}
+
+Json prev_of(const std::string& state, const ActionResult* result) {
+  Json prev = Json::object({{"output", result == nullptr ? "" : result->output},
+                            {"exit_code", result == nullptr ? 0 : result->exit_code},
+                            {"state", state}});
+  if (result != nullptr && !result->timeout_kind.empty())
+    prev.set("timeout_kind", result->timeout_kind);
+  return prev;
+}
+
+}  // namespace
+
+/// The newest run for what is to be done now. `turn` goes up where an interrupted one may simply be
+/// repeated.
+const Run* Machine::run_of(const Role& role, std::uint32_t& turn) const {
+  const std::uint64_t generation = scene_.view.stages.at(Subject(kSubject)).generation;
+  const LoopState* const state = loop_.state(scene_.memo.frames.back().record.current_state);
+  const bool repeat = state != nullptr && state->idempotent;
+  const Run* newest = nullptr;
+  for (const Run& run : scene_.view.runs) {
+    if (run.key.subject != kSubject || run.key.role != role || run.key.generation != generation)
+      continue;
+    if (repeat && run.outcome == Outcome::interrupted && !run.forgiven)
+      turn = std::max(turn, run.key.turn + 1);
+    newest = &run;
+  }
+  return newest != nullptr && newest->key.turn == turn ? newest : nullptr;
+}
+
+/// Asks for a run in the present stage. Whether one has ended whose end is its result.
+bool Machine::desired(Frame& frame, Desired wanted, const Run*& ended) {
+  const auto now = scene_.view.stages.find(Subject(kSubject));
+  // The stage is entered when this decision is applied; then it is asked again.
+  if (now == scene_.view.stages.end() || now->second.stage != scene_.memo.stage)
+    return false;
+  for (const Run& run : scene_.view.runs)
+    if (run.live() && run.key.subject == kSubject && run.key.generation != now->second.generation) {
+      decision_.releases.push_back(Release{"", std::string(kSubject), false, Millis(0),
+                                           "it was started for what the loop has left"});
+      return false;
+    }
+  const Run* const run = run_of(wanted.role, wanted.turn);
+  const bool settled = run != nullptr && !run->live() && run->outcome != Outcome::voided &&
+                       run->outcome != Outcome::interrupted && run->outcome != Outcome::stopped &&
+                       !run->forgiven;
+  if (settled) {
+    ended = run;
+    return true;
+  }
+  if (run != nullptr && run->live() && frame.work.announced != run->id) {
+    const bool same_try =
+        std::any_of(scene_.view.runs.begin(), scene_.view.runs.end(), [&](const Run& other) {
+          return other.id == frame.work.announced && other.outcome == Outcome::voided;
+        });
+    if (frame.work.step == Step::act && !same_try) {
+      const LoopState* const state = state_of(frame);
+      events_.add("action_start",
+                  Json::object({{"action", frame.work.action},
+                                {"is_prompt", state != nullptr && state->by_agent()}}));
+    }
+    frame.work.announced = run->id;
+  }
+  decision_.desired.push_back(std::move(wanted));
+  return false;
+}
+
+Desired Machine::action_of(const Frame& frame, const LoopState& state) const {
+  Desired wanted;
+  wanted.subject = kSubject;
+  wanted.why = "the loop is in the state " + state.name;
+  const Environment& env = scene_.view.env;
+  if (!state.by_agent()) {
+    wanted.role = kActionRole;
+    wanted.purpose = "shell";
+    wanted.action = Action{{"/bin/bash", "-c", frame.work.action}, "", false};
+    RunLimits limits = env.limits;
+    limits.timeout = state.timeout;
+    limits.idle_timeout = state.idle_timeout;
+    wanted.limits = limits;
+    return wanted;
+  }
+  wanted.role = state.role;
+  wanted.purpose = std::string(kActions.at(static_cast<std::size_t>(state.action_type)).word);
+  const auto own = env.role_limits.find(state.role);
+  RunLimits limits = own == env.role_limits.end() ? env.limits : own->second;
+  if (state.timeout_said)
+    limits.timeout = state.timeout;
+  if (state.idle_timeout > Millis(0))
+    limits.idle_timeout = state.idle_timeout;
+  wanted.limits = limits;
+  return wanted;
+}
+
+bool Machine::act(Frame& frame) {
+  const LoopState* const state = state_of(frame);
+  if (state == nullptr) {
+    frame.work.step = Step::enter;
+    return true;
+  }
+  const Run* ended = nullptr;
+  if (!desired(frame, action_of(frame, *state), ended))
+    return false;
+  acted(frame, result_of(*ended));
+  return true;
+}
+
+void Machine::acted(Frame& frame, ActionResult result) {
+  Record& record = frame.record;
+  const LoopState& state = *state_of(frame);
+  Json payload = Json::object({{"exit_code", result.exit_code},
+                               {"duration_ms", result.duration_ms},
+                               {"is_prompt", state.by_agent()},
+                               {"output_preview", preview(result.output)},
+                               {"stderr_preview", preview(result.error_output)}});
+  if (!result.timeout_kind.empty())
+    payload.set("timeout_kind", result.timeout_kind);
+  if (!result.not_run.empty())
+    payload.set("not_run", result.not_run);
+  events_.add("action_complete", payload);
+  if (waits(frame, result))
+    return;
+  record.phase = Phase::action_done;
+  record.rate_limits.erase(state.name);
+  if (!state.capture.empty())
+    record.captured.set(state.capture, capture_of(result));
+  frame.work.result = std::move(result);
+  if (!state.append_to_messages.empty()) {
+    auto message = interpolate(state.append_to_messages, values(frame));
+    if (!message)
+      return fault(frame, message.error().message);
+    record.messages.push_back(*message);
+    events_.add("messages_append", Json::object({{"message", *message}, {"state", state.name}}));
+  }
+  conclude(frame, nullptr);
+}
+
+// ---- waits in place -----------------------------------------------------------------------------
+
+/// Whether it was turned away, and not by what it did: then it is tried again after a while, or
+/// leads on without being judged.
+bool Machine::waits(Frame& frame, const ActionResult& result) {
+  const LoopState& state = *state_of(frame);
+  // What a command prints is its own business, unless its state says what a rate limit leads to.
+  if (!state.by_agent() && state.rate_limit.exhausted.empty())
+    return false;
+  switch (failure_of(result)) {
+    case Failure::ordinary:
+      break;
+    case Failure::rate_limit:
+      return wait_for_room(frame, result);
+    case Failure::server:
+      return wait_for_server(frame);
+    case Failure::refused:
+      frame.work.result = result;
+      fault(frame, "the agent was refused: it is not allowed in");
+      return true;
+  }
+  frame.record.exhaustions = 0;
+  return false;
+}
+
+bool Machine::wait_for_room(Frame& frame, const ActionResult& result) {
+  Record& record = frame.record;
+  const LoopState& state = *state_of(frame);
+  Waited waited = waited_of(json::child(*record.rate_limits, state.name));
+  if (waited.first_seen_at.empty())
+    waited.first_seen_at = stamp(scene_.view.wall);
+  const auto wait = next_wait(state.rate_limit, waited, frame.work.announced);
+  if (wait) {
+    const std::int64_t seconds = (wait->time.count() + 999) / 1000;
+    ++(wait->long_tier ? waited.long_retries : waited.short_retries);
+    waited.total_seconds += seconds;
+    record.rate_limits.set(state.name, json_of(waited));
+    events_.add("rate_limit_waiting",
+                Json::object({{"state", state.name},
+                              {"next_attempt_at", stamp(scene_.view.wall + wait->time)},
+                              {"total_waited_seconds", waited.total_seconds},
+                              {"budget_seconds", state.rate_limit.max_wait.count() / 1000},
+                              {"tier", wait->long_tier ? "long" : "short"}}));
+    ++frame.work.tries;
+    frame.work.until_ms = (scene_.view.now + wait->time).time_since_epoch().count();
+    stage(frame, "act");
+    return true;
+  }
+  record.rate_limits.erase(state.name);
+  frame.work.result = result;
+  const Way way = state.rate_limit.exhausted.empty()
+                      ? route_fault(loop_, state, "the rate limit did not lift", values(frame))
+                      : follow(loop_, state, state.rate_limit.exhausted, values(frame));
+  events_.add("rate_limit_exhausted",
+              Json::object({{"state", state.name},
+                            {"retries", waited.short_retries + waited.long_retries},
+                            {"short_retries", waited.short_retries},
+                            {"long_retries", waited.long_retries},
+                            {"total_wait_seconds", waited.total_seconds},
+                            {"next", way.to}}));
+  if (++record.exhaustions >= kStorm)
+    events_.add("rate_limit_storm",
+                Json::object({{"state", state.name}, {"count", record.exhaustions}}));
+  take(frame, way, "error");
+  return true;
+}
+
+bool Machine::wait_for_server(Frame& frame) {
+  const std::string& state = frame.record.current_state;
+  if (frame.work.api_tries >= kMaxServerTries) {
+    events_.add("api_error_exhausted",
+                Json::object({{"state", state}, {"retries", frame.work.api_tries}}));
+    return false;
+  }
+  ++frame.work.api_tries;
+  ++frame.work.tries;
+  events_.add("api_error_retry", Json::object({{"state", state},
+                                               {"attempt", frame.work.api_tries},
+                                               {"backoff", kServerWait.count() / 1000}}));
+  frame.work.until_ms = (scene_.view.now + kServerWait).time_since_epoch().count();
+  stage(frame, "act");
+  return true;
+}
+
+// ---- judging ------------------------------------------------------------------------------------
+
+bool Machine::judge(Frame& frame) {
+  const LoopState* const state = state_of(frame);
+  if (state == nullptr) {
+    frame.work.step = Step::enter;
+    return true;
+  }
+  const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
+  const Values values = this->values(frame);
+  const Judging judging{.loop = loop_,
+                        .state = *state,
+                        .action = action,
+                        .action_text = frame.work.action,
+                        .values = values,
+                        .memory = json::child(*frame.memory, state->name)};
+  const auto helper = helper_for(judging);
+  if (!helper) {
+    conclude(frame, nullptr);
+    return true;
+  }
+  Desired wanted;
+  wanted.subject = kSubject;
+  wanted.why = "the loop asks for a verdict on the state " + state->name;
+  RunLimits limits = scene_.view.env.limits;
+  if (helper->kind == Helper::Kind::diff) {
+    wanted.role = kActionRole;
+    wanted.purpose = "diff";
+    wanted.action = Action{helper->argv, "", false};
+    if (!wanted.action->argv.empty() && !wanted.action->argv.front().starts_with('/'))
+      wanted.action->argv.insert(wanted.action->argv.begin(), "/usr/bin/env");
+  } else {
+    wanted.role = "judge";
+    wanted.purpose = "judge";
+    const auto own = scene_.view.env.role_limits.find(wanted.role);
+    if (own != scene_.view.env.role_limits.end())
+      limits = own->second;
+  }
+  if (helper->timeout > Millis(0))
+    limits.timeout = helper->timeout;
+  wanted.limits = limits;
+  const Run* ended = nullptr;
+  if (!desired(frame, std::move(wanted), ended))
+    return false;
+  const ActionResult result = result_of(*ended);
+  conclude(frame, &result);
+  return true;
+}
+
+/// The action is done, or there was none: what follows from it?
+void Machine::conclude(Frame& frame, const ActionResult* helper) {
+  const LoopState& state = *state_of(frame);
+  const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
+  const Values values = this->values(frame);
+  if (!state.next.empty()) {
+    const Way way = route_next(loop_, state, action, values);
+    if (action != nullptr)
+      frame.record.prev_result = prev_of(state.name, action);
+    return take(frame, way, {});
+  }
+  const Judging judging{.loop = loop_,
+                        .state = state,
+                        .action = action,
+                        .action_text = frame.work.action,
+                        .helper = helper,
+                        .values = values,
+                        .memory = json::child(*frame.memory, state.name)};
+  if (helper == nullptr)
+    if (const auto needed = helper_for(judging)) {
+      frame.record.phase = Phase::action_done;
+      frame.work.step = Step::judge;
+      frame.work.asked = needed->input;
+      frame.work.model = needed->model;
+      return stage(frame, "judge");
+    }
+  decide_by(frame, evaluate(judging));
+}
+
+void Machine::decide_by(Frame& frame, const Verdict& verdict) {
+  Record& record = frame.record;
+  const LoopState& state = *state_of(frame);
+  if (!verdict.type.empty()) {
+    Json payload = Json::object({{"type", verdict.type}, {"verdict", verdict.name}});
+    if (verdict.implicit)
+      payload.set("default", true);
+    if (!verdict.details.is_null())
+      for (const auto& member : verdict.details->GetObject())
+        payload.set(std::string_view(member.name.GetString(), member.name.GetStringLength()),
+                    member.value);
+    events_.add("evaluate", payload);
+  }
+  record.phase = Phase::evaluated;
+  const Json last =
+      Json::object({{"verdict", verdict.name},
+                    {"details", verdict.details.is_null() ? Json::object() : verdict.details}});
+  record.last_result = last;
+  if (!verdict.captured.is_null())
+    record.captured = merged(*record.captured, *verdict.captured);
+  if (verdict.memory.is_null())
+    frame.memory.erase(state.name);
+  else
+    frame.memory.set(state.name, verdict.memory);
+  const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
+  Values values = this->values(frame);
+  values.result = &*last;
+  const Way way = route(loop_, state, verdict, action, values);
+  if (action != nullptr)
+    record.prev_result = prev_of(state.name, action);
+  take(frame, way, verdict.name);
+}
+
+/// Something went wrong that no evaluator sees. Only an error's route leads on.
+void Machine::fault(Frame& frame, const std::string& why) {
+  const LoopState& state = *state_of(frame);
+  const Way way = route_fault(loop_, state, why, values(frame));
+  events_.add("action_error",
+              Json::object({{"state", state.name}, {"error", why}, {"route", way.to}}));
+  if (way.kind != Way::Kind::to)
+    return ends(Status::failed, "error", false, way.why.empty() ? why : way.why);
+  frame.record.last_result =
+      Json::object({{"verdict", "error"}, {"details", Json::object({{"error", why}})}});
+  move(frame, way.to, "error", {});
+}
+
+// ---- going on -----------------------------------------------------------------------------------
+
+void Machine::take(Frame& frame, const Way& way, const std::string& verdict) {
+  if (signalled(frame))
+    return;
+  if (frame.work.summary)
+    return ends(Status::interrupted, std::string(frame.work.limit), false, {});
+  switch (way.kind) {
+    case Way::Kind::error:
+      return ends(Status::failed, "error", false, way.why);
+    case Way::Kind::stop:
+      return ends(Status::interrupted, "interrupted", false, way.why);
+    case Way::Kind::to:
+      break;
+  }
+  if (way.reason == "retry_exhausted")
+    events_.add("retry_exhausted",
+                Json::object({{"state", frame.record.current_state},
+                              {"retries", frame.record.retries[frame.record.current_state]},
+                              {"next", way.to}}));
+  move(frame, way.to, verdict, way.reason);
+}
+
+void Machine::move(Frame& frame, const std::string& to, const std::string& verdict,
+                   const std::string& reason) {
+  Record& record = frame.record;
+  const std::string from = record.current_state;
+  Json payload = Json::object({{"from", from}, {"to", to}});
+  if (!verdict.empty())
+    payload.set("verdict", verdict);
+  if (!reason.empty())
+    payload.set("reason", reason);
+  events_.add("route", payload);
+  const std::string edge = from + "->" + to;
+  const std::int64_t count = ++record.edges[edge];
+  if (count > loop_.max_edge_revisits) {
+    events_.add("cycle_detected", Json::object({{"edge", edge},
+                                                {"from", from},
+                                                {"to", to},
+                                                {"count", count},
+                                                {"max", loop_.max_edge_revisits}}));
+    return ends(Status::failed, "cycle_detected", false,
+                "the way " + edge + " was taken more than " +
+                    std::to_string(loop_.max_edge_revisits) + " times (max_edge_revisits)");
+  }
+  if (to == from)
+    ++record.retries[to];
+  else
+    record.retries.erase(from);
+  record.current_state = to;
+  record.phase = Phase::routed;
+  const std::int64_t until = frame.work.until_ms;
+  frame.work = Work{};
+  frame.work.until_ms = until > scene_.now_ms() ? until : 0;
+  if (loop_.backoff > Millis(0) && reason.empty())
+    frame.work.until_ms = (scene_.view.now + loop_.backoff).time_since_epoch().count();
+}
+
+/// What the action asked of the loop in its output.
+bool Machine::signalled(Frame& frame) {
+  if (!frame.work.result)
+    return false;
+  const Signal signal = signal_in(frame.work.result->output, scene_.anywhere);
+  switch (signal.kind) {
+    case Signal::Kind::none:
+      return false;
+    case Signal::Kind::error:
+      finish(Status::failed, "error", signal.text);
+      return true;
+    case Signal::Kind::stop:
+      finish(Status::interrupted, "interrupted", signal.text);
+      return true;
+    case Signal::Kind::handoff:
+      hand_over(frame, signal.text);
+      return true;
+  }
+  return false;
+}
+
+void Machine::hand_over(Frame& frame, const std::string& text) {
+  events_.add("handoff_detected", Json::object({{"state", frame.record.current_state},
+                                                {"iteration", frame.record.iteration},
+                                                {"continuation", text}}));
+  const Handoff reaction = loop_.on_handoff;
+  if (reaction == Handoff::terminate)
+    return finish(Status::failed, "handoff", {});
+  scene_.memo.frames.resize(1);
+  Frame& own = scene_.memo.frames.front();
+  own.record.accumulated_ms = elapsed_ms(own);
+  own.since_ms = scene_.now_ms();
+  own.record.status = Status::awaiting_continuation;
+  own.record.continuation_prompt = text;
+  own.record.terminated_by = "handoff";
+  // It runs again from its beginning: the agent has handed over in the middle of it.
+  own.record.phase = Phase::entered;
+  own.work = Work{};
+  scene_.memo.stage = std::string(own.record.status_word()) + "#" + std::to_string(own.record.seq);
+  if (reaction == Handoff::spawn)
+    scene_.memo.spawn = text;
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,160 @@
+#include "dialects/fsm_loop/control.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+/// One request after the other, on the loop as its files have it.
+class Desk {
+ public:
+  Desk(Scene& scene, Machine& machine, EventLog& events, Decision& decision)
+      : scene_(scene), machine_(machine), events_(events), decision_(decision) {}
+
+  void deal(const Request& request) {
+    if (scene_.state == nullptr)
+      return reply(request, false,
+                   "the loop " + name() + " has no state: nothing was begun; `baton start " +
+                       scene_.view.flow.name + "` begins it");
+    if (request.verb == "stop")
+      stop(request);
+    else
+      resume(request);
+  }
+
+ private:
+  std::string name() const { return printable(scene_.view.flow.name, 80); }
+  std::string status() { return std::string(scene_.record().status_word()); }
+
+  void reply(const Request& request, bool accepted, std::string message) {
+    decision_.replies.push_back(Reply{request.id, accepted, std::move(message)});
+    scene_.memo.dealt.push_back(request.id);
+  }
+
+  void stop(const Request& request) {
+    if (!scene_.driven())
+      return reply(request, false, "the loop belongs to another program, which has to stop it");
+    const Status now = scene_.record().status;
+    if (now != Status::running && now != Status::awaiting_continuation)
+      return reply(request, true, "it has ended: " + status());
+    scene_.memo.spawn.clear();
+    machine_.halt(Status::user_stopped, "user_stopped");
+    reply(request, true,
+          scene_.live() == nullptr ? "stopped" : "stopped; what runs for it is being ended");
+  }
+
+  /// Why it cannot go on; empty when it can.
+  std::string obstacle() {
+    const Record& record = scene_.record();
+    const StatusRow& row = kStatus.at(static_cast<std::size_t>(record.status));
+    if (!row.resumable)
+      return "the loop is " + status() + (record.error.empty() ? "" : ": " + record.error) +
+             "; nothing is left to resume, `baton start " + scene_.view.flow.name +
+             "` begins it anew";
+    if (!scene_.driven() && record.status == Status::running && owner_of(scene_) != Owner::dead)
+      return owner_of(scene_) == Owner::alive
+                 ? "another program is running the loop; stop it there first"
+                 : "another program may be running the loop, and neither its lock nor its state "
+                   "says which; if none is, set status to \"interrupted\" in " +
+                       scene_.places.state();
+    return {};
+  }
+
+  /// Why a limit would end it again at once; empty when none would.
+  std::string limit(const Loop& loop) {
+    const Record& record = scene_.record();
+    const std::int64_t steps = record.max_steps.value_or(loop.max_steps);
+    const LoopState* const state = loop.state(record.current_state);
+    if (record.iteration >= steps && (state == nullptr || !state->terminal))
+      return "the loop has made all its " + std::to_string(steps) +
+             " steps; raise max_steps in its definition, or begin it anew";
+    if (loop.timeout > Millis(0) && Millis(record.accumulated_ms) > loop.timeout)
+      return "the loop has used up its timeout; raise `timeout` in its definition, or begin it "
+             "anew";
+    return {};
+  }
+
+  void resume(const Request& request) {
+    Record& record = scene_.record();
+    if (scene_.driven() && record.status == Status::running)
+      return reply(request, true, "it is running");
+    if (const std::string why = obstacle(); !why.empty())
+      return reply(request, false, why);
+    const std::string path = scene_.definition();
+    if (path.empty())
+      return reply(request, false, "the definition of the loop " + name() + " is gone");
+    Loaded loaded = scene_.loaded(path);
+    if (!loaded.definition)
+      return reply(request, false, "the definition is not valid: " + loaded.error);
+    const Loop loop = loop_of(**loaded.definition);
+    if (const std::string why = limit(loop); !why.empty())
+      return reply(request, false, why);
+    const bool ours = scene_.driven();
+    Memo& memo = scene_.memo;
+    memo.driven = true;
+    if (!ours) {
+      // From now on it is this run of baton's, whatever stood there.
+      record.start = request.id;
+      memo.start = request.id;
+    }
+    ++memo.resumes;
+    memo.frames.front().definition = std::move(*loaded.definition);
+    machine_.go_on(record.status == Status::awaiting_continuation);
+    reply(request, true, ours ? "resumed" : "taken over and resumed");
+  }
+
+  Scene& scene_;
+  Machine& machine_;
+  EventLog& events_;
+  Decision& decision_;
+};
+
+std::optional<std::int64_t> pid_in(const Value& root) {
+  const auto pid = json::integer(root, "pid");
+  return pid && *pid > 0 ? pid : std::nullopt;
+}
+
+}  // namespace
+
+Owner owner_of(const Scene& scene) {
+  const Environment& env = scene.view.env;
+  if (!env.alive)
+    return Owner::unknown;
+  std::optional<std::int64_t> pid;
+  if (const auto lock = scene.view.docs.find(scene.places.lock());
+      lock != scene.view.docs.end() && lock->second.present)
+    pid = pid_in(lock->second.document->root());
+  if (!pid && scene.state != nullptr)
+    pid = pid_in(scene.state->document->root());
+  if (!pid)
+    return Owner::unknown;
+  return env.alive(*pid) ? Owner::alive : Owner::dead;
+}
+
+bool lock_of_another(const Scene& scene) {
+  const auto lock = scene.view.docs.find(scene.places.lock());
+  if (lock == scene.view.docs.end() || !lock->second.present || !scene.view.env.alive)
+    return false;
+  const auto pid = pid_in(lock->second.document->root());
+  return pid && *pid != scene.view.env.pid && scene.view.env.alive(*pid);
+}
+
+void answer(Scene& scene, Machine& machine, EventLog& events, Decision& decision) {
+  std::erase_if(scene.memo.dealt, [&](const std::string& id) {
+    return std::none_of(scene.view.requests.begin(), scene.view.requests.end(),
+                        [&](const Request& request) { return request.id == id; });
+  });
+  Desk desk(scene, machine, events, decision);
+  for (const Request& request : scene.view.requests) {
+    const bool ours =
+        std::find(kVerbs.begin(), kVerbs.end(), std::string_view(request.verb)) != kVerbs.end();
+    const std::vector<std::string>& dealt = scene.memo.dealt;
+    if (ours && request.flow == scene.view.flow &&
+        std::find(dealt.begin(), dealt.end(), request.id) == dealt.end())
+      desk.deal(request);
+  }
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,132 @@
+#include "dialects/fsm_loop/create.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "dialects/fsm_loop/control.h"
+#include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/inputs.h"
+#include "dialects/fsm_loop/scene.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+constexpr std::array kArguments = {std::string_view("set"), std::string_view("input"),
+                                   std::string_view("max_steps")};
+constexpr std::string_view kNotDriven = "fsm_loop/S31";
+
+tl::unexpected<Error> wrong(const std::string& message) {
+  return fail(Errc::usage, message);
+}
+
+Result<void> check_arguments(const Value& arguments) {
+  if (!arguments.IsObject())
+    return {};
+  for (const auto& member : arguments.GetObject()) {
+    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    if (std::find(kArguments.begin(), kArguments.end(), name) == kArguments.end())
+      return wrong("a loop is not begun with `" + printable(name, 60) + "`");
+  }
+  if (const Value* const set = json::child(arguments, "set"); set != nullptr && !set->IsObject())
+    return wrong("`set` is an object");
+  if (json::child(arguments, "max_steps") != nullptr &&
+      json::integer(arguments, "max_steps").value_or(0) < 1)
+    return wrong("max_steps is a count from 1 on");
+  return {};
+}
+
+/// Why no run may begin now; empty when one may.
+std::string in_the_way(Scene& scene) {
+  const std::string name = printable(scene.view.flow.name, 80);
+  if (scene.memo.driven == false && lock_of_another(scene))
+    return "another program that lives holds " + scene.places.lock();
+  if (scene.state == nullptr || !scene.state->present)
+    return {};
+  if (scene.record().status == Status::running && !scene.driven() && owner_of(scene) != Owner::dead)
+    return "another program is running the loop " + name + "; `baton resume " + name +
+           "` takes it over when that program is dead";
+  if (scene.driven() && scene.record().status != Status::running && scene.live() != nullptr)
+    return "what ran for the loop " + name + " is still being ended; try again in a moment";
+  return {};
+}
+
+/// The definition, put together. Errc::schema where it cannot be run.
+Result<Json> definition_of(const Scene& scene) {
+  const std::string path = scene.definition();
+  if (path.empty())
+    return wrong("there is no loop " + printable(scene.view.flow.name, 80) + ": neither " +
+                 scene.places.folder() + "/" + printable(scene.view.flow.name, 80) +
+                 ".fsm.yaml nor .yaml is there and valid; `baton validate` says more");
+  Loaded loaded = scene.loaded(path);
+  if (!loaded.definition)
+    return fail(Errc::schema, "the definition is not valid: " + loaded.error);
+  for (const auto& [file, findings] : loaded.findings)
+    for (const Finding& finding : findings)
+      if (finding.rule == kNotDriven)
+        return fail(Errc::schema, finding.message, file + "#" + finding.pointer);
+  return std::move(*loaded.definition);
+}
+
+Result<Json> context_of(const Loop& loop, const Value& arguments) {
+  Json context = Json::object();
+  if (const auto input = json::text(arguments, "input"))
+    unpack_input(loop, *input, context);
+  if (const Value* const set = json::child(arguments, "set"))
+    context = merged(*context, *set);
+  if (auto filled = fill_parameters(loop, context); !filled)
+    return pass_on(filled);
+  if (auto whole = check_required(loop, *merged(*loop.context, *context)); !whole)
+    return pass_on(whole);
+  return context;
+}
+
+}  // namespace
+
+Result<std::vector<Update>> create(const Request& request, const View& view) {
+  if (request.verb != "start")
+    return wrong("a loop is begun with `baton start " + printable(view.flow.name, 80) + "`");
+  if (auto fine = check_arguments(*request.arguments); !fine)
+    return pass_on(fine);
+  Scene scene(view);
+  if (const std::string why = in_the_way(scene); !why.empty())
+    return wrong(why);
+  // Asking again changes nothing.
+  if (scene.driven() && scene.state->present && scene.record().status == Status::running)
+    return std::vector<Update>{};
+  auto definition = definition_of(scene);
+  if (!definition)
+    return pass_on(definition);
+  const Loop loop = loop_of(**definition);
+  auto context = context_of(loop, *request.arguments);
+  if (!context)
+    return pass_on(context);
+  Record record;
+  record.loop_name = loop.name;
+  record.current_state = loop.initial;
+  record.started_at = stamp(view.wall);
+  record.context = std::move(*context);
+  record.start = request.id;
+  if (const auto steps = json::integer(*request.arguments, "max_steps"))
+    record.max_steps = *steps;
+  std::vector<Update> updates;
+  const std::string why = "the loop was asked for";
+  const bool before = scene.state != nullptr && scene.state->present;
+  if (before) {
+    record.archived = scene.places.archive(scene.record().started_at, scene.record().archived);
+    updates.emplace_back(Create{record.archived + "/state.json", scene.state->document->text(),
+                                "the run before is kept"});
+    updates.emplace_back(Move{scene.places.events(), Digest{}, record.archived + "/events.jsonl",
+                              "the run before is kept"});
+  }
+  Json state = json_of(record, nullptr);
+  state.set("updated_at", stamp(view.wall));
+  if (before)
+    updates.emplace_back(
+        Replace{scene.places.state(), scene.state->document->digest(), state.pretty(), why});
+  else
+    updates.emplace_back(Create{scene.places.state(), state.pretty(), why});
+  return updates;
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,318 @@
+#include "dialects/fsm_loop/evaluators.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/document.h"
+#include "base/text.h"
+#include "dialects/findings.h"
+#include "dialects/fsm_loop/comparison.h"
+#include "dialects/fsm_loop/python_pattern.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+std::string yes_or_no(bool yes) {
+  return yes ? "yes" : "no";
+}
+
+/// A number that the evaluator is given, spelled out or by placeholder.
+Result<double> number_of(const Judging& judging, std::string_view key) {
+  auto text = setting(judging, key);
+  if (!text)
+    return pass_on(text);
+  return decimal(*text);
+}
+
+std::string why_not(std::string_view key, const Error& error) {
+  return "`" + std::string(key) + "` has no value: " + error.message;
+}
+
+std::optional<Operator> operator_of(const Judging& judging) {
+  return parse_operator(json::text(*judging.state.evaluate, "operator").value_or("eq"));
+}
+
+/// The number behind `KEY=` (or `KEY:`) on the last line that begins so.
+Result<double> keyed_number(std::string_view text, std::string_view key) {
+  std::optional<std::string> found;
+  for (const std::string& line : split(text, '\n')) {
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin == std::string::npos || !std::string_view(line).substr(begin).starts_with(key))
+      continue;
+    const std::size_t sign = line.find_first_not_of(" \t", begin + key.size());
+    if (sign != std::string::npos && (line[sign] == '=' || line[sign] == ':'))
+      found = line.substr(sign + 1);
+  }
+  if (!found)
+    return fail(Errc::not_found, "no line begins with `" + std::string(key) + "=`");
+  return decimal(*found);
+}
+
+bool digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+const Value* item(const Value& list, std::string_view index) {
+  std::size_t at = 0;
+  const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), at);
+  if (!digits(index) || error != std::errc() || at >= list.Size())
+    return nullptr;
+  return &list[static_cast<rapidjson::SizeType>(at)];
+}
+
+/// `.a.b.0`: dots between names; a number picks from a list.
+const Value* in_path(const Value& root, std::string_view path) {
+  if (path.starts_with('.'))
+    path.remove_prefix(1);
+  if (path.empty())
+    return nullptr;
+  const Value* value = &root;
+  for (const std::string& part : split(path, '.')) {
+    value = value->IsArray() ? item(*value, part) : json::child(*value, part);
+    if (value == nullptr)
+      return nullptr;
+  }
+  return value;
+}
+
+/// The target in the type the value has, as far as a placeholder's text can be read so.
+struct Target {
+  Json value;
+  bool filled = false;  ///< it came from a placeholder, so it was a text before
+};
+Result<Target> target_of(const Judging& judging) {
+  const Value* const given = json::child(*judging.state.evaluate, "target");
+  if (given == nullptr)
+    return fail(Errc::not_found, "there is no `target`");
+  const auto text = json::text(*given);
+  if (!text || text->find("${") == std::string_view::npos)
+    return Target{Json(*given), false};
+  auto filled = interpolate(*text, judging.values);
+  if (!filled)
+    return pass_on(filled);
+  return Target{Json(*filled), true};
+}
+
+std::optional<double> as_number(const Target& target) {
+  if (const auto number = json::number(*target.value))
+    return number;
+  const auto text = json::text(*target.value);
+  if (!text || !target.filled)
+    return std::nullopt;
+  const auto number = decimal(*text);
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+bool equals(const Value& value, const Target& target) {
+  if (json::equal(value, *target.value))
+    return true;
+  const auto text = json::text(*target.value);
+  return target.filled && text && !value.IsObject() && !value.IsArray() && rendered(value) == *text;
+}
+
+Verdict compared(const Value& value, const Target& target, Operator op, Json details) {
+  const auto left = json::number(value);
+  const auto right = as_number(target);
+  if (left && right)
+    return said(yes_or_no(holds(op, *left, *right)), std::move(details));
+  if (op == Operator::eq || op == Operator::ne)
+    return said(yes_or_no(equals(value, target) == (op == Operator::eq)), std::move(details));
+  return failed("only numbers have an order; the value is of type " +
+                    std::string(json::type_name(value)) + ", the target of type " +
+                    std::string(json::type_name(*target.value)),
+                std::move(details));
+}
+
+const std::string* one_of(const std::vector<std::string>& words, std::string_view text) {
+  const auto word = std::find_if(words.begin(), words.end(), [&](const std::string& each) {
+    return text.find(each) != std::string_view::npos;
+  });
+  return word == words.end() ? nullptr : &*word;
+}
+
+std::vector<std::string> error_patterns(const Value& evaluate) {
+  std::vector<std::string> all;
+  if (const Value* const list = json::child(evaluate, "error_patterns");
+      list != nullptr && list->IsArray())
+    for (const Value& each : list->GetArray())
+      all.emplace_back(json::text(each).value_or(""));
+  return all;
+}
+
+std::optional<double> optional_number(const Judging& judging, std::string_view key) {
+  const auto number = number_of(judging, key);
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+std::string trimmed(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t\r\f\v";
+  const std::size_t begin = line.find_first_not_of(kBlanks);
+  return begin == std::string_view::npos
+             ? std::string()
+             : std::string(line.substr(begin, line.find_last_not_of(kBlanks) + 1 - begin));
+}
+
+}  // namespace
+
+Verdict by_exit_code(int exit_code) {
+  Json details = Json::object({{"exit_code", exit_code}});
+  if (exit_code < 0)
+    details.set("error", "the action was ended by signal " + std::to_string(-exit_code));
+  return said(exit_code == 0 ? "yes" : exit_code == 1 ? "no" : "error", std::move(details));
+}
+
+Verdict by_number(const Judging& judging, std::string_view text) {
+  const auto op = operator_of(judging);
+  const auto target = number_of(judging, "target");
+  const auto key = json::text(*judging.state.evaluate, "key");
+  const auto value = key ? keyed_number(text, *key) : decimal(text);
+  Json details = Json::object();
+  if (value)
+    details.set("value", number_value(*value));
+  if (target)
+    details.set("target", number_value(*target));
+  details.set("operator", json::text(*judging.state.evaluate, "operator").value_or("eq"));
+  if (!op)
+    return failed("there is no such operator", std::move(details));
+  if (!target)
+    return failed(why_not("target", target.error()), std::move(details));
+  if (!value)
+    return failed("the output is no number: " + value.error().message, std::move(details));
+  return said(yes_or_no(holds(*op, *value, *target)), std::move(details));
+}
+
+Verdict by_json(const Judging& judging, std::string_view text) {
+  const std::string path(json::text(*judging.state.evaluate, "path").value_or(""));
+  const auto op = operator_of(judging);
+  Json details =
+      Json::object({{"path", path},
+                    {"operator", json::text(*judging.state.evaluate, "operator").value_or("eq")}});
+  const auto target = target_of(judging);
+  if (target)
+    details.set("target", target->value);
+  if (!op)
+    return failed("there is no such operator", std::move(details));
+  if (!target)
+    return failed(why_not("target", target.error()), std::move(details));
+  const auto document = parse_json(text);
+  if (!document)
+    return failed("the output is no JSON: " + describe(document.error()), std::move(details));
+  const Value* const value = in_path(**document, path);
+  if (value == nullptr)
+    return failed("the output has nothing at the path " + quoted_word(path), std::move(details));
+  details.set("value", *value);
+  return compared(*value, *target, *op, std::move(details));
+}
+
+Verdict by_pattern(const Judging& judging, std::string_view text) {
+  const Value& evaluate = *judging.state.evaluate;
+  const std::string pattern(json::text(evaluate, "pattern").value_or(""));
+  const bool negate = json::boolean(evaluate, "negate").value_or(false);
+  Json details = Json::object({{"pattern", pattern}, {"negate", negate}});
+  const auto compiled = python_pattern(pattern);
+  if (!compiled)
+    details.set("warning", "the pattern is looked for as plain text: " + compiled.error().message);
+  const Pattern::Match match = compiled ? found_in(*compiled, text)
+                               : text.find(pattern) != std::string_view::npos ? Pattern::Match::yes
+                                                                              : Pattern::Match::no;
+  if (match == Pattern::Match::too_expensive)
+    return failed("the pattern takes too many steps on this output", std::move(details));
+  const bool matched = match == Pattern::Match::yes;
+  details.set("matched", matched);
+  const auto errors = error_patterns(evaluate);
+  if (const std::string* const error = matched || negate ? nullptr : one_of(errors, text)) {
+    details.set("error_pattern", *error);
+    return failed("the output holds " + quoted_word(*error), std::move(details));
+  }
+  return said(yes_or_no(matched != negate), std::move(details));
+}
+
+Verdict by_convergence(const Judging& judging, std::string_view text) {
+  const std::string direction(
+      json::text(*judging.state.evaluate, "direction").value_or("minimize"));
+  const auto current = decimal(text);
+  const auto target = number_of(judging, "target");
+  const double tolerance = optional_number(judging, "tolerance").value_or(0);
+  const auto previous = optional_number(judging, "previous");
+  Json details = Json::object({{"direction", direction}});
+  if (current)
+    details.set("current", number_value(*current));
+  if (target)
+    details.set("target", number_value(*target));
+  if (!current)
+    return failed("the output is no number: " + current.error().message, std::move(details));
+  if (!target)
+    return failed(why_not("target", target.error()), std::move(details));
+  details.set("previous", previous ? number_value(*previous) : Json());
+  // The difference of two numbers may be none.
+  const double delta = previous ? *current - *previous : 0;
+  details.set("delta", previous && std::isfinite(delta) ? number_value(delta) : Json());
+  const auto verdict = [&]() -> std::string {
+    if (std::fabs(*current - *target) <= tolerance)
+      return "target";
+    if (!previous || (direction == "maximize" ? *current > *previous : *current < *previous))
+      return "progress";
+    return "stall";
+  };
+  Verdict result = said(verdict(), std::move(details));
+  if (const auto name = json::text(*judging.state.evaluate, "remember"))
+    result.captured =
+        Json::object({{*name, Json::object({{"output", rendered(*number_value(*current))}})}});
+  return result;
+}
+
+Verdict by_token(const Judging& judging, std::string_view text) {
+  std::vector<std::string> lines;
+  for (const std::string& line : split(text, '\n'))
+    if (std::string words = trimmed(line); !words.empty())
+      lines.push_back(std::move(words));
+  const Value* const line = json::child(*judging.state.evaluate, "line");
+  const auto count = static_cast<std::int64_t>(lines.size());
+  std::int64_t index = line != nullptr && json::text(*line) == "first" ? 0 : count - 1;
+  if (const auto number = line == nullptr ? std::nullopt : json::integer(*line))
+    index = *number < 0 ? count + *number : *number;
+  const bool there = index >= 0 && index < count;
+  const std::string token = there ? lines[static_cast<std::size_t>(index)] : std::string();
+  Json details = Json::object({{"token", token}, {"line", line == nullptr ? Json() : Json(*line)}});
+  if (!there)
+    details.set("note", count == 0 ? "there is no line with text"
+                                   : "there is no such line among " + std::to_string(count));
+  return said(token, std::move(details));
+}
+
+Verdict by_mcp_envelope(const Judging& judging, std::string_view text) {
+  constexpr int kTimeIsUp = 124;
+  constexpr int kNotFound = 127;
+  const int code = judging.action == nullptr ? 0 : judging.action->exit_code;
+  Json details = Json::object({{"exit_code", code}});
+  if (code == kNotFound)
+    return said("not_found", details.set("error", "the server or its tool was not found"));
+  if (code == kTimeIsUp)
+    return said("timeout", details.set("error", "the tool ran out of time"));
+  if (trimmed(text).empty())
+    return said(code == 0 ? "success" : "tool_error", std::move(details));
+  const auto envelope = parse_json(text);
+  if (!envelope)
+    return said("tool_error",
+                details.set("error", "the output is no JSON: " + describe(envelope.error())));
+  details.set("envelope", *envelope);
+  return said(json::boolean(**envelope, "isError").value_or(code != 0) ? "tool_error" : "success",
+              std::move(details));
+}
+
+Verdict by_score(const Judging& judging, std::string_view text) {
+  const int code = judging.action == nullptr ? 0 : judging.action->exit_code;
+  Json details = Json::object({{"exit_code", code}});
+  if (code != 0)
+    return said("no", std::move(details));
+  const auto score = decimal(text);
+  if (!score)
+    return failed("the output is no score: " + score.error().message, std::move(details));
+  return said("yes", details.set("score", number_value(*score)));
+}
+
+}  // namespace baton::fsm_loop

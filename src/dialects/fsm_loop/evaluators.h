@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/schema.h"
+#include "dialects/fsm_loop/verdict.h"
+
+namespace baton::fsm_loop {
+
+// The evaluators one by one, for verdict.cpp. `text` is what is judged. Verdicts are in the words
+// of the later generation (yes, no); `evaluate` translates.
+
+Verdict by_exit_code(int exit_code);
+Verdict by_number(const Judging& judging, std::string_view text);
+Verdict by_json(const Judging& judging, std::string_view text);
+Verdict by_pattern(const Judging& judging, std::string_view text);
+Verdict by_convergence(const Judging& judging, std::string_view text);
+Verdict by_token(const Judging& judging, std::string_view text);
+Verdict by_mcp_envelope(const Judging& judging, std::string_view text);
+Verdict by_score(const Judging& judging, std::string_view text);
+
+/// Whether what the state changes is still changing: `git diff --stat`, as the helper gave it.
+Verdict by_diff(const Judging& judging);
+/// Whether what the state does is still something new.
+Verdict by_repetition(const Judging& judging);
+
+/// The judge's answer, as the helper gave it.
+Verdict by_answer(const Judging& judging, std::string_view text);
+/// What the judge is asked; Errc::usage or not_found for a question that cannot be filled in.
+Result<Helper> question(const Judging& judging, std::string_view text);
+
+/// The schema that an answer of the judge has to fit; it cannot refer to others. Errc::schema.
+Result<std::shared_ptr<const Schema>> answer_schema(const Json& schema);
+
+/// A verdict with its details; they become an object.
+Verdict said(std::string name, Json details);
+Verdict failed(std::string why, Json details = Json::object());
+
+/// A text of the evaluator with its placeholders filled in; a value that is no text, as text.
+/// Errc::not_found when there is no such member.
+Result<std::string> setting(const Judging& judging, std::string_view key);
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,384 @@
+#include "dialects/fsm_loop/library.h"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <utility>
+
+#include "base/embedded.h"
+#include "base/schema.h"
+#include "base/text.h"
+#include "dialects/findings.h"
+#include "dialects/fsm_loop/check.h"
+#include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/interpolation.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+constexpr std::string_view kSchema = "schemas/fsm_loop/definition.schema.json";
+
+std::string folder_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash));
+}
+
+/// `a/b/../c` is `a/c`; nothing for what leads out of the root.
+std::optional<std::string> joined(std::string_view folder, std::string_view path) {
+  if (path.empty() || path.starts_with('/'))
+    return std::nullopt;
+  std::vector<std::string> parts;
+  for (const std::string& part : split(std::string(folder) + "/" + std::string(path), '/')) {
+    if (part.empty() || part == ".")
+      continue;
+    if (part != "..")
+      parts.push_back(part);
+    else if (parts.empty())
+      return std::nullopt;
+    else
+      parts.pop_back();
+  }
+  return parts.empty() ? std::nullopt : std::optional(join(parts, "/"));
+}
+
+bool is_file_name(std::string_view name) {
+  return name.ends_with(".yaml") || name.ends_with(".yml");
+}
+
+/// Where a name leads, as far as the library knows.
+struct Place {
+  std::string path;                  ///< empty: nowhere
+  std::vector<std::string> unknown;  ///< to be looked for, and before it
+};
+Place place_of(std::string_view folder, std::string_view name, const Library& library) {
+  Place place;
+  for (std::string& path : places_of(folder, name)) {
+    const auto found = library.find(path);
+    if (found == library.end())
+      place.unknown.push_back(std::move(path));
+    else if (found->second != nullptr) {
+      place.path = std::move(path);
+      break;
+    }
+  }
+  return place;
+}
+
+std::vector<std::string> imports_of(const Value& root) {
+  std::vector<std::string> all;
+  if (const Value* const list = json::child(root, "import"); list != nullptr && list->IsArray())
+    for (const Value& each : list->GetArray())
+      if (const auto name = json::text(each))
+        all.emplace_back(*name);
+  return all;
+}
+
+/// The loops that states run; computed names cannot be looked for beforehand.
+void add_loops(const Value& holder, std::vector<std::string>& all) {
+  if (!holder.IsObject())
+    return;
+  for (const auto& member : holder.GetObject())
+    if (const auto name = json::text(member.value, "loop"); name && !computed(*name))
+      all.emplace_back(*name);
+}
+
+/// All names of other files in a definition.
+std::vector<std::string> names_in(const Value& root) {
+  std::vector<std::string> all = imports_of(root);
+  if (const auto parent = json::text(root, "from"))
+    all.emplace_back(*parent);
+  for (const char* const key : {"states", "state_defs", "fragments"})
+    if (const Value* const holder = json::child(root, key))
+      add_loops(*holder, all);
+  return all;
+}
+
+const std::shared_ptr<const Schema>& definition_schema() {
+  static const std::shared_ptr<const Schema> schema = [] {
+    const std::string_view* const text = embedded_file(kSchema);
+    auto compiled = compile_schema(text == nullptr ? "" : *text, kSchema, [](std::string_view) {
+      return fail(Errc::not_found, "there is no such schema");
+    });
+    return compiled ? *compiled : nullptr;
+  }();
+  return schema;
+}
+
+/// Puts one definition together.
+class Assembly {
+ public:
+  explicit Assembly(const Library& library) : library_(library) {}
+
+  /// `from` and `import` are worked in; nothing after an error.
+  std::optional<Json> whole(const std::string& path) {
+    std::optional<Json> root = with_parents(path, "");
+    if (root)
+      add_fragments(*root);
+    return failed_ ? std::nullopt : std::move(root);
+  }
+
+  Loaded judged(const std::string& path) {
+    const std::optional<Json> root = whole(path);
+    if (!root)
+      return finished(std::nullopt);
+    const auto document = load_document(root->dump(), Format::json);
+    if (!document) {
+      place(document.error().findings);
+      return finished(std::nullopt);
+    }
+    place(definition_schema()->check(**document));
+    if (failed_)
+      return finished(std::nullopt);
+    Judged judged = judge_definition(**root, documents_);
+    place(std::move(judged.findings));
+    sub_loops(judged.definition);
+    return finished(long_form(judged.definition));
+  }
+
+ private:
+  /// `asked_by`: pointer of what names it, in the file before.
+  std::optional<Json> with_parents(const std::string& path, const std::string& asked_by) {
+    if (std::find(files_.begin(), files_.end(), path) != files_.end()) {
+      std::string chain;
+      for (const std::string& file : files_)
+        chain += file + " -> ";
+      error(files_.back(), asked_by,
+            "the definitions build on each other in a circle: " + chain + path);
+      return std::nullopt;
+    }
+    const auto found = library_.find(path);
+    if (found == library_.end() || found->second == nullptr || !found->second->root().IsObject()) {
+      error(files_.empty() ? path : files_.back(), asked_by, "there is no definition in " + path);
+      return std::nullopt;
+    }
+    files_.push_back(path);
+    documents_.push_back(found->second.get());
+    Json own(found->second->root());
+    resolve_imports(path, own);
+    const auto parent = json::text(*own, "from");
+    if (!parent)
+      return own;
+    const Place there = place_of(folder_of(path), *parent, library_);
+    if (there.path.empty()) {
+      missing(path, "/from", *parent);
+      return std::nullopt;
+    }
+    const std::optional<Json> base = with_parents(there.path, "/from");
+    if (!base)
+      return std::nullopt;
+    Json all = merged(**base, *own);
+    all.erase("from");
+    return all;
+  }
+
+  /// Names of files mean something else in a child of another folder.
+  void resolve_imports(const std::string& path, Json& own) {
+    const std::vector<std::string> names = imports_of(*own);
+    if (names.empty())
+      return;
+    Json paths = Json::array();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Place there = place_of(folder_of(path), names[i], library_);
+      if (there.path.empty())
+        missing(path, item_pointer("/import", i), names[i]);
+      paths.push(there.path);
+    }
+    own.set("import", paths);
+  }
+
+  /// The definition's own fragments come over imported ones, later imports over earlier ones.
+  void add_fragments(Json& root) {
+    const std::vector<std::string> paths = imports_of(*root);
+    root.erase("import");
+    if (paths.empty() || failed_)
+      return;
+    Json all = Json::object();
+    for (const std::string& path : paths) {
+      const Value& file = library_.find(path)->second->root();
+      const Value* const fragments = json::child(file, "fragments");
+      if (fragments == nullptr || !fragments->IsObject())
+        error(path, "", "the file is imported for its `fragments`, but has none");
+      else
+        add_to(all, *fragments);
+    }
+    if (const Value* const own = json::child(*root, "fragments"); own != nullptr && own->IsObject())
+      add_to(all, *own);
+    root.set("fragments", all);
+  }
+
+  static void add_to(Json& all, const Value& more) {
+    for (const auto& member : more.GetObject())
+      all.set(std::string_view(member.name.GetString(), member.name.GetStringLength()),
+              member.value);
+  }
+
+  void sub_loops(const Definition& definition) {
+    for (const State& state : definition.states) {
+      const auto name = json::text(*state.body, "loop");
+      if (!name || computed(*name))
+        continue;
+      const std::string pointer = member_pointer(state.pointer, "loop");
+      const Place there = place_of(folder_of(files_.front()), *name, library_);
+      if (there.path.empty()) {
+        missing_at(pointer, *name);
+        continue;
+      }
+      Assembly other(library_);
+      if (const auto root = other.whole(there.path))
+        parameters(state, *root);
+      else
+        error(file_of(pointer), pointer,
+              "the loop " + quoted_word(*name) + " cannot be put together: " + other.first_);
+    }
+  }
+
+  /// What the sub-loop cannot do without has to come from the state that runs it.
+  void parameters(const State& state, const Json& root) {
+    const Value* const declared = json::child(*root, "parameters");
+    if (declared == nullptr || !declared->IsObject() ||
+        json::boolean(*state.body, "context_passthrough") == true)
+      return;
+    const Value* const with = json::child(*state.body, "with");
+    for (const auto& member : declared->GetObject()) {
+      const std::string key(member.name.GetString(), member.name.GetStringLength());
+      if (json::boolean(member.value, "required") != true ||
+          (with != nullptr && json::child(*with, key) != nullptr))
+        continue;
+      Finding finding;
+      finding.rule = "fsm_loop/S14";
+      finding.pointer = state.pointer;
+      finding.message = "the state " + quoted_word(state.name) +
+                        " runs a loop that needs the parameter " + quoted_word(key);
+      finding.expected = "with: {" + printable(key, 80) + ": ...}";
+      place({std::move(finding)});
+    }
+  }
+
+  void missing(const std::string& path, const std::string& pointer, std::string_view name) {
+    std::string places;
+    for (const std::string& each : places_of(folder_of(path), name))
+      places += (places.empty() ? "" : " nor ") + each;
+    error(path, pointer,
+          "there is no file for " + quoted_word(name) +
+              (places.empty() ? ": it leads out of the project" : ": neither " + places));
+  }
+
+  void missing_at(const std::string& pointer, std::string_view name) {
+    missing(file_of(pointer), pointer, name);
+  }
+
+  void error(const std::string& path, const std::string& pointer, const std::string& message) {
+    FindingList list("fsm_loop");
+    list.error("S13", pointer, message);
+    for (Finding& finding : list.take())
+      put(path, std::move(finding));
+  }
+
+  /// The file that a place of the whole stands in; the definition's own where it is in none.
+  const std::string& file_of(const std::string& pointer) const {
+    for (std::size_t i = 0; i < files_.size(); ++i)
+      if (json::at(documents_[i]->root(), pointer) != nullptr)
+        return files_[i];
+    return files_.front();
+  }
+
+  void place(Findings findings) {
+    for (Finding& finding : findings) {
+      const std::string path = file_of(finding.pointer);
+      put(path, std::move(finding));
+    }
+  }
+
+  void put(const std::string& path, Finding finding) {
+    const auto found = library_.find(path);
+    const bool there = found != library_.end() && found->second != nullptr;
+    if (there) {
+      finding.pointer = existing_pointer(found->second->root(), std::move(finding.pointer));
+      finding.span = found->second->locate(finding.pointer);
+    }
+    // What would not be carried out must not be started.
+    const bool stops = finding.severity == Severity::error || finding.rule == "fsm_loop/S31";
+    if (stops && !failed_)
+      first_ = path +
+               (there ? ":" + std::to_string(finding.span.begin.line) + ":" +
+                            std::to_string(finding.span.begin.column)
+                      : std::string()) +
+               ": " + finding.message +
+               (finding.suggestion.empty() ? "" : "; did you mean " + finding.suggestion + "?");
+    failed_ = failed_ || stops;
+    findings_[path].push_back(std::move(finding));
+  }
+
+  Loaded finished(std::optional<Json> definition) {
+    Loaded loaded;
+    if (!failed_)
+      loaded.definition = std::move(definition);
+    loaded.findings = std::move(findings_);
+    loaded.error = std::move(first_);
+    return loaded;
+  }
+
+  const Library& library_;
+  std::vector<std::string> files_;  ///< the definition, then what it builds on
+  std::vector<const Document*> documents_;
+  std::map<std::string, Findings> findings_;
+  bool failed_ = false;
+  std::string first_;
+};
+
+}  // namespace
+
+Library library_of(const FlowState& docs) {
+  Library library;
+  for (const auto& [path, accepted] : docs)
+    if (accepted.present && (accepted.kind == "definition" || accepted.kind == "read"))
+      library.emplace(path, accepted.document);
+  return library;
+}
+
+std::vector<std::string> places_of(std::string_view folder, std::string_view name) {
+  std::vector<std::string> all;
+  const auto add = [&](const std::string& path) {
+    if (auto whole = joined(folder, path))
+      all.push_back(std::move(*whole));
+  };
+  if (is_file_name(name)) {
+    add(std::string(name));
+  } else if (!name.empty()) {
+    add(std::string(name) + ".fsm.yaml");
+    add(std::string(name) + ".yaml");
+  }
+  return all;
+}
+
+std::vector<std::string> wanted(const std::string& path, const Library& library) {
+  std::set<std::string> all;
+  std::set<std::string> seen;
+  std::deque<std::string> next = {path};
+  while (!next.empty()) {
+    const std::string each = std::move(next.front());
+    next.pop_front();
+    if (!seen.insert(each).second)
+      continue;
+    const auto found = library.find(each);
+    if (found == library.end()) {
+      all.insert(each);
+      continue;
+    }
+    if (found->second == nullptr)
+      continue;
+    for (const std::string& name : names_in(found->second->root())) {
+      Place place = place_of(folder_of(each), name, library);
+      all.insert(place.unknown.begin(), place.unknown.end());
+      if (!place.path.empty())
+        next.push_back(std::move(place.path));
+    }
+  }
+  return {all.begin(), all.end()};
+}
+
+Loaded load(const std::string& path, const Library& library) {
+  return Assembly(library).judged(path);
+}
+
+}  // namespace baton::fsm_loop

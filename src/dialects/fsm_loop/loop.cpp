@@ -1,0 +1,266 @@
+#include "dialects/fsm_loop/loop.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "dialects/fsm_loop/definition.h"
+#include "dialects/tables.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+/// Terminal states of these names are failures unless they say otherwise.
+constexpr std::array<std::string_view, 4> kFailureNames = {"failed", "error", "aborted",
+                                                           "finalize_aborted"};
+
+std::string text_of(const Value& object, std::string_view key) {
+  return std::string(json::text(object, key).value_or(""));
+}
+
+Millis seconds(double count) {
+  constexpr double kMost = 1e12;  // in milliseconds: thirty years
+  return Millis(static_cast<std::int64_t>(std::clamp(count * 1000, 0.0, kMost)));
+}
+
+std::optional<Millis> seconds_of(const Value& object, std::string_view key) {
+  const auto count = json::number(object, key);
+  return count ? std::optional(seconds(*count)) : std::nullopt;
+}
+
+Json member_of(const Value& object, std::string_view key) {
+  const Value* const value = json::child(object, key);
+  return value == nullptr ? Json() : Json(*value);
+}
+
+std::vector<std::string> texts(const Value* list) {
+  std::vector<std::string> all;
+  if (list != nullptr && list->IsArray())
+    for (const Value& item : list->GetArray())
+      if (const auto text = json::text(item))
+        all.emplace_back(*text);
+  return all;
+}
+
+std::vector<Row> rows_of(const Value* route) {
+  std::vector<Row> rows;
+  if (route != nullptr && route->IsObject())
+    for (const auto& member : route->GetObject())
+      if (const auto target = json::text(member.value)) {
+        const std::string_view word(member.name.GetString(), member.name.GetStringLength());
+        // The original drops other words that begin so.
+        if (!word.starts_with('_') || word == "_" || word == "_error")
+          rows.push_back({std::string(word), std::string(*target)});
+      }
+  return rows;
+}
+
+std::vector<Row> shorthand_of(const Value& body) {
+  std::vector<Row> rows;
+  for (const auto& member : body.GetObject()) {
+    const std::string_view key(member.name.GetString(), member.name.GetStringLength());
+    if (const auto target = json::text(member.value); target && is_verdict_key(key))
+      rows.push_back({std::string(key.substr(3)), std::string(*target)});
+  }
+  return rows;
+}
+
+Retry retry_of(const Value& body) {
+  Retry retry;
+  retry.max = json::integer(body, "max_retries").value_or(0);
+  retry.exhausted = text_of(body, "on_retry_exhausted");
+  if (const Value* const codes = json::child(body, "retryable_exit_codes");
+      codes != nullptr && codes->IsArray())
+    for (const Value& code : codes->GetArray())
+      retry.codes.push_back(static_cast<int>(json::integer(code).value_or(0)));
+  return retry;
+}
+
+RateLimit rate_limit_of(const Value& body) {
+  RateLimit limit;
+  limit.max_retries = json::integer(body, "max_rate_limit_retries").value_or(limit.max_retries);
+  limit.base = seconds_of(body, "rate_limit_backoff_base_seconds").value_or(limit.base);
+  limit.max_wait = seconds_of(body, "rate_limit_max_wait_seconds").value_or(limit.max_wait);
+  limit.exhausted = text_of(body, "on_rate_limit_exhausted");
+  if (const Value* const ladder = json::child(body, "rate_limit_long_wait_ladder");
+      ladder != nullptr && ladder->IsArray() && !ladder->Empty()) {
+    limit.ladder.clear();
+    for (const Value& wait : ladder->GetArray())
+      limit.ladder.push_back(seconds(json::number(wait).value_or(0)));
+  }
+  return limit;
+}
+
+std::optional<Throttle> throttle_of(const Value& body) {
+  const Value* const given = json::child(body, "throttle");
+  if (given == nullptr)
+    return std::nullopt;
+  Throttle throttle;
+  throttle.normal_max = json::integer(*given, "normal_max").value_or(throttle.normal_max);
+  throttle.warn_max = json::integer(*given, "warn_max").value_or(throttle.warn_max);
+  throttle.hard_max = json::integer(*given, "hard_max").value_or(throttle.hard_max);
+  throttle.hard = text_of(body, "on_throttle_hard");
+  return throttle;
+}
+
+ActionType action_type_of(const Value& body) {
+  if (const ActionRow* const row = row_of(kActions, text_of(body, "action_type")))
+    return row->type;
+  return json::text(body, "action").value_or("").starts_with('/') ? ActionType::slash_command
+                                                                  : ActionType::shell;
+}
+
+/// Reads the states of one definition.
+class StateReader {
+ public:
+  StateReader(const Value& root, Generation generation) : root_(root), generation_(generation) {}
+
+  LoopState read(const std::string& name, const Value& body) const {
+    LoopState state;
+    state.name = name;
+    if (const auto action = json::text(body, "action"))
+      state.action = std::string(*action);
+    state.action_type = action_type_of(body);
+    state.role = json::text(body, "agent").value_or("agent");
+    state.capture = text_of(body, "capture");
+    if (const Value* const evaluate = json::child(body, "evaluate")) {
+      state.evaluate = Json(*evaluate);
+      if (const EvaluatorRow* const row = row_of(kEvaluators, text_of(*evaluate, "type")))
+        state.evaluator = row->evaluator;
+    }
+    const Value* const route = json::child(body, "route");
+    state.routes = route != nullptr && route->IsObject();
+    state.route = rows_of(route);
+    state.shorthand = shorthand_of(body);
+    state.next = text_of(body, "next");
+    state.terminal = json::boolean(body, "terminal").value_or(false);
+    state.failure =
+        json::boolean(body, "failure")
+            .value_or(state.terminal && std::find(kFailureNames.begin(), kFailureNames.end(),
+                                                  name) != kFailureNames.end());
+    state.on_maintain = text_of(body, "on_maintain");
+    times(body, state);
+    state.retry = retry_of(body);
+    state.rate_limit = rate_limit_of(body);
+    state.throttle = throttle_of(body);
+    state.loop = text_of(body, "loop");
+    state.with = member_of(body, "with");
+    state.context_passthrough = json::boolean(body, "context_passthrough").value_or(false);
+    state.append_to_messages = text_of(body, "append_to_messages");
+    state.idempotent = json::boolean(body, "idempotent").value_or(false);
+    state.param = member_of(body, "param");
+    return state;
+  }
+
+ private:
+  void times(const Value& body, LoopState& state) const {
+    constexpr Millis kFirst{120'000};
+    constexpr Millis kLater{3'600'000};
+    state.idle_timeout =
+        seconds_of(body, "idle_timeout")
+            .value_or(seconds_of(root_, "default_idle_timeout").value_or(Millis{0}));
+    auto timeout = seconds_of(body, "timeout");
+    if (!timeout)
+      timeout = seconds_of(root_, "default_timeout");
+    state.timeout_said = timeout.has_value();
+    if (timeout)
+      state.timeout = *timeout;
+    else if (generation_ == Generation::v1)
+      state.timeout = kFirst;
+    else if (!state.by_agent() || state.idle_timeout == Millis{0})
+      state.timeout = kLater;
+  }
+
+  const Value& root_;
+  Generation generation_;
+};
+
+Llm llm_of(const Value& root, Generation generation) {
+  Llm llm;
+  if (generation == Generation::modern)
+    llm.timeout = Millis{1'800'000};
+  const Value* const given = json::child(root, "llm");
+  if (given == nullptr)
+    return llm;
+  llm.enabled = json::boolean(*given, "enabled").value_or(true);
+  llm.model = text_of(*given, "model");
+  llm.max_tokens = json::integer(*given, "max_tokens").value_or(llm.max_tokens);
+  llm.timeout = seconds_of(*given, "timeout").value_or(llm.timeout);
+  return llm;
+}
+
+std::vector<Parameter> parameters_of(const Value& root) {
+  std::vector<Parameter> all;
+  const Value* const given = json::child(root, "parameters");
+  if (given == nullptr || !given->IsObject())
+    return all;
+  for (const auto& member : given->GetObject())
+    all.push_back({std::string(member.name.GetString(), member.name.GetStringLength()),
+                   std::string(json::text(member.value, "type").value_or("string")),
+                   json::boolean(member.value, "required").value_or(false),
+                   member_of(member.value, "default"), member_of(member.value, "values")});
+  return all;
+}
+
+/// `max_iterations` alone is the limit of steps under its old name.
+void limits(const Value& root, Loop& loop) {
+  const auto steps = json::integer(root, "max_steps");
+  const auto iterations = json::integer(root, "max_iterations");
+  loop.max_steps = steps ? *steps : iterations.value_or(loop.max_steps);
+  if (steps)
+    loop.max_passes = iterations;
+  loop.on_max_steps = text_of(root, "on_max_steps");
+  loop.on_max_passes = text_of(root, "on_max_iterations");
+  loop.max_edge_revisits =
+      json::integer(root, "max_edge_revisits").value_or(loop.max_edge_revisits);
+  loop.backoff = seconds_of(root, "backoff").value_or(Millis{0});
+  loop.timeout = seconds_of(root, "timeout").value_or(Millis{0});
+}
+
+}  // namespace
+
+const LoopState* Loop::state(std::string_view state_name) const {
+  const auto found = std::find_if(states.begin(), states.end(),
+                                  [&](const LoopState& each) { return each.name == state_name; });
+  return found == states.end() ? nullptr : &*found;
+}
+
+Loop loop_of(const Value& definition) {
+  Loop loop;
+  loop.name = text_of(definition, "name");
+  loop.generation =
+      text_of(definition, "generation") == "modern" ? Generation::modern : Generation::v1;
+  loop.initial = text_of(definition, "initial");
+  loop.context = member_of(definition, "context");
+  if (!loop.context->IsObject())
+    loop.context = Json::object();
+  loop.scope = texts(json::child(definition, "scope"));
+  limits(definition, loop);
+  loop.maintain = json::boolean(definition, "maintain").value_or(false);
+  if (const HandoffRow* const row = row_of(kHandoffs, text_of(definition, "on_handoff")))
+    loop.on_handoff = row->handoff;
+  loop.llm = llm_of(definition, loop.generation);
+  loop.exit_code_aware = json::boolean(definition, "exit_code_aware").value_or(true);
+  loop.singleton = json::boolean(definition, "singleton").value_or(false);
+  loop.input_key = json::text(definition, "input_key").value_or("input");
+  loop.required_inputs = texts(json::child(definition, "required_inputs"));
+  loop.parameters = parameters_of(definition);
+  const StateReader reader(definition, loop.generation);
+  if (const Value* const states = json::child(definition, "states");
+      states != nullptr && states->IsObject())
+    for (const auto& member : states->GetObject())
+      if (member.value.IsObject())
+        loop.states.push_back(reader.read(
+            std::string(member.name.GetString(), member.name.GetStringLength()), member.value));
+  return loop;
+}
+
+std::optional<Evaluator> default_evaluator(const Loop& loop, const LoopState& state) {
+  if (!state.action)
+    return std::nullopt;
+  if (state.action_type == ActionType::mcp_tool)
+    return Evaluator::mcp_result;
+  return state.by_agent() && loop.llm.enabled ? Evaluator::llm_structured : Evaluator::exit_code;
+}
+
+}  // namespace baton::fsm_loop

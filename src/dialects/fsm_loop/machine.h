@@ -1,0 +1,81 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dialects/fsm_loop/event_log.h"
+#include "dialects/fsm_loop/loop.h"
+#include "dialects/fsm_loop/route.h"
+#include "dialects/fsm_loop/scene.h"
+#include "dialects/fsm_loop/signals.h"
+
+namespace baton::fsm_loop {
+
+/// The execution cycle. One entry of a state goes
+///
+///   enter -> act -> (judge) -> verdict, way -> enter the next one
+///
+/// and what takes time (an action, a judge, a wait) is asked for in the decision; the rest happens
+/// at once. `enter` looks first whether the loop ends: at a terminal state, a limit, its timeout.
+/// A loop inside a state is a frame of its own on top; its end is the result of that state.
+class Machine {
+ public:
+  Machine(Scene& scene, EventLog& events, Decision& decision)
+      : scene_(scene), events_(events), decision_(decision) {}
+
+  /// Goes on as far as it can.
+  void run();
+  /// The loop has ended: what is running in it counts no more. The event of its end included.
+  void finish(Status status, std::string_view terminated_by, const std::string& error = {});
+  /// It is stopped where it stands and can be resumed from there, also within a loop inside it.
+  void halt(Status status, std::string_view terminated_by);
+  /// Goes on after `halt`, a limit, a handoff, or where another program left it.
+  void go_on(bool from_handoff);
+
+ private:
+  bool step();
+  bool enter(Frame& frame);
+  bool limited(Frame& frame);
+  bool reached(Frame& frame, std::string_view limit, std::string_view summary_state,
+               std::string_view event, std::int64_t count);
+  bool guarded(Frame& frame, const LoopState& state);
+  void begin(Frame& frame, const LoopState& state);
+  bool act(Frame& frame);
+  bool judge(Frame& frame);
+  void acted(Frame& frame, ActionResult result);
+  bool waits(Frame& frame, const ActionResult& result);
+  bool wait_for_room(Frame& frame, const ActionResult& result);
+  bool wait_for_server(Frame& frame);
+  void conclude(Frame& frame, const ActionResult* helper);
+  void decide_by(Frame& frame, const Verdict& verdict);
+  void take(Frame& frame, const Way& way, const std::string& verdict);
+  bool signalled(Frame& frame);
+  void hand_over(Frame& frame, const std::string& text);
+  void fault(Frame& frame, const std::string& why);
+  void move(Frame& frame, const std::string& to, const std::string& verdict,
+            const std::string& reason);
+  void restart(Frame& frame, const LoopState& terminal);
+  void begin_child(Frame& frame, const LoopState& state);
+  void end_child(std::string_view terminated_by, bool failure, const std::string& error);
+  void completed(Record& record, std::string_view terminated_by, const std::string& error);
+  void ends(Status status, std::string_view terminated_by, bool failure, const std::string& error);
+
+  const Run* run_of(const Role& role, std::uint32_t& turn) const;
+  bool desired(Frame& frame, Desired wanted, const Run*& ended);
+  Desired action_of(const Frame& frame, const LoopState& state) const;
+  void stage(const Frame& frame, std::string_view what);
+  const LoopState* state_of(const Frame& frame) const;
+  std::int64_t elapsed_ms(const Frame& frame) const;
+  Values values(const Frame& frame) const;
+
+  Scene& scene_;
+  EventLog& events_;
+  Decision& decision_;
+  // Of the topmost frame, and the one its values are read from.
+  Loop loop_;
+  Json context_;
+  bool paused_ = false;
+};
+
+}  // namespace baton::fsm_loop

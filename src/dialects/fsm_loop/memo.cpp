@@ -1,0 +1,126 @@
+#include "dialects/fsm_loop/memo.h"
+
+#include "dialects/tables.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+std::string text_in(const Value& root, std::string_view name) {
+  return std::string(json::text(root, name).value_or(""));
+}
+
+std::int64_t count_in(const Value& root, std::string_view name) {
+  return json::integer(root, name).value_or(0);
+}
+
+Json json_of(const ActionResult& result) {
+  return Json::object({{"exit_code", result.exit_code},
+                       {"output", result.output},
+                       {"error_output", result.error_output},
+                       {"duration_ms", result.duration_ms},
+                       {"timeout_kind", result.timeout_kind},
+                       {"not_run", result.not_run}});
+}
+
+ActionResult result_of(const Value& root) {
+  return ActionResult{static_cast<int>(count_in(root, "exit_code")),
+                      text_in(root, "output"),
+                      text_in(root, "error_output"),
+                      count_in(root, "duration_ms"),
+                      text_in(root, "timeout_kind"),
+                      text_in(root, "not_run")};
+}
+
+Json json_of(const Work& work) {
+  Json root = Json::object({{"step", kStep.at(static_cast<std::size_t>(work.step)).word},
+                            {"action", work.action},
+                            {"tries", work.tries},
+                            {"api_tries", work.api_tries},
+                            {"announced", work.announced},
+                            {"until_ms", work.until_ms},
+                            {"summary", work.summary},
+                            {"limit", work.limit}});
+  if (!work.asked.empty())
+    root.set("asked", work.asked).set("model", work.model);
+  if (work.result)
+    root.set("result", json_of(*work.result));
+  return root;
+}
+
+Work work_of(const Value& root) {
+  Work work;
+  if (const StepRow* const row = row_of(kStep, text_in(root, "step")))
+    work.step = row->step;
+  work.action = text_in(root, "action");
+  work.tries = count_in(root, "tries");
+  work.api_tries = count_in(root, "api_tries");
+  work.announced = text_in(root, "announced");
+  if (const Value* const result = json::child(root, "result"))
+    work.result = result_of(*result);
+  work.asked = text_in(root, "asked");
+  work.model = text_in(root, "model");
+  work.until_ms = count_in(root, "until_ms");
+  work.summary = json::boolean(root, "summary").value_or(false);
+  work.limit = text_in(root, "limit");
+  return work;
+}
+
+}  // namespace
+
+Memo memo_of(const Json& json, const Record& own) {
+  Memo memo;
+  memo.driven = json::boolean(*json, "driven").value_or(false);
+  memo.start = text_in(*json, "start");
+  memo.resumes = count_in(*json, "resumes");
+  memo.stage = text_in(*json, "stage");
+  memo.scoped = json::boolean(*json, "scoped").value_or(false);
+  memo.spawn = text_in(*json, "spawn");
+  memo.spawned = text_in(*json, "spawned");
+  if (const Value* const dealt = json::child(*json, "dealt"); dealt && dealt->IsArray())
+    for (const Value& id : dealt->GetArray())
+      memo.dealt.emplace_back(json::text(id).value_or(""));
+  const Value* const frames = json::child(*json, "frames");
+  if (frames == nullptr || !frames->IsArray())
+    return memo;
+  for (const Value& each : frames->GetArray()) {
+    Frame& frame = memo.frames.emplace_back();
+    if (const Value* const definition = json::child(each, "definition"))
+      frame.definition = Json(*definition);
+    if (const Value* const work = json::child(each, "work"))
+      frame.work = work_of(*work);
+    if (const Value* const memory = json::child(each, "memory"); memory && memory->IsObject())
+      frame.memory = Json(*memory);
+    frame.since_ms = count_in(each, "since_ms");
+    const Value* const record = json::child(each, "record");
+    frame.record = record == nullptr ? own : record_of(*record);
+  }
+  return memo;
+}
+
+Json json_of(const Memo& memo) {
+  Json frames = Json::array();
+  for (std::size_t i = 0; i < memo.frames.size(); ++i) {
+    const Frame& frame = memo.frames[i];
+    Json one = Json::object({{"definition", frame.definition},
+                             {"work", json_of(frame.work)},
+                             {"memory", frame.memory},
+                             {"since_ms", frame.since_ms}});
+    if (i > 0)
+      one.set("record", json_of(frame.record, nullptr));
+    frames.push(one);
+  }
+  Json dealt = Json::array();
+  for (const std::string& id : memo.dealt)
+    dealt.push(id);
+  return Json::object({{"driven", memo.driven},
+                       {"start", memo.start},
+                       {"resumes", memo.resumes},
+                       {"stage", memo.stage},
+                       {"scoped", memo.scoped},
+                       {"spawn", memo.spawn},
+                       {"spawned", memo.spawned},
+                       {"dealt", dealt},
+                       {"frames", frames}});
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "core/flow.h"
+#include "dialects/fsm_loop/record.h"
+#include "dialects/fsm_loop/verdict.h"
+
+namespace baton::fsm_loop {
+
+/// What is being done in the state that a loop has entered.
+enum class Step {
+  enter,  ///< the next state is to be entered
+  act,    ///< its action runs
+  judge,  ///< what is asked for a verdict runs
+  child,  ///< another loop runs in it: the frame above
+};
+struct StepRow {
+  std::string_view word;
+  Step step;
+};
+inline constexpr std::array kStep = {
+    StepRow{"enter", Step::enter},
+    StepRow{"act", Step::act},
+    StepRow{"judge", Step::judge},
+    StepRow{"child", Step::child},
+};
+static_assert(in_enum_order(kStep, &StepRow::step, Step::child));
+
+/// The work in the present entry of a state.
+struct Work {
+  Step step = Step::enter;
+  std::string action;                  ///< the text that is carried out, placeholders filled in
+  std::int64_t tries = 0;              ///< of the action in this entry, when it waits in place
+  std::int64_t api_tries = 0;          ///< of those, the ones after an error of a server
+  RunId announced;                     ///< the run that action_start stands for
+  std::optional<ActionResult> result;  ///< of the action, when it has ended
+  std::string asked;                   ///< of the judge; what it is to be told
+  std::string model;                   ///< for the judge; may be empty
+  std::int64_t until_ms = 0;           ///< on baton's clock: nothing goes on before
+  bool summary = false;                ///< the one state more at a limit; then it ends
+  std::string limit;                   ///< with `summary`: which limit, as terminated_by says
+};
+
+/// One loop that runs: the flow's own, or one inside a state of the frame below.
+struct Frame {
+  Json definition;  ///< as it was put together when it began; see library.h
+  Record record;    ///< of the flow's own loop the state file has it
+  Work work;
+  std::int64_t since_ms = 0;     ///< on baton's clock: begun or resumed
+  Json memory = Json::object();  ///< by state: what its evaluator keeps
+};
+
+/// The dialect's private memory of a loop; journalled.
+struct Memo {
+  bool driven = false;  ///< begun or taken over by baton; else somebody else's, only looked at
+  std::string start;    ///< Record::start of the run it is about
+  std::int64_t resumes = 0;
+  std::string stage;    ///< of the subject `main`
+  bool scoped = false;  ///< its scope is claimed: its first action was let go
+  std::string spawn;    ///< what an agent is to be told that goes on after a handoff; empty: none
+  RunId spawned;        ///< that agent
+  std::vector<std::string> dealt;  ///< requests that were answered and are not yet gone
+  std::vector<Frame> frames;
+};
+
+/// `own`: what the state file says, for the lowest frame.
+Memo memo_of(const Json& json, const Record& own);
+Json json_of(const Memo& memo);
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,96 @@
+// The part of the machine that runs a loop inside a state of another.
+
+#include "dialects/findings.h"
+#include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/inputs.h"
+#include "dialects/fsm_loop/library.h"
+#include "dialects/fsm_loop/machine.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+constexpr std::size_t kMostFrames = 8;
+
+/// The path of the loop's definition among what was read; empty when it is not there.
+std::string path_of(const std::string& folder, const std::string& name, const Library& library) {
+  for (const std::string& path : places_of(folder, name))
+    if (const auto found = library.find(path); found != library.end() && found->second != nullptr)
+      return path;
+  return {};
+}
+
+}  // namespace
+
+void Machine::begin_child(Frame& frame, const LoopState& state) {
+  const Values values = this->values(frame);
+  const auto name = interpolate(state.loop, values);
+  if (!name)
+    return fault(frame, name.error().message);
+  if (scene_.memo.frames.size() >= kMostFrames)
+    return fault(frame,
+                 "loops run inside each other more than " + std::to_string(kMostFrames) + " deep");
+  const Library library = library_of(scene_.view.docs);
+  const std::string path = path_of(scene_.places.folder(), *name, library);
+  if (path.empty())
+    return fault(frame, "there is no loop " + quoted_word(*name));
+  Loaded loaded = scene_.loaded(path);
+  if (!loaded.definition)
+    return fault(frame, loaded.error);
+  Json context =
+      state.context_passthrough ? merged(*context_, *frame.record.captured) : Json::object();
+  if (!state.with.is_null()) {
+    auto with = interpolate_all(*state.with, values);
+    if (!with)
+      return fault(frame, with.error().message);
+    context = merged(*context, **with);
+  }
+  Frame child;
+  child.definition = std::move(*loaded.definition);
+  const Loop loop = loop_of(*child.definition);
+  if (auto filled = fill_parameters(loop, context); !filled)
+    return fault(frame, filled.error().message);
+  child.record.loop_name = loop.name;
+  child.record.current_state = loop.initial;
+  child.record.started_at = stamp(scene_.view.wall);
+  child.record.context = std::move(context);
+  child.since_ms = scene_.now_ms();
+  frame.work.step = Step::child;
+  scene_.memo.frames.push_back(std::move(child));
+  events_.add("loop_start", Json::object({{"loop", loop.name}}));
+}
+
+void Machine::end_child(std::string_view terminated_by, bool failure, const std::string& error) {
+  const Record child = scene_.memo.frames.back().record;
+  Json outcome = Json::object({{"terminated_by", terminated_by}, {"failure_terminal", failure}});
+  if (!error.empty())
+    outcome.set("error", error);
+  Json payload =
+      merged(*Json::object({{"final_state", child.current_state}, {"iterations", child.iteration}}),
+             *outcome);
+  events_.add("loop_complete", payload);
+  scene_.memo.frames.pop_back();
+  Frame& frame = scene_.memo.frames.back();
+  loop_ = loop_of(*frame.definition);
+  context_ = merged(*loop_.context, *frame.record.context);
+  const LoopState* const state = state_of(frame);
+  if (state == nullptr) {
+    frame.work.step = Step::enter;
+    return;
+  }
+  const bool well = terminated_by == "terminal" && !failure;
+  const bool bad_end = terminated_by == "terminal" && failure;
+  frame.record.phase = Phase::action_done;
+  if (!state->capture.empty())
+    frame.record.captured.set(state->capture, merged(*Json::object({{"output", ""},
+                                                                    {"stderr", ""},
+                                                                    {"exit_code", well ? 0 : 1},
+                                                                    {"captured", child.captured}}),
+                                                     *outcome));
+  Verdict verdict;
+  verdict.name = native_verdict(loop_.generation, well ? "yes" : bad_end ? "no" : "error");
+  verdict.type = "loop";
+  verdict.details = outcome;
+  decide_by(frame, verdict);
+}
+
+}  // namespace baton::fsm_loop

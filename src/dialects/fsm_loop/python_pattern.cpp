@@ -1,0 +1,81 @@
+#include "dialects/fsm_loop/python_pattern.h"
+
+#include <array>
+#include <string>
+
+namespace baton::fsm_loop {
+namespace {
+
+struct Spelling {
+  std::string_view python;
+  std::string_view ecma;
+};
+constexpr std::array kSpellings = {
+    Spelling{"(?P<", "(?<"},
+    Spelling{"(?P=", "\\k<"},  // its `)` becomes `>`
+    Spelling{"\\A", "(?<![\\s\\S])"},
+    Spelling{"\\Z", "(?![\\s\\S])"},
+};
+
+/// Takes `(?im)` off the beginning. False for a letter that nothing here is like.
+bool take_flags(std::string_view& text, Pattern::Flags& flags) {
+  if (!text.starts_with("(?"))
+    return true;
+  const auto close = text.find_first_not_of("abcdefghijklmnopqrstuvwxyzL", 2);
+  if (close == 2 || close == std::string_view::npos || text[close] != ')')
+    return true;
+  for (const char flag : text.substr(2, close - 2)) {
+    flags.any_case = flags.any_case || flag == 'i';
+    flags.many_lines = flags.many_lines || flag == 'm';
+    flags.dot_all = flags.dot_all || flag == 's';
+    if (std::string_view("aimsu").find(flag) == std::string_view::npos)
+      return false;
+  }
+  text.remove_prefix(close + 1);
+  return true;
+}
+
+std::string respelled(std::string_view text) {
+  std::string out;
+  bool in_class = false;
+  while (!text.empty()) {
+    const Spelling* known = nullptr;
+    for (const Spelling& each : kSpellings)
+      if (!in_class && text.starts_with(each.python))
+        known = &each;
+    if (known == nullptr) {
+      const std::size_t bytes = text.front() == '\\' && text.size() > 1 ? 2 : 1;
+      if (bytes == 1)
+        in_class = text.front() == '[' || (in_class && text.front() != ']');
+      out += text.substr(0, bytes);
+      text.remove_prefix(bytes);
+      continue;
+    }
+    out += known->ecma;
+    text.remove_prefix(known->python.size());
+    if (const auto close = text.find(')');
+        known->python == "(?P=" && close != std::string_view::npos) {
+      out += std::string(text.substr(0, close)) + ">";
+      text.remove_prefix(close + 1);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Pattern> python_pattern(std::string_view text) {
+  Pattern::Flags flags;
+  if (!take_flags(text, flags))
+    return fail(Errc::schema, "a flag at its beginning is not known here");
+  return Pattern::compile(respelled(text), flags);
+}
+
+Pattern::Match found_in(const Pattern& pattern, std::string_view text) {
+  const Pattern::Match match = pattern.search(text).match;
+  return match == Pattern::Match::no && text.ends_with('\n')
+             ? pattern.search(text.substr(0, text.size() - 1)).match
+             : match;
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,86 @@
+#include "dialects/fsm_loop/rate_limit.h"
+
+#include <algorithm>
+#include <array>
+
+namespace baton::fsm_loop {
+namespace {
+
+constexpr std::array<std::string_view, 8> kRateLimit = {
+    "rate limit",  "rate_limit",         "quota exceeded", "too many requests",
+    "usage limit", "resource exhausted", "http 429",       "error 429"};
+constexpr std::array<std::string_view, 6> kServer = {"internal server error", "service unavailable",
+                                                     "bad gateway",           "gateway timeout",
+                                                     "overloaded_error",      "api error: 5"};
+constexpr std::array<std::string_view, 4> kRefused = {"unauthorized", "authentication_error",
+                                                      "invalid api key", "permission_denied"};
+
+std::string lower(std::string_view text) {
+  std::string all(text);
+  for (char& c : all)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return all;
+}
+
+template <std::size_t N>
+bool says(const std::string& text, const std::array<std::string_view, N>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
+}  // namespace
+
+Failure failure_of(const ActionResult& action) {
+  if (action.exit_code == 0 || !action.not_run.empty() || !action.timeout_kind.empty())
+    return Failure::ordinary;
+  const std::string text = lower(action.output) + "\n" + lower(action.error_output);
+  if (says(text, kRateLimit))
+    return Failure::rate_limit;
+  if (says(text, kRefused))
+    return Failure::refused;
+  return says(text, kServer) ? Failure::server : Failure::ordinary;
+}
+
+Waited waited_of(const Value* entry) {
+  Waited waited;
+  if (entry == nullptr)
+    return waited;
+  // An older spelling: the number of short waits alone.
+  if (const auto count = json::integer(*entry)) {
+    waited.short_retries = *count;
+    return waited;
+  }
+  waited.short_retries = json::integer(*entry, "short_retries").value_or(0);
+  waited.long_retries = json::integer(*entry, "long_retries").value_or(0);
+  waited.total_seconds = json::integer(*entry, "total_wait_seconds").value_or(0);
+  waited.first_seen_at = json::text(*entry, "first_seen_at").value_or("");
+  return waited;
+}
+
+Json json_of(const Waited& waited) {
+  return Json::object({{"short_retries", waited.short_retries},
+                       {"long_retries", waited.long_retries},
+                       {"total_wait_seconds", waited.total_seconds},
+                       {"first_seen_at", waited.first_seen_at}});
+}
+
+std::optional<Wait> next_wait(const RateLimit& limit, const Waited& waited, std::string_view salt) {
+  if (waited.short_retries < limit.max_retries) {
+    constexpr std::int64_t kMostDoublings = 20;
+    const auto doublings = std::min(waited.short_retries, kMostDoublings);
+    std::uint32_t seed = 2166136261U;
+    for (const char c : salt)
+      seed = (seed ^ static_cast<unsigned char>(c)) * 16777619U;
+    const auto spread = Millis(limit.base.count() * static_cast<std::int64_t>(seed % 1000U) / 1000);
+    return Wait{limit.base * (std::int64_t{1} << doublings) + spread, false};
+  }
+  const bool spent = std::chrono::seconds(waited.total_seconds) >= limit.max_wait;
+  if (limit.ladder.empty() || spent)
+    return std::nullopt;
+  const auto rung =
+      std::min(static_cast<std::size_t>(waited.long_retries), limit.ladder.size() - 1);
+  return Wait{limit.ladder[rung], true};
+}
+
+}  // namespace baton::fsm_loop

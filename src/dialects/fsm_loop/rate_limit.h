@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "dialects/fsm_loop/loop.h"
+#include "dialects/fsm_loop/verdict.h"
+
+namespace baton::fsm_loop {
+
+/// Why an action failed, as far as its output tells (1.10 of the origin).
+enum class Failure {
+  ordinary,
+  rate_limit,  ///< worth waiting for
+  server,      ///< an error of the service behind the agent: soon tried again
+  refused,     ///< not allowed: trying again helps nobody
+};
+/// `ordinary` for an action that ended well, whatever it printed.
+Failure failure_of(const ActionResult& action);
+
+/// What a state has waited for so far; `rate_limit_retries` of the state file.
+struct Waited {
+  std::int64_t short_retries = 0;
+  std::int64_t long_retries = 0;
+  std::int64_t total_seconds = 0;
+  std::string first_seen_at;
+};
+Waited waited_of(const Value* entry);
+Json json_of(const Waited& waited);
+
+/// How long to wait now, and in which tier; nothing when patience is at its end. `salt` spreads the
+/// waits of loops that were turned away together.
+struct Wait {
+  Millis time{0};
+  bool long_tier = false;
+};
+std::optional<Wait> next_wait(const RateLimit& limit, const Waited& waited, std::string_view salt);
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,157 @@
+#include "dialects/fsm_loop/route.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dialects/findings.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+constexpr int kMostUndecided = 2;
+
+Way failed(std::string why) {
+  return {Way::Kind::error, {}, std::move(why), {}};
+}
+
+/// The target of a word, spelled exactly so or by its twin; nullptr: there is none.
+const std::string* target_of(const std::vector<Row>& rows, std::string_view word) {
+  const auto find = [&](auto&& fits) -> const std::string* {
+    const auto row = std::find_if(rows.begin(), rows.end(), fits);
+    return row == rows.end() ? nullptr : &row->target;
+  };
+  if (const std::string* const exact = find([&](const Row& row) { return row.verdict == word; }))
+    return exact;
+  return find([&](const Row& row) { return same_verdict(row.verdict, word); });
+}
+
+bool is_error(std::string_view verdict) {
+  return verdict == "error" || verdict == "error_uncertain";
+}
+
+/// Where errors of the state go; nullptr: nowhere.
+const std::string* error_target(const LoopState& state) {
+  if (!state.routes)
+    return target_of(state.shorthand, "error");
+  const std::string* const exact = target_of(state.route, "error");
+  return exact != nullptr ? exact : target_of(state.route, "_error");
+}
+
+const std::string* by_route(const LoopState& state, std::string_view verdict) {
+  if (const std::string* const exact = target_of(state.route, verdict))
+    return exact;
+  if (is_error(verdict))
+    if (const std::string* const error = error_target(state))
+      return error;
+  if (const std::string* const any = target_of(state.route, "_"))
+    return any;
+  return same_verdict(verdict, "no") ? target_of(state.route, "_error") : nullptr;
+}
+
+const std::string* by_shorthand(const LoopState& state, std::string_view verdict) {
+  if (const std::string* const exact = target_of(state.shorthand, verdict))
+    return exact;
+  return is_error(verdict) || same_verdict(verdict, "no") ? target_of(state.shorthand, "error")
+                                                          : nullptr;
+}
+
+/// On the way to an error's target: an exit code that is not worth a retry goes elsewhere.
+Way follow_error(const Loop& loop, const LoopState& state, const std::string& target,
+                 const ActionResult* action, const Values& values) {
+  const std::vector<int>& codes = state.retry.codes;
+  const bool bypass = action != nullptr && action->exit_code != 0 && !codes.empty() &&
+                      std::find(codes.begin(), codes.end(), action->exit_code) == codes.end();
+  if (!bypass || state.retry.exhausted.empty())
+    return follow(loop, state, target, values);
+  Way way = follow(loop, state, state.retry.exhausted, values);
+  way.reason = "retry_exhausted";
+  return way;
+}
+
+/// Nothing is known about the result: once more, but not for ever, and never as if it were a no.
+Way undecided(const Loop& loop, const LoopState& state, const Verdict& verdict,
+              const Values& values) {
+  if (verdict.undecided <= kMostUndecided)
+    return {Way::Kind::to, state.name, {}, "cannot_judge"};
+  if (const std::string* const error = error_target(state))
+    return follow(loop, state, *error, values);
+  return failed("the state " + quoted_word(state.name) + " could not be judged " +
+                std::to_string(verdict.undecided) + " times in a row and has no way for errors");
+}
+
+std::string no_way(const LoopState& state, const Verdict& verdict) {
+  std::vector<std::string_view> words;
+  for (const Row& row : state.routes ? state.route : state.shorthand)
+    words.emplace_back(row.verdict);
+  std::string text = "No valid transition: the state " + quoted_word(state.name) +
+                     " has no way for the verdict " + quoted_word(verdict.name);
+  if (!words.empty())
+    text += ", only for " + any_of_words(words);
+  if (const auto why = json::text(*verdict.details, "error"))
+    text += " (" + std::string(*why) + ")";
+  return text;
+}
+
+}  // namespace
+
+Way route(const Loop& loop, const LoopState& state, const Verdict& verdict,
+          const ActionResult* action, const Values& values) {
+  const std::vector<Row>& rows = state.routes ? state.route : state.shorthand;
+  if (verdict.name == "cannot_judge" && target_of(rows, verdict.name) == nullptr)
+    return undecided(loop, state, verdict, values);
+  const std::string* const target =
+      state.routes ? by_route(state, verdict.name) : by_shorthand(state, verdict.name);
+  if (target == nullptr)
+    return failed(no_way(state, verdict));
+  return target == error_target(state) ? follow_error(loop, state, *target, action, values)
+                                       : follow(loop, state, *target, values);
+}
+
+Way route_next(const Loop& loop, const LoopState& state, const ActionResult* action,
+               const Values& values) {
+  if (action == nullptr || action->exit_code == 0 || !loop.exit_code_aware)
+    return follow(loop, state, state.next, values);
+  if (const std::string* const error = error_target(state))
+    return follow_error(loop, state, *error, action, values);
+  if (action->exit_code < 0)
+    return {Way::Kind::stop,
+            {},
+            "the action of the state " + quoted_word(state.name) + " was ended by signal " +
+                std::to_string(-action->exit_code),
+            {}};
+  return follow(loop, state, state.next, values);
+}
+
+Way route_fault(const Loop& loop, const LoopState& state, const std::string& why,
+                const Values& values) {
+  const std::string* const error = error_target(state);
+  if (error == nullptr)
+    return failed(why);
+  Way way = follow(loop, state, *error, values);
+  if (way.kind == Way::Kind::to)
+    way.reason = "action_error";
+  return way;
+}
+
+Way follow(const Loop& loop, const LoopState& state, const std::string& target,
+           const Values& values) {
+  auto name = interpolate(target, values);
+  if (!name)
+    return failed("the way on from the state " + quoted_word(state.name) +
+                  " is not known: " + name.error().message);
+  if (*name == "$current")
+    return {Way::Kind::to, state.name, {}, {}};
+  if (loop.state(*name) != nullptr)
+    return {Way::Kind::to, std::move(*name), {}, {}};
+  std::vector<std::string_view> words;
+  for (const LoopState& each : loop.states)
+    words.emplace_back(each.name);
+  const std::string near = near_word(*name, words);
+  return failed("the state " + quoted_word(state.name) + " leads to " + quoted_word(*name) +
+                ", which does not exist in the definition" +
+                (near.empty() ? "" : "; did you mean " + quoted_word(near) + "?"));
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,79 @@
+#include "dialects/fsm_loop/scene.h"
+
+#include <algorithm>
+
+#include "dialects/fsm_loop/control.h"
+
+namespace baton::fsm_loop {
+
+Scene::Scene(const View& given) : view(given), places(given) {
+  anywhere = json::text(*view.options, "signals") == "anywhere";
+  const auto found = view.docs.find(places.state());
+  state = found == view.docs.end() ? nullptr : &found->second;
+  if (state == nullptr)
+    return;
+  const Record own = record_of(state->document->root());
+  memo = memo_of(view.memo, own);
+  // What baton wrote is its own: this is how a run comes to life. Another run than the one that is
+  // remembered is begun anew, or, written by somebody else, his.
+  const bool same = memo.driven && memo.start == own.start;
+  const std::int64_t resumes = memo.resumes;
+  if (!same) {
+    memo = Memo{};
+    memo.resumes = resumes;
+    memo.driven = state->writer == "baton" && !own.start.empty();
+    memo.start = own.start;
+  }
+  if (memo.frames.empty())
+    memo.frames.emplace_back().record = own;
+}
+
+std::string Scene::definition() const {
+  for (const char* const end : {".fsm.yaml", ".yaml"}) {
+    const auto found = view.docs.find(places.folder() + "/" + view.flow.name + end);
+    if (found != view.docs.end() && found->second.present)
+      return found->first;
+  }
+  return {};
+}
+
+Loaded Scene::loaded(const std::string& path) const {
+  Library library = library_of(view.docs);
+  // All that is wanted was looked for; what is not among the documents was not there.
+  for (auto missing = wanted(path, library); !missing.empty(); missing = wanted(path, library))
+    for (const std::string& each : missing)
+      library.emplace(each, nullptr);
+  return load(path, library);
+}
+
+const Run* Scene::live() const {
+  const auto found =
+      std::find_if(view.runs.begin(), view.runs.end(), [](const Run& run) { return run.live(); });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+Word foreign_stage(const Scene& scene) {
+  if (scene.state == nullptr || scene.driven())
+    return {};
+  const Record& record = scene.memo.frames.front().record;
+  if (record.status == Status::interrupted)
+    return "interrupted";
+  return record.status == Status::running && owner_of(scene) == Owner::dead ? "owner_dead" : "";
+}
+
+Stages stages(const View& view) {
+  const Scene scene(view);
+  Stages stages;
+  if (!scene.driven()) {
+    if (Word stage = foreign_stage(scene); !stage.empty())
+      stages.emplace(kSubject, std::move(stage));
+    return stages;
+  }
+  if (!scene.memo.stage.empty())
+    stages.emplace(kSubject, scene.memo.stage);
+  if (!scene.memo.spawn.empty())
+    stages.emplace(kHandoff, scene.memo.stage);
+  return stages;
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,114 @@
+#include "dialects/fsm_loop/scope.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/loop.h"
+#include "dialects/fsm_loop/values.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+constexpr std::string_view kWhy = "who runs the loop, and what it claims";
+
+/// What a path of the scope cannot be filled in with claims the whole project: rather too much.
+std::vector<std::string> paths_of(Scene& scene) {
+  const Frame& frame = scene.memo.frames.front();
+  const Loop loop = loop_of(*frame.definition);
+  const Json context = merged(*loop.context, *frame.record.context);
+  Values values;
+  values.context = &*context;
+  values.loop = frame.record.loop_name;
+  std::vector<std::string> paths;
+  for (const std::string& each : loop.scope) {
+    const auto filled = interpolate(each, values);
+    paths.push_back(absolute_scope(scene.view.env.root, filled ? *filled : std::string()));
+  }
+  if (paths.empty())
+    paths.push_back(absolute_scope(scene.view.env.root, ""));
+  return paths;
+}
+
+void write_lock(Scene& scene, const std::vector<std::string>& paths, Decision& decision) {
+  const std::string path = scene.places.lock();
+  const std::int64_t pid = std::max<std::int64_t>(1, scene.view.env.pid);
+  const auto found = scene.view.docs.find(path);
+  const bool there = found != scene.view.docs.end() && found->second.present;
+  if (there && found->second.writer == "baton" &&
+      json::integer(found->second.document->root(), "pid") == pid)
+    return;
+  if (scene.view.rejected.contains(path))
+    return;  // somebody's, and damaged: it blocks nobody, and is left as it is
+  Json scope = Json::array();
+  for (const std::string& each : paths)
+    scope.push(each);
+  const Json lock = Json::object({{"loop_name", scene.record().loop_name},
+                                  {"scope", scope},
+                                  {"pid", pid},
+                                  {"started_at", scene.record().started_at}});
+  if (there)
+    decision.updates.emplace_back(
+        Replace{path, found->second.document->digest(), lock.pretty(), std::string(kWhy)});
+  else
+    decision.updates.emplace_back(Create{path, lock.pretty(), std::string(kWhy)});
+}
+
+void put_lock_away(Scene& scene, Decision& decision) {
+  const auto found = scene.view.docs.find(scene.places.lock());
+  if (found == scene.view.docs.end() || !found->second.present || found->second.writer != "baton")
+    return;
+  const Record& record = scene.record();
+  const std::string count =
+      record.resume_count > 0 ? "." + std::to_string(record.resume_count) : std::string();
+  decision.updates.emplace_back(
+      Move{scene.places.lock(), found->second.document->digest(),
+           scene.places.archive(record.started_at, record.archived) + "/lock" + count + ".json",
+           "the loop has ended"});
+}
+
+}  // namespace
+
+void claim(Scene& scene, Decision& decision) {
+  Memo& memo = scene.memo;
+  if (scene.record().status != Status::running) {
+    if (memo.scoped)
+      put_lock_away(scene, decision);
+    memo.scoped = false;
+    return;
+  }
+  const std::vector<std::string> paths = paths_of(scene);
+  std::vector<Claim> claims;
+  for (const std::string& path : paths)
+    claims.push_back(Claim{"path:" + path, 1});
+  memo.scoped = memo.scoped ||
+                std::any_of(scene.view.runs.begin(), scene.view.runs.end(), [](const Run& run) {
+                  return run.live() && run.key.subject == kSubject;
+                });
+  if (!memo.scoped) {
+    for (Desired& wanted : decision.desired)
+      wanted.claims = claims;
+    return;
+  }
+  decision.claims = std::move(claims);
+  decision.locks = {scene.places.lock()};
+  write_lock(scene, paths, decision);
+}
+
+std::string absolute_scope(std::string_view root, std::string_view path) {
+  std::string whole =
+      path.starts_with('/') ? std::string(path) : std::string(root) + "/" + std::string(path);
+  std::vector<std::string> parts;
+  for (std::string& part : split(whole, '/')) {
+    if (part.empty() || part == ".")
+      continue;
+    if (part != "..")
+      parts.push_back(std::move(part));
+    else if (!parts.empty())
+      parts.pop_back();
+  }
+  return "/" + join(parts, "/");
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,252 @@
+#include "dialects/fsm_loop/values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "dialects/findings.h"
+#include "dialects/fsm_loop/interpolation.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+/// A value as text, or why there is none.
+struct Found {
+  std::optional<std::string> text;
+  std::string why;
+  static Found of(std::string text) { return {std::move(text), {}}; }
+  static Found nothing(std::string why) { return {std::nullopt, std::move(why)}; }
+};
+
+/// Through maps only; a number in the path is a name like any other.
+Found within(const Value* root, std::string_view path, std::string_view space,
+             std::string_view absent) {
+  if (root == nullptr || root->IsNull())
+    return Found::nothing(std::string(absent));
+  const Value* value = root;
+  std::size_t at = 0;
+  while (at <= path.size()) {
+    const std::size_t dot = std::min(path.find('.', at), path.size());
+    value = json::child(*value, path.substr(at, dot - at));
+    if (value == nullptr)
+      return Found::nothing(quoted_word(path.substr(0, dot)) + " is not in " + std::string(space));
+    at = dot + 1;
+  }
+  return Found::of(rendered(*value));
+}
+
+std::string joined(std::span<const std::string> messages, std::size_t count) {
+  const std::size_t from = messages.size() - std::min(count, messages.size());
+  return join(messages.subspan(from), "\n");
+}
+
+/// `last(3)`.
+std::optional<std::size_t> last_of(std::string_view path) {
+  constexpr std::string_view kLast = "last(";
+  if (!path.starts_with(kLast) || !path.ends_with(')'))
+    return std::nullopt;
+  const std::string_view digits = path.substr(kLast.size(), path.size() - kLast.size() - 1);
+  std::size_t count = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    return std::nullopt;
+  return count;
+}
+
+Found message(std::string_view path, std::span<const std::string> messages) {
+  if (path.empty() || path == "output")
+    return Found::of(joined(messages, messages.size()));
+  if (const auto count = last_of(path))
+    return Found::of(joined(messages, *count));
+  if (path == "summary")
+    return Found::of(messages.empty() ? std::string()
+                                      : std::to_string(messages.size()) +
+                                            " messages, the last: " + messages.back());
+  return Found::nothing("messages have output, last(N) and summary");
+}
+
+Found of_state(std::string_view path, const Values& values) {
+  if (path == "name")
+    return Found::of(std::string(values.state));
+  if (path == "iteration")
+    return Found::of(std::to_string(values.iteration));
+  return Found::nothing("a state has name and iteration");
+}
+
+Found of_loop(std::string_view path, const Values& values) {
+  if (path == "name")
+    return Found::of(std::string(values.loop));
+  if (path == "started_at")
+    return Found::of(std::string(values.started_at));
+  if (path == "elapsed_ms")
+    return Found::of(std::to_string(values.elapsed_ms));
+  if (path == "elapsed")
+    return Found::of(elapsed_text(values.elapsed_ms));
+  return Found::nothing("a loop has name, started_at, elapsed_ms and elapsed");
+}
+
+Found of_environment(std::string_view path, const Values& values) {
+  if (values.env != nullptr)
+    if (const auto found = values.env->find(std::string(path)); found != values.env->end())
+      return Found::of(found->second);
+  return Found::nothing("the variable " + quoted_word(path) + " is not set");
+}
+
+/// What a fragment is given may be spelled with placeholders of the state that uses it.
+Found parameter(std::string_view path, const Values& values) {
+  Found raw =
+      within(values.param, path, "the fragment's parameters", "the state has no parameters");
+  if (!raw.text || raw.text->find("${") == std::string::npos)
+    return raw;
+  Values outer = values;
+  outer.param = nullptr;
+  auto text = interpolate(*raw.text, outer);
+  return text ? Found::of(std::move(*text)) : Found::nothing(std::move(text.error().message));
+}
+
+Found look_up(const Placeholder& each, const Values& values) {
+  const std::string_view path = each.path;
+  if (each.space == "context")
+    return within(values.context, path, "the context", "there is no context");
+  if (each.space == "captured")
+    return within(values.captured, path, "what was captured", "nothing was captured yet");
+  if (each.space == "prev")
+    return within(values.prev, path, "the result before", "no action ran before");
+  if (each.space == "last")
+    return within(values.last, path, "the evaluation before", "nothing was evaluated before");
+  if (each.space == "result")
+    return within(values.result != nullptr ? values.result : values.last, path, "the evaluation",
+                  "nothing was evaluated yet");
+  if (each.space == "state")
+    return of_state(path, values);
+  if (each.space == "loop")
+    return of_loop(path, values);
+  if (each.space == "env")
+    return of_environment(path, values);
+  if (each.space == "messages")
+    return message(path, values.messages);
+  return parameter(path, values);
+}
+
+Result<std::string> filled(const Placeholder& each, std::string_view spelled,
+                           const Values& values) {
+  const auto because = [&](Errc code, const std::string& why) {
+    return fail(code, "the placeholder " + quoted_word(spelled) + " cannot be filled in: " + why);
+  };
+  if (!each.fault.empty())
+    return because(Errc::usage, each.fault);
+  Found found = look_up(each, values);
+  if (!found.text && each.has_default)
+    return each.default_text;
+  if (!found.text && each.optional)
+    return std::string();
+  if (!found.text)
+    return because(Errc::not_found, found.why);
+  // No argument of a program can hold it, and what stands behind it would be lost in silence.
+  if (found.text->find('\0') != std::string::npos)
+    return because(Errc::usage, "its value holds a NUL character");
+  return each.shell ? shell_quoted(*found.text) : std::move(*found.text);
+}
+
+/// `$${` becomes `${`.
+void add_literal(std::string& out, std::string_view text) {
+  constexpr std::string_view kEscaped = "$${";
+  for (std::size_t at = 0;;) {
+    const std::size_t next = text.find(kEscaped, at);
+    out += text.substr(at, next == std::string_view::npos ? next : next - at);
+    if (next == std::string_view::npos)
+      return;
+    out += "${";
+    at = next + kEscaped.size();
+  }
+}
+
+std::string number_text(const Value& value) {
+  if (value.IsInt64())
+    return std::to_string(value.GetInt64());
+  if (value.IsUint64())
+    return std::to_string(value.GetUint64());
+  const double number = value.GetDouble();
+  constexpr double kExact = 9007199254740992.0;  // 2^53: integers beyond it are not exact
+  if (number == std::floor(number) && std::fabs(number) < kExact)
+    return std::to_string(static_cast<std::int64_t>(number));
+  char text[32];
+  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), number);
+  return error == std::errc() ? std::string(text, end) : json::dump(value);
+}
+
+Result<Json> filled_in(const Value& value, const Values& values) {
+  if (const auto text = json::text(value)) {
+    auto filled = interpolate(*text, values);
+    if (!filled)
+      return pass_on(filled);
+    return Json(*filled);
+  }
+  if (value.IsObject()) {
+    Json all = Json::object();
+    for (const auto& member : value.GetObject()) {
+      auto inner = filled_in(member.value, values);
+      if (!inner)
+        return inner;
+      all.set(std::string_view(member.name.GetString(), member.name.GetStringLength()), *inner);
+    }
+    return all;
+  }
+  if (value.IsArray()) {
+    Json all = Json::array();
+    for (const Value& item : value.GetArray()) {
+      auto inner = filled_in(item, values);
+      if (!inner)
+        return inner;
+      all.push(*inner);
+    }
+    return all;
+  }
+  return Json(value);
+}
+
+}  // namespace
+
+Result<std::string> interpolate(std::string_view text, const Values& values) {
+  std::string out;
+  std::size_t at = 0;
+  for (const Placeholder& each : placeholders(text)) {
+    add_literal(out, text.substr(at, each.begin - at));
+    auto value = filled(each, text.substr(each.begin, each.end - each.begin), values);
+    if (!value)
+      return value;
+    out += *value;
+    at = each.end;
+  }
+  add_literal(out, text.substr(at));
+  return out;
+}
+
+std::string rendered(const Value& value) {
+  if (value.IsNull())
+    return {};
+  if (const auto text = json::text(value))
+    return std::string(*text);
+  if (const auto truth = json::boolean(value))
+    return *truth ? "true" : "false";
+  return value.IsNumber() ? number_text(value) : json::dump(value);
+}
+
+std::string elapsed_text(std::int64_t elapsed_ms) {
+  const std::int64_t seconds = elapsed_ms / 1000;
+  if (seconds < 1)
+    return std::to_string(elapsed_ms) + "ms";
+  if (seconds < 60)
+    return std::to_string(seconds) + "s";
+  const std::string minutes = std::to_string(seconds / 60) + "m";
+  return seconds % 60 == 0 ? minutes : minutes + " " + std::to_string(seconds % 60) + "s";
+}
+
+Result<Json> interpolate_all(const Value& value, const Values& values) {
+  return filled_in(value, values);
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,274 @@
+#include "dialects/fsm_loop/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "dialects/findings.h"
+#include "dialects/fsm_loop/evaluators.h"
+#include "dialects/tables.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+constexpr int kTimeIsUp = 124;
+constexpr std::string_view kUncertain = "_uncertain";
+
+std::string without_line_ends(std::string_view text) {
+  while (text.ends_with('\n') || text.ends_with('\r'))
+    text.remove_suffix(1);
+  return mended_utf8(text);
+}
+
+/// What is judged, and why it is not what `source` asks for.
+struct Input {
+  std::string text;
+  std::string source_fault;
+};
+Input input_of(const Judging& judging) {
+  Input input;
+  if (judging.action != nullptr)
+    input.text = judging.action->output;
+  if (const auto source = json::text(*judging.state.evaluate, "source")) {
+    auto filled = interpolate(*source, judging.values);
+    if (filled)
+      input.text = std::move(*filled);
+    else
+      input.source_fault = filled.error().message;
+  }
+  input.text = mended_utf8(input.text);
+  return input;
+}
+
+/// A non-zero exit says already that the text is not what was asked for.
+bool needs_success(Evaluator evaluator) {
+  switch (evaluator) {
+    case Evaluator::output_numeric:
+    case Evaluator::output_json:
+    case Evaluator::output_contains:
+    case Evaluator::convergence:
+    case Evaluator::comparator:
+    case Evaluator::classify:
+      return true;
+    case Evaluator::exit_code:
+    case Evaluator::llm_structured:
+    case Evaluator::mcp_result:
+    case Evaluator::harbor_scorer:
+    case Evaluator::diff_stall:
+    case Evaluator::action_stall:
+    case Evaluator::score_stall:
+    case Evaluator::open_question_stall:
+    case Evaluator::contract:
+      return false;
+  }
+  return false;
+}
+
+std::string ended_badly(const ActionResult& action) {
+  if (action.exit_code < 0)
+    return "the action was ended by signal " + std::to_string(-action.exit_code);
+  return "the action exited with code " + std::to_string(action.exit_code);
+}
+
+/// What is decided before anything is looked at.
+std::optional<Verdict> settled(const Judging& judging, Evaluator evaluator) {
+  const ActionResult* const action = judging.action;
+  if (action != nullptr && !action->not_run.empty())
+    return failed("the action was not run: " + action->not_run);
+  if (action != nullptr && judging.loop.exit_code_aware && evaluator != Evaluator::mcp_result) {
+    const Json code = Json::object({{"exit_code", action->exit_code}});
+    if (action->exit_code == kTimeIsUp)
+      return failed("the action ran out of time", code);
+    if (action->exit_code != 0 && needs_success(evaluator))
+      return failed(ended_badly(*action), code);
+  }
+  if (evaluator == Evaluator::llm_structured && !judging.loop.llm.enabled)
+    return failed("`llm.enabled` is false, so there is no judge to ask",
+                  Json::object({{"llm_disabled", true}}));
+  return std::nullopt;
+}
+
+Verdict judged(const Judging& judging, Evaluator evaluator, const std::string& text) {
+  switch (evaluator) {
+    case Evaluator::exit_code:
+      return by_exit_code(judging.action == nullptr ? 0 : judging.action->exit_code);
+    case Evaluator::output_numeric:
+      return by_number(judging, text);
+    case Evaluator::output_json:
+      return by_json(judging, text);
+    case Evaluator::output_contains:
+      return by_pattern(judging, text);
+    case Evaluator::convergence:
+      return by_convergence(judging, text);
+    case Evaluator::llm_structured:
+      return by_answer(judging, text);
+    case Evaluator::mcp_result:
+      return by_mcp_envelope(judging, text);
+    case Evaluator::harbor_scorer:
+      return by_score(judging, text);
+    case Evaluator::diff_stall:
+      return by_diff(judging);
+    case Evaluator::action_stall:
+      return by_repetition(judging);
+    case Evaluator::classify:
+      return by_token(judging, text);
+    case Evaluator::score_stall:
+    case Evaluator::open_question_stall:
+    case Evaluator::comparator:
+    case Evaluator::contract:
+      break;
+  }
+  return failed("baton does not have this evaluator");
+}
+
+/// The words of a verdict are the author's own where he spells them: tokens, and what a judge with
+/// a schema of its own, or a tool, says.
+bool own_words(const Judging& judging, Evaluator evaluator) {
+  return evaluator == Evaluator::classify || evaluator == Evaluator::mcp_result ||
+         (evaluator == Evaluator::llm_structured &&
+          json::child(*judging.state.evaluate, "schema") != nullptr);
+}
+
+std::optional<Evaluator> evaluator_of(const Judging& judging) {
+  if (judging.state.evaluator)
+    return judging.state.evaluator;
+  // An evaluator of an unknown name must not be judged by another one.
+  return judging.state.evaluate.is_null() ? default_evaluator(judging.loop, judging.state)
+                                          : std::nullopt;
+}
+
+int undecided(const Judging& judging, const Verdict& verdict) {
+  if (verdict.name != "cannot_judge")
+    return 0;
+  const auto before =
+      judging.memory == nullptr ? std::nullopt : json::integer(*judging.memory, "undecided");
+  constexpr std::int64_t kMost = 1'000'000;
+  return static_cast<int>(std::clamp<std::int64_t>(before.value_or(0), 0, kMost)) + 1;
+}
+
+/// What the event says besides, and what the next entry of the state needs to know.
+void complete(const Judging& judging, Evaluator evaluator, Verdict& verdict) {
+  verdict.type = kEvaluators.at(static_cast<std::size_t>(evaluator)).word;
+  verdict.implicit = judging.state.evaluate.is_null();
+  if (!own_words(judging, evaluator))
+    verdict.name = native_verdict(judging.loop.generation, verdict.name);
+  if (verdict.implicit && judging.state.by_agent() && evaluator == Evaluator::exit_code)
+    verdict.details.set("note", "`llm.enabled` is false: the agent's exit code decides");
+  verdict.undecided = undecided(judging, verdict);
+  if (verdict.undecided > 0)
+    verdict.memory.set("undecided", verdict.undecided);
+}
+
+}  // namespace
+
+Json capture_of(const ActionResult& action) {
+  Json capture = Json::object({{"output", without_line_ends(action.output)},
+                               {"stderr", without_line_ends(action.error_output)},
+                               {"exit_code", action.exit_code},
+                               {"duration_ms", action.duration_ms}});
+  if (!action.timeout_kind.empty())
+    capture.set("timeout_kind", action.timeout_kind);
+  return capture;
+}
+
+std::optional<Helper> helper_for(const Judging& judging) {
+  const auto evaluator = evaluator_of(judging);
+  if (!evaluator || settled(judging, *evaluator))
+    return std::nullopt;
+  if (evaluator == Evaluator::llm_structured) {
+    auto asked = question(judging, input_of(judging).text);
+    return asked ? std::optional(std::move(*asked)) : std::nullopt;
+  }
+  if (evaluator != Evaluator::diff_stall)
+    return std::nullopt;
+  constexpr Millis kTime{30'000};
+  Helper diff{Helper::Kind::diff, {"git", "diff", "--stat"}, {}, kTime, {}};
+  const Value* const scope = json::child(*judging.state.evaluate, "scope");
+  if (scope != nullptr)
+    diff.argv.emplace_back("--");
+  if (scope != nullptr && scope->IsString())
+    diff.argv.emplace_back(*json::text(*scope));
+  if (scope != nullptr && scope->IsArray())
+    for (const Value& path : scope->GetArray())
+      diff.argv.emplace_back(json::text(path).value_or(""));
+  return diff;
+}
+
+Verdict evaluate(const Judging& judging) {
+  const auto evaluator = evaluator_of(judging);
+  if (!evaluator && judging.state.evaluate.is_null()) {
+    Verdict verdict = said("yes", Json::object());
+    verdict.name = native_verdict(judging.loop.generation, verdict.name);
+    verdict.implicit = true;
+    return verdict;
+  }
+  if (!evaluator) {
+    const auto type = json::text(*judging.state.evaluate, "type").value_or("");
+    Verdict verdict = failed("there is no evaluator " + quoted_word(type));
+    verdict.type = type;
+    return verdict;
+  }
+  std::optional<Verdict> verdict = settled(judging, *evaluator);
+  if (!verdict) {
+    const Input input = input_of(judging);
+    verdict = judged(judging, *evaluator, input.text);
+    if (!input.source_fault.empty())
+      verdict->details.set("source_error", input.source_fault);
+  }
+  complete(judging, *evaluator, *verdict);
+  return std::move(*verdict);
+}
+
+Verdict error_verdict(std::string why) {
+  return failed(std::move(why));
+}
+
+Verdict said(std::string name, Json details) {
+  Verdict verdict;
+  verdict.name = std::move(name);
+  verdict.details = std::move(details);
+  return verdict;
+}
+
+Verdict failed(std::string why, Json details) {
+  // Output of programs may stand in it; the event file is for people too.
+  constexpr std::size_t kMost = 1000;
+  details.set("error", printable(why, kMost));
+  return said("error", std::move(details));
+}
+
+Result<std::string> setting(const Judging& judging, std::string_view key) {
+  const Value* const value = json::child(*judging.state.evaluate, key);
+  if (value == nullptr || value->IsNull())
+    return fail(Errc::not_found, "there is no `" + std::string(key) + "`");
+  const auto text = json::text(*value);
+  return text ? interpolate(*text, judging.values) : rendered(*value);
+}
+
+bool same_verdict(std::string_view left, std::string_view right) {
+  if (left == right)
+    return true;
+  if (left.ends_with(kUncertain) && right.ends_with(kUncertain))
+    return same_verdict(left.substr(0, left.size() - kUncertain.size()),
+                        right.substr(0, right.size() - kUncertain.size()));
+  const auto twins = [&](std::string_view first, std::string_view second) {
+    return (left == first && right == second) || (left == second && right == first);
+  };
+  return twins("yes", "success") || twins("no", "failure");
+}
+
+std::string_view native_verdict(Generation generation, std::string_view word) {
+  const bool later = generation == Generation::modern;
+  if (same_verdict(word, "yes"))
+    return later ? "yes" : "success";
+  if (same_verdict(word, "no"))
+    return later ? "no" : "failure";
+  if (same_verdict(word, "yes_uncertain"))
+    return later ? "yes_uncertain" : "success_uncertain";
+  if (same_verdict(word, "no_uncertain"))
+    return later ? "no_uncertain" : "failure_uncertain";
+  return word;
+}
+
+}  // namespace baton::fsm_loop

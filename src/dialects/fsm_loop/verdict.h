@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "dialects/fsm_loop/loop.h"
+#include "dialects/fsm_loop/values.h"
+
+namespace baton::fsm_loop {
+
+/// How a command ended: an action, the judge, `git`.
+struct ActionResult {
+  int exit_code = 0;  ///< negative: the signal that ended it; 124: its time was up
+  std::string output;
+  std::string error_output;
+  std::int64_t duration_ms = 0;
+  std::string timeout_kind;  ///< `wall` or `idle` when its time was up; else empty
+  /// It could not be run at all, and why (no such program, no such role); else empty.
+  std::string not_run;
+  bool operator==(const ActionResult&) const = default;
+};
+
+/// What `capture: NAME` keeps: output and stderr without the line ends at their end, exit_code,
+/// duration_ms, and timeout_kind where there is one.
+Json capture_of(const ActionResult& action);
+
+/// What an evaluation says.
+struct Verdict {
+  std::string name;       ///< in the words of the definition's generation: success or yes
+  std::string type;       ///< of the evaluator, for the event; empty: there was nothing to judge
+  bool implicit = false;  ///< the state names no evaluator (`default` of the event)
+  Json details;  ///< an object: for the event and `last_result`. An `error` says why it is an error
+  Json memory;   ///< for `Judging::memory` at the next entry of this state; null: nothing to keep
+  Json captured;  ///< captures to be kept besides the action's own, by name; null: none
+  /// How often in a row this state has been given `cannot_judge`, this time included.
+  int undecided = 0;
+};
+
+/// What a verdict is given from. Everything pointed to outlives the call.
+struct Judging {
+  const Loop& loop;
+  const LoopState& state;
+  const ActionResult* action = nullptr;  ///< nullptr: the state has none
+  std::string_view action_text = {};     ///< as it was run; empty without an action
+  const ActionResult* helper =
+      nullptr;  ///< how what `helper_for` asked for ended; nullptr: not run
+  const Values& values;
+  const Value* memory = nullptr;  ///< what the last verdict of this state left; nullptr: the first
+};
+
+/// What has to be run before a verdict can be given.
+struct Helper {
+  enum class Kind { judge, diff };
+  Kind kind = Kind::judge;
+  std::vector<std::string>
+      argv;           ///< of diff, to be run in the project's folder; empty for the judge
+  std::string input;  ///< for the stdin of the judge: question, text, schema of the answer
+  Millis timeout{0};
+  std::string model;  ///< for the judge's placeholders; may be empty
+};
+/// Nothing when `evaluate` needs no help, also when it is an error whatever the judge would say.
+std::optional<Helper> helper_for(const Judging& judging);
+
+/// Never fails: what cannot be judged has the verdict `error`, and its details say why.
+Verdict evaluate(const Judging& judging);
+
+/// The verdict of something that went wrong outside an evaluator (a placeholder of the action that
+/// cannot be filled in, a program that cannot be started).
+Verdict error_verdict(std::string why);
+
+/// success is yes, failure is no, whichever of them a file uses.
+bool same_verdict(std::string_view left, std::string_view right);
+/// The word of a generation for yes, no, success, failure; any other word as it is.
+std::string_view native_verdict(Generation generation, std::string_view word);
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,427 @@
+"""Loops as state machines with the real program: a type check that fails twice and then passes, its event file
+line by line; a convergence; a capture of awkward text; the daemon killed and ended while actions run; stop,
+resume and history; the acceptance list of the seed. usage: fsm_loop_test.py BATON [PART...]"""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import world
+from world import check, wait_until
+
+FIX = """name: fix-types
+initial: check
+max_iterations: 20
+states:
+  check:
+    action: 'echo check >>ran; n=$(grep -c fix ran); echo "$((2 - n)) errors"; [ "$n" -ge 2 ]'
+    capture: errors
+    on_success: done
+    on_failure: fix
+  fix:
+    action: 'echo fix >>ran; echo fixing ${captured.errors.output:shell}'
+    next: check
+  done:
+    terminal: true
+"""
+
+# What the event file has to hold for FIX: event and the payload that does not change.
+FIX_EVENTS = [
+    ("loop_start", {"loop": "fix-types"}),
+    *[line for n in range(2) for line in (
+        ("state_enter", {"state": "check", "iteration": 1 + 2 * n}),
+        ("action_start", {"is_prompt": False}),
+        ("action_complete", {"exit_code": 1, "output_preview": f"{2 - n} errors\n"}),
+        ("evaluate", {"type": "exit_code", "default": True, "verdict": "failure", "exit_code": 1}),
+        ("route", {"from": "check", "to": "fix", "verdict": "failure"}),
+        ("state_enter", {"state": "fix", "iteration": 2 + 2 * n}),
+        ("action_start", {"action": f"echo fix >>ran; echo fixing '{2 - n} errors'"}),
+        ("action_complete", {"exit_code": 0, "output_preview": f"fixing {2 - n} errors\n"}),
+        ("route", {"from": "fix", "to": "check"}))],
+    ("state_enter", {"state": "check", "iteration": 5}),
+    ("action_start", {}),
+    ("action_complete", {"exit_code": 0, "output_preview": "0 errors\n", "stderr_preview": None}),
+    ("evaluate", {"type": "exit_code", "default": True, "verdict": "success", "exit_code": 0}),
+    ("route", {"from": "check", "to": "done", "verdict": "success"}),
+    ("loop_complete", {"final_state": "done", "iterations": 5, "terminated_by": "terminal"}),
+]
+
+
+class Loops(world.World):
+    def __init__(self, exe, agents=None, **more):
+        super().__init__(exe, agents=agents or {"worker": {"command": ["true"]}}, **more)
+        self.settings["dialects"] = {"fsm_loop": {}}
+        del self.settings["rules"]
+        self.configure()
+
+    def define(self, name, text):
+        world.write(f"{self.root}/.loops/{name}.yaml", text.encode())
+
+    def at(self, name):
+        try:
+            with open(f"{self.root}/.loops/.running/{name}.state.json") as file:
+                return json.load(file)
+        except FileNotFoundError:
+            return {"status": None}
+
+    def events(self, name, path=None):
+        with open(path or f"{self.root}/.loops/.running/{name}.events.jsonl") as file:
+            return [json.loads(line) for line in file]
+
+    def words(self, name):
+        return [each["event"] for each in self.events(name)]
+
+    def begin(self, name, *more, code=0):
+        # The daemon has to have seen the definition.
+        return self.call("start", f"fsm_loop/{name}", *more, code=code)
+
+    def wait_end(self, name, status="completed"):
+        return wait_until(lambda: self.at(name)["status"] == status and self.at(name), name, "becomes",
+                          status, lambda: self.at(name), lambda: self.words(name))
+
+    def ran(self, file="ran"):
+        try:
+            with open(f"{self.root}/{file}") as opened:
+                return opened.read().splitlines()
+        except FileNotFoundError:
+            return []
+
+    def fact(self, name):
+        return os.path.exists(f"{self.root}/{name}")
+
+
+def check_events(events, expected):
+    for i, (got, (word, payload)) in enumerate(zip(events, expected)):
+        check(got["event"] == word, "line", i + 1, "is", got, "not", word)
+        for key, value in payload.items():
+            check(key in got and got[key] == value, "line", i + 1, got, "has not", key, value)
+    check(len(events) == len(expected), "lines", len(events), "not", len(expected), events)
+    check([each["seq"] for each in events] == list(range(1, len(events) + 1)), "seq", events)
+
+
+def fix_loop(exe):
+    with Loops(exe) as loops:
+        loops.define("fix-types", FIX)
+        loops.start()
+        loops.begin("fix-types")
+        state = loops.wait_end("fix-types")
+        check_events(loops.events("fix-types"), FIX_EVENTS)
+        check(loops.ran() == ["check", "fix", "check", "fix", "check"], loops.ran())
+        check(state["iteration"] == 5 and state["current_state"] == "done", state)
+        check(state["captured"]["errors"]["output"] == "0 errors", state["captured"])
+        check(state["captured"]["errors"]["stderr"] == "" and state["captured"]["errors"]["exit_code"] == 0, state)
+        check(state["prev_result"] == {"output": "0 errors\n", "exit_code": 0, "state": "check"}, state)
+        check(state["last_result"]["verdict"] == "success", state)
+        check(state["cycle"] == 3, state)
+        loops.call("validate", loops.root + "/.loops", code=0)
+
+
+def converges(exe):
+    with Loops(exe) as loops:
+        loops.define("shrink", "paradigm: convergence\nname: shrink\ncheck: cat size\ntoward: 0\n"
+                               "using: 'echo $(($(cat size) - 3)) >size'\ntolerance: 1\n")
+        with open(loops.root + "/size", "w") as file:
+            file.write("10\n")
+        loops.start()
+        loops.begin("shrink")
+        loops.wait_end("shrink")
+        verdicts = [each["verdict"] for each in loops.events("shrink") if each["event"] == "evaluate"]
+        check(verdicts == ["progress", "progress", "progress", "target"], verdicts)
+
+
+AWKWARD = "it's \"quoted\" $(touch pwned) `touch pwned` \\ * ; & |\n  second line\n\ttab ünïcödé ✓ 日本 $HOME ${x} %s\n"
+
+
+def awkward(exe):
+    with Loops(exe) as loops:
+        with open(loops.root + "/given", "w") as file:
+            file.write(AWKWARD)
+        loops.define("awkward", """name: awkward
+initial: take
+states:
+  take: {action: 'cat given; echo problem >&2; exit 0', capture: text, next: give}
+  give: {action: 'printf %s ${captured.text.output:shell} >copy; printf %s ${captured.text.stderr:shell} >copy2', next: raw}
+  raw: {action: 'printf %s ${context.said:shell} >copy3', next: done}
+  done: {terminal: true}
+""")
+        loops.start()
+        loops.begin("awkward", "--set", "said=" + AWKWARD)
+        state = loops.wait_end("awkward")
+        check(state["captured"]["text"]["output"] == AWKWARD.rstrip("\r\n"), state["captured"])
+        for name, text in (("copy", AWKWARD.rstrip("\n")), ("copy2", "problem"), ("copy3", AWKWARD)):
+            with open(f"{loops.root}/{name}") as file:
+                got = file.read()
+            check(got == text, name, repr(got))
+        check(not loops.fact("pwned"), "a value was executed")
+        preview = [e for e in loops.events("awkward") if e["event"] == "action_complete"][0]["output_preview"]
+        check(preview == AWKWARD, "the event keeps what was printed, byte for byte", repr(preview))
+
+
+def killed(exe):
+    """kill -9 of the daemon, over and over, at every turn of a loop: each action runs once."""
+    steps = 12
+    states = "".join(
+        f"  s{i}: {{action: 'echo s{i} >>ran; sleep 0.0{i % 4}; echo out{i}', capture: c{i}, next: s{i + 1}}}\n"
+        for i in range(steps))
+    text = f"name: steps\ninitial: s0\nstates:\n{states}  s{steps}: {{terminal: true}}\n"
+    with Loops(exe) as loops:
+        loops.define("steps", text)
+        loops.start()
+        loops.begin("steps")
+        started = loops.at("steps")["started_at"]
+        kills = 0
+        while loops.at("steps")["status"] == "running" and kills < 60:
+            time.sleep(0.03 * (kills % 7))
+            loops.daemon.kill()
+            loops.daemon.wait()
+            kills += 1
+            loops.start()
+            if kills % 3 == 0:
+                before = loops.at("steps")["iteration"]
+                wait_until(lambda: loops.at("steps")["iteration"] > before
+                           or loops.at("steps")["status"] != "running", "goes on")
+        state = loops.wait_end("steps")
+        check(kills > 3, "killed only", kills)
+        expected = [f"s{i}" for i in range(steps)]
+        check(loops.ran() == expected, "each action once, in order:", loops.ran())
+        events = loops.events("steps")
+        for word in ("action_start", "action_complete", "state_enter"):
+            got = [e for e in events if e["event"] == word]
+            check(len(got) == steps, word, len(got), events)
+        check([e["seq"] for e in events] == list(range(1, len(events) + 1)), "nothing lost, nothing twice", events)
+        check(state["started_at"] == started and state["iteration"] == steps, state)
+        check(all(state["captured"][f"c{i}"]["output"] == f"out{i}" for i in range(steps)), state["captured"])
+        print("killed", kills, "times")
+
+
+HELD = """name: held
+initial: work
+states:
+  work: {action: 'echo work >>ran; echo begun >&2; until [ -e go ]; do sleep 0.05; done; echo result; exit 3', capture: got,
+         route: {success: done, failure: done, error: after, _: done}}
+  after: {action: 'echo after ${captured.got.output:shell} ${captured.got.exit_code} >>ran', next: done}
+  done: {terminal: true}
+"""
+
+
+def adopted(exe):
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        with Loops(exe) as loops:
+            loops.define("held", HELD)
+            loops.start()
+            loops.begin("held")
+            wait_until(lambda: loops.ran() == ["work"], "the action runs")
+            loops.daemon.send_signal(how)
+            loops.daemon.wait()
+            if how == signal.SIGTERM:
+                check(loops.daemon.returncode == 0, loops.daemon.returncode)
+                open(loops.root + "/go", "w").close()
+            loops.start()
+            open(loops.root + "/go", "w").close()
+            state = loops.wait_end("held")
+            check(loops.ran() == ["work", "after result 3"], loops.ran())
+            check(state["captured"]["got"]["stderr"] == "begun", state["captured"])
+            done = [e for e in loops.events("held") if e["event"] == "action_complete"]
+            check([e["exit_code"] for e in done] == [3, 0], done)
+
+
+def stopped(exe):
+    with Loops(exe) as loops:
+        loops.define("held", HELD)
+        loops.start()
+        loops.begin("held")
+        wait_until(lambda: loops.ran() == ["work"], "the action runs")
+        first = loops.at("held")
+        check(loops.begin("held").stdout.count("already"), "asking again changes nothing")
+        loops.call("stop", "fsm_loop/held")
+        wait_until(lambda: not world.processes_with("until [ -e go ]"), "the action is ended")
+        state = loops.wait_end("held", "user_stopped")
+        check(state["terminated_by"] == "user_stopped" and state["phase"] == "entered", state)
+        loops.daemon.kill()
+        loops.daemon.wait()
+        loops.start()
+        check(loops.at("held")["status"] == "user_stopped", "stays stopped")
+        loops.call("resume", "fsm_loop/held")
+        wait_until(lambda: loops.ran() == ["work", "work"], "runs again")
+        open(loops.root + "/go", "w").close()
+        state = loops.wait_end("held")
+        check(state["started_at"] == first["started_at"] and state["resume_count"] == 1, state)
+        check(state["iteration"] == 3, "work, work again, after", state)
+        words = loops.words("held")
+        check(words.count("loop_start") == 1 and words.count("loop_resume") == 1, words)
+        resumed = [e for e in loops.events("held") if e["event"] == "loop_resume"][0]
+        check(resumed["from_state"] == "work" and resumed["iteration"] == 1, resumed)
+
+
+def once(exe):
+    """Without a daemon: recorded, then `run --once` takes it to its end."""
+    with Loops(exe) as loops:
+        loops.define("fix-types", FIX)
+        said = loops.call("start", loops.root + "/.loops/fix-types.yaml").stdout
+        check("recorded" in said, said)
+        done = loops.once()
+        check(done.returncode == 0, done.stderr)
+        check(loops.at("fix-types")["status"] == "completed", loops.at("fix-types"))
+
+
+SEED_STATE = {
+    "loop_name": "fix", "current_state": "check", "iteration": 3, "captured": {"errors": {"output": "4"}},
+    "prev_result": None, "last_result": None, "started_at": "2024-01-15T10:30:00Z", "updated_at": "",
+    "status": "interrupted"}
+SIMPLE = "name: fix\ninitial: check\nstates:\n  check: {action: 'echo ran >>ran', on_success: done, on_failure: check}\n  done: {terminal: true}\n"
+
+
+def seed(exe):
+    """The acceptance list of seed 002, line by line."""
+    with Loops(exe) as loops:
+        loops.define("fix", SIMPLE)
+        loops.start()
+
+        def says(text, code=1):
+            done = loops.call("resume", "fsm_loop/fix", code=code)
+            check(text in done.stdout + done.stderr, text, done.stdout, done.stderr)
+
+        # load of a missing state is nothing: there is nothing to resume
+        check(not os.path.exists(loops.root + "/.loops/.running"), "nothing was made yet")
+        wait_until(lambda: any(f["flow"] == "fsm_loop/fix" for f in loops.lines("status")), "the loop is known")
+        says("no state")
+        # the directory is created; saved after each transition; members; append-only lines
+        loops.begin("fix")
+        state = loops.wait_end("fix")
+        for member in ("loop_name", "current_state", "iteration", "captured", "started_at", "status"):
+            check(member in state, member, state)
+        first = loops.events("fix")
+        check([e["event"] for e in first] == ["loop_start", "state_enter", "action_start", "action_complete",
+                                              "evaluate", "route", "loop_complete"], first)
+        # the state stays after completion; resume of a completed loop is refused and changes nothing
+        with open(loops.root + "/.loops/.running/fix.state.json") as file:
+            before = file.read()
+        says("nothing is left to resume")
+        with open(loops.root + "/.loops/.running/fix.state.json") as file:
+            check(file.read() == before, "resume of a completed loop changed its state")
+        # history in the order of the file; cleared (archived) on a new run
+        loops.begin("fix")
+        wait_until(lambda: loops.at("fix").get("archived") and loops.at("fix")["status"] == "completed", "again")
+        kept = loops.root + "/" + loops.at("fix")["archived"]
+        check(loops.events("fix", kept + "/events.jsonl") == first, "the first run is kept")
+        with open(kept + "/state.json") as file:
+            check(file.read() == before, "and its state")
+        check([e["event"] for e in loops.events("fix")] == [e["event"] for e in first], loops.events("fix"))
+        check([e["seq"] for e in loops.events("fix")] == list(range(1, 8)), loops.events("fix"))
+    with Loops(exe) as loops:
+        # resume goes on from what another program left, keeping iteration and started_at
+        loops.define("fix", SIMPLE)
+        world.write(loops.root + "/.loops/.running/fix.state.json", SEED_STATE)
+        world.write(loops.root + "/.loops/.running/bad.state.json", b"{torn")
+        loops.define("failed", SIMPLE.replace("fix", "failed"))
+        world.write(loops.root + "/.loops/.running/failed.state.json",
+                    {**SEED_STATE, "loop_name": "failed", "status": "failed"})
+        loops.start()
+        # all are listed, with their status
+        listed = wait_until(lambda: (lambda all: len(all) >= 2 and all)(
+            {f["flow"]: f["declared"] for f in loops.lines("status")}), "listed")
+        check(listed.get("fsm_loop/fix") == "interrupted" and listed.get("fsm_loop/failed") == "failed", listed)
+        check(loops.at("fix") == SEED_STATE, "a foreign state is not written")
+        check("nothing is left" in loops.call("resume", "fsm_loop/failed", code=1).stderr, "failed")
+        loops.call("resume", "fsm_loop/fix")
+        state = loops.wait_end("fix")
+        check(state["iteration"] > 3 and state["started_at"] == SEED_STATE["started_at"], state)
+        check(state["captured"]["errors"]["output"] == "4", state)
+        check(loops.words("fix")[0] == "loop_resume" and "loop_start" not in loops.words("fix"), loops.words("fix"))
+
+
+def owners(exe):
+    """A running loop of a living program is left alone; one whose owner is dead may be taken over."""
+    with Loops(exe, agents={"nurse": {"command": ["sh", "-c", "echo $BATON_FLOW $BATON_PURPOSE >>called"]}}) as loops:
+        loops.settings["dialects"]["fsm_loop"]["when_interrupted"] = "nurse"
+        loops.configure()
+        owner = subprocess.Popen(["sleep", "600"])
+        try:
+            loops.define("fix", SIMPLE)
+            world.write(loops.root + "/.loops/.running/fix.state.json",
+                        {**SEED_STATE, "status": "running", "pid": owner.pid})
+            loops.start()
+            wait_until(lambda: loops.lines("status"), "seen")
+            check("another program is running" in loops.call("resume", "fsm_loop/fix", code=1).stderr, "alive")
+            check("another program" in loops.begin("fix", code=1).stderr, "alive")
+            check(not loops.ran("called"), loops.ran("called"))
+        finally:
+            owner.kill()
+            owner.wait()
+        loops.call("reload")
+        wait_until(lambda: loops.ran("called") == ["fsm_loop/fix interrupted"], "the agent is called",
+                   lambda: loops.ran("called"))
+        loops.call("resume", "fsm_loop/fix")
+        loops.wait_end("fix")
+        check(loops.ran() == ["ran"], loops.ran())
+
+
+def locked(exe):
+    """The lock of a running loop is held by the kernel, and let go by the end of the loop or the daemon."""
+    def taken(path):
+        with open(path) as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return False
+            except BlockingIOError:
+                return True
+
+    with Loops(exe) as loops:
+        loops.define("held", HELD)
+        loops.define("fix", SIMPLE)
+        path = loops.root + "/.loops/.running/held.lock"
+        loops.start()
+        loops.begin("held")
+        wait_until(lambda: loops.ran() == ["work"] and os.path.exists(path) and taken(path), "is held")
+        with open(path) as file:
+            lock = json.load(file)
+        check(lock["pid"] == loops.daemon.pid and lock["scope"] == [os.path.realpath(loops.root)], lock)
+        loops.begin("fix")
+        wait_until(lambda: any(h["reason"] == "claimed" for h in loops.explain("fsm_loop/fix")["holds"]),
+                   "the other loop waits")
+        loops.daemon.kill()
+        loops.daemon.wait()
+        check(not taken(path), "the kernel let it go")
+        loops.start()
+        wait_until(lambda: taken(path), "held again")
+        with open(path) as file:
+            check(json.load(file)["pid"] == loops.daemon.pid, "by this daemon")
+        open(loops.root + "/go", "w").close()
+        loops.wait_end("held")
+        check(not os.path.exists(path), "put away")
+        loops.wait_end("fix")
+
+
+def broken(exe):
+    """What is wrong is said with its place, and starts nothing."""
+    with Loops(exe) as loops:
+        loops.define("bad", "name: bad\ninitial: chek\nstates:\n  check: {action: 'true', on_success: done}\n  done: {terminal: true}\n")
+        loops.define("mistake", "name: m\ninitial: a\nstates:\n  a: {action: 'echo ${captured.nothing.output} >>ran', next: d}\n  d: {terminal: true}\n")
+        loops.start()
+        said = loops.begin("bad", code=1)
+        check("bad" in said.stderr, said.stderr)
+        said = loops.call("validate", loops.root + "/.loops/bad.yaml", code=1).stdout
+        check("bad.yaml:2:" in said and "check" in said, said)
+        loops.begin("mistake")
+        state = loops.wait_end("mistake", "failed")
+        check("captured.nothing" in state["error"], state["error"])
+        check(loops.events("mistake")[-1]["error"] == state["error"], loops.events("mistake"))
+        check(not loops.ran(), "ran")
+
+
+PARTS = [fix_loop, converges, awkward, killed, adopted, stopped, once, seed, owners, locked, broken]
+
+
+def test(exe, *parts):
+    for part in PARTS:
+        if not parts or part.__name__ in parts:
+            print(part.__name__, flush=True)
+            part(exe)
+
+
+if __name__ == "__main__":
+    world.main(test)
