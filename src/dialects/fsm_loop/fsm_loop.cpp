@@ -2,6 +2,7 @@
 
 #include "dialects/fsm_loop/check.h"
 #include "dialects/fsm_loop/files.h"
+#include "dialects/fsm_loop/library.h"
 #include "dialects/kinds.h"
 
 namespace baton {
@@ -21,7 +22,8 @@ Findings check_one(const std::string& path, const Accepted& accepted, const Json
 }
 
 std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
-  return check_each(docs, options, scope, check_one);
+  return scope == Scope::flow ? fsm_loop::check_whole(docs)
+                              : check_each(docs, options, scope, check_one);
 }
 
 /// Every loop counts as somebody else's for now.
@@ -37,6 +39,7 @@ const Dialect& fsm_loop_dialect() {
       .files = fsm_loop::files,
       .decide = decide,
       .check = check,
+      .related = fsm_loop::related,
   };
   return dialect;
 }
