@@ -26,7 +26,8 @@ void placeholders_of(const Value& evaluate, const std::string& pointer, FindingL
           findings.error("S9", member_pointer(pointer, key),
                          "the placeholder " +
                              quoted_word(text->substr(each.begin, each.end - each.begin)) +
-                             " cannot be filled in: " + each.fault);
+                             " cannot be filled in: " + each.fault,
+                         {.suggestion = each.meant});
 }
 
 void needs(const EvaluatorRow& row, const Value& evaluate, const std::string& pointer,
