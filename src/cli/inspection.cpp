@@ -124,8 +124,46 @@ void Inspection::refuse(const std::string& path, Finding finding) {
   add({.path = path, .findings = {std::move(finding)}});
 }
 
-void Inspection::check_flows() {
+/// A file that is there but cannot be read as a document is told once, and nothing is said about
+/// what builds on it.
+bool Inspection::add_related(const std::string& path, const Result<std::string>& text,
+                             FlowDocuments& flow) {
+  Accepted& related = flow.docs[path];
+  related = Accepted{nullptr, "related", {}, 0, {}, false, {}};
+  if (!text)
+    return text.error().code == Errc::not_found;
+  auto document = load_document(*text, format_of_name(path), rules_.load);
+  if (document) {
+    related.document = std::move(*document);
+    related.present = true;
+    return true;
+  }
+  if (std::none_of(report_.files.begin(), report_.files.end(),
+                   [&](const Inspected& file) { return file.path == path; })) {
+    count(document.error().findings);
+    report_.files.push_back({.path = path, .findings = std::move(document.error().findings)});
+  }
+  return false;
+}
+
+void Inspection::add_related(const std::string& root, FlowDocuments& flow, const Reader& read) {
+  constexpr std::size_t kMost = 64;
+  std::size_t looked_for = 0;
+  for (bool more = flow.entry->dialect->related != nullptr; more && !flow.broken;) {
+    more = false;
+    for (const std::string& path : flow.entry->dialect->related(flow.docs)) {
+      if (flow.docs.contains(path) || ++looked_for > kMost)
+        continue;
+      more = true;
+      flow.broken = !add_related(path, read(root, path), flow) || flow.broken;
+    }
+  }
+}
+
+void Inspection::check_flows(const Reader& read) {
   for (auto& [id, flow] : flows_) {
+    if (!flow.broken && flow.entry != nullptr && flow.entry->dialect->check != nullptr)
+      add_related(id.first, flow, read);
     // A document that is wrong by itself would make the others look wrong.
     if (flow.broken || flow.entry == nullptr || flow.entry->dialect->check == nullptr)
       continue;
@@ -133,7 +171,7 @@ void Inspection::check_flows() {
     for (auto& [path, findings] : all) {
       const auto doc = flow.docs.find(path);
       for (Finding& finding : findings)
-        if (doc != flow.docs.end())
+        if (doc != flow.docs.end() && doc->second.document != nullptr)
           finding.span = doc->second.document->locate(finding.pointer);
       count(findings);
       const auto place = flow.result.find(path);

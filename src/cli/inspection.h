@@ -55,8 +55,11 @@ class Inspection {
   void refuse(const std::string& path, Finding finding);
   /// Waits for the verdicts. Nothing is known of texts that were handed in before.
   void finish();
+  /// Reads a file below a root (see FileName::root), by its path there.
+  using Reader =
+      std::function<Result<std::string>(const std::string& root, const std::string& path)>;
   /// The rules across documents, of all flows that were judged without an error (`across`).
-  void check_flows();
+  void check_flows(const Reader& read);
   /// What can be doubted about the schemas that were used, those of this binary aside. `shown` is
   /// how the user knows a schema.
   void doubt_schemas(const std::function<std::string(const std::string& schema)>& shown);
@@ -83,6 +86,8 @@ class Inspection {
   void add(Inspected file);
   void settle(Pending& pending);
   void note_flow(const Pending& pending);
+  void add_related(const std::string& root, FlowDocuments& flow, const Reader& read);
+  bool add_related(const std::string& path, const Result<std::string>& text, FlowDocuments& flow);
   void count(const Findings& findings);
 
   std::shared_ptr<Schemas> schemas_;

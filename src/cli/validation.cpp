@@ -63,7 +63,9 @@ Result<Inspection> Validation::all() {
     for (const std::string& path : request_.paths)
       named(path, inspection);
   inspection.finish();
-  inspection.check_flows();
+  inspection.check_flows([&](const std::string& root, const std::string& path) {
+    return related(root.empty() ? context_.root() : root, path);
+  });
   inspection.doubt_schemas([this](const std::string& name) { return shown_schema(name); });
   return inspection;
 }
@@ -296,6 +298,17 @@ void Validation::read(Disk& disk, const std::string& name, const FileName& as,
     inspection.judge(as, std::move(file->bytes), match);
   else if (file.error().code != Errc::not_found)
     unfit(as.shown, file.error(), inspection);
+}
+
+/// The daemon's way, too: over no link, and nothing outside the root.
+Result<std::string> Validation::related(const std::string& root, const std::string& path) const {
+  const auto disk = real_disk(root);
+  if (!disk)
+    return tl::unexpected(disk.error());
+  auto file = (*disk)->read(path, request_.rules.load.max_bytes);
+  if (!file)
+    return pass_on(file);
+  return std::move(file->bytes);
 }
 
 /// A file that is too large is a wrong file, any other that cannot be had an unreadable one.

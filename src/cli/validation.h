@@ -51,6 +51,7 @@ class Validation {
   Result<void> index(Inspection& inspection);
   void read(Disk& disk, const std::string& name, const FileName& as, const Catalog::Match& match,
             Inspection& inspection);
+  Result<std::string> related(const std::string& root, const std::string& path) const;
   void unfit(const std::string& path, const Error& error, Inspection& inspection) const;
   std::string shown_schema(const std::string& name) const;
 

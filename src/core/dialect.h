@@ -169,6 +169,10 @@ struct Dialect {
   /// Rules no schema can state. Scope::document: each document by itself; Scope::flow: across them.
   /// Findings come per path.
   std::map<std::string, Findings> (*check)(const FlowState&, const Json& options, Scope) = nullptr;
+  /// For `validate`: files beyond the flow's own that the rules across documents look into, by path
+  /// below the root. Asked again as long as what was read names more. They come as of the kind
+  /// `related`; one that is not there without a document and with `present` false.
+  std::vector<std::string> (*related)(const FlowState&) = nullptr;
   /// Rules of `check` whose errors across documents do not hold the flow: it goes on, and `decide`
   /// deals with what is wrong.
   std::span<const std::string_view> tolerated = {};

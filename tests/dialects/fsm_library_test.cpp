@@ -526,3 +526,49 @@ TEST_CASE("a library holds what can be a part of a definition") {
   CHECK(library.contains(".loops/a.yaml"));
   CHECK(library.contains(".loops/b.yaml"));
 }
+
+TEST_CASE("what shows only in several files is told once they were looked for") {
+  const auto parsed = [](const std::string& text) { return *load_document(text, Format::yaml); };
+  FlowState docs = {
+      {".loops/x.yaml", Accepted{parsed("from: base\nname: x\nstates:\n  fix: {on_error: dome}\n"),
+                                 "definition",
+                                 {},
+                                 0,
+                                 {},
+                                 true,
+                                 {}}}};
+  CHECK(related(docs) == std::vector<std::string>{".loops/base.fsm.yaml", ".loops/base.yaml"});
+  CHECK(check_whole(docs).empty());
+  // A daemon reads for a start only; nothing is said about what it did not look for.
+  docs[".loops/base.yaml"] = Accepted{parsed(kParent), "read", {}, 0, {}, true, {}};
+  CHECK(check_whole(docs).empty());
+  docs[".loops/base.yaml"].kind = "related";
+  docs[".loops/base.fsm.yaml"] = Accepted{nullptr, "related", {}, 0, {}, false, {}};
+  CHECK(related(docs).empty());
+  const auto all = check_whole(docs);
+  REQUIRE(all.size() == 1);
+  REQUIRE(all.at(".loops/x.yaml").size() == 1);
+  CHECK(all.at(".loops/x.yaml").front().rule == "fsm_loop/S3");
+  CHECK(all.at(".loops/x.yaml").front().span.begin.line == 4);
+  CHECK(all.at(".loops/x.yaml").front().suggestion == "done");
+}
+
+TEST_CASE("a measurement that is remembered counts as captured") {
+  const auto warned = [](const std::string& more) {
+    const Loaded loaded =
+        loaded_from({{".loops/x.yaml",
+                      "name: x\ninitial: a\nstates:\n  a:\n    action: count\n"
+                      "    evaluate: {type: convergence, target: 0" +
+                          more +
+                          "}\n    route: {target: done, _: b}\n"
+                          "  b: {action: 'say ${captured.count.output:shell}', next: a}\n"
+                          "  done: {terminal: true}\n"}});
+    REQUIRE(loaded.definition);
+    const auto found = loaded.findings.find(".loops/x.yaml");
+    return found != loaded.findings.end() &&
+           std::any_of(found->second.begin(), found->second.end(),
+                       [](const Finding& each) { return each.rule == "fsm_loop/S26"; });
+  };
+  CHECK(warned(""));
+  CHECK_FALSE(warned(", remember: count"));
+}

@@ -55,6 +55,9 @@ TEST_CASE("a placeholder that can never be filled in says why") {
     CHECK_FALSE(all[0].fault.empty());
   }
   CHECK(placeholders("${messages}")[0].fault.empty());
+  CHECK(placeholders("a ${contxt.a.b:shell}")[0].meant == "${context.a.b:shell}");
+  CHECK(placeholders("${HOME}")[0].meant.empty());
+  CHECK(placeholders("${xyzzy.a}")[0].meant.empty());
 }
 
 TEST_CASE("quotes of a shell are counted as a shell does") {

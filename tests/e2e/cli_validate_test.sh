@@ -269,6 +269,35 @@ echo '{"$id": "http://x.example/s.json", "definitions": {"q": {}}}' >b.json
 expect_exit 2 baton validate --schema a.schema.json --map http://x.example=. elsewhere.json
 expect_err 'two schemas are called "http://x.example/s.json": at a.schema.json:1:9 and at http://x.example/b.json:1:9'
 rm any.schema.json large.json large.schema.json wide.json a.schema.json b.json
+# A loop of several files: what does not show in one of them alone is told with its place.
+mkdir -p "$work/loops/.loops/lib"
+cd "$work/loops"
+cat >.loops/base.yaml <<'Y'
+name: base
+initial: check
+states:
+  check: {action: mypy, on_success: done, on_failure: fix}
+  fix: {fragment: fixer, next: check}
+  done: {terminal: true}
+Y
+echo 'fragments: {fixer: {action: /fix}}' >.loops/lib/fixers.yaml
+printf 'from: base\nname: child\nimport: [lib/fixers.yaml]\n' >.loops/child.yaml
+sed -i '1i import: [lib/fixers.yaml]' .loops/base.yaml
+expect_exit 0 baton validate
+expect_out "2 files checked: 0 errors"
+printf 'from: base\nname: child\nstates:\n  fix:\n    on_error: dome\n' >.loops/child.yaml
+expect_exit 0 baton validate .loops/child.yaml
+expect_exit 1 baton validate
+expect_out ".loops/child.yaml:5:15: error:"
+expect_out "did you mean done?"
+expect_exit 1 baton validate .loops
+printf 'from: bass\nname: child\n' >.loops/child.yaml
+expect_exit 1 baton validate
+expect_out '.loops/child.yaml:1:7: error: /from: there is no file for "bass"'
+printf 'from: base\nname: child\n' >.loops/child.yaml
+echo 'fragments: [' >.loops/lib/fixers.yaml
+expect_exit 1 baton validate
+expect_out ".loops/lib/fixers.yaml:2:1: error:"
 
 # Without any configuration it works just the same.
 mkdir "$work/bare"

@@ -26,7 +26,8 @@ void placeholders_of(const Value& evaluate, const std::string& pointer, FindingL
           findings.error("S9", member_pointer(pointer, key),
                          "the placeholder " +
                              quoted_word(text->substr(each.begin, each.end - each.begin)) +
-                             " cannot be filled in: " + each.fault);
+                             " cannot be filled in: " + each.fault,
+                         {.suggestion = each.meant});
 }
 
 void needs(const EvaluatorRow& row, const Value& evaluate, const std::string& pointer,
@@ -67,18 +68,17 @@ void answers(const Value& evaluate, const std::string& pointer, FindingList& fin
                    {.expected = "properties: {verdict: ...}"});
 }
 
-/// A number, or a text that may become one.
+/// A number, or a text that may become one. Tolerance and previous may be anything: what cannot be
+/// read counts as absent.
 void target(const Value& evaluate, const std::string& pointer, FindingList& findings) {
-  for (const char* const key : {"target", "tolerance", "previous"}) {
-    const Value* const value = json::child(evaluate, key);
-    const auto text = value == nullptr ? std::nullopt : json::text(*value);
-    if (value == nullptr || value->IsNull() || value->IsNumber() ||
-        (text && (computed(*text) || decimal(*text))))
-      continue;
-    findings.error("S5", member_pointer(pointer, key),
-                   std::string(key) + " is no number and no text with a placeholder", value,
-                   "a number, or ${...}");
-  }
+  const Value* const value = json::child(evaluate, "target");
+  const auto text = value == nullptr ? std::nullopt : json::text(*value);
+  if (value == nullptr || value->IsNull() || value->IsNumber() ||
+      (text && (computed(*text) || decimal(*text))))
+    return;
+  findings.error("S5", member_pointer(pointer, "target"),
+                 "the target is no number and no text with a placeholder", value,
+                 "a number, or ${...}");
 }
 
 }  // namespace

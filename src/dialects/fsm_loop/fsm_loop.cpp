@@ -5,6 +5,7 @@
 #include "dialects/fsm_loop/create.h"
 #include "dialects/fsm_loop/decide.h"
 #include "dialects/fsm_loop/files.h"
+#include "dialects/fsm_loop/library.h"
 #include "dialects/kinds.h"
 
 namespace baton {
@@ -24,7 +25,8 @@ Findings check_one(const std::string& path, const Accepted& accepted, const Json
 }
 
 std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
-  return check_each(docs, options, scope, check_one);
+  return scope == Scope::flow ? fsm_loop::check_whole(docs)
+                              : check_each(docs, options, scope, check_one);
 }
 
 }  // namespace
@@ -38,6 +40,7 @@ const Dialect& fsm_loop_dialect() {
       .stages = fsm_loop::stages,
       .decide = fsm_loop::decide,
       .check = check,
+      .related = fsm_loop::related,
       .admit = fsm_loop::admit,
       .create = fsm_loop::create,
       .brief = fsm_loop::brief,

@@ -10,15 +10,19 @@ namespace baton::fsm_loop {
 namespace {
 
 constexpr std::size_t kMaxStates = 128;
-using Names = std::bitset<kMaxStates>;  ///< at most one name per state
+using Names = std::bitset<2 * kMaxStates>;  ///< at most two names per state
 using Bits = std::map<std::string, std::size_t>;
 
 std::vector<Names> kept_by_each(const Definition& definition, Bits& bits) {
   std::vector<Names> own;
   for (const State& state : definition.states) {
     Names& names = own.emplace_back();
-    if (const auto name = json::text(*state.body, "capture"))
-      names.set(bits.emplace(*name, bits.size()).first->second);
+    const Value* const evaluate = json::child(*state.body, "evaluate");
+    for (const auto& name :
+         {json::text(*state.body, "capture"),
+          evaluate == nullptr ? std::nullopt : json::text(*evaluate, "remember")})
+      if (name)
+        names.set(bits.emplace(*name, bits.size()).first->second);
     if (json::child(*state.body, "loop") != nullptr || state.open)
       names.set();
   }

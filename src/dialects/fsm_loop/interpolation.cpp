@@ -61,6 +61,9 @@ Placeholder read(std::string_view text, std::size_t begin, std::size_t close) {
   if (dot != std::string_view::npos)
     found.path = inside.substr(dot + 1);
   found.fault = fault_of(found, inside);
+  if (const std::string near = near_word(found.space, kSpaces);
+      !found.fault.empty() && near != found.space && !near.empty() && !found.path.empty())
+    found.meant = "${" + near + std::string(text.substr(begin + 2 + dot, close - begin - 1 - dot));
   return found;
 }
 

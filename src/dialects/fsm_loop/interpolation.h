@@ -18,6 +18,7 @@ struct Placeholder {
   bool has_default = false;
   std::string default_text;  ///< `:default=TEXT`
   std::string fault;         ///< why it can never be filled in; empty: it is well-formed
+  std::string meant;         ///< the nearest that could be; empty: nothing is near
   bool operator==(const Placeholder&) const = default;
 
   /// Something stands in for a value that is missing.

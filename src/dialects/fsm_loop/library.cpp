@@ -104,6 +104,15 @@ const std::shared_ptr<const Schema>& definition_schema() {
   return schema;
 }
 
+/// What the file shows by itself is told with it.
+void leave_out(Findings& findings, const Findings& known) {
+  std::erase_if(findings, [&](const Finding& finding) {
+    return std::any_of(known.begin(), known.end(), [&](const Finding& each) {
+      return each.rule == finding.rule && each.pointer == finding.pointer;
+    });
+  });
+}
+
 /// Puts one definition together.
 class Assembly {
  public:
@@ -331,7 +340,8 @@ class Assembly {
 Library library_of(const FlowState& docs) {
   Library library;
   for (const auto& [path, accepted] : docs)
-    if (accepted.present && (accepted.kind == "definition" || accepted.kind == "read"))
+    if (accepted.kind == "related" ||
+        (accepted.present && (accepted.kind == "definition" || accepted.kind == "read")))
       library.emplace(path, accepted.document);
   return library;
 }
@@ -379,6 +389,39 @@ std::vector<std::string> wanted(const std::string& path, const Library& library)
 
 Loaded load(const std::string& path, const Library& library) {
   return Assembly(library).judged(path);
+}
+
+std::vector<std::string> related(const FlowState& docs) {
+  const Library library = library_of(docs);
+  std::set<std::string> all;
+  for (const auto& [path, accepted] : docs)
+    if (accepted.kind == "definition" && accepted.present)
+      for (std::string& each : wanted(path, library))
+        all.insert(std::move(each));
+  return {all.begin(), all.end()};
+}
+
+std::map<std::string, Findings> check_whole(const FlowState& docs) {
+  std::map<std::string, Findings> all;
+  const Library library = library_of(docs);
+  const bool looked = std::any_of(docs.begin(), docs.end(),
+                                  [](const auto& row) { return row.second.kind == "related"; });
+  for (const auto& [path, accepted] : docs) {
+    if (!looked || accepted.kind != "definition" || !accepted.present ||
+        names_in(accepted.document->root()).empty() || !wanted(path, library).empty())
+      continue;
+    Loaded loaded = load(path, library);
+    for (auto& [file, findings] : loaded.findings) {
+      const auto found = library.find(file);
+      // A file of fragments need not be a definition, and then has no rules of its own.
+      if (found != library.end() && found->second != nullptr &&
+          definition_schema()->check(*found->second).empty())
+        leave_out(findings, check_definition(*found->second));
+      all[file].insert(all[file].end(), findings.begin(), findings.end());
+    }
+  }
+  std::erase_if(all, [](const auto& row) { return row.second.empty(); });
+  return all;
 }
 
 }  // namespace baton::fsm_loop

@@ -16,7 +16,8 @@ namespace baton::fsm_loop {
 /// there, so that `wanted` does not ask for it again.
 using Library = std::map<std::string, std::shared_ptr<const Document>, std::less<>>;
 
-/// What of a flow's documents may be a part of a definition: kinds `definition` and `read`.
+/// What of a flow's documents may be a part of a definition: kinds `definition`, `read` and
+/// `related`.
 Library library_of(const FlowState& docs);
 
 /// Where the loop `name` is looked for, in this order, seen from a file in `folder`: as a path when
@@ -44,5 +45,12 @@ struct Loaded {
 /// need other files too. The sub-loops it runs must be there and get what they require; they
 /// themselves are judged when they are loaded.
 Loaded load(const std::string& path, const Library& library);
+
+/// For `Dialect::related`: what the flow's definitions name and is not among the documents yet.
+std::vector<std::string> related(const FlowState& docs);
+
+/// What is wrong with definitions of several files and does not show in one of them alone. Nothing
+/// is said as long as a file has not been looked for.
+std::map<std::string, Findings> check_whole(const FlowState& docs);
 
 }  // namespace baton::fsm_loop

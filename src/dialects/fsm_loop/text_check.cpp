@@ -63,7 +63,7 @@ void text(const State& state, const std::string& pointer, std::string_view value
       findings.error("S9", pointer,
                      "in the state " + quoted_word(state.name) + " the placeholder " +
                          quoted_word(spelled(value, each)) + " cannot be filled in: " + each.fault,
-                     {.found = spelled(value, each)});
+                     {.found = spelled(value, each), .suggestion = each.meant});
 }
 
 /// `/usr/bin/make` is a program; without action_type it is told to an agent.
