@@ -117,6 +117,13 @@ bool has_rule(const Findings& findings, const std::string& rule) {
                      [&](const Finding& finding) { return finding.rule == rule; });
 }
 
+std::string stage_words(const Folder& folder) {
+  std::string all;
+  for (const auto& [subject, stage] : dialect_under_test().stages(folder.view()))
+    all += subject + ' ' + stage + '\n';
+  return all;
+}
+
 /// Words of the lenient profile that stand for no other one.
 struct FurtherWord {
   std::string_view member;
@@ -503,6 +510,9 @@ TEST_SUITE("coordination") {
         if (const auto ours = coordination::meant(place.member, word);
             ours != word && ours != coordination::kManager)
           CHECK(strict.findings.front().expected.find(ours) != std::string::npos);
+        if (word == "completed" ||
+            (word == "techlead" && place.kind == std::string_view("group_status")))
+          CHECK(strict.findings.front().suggestion == coordination::meant(place.member, word));
         CHECK_FALSE(has_error(judged(place.kind, text, lenient_catalog()).findings));
         ++seen;
       }
@@ -526,6 +536,84 @@ TEST_SUITE("coordination") {
                         lenient_catalog())
                      .findings,
                  "coordination/S8"));
+  }
+
+  TEST_CASE("what follows from aliases follows from the seed's words") {
+    struct Row {
+      const char* what;
+      const char* plan;
+      const char* groups;
+      const char* feedback;  ///< messages of techlead_to_dev
+      const char* wanted;    ///< for group A
+    };
+    const std::string from = R"("from": "tech_lead", "to": "developer", )";
+    for (const Row& row : {
+             Row{"a dependency is complete", R"("task_groups": [{"id": "B"}, {"id": "A",
+                 "depends_on": ["B"]}])",
+                 R"({"B": {"status": "complete"}})", "", "developer:implement"},
+             Row{"lists and statuses of the plan differ", R"("completed_groups": ["A"],
+                 "task_groups": [{"id": "A", "status": "complete"}, {"id": "B"}],
+                 "pending_groups": ["A"],
+                 "execution_phases": [{"phase_number": 1, "group_ids": ["A"],
+                 "status": "complete"}])",
+                 R"({"A": {"status": "pending"}})", "", "developer:implement"},
+             Row{"unblocked by feedback", R"("task_groups": [{"id": "A"}])",
+                 R"({"A": {"status": "dev_blocked",
+                           "tech_lead_feedback": [{"decision": "unblocked"}]}})",
+                 "", "developer:continue_with_solution"},
+             Row{"unblocked by a message", R"("task_groups": [{"id": "A"}])",
+                 R"({"A": {"status": "dev_blocked"}})", R"("decision": "unblocked")",
+                 "developer:continue_with_solution"},
+             Row{"three revisions", R"("task_groups": [{"id": "A"}])",
+                 R"({"A": {"status": "waiting_review", "tech_lead_feedback": [
+                     {"decision": "changes_requested"}, {"decision": "changes_requested"},
+                     {"decision": "changes_requested"}]}})",
+                 "", "tech_lead:review"},
+             Row{"completed, and approved by a message", R"("status": "complete",
+                 "task_groups": [{"id": "A"}])",
+                 R"({"A": {"status": "complete"}})", R"("decision": "approved")", ""},
+             Row{"completed without an approval", R"("status": "complete",
+                 "task_groups": [{"id": "A"}])",
+                 R"({"A": {"status": "complete"}})", "", ""},
+         }) {
+      CAPTURE(row.what);
+      const auto outcome = [&](bool aliases) {
+        const auto said = [&](std::string text) {
+          for (const coordination::AliasRow& alias : coordination::kAliases) {
+            const std::string member = "\"" + std::string(alias.member) + "\": \"";
+            const std::string ours = member + std::string(alias.word) + "\"";
+            const std::string other = member + std::string(alias.alias) + "\"";
+            for (auto at = text.find(ours); aliases && at != std::string::npos;
+                 at = text.find(ours, at + other.size()))
+              text.replace(at, ours.size(), other);
+          }
+          return text;
+        };
+        Folder folder;
+        folder.options = Json::object({{"lenient", true}});
+        const std::string pm = said(plan(row.plan));
+        folder.put(kPlan, pm).put(kStatus, said(row.groups));
+        if (*row.feedback != '\0')
+          folder.put(
+              "coordination/messages/techlead_to_dev.json",
+              said(R"({"messages": [{"id": "1", "group_id": "A", )" + from + row.feedback + "}]}"));
+        const Decision decision = folder.decide();
+        CHECK(wanted(decision, "A") == row.wanted);
+        std::string all = stage_words(folder);
+        for (const Desired& desired : decision.desired)
+          all += desired.role + ' ' + desired.purpose + ' ' + desired.why + ' ' +
+                 dialect_under_test().brief(folder.view(), desired).values.at("tier") + '\n';
+        for (const Hold& hold : decision.holds)
+          all += hold.subject + ' ' + hold.reason + ' ' + hold.why + '\n';
+        for (const Scope scope : {Scope::document, Scope::flow})
+          for (const auto& [path, findings] :
+               dialect_under_test().check(folder.docs, folder.options, scope))
+            for (const Finding& finding : findings)
+              all += finding.rule + finding.pointer + ' ' + finding.message + '\n';
+        return all;
+      };
+      CHECK(outcome(true) == outcome(false));
+    }
   }
 }
 
