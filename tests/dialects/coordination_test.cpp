@@ -576,7 +576,8 @@ TEST_SUITE("coordination") {
                  "task_groups": [{"id": "A"}])",
                  R"({"A": {"status": "complete"}})", "", ""},
          }) {
-      CAPTURE(row.what);
+      const std::string what = row.what;
+      CAPTURE(what);
       const auto outcome = [&](bool aliases) {
         const auto said = [&](std::string text) {
           for (const coordination::AliasRow& alias : coordination::kAliases) {
