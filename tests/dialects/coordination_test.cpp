@@ -1,16 +1,20 @@
 #include "dialects/coordination/coordination.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "app/judge.h"
+#include "base/embedded.h"
 #include "core/catalog.h"
 #include "dialects/coordination/create.h"
+#include "dialects/coordination/folder.h"
 #include "dialects/coordination/words.h"
 #include "print.h"
 #include "stand.h"
@@ -44,13 +48,20 @@ const Catalog& catalog() {
   return all;
 }
 
-Verdict judged(const std::string& kind, const std::string& text) {
+const Catalog& lenient_catalog() {
+  static const Catalog all =
+      Catalog::of({{&dialect_under_test(), Json::object({{"lenient", true}})}});
+  return all;
+}
+
+Verdict judged(const std::string& kind, const std::string& text,
+               const Catalog& catalog = catalog()) {
   Schemas schemas([](std::string_view name) -> Result<std::string> {
     return fail(Errc::not_found, "there is no schema " + std::string(name));
   });
   const bool mail = coordination::mailbox(kind).has_value();
   const std::string path = "coordination/" + std::string(mail ? "messages/" : "") + kind + ".json";
-  const auto match = catalog().match(path);
+  const auto match = catalog.match(path);
   REQUIRE(match);
   return judge(*match, path, text, schemas, LoadLimits{});
 }
@@ -104,6 +115,115 @@ std::string wanted(const Decision& decision, const std::string& subject) {
 bool has_rule(const Findings& findings, const std::string& rule) {
   return std::any_of(findings.begin(), findings.end(),
                      [&](const Finding& finding) { return finding.rule == rule; });
+}
+
+std::string stage_words(const Folder& folder) {
+  std::string all;
+  for (const auto& [subject, stage] : dialect_under_test().stages(folder.view()))
+    all += subject + ' ' + stage + '\n';
+  return all;
+}
+
+/// Words of the lenient profile that stand for no other one.
+struct FurtherWord {
+  std::string_view member;
+  std::string_view word;
+};
+constexpr std::array kFurtherWords = {FurtherWord{"current_agent", "project_manager"},
+                                      FurtherWord{"result", "BLOCKED"},
+                                      FurtherWord{"result", "FLAKY"}};
+
+/// The words the lenient profile takes for a member besides those the strict one takes.
+std::set<std::string> further_words(const std::string& member,
+                                    const std::set<std::string>& strict) {
+  std::set<std::string> more;
+  for (const FurtherWord& row : kFurtherWords)
+    if (row.member == member)
+      more.emplace(row.word);
+  for (const coordination::AliasRow& row : coordination::kAliases)
+    if (row.member == member &&
+        (strict.contains(std::string(row.word)) || more.contains(std::string(row.word))))
+      more.emplace(row.alias);
+  return more;
+}
+
+/// What `enum` or `const` of a schema allow; empty when it has neither.
+std::set<std::string> words_in(const Value& schema) {
+  std::set<std::string> words;
+  if (const auto only = json::text(schema, "const"))
+    words.emplace(*only);
+  for (const std::string& word : coordination::texts(schema, "enum"))
+    words.insert(word);
+  return words;
+}
+
+/// Both schemas are the same but for the words; counts the words that are in the lenient one alone.
+std::size_t compare(const std::string& member, const Value& strict, const Value& lenient) {
+  CAPTURE(member);
+  if (strict.IsArray() && lenient.IsArray()) {
+    REQUIRE(strict.Size() == lenient.Size());
+    std::size_t more = 0;
+    for (rapidjson::SizeType i = 0; i < strict.Size(); ++i)
+      more += compare(member, strict[i], lenient[i]);
+    return more;
+  }
+  if (!strict.IsObject() || !lenient.IsObject()) {
+    CHECK(json::equal(strict, lenient));
+    return 0;
+  }
+  std::set<std::string> wanted = words_in(strict);
+  const std::size_t before = wanted.size();
+  wanted.merge(further_words(member, wanted));
+  CHECK(words_in(lenient) == wanted);
+  CHECK(strict.MemberCount() == lenient.MemberCount());
+  std::size_t more = wanted.size() - before;
+  for (const auto& row : strict.GetObject()) {
+    const std::string name = row.name.GetString();
+    if (name == "const" || name == "enum" || (member.empty() && (name == "$id" || name == "title")))
+      continue;
+    const Value* const other = json::child(lenient, name);
+    REQUIRE_MESSAGE(other != nullptr, name);
+    more += compare(name, row.value, *other);
+  }
+  return more;
+}
+
+/// A valid document with one word in one place.
+struct WordRow {
+  const char* kind;
+  const char* member;
+  const char* before;
+  const char* behind;
+};
+constexpr const char* kSent = R"("id": "1", "group_id": "A", "timestamp": "2026-01-22T10:00:00Z")";
+const std::array kWordPlaces = {
+    WordRow{"group_status", "status", R"({"A": {"status": ")", R"("}})"},
+    WordRow{"group_status", "current_agent", R"({"A": {"status": "pending", "current_agent": ")",
+            R"("}})"},
+    WordRow{"group_status", "decision",
+            R"({"A": {"status": "pending", "tech_lead_feedback": [{"decision": ")", R"("}]}})"},
+    WordRow{"pm_state", "status", R"("task_groups": [{"id": "A", "status": ")", R"("}])"},
+    WordRow{"pm_state", "status", R"("task_groups": [], "all_tasks": [{"id": "T", "status": ")",
+            R"("}])"},
+    WordRow{"pm_state", "status",
+            R"("task_groups": [], "execution_phases": [{"phase_number": 1, "group_ids": [],
+               "status": ")",
+            R"("}])"},
+    WordRow{"dev_to_qa", "to", R"("from": "developer", "to": ")", R"(")"},
+    WordRow{"qa_to_techlead", "from", R"("to": "tech_lead", "from": ")", R"(")"},
+    WordRow{"qa_to_techlead", "to", R"("from": "qa_expert", "to": ")", R"(")"},
+    WordRow{"qa_to_techlead", "result", R"("from": "qa_expert", "to": "tech_lead", "result": ")",
+            R"(")"},
+    WordRow{"techlead_to_dev", "from", R"("to": "developer", "from": ")", R"(")"},
+    WordRow{"techlead_to_dev", "decision",
+            R"("to": "developer", "from": "tech_lead", "decision": ")", R"(")"},
+};
+
+std::string document_with(const WordRow& place, std::string_view word) {
+  const std::string text = place.before + std::string(word) + place.behind;
+  if (coordination::mailbox(place.kind))
+    return R"({"messages": [{)" + std::string(kSent) + ", " + text + "}]}";
+  return std::string(place.kind) == "pm_state" ? plan(text) : text;
 }
 
 }  // namespace
@@ -340,6 +460,160 @@ TEST_SUITE("coordination") {
       CHECK(brief.prompt.find("do it") != std::string::npos);
       CHECK(brief.values.at("branch") == "b");
       CHECK(brief.values.at("tier") == (std::string(role) == "tech_lead" ? "strong" : "standard"));
+    }
+  }
+
+  TEST_CASE("lenient schemas are the strict ones with further words") {
+    std::size_t more = 0;
+    std::size_t schemas = 0;
+    const auto& strict_kinds = catalog().entries().front().kinds;
+    const auto& lenient_kinds = lenient_catalog().entries().front().kinds;
+    REQUIRE(strict_kinds.size() == lenient_kinds.size());
+    for (std::size_t i = 0; i < strict_kinds.size(); ++i) {
+      CAPTURE(strict_kinds[i].kind);
+      CHECK(strict_kinds[i].pattern == lenient_kinds[i].pattern);
+      CHECK(strict_kinds[i].schema ==
+            "schemas/coordination/" + strict_kinds[i].kind + ".schema.json");
+      const auto strict = parse_json(*embedded_file(strict_kinds[i].schema));
+      const auto lenient = parse_json(*embedded_file(lenient_kinds[i].schema));
+      REQUIRE(strict);
+      REQUIRE(lenient);
+      more += compare("", **strict, **lenient);
+      schemas += strict_kinds[i].schema == lenient_kinds[i].schema ? 0U : 1U;
+    }
+    CHECK(schemas == 6);
+    // Three statuses of pm_state; 1 + 4 + 3 each of group_status and inbox; 1; 1 + 1 + 2; 1 + 3.
+    CHECK(more == 3 + 8 + 8 + 1 + 4 + 4);
+  }
+
+  TEST_CASE("every further word is refused by the strict profile and taken by the lenient one") {
+    std::size_t seen = 0;
+    for (const WordRow& place : kWordPlaces) {
+      std::vector<std::string_view> words;
+      for (const coordination::AliasRow& row : coordination::kAliases)
+        if (row.member == std::string_view(place.member) &&
+            (place.kind != std::string_view("dev_to_qa") || row.word == coordination::kQa) &&
+            (place.kind != std::string_view("qa_to_techlead") ||
+             (row.word == coordination::kQa) == (row.member == "from")) &&
+            (place.kind != std::string_view("techlead_to_dev") || row.word != coordination::kQa))
+          words.push_back(row.alias);
+      for (const FurtherWord& row : kFurtherWords)
+        if (row.member == place.member)
+          words.push_back(row.word);
+      CHECK_FALSE(words.empty());
+      for (const std::string_view word : words) {
+        const std::string text = document_with(place, word);
+        CAPTURE(text);
+        const Verdict strict = judged(place.kind, text);
+        REQUIRE(has_error(strict.findings));
+        CHECK(strict.findings.front().pointer.ends_with("/" + std::string(place.member)));
+        if (const auto ours = coordination::meant(place.member, word);
+            ours != word && ours != coordination::kManager)
+          CHECK(strict.findings.front().expected.find(ours) != std::string::npos);
+        if (word == "completed" ||
+            (word == "techlead" && place.kind == std::string_view("group_status")))
+          CHECK(strict.findings.front().suggestion == coordination::meant(place.member, word));
+        CHECK_FALSE(has_error(judged(place.kind, text, lenient_catalog()).findings));
+        ++seen;
+      }
+      CHECK(has_error(
+          judged(place.kind, document_with(place, "SOMETHING"), lenient_catalog()).findings));
+    }
+    CHECK(seen == 1 + 4 + 3 + 3 + 1 + 1 + 1 + 2 + 1 + 3);
+  }
+
+  TEST_CASE("an alias is judged as the word it stands for") {
+    for (const coordination::AliasRow& row : coordination::kAliases)
+      CHECK(coordination::meant(row.member, row.alias) == row.word);
+    CHECK(coordination::meant("subject", "qa") == "qa");
+    const std::string groups = R"({"A": {"status": "qa_testing", "current_agent": "qa"},
+        "B": {"status": "tech_review", "current_agent": "techlead"},
+        "C": {"status": "completed", "current_agent": "none",
+              "tech_lead_feedback": [{"decision": "APPROVED"}]}})";
+    CHECK(judged("group_status", groups, lenient_catalog()).findings.empty());
+    CHECK(
+        has_rule(judged("group_status", R"({"A": {"status": "completed", "current_agent": "pm"}})",
+                        lenient_catalog())
+                     .findings,
+                 "coordination/S8"));
+  }
+
+  TEST_CASE("what follows from aliases follows from the seed's words") {
+    struct Row {
+      const char* what;
+      const char* plan;
+      const char* groups;
+      const char* feedback;  ///< messages of techlead_to_dev
+      const char* wanted;    ///< for group A
+    };
+    const std::string from = R"("from": "tech_lead", "to": "developer", )";
+    for (const Row& row : {
+             Row{"a dependency is complete", R"("task_groups": [{"id": "B"}, {"id": "A",
+                 "depends_on": ["B"]}])",
+                 R"({"B": {"status": "complete"}})", "", "developer:implement"},
+             Row{"lists and statuses of the plan differ", R"("completed_groups": ["A"],
+                 "task_groups": [{"id": "A", "status": "complete"}, {"id": "B"}],
+                 "pending_groups": ["A"],
+                 "execution_phases": [{"phase_number": 1, "group_ids": ["A"],
+                 "status": "complete"}])",
+                 R"({"A": {"status": "pending"}})", "", "developer:implement"},
+             Row{"unblocked by feedback", R"("task_groups": [{"id": "A"}])",
+                 R"({"A": {"status": "dev_blocked",
+                           "tech_lead_feedback": [{"decision": "unblocked"}]}})",
+                 "", "developer:continue_with_solution"},
+             Row{"unblocked by a message", R"("task_groups": [{"id": "A"}])",
+                 R"({"A": {"status": "dev_blocked"}})", R"("decision": "unblocked")",
+                 "developer:continue_with_solution"},
+             Row{"three revisions", R"("task_groups": [{"id": "A"}])",
+                 R"({"A": {"status": "waiting_review", "tech_lead_feedback": [
+                     {"decision": "changes_requested"}, {"decision": "changes_requested"},
+                     {"decision": "changes_requested"}]}})",
+                 "", "tech_lead:review"},
+             Row{"completed, and approved by a message", R"("status": "complete",
+                 "task_groups": [{"id": "A"}])",
+                 R"({"A": {"status": "complete"}})", R"("decision": "approved")", ""},
+             Row{"completed without an approval", R"("status": "complete",
+                 "task_groups": [{"id": "A"}])",
+                 R"({"A": {"status": "complete"}})", "", ""},
+         }) {
+      const std::string what = row.what;
+      CAPTURE(what);
+      const auto outcome = [&](bool aliases) {
+        const auto said = [&](std::string text) {
+          for (const coordination::AliasRow& alias : coordination::kAliases) {
+            const std::string member = "\"" + std::string(alias.member) + "\": \"";
+            const std::string ours = member + std::string(alias.word) + "\"";
+            const std::string other = member + std::string(alias.alias) + "\"";
+            for (auto at = text.find(ours); aliases && at != std::string::npos;
+                 at = text.find(ours, at + other.size()))
+              text.replace(at, ours.size(), other);
+          }
+          return text;
+        };
+        Folder folder;
+        folder.options = Json::object({{"lenient", true}});
+        const std::string pm = said(plan(row.plan));
+        folder.put(kPlan, pm).put(kStatus, said(row.groups));
+        if (*row.feedback != '\0')
+          folder.put(
+              "coordination/messages/techlead_to_dev.json",
+              said(R"({"messages": [{"id": "1", "group_id": "A", )" + from + row.feedback + "}]}"));
+        const Decision decision = folder.decide();
+        CHECK(wanted(decision, "A") == row.wanted);
+        std::string all = stage_words(folder);
+        for (const Desired& desired : decision.desired)
+          all += desired.role + ' ' + desired.purpose + ' ' + desired.why + ' ' +
+                 dialect_under_test().brief(folder.view(), desired).values.at("tier") + '\n';
+        for (const Hold& hold : decision.holds)
+          all += hold.subject + ' ' + hold.reason + ' ' + hold.why + '\n';
+        for (const Scope scope : {Scope::document, Scope::flow})
+          for (const auto& [path, findings] :
+               dialect_under_test().check(folder.docs, folder.options, scope))
+            for (const Finding& finding : findings)
+              all += finding.rule + finding.pointer + ' ' + finding.message + '\n';
+        return all;
+      };
+      CHECK(outcome(true) == outcome(false));
     }
   }
 }

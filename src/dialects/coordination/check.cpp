@@ -19,7 +19,7 @@ std::string name_of(const Value& name) {
 bool approved(const Value& entry) {
   const auto all = items(entry, "tech_lead_feedback");
   return std::any_of(all.begin(), all.end(), [](const Value* feedback) {
-    return json::text(*feedback, "decision") == "approved";
+    return word_of(*feedback, "decision") == "approved";
   });
 }
 
@@ -54,10 +54,10 @@ void check_group(const std::string& id, const std::string& pointer, const Value&
   if (given && given != id)
     findings.push_back(finding(Severity::error, "S7", pointer + "/group_id",
                                "is `" + std::string(*given) + "` in the entry of `" + id + "`"));
-  const auto status = parse_status(text_of(entry, "status"));
+  const auto status = parse_status(word_of(entry, "status").value_or(""));
   if (!status)
     return;
-  const auto agent = json::text(entry, "current_agent");
+  const auto agent = word_of(entry, "current_agent");
   const auto* const row = std::find_if(kStatuses.begin(), kStatuses.end(),
                                        [&](const StatusRow& r) { return r.status == *status; });
   if (*status == Status::complete && agent && agent != "none")
@@ -168,15 +168,14 @@ void completed_groups(const Plan& plan, const Value& pm, const std::string& path
   for (const Value* const task : items(pm, "task_groups")) {
     const std::string pointer = "/task_groups/" + std::to_string(n++) + "/status";
     const Group* const group = plan.find(text_of(*task, "id"));
-    if (json::text(*task, "status") == "complete" && group != nullptr && group->entry != nullptr &&
+    if (word_of(*task, "status") == "complete" && group != nullptr && group->entry != nullptr &&
         group->status != Status::complete)
       unlike(*group, pointer, path, all);
   }
   n = 0;
   for (const Value* const phase : items(pm, "execution_phases")) {
     const std::string pointer = "/execution_phases/" + std::to_string(n++);
-    const auto status = json::text(*phase, "status");
-    if (status == "complete" || status == "completed")
+    if (word_of(*phase, "status") == "complete")
       listed_groups(plan, *phase, pointer, "group_ids", path, all);
   }
 }
@@ -185,9 +184,7 @@ void completed_groups(const Plan& plan, const Value& pm, const std::string& path
 void premature(const FlowState& docs, const Plan& plan, const Options& options,
                const std::string& path, std::map<std::string, Findings>& all) {
   const Value& pm = *root(docs, "pm_state");
-  const auto status = json::text(pm, "status");
-  const bool said = json::text(pm, "signal") == options.completion_word || status == "complete" ||
-                    status == "COMPLETE" || status == "all_complete";
+  const bool said = plan_says_completed(pm, options);
   const Value* const state = root(docs, "orchestrator_state");
   const bool ended = state != nullptr && json::text(*state, "status") == "completed";
   if (!said && !ended)

@@ -135,7 +135,7 @@ void lists(const Value& pm, const Tasks& tasks, Findings& findings) {
                     "`" + id + "` is in " + std::string(other->second) + " as well"));
       const auto task = std::find_if(tasks.begin(), tasks.end(),
                                      [&](const Value* t) { return json::text(*t, "id") == id; });
-      const auto status = task == tasks.end() ? std::nullopt : json::text(**task, "status");
+      const auto status = task == tasks.end() ? std::nullopt : word_of(**task, "status");
       if (status && (list == kLists.front()) != (status == "complete"))
         findings.push_back(
             finding(Severity::warning, "S4", pointer,

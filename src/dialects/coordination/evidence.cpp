@@ -51,7 +51,7 @@ Json feedback_of(const Scene& scene, const Group& group, const Value& message) {
     all.push(Json(*old));
   const std::string sent = text_of(message, "timestamp");
   all.push(Json::object({{"iteration", Json(group.counters.tech_lead)},
-                         {"decision", text_of(message, "decision")},
+                         {"decision", word_of(message, "decision").value_or("")},
                          {"feedback", text_of(message, "feedback")},
                          {"timestamp", sent.empty() ? iso_time(scene.view.wall) : sent}}));
   return all;
@@ -128,7 +128,7 @@ void apply_messages(Scene& scene, Writes& writes) {
     if (memo == scene.memo.runs.end() || sent.size() <= memo->second.mail.at(box))
       continue;
     const Value& newest = *sent.back().value;
-    const auto said = json::text(newest, kMailboxes.at(box).result);
+    const auto said = word_of(newest, kMailboxes.at(box).result);
     const auto* const hint = std::find_if(kHints.begin(), kHints.end(), [&](const Hint& h) {
       return h.kind == kMailboxes.at(box).kind && said == h.word;
     });

@@ -10,12 +10,18 @@ namespace {
 
 constexpr std::int64_t kMostDays = 36'500;
 
+/// Files with words that have aliases; the others are the same in both profiles.
+bool has_aliases(std::string_view kind) {
+  return kind == "pm_state" || kind == "group_status" || kind == "inbox" || mailbox(kind);
+}
+
 FileKind kind(const Options& options, std::string_view name, std::string_view file,
               bool essential) {
+  const std::string_view profile = options.lenient && has_aliases(name) ? "lenient/" : "";
   FileKind kind;
   kind.kind = name;
   kind.pattern = options.path + "/" + std::string(file);
-  kind.schema = "schemas/coordination/" + std::string(name) + ".schema.json";
+  kind.schema = "schemas/coordination/" + std::string(profile) + std::string(name) + ".schema.json";
   kind.flow = options.path;
   kind.essential = essential;
   return kind;
@@ -44,6 +50,7 @@ Options options_of(const Json& given_options) {
     options.stall = std::chrono::minutes(*minutes);
   if (const auto days = json::integer(given, "archive_days"); days && *days >= 0)
     options.archive_after = std::chrono::days(std::min<std::int64_t>(*days, kMostDays));
+  options.lenient = json::boolean(given, "lenient").value_or(false);
   return options;
 }
 
@@ -103,10 +110,15 @@ std::string text_of(const Value& object, std::string_view name) {
   return std::string(json::text(object, name).value_or(""));
 }
 
+std::optional<std::string_view> word_of(const Value& object, std::string_view name) {
+  const auto text = json::text(object, name);
+  return text ? std::optional(meant(name, *text)) : std::nullopt;
+}
+
 std::string message_key(const Value& message) {
   std::string key;
   for (const std::string_view name : {"id", "group_id", "from", "timestamp", "subject"})
-    key += text_of(message, name) + '\n';
+    key += std::string(word_of(message, name).value_or("")) + '\n';
   return key;
 }
 

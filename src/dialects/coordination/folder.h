@@ -20,6 +20,7 @@ struct Options {
   std::uint64_t max_spawns = 200;  ///< of one session
   Millis stall{30 * 60 * 1000};
   Millis archive_after = std::chrono::days(30);  ///< 0: never
+  bool lenient = false;                          ///< aliases of words.h are allowed in files
 };
 /// Options that are missing or make no sense are as by default; the configuration's own check says
 /// what is wrong.
@@ -43,6 +44,8 @@ std::vector<std::string> texts(const Value& object, std::string_view name);
 std::vector<const Value*> items(const Value& object, std::string_view name);
 /// A text member, "" when there is none.
 std::string text_of(const Value& object, std::string_view name);
+/// A status, role or decision as baton knows it, whichever of its words stands there.
+std::optional<std::string_view> word_of(const Value& object, std::string_view name);
 
 /// What tells messages of one mailbox apart: ids have the resolution of a second and may collide.
 std::string message_key(const Value& message);

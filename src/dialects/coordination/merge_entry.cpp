@@ -55,7 +55,7 @@ void keep_items(const Value& before, const Value& after, std::string_view name, 
 bool same_feedback(const Value& a, const Value& b) {
   return json::integer(a, "iteration") == json::integer(b, "iteration") &&
          json::text(a, "timestamp") == json::text(b, "timestamp") &&
-         json::text(a, "decision") == json::text(b, "decision");
+         word_of(a, "decision") == word_of(b, "decision");
 }
 
 bool same_blocker(const Value& a, const Value& b) {
@@ -114,10 +114,11 @@ EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value*
     if (std::find(history.begin(), history.end(), entry_digest(*after)) != history.end())
       return keep(Kind::stale, before, id + " was a copy of an earlier version");
   }
-  const Status from = before == nullptr
-                          ? Status::pending
-                          : parse_status(text_of(*before, "status")).value_or(Status::pending);
-  const Status to = parse_status(text_of(*after, "status")).value_or(from);
+  const Status from =
+      before == nullptr
+          ? Status::pending
+          : parse_status(word_of(*before, "status").value_or("")).value_or(Status::pending);
+  const Status to = parse_status(word_of(*after, "status").value_or("")).value_or(from);
   const std::string move =
       id + " may not go from " + std::string(word(from)) + " to " + std::string(word(to));
   if (!legal_move(from, to) && !(to == Status::pending && manager))

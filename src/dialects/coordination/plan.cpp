@@ -14,11 +14,11 @@ std::int64_t counter(const Value* entry, std::string_view name) {
 bool has_approval(const FlowState& docs, const Group& group) {
   if (group.entry != nullptr)
     for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
-      if (json::text(*feedback, "decision") == "approved")
+      if (word_of(*feedback, "decision") == "approved")
         return true;
   const auto sent = messages(docs, *mailbox("techlead_to_dev"), group.id);
   return std::any_of(sent.begin(), sent.end(), [](const Message& message) {
-    return json::text(*message.value, "decision") == "approved";
+    return word_of(*message.value, "decision") == "approved";
   });
 }
 
@@ -87,7 +87,8 @@ void add_entries(const Value& status, Plan& plan) {
       at->id = id;
     }
     at->entry = &member.value;
-    at->status = parse_status(text_of(member.value, "status")).value_or(Status::pending);
+    at->status =
+        parse_status(word_of(member.value, "status").value_or("")).value_or(Status::pending);
     at->counters = Counters{counter(at->entry, "developer"), counter(at->entry, "qa"),
                             counter(at->entry, "tech_lead")};
   }

@@ -290,7 +290,7 @@ std::string tier(const Group& group, const Desired& desired) {
   std::int64_t asked = 0;
   if (group.entry != nullptr)
     for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
-      asked += json::text(*feedback, "decision") == "changes_requested" ? 1 : 0;
+      asked += word_of(*feedback, "decision") == "changes_requested" ? 1 : 0;
   const bool strong = desired.role == kTechLead && std::max(revisions, asked) >= kStrongAfter;
   return strong ? "strong" : "standard";
 }

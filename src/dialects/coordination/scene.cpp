@@ -122,10 +122,10 @@ std::vector<std::string> open_blockers(const Group& group) {
 std::uint64_t unblocks(const FlowState& docs, const Group& group) {
   std::uint64_t count = 0;
   for (const Message& message : messages(docs, *mailbox("techlead_to_dev"), group.id))
-    count += json::text(*message.value, "decision") == "unblocked" ? 1U : 0U;
+    count += word_of(*message.value, "decision") == "unblocked" ? 1U : 0U;
   if (group.entry != nullptr)
     for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
-      count += json::text(*feedback, "decision") == "unblocked" ? 1U : 0U;
+      count += word_of(*feedback, "decision") == "unblocked" ? 1U : 0U;
   return count;
 }
 
@@ -137,10 +137,10 @@ bool unblocked(const Scene& scene, const Group& group) {
     return false;
   // The newest word counts, wherever it was said.
   const auto sent = messages(scene.view.docs, *mailbox("techlead_to_dev"), group.id);
-  if (!sent.empty() && json::text(*sent.back().value, "decision") == "unblocked")
+  if (!sent.empty() && word_of(*sent.back().value, "decision") == "unblocked")
     return true;
   const auto feedback = items(*group.entry, "tech_lead_feedback");
-  return !feedback.empty() && json::text(*feedback.back(), "decision") == "unblocked";
+  return !feedback.empty() && word_of(*feedback.back(), "decision") == "unblocked";
 }
 
 MailCount mail_count(const FlowState& docs, std::string_view group) {

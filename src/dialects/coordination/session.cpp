@@ -19,13 +19,8 @@ const Subject& session() {
 }
 
 bool claimed_in_plan(const Scene& scene, const Value& pm) {
-  if (json::text(pm, "signal") == scene.options.completion_word)
+  if (plan_says_completed(pm, scene.options))
     return true;
-  static constexpr std::array kWords = {std::string_view("complete"), std::string_view("COMPLETE"),
-                                        std::string_view("all_complete")};
-  if (const auto status = json::text(pm, "status"))
-    if (std::find(kWords.begin(), kWords.end(), *status) != kWords.end())
-      return true;
   const auto percent = json::number(pm, "completion_percentage");
   const Value* const pending = json::child(pm, "pending_groups");
   const Value* const running = json::child(pm, "in_progress_groups");
@@ -143,6 +138,14 @@ std::string_view word(Standing standing) {
       return "completed";
   }
   return "";
+}
+
+bool plan_says_completed(const Value& pm, const Options& options) {
+  if (json::text(pm, "signal") == options.completion_word)
+    return true;
+  // No schema names this member: what the lenient profile adds is told by the option alone.
+  const auto status = options.lenient ? word_of(pm, "status") : json::text(pm, "status");
+  return status == "complete" || status == "COMPLETE" || status == "all_complete";
 }
 
 bool completion_claimed(const Scene& scene) {

@@ -31,6 +31,8 @@ std::string_view word(Standing standing);
 
 Standing standing(const Scene& scene);
 
+/// `signal` or `status` of pm_state says that all is done.
+bool plan_says_completed(const Value& pm, const Options& options);
 /// The project manager, or somebody in its place, says that all is done.
 bool completion_claimed(const Scene& scene);
 /// Looks for the completion word in the output of the project manager's runs: remembers it when it

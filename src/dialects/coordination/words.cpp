@@ -46,6 +46,13 @@ std::optional<std::string_view> counter_of(std::string_view role) {
   return std::nullopt;
 }
 
+std::string_view meant(std::string_view member, std::string_view word) {
+  const auto* const row = std::find_if(kAliases.begin(), kAliases.end(), [&](const AliasRow& r) {
+    return r.member == member && r.alias == word;
+  });
+  return row == kAliases.end() ? word : row->word;
+}
+
 std::string_view word(Status status) {
   const auto* const row = std::find_if(kStatuses.begin(), kStatuses.end(),
                                        [&](const StatusRow& r) { return r.status == status; });

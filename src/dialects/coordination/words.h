@@ -53,6 +53,30 @@ inline constexpr std::string_view kSession = "*session";
 /// Which member of `iterations` counts the runs of a role. Nothing for the project manager.
 std::optional<std::string_view> counter_of(std::string_view role);
 
+/// A word the lenient profile (option `lenient`) takes for one of ours. Strict schemas refuse it,
+/// so that documents in force have none.
+struct AliasRow {
+  std::string_view member;  ///< of status, current_agent, from, to, decision
+  std::string_view alias;
+  std::string_view word;
+};
+inline constexpr std::array kAliases = {
+    AliasRow{"status", "completed", "complete"},
+    AliasRow{"current_agent", "qa", kQa},
+    AliasRow{"current_agent", "techlead", kTechLead},
+    AliasRow{"current_agent", "pm", kManager},
+    AliasRow{"from", "qa", kQa},
+    AliasRow{"from", "techlead", kTechLead},
+    AliasRow{"to", "qa", kQa},
+    AliasRow{"to", "techlead", kTechLead},
+    AliasRow{"decision", "APPROVED", "approved"},
+    AliasRow{"decision", "CHANGES_REQUESTED", "changes_requested"},
+    AliasRow{"decision", "UNBLOCKED", "unblocked"},
+};
+/// The word of ours a member means: itself unless it is an alias. `status` is that of a group, a
+/// task or a phase; in orchestrator_state `completed` is a word of its own.
+std::string_view meant(std::string_view member, std::string_view word);
+
 std::string_view word(Status status);
 std::optional<Status> parse_status(std::string_view word);
 
