@@ -137,8 +137,9 @@ class Reacting {
     desired.role = reaction.run;
     desired.subject = *subject_;
     desired.purpose = reaction.purpose.empty() ? state_->stage : reaction.purpose;
-    // The agent that hands a subject on is still ending when the next one is due: one at a time.
-    desired.claims.push_back(Claim{"subject " + text(view_.flow) + "#" + *subject_, 1});
+    // The agent that hands a subject on is still ending when the next one is due: one at a time. By
+    // the file, since a rule that was given another name makes another flow of it.
+    desired.claims.push_back(Claim{"subject " + *subject_ + " of " + scene_.holder(*subject_), 1});
     limit(*scene_.rule().limits, scene_.rule().name, desired);
     desired.why = why;
     decision_.desired.push_back(std::move(desired));
