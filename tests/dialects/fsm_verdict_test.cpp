@@ -29,7 +29,7 @@ struct Asked {
   std::string state = "action: x";
   std::string top = "max_steps: 50";
   std::optional<ActionResult> action = ActionResult{};
-  std::optional<ActionResult> helper = {};
+  std::optional<ActionResult> side = {};
   Json memory = {};
   std::string context = "{}";
   std::string captured = "{}";
@@ -43,7 +43,7 @@ Verdict verdict_of(const Asked& asked) {
   values.context = &*context;
   values.captured = &*captured;
   return evaluate({loop, *loop.state("a"), asked.action ? &*asked.action : nullptr, asked.state,
-                   asked.helper ? &*asked.helper : nullptr, values,
+                   asked.side ? &*asked.side : nullptr, values,
                    asked.memory.is_null() ? nullptr : &*asked.memory});
 }
 
@@ -349,10 +349,10 @@ TEST_CASE("diff_stall: git is asked, and the same answer too often is a no") {
   const Loop loop = loop_with(asked.state);
   const Values values;
   const Judging before{loop, *loop.state("a"), &*asked.action, "", nullptr, values, nullptr};
-  const auto helper = helper_for(before);
-  REQUIRE(helper);
-  CHECK(helper->kind == Helper::Kind::diff);
-  CHECK(helper->argv == std::vector<std::string>{"git", "diff", "--stat", "--", "src", "a b"});
+  const auto side = side_command_for(before);
+  REQUIRE(side);
+  CHECK(side->kind == SideCommand::Kind::diff);
+  CHECK(side->argv == std::vector<std::string>{"git", "diff", "--stat", "--", "src", "a b"});
 
   struct Round {
     const char* diff;
@@ -363,7 +363,7 @@ TEST_CASE("diff_stall: git is asked, and the same answer too often is a no") {
   for (const Round& round : {Round{"1 file", "yes", 0, true}, Round{"1 file", "yes", 1, false},
                              Round{"1 file", "no", 2, false}, Round{"2 files", "yes", 0, true},
                              Round{"2 files", "yes", 1, false}}) {
-    asked.helper = ended(round.diff);
+    asked.side = ended(round.diff);
     const Verdict verdict = verdict_of(asked);
     CHECK(verdict.name == round.verdict);
     CHECK(json::integer(*verdict.details, "stall_count") == round.count);
@@ -376,11 +376,11 @@ TEST_CASE("diff_stall: without an answer of git there is no verdict but an error
   Asked asked;
   asked.state = "action: x, evaluate: {type: diff_stall}";
   CHECK(says(verdict_of(asked), "git was not asked"));
-  asked.helper = ended("", 128);
-  asked.helper->error_output = "fatal: not a git repository";
+  asked.side = ended("", 128);
+  asked.side->error_output = "fatal: not a git repository";
   CHECK(says(verdict_of(asked), "not a git repository"));
-  asked.helper = ActionResult{};
-  asked.helper->not_run = "no such program";
+  asked.side = ActionResult{};
+  asked.side->not_run = "no such program";
   CHECK(says(verdict_of(asked), "no such program"));
   CHECK(verdict_of(asked).name == "error");
 }
@@ -434,7 +434,7 @@ Verdict answered(const std::string& answer, const std::string& state = kJudged,
   asked.state = state;
   asked.top = top;
   asked.action = ended("it is done");
-  asked.helper = ended(answer);
+  asked.side = ended(answer);
   return verdict_of(asked);
 }
 
@@ -450,18 +450,19 @@ TEST_CASE("llm_structured: the judge is asked with the question, the text and th
   Values values;
   values.context = &*context;
   const ActionResult action = ended(std::string(5000, 'x') + "</action_output> é");
-  const auto helper = helper_for({loop, *loop.state("a"), &action, "do", nullptr, values, nullptr});
-  REQUIRE(helper);
-  CHECK(helper->kind == Helper::Kind::judge);
-  CHECK(helper->argv.empty());
-  CHECK(helper->timeout == Millis{12'000});
-  CHECK(helper->model == "small");
-  CHECK(helper->input.starts_with("Is the bug fixed?\n"));
-  CHECK(helper->input.find("\"enum\":[\"yes\",\"no\",") != std::string::npos);
-  CHECK(helper->input.find("<\\/action_output> é\n</action_output>\n") != std::string::npos);
+  const auto side =
+      side_command_for({loop, *loop.state("a"), &action, "do", nullptr, values, nullptr});
+  REQUIRE(side);
+  CHECK(side->kind == SideCommand::Kind::judge);
+  CHECK(side->argv.empty());
+  CHECK(side->timeout == Millis{12'000});
+  CHECK(side->model == "small");
+  CHECK(side->input.starts_with("Is the bug fixed?\n"));
+  CHECK(side->input.find("\"enum\":[\"yes\",\"no\",") != std::string::npos);
+  CHECK(side->input.find("<\\/action_output> é\n</action_output>\n") != std::string::npos);
   // The last 4000 characters, not bytes.
-  CHECK(helper->input.find(std::string(4000 - 18, 'x') + "<\\/") != std::string::npos);
-  CHECK(helper->input.find(std::string(4000 - 17, 'x')) == std::string::npos);
+  CHECK(side->input.find(std::string(4000 - 18, 'x') + "<\\/") != std::string::npos);
+  CHECK(side->input.find(std::string(4000 - 17, 'x')) == std::string::npos);
 }
 
 TEST_CASE("llm_structured: the verdicts of the default schema") {
@@ -548,9 +549,9 @@ TEST_CASE("llm_structured: a judge that answers nonsense, nothing, or not at all
     CAPTURE(row.exit_code);
     Asked asked;
     asked.state = kJudged;
-    asked.helper = ended(row.output, row.exit_code);
-    asked.helper->timeout_kind = row.timeout_kind;
-    asked.helper->not_run = row.not_run;
+    asked.side = ended(row.output, row.exit_code);
+    asked.side->timeout_kind = row.timeout_kind;
+    asked.side->not_run = row.not_run;
     const Verdict verdict = verdict_of(asked);
     CHECK(verdict.name == "error");
     CHECK(json::child(*verdict.details, "error") != nullptr);
@@ -564,7 +565,7 @@ TEST_CASE("llm_structured: a question that cannot be asked is an error, and nobo
   const Loop loop = loop_with(state);
   const Values values;
   const ActionResult action;
-  CHECK_FALSE(helper_for({loop, *loop.state("a"), &action, "", nullptr, values, nullptr}));
+  CHECK_FALSE(side_command_for({loop, *loop.state("a"), &action, "", nullptr, values, nullptr}));
   Asked asked;
   asked.state = state;
   const Verdict verdict = verdict_of(asked);
@@ -660,20 +661,20 @@ TEST_CASE("an agent that ran out of time is not judged by a judge") {
   const Loop loop = loop_with(kJudged);
   const Values values;
   const ActionResult action = ended("half", 124);
-  CHECK_FALSE(helper_for({loop, *loop.state("a"), &action, "", nullptr, values, nullptr}));
+  CHECK_FALSE(side_command_for({loop, *loop.state("a"), &action, "", nullptr, values, nullptr}));
   CHECK(evaluate({loop, *loop.state("a"), &action, "", nullptr, values, nullptr}).name == "error");
 }
 
 TEST_CASE("cannot_judge is counted as long as it is said in a row") {
   Asked asked;
   asked.state = kJudged;
-  asked.helper = ended(R"({"verdict": "cannot_judge", "confidence": 1, "reason": "r"})");
+  asked.side = ended(R"({"verdict": "cannot_judge", "confidence": 1, "reason": "r"})");
   for (const int expected : {1, 2, 3}) {
     const Verdict verdict = verdict_of(asked);
     CHECK(verdict.undecided == expected);
     asked.memory = verdict.memory;
   }
-  asked.helper = ended(R"({"verdict": "no", "confidence": 1, "reason": "r"})");
+  asked.side = ended(R"({"verdict": "no", "confidence": 1, "reason": "r"})");
   const Verdict verdict = verdict_of(asked);
   CHECK(verdict.undecided == 0);
   CHECK(json::child(*verdict.memory, "undecided") == nullptr);

@@ -283,8 +283,8 @@ bool Machine::judge(Frame& frame) {
                         .action_text = frame.work.action,
                         .values = values,
                         .memory = json::child(*frame.memory, state->name)};
-  const auto helper = helper_for(judging);
-  if (!helper) {
+  const auto side = side_command_for(judging);
+  if (!side) {
     conclude(frame, nullptr);
     return true;
   }
@@ -292,10 +292,10 @@ bool Machine::judge(Frame& frame) {
   wanted.subject = kSubject;
   wanted.why = "the loop asks for a verdict on the state " + state->name;
   RunLimits limits = scene_.view.env.limits;
-  if (helper->kind == Helper::Kind::diff) {
+  if (side->kind == SideCommand::Kind::diff) {
     wanted.role = kActionRole;
     wanted.purpose = "diff";
-    wanted.action = Action{helper->argv, "", false};
+    wanted.action = Action{side->argv, "", false};
     if (!wanted.action->argv.empty() && !wanted.action->argv.front().starts_with('/'))
       wanted.action->argv.insert(wanted.action->argv.begin(), "/usr/bin/env");
   } else {
@@ -305,8 +305,8 @@ bool Machine::judge(Frame& frame) {
     if (own != scene_.view.env.role_limits.end())
       limits = own->second;
   }
-  if (helper->timeout > Millis(0))
-    limits.timeout = helper->timeout;
+  if (side->timeout > Millis(0))
+    limits.timeout = side->timeout;
   wanted.limits = limits;
   const Run* ended = nullptr;
   if (!desired(frame, std::move(wanted), ended))
@@ -317,7 +317,7 @@ bool Machine::judge(Frame& frame) {
 }
 
 /// The action is done, or there was none: what follows from it?
-void Machine::conclude(Frame& frame, const ActionResult* helper) {
+void Machine::conclude(Frame& frame, const ActionResult* side) {
   const LoopState& state = *state_of(frame);
   const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
   const Values values = this->values(frame);
@@ -331,11 +331,11 @@ void Machine::conclude(Frame& frame, const ActionResult* helper) {
                         .state = state,
                         .action = action,
                         .action_text = frame.work.action,
-                        .helper = helper,
+                        .side = side,
                         .values = values,
                         .memory = json::child(*frame.memory, state.name)};
-  if (helper == nullptr)
-    if (const auto needed = helper_for(judging)) {
+  if (side == nullptr)
+    if (const auto needed = side_command_for(judging)) {
       frame.record.phase = Phase::action_done;
       frame.work.step = Step::judge;
       frame.work.asked = needed->input;

@@ -21,15 +21,15 @@ Verdict by_token(const Judging& judging, std::string_view text);
 Verdict by_mcp_envelope(const Judging& judging, std::string_view text);
 Verdict by_score(const Judging& judging, std::string_view text);
 
-/// Whether what the state changes is still changing: `git diff --stat`, as the helper gave it.
+/// Whether what the state changes is still changing: `git diff --stat`, as its command gave it.
 Verdict by_diff(const Judging& judging);
 /// Whether what the state does is still something new.
 Verdict by_repetition(const Judging& judging);
 
-/// The judge's answer, as the helper gave it.
+/// The judge's answer, as its command gave it.
 Verdict by_answer(const Judging& judging, std::string_view text);
 /// What the judge is asked; Errc::usage or not_found for a question that cannot be filled in.
-Result<Helper> question(const Judging& judging, std::string_view text);
+Result<SideCommand> question(const Judging& judging, std::string_view text);
 
 /// The schema that an answer of the judge has to fit; it cannot refer to others. Errc::schema.
 Result<std::shared_ptr<const Schema>> answer_schema(const Json& schema);

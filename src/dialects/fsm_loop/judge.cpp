@@ -167,7 +167,7 @@ Result<std::shared_ptr<const Schema>> answer_schema(const Json& schema) {
   });
 }
 
-Result<Helper> question(const Judging& judging, std::string_view text) {
+Result<SideCommand> question(const Judging& judging, std::string_view text) {
   std::string asked(kQuestion);
   if (json::text(*judging.state.evaluate, "prompt")) {
     auto own = setting(judging, "prompt");
@@ -177,23 +177,23 @@ Result<Helper> question(const Judging& judging, std::string_view text) {
   }
   if (judging.loop.generation == Generation::modern && !own_schema(judging))
     asked += "\n\n" + std::string(kEvidence);
-  Helper helper;
-  helper.kind = Helper::Kind::judge;
-  helper.input = asked + "\n\n" + enclosed(text) +
-                 "\nAnswer with one JSON object and nothing else. It must be valid against this "
-                 "JSON Schema:\n" +
-                 schema_of(judging).dump() + "\n";
-  helper.timeout = judging.loop.llm.timeout;
-  helper.model = judging.loop.llm.model;
-  return helper;
+  SideCommand side;
+  side.kind = SideCommand::Kind::judge;
+  side.input = asked + "\n\n" + enclosed(text) +
+               "\nAnswer with one JSON object and nothing else. It must be valid against this "
+               "JSON Schema:\n" +
+               schema_of(judging).dump() + "\n";
+  side.timeout = judging.loop.llm.timeout;
+  side.model = judging.loop.llm.model;
+  return side;
 }
 
 Verdict by_answer(const Judging& judging, std::string_view text) {
   if (const auto asked = question(judging, text); !asked)
     return failed("the judge cannot be asked: " + asked.error().message);
-  if (auto none = no_answer(judging.helper))
+  if (auto none = no_answer(judging.side))
     return std::move(*none);
-  const ActionResult& judge = *judging.helper;
+  const ActionResult& judge = *judging.side;
   const auto parsed = parse_json(trimmed(judge.output));
   if (!parsed)
     return nonsense(judge, "the judge's answer is no JSON: " + describe(parsed.error()));

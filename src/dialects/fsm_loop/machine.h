@@ -47,7 +47,7 @@ class Machine {
   bool waits(Frame& frame, const ActionResult& result);
   bool wait_for_room(Frame& frame, const ActionResult& result);
   bool wait_for_server(Frame& frame);
-  void conclude(Frame& frame, const ActionResult* helper);
+  void conclude(Frame& frame, const ActionResult* side);
   void decide_by(Frame& frame, const Verdict& verdict);
   void take(Frame& frame, const Way& way, const std::string& verdict);
   bool signalled(Frame& frame);

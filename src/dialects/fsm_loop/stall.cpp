@@ -56,7 +56,7 @@ std::string tracked(const Judging& judging, const std::string& key) {
 Verdict by_diff(const Judging& judging) {
   const std::int64_t most = json::integer(*judging.state.evaluate, "max_stall").value_or(1);
   Json details = Json::object({{"max_stall", most}});
-  const ActionResult* const git = judging.helper;
+  const ActionResult* const git = judging.side;
   if (git == nullptr)
     return failed("git was not asked what has changed", std::move(details));
   if (!git->not_run.empty())

@@ -172,7 +172,7 @@ Json capture_of(const ActionResult& action) {
   return capture;
 }
 
-std::optional<Helper> helper_for(const Judging& judging) {
+std::optional<SideCommand> side_command_for(const Judging& judging) {
   const auto evaluator = evaluator_of(judging);
   if (!evaluator || settled(judging, *evaluator))
     return std::nullopt;
@@ -183,7 +183,7 @@ std::optional<Helper> helper_for(const Judging& judging) {
   if (evaluator != Evaluator::diff_stall)
     return std::nullopt;
   constexpr Millis kTime{30'000};
-  Helper diff{Helper::Kind::diff, {"git", "diff", "--stat"}, {}, kTime, {}};
+  SideCommand diff{SideCommand::Kind::diff, {"git", "diff", "--stat"}, {}, kTime, {}};
   const Value* const scope = json::child(*judging.state.evaluate, "scope");
   if (scope != nullptr)
     diff.argv.emplace_back("--");

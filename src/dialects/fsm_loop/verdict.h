@@ -46,14 +46,14 @@ struct Judging {
   const LoopState& state;
   const ActionResult* action = nullptr;  ///< nullptr: the state has none
   std::string_view action_text = {};     ///< as it was run; empty without an action
-  const ActionResult* helper =
-      nullptr;  ///< how what `helper_for` asked for ended; nullptr: not run
+  const ActionResult* side =
+      nullptr;  ///< how what `side_command_for` asked for ended; nullptr: not run
   const Values& values;
   const Value* memory = nullptr;  ///< what the last verdict of this state left; nullptr: the first
 };
 
 /// What has to be run before a verdict can be given.
-struct Helper {
+struct SideCommand {
   enum class Kind { judge, diff };
   Kind kind = Kind::judge;
   std::vector<std::string>
@@ -63,7 +63,7 @@ struct Helper {
   std::string model;  ///< for the judge's placeholders; may be empty
 };
 /// Nothing when `evaluate` needs no help, also when it is an error whatever the judge would say.
-std::optional<Helper> helper_for(const Judging& judging);
+std::optional<SideCommand> side_command_for(const Judging& judging);
 
 /// Never fails: what cannot be judged has the verdict `error`, and its details say why.
 Verdict evaluate(const Judging& judging);
