@@ -85,12 +85,22 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t part) {
   return (seed ^ part) * 0x9E3779B97F4A7C15U + (seed >> 29U);
 }
 
+/// Integers, and doubles that are one, by that integer: as double, all neighbours of a large one
+/// would have the same hash.
 std::uint64_t hash_number(const Value& value) {
+  constexpr std::uint64_t kSeed = 2;
+  if (value.IsUint64())
+    return mixed(kSeed, value.GetUint64());
+  if (value.IsInt64())
+    return mixed(kSeed, static_cast<std::uint64_t>(value.GetInt64()));
   const double number = value.GetDouble();
-  const double canonical = number == 0 ? 0 : number;
+  if (is_whole(value) && number >= 0 && number < 0x1p64)
+    return mixed(kSeed, static_cast<std::uint64_t>(number));
+  if (is_whole(value) && number >= -0x1p63 && number < 0)
+    return mixed(kSeed, static_cast<std::uint64_t>(static_cast<std::int64_t>(number)));
   std::uint64_t bits = 0;
-  std::memcpy(&bits, &canonical, sizeof bits);
-  return mixed(2, bits);
+  std::memcpy(&bits, &number, sizeof bits);
+  return mixed(kSeed, bits);
 }
 
 }  // namespace

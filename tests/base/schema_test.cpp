@@ -144,6 +144,17 @@ TEST_CASE("what is valid and what is not") {
           Row{R"({"format":"date-time"})", R"("1998-12-31T23:59:60Z")", true},
           Row{R"({"uniqueItems":true})", "[1, 1.0]", false},
           Row{R"({"uniqueItems":true})", R"([{"a":1,"b":2},{"b":2,"a":1}])", false},
+          Row{R"({"uniqueItems":true})", "[0, -0.0]", false},
+          Row{R"({"uniqueItems":true})", "[-1.0, -1]", false},
+          Row{R"({"uniqueItems":true})", "[9223372036854775808, 9223372036854775808.0]", false},
+          Row{R"({"uniqueItems":true})", "[-9223372036854775808, -9223372036854775808.0]", false},
+          Row{R"({"uniqueItems":true})", "[18446744073709549568, 18446744073709549568.0]", false},
+          Row{R"({"uniqueItems":true})", "[9007199254740993, 9007199254740992.0]", true},
+          Row{R"({"uniqueItems":true})", "[-1, 18446744073709551615]", true},
+          Row{R"({"uniqueItems":true})", "[18446744073709551615, 18446744073709551616]", true},
+          Row{R"({"uniqueItems":true})", "[1e300, 1e300]", false},
+          Row{R"({"uniqueItems":true})", "[0.5, 0.5]", false},
+          Row{R"({"uniqueItems":true})", "[0.5, -0.5, 0, 1]", true},
           Row{R"({"uniqueItems":true})", "[1, true, \"1\", [1], null, 0, false]", true},
           Row{R"({"patternProperties":{"^x":{"type":"string"}},"additionalProperties":false})",
               R"({"x1":"a"})", true},
@@ -482,6 +493,18 @@ TEST_CASE("no document and no schema stalls or ends the process") {
     for (int i = 1; i < 20'000; ++i)
       text += "," + std::to_string(i);
     CHECK(check(R"({"uniqueItems":true})", text + "]").empty());
+  }
+  SUBCASE("many large items, which are neighbours") {
+    constexpr std::uint64_t kBegin = 1ULL << 62U;
+    for (const std::string& sign : {""s, "-"s}) {
+      std::string text = "[" + sign + std::to_string(kBegin);
+      for (std::uint64_t i = 1; i < 20'000; ++i)
+        text += "," + sign + std::to_string(kBegin + i);
+      CHECK(check(R"({"uniqueItems":true})", text + "]", {.max_steps = 2'000'000}).empty());
+      // One of them again, as a double.
+      const std::string twice = text + "," + sign + "4611686018427387904.0]";
+      CHECK(check(R"({"uniqueItems":true})", twice, {.max_steps = 2'000'000}).size() == 1);
+    }
   }
   SUBCASE("a chain of alternatives") {
     std::string schema = R"({"definitions":{"d0":{"type":"string"})";
