@@ -1,6 +1,9 @@
 #include "base/numbers.h"
 
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 
 #include "base/digest.h"
@@ -17,16 +20,87 @@ long double wide(const Value& number) {
   return static_cast<long double>(number.GetDouble());
 }
 
+__extension__ using Digits = unsigned __int128;
+
+/// digits * 10^exponent, without a sign.
+struct Decimal {
+  Digits digits = 0;  ///< below 10^22
+  int exponent = 0;
+};
+
+std::uint64_t magnitude(const Value& integer) {
+  if (integer.IsUint64())
+    return integer.GetUint64();
+  return 0 - static_cast<std::uint64_t>(integer.GetInt64());
+}
+
+/// A double is the shortest decimal that reads as it, hence what was written if that had up to 15
+/// digits; whole ones up to 22 digits are written in full. `number` is finite.
+Decimal decimal(const Value& number) {
+  if (!number.IsDouble())
+    return {magnitude(number), 0};
+  constexpr std::size_t kLongest = 32;
+  std::array<char, kLongest> text{};
+  const char* const end =
+      std::to_chars(text.data(), text.data() + text.size(), std::fabs(number.GetDouble())).ptr;
+  Decimal out;
+  bool fraction = false;
+  const char* at = text.data();
+  for (; at != end && *at != 'e'; ++at) {
+    if (*at == '.') {
+      fraction = true;
+      continue;
+    }
+    out.digits = out.digits * 10 + static_cast<unsigned>(*at - '0');
+    out.exponent -= fraction ? 1 : 0;
+  }
+  if (at == end)
+    return out;
+  ++at;
+  int power = 0;
+  std::from_chars(*at == '+' ? at + 1 : at, end, power);
+  out.exponent += power;
+  return out;
+}
+
+/// Whether `value` * 10^`power` is a multiple of `step`; neither is 0.
+bool divides(Digits step, Digits value, int power) {
+  for (; power < 0; ++power) {
+    if (value % 10 != 0)
+      return false;
+    value /= 10;
+  }
+  // Sixteen zeros at once: 10^22 * 10^16 is below 2^128.
+  constexpr int kZeros = 16;
+  constexpr std::uint64_t kShift = 10'000'000'000'000'000U;
+  Digits rest = value % step;
+  for (; power >= kZeros && rest != 0; power -= kZeros)
+    rest = rest * kShift % step;
+  for (; power > 0 && rest != 0; --power)
+    rest = rest * 10 % step;
+  return rest == 0;
+}
+
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t part) {
   return (seed ^ part) * 0x9E3779B97F4A7C15U + (seed >> 29U);
 }
 
+/// Integers, and doubles that are one, by that integer: as double, all neighbours of a large one
+/// would have the same hash.
 std::uint64_t hash_number(const Value& value) {
+  constexpr std::uint64_t kSeed = 2;
+  if (value.IsUint64())
+    return mixed(kSeed, value.GetUint64());
+  if (value.IsInt64())
+    return mixed(kSeed, static_cast<std::uint64_t>(value.GetInt64()));
   const double number = value.GetDouble();
-  const double canonical = number == 0 ? 0 : number;
+  if (is_whole(value) && number >= 0 && number < 0x1p64)
+    return mixed(kSeed, static_cast<std::uint64_t>(number));
+  if (is_whole(value) && number >= -0x1p63 && number < 0)
+    return mixed(kSeed, static_cast<std::uint64_t>(static_cast<std::int64_t>(number)));
   std::uint64_t bits = 0;
-  std::memcpy(&bits, &canonical, sizeof bits);
-  return mixed(2, bits);
+  std::memcpy(&bits, &number, sizeof bits);
+  return mixed(kSeed, bits);
 }
 
 }  // namespace
@@ -40,17 +114,13 @@ bool is_less(const Value& left, const Value& right) {
 }
 
 bool is_multiple(const Value& number, const Value& divisor) {
-  const long double value = std::fabs(wide(number));
-  const long double step = wide(divisor);
-  const bool integers = is_whole(number) && is_whole(divisor);
-  if (integers || value == 0)
-    return std::fmod(value, step) == 0;
-  const long double quotient = value / step;
-  // Beyond the precision of double the quotient says nothing; then the exact remainder decides.
-  if (quotient > 0x1p63L)
-    return std::fmod(value, step) == 0;
-  const long double whole = std::nearbyint(quotient);
-  return whole > 0 && std::fabs(quotient - whole) <= whole * 4e-16L;
+  if (!number.IsDouble() && !divisor.IsDouble())
+    return magnitude(number) % magnitude(divisor) == 0;
+  if (!std::isfinite(number.GetDouble()) || !std::isfinite(divisor.GetDouble()))
+    return false;
+  const Decimal value = decimal(number);
+  const Decimal step = decimal(divisor);
+  return value.digits == 0 || divides(step.digits, value.digits, value.exponent - step.exponent);
 }
 
 std::uint64_t hash_of(const Value& value) {

@@ -11,8 +11,7 @@ namespace baton {
 /// 3 and 3.0.
 bool is_whole(const Value& number);
 bool is_less(const Value& left, const Value& right);
-/// `divisor` is greater than 0. Decimal fractions are forgiven their last binary digits: 0.3 is a
-/// multiple of 0.1.
+/// `divisor` is greater than 0. Decided exactly, by the decimal digits: 0.3 is a multiple of 0.1.
 bool is_multiple(const Value& number, const Value& divisor);
 
 /// Equal values (`json::equal`) have equal hashes.

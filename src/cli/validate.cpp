@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/validation.h"
+#include "io/git.h"
 
 namespace baton {
 namespace {
@@ -149,6 +150,23 @@ bool settle(Arguments& arguments) {
   return true;
 }
 
+/// A commit is one of the whole repository. Where no configuration says what the root is, that is
+/// its top, as in a hook, and not the folder below it the call came from.
+Result<Context> open_context(const Arguments& arguments) {
+  auto context = Context::open(arguments.places);
+  std::error_code error;
+  if (!context || !arguments.request.staged || context->root_is_named() ||
+      !context->config().roots.empty() || fs::exists(context->root() + "/baton.yaml", error))
+    return context;
+  const auto repository = GitRepository::here();
+  // That there is none is told by who asks for its index.
+  if (!repository || repository->top() == context->root())
+    return context;
+  Places places = arguments.places;
+  places.root = repository->top();
+  return Context::open(places);
+}
+
 }  // namespace
 
 ExitCode validate_command(Words words) {
@@ -166,7 +184,7 @@ ExitCode validate_command(Words words) {
   if (format == nullptr || !settle(arguments))
     return ExitCode::usage;
   arguments.request.rules.keep_text = format->name == "text" && on_terminal();
-  const auto context = Context::open(arguments.places);
+  const auto context = open_context(arguments);
   if (!context)
     return complain(context.error());
   auto inspection = Validation(arguments.request, *context).all();

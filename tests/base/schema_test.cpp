@@ -86,6 +86,57 @@ TEST_CASE("what is valid and what is not") {
           Row{R"({"multipleOf":0.0001})", "0.0075", true},
           Row{R"({"multipleOf":1e-8})", "12391239123", true},
           Row{R"({"type":"integer","multipleOf":0.123456789})", "1e308", false},
+          Row{R"({"multipleOf":1e-6})", "1732257600.1234567", false},
+          Row{R"({"multipleOf":0.000001})", "1732257600.123456", true},
+          Row{R"({"multipleOf":0.001})", "1732257600123.4567", false},
+          Row{R"({"multipleOf":0.001})", "1732257600123.456", true},
+          Row{R"({"multipleOf":0.01})", "10000000000000.004", false},
+          Row{R"({"multipleOf":0.01})", "12345678901234.567", false},
+          // Of doubles this far up only every 64th part is there: .543 would read as this one.
+          Row{R"({"multipleOf":0.01})", "98765432109876.55", true},
+          Row{R"({"multipleOf":0.001})", "98765432109876.55", true},
+          Row{R"({"multipleOf":0.1})", "98765432109876.55", false},
+          Row{R"({"multipleOf":0.01})", "1732257600000000000", true},
+          Row{R"({"multipleOf":0.1})", "1732257600000000000", true},
+          Row{R"({"multipleOf":1e-9})", "17322576000", true},
+          Row{R"({"multipleOf":0.0001})", "9007199254740993", true},
+          Row{R"({"multipleOf":0.01})", "1e300", true},
+          Row{R"({"multipleOf":0.01})", "19.99", true},
+          Row{R"({"multipleOf":0.01})", "-19.99", true},
+          Row{R"({"multipleOf":0.01})", "-19.995", false},
+          Row{R"({"multipleOf":0.1})", "0.3", true},
+          Row{R"({"multipleOf":0.1})", "-0.3", true},
+          Row{R"({"multipleOf":1e-308})", "1e308", true},
+          Row{R"({"multipleOf":3e-308})", "1e308", false},
+          Row{R"({"multipleOf":5e-324})", "5", true},
+          Row{R"({"multipleOf":5e-324})", "1.7976931348623157e308", true},
+          Row{R"({"multipleOf":7e-300})", "-1e300", false},
+          Row{R"({"multipleOf":1e308})", "5e-324", false},
+          Row{R"({"multipleOf":5e-324})", "1e-323", true},
+          Row{R"({"multipleOf":0.5})", "18446744073709551615", true},
+          Row{R"({"multipleOf":2.5})", "18446744073709551615", true},
+          Row{R"({"multipleOf":3})", "18446744073709551615", true},
+          Row{R"({"multipleOf":2})", "18446744073709551615", false},
+          Row{R"({"multipleOf":0.3})", "9223372036854775807", false},
+          Row{R"({"multipleOf":0.7})", "9223372036854775807", true},
+          Row{R"({"multipleOf":0.5})", "-9223372036854775808", true},
+          Row{R"({"multipleOf":3})", "-9223372036854775808", false},
+          Row{R"({"multipleOf":9223372036854775808})", "-9223372036854775808", true},
+          Row{R"({"multipleOf":18446744073709551615})", "18446744073709551615", true},
+          Row{R"({"multipleOf":18446744073709551615})", "18446744073709551614", false},
+          Row{R"({"multipleOf":1e3})", "5000", true},
+          Row{R"({"multipleOf":1e3})", "5001", false},
+          Row{R"({"multipleOf":10})", "1e23", true},
+          Row{R"({"multipleOf":7})", "1e23", false},
+          Row{R"({"multipleOf":4096})", "36893488147419103232", true},
+          Row{R"({"multipleOf":36893488147419103232})", "36893488147419103232", true},
+          Row{R"({"multipleOf":36893488147419103232})", "1e300", true},
+          Row{R"({"multipleOf":36893488147419103232})", "36893488147419111424", false},
+          Row{R"({"multipleOf":0.01})", "0", true},
+          Row{R"({"multipleOf":0.01})", "0.0", true},
+          Row{R"({"multipleOf":0.01})", "-0.0", true},
+          Row{R"({"multipleOf":7})", "0", true},
+          Row{R"({"multipleOf":1e308})", "0", true},
           Row{R"({"format":"date-time"})", "12", true},
           Row{R"({"format":"date-time"})", "{}", true},
           Row{R"({"format":"date-time"})", R"("2026-02-29T00:00:00Z")", false},
@@ -93,6 +144,17 @@ TEST_CASE("what is valid and what is not") {
           Row{R"({"format":"date-time"})", R"("1998-12-31T23:59:60Z")", true},
           Row{R"({"uniqueItems":true})", "[1, 1.0]", false},
           Row{R"({"uniqueItems":true})", R"([{"a":1,"b":2},{"b":2,"a":1}])", false},
+          Row{R"({"uniqueItems":true})", "[0, -0.0]", false},
+          Row{R"({"uniqueItems":true})", "[-1.0, -1]", false},
+          Row{R"({"uniqueItems":true})", "[9223372036854775808, 9223372036854775808.0]", false},
+          Row{R"({"uniqueItems":true})", "[-9223372036854775808, -9223372036854775808.0]", false},
+          Row{R"({"uniqueItems":true})", "[18446744073709549568, 18446744073709549568.0]", false},
+          Row{R"({"uniqueItems":true})", "[9007199254740993, 9007199254740992.0]", true},
+          Row{R"({"uniqueItems":true})", "[-1, 18446744073709551615]", true},
+          Row{R"({"uniqueItems":true})", "[18446744073709551615, 18446744073709551616]", true},
+          Row{R"({"uniqueItems":true})", "[1e300, 1e300]", false},
+          Row{R"({"uniqueItems":true})", "[0.5, 0.5]", false},
+          Row{R"({"uniqueItems":true})", "[0.5, -0.5, 0, 1]", true},
           Row{R"({"uniqueItems":true})", "[1, true, \"1\", [1], null, 0, false]", true},
           Row{R"({"patternProperties":{"^x":{"type":"string"}},"additionalProperties":false})",
               R"({"x1":"a"})", true},
@@ -431,6 +493,18 @@ TEST_CASE("no document and no schema stalls or ends the process") {
     for (int i = 1; i < 20'000; ++i)
       text += "," + std::to_string(i);
     CHECK(check(R"({"uniqueItems":true})", text + "]").empty());
+  }
+  SUBCASE("many large items, which are neighbours") {
+    constexpr std::uint64_t kBegin = 1ULL << 62U;
+    for (const std::string& sign : {""s, "-"s}) {
+      std::string text = "[" + sign + std::to_string(kBegin);
+      for (std::uint64_t i = 1; i < 20'000; ++i)
+        text += "," + sign + std::to_string(kBegin + i);
+      CHECK(check(R"({"uniqueItems":true})", text + "]", {.max_steps = 2'000'000}).empty());
+      // One of them again, as a double.
+      const std::string twice = text + "," + sign + "4611686018427387904.0]";
+      CHECK(check(R"({"uniqueItems":true})", twice, {.max_steps = 2'000'000}).size() == 1);
+    }
   }
   SUBCASE("a chain of alternatives") {
     std::string schema = R"({"definitions":{"d0":{"type":"string"})";

@@ -165,6 +165,29 @@ def staged(exe):
         repo.git("add", "tickets/later.json", env=other)
         check(repo.findings(env=other) == ["tickets/later.json"], "the index that is named counts")
     with Repository(exe) as repo:
+        # Without a configuration the top of the repository is the root, wherever the call comes from.
+        os.remove(repo.root + "/baton.yaml")
+        write(repo.top + "/coordination/pm_state.json", b"{}")
+        write(repo.top + "/sub/coordination/pm_state.json", b"{}")
+        repo.git("add", "-A")
+        check(set(repo.findings()) == {"coordination/pm_state.json"}, "from the top", repo.findings())
+        found = repo.findings(cwd=repo.top + "/sub")
+        check(set(found) == {"../coordination/pm_state.json"}, "from a folder below", found)
+        # Nor does a configuration from elsewhere make the current folder the root; --root does.
+        write(repo.home + "/elsewhere.yaml", b"version: 1\n")
+        found = repo.findings("--config", "../../elsewhere.yaml", cwd=repo.top + "/sub")
+        check(set(found) == {"../coordination/pm_state.json"}, "configured from elsewhere", found)
+        found = repo.findings("--root", ".", cwd=repo.top + "/sub")
+        check(set(found) == {"coordination/pm_state.json"}, "a root that is named", found)
+        # A configuration on the way up is the root still, and so are the roots one lists.
+        write(repo.top + "/sub/baton.yaml", b"version: 1\n")
+        found = repo.findings(cwd=repo.top + "/sub/coordination")
+        check(set(found) == {"pm_state.json"}, "the nearest configuration", found)
+        os.remove(repo.top + "/sub/baton.yaml")
+        write(repo.home + "/elsewhere.yaml", b"version: 1\nroots: [top/sub]\n")
+        found = repo.findings("--config", repo.home + "/elsewhere.yaml", cwd=repo.top + "/sub")
+        check(set(found) == {"coordination/pm_state.json"}, "roots that are listed", found)
+    with Repository(exe) as repo:
         # No repository, and a repository that has nothing to do with the root.
         outside = repo.home + "/outside"
         os.makedirs(outside)
