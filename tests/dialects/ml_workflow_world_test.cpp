@@ -291,7 +291,9 @@ class Workflows {
     const auto text = gunzip(*world_.disk.file(newest), kMostBytes);
     REQUIRE(text);
     std::size_t done = 0;
-    for (const Value* const entry : entries(*parse_json(*text)))
+    const auto state = parse_json(*text);
+    REQUIRE(state);
+    for (const Value* const entry : entries(*state))
       done += json::text(*entry, "status") == "completed" ? 1U : 0U;
     CHECK(done == done_[name].size());
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,7 +66,7 @@ struct Memo {
   std::string spawn;    ///< what an agent is to be told that goes on after a handoff; empty: none
   RunId spawned;        ///< that agent
   std::vector<std::string> dealt;  ///< requests that were answered and are not yet gone
-  std::vector<Frame> frames;
+  std::deque<Frame> frames;        ///< a frame stays where it is while others are put on top
 };
 
 /// `own`: what the state file says, for the lowest frame.
