@@ -314,7 +314,8 @@ Result<void> RealEngine::look(Draft& next) {
 void RealEngine::due(Draft& next) {
   next.decide.insert(again_.begin(), again_.end());
   for (const auto& [flow, book] : books_) {
-    const bool wakes = book.decision.wake && *book.decision.wake <= next.now;
+    const bool wakes = (book.decision.wake && *book.decision.wake <= next.now) ||
+                       (book.decision.tidy && *book.decision.tidy <= next.now);
     const bool calm = book.held && book.held->reason == "rate_breaker" && next.now >= book.calm_at;
     if (decide_all_ || wakes || calm)
       next.decide.insert(flow);
@@ -473,8 +474,9 @@ std::optional<Time> RealEngine::wake() const {
     sooner(wake, now + kTryAgain);
   for (const auto& [flow, book] : books_) {
     // A dialect that asks for a moment that has passed would have us spin.
-    if (book.decision.wake)
-      sooner(wake, std::max(*book.decision.wake, now + Millis(10)));
+    for (const auto& again : {book.decision.wake, book.decision.tidy})
+      if (again)
+        sooner(wake, std::max(*again, now + Millis(10)));
     if (book.held && book.held->reason == "rate_breaker")
       sooner(wake, book.calm_at);
   }

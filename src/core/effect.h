@@ -141,7 +141,9 @@ struct Decision {
   std::vector<Notice> notices;
   std::vector<Reply> replies;  ///< to requests the dialect deals with itself
   std::optional<Time> wake;    ///< look again then, at the latest
-  Json details;                ///< what `status --json` tells besides, an object; null: nothing
+  /// The same for housekeeping: nothing waits for it, so `--once` does not either.
+  std::optional<Time> tidy;
+  Json details;         ///< what `status --json` tells besides, an object; null: nothing
   Word declared;        ///< the flow's own word for where it stands, for status; may be empty
   bool failed = false;  ///< the flow has ended badly by its own account
   std::optional<std::uint32_t> spawns_per_hour;  ///< instead of the configured one

@@ -48,7 +48,7 @@ std::vector<std::size_t> due(const Scene& scene, const std::vector<const Value*>
       continue;
     }
     stays.insert(group);
-    decision.wake = std::min(decision.wake.value_or(at), at);
+    decision.tidy = std::min(decision.tidy.value_or(at), at);
   }
   return due;
 }
@@ -99,7 +99,7 @@ std::vector<Update> rotate(Scene& scene, std::string_view kind, Decision& decisi
   const std::int64_t settled = memo.archived_ms + kSettleMs;
   if (now_ms(scene) < settled) {
     const Time at{Millis(settled)};
-    decision.wake = std::min(decision.wake.value_or(at), at);
+    decision.tidy = std::min(decision.tidy.value_or(at), at);
     return {};
   }
   return {SetMembers{path_of(scene.options, kind), file->document->digest(), std::move(gone),
