@@ -128,7 +128,7 @@ class Comparison {
 
   /// T4.
   void metadata() {
-    if (!skill_changed_)
+    if (!skill_changed_ && !iteration_changed_)
       return;
     const std::size_t before = edits_.size();
     put_back(kMetadata);

@@ -220,10 +220,12 @@ class Router {
   Decision& decision_;
 };
 
-/// An executor that goes on by itself beyond the limit is not let go on for ever.
+/// An executor that goes on by itself beyond the limit is not let go on for ever. What a person
+/// chose was wanted in spite of it.
 void limit_run(Scene& scene, Decision& decision) {
   const Run* const run = scene.live();
-  const bool beyond = run != nullptr && scene.options.granularity == Granularity::run &&
+  const bool beyond = run != nullptr && !scene.interactive() &&
+                      scene.options.granularity == Granularity::run &&
                       scene.options.on_max_iterations != AtLimit::ignore &&
                       run->purpose != word(Action::complete) &&
                       static_cast<double>(scene.loop.iteration) >= scene.loop.max_iterations;
