@@ -388,8 +388,13 @@ def locked(exe):
         check(not taken(path), "the kernel let it go")
         loops.start()
         wait_until(lambda: taken(path), "held again")
-        with open(path) as file:
-            check(json.load(file)["pid"] == loops.daemon.pid, "by this daemon")
+
+        def holder():
+            with open(path) as file:
+                return json.load(file)["pid"]
+
+        # It is locked a moment before it says by whom.
+        wait_until(lambda: holder() == loops.daemon.pid, "by this daemon")
         open(loops.root + "/go", "w").close()
         loops.wait_end("held")
         check(not os.path.exists(path), "put away")

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "dialects/agent_run/progress.h"
 
@@ -40,9 +39,10 @@ double today(const Scene& scene) {
 }
 
 std::string dollars(double amount) {
-  std::array<char, 64> text{};
-  const auto written = std::snprintf(text.data(), text.size(), "%.2f USD", amount);
-  return {text.data(), static_cast<std::size_t>(std::max(0, written))};
+  std::array<char, 400> text{};  // room for the largest double there is
+  const auto written =
+      std::to_chars(text.data(), text.data() + text.size(), amount, std::chars_format::fixed, 2);
+  return std::string(text.data(), written.ptr) + " USD";
 }
 
 }  // namespace

@@ -151,6 +151,10 @@ class Comparison {
       because("the loop is " + std::string(word(was_.status)) +
               "; an executor's old copy does not change that");
       put_back(kControl);
+    } else if (!touched && parked() && change_.unseen) {
+      because("whoever wrote it cannot have seen that the loop is " +
+              std::string(word(was_.status)));
+      put_back(kControl);
     } else if (!touched && parked() && old_copy()) {
       because("an old copy of the whole file");
       put_back(kControl);
