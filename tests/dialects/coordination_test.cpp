@@ -55,13 +55,13 @@ const Catalog& lenient_catalog() {
 }
 
 Verdict judged(const std::string& kind, const std::string& text,
-               const Catalog& catalog = catalog()) {
+               const Catalog& rules = catalog()) {
   Schemas schemas([](std::string_view name) -> Result<std::string> {
     return fail(Errc::not_found, "there is no schema " + std::string(name));
   });
   const bool mail = coordination::mailbox(kind).has_value();
   const std::string path = "coordination/" + std::string(mail ? "messages/" : "") + kind + ".json";
-  const auto match = catalog.match(path);
+  const auto match = rules.match(path);
   REQUIRE(match);
   return judge(*match, path, text, schemas, LoadLimits{});
 }
@@ -437,7 +437,7 @@ TEST_SUITE("coordination") {
     folder.put(kPlan, plan(R"("task_groups": [{"id": "A", "tasks": ["T1"], "branch_name": "b"}],
                               "all_tasks": [{"id": "T1", "description": "do it"}])"));
     folder.put(kStatus, R"({"A": {"status": "tech_review", "revision_count": 3}})");
-    for (const auto& [role, purpose] :
+    for (const auto& start :
          {std::pair("developer", "implement"), std::pair("developer", "continue"),
           std::pair("developer", "continue_with_solution"), std::pair("developer", "fix_tests"),
           std::pair("developer", "revise"), std::pair("qa_expert", "test"),
@@ -448,6 +448,8 @@ TEST_SUITE("coordination") {
           std::pair("project_manager", "phase_completion"), std::pair("project_manager", "stuck"),
           std::pair("project_manager", "mediate"), std::pair("project_manager", "final_check"),
           std::pair("project_manager", "review_blocked")}) {
+      const std::string role = start.first;
+      const std::string purpose = start.second;
       CAPTURE(purpose);
       Desired desired;
       desired.role = role;

@@ -16,7 +16,9 @@ namespace baton::testing {
 /// A library of YAML texts by path; an empty text stands for a file that is not there.
 inline fsm_loop::Library library_with(const std::map<std::string, std::string>& files) {
   fsm_loop::Library library;
-  for (const auto& [path, text] : files) {
+  for (const auto& file : files) {
+    const std::string& path = file.first;
+    const std::string& text = file.second;
     if (text.empty()) {
       library.emplace(path, nullptr);
       continue;

@@ -233,7 +233,9 @@ def by_hand(exe):
         it.by_hand(lambda s: s["human_approvals"]["approval_history"].append(
             decision("plan", "approved", timestamp=earlier)))
         it.off("hold.2")
-        wait_until(lambda: it.read()["step_history"][-1]["status"] == "completed", "the validator ends")
+        wait_until(lambda: it.read()["step_history"][-1]["status"] == "completed", "the validator writes")
+        # What is found while an agent is at work may be the agent's.
+        wait_until(lambda: not world.processes_with(it.home), "the validator ends")
         it.up()
         it.asked("plan")
         it.settled()

@@ -18,7 +18,9 @@ def traced(folder, *words):
     """What a command does on the network, and its exit code."""
     log = folder + "/trace"
     done = subprocess.run(["strace", "-f", "-qq", "-o", log, "-e", "trace=%network,openat", *words], cwd=folder + "/top",
-                          env={**os.environ, "HOME": folder, "GIT_CONFIG_NOSYSTEM": "1", "BATON_STATE_DIR": folder},
+                          env={**os.environ, "HOME": folder, "GIT_CONFIG_NOSYSTEM": "1", "BATON_STATE_DIR": folder,
+                               # A leak sanitizer traces its own process, which is traced already.
+                               "ASAN_OPTIONS": "detect_leaks=0"},
                           capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
     with open(log, encoding="utf-8", errors="replace") as file:
         calls = file.read().splitlines()

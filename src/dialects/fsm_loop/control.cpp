@@ -10,8 +10,8 @@ namespace {
 /// One request after the other, on the loop as its files have it.
 class Desk {
  public:
-  Desk(Scene& scene, Machine& machine, EventLog& events, Decision& decision)
-      : scene_(scene), machine_(machine), events_(events), decision_(decision) {}
+  Desk(Scene& scene, Machine& machine, Decision& decision)
+      : scene_(scene), machine_(machine), decision_(decision) {}
 
   void deal(const Request& request) {
     if (scene_.state == nullptr)
@@ -107,7 +107,6 @@ class Desk {
 
   Scene& scene_;
   Machine& machine_;
-  EventLog& events_;
   Decision& decision_;
 };
 
@@ -141,12 +140,12 @@ bool lock_of_another(const Scene& scene) {
   return pid && *pid != scene.view.env.pid && scene.view.env.alive(*pid);
 }
 
-void answer(Scene& scene, Machine& machine, EventLog& events, Decision& decision) {
+void answer(Scene& scene, Machine& machine, Decision& decision) {
   std::erase_if(scene.memo.dealt, [&](const std::string& id) {
     return std::none_of(scene.view.requests.begin(), scene.view.requests.end(),
                         [&](const Request& request) { return request.id == id; });
   });
-  Desk desk(scene, machine, events, decision);
+  Desk desk(scene, machine, decision);
   for (const Request& request : scene.view.requests) {
     const bool ours =
         std::find(kVerbs.begin(), kVerbs.end(), std::string_view(request.verb)) != kVerbs.end();

@@ -17,6 +17,6 @@ Owner owner_of(const Scene& scene);
 bool lock_of_another(const Scene& scene);
 
 /// Deals with the requests that are the loop's own: stop, resume. Each once.
-void answer(Scene& scene, Machine& machine, EventLog& events, Decision& decision);
+void answer(Scene& scene, Machine& machine, Decision& decision);
 
 }  // namespace baton::fsm_loop

@@ -121,7 +121,7 @@ Decision decide(const View& view) {
       decision.declared = Word(scene.record().status_word());
       return decision;
     }
-  answer(scene, machine, events, decision);
+  answer(scene, machine, decision);
   if (!scene.driven()) {
     decision.memo = json_of(scene.memo);
     return observe(scene, std::move(decision));
