@@ -144,7 +144,7 @@ Decision decide(const View& view) {
   return decision;
 }
 
-constexpr std::array kVerbs = {std::string_view("answer")};
+constexpr std::array kVerbs = {std::string_view("answer"), std::string_view("approve")};
 constexpr std::array kTolerated = {std::string_view("coordination/S17")};
 
 }  // namespace

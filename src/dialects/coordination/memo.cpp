@@ -7,6 +7,9 @@
 namespace baton::coordination {
 namespace {
 
+/// Agents that write wrong things all the time do not fill the memory.
+constexpr std::size_t kMostPutBack = 20;
+
 std::uint64_t count(const Value& object, std::string_view name) {
   const auto number = json::integer(object, name);
   return number && *number > 0 ? static_cast<std::uint64_t>(*number) : 0;
@@ -125,6 +128,15 @@ Json json_of(const PutBack& back) {
 }
 
 }  // namespace
+
+void remember(Memo& memo, PutBack back) {
+  std::erase_if(memo.put_back, [&](const PutBack& old) {
+    return old.path == back.path && old.pointer == back.pointer;
+  });
+  memo.put_back.push_back(std::move(back));
+  if (memo.put_back.size() > kMostPutBack)
+    memo.put_back.erase(memo.put_back.begin());
+}
 
 Memo memo_of(const Json& json) {
   Memo memo;

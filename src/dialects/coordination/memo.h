@@ -87,6 +87,9 @@ struct Memo {
   bool operator==(const Memo&) const = default;
 };
 
+/// Enters what was put back; of each place the last one is kept.
+void remember(Memo& memo, PutBack back);
+
 Memo memo_of(const Json& json);
 Json json_of(const Memo& memo);
 

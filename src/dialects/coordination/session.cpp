@@ -238,9 +238,8 @@ std::string bad_plan(const Scene& scene) {
 std::string approval_hint(const Scene& scene) {
   for (const Group& group : scene.plan.groups)
     if (group.status == Status::complete && !group.approved && scene.options.reviews)
-      return "; whoever has reviewed " + group.id +
-             " says so with `baton send techlead_to_dev '{\"group_id\": \"" + group.id +
-             "\", \"decision\": \"approved\"}'`";
+      return "; when somebody has reviewed " + group.id + ", say so: `baton approve " +
+             text(scene.view.flow) + " " + group.id + "`";
   return {};
 }
 
