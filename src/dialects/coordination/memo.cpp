@@ -144,6 +144,9 @@ Memo memo_of(const Json& json) {
   memo.fresh = !value.IsObject();
   memo.spawns = count(value, "spawns");
   memo.refused = json::boolean(value, "refused").value_or(false);
+  memo.refusal = texts(value, "refusal");
+  for (std::string& run : texts(value, "refusal_told"))
+    memo.refusal_told.insert(std::move(run));
   memo.final_pm = text_of(value, "final_pm");
   memo.word = text_of(value, "word");
   for (std::string& run : texts(value, "refused_words"))
@@ -194,6 +197,8 @@ Json json_of(const Memo& memo) {
     put_back.push(json_of(back));
   return Json::object({{"spawns", Json(memo.spawns)},
                        {"refused", memo.refused},
+                       {"refusal", list_of(memo.refusal)},
+                       {"refusal_told", list_of(memo.refusal_told)},
                        {"final_pm", memo.final_pm},
                        {"word", memo.word},
                        {"refused_words", list_of(memo.refused_words)},

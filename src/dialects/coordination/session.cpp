@@ -158,6 +158,15 @@ bool completion_claimed(const Scene& scene) {
   return pm != nullptr && claimed_in_plan(scene, *pm);
 }
 
+/// The project manager hears of it, also when what was wrong is put right by then.
+void refuse(Scene& scene, const std::vector<std::string>& faults) {
+  scene.memo.refused = true;
+  if (scene.memo.refusal == faults)
+    return;
+  scene.memo.refusal = faults;
+  scene.memo.refusal_told.clear();
+}
+
 void note_word(Scene& scene, Decision& decision) {
   const std::vector<std::string> faults = completion_faults(scene);
   const bool ready = faults.empty();
@@ -168,7 +177,7 @@ void note_word(Scene& scene, Decision& decision) {
     }
     // Said of another state of things: it does not count later either.
     scene.memo.refused_words.insert(run->id);
-    scene.memo.refused = true;
+    refuse(scene, faults);
     decision.notices.push_back(Notice{"premature_completion", session(),
                                       "the project manager said " + scene.options.completion_word +
                                           ", which is refused: " + list(faults)});
@@ -247,7 +256,7 @@ void route_session(Scene& scene, Standing standing, Decision& decision) {
   const std::vector<std::string> faults = completion_faults(scene);
   const bool claimed = completion_claimed(scene);
   if (claimed && !faults.empty() && standing != Standing::none) {
-    scene.memo.refused = true;
+    refuse(scene, faults);
     hold("premature_completion", "completion was claimed and is refused: " + list(faults),
          decision);
   }

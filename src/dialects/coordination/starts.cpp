@@ -122,6 +122,23 @@ void note_told(Scene& scene, const std::set<RunId>& first_seen) {
   });
 }
 
+/// The same of a completion that was refused: that is for the project manager to hear.
+void note_refusal_told(Scene& scene, const std::set<RunId>& first_seen) {
+  Memo& memo = scene.memo;
+  bool heard = false;
+  for (const Run& run : scene.view.runs) {
+    if (run.key.role != kManager || memo.refusal.empty())
+      continue;
+    if (first_seen.contains(run.id))
+      memo.refusal_told.insert(run.id);
+    heard = heard || (run.outcome == Outcome::succeeded && memo.refusal_told.contains(run.id));
+  }
+  if (!heard)
+    return;
+  memo.refusal.clear();
+  memo.refusal_told.clear();
+}
+
 void enter(Scene& scene, const Run& run, Writes& writes) {
   RunMemo& memo = scene.memo.runs[run.id];
   memo.counted = true;
@@ -210,6 +227,7 @@ void note_starts(Scene& scene, Writes& writes) {
     }
   }
   note_told(scene, fresh);
+  note_refusal_told(scene, fresh);
   std::erase_if(scene.memo.runs, [&](const auto& row) {
     if (there.contains(row.first))
       return false;
