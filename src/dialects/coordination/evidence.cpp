@@ -154,8 +154,10 @@ void apply_inbox(Scene& scene, Writes& writes, Decision& decision) {
     if (verdict.kind == EntryVerdict::Kind::stale)
       decision.notices.push_back(Notice{"refused", group->id, path + ": " + verdict.why});
     for (const EntryFault& fault : verdict.faults) {
-      remember(scene.memo, PutBack{path, fault.member, fault.why, group->id, {}});
-      decision.notices.push_back(Notice{"refused", group->id, path + ": " + fault.why});
+      const bool stays = fault.rule == "T8";
+      remember(scene.memo, PutBack{path, fault.member, fault.why, group->id, {}, stays});
+      if (!stays)
+        decision.notices.push_back(Notice{"refused", group->id, path + ": " + fault.why});
     }
     if (verdict.kind != EntryVerdict::Kind::taken)
       continue;

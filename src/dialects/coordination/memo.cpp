@@ -113,7 +113,8 @@ PutBack put_back_of(const Value& value) {
                text_of(value, "pointer"),
                text_of(value, "why"),
                text_of(value, "subject"),
-               {}};
+               {},
+               json::boolean(value, "stays").value_or(false)};
   for (std::string& run : texts(value, "told"))
     back.told.insert(std::move(run));
   return back;
@@ -124,10 +125,19 @@ Json json_of(const PutBack& back) {
                        {"pointer", back.pointer},
                        {"why", back.why},
                        {"subject", back.subject},
-                       {"told", list_of(back.told)}});
+                       {"told", list_of(back.told)},
+                       {"stays", back.stays}});
 }
 
 }  // namespace
+
+std::string put_back_text(const Memo& memo, const Subject& subject) {
+  std::string text;
+  for (const PutBack& back : memo.put_back)
+    if (back.concerns(subject))
+      text += std::string(back.stays ? "; noted: " : "; put back: ") + back.why;
+  return text;
+}
 
 void remember(Memo& memo, PutBack back) {
   std::erase_if(memo.put_back, [&](const PutBack& old) {

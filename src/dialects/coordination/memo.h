@@ -50,13 +50,15 @@ struct RunMemo {
   bool operator==(const RunMemo&) const = default;
 };
 
-/// Something an agent wrote and baton put back; whoever comes next has to hear of it.
+/// Something an agent wrote and baton put back, or has doubts about; whoever comes next has to hear
+/// of it.
 struct PutBack {
   std::string path;
   std::string pointer;
   std::string why;
   Subject subject;       ///< whose agents are told; empty: everybody's
   std::set<RunId> told;  ///< when one of them ends well, it is settled
+  bool stays = false;    ///< it was not put back, but taken
   bool concerns(const Subject& other) const { return subject.empty() || subject == other; }
   bool operator==(const PutBack&) const = default;
 };
@@ -88,6 +90,9 @@ struct Memo {
   std::vector<PutBack> put_back;         ///< the last one of each place
   bool operator==(const Memo&) const = default;
 };
+
+/// What was put back of a subject's, or taken in spite of doubts: "; put back: ...".
+std::string put_back_text(const Memo& memo, const Subject& subject);
 
 /// Enters what was put back; of each place the last one is kept.
 void remember(Memo& memo, PutBack back);

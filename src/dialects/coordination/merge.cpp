@@ -69,7 +69,8 @@ struct Groups {
     const std::string pointer = "/" + json::pointer_token(id);
     for (const EntryFault& fault : verdict.faults) {
       findings.push_back(broken(fault.rule, pointer + fault.member, fault.why));
-      because(fault.why, fault.rule);
+      if (fault.rule != "T8")
+        because(fault.why, fault.rule);
       if (verdict.kind == Kind::refused) {
         refused_at = pointer + fault.member;
         refused += (refused.empty() ? "" : "; ") + fault.why;
@@ -290,7 +291,8 @@ void note_put_back(const Scene& scene, const Change& change, Admission& admissio
                            finding.pointer,
                            finding.message,
                            concerned(scene, change, finding.pointer),
-                           {}});
+                           {},
+                           finding.rule.ends_with("/T8")});
   admission.memo = json_of(memo);
 }
 

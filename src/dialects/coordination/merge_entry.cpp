@@ -78,6 +78,26 @@ Json completed(const Value& before, const Value& after) {
   return entry;
 }
 
+/// Counters are baton's to raise, by one; agents of the origin raise them too. One that jumps is taken,
+/// for nobody knows better, but whoever comes next hears of it.
+void note_jumps(const std::string& id, const Value& before, const Value& after,
+                std::vector<EntryFault>& faults) {
+  const Value* const now = json::child(after, "iterations");
+  const Value* const then = json::child(before, "iterations");
+  if (now == nullptr)
+    return;
+  for (const std::string_view name : {"developer", "qa", "tech_lead"}) {
+    const std::int64_t has = std::max<std::int64_t>(0, json::integer(*now, name).value_or(0));
+    const std::int64_t had =
+        then == nullptr ? 0 : std::max<std::int64_t>(0, json::integer(*then, name).value_or(0));
+    if (has > had && has - had > 1)
+      faults.push_back({"T8", "/iterations/" + std::string(name),
+                        "the counter " + std::string(name) + " of " + id + " jumped from " +
+                            std::to_string(had) + " to " + std::to_string(has) +
+                            "; it is taken as it is, and help is called for when it says so"});
+  }
+}
+
 bool reviews(const Run& run, const Subject& group) {
   return run.key.subject == group && run.key.role == kTechLead && run.purpose == "review";
 }
@@ -168,6 +188,8 @@ EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value*
   if (!(verdict.entry == Json(*after)))
     verdict.faults.push_back({"T4", "", id + " had lost counters or entries of lists"});
   drop_approvals(scene, id, before, *after, verdict.entry, verdict.faults);
+  if (before != nullptr)
+    note_jumps(id, *before, *after, verdict.faults);
   return verdict;
 }
 

@@ -324,7 +324,7 @@ Brief brief(const View& view, const Desired& desired) {
   section(prompt, "Not accepted", refusals(scene, desired.role));
   section(prompt, "Files as they stand that were rejected; the version before is in force",
           rejected(scene));
-  section(prompt, "What was written before and put back, and why",
+  section(prompt, "What was written before and put back or doubted, and why",
           put_back(scene, desired.subject));
   if (const auto memo = scene.memo.groups.find(desired.subject); memo != scene.memo.groups.end())
     section(prompt, "What a person says about it", memo->second.answer);

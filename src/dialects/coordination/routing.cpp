@@ -86,7 +86,7 @@ class Router {
     if (role == kDeveloper)
       for (Claim& claim : places_.claims(group))
         desired.claims.push_back(std::move(claim));
-    desired.why = std::move(why);
+    desired.why = std::move(why) + put_back_text(scene_.memo, group.id);
     decision_.desired.push_back(std::move(desired));
     places_.take(group, role);
   }
@@ -181,12 +181,8 @@ class Router {
   }
 
   /// An agent has ended well and the group stands where it stood.
-  std::string left(std::string_view who, const Group& group) const {
-    std::string why = "the " + std::string(who) + " ended and left " + group.id + " as it was";
-    for (const PutBack& back : scene_.memo.put_back)
-      if (back.concerns(group.id))
-        why += "; put back: " + back.why;
-    return why;
+  static std::string left(std::string_view who, const Group& group) {
+    return "the " + std::string(who) + " ended and left " + group.id + " as it was";
   }
 
   /// Row 13: a tech lead explains, then a developer has another go.

@@ -81,7 +81,7 @@ void want_manager(const Scene& scene, Word purpose, std::uint32_t turn, std::str
   desired.purpose = std::move(purpose);
   desired.turn = turn;
   desired.claims.push_back(manager_claim(scene));
-  desired.why = std::move(why);
+  desired.why = std::move(why) + put_back_text(scene.memo, session());
   decision.desired.push_back(std::move(desired));
 }
 

@@ -1,6 +1,7 @@
 #include "dialects/coordination/starts.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/digest.h"
@@ -29,10 +30,12 @@ bool counts(const Run& run) {
   return run.key.role != kManager && run.purpose != "continue";
 }
 
+/// An agent may write any number; one more must still be one.
 std::int64_t count_in(const Group& group, std::string_view name) {
   const Value* const counters =
       group.entry == nullptr ? nullptr : json::child(*group.entry, "iterations");
-  return counters == nullptr ? 0 : json::integer(*counters, name).value_or(0);
+  const std::int64_t count = counters == nullptr ? 0 : json::integer(*counters, name).value_or(0);
+  return std::clamp<std::int64_t>(count, 0, std::numeric_limits<std::int64_t>::max() - 1);
 }
 
 void count(const Scene& scene, const Group& group, std::string_view name, std::int64_t by,
