@@ -184,6 +184,7 @@ const Dialect& coordination_dialect() {
       .check = coordination::check,
       .tolerated = coordination::kTolerated,
       .admit = coordination::admit,
+      .mends = true,  // messages that share an id
       .create = coordination::create,
       .send = coordination::with_message,
       .brief = coordination::brief,

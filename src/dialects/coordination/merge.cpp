@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "dialects/coordination/check.h"
+
 namespace baton::coordination {
 namespace {
 
@@ -117,6 +119,12 @@ Json settled_message(const Value& before, const Value* after) {
   return message;
 }
 
+bool same_message(const Json& a, const Json& b) {
+  Json left(a);
+  Json right(b);
+  return left.set("read", true) == right.set("read", true);
+}
+
 /// Messages of a new version of a mailbox against those in force.
 class Mail {
  public:
@@ -124,6 +132,8 @@ class Mail {
       : scene_(scene), before_(items(before, "messages")), after_(items(after, "messages")) {
     for (const Value* const message : before_)
       ids_.insert(text_of(*message, "id"));
+    for (const Value* const message : after_)
+      keys_.push_back(message_key(*message));
     if (archive != nullptr)
       for (const Value* const message : items(archive->document->root(), "messages"))
         archived_.insert(message_key(*message));
@@ -133,7 +143,8 @@ class Mail {
     for (const Value* const message : before_)
       keep(*message);
     for (const Value* const message : after_)
-      add(*message);
+      if (!known_.contains(message))
+        add(*message);
     return Json::array(all_);
   }
   Findings take_findings() { return std::move(findings_); }
@@ -141,23 +152,35 @@ class Mail {
  private:
   /// One that is missing is a stale copy's, which is nobody's fault.
   void keep(const Value& message) {
-    const std::string key = message_key(message);
-    const auto now = std::find_if(after_.begin(), after_.end(),
-                                  [&](const Value* other) { return message_key(*other) == key; });
-    Json kept = settled_message(message, now == after_.end() ? nullptr : *now);
-    if (now != after_.end() && !json::equal(**now, *kept) && !json::equal(**now, message))
+    const Value* const now = copy_of(message);
+    Json kept = settled_message(message, now);
+    if (now != nullptr && !json::equal(*now, *kept) && !json::equal(*now, message))
       findings_.push_back(
           broken("T3", place(),
                  "message " + text_of(message, "id") + " was sent before and stays as it was"));
-    known_.insert(key);
+    known_.insert(now);
     all_.push_back(std::move(kept));
   }
 
-  /// A copy of an old version brings back what is in the archive; that stays there. Two agents may
-  /// have come upon the same id: the later one gets another.
-  void add(const Value& message) {
+  /// The new version's copy of a message: the one that says the same, else the one by the same key.
+  const Value* copy_of(const Value& message) const {
     const std::string key = message_key(message);
-    if (archived_.contains(key) || !known_.insert(key).second)
+    const Value* copy = nullptr;
+    for (std::size_t i = 0; i < after_.size(); ++i) {
+      const Value* const other = after_[i];
+      if (keys_[i] != key || known_.contains(other))
+        continue;
+      if (same_message(Json(*other), Json(message)))
+        return other;
+      copy = copy == nullptr ? other : copy;
+    }
+    return copy;
+  }
+
+  /// A copy of an old version brings back what is in the archive; that stays there. Two agents may
+  /// have come upon the same id: the later message gets another.
+  void add(const Value& message) {
+    if (archived_.contains(message_key(message)) || there(message))
       return;
     if (const std::string group = text_of(message, "group_id");
         word_of(message, "decision") == "approved" && !may_approve(scene_, group)) {
@@ -168,8 +191,6 @@ class Mail {
     }
     Json added(message);
     const std::string id = text_of(message, "id");
-    if (ids_.contains(id) && renamed(message))
-      return;
     if (!ids_.insert(id).second) {
       std::string other;
       for (std::size_t n = 2; other.empty() || !ids_.insert(other).second; ++n)
@@ -184,13 +205,14 @@ class Mail {
     all_.push_back(std::move(added));
   }
 
-  /// A further copy, by its first name, of one that got another id.
-  bool renamed(const Value& message) const {
-    return std::any_of(before_.begin(), before_.end(), [&](const Value* other) {
-      Json same(*other);
-      same.set("id", text_of(message, "id"));
-      return text_of(*other, "id").starts_with(text_of(message, "id") + "_") &&
-             message_key(*same) == message_key(message);
+  /// It stands there already, perhaps under the other id it got.
+  bool there(const Value& message) const {
+    const std::string id = text_of(message, "id");
+    return std::any_of(all_.begin(), all_.end(), [&](const Json& other) {
+      if (!text_of(*other, "id").starts_with(id + "_"))
+        return same_message(other, Json(message));
+      Json first(other);
+      return same_message(first.set("id", id), Json(message));
     });
   }
 
@@ -199,9 +221,10 @@ class Mail {
   const Scene& scene_;
   std::vector<const Value*> before_;
   std::vector<const Value*> after_;
+  std::vector<std::string> keys_;  ///< of `after_`
   std::set<std::string> archived_;
   std::set<std::string> ids_;
-  std::set<std::string> known_;
+  std::set<const Value*> known_;  ///< of the new version: copies of what was there
   std::vector<Json> all_;
   Findings findings_;
 };
@@ -322,7 +345,18 @@ Admission judge_first(const Scene& scene, const Change& change) {
   return {};
 }
 
+/// The rules of one document refuse it, and nothing here mends that: what would be said of it
+/// against the version before means nothing.
+bool hopeless(const Scene& scene, const Change& change) {
+  const Value& root = change.after.root();
+  if (change.kind == "pm_state")
+    return has_error(check_plan(root));
+  return change.kind == "group_status" && has_error(check_groups(root, scene.options.reviews));
+}
+
 Admission judge(const Scene& scene, const Change& change) {
+  if (hopeless(scene, change))
+    return {};
   if (change.before == nullptr)
     return judge_first(scene, change);
   if (mailbox(change.kind))
