@@ -131,14 +131,6 @@ Json json_of(const PutBack& back) {
 
 }  // namespace
 
-std::string put_back_text(const Memo& memo, const Subject& subject) {
-  std::string text;
-  for (const PutBack& back : memo.put_back)
-    if (back.concerns(subject))
-      text += std::string(back.stays ? "; noted: " : "; put back: ") + back.why;
-  return text;
-}
-
 void remember(Memo& memo, PutBack back) {
   std::erase_if(memo.put_back, [&](const PutBack& old) {
     return old.path == back.path && old.pointer == back.pointer;

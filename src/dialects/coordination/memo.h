@@ -91,9 +91,6 @@ struct Memo {
   bool operator==(const Memo&) const = default;
 };
 
-/// What was put back of a subject's, or taken in spite of doubts: "; put back: ...".
-std::string put_back_text(const Memo& memo, const Subject& subject);
-
 /// Enters what was put back; of each place the last one is kept.
 void remember(Memo& memo, PutBack back);
 

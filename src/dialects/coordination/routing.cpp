@@ -86,7 +86,7 @@ class Router {
     if (role == kDeveloper)
       for (Claim& claim : places_.claims(group))
         desired.claims.push_back(std::move(claim));
-    desired.why = std::move(why) + put_back_text(scene_.memo, group.id);
+    desired.why = std::move(why) + amiss(scene_, group.id);
     decision_.desired.push_back(std::move(desired));
     places_.take(group, role);
   }

@@ -81,7 +81,7 @@ void want_manager(const Scene& scene, Word purpose, std::uint32_t turn, std::str
   desired.purpose = std::move(purpose);
   desired.turn = turn;
   desired.claims.push_back(manager_claim(scene));
-  desired.why = std::move(why) + put_back_text(scene.memo, session());
+  desired.why = std::move(why) + amiss(scene, session());
   decision.desired.push_back(std::move(desired));
 }
 
@@ -158,6 +158,8 @@ bool completion_claimed(const Scene& scene) {
   return pm != nullptr && claimed_in_plan(scene, *pm);
 }
 
+namespace {
+
 /// The project manager hears of it, also when what was wrong is put right by then.
 void refuse(Scene& scene, const std::vector<std::string>& faults) {
   scene.memo.refused = true;
@@ -166,6 +168,8 @@ void refuse(Scene& scene, const std::vector<std::string>& faults) {
   scene.memo.refusal = faults;
   scene.memo.refusal_told.clear();
 }
+
+}  // namespace
 
 void note_word(Scene& scene, Decision& decision) {
   const std::vector<std::string> faults = completion_faults(scene);
