@@ -104,6 +104,13 @@ Admission admit_without_history(const View& view, const Change& change) {
   return right().admit(other, change);
 }
 
+/// Whatever comes may be a person's word.
+Admission admit_from_anybody(const View& view, const Change& change) {
+  const View other{view.flow,    view.docs, view.stages, {},        view.memo,    view.requests,
+                   view.options, view.env,  view.now,    view.wall, view.rejected};
+  return right().admit(other, change);
+}
+
 Dialect deciding(Decision (*decide)(const View&)) {
   Dialect changed = right();
   changed.decide = decide;
@@ -129,6 +136,7 @@ std::vector<SessionMutant> made() {
          return admit_but(view, change, change.kind == "orchestrator_state");
        })},
       {"copies_unknown", admitting(admit_without_history)},
+      {"anybody_approves", admitting(admit_from_anybody)},
       {"messages_unseen", deciding([](const View& view) { return decide_without(view, is_mail); })},
       {"inbox_unseen", deciding([](const View& view) {
          return decide_without(view, [](std::string_view kind) { return kind == "inbox"; });

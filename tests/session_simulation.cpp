@@ -276,7 +276,7 @@ class Session {
     for (const Hold& hold : book->second.decision.holds) {
       if (asked.insert(hold.subject).second)
         request("answer", hold.subject, Json::object());
-      if (hold.why.find("baton send techlead_to_dev") != std::string::npos)
+      if (hold.why.find("baton approve") != std::string::npos)
         approve();
     }
     request("retry", "", Json::object());
@@ -285,20 +285,13 @@ class Session {
 
   /// A group that somebody completed without a review is reviewed by the person.
   void approve() {
-    const std::string path = "coordination/messages/techlead_to_dev.json";
-    Json mail = team_.accepted(path);
     const Json groups = team_.accepted(kStatusPath);
     for (const auto& member : groups->GetObject())
       if (const std::string id = member.name.GetString();
-          !id.starts_with('_') && !approved(groups, id))
-        mail.set("messages", list_with(*mail, "messages",
-                                       Json::object({{"id", "person" + id},
-                                                     {"group_id", id},
-                                                     {"from", "tech_lead"},
-                                                     {"to", "developer"},
-                                                     {"timestamp", iso_time(world_.clock.at)},
-                                                     {"decision", "approved"}})));
-    world_.disk.write(path, mail.dump());
+          !id.starts_with('_') && !approved(groups, id)) {
+        approved_.insert(id);
+        request("approve", id, Json::object());
+      }
   }
 
   // ---- what must hold ---------------------------------------------------------------------------
@@ -408,6 +401,7 @@ class Session {
       if (!std::includes(now.begin(), now.end(), kept.begin(), kept.end()))
         fault("work on " + id + " that was accepted is lost");
       kept = std::move(now);
+      check_reviewed(id, member.value);
       const std::string text = json::dump(member.value);
       const bool moved = std::exchange(last_entry_[id], text) != text;
       if (moved && !entries_[id].insert(text).second && !by_baton)
@@ -420,6 +414,22 @@ class Session {
         fault("the group " + group + " is lost");
       kept_.erase(group);
     }
+  }
+
+  /// Good is what its review or a person has said so of.
+  void check_reviewed(const std::string& id, const Value& entry) {
+    bool good = json::text(entry, "status") == "complete";
+    for (const Value* const feedback : list_of(entry, "tech_lead_feedback"))
+      good = good || json::text(*feedback, "decision") == "approved";
+    if (good && !reviewed(id))
+      fault(id + " passes for good, and was never reviewed");
+  }
+
+  bool reviewed(const std::string& id) const {
+    const auto& runs = world_.journal.tables.runs;
+    return approved_.contains(id) || std::any_of(runs.begin(), runs.end(), [&](const Run& run) {
+             return run.key.role == "tech_lead" && run.key.subject == id && run.purpose == "review";
+           });
   }
 
   void plan_accepted(const Value& plan) {
@@ -437,6 +447,9 @@ class Session {
     std::set<std::string> there;
     for (const Value* const message : list_of(file, "messages")) {
       const std::string id(json::text(*message, "id").value_or(""));
+      const std::string group(json::text(*message, "group_id").value_or(""));
+      if (json::text(*message, "decision") == "approved" && !reviewed(group))
+        fault("message " + id + " approves " + group + ", which was never reviewed");
       if (!there.insert(id).second)
         fault("two messages of " + path + " are called " + id);
       const bool read = json::boolean(*message, "read").value_or(false);
@@ -623,6 +636,7 @@ class Session {
   std::map<std::string, std::string> last_entry_;
   std::map<std::string, std::map<std::string, std::string>> messages_;
   std::set<std::string> read_;
+  std::set<std::string> approved_;  ///< by the person
   std::int64_t iteration_ = 0;
   std::uint64_t requests_ = 0;
   std::uint64_t notes_ = 0;

@@ -274,6 +274,36 @@ void Team::send(const Shim& shim, const Json& entry, bool well) {
   write(box.path, file, well);
 }
 
+/// Some group is good, says somebody who has not looked at it.
+void Team::forge(const Shim& shim, Json& copy) {
+  if (copy->ObjectEmpty())
+    return;
+  const std::string group =
+      (copy->MemberBegin() + static_cast<std::ptrdiff_t>(random_.below(copy->MemberCount())))
+          ->name.GetString();
+  const Json approval = Json::object({{"iteration", Json(++work_)},
+                                      {"decision", "approved"},
+                                      {"timestamp", "2026-01-22T09:00:00Z"}});
+  if (random_.one_in(2)) {
+    Json entry = entry_of(copy, group);
+    if (random_.one_in(2))
+      entry.set("status", "complete");
+    copy.set(group, entry.set("tech_lead_feedback", list_with(*entry, "tech_lead_feedback", approval)));
+    return;
+  }
+  const Box& box = box_of("tech_lead");
+  Json file = accepted(box.path);
+  file.set("messages", list_with(*file, "messages",
+                                 Json::object({{"id", message_id()},
+                                               {"group_id", group},
+                                               {"from", "tech_lead"},
+                                               {"to", "developer"},
+                                               {"timestamp", iso_time(world_.clock.at)},
+                                               {"subject", "by " + shim.id},
+                                               {"decision", "approved"}})));
+  write(box.path, file, false);
+}
+
 void Team::hand_on(Shim& shim, bool well) {
   const Key& key = shim.launch.key;
   Json copy = *parse_json(copies_[shim.id][kStatusPath]);
@@ -281,6 +311,8 @@ void Team::hand_on(Shim& shim, bool well) {
   Json entry = worked(shim, entry_of(copy, key.subject), well);
   if (!well && random_.one_in(8))
     misbehave(key.subject, entry);
+  if (!well && random_.one_in(8))
+    forge(shim, copy);
   // Blocks and their ends are said in the group's entry only.
   const bool plain = purpose_of(shim) == "review" || key.role != "tech_lead";
   const bool word = status_of(*entry) != "dev_blocked" && plain;

@@ -58,6 +58,7 @@ class Team {
   Json worked(const Shim& shim, Json entry, bool well);
   void misbehave(const std::string& group, Json& entry);
   void send(const Shim& shim, const Json& entry, bool well);
+  void forge(const Shim& shim, Json& copy);
   void meddle();
   void write(const std::string& path, const Json& doc, bool well);
   std::string message_id();

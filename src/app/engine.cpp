@@ -251,9 +251,11 @@ void RealEngine::gather(Draft& next) {
 /// What an agent has written last counts before its end does, also where the event is late or lost.
 void RealEngine::look_behind(const RunId& run) {
   for (auto& [flow, book] : books_)
-    if (book.run(run) != book.runs.end())
+    if (book.run(run) != book.runs.end()) {
       for (const auto& [path, row] : book.accepted)
         dirty_.insert(path);
+      dirty_.merge(works_->intake.created(book));
+    }
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {

@@ -92,6 +92,29 @@ Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
   return paths;
 }
 
+std::set<std::string> Intake::created(const FlowBook& book) const {
+  std::set<std::string> paths;
+  const Catalog::Entry* const entry = catalog_.entry(book.id.dialect);
+  if (entry == nullptr)
+    return paths;
+  std::set<std::pair<std::string, unsigned>> looked;
+  for (const FileKind& kind : entry->kinds) {
+    const PatternFolder folder = pattern_folder(kind.pattern);
+    if (kind.flow != book.id.name || !kind.kept ||
+        !looked.emplace(folder.folder, folder.depth).second)
+      continue;
+    const auto entries = ports_.disk.list(folder.folder, folder.depth);
+    if (!entries)
+      continue;  // The next scan finds it.
+    for (const FileEntry& file : *entries)
+      if (const auto match = catalog_.match(file.path);
+          match && match->flow == book.id && match->kind->kept &&
+          !book.accepted.contains(file.path))
+        paths.insert(file.path);
+  }
+  return paths;
+}
+
 namespace {
 
 /// Only rules of a dialect that mends refuse it.

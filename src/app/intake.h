@@ -32,6 +32,9 @@ class Intake {
   /// Only what differs from what was last read, unless `all`. Errc::busy and the like: look again
   /// later.
   Result<std::set<std::string>> scan(const Books& books, bool all);
+  /// Paths of files of a flow that are there and were never accepted. Only of flows that have
+  /// folders of their own: one with a thousand flows in it is left to the scan.
+  std::set<std::string> created(const FlowBook& book) const;
 
   /// Looks at one path. Errc::io when the journal cannot give what it holds: nothing may be relied
   /// on.

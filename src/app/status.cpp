@@ -27,6 +27,9 @@ constexpr bool in_order() {
 }
 static_assert(in_order());
 
+/// The word by which flows of all dialects say that they have come to their end.
+constexpr std::string_view kCompleted = "completed";
+
 /// Holds that end without anybody's doing.
 constexpr std::array kPassing = {
     std::string_view("backing_off"), std::string_view("no_place"),
@@ -132,6 +135,17 @@ void explain_holds(FlowStatus& status, const FlowBook& book) {
             join_holds(holds));
 }
 
+/// A file that is there as it cannot be used. It keeps nobody waiting when all is done.
+void explain_rejected(FlowStatus& status, const FlowBook& book) {
+  if (status.process != Process::idle || book.rejected.empty())
+    return;
+  const std::string why = book.rejected.begin()->first + " is rejected; `baton validate` says why";
+  if (book.decision.declared == kCompleted)
+    status.why += "; " + why;
+  else
+    explain(status, Process::held, "valid_file", why);
+}
+
 void explain_quiet(FlowStatus& status, const FlowBook& book) {
   switch (book.decision.control) {
     case Control::pause:
@@ -194,9 +208,7 @@ FlowStatus status_of(const FlowBook& book, const Plan& plan, const ControlRow& r
     explain(status, passing(*book.held) ? Process::waiting : Process::held, book.held->reason,
             book.held->why);
   explain_holds(status, book);
-  if (status.process == Process::idle && !book.rejected.empty())
-    explain(status, Process::held, "valid_file",
-            book.rejected.begin()->first + " is rejected; `baton validate` says why");
+  explain_rejected(status, book);
   return status;
 }
 

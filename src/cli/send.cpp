@@ -64,7 +64,8 @@ ExitCode send(const Places& places, const std::string& named, const std::string&
   const auto dialects = known_dialects(context->config());
   if (!dialects)
     return complain(dialects.error());
-  const auto mailbox = mailbox_of(Catalog::of(*dialects), named);
+  const Catalog catalog = Catalog::of(*dialects);
+  const auto mailbox = mailbox_of(catalog, named);
   if (!mailbox)
     return complain(mailbox.error());
   auto disk = real_disk(context->root());
@@ -75,6 +76,17 @@ ExitCode send(const Places& places, const std::string& named, const std::string&
     const auto first = with_message(*mailbox, "{}", *message);
     if (!first)
       return complain(first.error());
+    Schemas schemas(schemas_below(context->folder()));
+    const Verdict verdict =
+        judge(*catalog.match(mailbox->path), mailbox->path, *first, schemas, LoadLimits{});
+    if (!verdict.accepted()) {
+      std::string faults = "the message would break the mailbox; nothing was written\n";
+      for (const Finding& finding : verdict.findings)
+        faults += finding_text(mailbox->path, finding);
+      faults.pop_back();
+      complain(faults);
+      return ExitCode::failed;
+    }
     // Not made in vain when somebody else was faster: then it is written below.
     const auto made = (*disk)->create(mailbox->path, *first);
     if (made)

@@ -53,5 +53,21 @@ TEST_CASE("status of an agent that runs on after a pause says both") {
   CHECK(status_of(book, Plan{}, ControlRow{}).why == "paused by anna" + says);
 }
 
+TEST_CASE("a file that is wrong holds a flow, and none that has completed") {
+  FlowBook book;
+  book.id = FlowId{"rules", "groups"};
+  RejectedRow bad;
+  bad.path = "messages.json";
+  book.rejected["messages.json"] = bad;
+  const FlowStatus held = status_of(book, Plan{}, ControlRow{});
+  CHECK(held.process == Process::held);
+  CHECK(held.waiting_for == "valid_file");
+  book.decision.declared = "completed";
+  const FlowStatus completed = status_of(book, Plan{}, ControlRow{});
+  CHECK(completed.process == Process::idle);
+  CHECK(completed.waiting_for == "change");
+  CHECK(completed.why.ends_with("; messages.json is rejected; `baton validate` says why"));
+}
+
 }  // namespace
 }  // namespace baton

@@ -392,6 +392,52 @@ TEST_SUITE("coordination") {
     CHECK(has_rule(found.at("coordination/messages/dev_to_qa.json"), "coordination/S13"));
   }
 
+  TEST_CASE("what the plan says else than group_status is told, ahead or behind (S4)") {
+    struct Row {
+      const char* says;
+      const char* status;
+      const char* pointer;  // "" when they agree
+    };
+    for (const Row& row : {
+             Row{R"("completed_groups": ["A"])", "tech_review", "/completed_groups/0"},
+             Row{R"("completed_groups": ["A"])", "complete", ""},
+             Row{R"("in_progress_groups": ["A"])", "complete", "/in_progress_groups/0"},
+             Row{R"("in_progress_groups": ["A"])", "pending", "/in_progress_groups/0"},
+             Row{R"("in_progress_groups": ["A"])", "qa_failed", ""},
+             Row{R"("pending_groups": ["A"])", "dev_working", "/pending_groups/0"},
+             Row{R"("pending_groups": ["A", "B"])", "pending", ""},
+             Row{R"("task_groups": [{"id": "A", "status": "complete"}])", "dev_working",
+                 "/task_groups/0/status"},
+             Row{R"("task_groups": [{"id": "A", "status": "in_progress"}])", "complete",
+                 "/task_groups/0/status"},
+             Row{R"("task_groups": [{"id": "A", "status": "assigned"}])", "pending", ""},
+             Row{R"("task_groups": [{"id": "A"}])", "complete", ""},
+             Row{R"("execution_phases": [{"phase_number": 1, "group_ids": ["A"],
+                                          "status": "complete"}])",
+                 "qa_testing", "/execution_phases/0/group_ids/0"},
+             Row{R"("execution_phases": [{"phase_number": 1, "group_ids": ["A"],
+                                          "status": "in_progress"}])",
+                 "complete", ""},
+             Row{R"("all_tasks": [{"id": "t", "group_id": "A", "status": "pending"}])", "complete",
+                 "/all_tasks/0/status"},
+             Row{R"("all_tasks": [{"id": "t", "group_id": "A", "status": "complete"}])", "pending",
+                 "/all_tasks/0/status"},
+             Row{R"("all_tasks": [{"id": "t", "group_id": "A", "status": "complete"}])",
+                 "dev_working", ""},
+         }) {
+      CAPTURE(row.says);
+      CAPTURE(row.status);
+      Folder folder;
+      folder.put(kPlan, plan(row.says));
+      folder.put(kStatus, std::string(R"({"A": {"status": ")") + row.status + "\"}}");
+      const auto found = dialect_under_test().check(folder.docs, folder.options, Scope::flow);
+      const Findings findings = found.contains(kPlan) ? found.at(kPlan) : Findings{};
+      CHECK(has_rule(findings, "coordination/S4") == (*row.pointer != '\0'));
+      for (const Finding& finding : findings)
+        CHECK(finding.pointer == row.pointer);
+    }
+  }
+
   TEST_CASE("a start with requirements writes what is missing, and says no to a second session") {
     Request request;
     request.verb = "start";

@@ -90,8 +90,18 @@ expect_err "Put that right first"
 cp "$work/kept" coordination/messages/dev_to_qa.json
 kill_daemon
 
-# Twenty at once: each arrives once. A mailbox that is missing is made.
+# Words others use for the same are understood, and written as they are called here.
+expect_exit 0 send techlead_to_dev '{"group_id": "main", "from": "techlead", "decision": "CHANGES_REQUESTED"}'
+[[ $(jq -r '.messages[0] | .from + " " + .decision' coordination/messages/techlead_to_dev.json) == "tech_lead changes_requested" ]] ||
+  fail "aliases: $(cat coordination/messages/techlead_to_dev.json)"
+expect_exit 2 send techlead_to_dev '{"group_id": "main", "from": "pm"}'
+
+# Twenty at once: each arrives once. A mailbox that is missing is made, but not for a message that breaks it.
 rm coordination/messages/qa_to_techlead.json
+expect_exit 1 send qa_to_techlead '{"group_id": "main", "result": "MAYBE"}'
+expect_err "the message would break the mailbox; nothing was written"
+expect_err "/messages/0/result"
+[[ ! -e coordination/messages/qa_to_techlead.json ]] || fail "a mailbox was made for a bad message"
 pids=()
 for n in $(seq 20); do
   baton send qa_to_techlead "{\"group_id\": \"main\", \"result\": \"PASS\", \"subject\": \"$n\"}" &

@@ -136,6 +136,36 @@ def killed(exe, moments, seed):
         box.every_agent_once()
 
 
+# --- the end ----------------------------------------------------------------------------------------------
+
+
+def completed_stays_so(exe):
+    """A session that is over keeps no daemon with --once, nor does a mailbox in it that is wrong."""
+    agents = {role: [f"{TOP}/examples/agents/{role}.sh"]
+              for role in ("project_manager", "developer", "qa_expert", "tech_lead")}
+    with Session(exe, agents) as box:
+        def once():
+            done = box.once()
+            check(done.returncode == 0, done.returncode, done.stdout, done.stderr, box.said())
+
+        box.call("start", "coordination", "--requirements", "three programs")
+        once()
+        check(Counter((start.subject, start.purpose) for start in box.starts()) == DEMO, box.starts(), box.said())
+        before = {kind: box.doc(kind) for kind in ("pm_state", "group_status", "orchestrator_state")}
+        check(before["orchestrator_state"]["status"] == "completed", before)
+        once()
+        once()
+        mailbox = f"{box.root}/coordination/messages/dev_to_qa.json"
+        world.write(mailbox, {"messages": [{"id": "m1"}]})
+        once()
+        after = {kind: box.doc(kind) for kind in before}
+        check(after == before, "a session that is over was written to", before, after)
+        [status] = box.lines("status")
+        check(status["process"] == "idle" and status["declared"] == "completed", status)
+        check("messages/dev_to_qa.json is rejected" in status["why"], status)
+        check(len(box.starts()) == sum(DEMO.values()), box.starts())
+
+
 # --- a plan that changes ---------------------------------------------------------------------------------
 
 AGENT = """import json, os, subprocess, sys
@@ -203,6 +233,7 @@ def test(exe):
     killed(exe, range(2, 17, 2), 2)
     killed(exe, (1, 6, 11, 16), 3)
     split_of_a_stuck_group(exe)
+    completed_stays_so(exe)
 
 
 if __name__ == "__main__":

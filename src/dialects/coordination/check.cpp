@@ -23,6 +23,11 @@ bool approved(const Value& entry) {
   });
 }
 
+/// A count that somebody wrote; two of them can be added.
+std::uint64_t natural(std::int64_t number) {
+  return number < 0 ? 0 : static_cast<std::uint64_t>(number);
+}
+
 /// S20: the numbers of each kind of tests.
 void test_results(const Value& entry, Status status, const std::string& pointer,
                   Findings& findings) {
@@ -36,7 +41,7 @@ void test_results(const Value& entry, Status status, const std::string& pointer,
     const auto total = json::integer(member.value, "total");
     const auto passed = json::integer(member.value, "passed").value_or(0);
     const auto failed = json::integer(member.value, "failed").value_or(0);
-    if (total && passed + failed > *total)
+    if (total && natural(passed) + natural(failed) > natural(*total))
       findings.push_back(finding(Severity::warning, "S20", where,
                                  std::to_string(passed) + " passed and " + std::to_string(failed) +
                                      " failed are more than " + std::to_string(*total)));
@@ -139,47 +144,6 @@ std::map<std::string, Findings> check_documents(const FlowState& docs, const Opt
   return all;
 }
 
-void unlike(const Group& group, const std::string& pointer, const std::string& path,
-            std::map<std::string, Findings>& all) {
-  add(all, path,
-      finding(Severity::warning, "S4", pointer,
-              "`" + group.id + "` is " + std::string(word(group.status)) + " in group_status"));
-}
-
-/// S4: a list of the project manager and what the groups say. What is behind is no fault: a plan
-/// is brought up to date when the project manager comes to it.
-void listed_groups(const Plan& plan, const Value& holder, const std::string& pointer,
-                   std::string_view list, const std::string& path,
-                   std::map<std::string, Findings>& all) {
-  std::size_t n = 0;
-  for (const std::string& id : texts(holder, list)) {
-    const std::string place = pointer + "/" + std::string(list) + "/" + std::to_string(n++);
-    const Group* const group = plan.find(id);
-    if (group != nullptr && group->entry != nullptr && group->status != Status::complete)
-      unlike(*group, place, path, all);
-  }
-}
-
-/// S4, V-20: group_status has the last word on what is complete.
-void completed_groups(const Plan& plan, const Value& pm, const std::string& path,
-                      std::map<std::string, Findings>& all) {
-  listed_groups(plan, pm, "", "completed_groups", path, all);
-  std::size_t n = 0;
-  for (const Value* const task : items(pm, "task_groups")) {
-    const std::string pointer = "/task_groups/" + std::to_string(n++) + "/status";
-    const Group* const group = plan.find(text_of(*task, "id"));
-    if (word_of(*task, "status") == "complete" && group != nullptr && group->entry != nullptr &&
-        group->status != Status::complete)
-      unlike(*group, pointer, path, all);
-  }
-  n = 0;
-  for (const Value* const phase : items(pm, "execution_phases")) {
-    const std::string pointer = "/execution_phases/" + std::to_string(n++);
-    if (word_of(*phase, "status") == "complete")
-      listed_groups(plan, *phase, pointer, "group_ids", path, all);
-  }
-}
-
 /// S17: the word has been said and is not true.
 void premature(const FlowState& docs, const Plan& plan, const Options& options,
                const std::string& path, std::map<std::string, Findings>& all) {
@@ -265,7 +229,8 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
     return all;
   const Plan plan = plan_of(docs);
   const std::string pm_path = place(docs, "pm_state");
-  completed_groups(plan, *pm, pm_path, all);
+  for (Finding& found : check_progress(plan, *pm))
+    add(all, pm_path, std::move(found));
   premature(docs, plan, given, pm_path, all);
   for (const MailboxRow& row : kMailboxes) {
     const Value* const file = root(docs, row.kind);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/dialect.h"
+#include "dialects/coordination/plan.h"
 
 namespace baton::coordination {
 
@@ -15,6 +16,9 @@ Findings check_plan(const Value& pm);
 Findings check_groups(const Value& status, bool reviews);
 Findings check_orchestrator(const Value& state);
 Findings check_mailbox(const Value& mailbox);
+
+/// S4, V-20: where the plan says something else than group_status, which has the last word.
+Findings check_progress(const Plan& plan, const Value& pm);
 
 /// A finding of `coordination/ID`.
 Finding finding(Severity severity, const std::string& id, std::string pointer, std::string message);

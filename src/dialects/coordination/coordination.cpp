@@ -55,6 +55,23 @@ void release(const Scene& scene, Decision& decision) {
   }
 }
 
+/// What was put back or taken in spite of doubts, until the next agent has dealt with it.
+void tell_put_back(const Scene& scene, Decision& decision) {
+  Json all = Json::array();
+  for (const PutBack& back : scene.memo.put_back) {
+    all.push(Json::object({{"path", back.path},
+                           {"pointer", back.pointer},
+                           {"why", back.why},
+                           {"stays", back.stays}}));
+    // The write that puts something back stands in the history by itself.
+    if (back.stays)
+      decision.notices.push_back(
+          Notice{"doubted", back.subject, back.path + "#" + back.pointer + ": " + back.why});
+  }
+  if (!all->Empty())
+    decision.details = Json::object({{"put_back", all}});
+}
+
 /// A start is entered into group_status and orchestrator_state. While one of them stands there
 /// rejected, it is not written over, so nothing can be started: every attempt would end as void.
 void hold_rejected(const Scene& scene, Decision& decision) {
@@ -126,6 +143,7 @@ Decision decide(const View& view) {
   hold_rejected(scene, decision);
   cap(scene, decision);
   release(scene, decision);
+  tell_put_back(scene, decision);
   decision.updates = writes.updates(scene);
   if (stands != Standing::none) {
     std::vector<Update> mail = mark_read(scene);
@@ -144,7 +162,7 @@ Decision decide(const View& view) {
   return decision;
 }
 
-constexpr std::array kVerbs = {std::string_view("answer")};
+constexpr std::array kVerbs = {std::string_view("answer"), std::string_view("approve")};
 constexpr std::array kTolerated = {std::string_view("coordination/S17")};
 
 }  // namespace
@@ -166,6 +184,7 @@ const Dialect& coordination_dialect() {
       .check = coordination::check,
       .tolerated = coordination::kTolerated,
       .admit = coordination::admit,
+      .mends = true,  // messages that share an id
       .create = coordination::create,
       .send = coordination::with_message,
       .brief = coordination::brief,

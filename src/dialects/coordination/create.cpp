@@ -114,7 +114,7 @@ Result<std::string> with_message(const Document& document, std::string_view kind
     return fail(Errc::usage, "a message is an object with a group_id");
   for (const auto& [name, must] :
        {std::pair(std::string_view("from"), row.from), std::pair(std::string_view("to"), row.to)})
-    if (const auto said = json::text(given, name); said && *said != must)
+    if (const auto said = word_of(given, name); said && *said != must)
       return fail(Errc::usage, "`" + std::string(name) + "` of " + std::string(kind) + " is " +
                                    std::string(must) + ", not `" + printable(*said, 60) + "`");
   const Value& mailbox = document.root();
@@ -140,6 +140,10 @@ Result<std::string> with_message(const Document& document, std::string_view kind
   for (const auto& member : given.GetObject())
     message.set(std::string_view(member.name.GetString(), member.name.GetStringLength()),
                 member.value);
+  // What others call it is understood, and written as it is called here.
+  for (const std::string_view name : {"from", "to", "decision"})
+    if (const auto said = word_of(given, name))
+      message.set(name, Json(*said));
   message.set("read", false);
   edits.push_back({"/messages/-", message.dump()});
   return json::splice(document.text(), edits);

@@ -151,10 +151,16 @@ void apply_inbox(Scene& scene, Writes& writes, Decision& decision) {
       continue;
     seen = digest;
     EntryVerdict verdict = judge_entry(scene, group->id, group->entry, &accepted.document->root());
-    if (verdict.kind != EntryVerdict::Kind::taken) {
+    if (verdict.kind == EntryVerdict::Kind::stale)
       decision.notices.push_back(Notice{"refused", group->id, path + ": " + verdict.why});
-      continue;
+    for (const EntryFault& fault : verdict.faults) {
+      const bool stays = fault.rule == "T8";
+      remember(scene.memo, PutBack{path, fault.member, fault.why, group->id, {}, stays});
+      if (!stays)
+        decision.notices.push_back(Notice{"refused", group->id, path + ": " + fault.why});
     }
+    if (verdict.kind != EntryVerdict::Kind::taken)
+      continue;
     writes.put(group->id, verdict.entry);
     writes.because(path + " is folded in");
   }

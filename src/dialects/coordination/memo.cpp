@@ -7,6 +7,9 @@
 namespace baton::coordination {
 namespace {
 
+/// Agents that write wrong things all the time do not fill the memory.
+constexpr std::size_t kMostPutBack = 20;
+
 std::uint64_t count(const Value& object, std::string_view name) {
   const auto number = json::integer(object, name);
   return number && *number > 0 ? static_cast<std::uint64_t>(*number) : 0;
@@ -110,7 +113,8 @@ PutBack put_back_of(const Value& value) {
                text_of(value, "pointer"),
                text_of(value, "why"),
                text_of(value, "subject"),
-               {}};
+               {},
+               json::boolean(value, "stays").value_or(false)};
   for (std::string& run : texts(value, "told"))
     back.told.insert(std::move(run));
   return back;
@@ -121,10 +125,20 @@ Json json_of(const PutBack& back) {
                        {"pointer", back.pointer},
                        {"why", back.why},
                        {"subject", back.subject},
-                       {"told", list_of(back.told)}});
+                       {"told", list_of(back.told)},
+                       {"stays", back.stays}});
 }
 
 }  // namespace
+
+void remember(Memo& memo, PutBack back) {
+  std::erase_if(memo.put_back, [&](const PutBack& old) {
+    return old.path == back.path && old.pointer == back.pointer;
+  });
+  memo.put_back.push_back(std::move(back));
+  if (memo.put_back.size() > kMostPutBack)
+    memo.put_back.erase(memo.put_back.begin());
+}
 
 Memo memo_of(const Json& json) {
   Memo memo;
@@ -132,6 +146,9 @@ Memo memo_of(const Json& json) {
   memo.fresh = !value.IsObject();
   memo.spawns = count(value, "spawns");
   memo.refused = json::boolean(value, "refused").value_or(false);
+  memo.refusal = texts(value, "refusal");
+  for (std::string& run : texts(value, "refusal_told"))
+    memo.refusal_told.insert(std::move(run));
   memo.final_pm = text_of(value, "final_pm");
   memo.word = text_of(value, "word");
   for (std::string& run : texts(value, "refused_words"))
@@ -182,6 +199,8 @@ Json json_of(const Memo& memo) {
     put_back.push(json_of(back));
   return Json::object({{"spawns", Json(memo.spawns)},
                        {"refused", memo.refused},
+                       {"refusal", list_of(memo.refusal)},
+                       {"refusal_told", list_of(memo.refusal_told)},
                        {"final_pm", memo.final_pm},
                        {"word", memo.word},
                        {"refused_words", list_of(memo.refused_words)},

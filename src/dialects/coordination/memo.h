@@ -50,13 +50,15 @@ struct RunMemo {
   bool operator==(const RunMemo&) const = default;
 };
 
-/// Something an agent wrote and baton put back; whoever comes next has to hear of it.
+/// Something an agent wrote and baton put back, or has doubts about; whoever comes next has to hear
+/// of it.
 struct PutBack {
   std::string path;
   std::string pointer;
   std::string why;
   Subject subject;       ///< whose agents are told; empty: everybody's
   std::set<RunId> told;  ///< when one of them ends well, it is settled
+  bool stays = false;    ///< it was not put back, but taken
   bool concerns(const Subject& other) const { return subject.empty() || subject == other; }
   bool operator==(const PutBack&) const = default;
 };
@@ -73,6 +75,8 @@ struct Memo {
   bool fresh = true;  ///< nothing was remembered yet
   std::uint64_t spawns = 0;
   bool refused = false;  ///< a completion came too early; a final check has to follow
+  std::vector<std::string> refusal;  ///< why, until the project manager has heard of it
+  std::set<RunId> refusal_told;      ///< when one of them ends well, it has
   std::string final_pm;  ///< digest of pm_state when a final check was started
   RunId word;            ///< the project manager's run whose output holds the completion word
   std::set<RunId> refused_words;  ///< those whose word came too early
@@ -86,6 +90,9 @@ struct Memo {
   std::vector<PutBack> put_back;         ///< the last one of each place
   bool operator==(const Memo&) const = default;
 };
+
+/// Enters what was put back; of each place the last one is kept.
+void remember(Memo& memo, PutBack back);
 
 Memo memo_of(const Json& json);
 Json json_of(const Memo& memo);

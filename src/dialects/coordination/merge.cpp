@@ -4,11 +4,10 @@
 #include <set>
 #include <utility>
 
+#include "dialects/coordination/check.h"
+
 namespace baton::coordination {
 namespace {
-
-/// Agents that write wrong things all the time do not fill the memory.
-constexpr std::size_t kMostPutBack = 20;
 
 std::string name_of(const Value& name) {
   return std::string(name.GetString(), name.GetStringLength());
@@ -70,42 +69,44 @@ struct Groups {
     using Kind = EntryVerdict::Kind;
     const EntryVerdict verdict = judge_entry(scene, id, old, now);
     const std::string pointer = "/" + json::pointer_token(id);
-    if (verdict.kind == Kind::refused) {
-      refused_at = pointer + "/status";
-      refused += (refused.empty() ? "" : "; ") + verdict.why;
-      findings.push_back(broken("T1", refused_at, verdict.why));
+    for (const EntryFault& fault : verdict.faults) {
+      findings.push_back(broken(fault.rule, pointer + fault.member, fault.why));
+      if (fault.rule != "T8")
+        because(fault.why, fault.rule);
+      if (verdict.kind == Kind::refused) {
+        refused_at = pointer + fault.member;
+        refused += (refused.empty() ? "" : "; ") + fault.why;
+      }
     }
     const Json given = now == nullptr ? Json() : Json(*now);
     something_new = something_new ||
                     (verdict.kind == Kind::taken && (old == nullptr || !json::equal(*old, *given)));
-    if (!(verdict.entry == given))
-      put(pointer, id, verdict);
+    if (verdict.entry == given)
+      return;
+    edits.push_back(json::Edit{pointer, verdict.entry.is_null() ? "" : verdict.entry.dump()});
+    if (verdict.kind == Kind::stale)
+      because(verdict.why, "T4");
   }
 
  private:
-  void put(const std::string& pointer, const std::string& id, const EntryVerdict& verdict) {
-    using Kind = EntryVerdict::Kind;
-    edits.push_back(json::Edit{pointer, verdict.entry.is_null() ? "" : verdict.entry.dump()});
-    const std::string reason =
-        verdict.why.empty() ? id + " had lost counters or entries of lists" : verdict.why;
-    if (verdict.kind == Kind::taken)
-      findings.push_back(broken("T4", pointer, reason));
-    why += (why.empty() ? "" : "; ") + named(reason, verdict.kind == Kind::refused ? "T1" : "T4");
+  void because(const std::string& reason, std::string_view rule) {
+    why += (why.empty() ? "" : "; ") + named(reason, rule);
   }
 };
 
-/// Each group by itself (T1, T4): several agents overwrite the whole file from copies of their own.
-Admission admit_groups(const Scene& scene, const Change& change) {
-  const Value& before = change.before->root();
+/// Each group by itself (T1, T2, T4): several agents overwrite the whole file from copies of their
+/// own.
+Admission admit_groups(const Scene& scene, const Change& change, const Value& before) {
   const Value& after = change.after.root();
   Groups groups;
   for (const std::string& id : group_ids(before, after))
     groups.judge(scene, id, json::child(before, id), json::child(after, id));
-  if (groups.edits.empty())
-    return {};
-  if (!groups.refused_at.empty() && !groups.something_new)
+  // Of a first version there is nothing to go back to.
+  if (!groups.refused_at.empty() && !groups.something_new && change.before != nullptr)
     return restore("T1", groups.refused_at, groups.refused);
-  Admission admission = merged(change.after, groups.edits, groups.why);
+  Admission admission;
+  if (!groups.edits.empty())
+    admission = merged(change.after, groups.edits, groups.why);
   admission.findings = std::move(groups.findings);
   return admission;
 }
@@ -118,13 +119,21 @@ Json settled_message(const Value& before, const Value* after) {
   return message;
 }
 
+bool same_message(const Json& a, const Json& b) {
+  Json left(a);
+  Json right(b);
+  return left.set("read", true) == right.set("read", true);
+}
+
 /// Messages of a new version of a mailbox against those in force.
 class Mail {
  public:
-  Mail(const Value& before, const Value& after, const Accepted* archive)
-      : before_(items(before, "messages")), after_(items(after, "messages")) {
+  Mail(const Scene& scene, const Value& before, const Value& after, const Accepted* archive)
+      : scene_(scene), before_(items(before, "messages")), after_(items(after, "messages")) {
     for (const Value* const message : before_)
       ids_.insert(text_of(*message, "id"));
+    for (const Value* const message : after_)
+      keys_.push_back(message_key(*message));
     if (archive != nullptr)
       for (const Value* const message : items(archive->document->root(), "messages"))
         archived_.insert(message_key(*message));
@@ -134,7 +143,8 @@ class Mail {
     for (const Value* const message : before_)
       keep(*message);
     for (const Value* const message : after_)
-      add(*message);
+      if (!known_.contains(message))
+        add(*message);
     return Json::array(all_);
   }
   Findings take_findings() { return std::move(findings_); }
@@ -142,28 +152,45 @@ class Mail {
  private:
   /// One that is missing is a stale copy's, which is nobody's fault.
   void keep(const Value& message) {
-    const std::string key = message_key(message);
-    const auto now = std::find_if(after_.begin(), after_.end(),
-                                  [&](const Value* other) { return message_key(*other) == key; });
-    Json kept = settled_message(message, now == after_.end() ? nullptr : *now);
-    if (now != after_.end() && !json::equal(**now, *kept) && !json::equal(**now, message))
+    const Value* const now = copy_of(message);
+    Json kept = settled_message(message, now);
+    if (now != nullptr && !json::equal(*now, *kept) && !json::equal(*now, message))
       findings_.push_back(
           broken("T3", place(),
                  "message " + text_of(message, "id") + " was sent before and stays as it was"));
-    known_.insert(key);
+    known_.insert(now);
     all_.push_back(std::move(kept));
   }
 
-  /// A copy of an old version brings back what is in the archive; that stays there. Two agents may
-  /// have come upon the same id: the later one gets another.
-  void add(const Value& message) {
+  /// The new version's copy of a message: the one that says the same, else the one by the same key.
+  const Value* copy_of(const Value& message) const {
     const std::string key = message_key(message);
-    if (archived_.contains(key) || !known_.insert(key).second)
+    const Value* copy = nullptr;
+    for (std::size_t i = 0; i < after_.size(); ++i) {
+      const Value* const other = after_[i];
+      if (keys_[i] != key || known_.contains(other))
+        continue;
+      if (same_message(Json(*other), Json(message)))
+        return other;
+      copy = copy == nullptr ? other : copy;
+    }
+    return copy;
+  }
+
+  /// A copy of an old version brings back what is in the archive; that stays there. Two agents may
+  /// have come upon the same id: the later message gets another.
+  void add(const Value& message) {
+    if (archived_.contains(message_key(message)) || there(message))
       return;
+    if (const std::string group = text_of(message, "group_id");
+        word_of(message, "decision") == "approved" && !may_approve(scene_, group)) {
+      findings_.push_back(broken("T2", place(),
+                                 "message " + text_of(message, "id") + " approves " + group + "; " +
+                                     who_may_approve(scene_.view.flow, group)));
+      return;
+    }
     Json added(message);
     const std::string id = text_of(message, "id");
-    if (ids_.contains(id) && renamed(message))
-      return;
     if (!ids_.insert(id).second) {
       std::string other;
       for (std::size_t n = 2; other.empty() || !ids_.insert(other).second; ++n)
@@ -178,37 +205,45 @@ class Mail {
     all_.push_back(std::move(added));
   }
 
-  /// A further copy, by its first name, of one that got another id.
-  bool renamed(const Value& message) const {
-    return std::any_of(before_.begin(), before_.end(), [&](const Value* other) {
-      Json same(*other);
-      same.set("id", text_of(message, "id"));
-      return text_of(*other, "id").starts_with(text_of(message, "id") + "_") &&
-             message_key(*same) == message_key(message);
+  /// It stands there already, perhaps under the other id it got.
+  bool there(const Value& message) const {
+    const std::string id = text_of(message, "id");
+    return std::any_of(all_.begin(), all_.end(), [&](const Json& other) {
+      if (!text_of(*other, "id").starts_with(id + "_"))
+        return same_message(other, Json(message));
+      Json first(other);
+      return same_message(first.set("id", id), Json(message));
     });
   }
 
   std::string place() const { return "/messages/" + std::to_string(all_.size()); }
 
+  const Scene& scene_;
   std::vector<const Value*> before_;
   std::vector<const Value*> after_;
+  std::vector<std::string> keys_;  ///< of `after_`
   std::set<std::string> archived_;
   std::set<std::string> ids_;
-  std::set<std::string> known_;
+  std::set<const Value*> known_;  ///< of the new version: copies of what was there
   std::vector<Json> all_;
   Findings findings_;
 };
 
-Admission admit_messages(const Scene& scene, const Change& change) {
-  Mail mail(change.before->root(), change.after.root(), archive_of(scene.view.docs, change.kind));
+Admission admit_messages(const Scene& scene, const Change& change, const Value& before) {
+  Mail mail(scene, before, change.after.root(), archive_of(scene.view.docs, change.kind));
   const Json settled = mail.settled();
   const Value* const list = json::child(change.after.root(), "messages");
   if (list != nullptr && json::equal(*list, *settled))
     return {};
+  const Findings findings = mail.take_findings();
+  std::string why;
+  for (const Finding& finding : findings)
+    why += (why.empty() ? "" : "; ") + finding.message + " (" + finding.rule + ")";
+  if (why.empty())
+    why = named("messages that were sent before were missing", "T3");
   Admission admission =
-      merged(change.after, {json::Edit{"/messages", settled.dump()}},
-             named("messages that were sent before were missing or changed, or share an id", "T3"));
-  admission.findings = mail.take_findings();
+      merged(change.after, {json::Edit{"/messages", settled.dump()}}, std::move(why));
+  admission.findings = findings;
   return admission;
 }
 
@@ -269,36 +304,67 @@ Subject concerned(const Scene& scene, const Change& change, const std::string& p
   return {};
 }
 
-/// Remembers what was put back, so that the next agent hears of it; the last of each place.
-void remember(const Scene& scene, const Change& change, Admission& admission) {
+/// Remembers what was put back, so that the next agent hears of it.
+void note_put_back(const Scene& scene, const Change& change, Admission& admission) {
   if (admission.findings.empty() || scene.memo.fresh)
     return;
   Memo memo = scene.memo;
-  for (const Finding& finding : admission.findings) {
-    PutBack back{change.path,
-                 finding.pointer,
-                 finding.message,
-                 concerned(scene, change, finding.pointer),
-                 {}};
-    std::erase_if(memo.put_back, [&](const PutBack& old) {
-      return old.path == back.path && old.pointer == back.pointer;
-    });
-    memo.put_back.push_back(std::move(back));
-  }
-  const std::size_t count = memo.put_back.size();
-  if (count > kMostPutBack)
-    memo.put_back.erase(memo.put_back.begin(),
-                        memo.put_back.begin() + static_cast<std::ptrdiff_t>(count - kMostPutBack));
+  for (const Finding& finding : admission.findings)
+    remember(memo, PutBack{change.path,
+                           finding.pointer,
+                           finding.message,
+                           concerned(scene, change, finding.pointer),
+                           {},
+                           finding.rule.ends_with("/T8")});
   admission.memo = json_of(memo);
 }
 
-Admission judge(const Scene& scene, const Change& change) {
+/// The archive of messages is baton's to write.
+Admission admit_archive(const Change& change) {
+  const std::string why = "the archive of messages is baton's to write";
+  if (change.before != nullptr)
+    return restore("T3", "/messages", why);
+  Admission admission =
+      merged(change.after, {json::Edit{"/messages", "[]"}}, named(why, "T3"));
+  admission.findings.push_back(broken("T3", "/messages", why));
+  return admission;
+}
+
+/// What stands in a folder at first is taken as it is, unless agents are at work already: of
+/// theirs is judged what there was nothing of before.
+Admission judge_first(const Scene& scene, const Change& change) {
+  if (!scene.written_by([](const Run&) { return true; }))
+    return {};
+  const Json nothing = Json::object();
   if (mailbox(change.kind))
-    return admit_messages(scene, change);
+    return admit_messages(scene, change, *nothing);
   if (change.kind == "archive")
-    return restore("T3", "/messages", "the archive of messages is baton's to write");
+    return admit_archive(change);
   if (change.kind == "group_status")
-    return admit_groups(scene, change);
+    return admit_groups(scene, change, *nothing);
+  return {};
+}
+
+/// The rules of one document refuse it, and nothing here mends that: what would be said of it
+/// against the version before means nothing.
+bool hopeless(const Scene& scene, const Change& change) {
+  const Value& root = change.after.root();
+  if (change.kind == "pm_state")
+    return has_error(check_plan(root));
+  return change.kind == "group_status" && has_error(check_groups(root, scene.options.reviews));
+}
+
+Admission judge(const Scene& scene, const Change& change) {
+  if (hopeless(scene, change))
+    return {};
+  if (change.before == nullptr)
+    return judge_first(scene, change);
+  if (mailbox(change.kind))
+    return admit_messages(scene, change, change.before->root());
+  if (change.kind == "archive")
+    return admit_archive(change);
+  if (change.kind == "group_status")
+    return admit_groups(scene, change, change.before->root());
   if (change.kind == "pm_state")
     return admit_plan(scene, change);
   if (change.kind == "orchestrator_state")
@@ -309,11 +375,9 @@ Admission judge(const Scene& scene, const Change& change) {
 }  // namespace
 
 Admission admit(const View& view, const Change& change) {
-  if (change.before == nullptr)
-    return {};
   const Scene scene(view);
   Admission admission = judge(scene, change);
-  remember(scene, change, admission);
+  note_put_back(scene, change, admission);
   return admission;
 }
 

@@ -1,26 +1,44 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "dialects/coordination/scene.h"
 
 namespace baton::coordination {
 
+/// What is wrong with a new entry, for the history and for the next agents.
+struct EntryFault {
+  std::string_view rule;  ///< T1
+  std::string member;     ///< a JSON pointer within the entry
+  std::string why;
+  bool operator==(const EntryFault&) const = default;
+};
+
 /// What a new entry of one group means, given the one in force.
 struct EntryVerdict {
   enum class Kind {
-    taken,    ///< it stands, perhaps completed by what it forgot
+    taken,    ///< it stands, perhaps completed by what it forgot, without what it may not say
     stale,    ///< a copy of something earlier: the one in force stays
     refused,  ///< a move nobody may make: the one in force stays
   };
   Kind kind = Kind::taken;
-  Json entry;  ///< what should stand there; null: nothing
-  std::string why;
+  Json entry;                      ///< what should stand there; null: nothing
+  std::string why;                 ///< of a stale one; that is nobody's fault
+  std::vector<EntryFault> faults;  ///< of the others
 };
 
 /// Either may be nullptr: the group is new, or has been removed.
 EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value* before,
                          const Value* after);
+
+/// Whether what has just come may say that a group is good: that is the word of its review. Of a
+/// person's hand too, but only while no agent is at work that could have written it as well.
+bool may_approve(const Scene& scene, const Subject& group);
+
+/// A sentence on that.
+std::string who_may_approve(const FlowId& flow, const Subject& group);
 
 /// Rules about successive versions: T1 to T7 of the format page.
 Admission admit(const View& view, const Change& change);

@@ -78,19 +78,76 @@ Json completed(const Value& before, const Value& after) {
   return entry;
 }
 
-/// Completion is the tech lead's word, or a person's when nobody works on the group.
-bool may_complete(const Scene& scene, const std::string& id) {
-  const auto of_group = [&](const Run& run) { return run.key.subject == id; };
-  return !scene.written_by(of_group) || scene.written_by([&](const Run& run) {
-    return of_group(run) && run.key.role == kTechLead;
-  });
+/// Counters are baton's to raise, by one; agents of the origin raise them too. One that jumps is taken,
+/// for nobody knows better, but whoever comes next hears of it.
+void note_jumps(const std::string& id, const Value& before, const Value& after,
+                std::vector<EntryFault>& faults) {
+  const Value* const now = json::child(after, "iterations");
+  const Value* const then = json::child(before, "iterations");
+  if (now == nullptr)
+    return;
+  for (const std::string_view name : {"developer", "qa", "tech_lead"}) {
+    const std::int64_t has = std::max<std::int64_t>(0, json::integer(*now, name).value_or(0));
+    const std::int64_t had =
+        then == nullptr ? 0 : std::max<std::int64_t>(0, json::integer(*then, name).value_or(0));
+    if (has > had && has - had > 1)
+      faults.push_back({"T8", "/iterations/" + std::string(name),
+                        "the counter " + std::string(name) + " of " + id + " jumped from " +
+                            std::to_string(had) + " to " + std::to_string(has) +
+                            "; it is taken as it is, and help is called for when it says so"});
+  }
 }
 
-EntryVerdict keep(EntryVerdict::Kind kind, const Value* before, std::string why) {
-  return {kind, before == nullptr ? Json() : Json(*before), std::move(why)};
+bool reviews(const Run& run, const Subject& group) {
+  return run.key.subject == group && run.key.role == kTechLead && run.purpose == "review";
+}
+
+/// Approvals that came with this version and are nobody's to give who can have written it.
+void drop_approvals(const Scene& scene, const std::string& id, const Value* before,
+                    const Value& after, Json& entry, std::vector<EntryFault>& faults) {
+  if (may_approve(scene, id))
+    return;
+  const auto known = before == nullptr ? std::vector<const Value*>{}
+                                       : items(*before, "tech_lead_feedback");
+  const auto forged = [&](const Value& feedback) {
+    return word_of(feedback, "decision") == "approved" &&
+           std::none_of(known.begin(), known.end(),
+                        [&](const Value* old) { return same_feedback(*old, feedback); });
+  };
+  const auto given = items(after, "tech_lead_feedback");
+  if (std::none_of(given.begin(), given.end(), [&](const Value* item) { return forged(*item); }))
+    return;
+  Json kept = Json::array();
+  for (const Value* const item : items(*entry, "tech_lead_feedback"))
+    if (!forged(*item))
+      kept.push(Json(*item));
+  entry.set("tech_lead_feedback", kept);
+  faults.push_back({"T2", "/tech_lead_feedback",
+                    id + " was approved by nobody who may; " + who_may_approve(scene.view.flow, id)});
+}
+
+EntryVerdict stale(const Value* before, std::string why) {
+  return {EntryVerdict::Kind::stale, before == nullptr ? Json() : Json(*before), std::move(why), {}};
+}
+
+EntryVerdict refused(const Value* before, std::string why) {
+  return {EntryVerdict::Kind::refused,
+          before == nullptr ? Json() : Json(*before),
+          "",
+          {{"T1", "/status", std::move(why)}}};
 }
 
 }  // namespace
+
+bool may_approve(const Scene& scene, const Subject& group) {
+  return !scene.written_by([](const Run&) { return true; }) ||
+         scene.written_by([&](const Run& run) { return reviews(run, group); });
+}
+
+std::string who_may_approve(const FlowId& flow, const Subject& group) {
+  return "that is for the tech lead that reviews " + group + ", or a person: `baton approve " +
+         text(flow) + " " + group + "`";
+}
 
 EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value* before,
                          const Value* after) {
@@ -105,14 +162,14 @@ EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value*
     const bool may = manager || !scene.written_by([](const Run&) { return true; });
     if (before == nullptr || (may && dropped && scene.live_worker(id) == nullptr))
       return {};
-    return keep(Kind::stale, before, id + " was missing");
+    return stale(before, id + " was missing");
   }
   if (before != nullptr && json::equal(*before, *after))
-    return {Kind::taken, Json(*after), ""};
+    return {Kind::taken, Json(*after), "", {}};
   if (const auto memo = scene.memo.groups.find(id); memo != scene.memo.groups.end()) {
     const auto& history = memo->second.history;
     if (std::find(history.begin(), history.end(), entry_digest(*after)) != history.end())
-      return keep(Kind::stale, before, id + " was a copy of an earlier version");
+      return stale(before, id + " was a copy of an earlier version");
   }
   const Status from =
       before == nullptr
@@ -122,10 +179,18 @@ EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value*
   const std::string move =
       id + " may not go from " + std::string(word(from)) + " to " + std::string(word(to));
   if (!legal_move(from, to) && !(to == Status::pending && manager))
-    return keep(Kind::refused, before, move);
-  if (to == Status::complete && from != Status::complete && !may_complete(scene, id))
-    return keep(Kind::refused, before, move + " by anybody but the tech lead");
-  return {Kind::taken, before == nullptr ? Json(*after) : completed(*before, *after), ""};
+    return refused(before, move);
+  if (to == Status::complete && from != Status::complete && !may_approve(scene, id))
+    return refused(before,
+                   move + " by anybody but the tech lead; " + who_may_approve(scene.view.flow, id));
+  EntryVerdict verdict{Kind::taken, before == nullptr ? Json(*after) : completed(*before, *after),
+                       "", {}};
+  if (!(verdict.entry == Json(*after)))
+    verdict.faults.push_back({"T4", "", id + " had lost counters or entries of lists"});
+  drop_approvals(scene, id, before, *after, verdict.entry, verdict.faults);
+  if (before != nullptr)
+    note_jumps(id, *before, *after, verdict.faults);
+  return verdict;
 }
 
 }  // namespace baton::coordination

@@ -1,6 +1,7 @@
 #include "dialects/coordination/plan.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace baton::coordination {
@@ -8,7 +9,10 @@ namespace {
 
 std::int64_t counter(const Value* entry, std::string_view name) {
   const Value* const counters = entry == nullptr ? nullptr : json::child(*entry, "iterations");
-  return counters == nullptr ? 0 : json::integer(*counters, name).value_or(0);
+  // So that their differences are numbers too.
+  return counters == nullptr
+             ? 0
+             : std::max<std::int64_t>(0, json::integer(*counters, name).value_or(0));
 }
 
 bool has_approval(const FlowState& docs, const Group& group) {
@@ -56,7 +60,8 @@ class Phases {
       for (const std::string& other : group->depends_on)
         latest = std::max(latest, phase(other));
     visiting_.erase(id);
-    return phases_[id] = latest + 1;
+    const bool last = latest == std::numeric_limits<std::int64_t>::max();
+    return phases_[id] = last ? latest : latest + 1;
   }
 
   Plan& plan_;

@@ -217,11 +217,17 @@ std::string decisions(const Scene& scene) {
   return text;
 }
 
-std::string refusals(const Scene& scene) {
-  if (!completion_claimed(scene) && !scene.memo.refused)
-    return {};
+/// What the project manager has not heard yet of a claim, and what is wrong with it now.
+std::string refusals(const Scene& scene, const std::string& role) {
+  std::vector<std::string> faults;
+  if (role == kManager)
+    faults = scene.memo.refusal;
+  if (completion_claimed(scene) || scene.memo.refused)
+    for (std::string& fault : completion_faults(scene))
+      if (std::find(faults.begin(), faults.end(), fault) == faults.end())
+        faults.push_back(std::move(fault));
   std::string text;
-  for (const std::string& fault : completion_faults(scene))
+  for (const std::string& fault : faults)
     text += "- " + fault + "\n";
   return text.empty() ? text : "Completion was claimed and refused, because\n" + text;
 }
@@ -315,10 +321,10 @@ Brief brief(const View& view, const Desired& desired) {
     manager_sections(scene, prompt);
   if (group != nullptr)
     group_sections(scene, *group, desired.role, prompt);
-  section(prompt, "Not accepted", refusals(scene));
+  section(prompt, "Not accepted", refusals(scene, desired.role));
   section(prompt, "Files as they stand that were rejected; the version before is in force",
           rejected(scene));
-  section(prompt, "What was written before and put back, and why",
+  section(prompt, "What was written before and put back or doubted, and why",
           put_back(scene, desired.subject));
   if (const auto memo = scene.memo.groups.find(desired.subject); memo != scene.memo.groups.end())
     section(prompt, "What a person says about it", memo->second.answer);

@@ -86,7 +86,7 @@ class Router {
     if (role == kDeveloper)
       for (Claim& claim : places_.claims(group))
         desired.claims.push_back(std::move(claim));
-    desired.why = std::move(why);
+    desired.why = std::move(why) + amiss(scene_, group.id);
     decision_.desired.push_back(std::move(desired));
     places_.take(group, role);
   }
@@ -181,12 +181,8 @@ class Router {
   }
 
   /// An agent has ended well and the group stands where it stood.
-  std::string left(std::string_view who, const Group& group) const {
-    std::string why = "the " + std::string(who) + " ended and left " + group.id + " as it was";
-    for (const PutBack& back : scene_.memo.put_back)
-      if (back.concerns(group.id))
-        why += "; put back: " + back.why;
-    return why;
+  static std::string left(std::string_view who, const Group& group) {
+    return "the " + std::string(who) + " ended and left " + group.id + " as it was";
   }
 
   /// Row 13: a tech lead explains, then a developer has another go.
@@ -281,6 +277,57 @@ void drop(const Scene& scene, const Group& group, const Request& request, Writes
       Reply{request.id, true, group.id + " is not in the plan and is dropped"});
 }
 
+/// Why a person's approval means nothing now; empty when it does.
+std::string not_to_approve(const Scene& scene, const Group* group, const Subject& subject) {
+  if (group == nullptr)
+    return subject == kSession ? "which group? name one" : "there is no group " + subject;
+  if (scene.live(group->id) != nullptr)
+    return "an agent works on " + group->id + "; it can be approved when that has ended";
+  switch (group->status) {
+    case Status::waiting_review:
+    case Status::tech_review:
+      return "";
+    case Status::complete:
+      return group->approved ? group->id + " is complete and approved already" : "";
+    case Status::pending:
+    case Status::dev_working:
+    case Status::dev_blocked:
+    case Status::waiting_qa:
+    case Status::qa_testing:
+    case Status::qa_failed:
+    case Status::changes_requested:
+      break;
+  }
+  return group->id + " is " + std::string(word(group->status)) + ", which is nothing to approve";
+}
+
+/// The review of a group by a person: its entry says so as it does of a tech lead's.
+void approve(const Scene& scene, const Request& request, Writes& writes, Decision& decision) {
+  const Subject subject = request.subject.empty() ? Subject(kSession) : request.subject;
+  const Group* const group = scene.plan.find(subject);
+  if (std::string why = not_to_approve(scene, group, subject); !why.empty()) {
+    decision.replies.push_back(Reply{request.id, false, std::move(why)});
+    return;
+  }
+  Json feedback = Json::array();
+  for (const Value* const old : items(*group->entry, "tech_lead_feedback"))
+    feedback.push(Json(*old));
+  std::string comment = text_of(*request.arguments, "comment");
+  if (comment.empty())
+    comment = "approved by a person" + (request.by.empty() ? "" : ": " + request.by);
+  feedback.push(Json::object({{"iteration", Json(group->counters.tech_lead)},
+                              {"decision", "approved"},
+                              {"feedback", comment},
+                              {"timestamp", iso_time(scene.view.wall)}}));
+  writes.set(scene, *group,
+             {{"status", word(Status::complete)},
+              {"current_agent", "none"},
+              {"tech_lead_feedback", feedback},
+              {"end_time", iso_time(scene.view.wall)}});
+  writes.because(group->id + " is approved by a person");
+  decision.replies.push_back(Reply{request.id, true, group->id + " is approved"});
+}
+
 }  // namespace
 
 Claim manager_claim(const Scene& scene) {
@@ -309,7 +356,11 @@ void route_groups(Scene& scene, Standing standing, Writes& writes, Decision& dec
 
 void answer(Scene& scene, Writes& writes, Decision& decision) {
   for (const Request& request : scene.view.requests) {
-    if (request.verb != "answer" || request.flow != scene.view.flow)
+    if (request.flow != scene.view.flow)
+      continue;
+    if (request.verb == "approve")
+      approve(scene, request, writes, decision);
+    if (request.verb != "answer")
       continue;
     const Subject subject = request.subject.empty() ? Subject(kSession) : request.subject;
     const Group* const group = scene.plan.find(subject);

@@ -12,7 +12,7 @@ void route_groups(Scene& scene, Standing standing, Writes& writes, Decision& dec
 /// One project manager at a time.
 Claim manager_claim(const Scene& scene);
 
-/// A person has answered for a group that was held: it is tried anew.
+/// A person's word: `answer` for a group that was held, which is tried anew; `approve`.
 void answer(Scene& scene, Writes& writes, Decision& decision);
 
 }  // namespace baton::coordination

@@ -143,6 +143,25 @@ bool unblocked(const Scene& scene, const Group& group) {
   return !feedback.empty() && word_of(*feedback.back(), "decision") == "unblocked";
 }
 
+std::string amiss(const Scene& scene, const Subject& subject) {
+  std::string text;
+  for (const PutBack& back : scene.memo.put_back)
+    if (back.concerns(subject))
+      text += std::string(back.stays ? "; noted: " : "; put back: ") + back.why;
+  for (const auto& [path, accepted] : scene.view.docs) {
+    const auto findings = parse_json(accepted.rejected.empty() ? "[]" : accepted.rejected);
+    if (!findings || !(*findings)->IsArray())
+      continue;
+    const Value* first = nullptr;
+    for (const Value& finding : (*findings)->GetArray())
+      if (first == nullptr && text_of(finding, "severity") == "error")
+        first = &finding;
+    if (first != nullptr)
+      text += "; rejected: " + path + text_of(*first, "pointer") + ": " + text_of(*first, "message");
+  }
+  return text;
+}
+
 MailCount mail_count(const FlowState& docs, std::string_view group) {
   MailCount count{};
   for (std::size_t i = 0; i < count.size(); ++i)

@@ -61,6 +61,8 @@ bool unblocked(const Scene& scene, const Group& group);
 std::uint64_t unblocks(const FlowState& docs, const Group& group);
 /// Blockers that are not resolved.
 std::vector<std::string> open_blockers(const Group& group);
+/// What is to be put right, behind the reason of a start: "; put back: ...; rejected: ...".
+std::string amiss(const Scene& scene, const Subject& subject);
 /// Messages for a group, per mailbox.
 MailCount mail_count(const FlowState& docs, std::string_view group);
 

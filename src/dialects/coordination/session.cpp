@@ -81,7 +81,7 @@ void want_manager(const Scene& scene, Word purpose, std::uint32_t turn, std::str
   desired.purpose = std::move(purpose);
   desired.turn = turn;
   desired.claims.push_back(manager_claim(scene));
-  desired.why = std::move(why);
+  desired.why = std::move(why) + amiss(scene, session());
   decision.desired.push_back(std::move(desired));
 }
 
@@ -158,6 +158,19 @@ bool completion_claimed(const Scene& scene) {
   return pm != nullptr && claimed_in_plan(scene, *pm);
 }
 
+namespace {
+
+/// The project manager hears of it, also when what was wrong is put right by then.
+void refuse(Scene& scene, const std::vector<std::string>& faults) {
+  scene.memo.refused = true;
+  if (scene.memo.refusal == faults)
+    return;
+  scene.memo.refusal = faults;
+  scene.memo.refusal_told.clear();
+}
+
+}  // namespace
+
 void note_word(Scene& scene, Decision& decision) {
   const std::vector<std::string> faults = completion_faults(scene);
   const bool ready = faults.empty();
@@ -168,7 +181,7 @@ void note_word(Scene& scene, Decision& decision) {
     }
     // Said of another state of things: it does not count later either.
     scene.memo.refused_words.insert(run->id);
-    scene.memo.refused = true;
+    refuse(scene, faults);
     decision.notices.push_back(Notice{"premature_completion", session(),
                                       "the project manager said " + scene.options.completion_word +
                                           ", which is refused: " + list(faults)});
@@ -238,9 +251,8 @@ std::string bad_plan(const Scene& scene) {
 std::string approval_hint(const Scene& scene) {
   for (const Group& group : scene.plan.groups)
     if (group.status == Status::complete && !group.approved && scene.options.reviews)
-      return "; whoever has reviewed " + group.id +
-             " says so with `baton send techlead_to_dev '{\"group_id\": \"" + group.id +
-             "\", \"decision\": \"approved\"}'`";
+      return "; when somebody has reviewed " + group.id + ", say so: `baton approve " +
+             text(scene.view.flow) + " " + group.id + "`";
   return {};
 }
 
@@ -248,7 +260,7 @@ void route_session(Scene& scene, Standing standing, Decision& decision) {
   const std::vector<std::string> faults = completion_faults(scene);
   const bool claimed = completion_claimed(scene);
   if (claimed && !faults.empty() && standing != Standing::none) {
-    scene.memo.refused = true;
+    refuse(scene, faults);
     hold("premature_completion", "completion was claimed and is refused: " + list(faults),
          decision);
   }

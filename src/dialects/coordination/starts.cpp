@@ -1,6 +1,7 @@
 #include "dialects/coordination/starts.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/digest.h"
@@ -29,10 +30,12 @@ bool counts(const Run& run) {
   return run.key.role != kManager && run.purpose != "continue";
 }
 
+/// An agent may write any number; one more must still be one.
 std::int64_t count_in(const Group& group, std::string_view name) {
   const Value* const counters =
       group.entry == nullptr ? nullptr : json::child(*group.entry, "iterations");
-  return counters == nullptr ? 0 : json::integer(*counters, name).value_or(0);
+  const std::int64_t count = counters == nullptr ? 0 : json::integer(*counters, name).value_or(0);
+  return std::clamp<std::int64_t>(count, 0, std::numeric_limits<std::int64_t>::max() - 1);
 }
 
 void count(const Scene& scene, const Group& group, std::string_view name, std::int64_t by,
@@ -120,6 +123,23 @@ void note_told(Scene& scene, const std::set<RunId>& first_seen) {
       return run.outcome == Outcome::succeeded && back.told.contains(run.id);
     });
   });
+}
+
+/// The same of a completion that was refused: that is for the project manager to hear.
+void note_refusal_told(Scene& scene, const std::set<RunId>& first_seen) {
+  Memo& memo = scene.memo;
+  bool heard = false;
+  for (const Run& run : scene.view.runs) {
+    if (run.key.role != kManager || memo.refusal.empty())
+      continue;
+    if (first_seen.contains(run.id))
+      memo.refusal_told.insert(run.id);
+    heard = heard || (run.outcome == Outcome::succeeded && memo.refusal_told.contains(run.id));
+  }
+  if (!heard)
+    return;
+  memo.refusal.clear();
+  memo.refusal_told.clear();
 }
 
 void enter(Scene& scene, const Run& run, Writes& writes) {
@@ -210,6 +230,7 @@ void note_starts(Scene& scene, Writes& writes) {
     }
   }
   note_told(scene, fresh);
+  note_refusal_told(scene, fresh);
   std::erase_if(scene.memo.runs, [&](const auto& row) {
     if (there.contains(row.first))
       return false;
