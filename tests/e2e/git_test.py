@@ -103,7 +103,21 @@ def staged(exe):
         repo.git("add", "README")
         done = repo.baton("validate", "--staged", "--require-schema", code=0)
         check("0 files checked, 1 of no known kind skipped:" in done.out, done.out)
-        repo.git("reset", "-q", "README")
+        # Who names one wants it checked, from wherever it is named.
+        none = [("README", repo.top), ("../README", repo.root + "/tickets"), ("./tickets/../README", repo.top),
+                (repo.top + "/README", repo.home + "/way/tickets")]
+        os.symlink("top", repo.home + "/way")
+        for name, folder in none:
+            check(repo.findings("--require-schema", name, code=1, cwd=folder) == [os.path.relpath(repo.top + "/README", os.path.realpath(folder))],
+                  "named", name)
+            check("1 of no known kind skipped:" in repo.baton("validate", "--staged", name, cwd=folder).out, name)
+        check(repo.findings("--require-schema", ".", code=0) == [], "a folder that holds it is not its name")
+        # A kind of one's own is for a file of any name that is named.
+        write(repo.top + "/state", BAD)
+        repo.git("add", "state")
+        check(repo.findings("--as", "tickets", code=0) == [], "not JSON by its name")
+        check(repo.findings("--as", "tickets", "state") == ["state"], "but by somebody's word")
+        repo.git("reset", "-q", "README", "state")
         # Names of every kind.
         names = ["with blank.json", "-dash.json"]
         for name in names:
