@@ -67,7 +67,10 @@ class Positions {
 };
 
 Finding finding_of(const ParseFault& fault, Positions& positions, Severity severity) {
-  Finding finding{.severity = severity, .rule = "json", .message = fault.message};
+  Finding finding{.severity = severity,
+                  .rule = "json",
+                  .pointer = fault.pointer,
+                  .message = fault.message};
   finding.span = positions.span(fault.begin, fault.end);
   return finding;
 }
@@ -299,6 +302,8 @@ class DocumentLoader {
           fault->message = "the values up to here take too much memory";
           return failure_of(*fault, text);
         }
+        // A line that is passed over is no record.
+        fault->pointer.clear();
         const std::string what = newline == text.size() ? "the last line" : "the line";
         fault->message = fault->incomplete ? what + " is cut off; it is passed over"
                                            : what + " is passed over: " + fault->message;

@@ -53,7 +53,7 @@ bad utf8 '{"status": "\xff"}' 1:13
 bad comment '{"status": "ready"} // no' 1:21
 bad list '[1]' 1:1
 bad nul '{"a": 1}\x00' 1:9
-bad deep "$(printf '[%.0s' {1..5000})" 1:128
+bad deep "$(printf '[%.0s' {1..5000})" 1:129
 head -c 100000 /dev/zero | tr '\0' ' ' >tickets/big.json
 expect_exit 1 baton validate --max-size 10KiB tickets/big.json
 expect_out "more than 10240 bytes"
