@@ -194,7 +194,7 @@ expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
 expect_out "bad.yaml:3:1: error:"
 printf '# a comment\nstatus: wrong\nstatus: ready\n' >bad.yaml
 expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
-expect_out 'bad.yaml:3:1: error: the key "status" is there twice [json]'
+expect_out 'bad.yaml:3:1: error: /status: the key "status" is there twice [json]'
 printf '# a comment\nstatus: redy\npoints: many\n' >bad.yaml
 expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
 expect_out 'bad.yaml:2:9: error: /status: "redy" is not one of "ready", "done"; did you mean ready? [schema/enum]'
