@@ -116,6 +116,26 @@ TEST_CASE("what is wrong is said in words, at its place") {
   }
 }
 
+TEST_CASE("of lines that cannot be read only some are told, and too many are refused") {
+  const auto lines = [](std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i)
+      text += "x\n";
+    return text + "{\"a\": 1}\n";
+  };
+  const auto some = load_document(lines(1000), Format::jsonl);
+  REQUIRE(some.has_value());
+  CHECK((*some)->root().Size() == 1);
+  REQUIRE((*some)->warnings().size() == 100);
+  CHECK((*some)->warnings()[98].message == "the line is passed over: 'x' is not a JSON value");
+  CHECK((*some)->warnings()[99].message ==
+        "the line is passed over: 'x' is not a JSON value; no further ones are told");
+  CHECK(load_document(lines(100'000), Format::jsonl).has_value());
+  const Finding finding = failure_of(lines(100'001), Format::jsonl).findings.front();
+  CHECK(finding.message == "more than 100000 lines cannot be read; is this JSON Lines?");
+  CHECK(finding.span.begin.line == 100'001);
+}
+
 TEST_CASE("a member that is there twice is named by its pointer") {
   struct Row {
     std::string text;
