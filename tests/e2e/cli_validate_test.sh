@@ -256,6 +256,15 @@ echo '{"items": {"oneOf": [{"required": ["id"], "properties": {"status": {"enum"
   {"required": ["none"]}]}}' >large.schema.json
 expect_exit 1 baton validate --schema large.schema.json large.json
 expect_exit 0 baton validate --schema large.schema.json --max-size 64MiB large.json
+# Many tiny records under many alternatives take more steps than usual, also of a small file.
+python3 -c '
+import json
+json.dump([{"kind": i % 10} for i in range(130000)], open("large.json", "w"))
+json.dump({"items": {"oneOf": [{"required": ["kind"], "properties": {"kind": {"const": i}}} for i in range(10)]}},
+          open("large.schema.json", "w"))'
+expect_exit 1 baton validate --schema large.schema.json large.json
+expect_out "large.json:1:1: error: the validation takes too many steps and was given up; a smaller document"
+expect_exit 0 baton validate --schema large.schema.json --max-size 64MiB large.json
 # What loses digits is told where one is strict.
 printf '[1,\n 18446744073709551616]' >wide.json
 expect_exit 0 baton validate --schema any.schema.json wide.json
