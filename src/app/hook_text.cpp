@@ -38,21 +38,38 @@ Result<std::optional<Part>> part_of(std::string_view hook) {
   return std::optional(part);
 }
 
-/// The program of a hook's first line: `bash` for `#!/usr/bin/env -S bash -e`; `sh` without one,
-/// for so git runs it.
+std::vector<std::string> words_of(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t";
+  std::vector<std::string> words;
+  std::size_t at = line.find_first_not_of(kBlanks);
+  while (at != std::string_view::npos) {
+    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+    words.emplace_back(line.substr(at, end - at));
+    at = line.find_first_not_of(kBlanks, end);
+  }
+  return words;
+}
+
+bool is_assignment(const std::string& word) {
+  const std::size_t at = word.find('=');
+  return at != std::string::npos && at > 0 && word.find('/') > at;
+}
+
+/// The program of a hook's first line: `bash` for `#!/usr/bin/env -S LANG=C bash -e` and for
+/// `#!/bin/busybox bash`; `sh` without one, for so git runs it; empty when none can be seen.
 std::string interpreter(std::string_view hook) {
   if (!hook.starts_with("#!"))
     return "sh";
-  const std::string line(hook.substr(2, hook.find('\n') - 2));
-  std::string last;
-  for (const std::string& word : split(line, ' ')) {
-    if (word.empty() || (!last.empty() && word.starts_with("-")))
+  bool by_env = false;
+  for (const std::string& word : words_of(hook.substr(2, hook.find('\n') - 2))) {
+    if (by_env && (word.starts_with("-") || is_assignment(word)))
       continue;
-    last = word.substr(word.rfind('/') + 1);
-    if (last != "env")
-      break;
+    std::string name = word.substr(word.rfind('/') + 1);
+    if (name != "env" && name != "busybox")
+      return name;
+    by_env = by_env || name == "env";
   }
-  return last;
+  return "";
 }
 
 bool is_shell(std::string_view name) {
@@ -62,6 +79,18 @@ bool is_shell(std::string_view name) {
 }
 
 }  // namespace
+
+std::optional<std::string> no_shell(std::string_view hook) {
+  if (hook.find('\0') != std::string_view::npos)
+    return "is a program by itself and no shell script";
+  const std::string program = interpreter(hook);
+  if (is_shell(program))
+    return std::nullopt;
+  if (program.ends_with('\r'))
+    return "ends its first line with a carriage return, so the system does not find its program";
+  return program.empty() ? "has a first line that names no program"
+                         : "is a program for " + printable(program, 60) + ", not for a shell";
+}
 
 bool has_part(std::string_view hook) {
   const auto part = part_of(hook);
@@ -84,12 +113,8 @@ Result<std::string> with_part(std::string_view hook, std::string_view command) {
   if (!others)
     return others;
   const std::string base = others->empty() ? std::string(kOurHead) : *std::move(others);
-  const std::string program =
-      base.find('\0') == std::string::npos ? interpreter(base) : "the machine";
-  if (!is_shell(program))
-    return fail(Errc::usage, "is a program for " + printable(program, 60) +
-                                 ", not for a shell, so nothing can be added; let it call `" +
-                                 std::string(command) + "` itself");
+  if (const auto other = no_shell(base))
+    return fail(Errc::usage, *other + ", so nothing can be added");
   std::string part(kBegin);
   part += std::string(command) + " || exit 1\n" + std::string(kEnd);
   const std::size_t line = base.starts_with("#!") ? base.find('\n') : 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ Result<std::string> with_part(std::string_view hook, std::string_view command);
 /// The hook without our part; empty when it was ours altogether, unchanged when it has none.
 /// Errc::usage: its part is damaged.
 Result<std::string> without_part(std::string_view hook);
+
+/// Why the hook is no script of a shell, to which a line could be added; nothing when it is one.
+std::optional<std::string> no_shell(std::string_view hook);
 
 bool has_part(std::string_view hook);
 

@@ -21,6 +21,16 @@ void in_order(Findings& findings) {
   });
 }
 
+/// Who grants more memory than usual grants the time to look through it, too.
+SchemaLimits steps_by(const LoadLimits& limits) {
+  const std::size_t times =
+      std::max<std::size_t>(1, limits.max_memory_bytes / LoadLimits{}.max_memory_bytes);
+  SchemaLimits steps;
+  steps.max_steps *= times;
+  steps.max_steps_per_byte *= times;
+  return steps;
+}
+
 void add(Findings& to, Findings&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
@@ -101,7 +111,7 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
     return verdict;
   }
   if (*schema != nullptr)
-    add(verdict.findings, (*schema)->check(*verdict.document));
+    add(verdict.findings, (*schema)->check(*verdict.document, steps_by(limits)));
   in_order(verdict.findings);
   if (has_error(verdict.findings) || match.entry->dialect->check == nullptr)
     return verdict;

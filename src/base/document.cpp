@@ -14,6 +14,8 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kMaxLineFindings = 100;
+// Each costs more than its bytes; so many are no JSON Lines.
+constexpr std::size_t kMaxBadLines = 100'000;
 
 /// Turns offsets into positions; cheapest when asked in ascending order.
 class Positions {
@@ -67,7 +69,8 @@ class Positions {
 };
 
 Finding finding_of(const ParseFault& fault, Positions& positions, Severity severity) {
-  Finding finding{.severity = severity, .rule = "json", .message = fault.message};
+  Finding finding{
+      .severity = severity, .rule = "json", .pointer = fault.pointer, .message = fault.message};
   finding.span = positions.span(fault.begin, fault.end);
   return finding;
 }
@@ -299,11 +302,12 @@ class DocumentLoader {
           fault->message = "the values up to here take too much memory";
           return failure_of(*fault, text);
         }
-        const std::string what = newline == text.size() ? "the last line" : "the line";
-        fault->message = fault->incomplete ? what + " is cut off; it is passed over"
-                                           : what + " is passed over: " + fault->message;
-        if (document_->warnings_.size() < kMaxLineFindings)
-          document_->warnings_.push_back(finding_of(*fault, positions, Severity::warning));
+        if (++bad_lines_ > kMaxBadLines) {
+          fault->message = "more than " + std::to_string(kMaxBadLines) +
+                           " lines cannot be read; is this JSON Lines?";
+          return failure_of(*fault, text);
+        }
+        pass_over(*std::move(fault), newline == text.size(), positions);
       }
       begin = newline + 1;
     }
@@ -313,6 +317,21 @@ class DocumentLoader {
       root.PushBack(record, *pool_);
     document_->root_ = Json(std::move(pool_), std::move(root));
     return std::nullopt;
+  }
+
+  /// Told once each, but no more than anybody reads.
+  void pass_over(ParseFault fault, bool last, Positions& positions) {
+    Findings& warnings = document_->warnings_;
+    if (bad_lines_ > kMaxLineFindings)
+      return;
+    // A line that is passed over is no record.
+    fault.pointer.clear();
+    const std::string what = last ? "the last line" : "the line";
+    fault.message = fault.incomplete ? what + " is cut off; it is passed over"
+                                     : what + " is passed over: " + fault.message;
+    if (bad_lines_ == kMaxLineFindings)
+      fault.message += "; no further ones are told";
+    warnings.push_back(finding_of(fault, positions, Severity::warning));
   }
 
   /// Writers that crash leave lines that were glued together, so one line may hold several values.
@@ -346,6 +365,7 @@ class DocumentLoader {
   LoadLimits left_;
   std::unique_ptr<JsonPool> pool_ = std::make_unique<JsonPool>(64U << 10U);
   std::vector<Value> records_;
+  std::size_t bad_lines_ = 0;
   std::shared_ptr<Document> document_;
 };
 

@@ -36,19 +36,6 @@ class TextStream {
   std::size_t at_;
 };
 
-/// True when a number that does not fit into a double is too small, not too large.
-bool too_small(std::string_view number) {
-  const std::size_t exponent_at = std::min(number.find_first_of("eE"), number.size());
-  const std::string_view mantissa = number.substr(0, exponent_at);
-  const std::size_t first = mantissa.find_first_of("123456789");
-  if (first == std::string_view::npos)
-    return true;
-  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
-  if (exponent_at < number.size())
-    return number.substr(exponent_at + 1, 1) == "-";
-  return first > point;
-}
-
 /// Stands between RapidJSON's reader and the document that is built. It keeps the limits and turns
 /// the text of numbers into values: RapidJSON's own conversion reads out of bounds
 /// (CVE-2024-38517).
@@ -191,6 +178,8 @@ ParseFault too_large_number(std::string_view text, std::size_t offset) {
           .definite = true};
 }
 
+constexpr std::size_t kEscapeChars = 6;  // \uXXXX
+
 /// The first `\uXXXX` of half a surrogate pair.
 std::size_t lone_surrogate(std::string_view text, std::size_t until) {
   std::size_t found = until;
@@ -214,11 +203,18 @@ std::size_t lone_surrogate(std::string_view text, std::size_t until) {
 
 ParseFault Filter::fault(std::string_view text, std::size_t offset) const {
   ParseFault fault{.code = Errc::too_large, .begin = offset - 1, .end = offset, .definite = true};
+  // Brackets are asked about before they are taken, all else after.
+  const auto at_bracket = [&] {
+    fault.begin = offset;
+    fault.end = offset + 1;
+  };
   switch (refusal_) {
     case Refusal::depth:
-      fault.message = "nested deeper than " + std::to_string(limits_.max_depth) + " levels";
+      at_bracket();
+      fault.message = too_deep(limits_);
       return fault;
     case Refusal::members:
+      at_bracket();
       fault.message =
           "an object with more than " + std::to_string(limits_.max_object_members) + " members";
       return fault;
@@ -236,9 +232,8 @@ ParseFault Filter::fault(std::string_view text, std::size_t offset) const {
     case Refusal::surrogate:
       fault.code = Errc::parse;
       fault.begin = lone_surrogate(text, offset);
-      fault.end = std::min(fault.begin + 6, text.size());
-      fault.message =
-          "half a surrogate pair: " + printable(text.substr(fault.begin, fault.end - fault.begin));
+      fault.end = std::min(fault.begin + kEscapeChars, text.size());
+      fault.message = half_surrogate(text.substr(fault.begin, fault.end - fault.begin));
       return fault;
     case Refusal::none:
       break;
@@ -288,12 +283,22 @@ ParseFault reader_fault(const rapidjson::ParseResult& result, const Filter& filt
   // The reader counts an unfinished string from its beginning; it ends where the text does.
   if (result.Code() == rapidjson::kParseErrorStringMissQuotationMark)
     return syntax_fault(text, SyntaxKind::string, text.size());
-  return syntax_fault(text, kind_of(result.Code()), result.Offset());
+  ParseFault fault = syntax_fault(text, kind_of(result.Code()), result.Offset());
+  if (result.Code() == rapidjson::kParseErrorStringUnicodeSurrogateInvalid && !fault.incomplete) {
+    fault.end = std::min(fault.begin + kEscapeChars, text.size());
+    fault.message = half_surrogate(text.substr(fault.begin, kEscapeChars));
+  }
+  return fault;
 }
 
 struct Duplicate {
   std::string pointer;  ///< of the object
   std::string name;
+  /// Of the member; a name may be as long as the text, and then leads only to the object.
+  std::string member() const {
+    constexpr std::size_t kLongName = 64U << 10U;
+    return name.size() > kLongName ? pointer : pointer + "/" + json::pointer_token(name);
+  }
 };
 
 std::string_view name_of(const Value& name) {
@@ -312,13 +317,16 @@ std::optional<std::string_view> repeated_name(const Value& object) {
           return name_of(second->name);
     return std::nullopt;
   }
-  std::vector<std::string_view> names;
+  std::vector<std::pair<std::string_view, std::size_t>> names;
   names.reserve(object.MemberCount());
   for (const auto& member : members)
-    names.push_back(name_of(member.name));
+    names.emplace_back(name_of(member.name), names.size());
   std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  return twice == names.end() ? std::nullopt : std::optional(*twice);
+  auto first = names.end();
+  for (auto at = names.begin(); at + 1 < names.end(); ++at)
+    if (at->first == (at + 1)->first && (first == names.end() || (at + 1)->second < first->second))
+      first = at + 1;
+  return first == names.end() ? std::nullopt : std::optional(first->first);
 }
 
 /// Recursive; the depth of the value is limited by then.
@@ -348,6 +356,7 @@ std::optional<Duplicate> find_duplicate(const Value& value) {
 ParseFault duplicate_fault(const Duplicate& duplicate, std::string_view text, std::size_t from) {
   ParseFault fault{
       .message = "the member " + printable(json::quote(duplicate.name), 100) + " is there twice",
+      .pointer = duplicate.member(),
       .begin = from,
       .end = from,
       .definite = true};
@@ -413,6 +422,26 @@ tl::expected<ParsedValue, ParseFault> parse_whole(std::string_view text, const L
   if (parsed && scan::skip_blanks(text, parsed->end) != text.size())
     return tl::unexpected(syntax_fault(text, SyntaxKind::after_end, parsed->end));
   return parsed;
+}
+
+bool too_small(std::string_view number) {
+  const std::size_t exponent_at = std::min(number.find_first_of("eE"), number.size());
+  const std::string_view mantissa = number.substr(0, exponent_at);
+  const std::size_t first = mantissa.find_first_of("123456789");
+  if (first == std::string_view::npos)
+    return true;
+  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+  if (exponent_at < number.size())
+    return number.substr(exponent_at + 1, 1) == "-";
+  return first > point;
+}
+
+std::string too_deep(const LoadLimits& limits) {
+  return "nested deeper than " + std::to_string(limits.max_depth) + " levels";
+}
+
+std::string half_surrogate(std::string_view escape) {
+  return "half a surrogate pair: " + printable(escape);
 }
 
 ParseFault utf8_fault(std::string_view text, std::size_t bad_at) {

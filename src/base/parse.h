@@ -18,6 +18,7 @@ namespace baton {
 struct ParseFault {
   Errc code = Errc::parse;
   std::string message;
+  std::string pointer;  ///< of the member that is to blame, where one is
   std::size_t begin = 0;
   std::size_t end = 0;
   bool incomplete = false;
@@ -40,6 +41,13 @@ tl::expected<ParsedValue, ParseFault> parse_value(std::string_view text, std::si
 /// The same for a text that is one value and nothing else, a byte order mark aside. Checks UTF-8,
 /// and counts the memory of the text.
 tl::expected<ParsedValue, ParseFault> parse_whole(std::string_view text, const LoadLimits& limits);
+
+/// Of a number that does not fit into a double: it is too small for one, not too large.
+bool too_small(std::string_view number);
+
+std::string too_deep(const LoadLimits& limits);
+/// `escape`: as it stands in the text.
+std::string half_surrogate(std::string_view escape);
 
 /// What is wrong with bytes that are not UTF-8.
 ParseFault utf8_fault(std::string_view text, std::size_t bad_at);

@@ -282,6 +282,22 @@ int count_work(pcre2_callout_block* block, void* data) {
   return work.steps > kMaxSteps ? PCRE2_ERROR_CALLOUT : 0;
 }
 
+/// What every match begins with: `ab` of `^abc*`. Nothing when that is not plain to see. Most
+/// patterns for names begin so, and most names do not.
+std::string literal_beginning(std::string_view ecma, const Pattern::Flags& flags) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/ :,;=@#%&~<>!'\"";
+  if (!ecma.starts_with('^') || flags.any_case || flags.many_lines ||
+      ecma.find('|') != std::string_view::npos)
+    return {};
+  ecma.remove_prefix(1);
+  std::size_t length = std::min(ecma.find_first_not_of(kPlain), ecma.size());
+  constexpr std::string_view kMayBeNone = "*?{";
+  if (length > 0 && length < ecma.size() && kMayBeNone.find(ecma[length]) != std::string_view::npos)
+    --length;
+  return std::string(ecma.substr(0, length));
+}
+
 /// The largest number behind a brace.
 std::size_t most_repeated(std::string_view pattern) {
   std::size_t most = 0;
@@ -302,6 +318,7 @@ struct Pattern::Code {
   /// What an item may read in vain, without a callout behind it: the largest repetition.
   std::size_t most_repeated = 0;
   bool back_references = false;
+  std::string beginning;
 };
 
 Result<std::string> pcre_from_ecma(std::string_view ecma) {
@@ -338,6 +355,7 @@ Result<Pattern> Pattern::compile(std::string_view ecma, const Flags& flags) {
   pcre2_pattern_info(code->code.get(), PCRE2_INFO_BACKREFMAX, &references);
   code->back_references = references > 0;
   code->most_repeated = most_repeated(*translated);
+  code->beginning = literal_beginning(ecma, flags);
   Pattern pattern;
   pattern.source_ = ecma;
   pattern.code_ = std::move(code);
@@ -351,6 +369,8 @@ std::size_t Pattern::bytes() const {
 }
 
 Pattern::Search Pattern::search(std::string_view text) const {
+  if (!text.starts_with(code_->beginning))
+    return {Match::no, 0};
   // Made for each search, which keeps a Pattern free of changing state; they are small.
   const Owned<pcre2_match_data> data(pcre2_match_data_create(1, nullptr));
   const Owned<pcre2_match_context> context(pcre2_match_context_create(nullptr));
@@ -365,6 +385,8 @@ Pattern::Search Pattern::search(std::string_view text) const {
   pcre2_set_callout(context.get(), count_work, &work);
   const int count = pcre2_match(code_->code.get(), units(text), text.size(), 0, PCRE2_NO_UTF_CHECK,
                                 data.get(), context.get());
+  constexpr std::size_t kCall = 4;
+  work.steps += kCall + text.size() / kReadPerStep;
   if (count >= 0)
     return {Match::yes, work.steps};
   return {count == PCRE2_ERROR_NOMATCH ? Match::no : Match::too_expensive, work.steps};

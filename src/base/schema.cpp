@@ -37,7 +37,7 @@ class NodeRules : public vc::PolyConstraint {
     if (adapter == nullptr || adapter->ref().walk == nullptr)
       throw SchemaExhausted{"a value that is not ours came back from valijson"};
     // A visit of valijson costs many times a step of the walk.
-    constexpr std::size_t kVisit = 9;
+    constexpr std::size_t kVisit = 5;
     adapter->ref().walk->spend(kVisit);
     return adapter->ref().walk->rules_hold(node_, *adapter->ref().value);
   }

@@ -202,6 +202,7 @@ Findings located(std::vector<Doubt> doubts, const Document& document) {
   const std::size_t beyond = more ? doubts.size() - kMaxDoubts : 0;
   doubts.resize(doubts.size() - beyond);
   std::vector<Document::Wanted> wanted;
+  wanted.reserve(doubts.size());
   for (const Doubt& doubt : doubts)
     wanted.push_back({doubt.finding.pointer, doubt.key});
   const std::vector<Span> spans = document.locate(wanted);

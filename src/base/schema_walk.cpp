@@ -50,7 +50,9 @@ void SchemaWalk::look_at_stack() const {
 
 void SchemaWalk::spend(std::size_t steps) {
   if (steps > steps_left_)
-    throw SchemaExhausted{"the validation takes too many steps and was given up"};
+    throw SchemaExhausted{
+        "the validation takes too many steps and was given up; a smaller document, or fewer "
+        "alternatives and patterns in the schema, take less"};
   steps_left_ -= steps;
 }
 

@@ -1,8 +1,6 @@
 #include "base/yaml.h"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
 #include <memory>
 #include <set>
 
@@ -12,6 +10,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "base/yaml_scalar.h"
 
 namespace baton {
 namespace {
@@ -20,100 +19,8 @@ namespace {
 struct YamlFault {
   std::string message;
   Position at;
+  std::string pointer = {};
 };
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-/// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?` of the YAML 1.2 core
-/// schema.
-bool is_float(std::string_view text) {
-  const auto digits = [&] {
-    const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
-    text.remove_prefix(count);
-    return count;
-  };
-  if (text.starts_with('+') || text.starts_with('-'))
-    text.remove_prefix(1);
-  std::size_t mantissa = digits();
-  if (text.starts_with('.')) {
-    text.remove_prefix(1);
-    mantissa += digits();
-  }
-  if (mantissa == 0)
-    return false;
-  if (text.starts_with('e') || text.starts_with('E')) {
-    text.remove_prefix(1);
-    if (text.starts_with('+') || text.starts_with('-'))
-      text.remove_prefix(1);
-    if (digits() == 0)
-      return false;
-  }
-  return text.empty();
-}
-
-bool is_special_float(std::string_view text) {
-  if (text == ".nan" || text == ".NaN" || text == ".NAN")
-    return true;
-  if (text.starts_with('+') || text.starts_with('-'))
-    text.remove_prefix(1);
-  return text == ".inf" || text == ".Inf" || text == ".INF";
-}
-
-std::optional<Json> integer_of(std::string_view digits, int base) {
-  if (digits.starts_with('+'))
-    digits.remove_prefix(1);
-  const char* end = digits.data() + digits.size();
-  std::int64_t value = 0;
-  const auto result = std::from_chars(digits.data(), end, value, base);
-  if (result.ec == std::errc() && result.ptr == end)
-    return Json(value);
-  std::uint64_t natural = 0;
-  const auto second = std::from_chars(digits.data(), end, natural, base);
-  if (second.ec == std::errc() && second.ptr == end)
-    return Json(natural);
-  return std::nullopt;
-}
-
-bool one_of(std::string_view text, std::string_view a, std::string_view b, std::string_view c) {
-  return text == a || text == b || text == c;
-}
-
-/// A plain scalar by the core schema: `yes`, `no`, `on` and `012:30` are strings, as in YAML 1.2.
-std::optional<Json> number_of(std::string_view text) {
-  if (text.starts_with("0o"))
-    return integer_of(text.substr(2), 8);
-  if (text.starts_with("0x"))
-    return integer_of(text.substr(2), 16);
-  const std::string_view digits =
-      text.substr(text.starts_with('+') || text.starts_with('-') ? 1 : 0);
-  if (!digits.empty() && std::all_of(digits.begin(), digits.end(), is_digit))
-    if (auto integer = integer_of(text, 10))
-      return integer;
-  if (!is_float(text))
-    return std::nullopt;
-  // from_chars knows no '+' and wants a digit on each side of the point only loosely: ".5" and "1."
-  // pass.
-  const std::string_view spelled = text.starts_with('+') ? text.substr(1) : text;
-  double value = 0;
-  const auto result = std::from_chars(spelled.data(), spelled.data() + spelled.size(), value);
-  if (result.ec != std::errc())
-    return std::nullopt;
-  return Json(value);
-}
-
-Json plain_scalar(std::string_view text) {
-  if (text.empty() || text == "~" || one_of(text, "null", "Null", "NULL"))
-    return {};
-  if (one_of(text, "true", "True", "TRUE"))
-    return Json(true);
-  if (one_of(text, "false", "False", "FALSE"))
-    return Json(false);
-  if (auto number = number_of(text))
-    return std::move(*number);
-  return Json(text);
-}
 
 /// Builds JSON from the nodes of one document. Anchored nodes are copied each time they are used,
 /// so the number of values is limited: ten lines of YAML can stand for a billion of them.
@@ -139,6 +46,15 @@ class Builder {
     return {std::move(pool), std::move(root)};
   }
 
+  Position position(std::size_t offset) const {
+    const auto next = std::upper_bound(line_begins_.begin(), line_begins_.end(), offset);
+    const auto line = static_cast<std::size_t>(next - line_begins_.begin());
+    const std::size_t begin = line == 0 ? 0 : line_begins_[line - 1];
+    return {.line = std::max<std::size_t>(line, 1),
+            .column = 1 + utf8_count(text_.substr(begin, offset - begin)),
+            .offset = offset};
+  }
+
   Position position(const YAML::Mark& mark) const {
     if (mark.is_null())
       return {};
@@ -155,19 +71,19 @@ class Builder {
  private:
   Value value(const YAML::Node& node, const std::string& pointer, std::size_t depth) {
     const Position at = position(node.Mark());
-    if (depth > limits_.max_depth)
-      throw YamlFault{"nested deeper than " + std::to_string(limits_.max_depth) + " levels", at};
     if (++values_ > max_values_)
       throw YamlFault{"aliases expand to more than " + std::to_string(max_values_) + " values", at};
     switch (node.Type()) {
       case YAML::NodeType::Map:
         mark_(pointer, {at, at}, false);
+        enter(node, "map", depth, at);
         return object(node, pointer, depth);
       case YAML::NodeType::Sequence:
         mark_(pointer, {at, at}, false);
+        enter(node, "seq", depth, at);
         return array(node, pointer, depth);
       case YAML::NodeType::Scalar:
-        mark_(pointer, {at, scalar_end(node, at)}, false);
+        mark_(pointer, scalar_span(node, at), false);
         return scalar(node, at);
       case YAML::NodeType::Undefined:
       case YAML::NodeType::Null:
@@ -175,6 +91,15 @@ class Builder {
     }
     mark_(pointer, {at, at}, false);
     return {};
+  }
+
+  /// Aliases may nest what does not look nested.
+  void enter(const YAML::Node& node, std::string_view kind, std::size_t depth,
+             const Position& at) const {
+    if (depth >= limits_.max_depth)
+      throw YamlFault{too_deep(limits_), at};
+    if (const auto wrong = yaml::collection_fault(node.Tag(), kind))
+      throw YamlFault{*wrong, at};
   }
 
   Value object(const YAML::Node& node, const std::string& pointer, std::size_t depth) {
@@ -187,10 +112,11 @@ class Builder {
     for (const auto& member : node) {
       const Position at = position(member.first.Mark());
       const std::string name = key(member.first, at);
-      if (!seen.insert(name).second)
-        throw YamlFault{"the key " + printable(json::quote(name), 100) + " is there twice", at};
       const std::string inside = pointer + "/" + json::pointer_token(name);
-      mark_(inside, {at, scalar_end(member.first, at)}, true);
+      if (!seen.insert(name).second)
+        throw YamlFault{"the key " + printable(json::quote(name), 100) + " is there twice", at,
+                        inside};
+      mark_(inside, scalar_span(member.first, at), true);
       Value inner = value(member.second, inside, depth + 1);
       out.AddMember(string(name), std::move(inner), *pool_);
     }
@@ -207,16 +133,12 @@ class Builder {
 
   Value scalar(const YAML::Node& node, const Position& at) {
     const std::string& text = node.Scalar();
-    const std::string& tag = node.Tag();
     if (const auto bad = bad_utf8(text))
       throw YamlFault{"an escape that is no character", at};
-    if (tag == "!" || tag == "tag:yaml.org,2002:str")
-      return string(text);
-    if (tag != "?" && !tag.empty())
-      throw YamlFault{"the tag " + printable(tag, 100) + " is not known", at};
-    if (is_special_float(text))
-      throw YamlFault{"the number " + text + " has no place in JSON", at};
-    return {*plain_scalar(text), *pool_};
+    const auto meant = yaml::scalar(text, node.Tag());
+    if (!meant)
+      throw YamlFault{meant.error(), at};
+    return {**meant, *pool_};
   }
 
   /// The name of a member. yaml-cpp turns the keys `~` and `null` into nothing and keeps no text;
@@ -228,6 +150,10 @@ class Builder {
         throw YamlFault{"merge keys (<<) are not part of YAML 1.2", at};
       if (const auto bad = bad_utf8(node.Scalar()))
         throw YamlFault{"an escape that is no character", at};
+      // Keys are taken as they are written, but a wrong tag is wrong here, too.
+      if (!plain)
+        if (const auto meant = yaml::scalar(node.Scalar(), node.Tag()); !meant)
+          throw YamlFault{meant.error(), at};
       return node.Scalar();
     }
     if (!node.IsNull())
@@ -237,6 +163,22 @@ class Builder {
       if (rest.starts_with(spelling))
         return std::string(spelling);
     throw YamlFault{"a key is missing", at};
+  }
+
+  /// A scalar without its anchor and tag. Where it stands in the text as it is, with its quotes;
+  /// else to the end of the line.
+  Span scalar_span(const YAML::Node& node, Position at) const {
+    std::string_view rest = text_.substr(at.offset);
+    while (rest.starts_with('&') || rest.starts_with('!')) {
+      const std::size_t word = std::min(rest.find_first_of(" \t\r\n"), rest.size());
+      const std::size_t next = std::min(rest.find_first_not_of(" \t", word), rest.size());
+      if (next == rest.size() || rest[next] == '\r' || rest[next] == '\n')
+        break;  // it stands in a line below
+      at.column += utf8_count(rest.substr(0, next));
+      at.offset += next;
+      rest.remove_prefix(next);
+    }
+    return {at, scalar_end(node, at)};
   }
 
   /// Behind a scalar that stands in the text as it is, with its quotes; else the end of the line.
@@ -268,10 +210,15 @@ class Builder {
   JsonPool* pool_ = nullptr;
 };
 
+/// Thrown where brackets or indents are too many; yaml-cpp's own limit calls that a bad file.
+struct TooDeep {
+  YAML::Mark at;
+};
+
 /// Counts what would become nodes, before any of them takes memory.
 class Counter : public YAML::EventHandler {
  public:
-  explicit Counter(std::size_t most) : most_(most) {}
+  explicit Counter(const LoadLimits& limits) : limits_(limits) {}
   // The names are yaml-cpp's.
   // NOLINTBEGIN(readability-identifier-naming)
   void OnDocumentStart(const YAML::Mark& mark) override { document_ = mark; }
@@ -284,50 +231,70 @@ class Counter : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                        YAML::EmitterStyle::value) override {
-    one_more(mark);
+    one_deeper(mark);
   }
-  void OnSequenceEnd() override {}
+  void OnSequenceEnd() override { --depth_; }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                   YAML::EmitterStyle::value) override {
-    one_more(mark);
+    one_deeper(mark);
   }
-  void OnMapEnd() override {}
+  void OnMapEnd() override { --depth_; }
   // NOLINTEND(readability-identifier-naming)
   /// Where the last document begins.
   const YAML::Mark& document() const { return document_; }
 
  private:
   void one_more(const YAML::Mark& mark) {
-    if (++count_ > most_)
-      throw YAML::ParserException(mark, "more than " + std::to_string(most_) + " values");
+    if (++count_ > limits_.max_yaml_nodes)
+      throw YAML::ParserException(
+          mark, "more than " + std::to_string(limits_.max_yaml_nodes) + " values");
   }
-  std::size_t most_;
+  void one_deeper(const YAML::Mark& mark) {
+    one_more(mark);
+    if (++depth_ > limits_.max_depth)
+      throw TooDeep{mark};
+  }
+  const LoadLimits& limits_;
   std::size_t count_ = 0;
+  std::size_t depth_ = 0;
   YAML::Mark document_;
 };
 
-/// Looks through the text before any of it takes memory; throws when there is too much of it. Gives
-/// the place of what follows the first document, if anything does.
-std::optional<YAML::Mark> look_through(std::string_view text, std::size_t most) {
+/// The first line with more punctuation than the scanner can take: it keeps a whole line, for a
+/// colon may make a key of what it has seen. Nothing when there is none.
+std::optional<std::size_t> crowded(std::string_view text) {
   constexpr std::string_view kMarks = "[{,:-?*\n";
-  // The scanner keeps a whole line, for a colon may make a key of what it has seen.
   constexpr std::size_t kMostInLine = 10'000;
   std::size_t in_line = 0;
-  for (const char c : text) {
-    if (kMarks.find(c) == std::string_view::npos)
-      continue;
-    in_line = c == '\n' ? 0 : in_line + 1;
+  for (std::size_t at = text.find_first_of(kMarks); at != std::string_view::npos;
+       at = text.find_first_of(kMarks, at + 1)) {
+    in_line = text[at] == '\n' ? 0 : in_line + 1;
     if (in_line > kMostInLine)
-      throw YAML::ParserException(YAML::Mark::null_mark(), "a line with too much punctuation");
+      return at;
   }
+  return std::nullopt;
+}
+
+/// Looks through the text before any of it takes memory; throws when there is too much of it. Gives
+/// the place of what follows the first document, if anything does.
+std::optional<YAML::Mark> look_through(std::string_view text, const LoadLimits& limits) {
   std::istringstream stream{std::string(text)};
   YAML::Parser parser(stream);
-  Counter counter(most);
+  Counter counter(limits);
   // Twice and no more: where a document cannot begin (a comma), yaml-cpp finds an empty one, and
   // does not move on; LoadAll collects them for ever.
   if (!parser.HandleNextDocument(counter) || !parser.HandleNextDocument(counter))
     return std::nullopt;
   return counter.document();
+}
+
+/// What is wrong with a crowded line: most such are nested too deeply, which is told as that.
+void look_until(std::string_view text, const LoadLimits& limits) {
+  try {
+    look_through(text, limits);
+  } catch (const YAML::Exception&) {
+    // It was cut off, so this says nothing.
+  }
 }
 
 std::string unexpected(std::string_view rest) {
@@ -337,9 +304,24 @@ std::string unexpected(std::string_view rest) {
              : "more than one YAML document in a file";
 }
 
-LoadFailure failure(std::string message, Position at) {
-  Finding finding{.rule = "json", .message = std::move(message), .span = {at, at}};
+LoadFailure failure(YamlFault fault) {
+  Finding finding{.rule = "json",
+                  .pointer = std::move(fault.pointer),
+                  .message = std::move(fault.message),
+                  .span = {fault.at, fault.at}};
   return {.findings = {std::move(finding)}, .incomplete = false};
+}
+
+Json read(std::string_view text, const LoadLimits& limits, Builder& builder) {
+  if (const auto at = crowded(text)) {
+    look_until(text.substr(0, *at), limits);
+    throw YamlFault{"a line with too much punctuation", builder.position(*at)};
+  }
+  if (const auto more = look_through(text, limits)) {
+    const Position at = builder.position(*more);
+    throw YamlFault{unexpected(text.substr(at.offset)), at};
+  }
+  return builder.build(YAML::Load(std::string(text)));
 }
 
 }  // namespace
@@ -348,15 +330,13 @@ tl::expected<Json, LoadFailure> parse_yaml(std::string_view text, const LoadLimi
                                            const YamlMark& mark) {
   Builder builder(text, limits, mark);
   try {
-    if (const auto more = look_through(text, limits.max_yaml_nodes)) {
-      const Position at = builder.position(*more);
-      return tl::unexpected(failure(unexpected(text.substr(at.offset)), at));
-    }
-    return builder.build(YAML::Load(std::string(text)));
+    return read(text, limits, builder);
   } catch (const YamlFault& fault) {
-    return tl::unexpected(failure(fault.message, fault.at));
+    return tl::unexpected(failure(fault));
+  } catch (const TooDeep& deep) {
+    return tl::unexpected(failure({too_deep(limits), builder.position(deep.at)}));
   } catch (const YAML::Exception& error) {
-    return tl::unexpected(failure(printable(error.msg, 200), builder.position(error.mark)));
+    return tl::unexpected(failure({printable(error.msg, 200), builder.position(error.mark)}));
   }
 }
 

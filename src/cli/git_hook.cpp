@@ -64,25 +64,36 @@ Result<void> write_hook(const HookFile& hook, const std::string& text) {
   return write_file_durably(hook.path, text, hook.mode);
 }
 
-/// The line of the hook. It names this binary, and falls back on PATH when that is gone. A root
-/// that is not the top of the work tree is named too, as seen from there.
-Result<std::string> line_for(const Places& places, const GitRepository& repository) {
+/// ` --root DIR` when the root is not the top of the work tree, as seen from there; else nothing.
+Result<std::string> root_option(const Places& places, const GitRepository& repository) {
   const auto context = Context::open_anyway(places);
   if (!context)
     return tl::unexpected(context.error());
-  std::string root;
   std::error_code error;
   const bool chosen = !places.root.empty() || fs::exists(context->root() + "/baton.yaml", error);
-  if (chosen && context->root() != repository.top()) {
-    const auto relative = below(repository.top(), context->root());
-    if (!relative)
-      return fail(Errc::usage, "the root " + printable(context->root()) +
-                                   " does not lie in the repository " +
-                                   printable(repository.top()));
-    root = " --root " + shell_quoted(*relative);
-  }
+  if (!chosen || context->root() == repository.top())
+    return std::string();
+  const auto relative = below(repository.top(), context->root());
+  if (!relative)
+    return fail(Errc::usage, "the root " + printable(context->root()) +
+                                 " does not lie in the repository " + printable(repository.top()));
+  return " --root " + shell_quoted(*relative);
+}
+
+/// The line of the hook. It names this binary, and falls back on PATH when that is gone.
+std::string line_with(const std::string& root) {
   return "( baton=" + shell_quoted(own_path()) +
          "; [ -x \"$baton\" ] || baton=baton; exec \"$baton\" validate --staged" + root + " )";
+}
+
+/// What to do about a hook to which no line of shell can be added.
+std::string advice(const HookFile& hook, const std::string& root) {
+  const std::string other = hook.path + ".main";
+  return "; it was left as it is. Either let it run `baton validate --staged" + root +
+         "` and end with 1 when that fails; or rename it, install again and have the new hook call "
+         "it: mv " +
+         shell_quoted(hook.path) + " " + shell_quoted(other) +
+         " && baton hook install && echo 'exec \"$0.main\" \"$@\"' >>" + shell_quoted(hook.path);
 }
 
 ExitCode install(const HookFile& hook, const Places& places, const GitRepository& repository) {
@@ -92,10 +103,15 @@ ExitCode install(const HookFile& hook, const Places& places, const GitRepository
              " is not executable, so git does not run it; make it so or remove it");
     return ExitCode::failed;
   }
-  const auto line = line_for(places, repository);
-  if (!line)
-    return complain(line.error());
-  const auto text = with_part(hook.text, *line);
+  const auto root = root_option(places, repository);
+  if (!root)
+    return complain(root.error());
+  const auto other = hook.text.empty() ? std::nullopt : no_shell(hook.text);
+  if (other) {
+    complain(printable(hook.path) + " " + *other + printable(advice(hook, *root), 8192));
+    return ExitCode::usage;
+  }
+  const auto text = with_part(hook.text, line_with(*root));
   if (!text)
     return complain({text.error().code, text.error().message, hook.path});
   if (*text == hook.text) {

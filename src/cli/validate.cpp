@@ -65,6 +65,7 @@ const FormatRow* format_row(const std::string& name) {
     if (row.name == name)
       return &row;
   std::vector<std::string> names;
+  names.reserve(kFormats.size());
   for (const FormatRow& row : kFormats)
     names.emplace_back(row.name);
   const auto near = nearest(name, names);
@@ -130,7 +131,7 @@ bool settle(Arguments& arguments) {
       return false;
     }
     LoadLimits& load = request.rules.load;
-    // Who reads more has the memory for it.
+    // Who reads more has the memory for it, and the time: the steps go with the memory.
     const std::size_t times = 1 + *size / load.max_bytes;
     if (*size > load.max_bytes) {
       load.max_memory_bytes *= times;

@@ -240,6 +240,19 @@ Result<void> Validation::tree(Inspection& inspection) {
   return {};
 }
 
+/// The files and folders that were named, absolute. Only the last part may be a link: git has it as
+/// one.
+std::set<std::string> Validation::named_paths() const {
+  std::set<std::string> names;
+  for (const std::string& path : request_.paths) {
+    std::error_code error;
+    const fs::path whole = fs::absolute(path, error).lexically_normal();
+    const fs::path folder = fs::weakly_canonical(whole.parent_path(), error);
+    names.insert(error ? whole.string() : (folder / whole.filename()).string());
+  }
+  return names;
+}
+
 /// What the next commit would hold, not what lies in the work tree. Only what it changes is looked
 /// at, so the rules across documents stay out.
 Result<void> Validation::index(Inspection& inspection) {
@@ -259,12 +272,17 @@ Result<void> Validation::index(Inspection& inspection) {
   };
   std::vector<Chosen> chosen;
   std::vector<std::string> blobs;
+  const std::set<std::string> names = named_paths();
   for (const StagedFile& file : *staged) {
     const std::string absolute = top + "/" + file.path;
     FileName name{seen_from_here(absolute), below(context_.root(), absolute).value_or(""), ""};
     const auto found = match(name.shown, name.path);
-    if (!found || !wanted(file.path)) {
-      inspection.pass_over();
+    const bool is_named = names.contains(absolute);
+    if (!found || (!is_named && !wanted(file.path))) {
+      if (is_named)
+        inspection.skip(name.shown);
+      else
+        inspection.pass_over();
       continue;
     }
     if (!file.regular) {

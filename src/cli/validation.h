@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ class Validation {
   std::optional<Catalog::Match> match(const std::string& shown, const std::string& relative);
   bool wanted(const std::string& name) const;
   bool across_documents() const;
+  std::set<std::string> named_paths() const;
 
   void named(const std::string& path, Inspection& inspection);
   bool of_daemon(const std::string& path, Inspection& inspection);

@@ -13,6 +13,13 @@ TEST_CASE("what is added to a hook is taken out again byte for byte") {
            std::string("#!/bin/sh\n"),
            std::string("#!/bin/sh\n\n"),
            std::string("#! /usr/bin/env -S bash -eu\r\ntrue\r\n"),
+           std::string("#!/bin/sh\t-e\ntrue\n"),
+           std::string("#!\t/bin/bash\ntrue\n"),
+           std::string("#! \t /usr/bin/env\tbash\ntrue\n"),
+           std::string("#!/bin/busybox sh\ntrue\n"),
+           std::string("#!/usr/bin/env -S busybox\tash -e\ntrue\n"),
+           std::string("#!/usr/bin/env -S -i LANG=C A=/x dash\ntrue\n"),
+           std::string("#!/bin/sh -"),
            std::string("echo without a first line"),
            std::string("\n"),
            std::string("#!/bin/sh\n# This hook was made by somebody else.\n"),
@@ -54,14 +61,29 @@ TEST_CASE("adding twice is adding once, and a new command takes the place of the
 }
 
 TEST_CASE("a hook that is no shell script is left alone") {
-  for (const std::string& hook :
-       {std::string("#!/usr/bin/env python3\nprint()\n"), std::string("#!/usr/bin/perl\n"),
-        std::string("\x7f"
-                    "ELF\0\1",
-                    6),
-        std::string("#!\n"), std::string("#!/usr/bin/env\n")}) {
-    CAPTURE(hook);
-    const auto with = with_part(hook, "baton");
+  struct Row {
+    std::string hook;
+    std::string_view why;
+  };
+  for (const Row& row :
+       {Row{"#!/usr/bin/env python3\nprint()\n", "is a program for python3, not for a shell"},
+        Row{"#!/usr/bin/python3\t-u\n", "is a program for python3, not for a shell"},
+        Row{"#!/usr/bin/perl\n", "is a program for perl, not for a shell"},
+        Row{"#!/usr/bin/env -S deno run\n", "is a program for deno, not for a shell"},
+        Row{"#!/usr/bin/fish\n", "is a program for fish, not for a shell"},
+        Row{"#!/bin/busybox awk -f\n", "is a program for awk, not for a shell"},
+        Row{"#!/bin/sh\r\ntrue\r\n",
+            "ends its first line with a carriage return, so the system does not find its program"},
+        Row{std::string("\x7f"
+                        "ELF\0\1",
+                        6),
+            "is a program by itself and no shell script"},
+        Row{"#!\n", "has a first line that names no program"},
+        Row{"#!/usr/bin/env\n", "has a first line that names no program"},
+        Row{"#!/bin/busybox\n", "has a first line that names no program"}}) {
+    CAPTURE(row.hook);
+    CHECK(no_shell(row.hook).value_or("a shell") == row.why);
+    const auto with = with_part(row.hook, "baton");
     REQUIRE_FALSE(with.has_value());
     CHECK(with.error().code == Errc::usage);
   }

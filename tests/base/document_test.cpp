@@ -86,6 +86,9 @@ TEST_CASE("what is wrong is said in words, at its place") {
               1, 4},
           Row{"[\"a\tb\"]", "a control character in a string has to be escaped", 1, 4},
           Row{"[\"\\x\"]", "a wrong escape in a string: \\x\"]", 1, 3},
+          Row{"[\"\\ud83d\"]", "half a surrogate pair: \\ud83d", 1, 3},
+          Row{"[\"x\\ud83d\\u0041\"]", "half a surrogate pair: \\ud83d", 1, 4},
+          Row{"{\"\\udbff\": 1}", "half a surrogate pair: \\udbff", 1, 3},
           Row{"[\"\\udc00\"]", "half a surrogate pair: \\udc00", 1, 3},
           Row{"[\"\\ud83d\\ude00 \\udfff\"]", "half a surrogate pair: \\udfff", 1, 16},
           Row{"{\"a\":1}\0{\"b\":2}"s, "a NUL byte", 1, 8},
@@ -96,6 +99,8 @@ TEST_CASE("what is wrong is said in words, at its place") {
               1, 9},
           Row{"\xFF\xFE{\0"s, "not UTF-8; is it UTF-16?", 1, 1},
           Row{"{\0\"\0"s, "not UTF-8; is it UTF-16?", 1, 2},
+          Row{std::string(128, '[') + "[1", "nested deeper than 128 levels", 1, 129},
+          Row{"[\n " + std::string(127, '[') + " {", "nested deeper than 128 levels", 2, 130},
           Row{"[1e400]", "the number 1e400 is too large", 1, 2},
           Row{"{\"\xC3\xA9\": 1, \"\xC3\xA9\": 2}", "the member \"\xC3\xA9\" is there twice", 1,
               10},
@@ -109,6 +114,55 @@ TEST_CASE("what is wrong is said in words, at its place") {
     CHECK(failure.findings.front().rule == "json");
     CHECK_FALSE(failure.incomplete);
   }
+}
+
+TEST_CASE("of lines that cannot be read only some are told, and too many are refused") {
+  const auto lines = [](std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i)
+      text += "x\n";
+    return text + "{\"a\": 1}\n";
+  };
+  const auto some = load_document(lines(1000), Format::jsonl);
+  REQUIRE(some.has_value());
+  CHECK((*some)->root().Size() == 1);
+  REQUIRE((*some)->warnings().size() == 100);
+  CHECK((*some)->warnings()[98].message == "the line is passed over: 'x' is not a JSON value");
+  CHECK((*some)->warnings()[99].message ==
+        "the line is passed over: 'x' is not a JSON value; no further ones are told");
+  CHECK(load_document(lines(100'000), Format::jsonl).has_value());
+  const Finding finding = failure_of(lines(100'001), Format::jsonl).findings.front();
+  CHECK(finding.message == "more than 100000 lines cannot be read; is this JSON Lines?");
+  CHECK(finding.span.begin.line == 100'001);
+}
+
+TEST_CASE("a member that is there twice is named by its pointer") {
+  struct Row {
+    std::string text;
+    std::string_view pointer;
+    std::size_t column;
+  };
+  std::string many = "{";
+  for (char c = 'z'; c >= 'a'; --c)
+    many += "\"" + std::string(1, c) + "\":1,";
+  for (const Row& row : {Row{R"({"a": 1, "a": 2})", "/a", 10},
+                         Row{R"({"x": [1, {"a/b": 1, "a/b": 2}]})", "/x/1/a~1b", 22},
+                         Row{R"({"x": {"": 1, "": 2}})", "/x/", 15},
+                         // The first that comes again, in the order of the text.
+                         Row{many + R"("q":1,"c":1,"c":1})", "/q", 158}}) {
+    CAPTURE(row.text);
+    const Finding finding = failure_of(row.text).findings.front();
+    CHECK(finding.pointer == row.pointer);
+    CHECK(finding.span.begin.column == row.column);
+  }
+  // A line that is passed over is no record that a pointer could lead into.
+  const auto lines = load_document("{\"a\": 1, \"a\": 2}\n", Format::jsonl);
+  REQUIRE(lines.has_value());
+  CHECK((*lines)->warnings().front().pointer.empty());
+  // A name as long as the text is not said three times over.
+  const std::string name(100'000, 'n');
+  const std::string text = "{\"x\":{\"" + name + "\":1,\"" + name + "\":2}}";
+  CHECK(failure_of(text).findings.front().pointer == "/x");
 }
 
 TEST_CASE("a text that only stops too early is incomplete") {

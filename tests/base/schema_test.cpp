@@ -413,6 +413,42 @@ TEST_CASE("the more text, the more steps") {
   CHECK(findings[0].rule == "schema/limit");
 }
 
+TEST_CASE("honest schemas of many alternatives and patterns stay within the usual steps") {
+  const auto numbered = [](std::size_t count, const auto& each) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i)
+      text += (i == 0 ? "" : ",") + each(std::to_string(i));
+    return text;
+  };
+  // 300 kinds of names, 5,000 members.
+  const std::string patterns =
+      numbered(300, [](const std::string& i) { return "\"^kind" + i + "_[a-z]+$\":{}"; });
+  const std::string members =
+      numbered(5000, [](const std::string& i) { return "\"kind" + i + "_name\":1"; });
+  CHECK(check(R"({"patternProperties":{)" + patterns + "}}", "{" + members + "}").empty());
+  // Ten kinds of records, 10 MB of them.
+  const std::string kinds = numbered(10, [](const std::string& i) {
+    return R"({"type":"object","required":["kind"],"properties":{"kind":{"const":")" + i +
+           R"("},"id":{"type":"integer"}}})";
+  });
+  const std::string records = numbered(130'000, [](const std::string& i) {
+    return R"({"kind":")" + i.substr(i.size() - 1) + R"(","id":)" + i +
+           R"(,"text":"what it says, in some words and a few more of them"})";
+  });
+  REQUIRE(records.size() > 9'500'000);
+  CHECK(check(R"({"items":{"oneOf":[)" + kinds + "]}}", "[" + records + "]").empty());
+  // What takes more is refused with advice; never called valid.
+  const std::string small = numbered(300'000, [](const std::string& i) {
+    return R"({"kind":")" + i.substr(i.size() - 1) + "\"}";
+  });
+  const Findings findings = check(R"({"items":{"oneOf":[)" + kinds + "]}}", "[" + small + "]");
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].rule == "schema/limit");
+  CHECK(findings[0].message ==
+        "the validation takes too many steps and was given up; a smaller document, or fewer "
+        "alternatives and patterns in the schema, take less");
+}
+
 TEST_CASE("what one may doubt in a schema is told") {
   const auto schema =
       compiled(R"({"propertees":{},"format":"dat","x-own":1,"properties":{"a":{"requird":[]}}})");

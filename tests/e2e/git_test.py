@@ -103,7 +103,21 @@ def staged(exe):
         repo.git("add", "README")
         done = repo.baton("validate", "--staged", "--require-schema", code=0)
         check("0 files checked, 1 of no known kind skipped:" in done.out, done.out)
-        repo.git("reset", "-q", "README")
+        # Who names one wants it checked, from wherever it is named.
+        none = [("README", repo.top), ("../README", repo.root + "/tickets"), ("./tickets/../README", repo.top),
+                (repo.top + "/README", repo.home + "/way/tickets")]
+        os.symlink("top", repo.home + "/way")
+        for name, folder in none:
+            check(repo.findings("--require-schema", name, code=1, cwd=folder) == [os.path.relpath(repo.top + "/README", os.path.realpath(folder))],
+                  "named", name)
+            check("1 of no known kind skipped:" in repo.baton("validate", "--staged", name, cwd=folder).out, name)
+        check(repo.findings("--require-schema", ".", code=0) == [], "a folder that holds it is not its name")
+        # A kind of one's own is for a file of any name that is named.
+        write(repo.top + "/state", BAD)
+        repo.git("add", "state")
+        check(repo.findings("--as", "tickets", code=0) == [], "not JSON by its name")
+        check(repo.findings("--as", "tickets", "state") == ["state"], "but by somebody's word")
+        repo.git("reset", "-q", "README", "state")
         # Names of every kind.
         names = ["with blank.json", "-dash.json"]
         for name in names:
@@ -283,9 +297,25 @@ def hook_of_others(exe):
         # What nothing can be added to is left alone, and said so.
         os.chmod(hook, 0o644)
         check("not executable" in repo.baton("hook", "install", code=1).out, "not executable")
-        write(hook, b"#!/usr/bin/env python3\n")
+        python = b"#!/usr/bin/env python3\nimport sys; open('ran', 'w'); sys.exit(len(sys.argv) - 1)\n"
+        write(hook, python)
         os.chmod(hook, 0o755)
-        check("python3" in repo.baton("hook", "install", code=2).out, "python")
+        os.remove(repo.top + "/ran")
+        said = repo.baton("hook", "install", code=2).out
+        check("is a program for python3, not for a shell; it was left as it is." in said, said)
+        with open(hook, "rb") as file:
+            check(file.read() == python, "the hook of others was touched")
+        # What is said to be done is done, and both run.
+        steps = said[said.index("call it: ") + 9:].strip()
+        repo.run("sh", "-ec", f"baton() {{ {exe} \"$@\"; }}; {steps}")
+        repo.ticket("a.json", BAD)
+        check(LINE.search(repo.git("commit", "-qam", "bad", code=1).out), "the new hook")
+        check(not os.path.exists(repo.top + "/ran"), "the other one ran though the check failed")
+        repo.ticket("a.json", GOOD)
+        write(repo.root + "/tickets/more.json", GOOD)
+        repo.git("add", "-A")
+        repo.git("commit", "-qm", "good")
+        check(os.path.exists(repo.top + "/ran"), "the other one did not run")
         os.remove(hook)
         os.symlink("elsewhere", hook)
         repo.baton("hook", "install", code=3)
