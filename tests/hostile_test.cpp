@@ -26,7 +26,7 @@ namespace {
 using namespace baton;
 using namespace std::string_literals;
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef BATON_SANITIZE
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;

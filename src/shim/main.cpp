@@ -179,7 +179,7 @@ ShimExit called(int count, char** words) {
 }  // namespace
 }  // namespace baton::shim
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef BATON_SANITIZE
 /// The search for leaks at the end cannot do its work in a process that is a subreaper with its
 /// signals blocked: it gives up, and its exit code would replace the shim's.
 extern "C" const char* __asan_default_options() {  // NOLINT(bugprone-reserved-identifier)
