@@ -41,7 +41,7 @@ constexpr bool kCounted = true;
 constexpr bool kCounted = false;
 #endif
 // An optimised build comes by three to four million in a millisecond, so this is within 250 ms.
-constexpr std::uint64_t kMostBranches = 600'000'000;
+constexpr std::uint64_t kMostBranches = 700'000'000;
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): the compiler's interface
 std::uint64_t branches = 0;
 
