@@ -14,7 +14,9 @@
 namespace baton {
 namespace {
 
-constexpr std::size_t kMaxNodes = 50'000;
+// What they take together is to stay below 64 MiB, with valijson's part of them.
+constexpr std::size_t kMaxNodes = 45'000;
+constexpr std::size_t kMaxPointerBytes = 2U << 20U;
 // A repetition is a copy: twenty characters may take 64 KiB.
 constexpr std::size_t kMaxPatternBytes = 4U << 20U;
 
@@ -52,9 +54,9 @@ class TreeBuilder {
     try {
       node_for(*root);
       while (!waiting_.empty()) {
-        const auto [index, place] = std::move(waiting_.front());
+        const NodeIndex index = waiting_.front();
         waiting_.pop_front();
-        compile(index, place);
+        compile(index, places_[index]);
       }
       refuse_circles(*root);
       mark_singles();
@@ -90,9 +92,12 @@ class TreeBuilder {
     if (fresh) {
       if (tree_->nodes.size() == kMaxNodes)
         refuse(place, "", "more than " + std::to_string(kMaxNodes) + " schemas");
+      pointer_bytes_ += place.pointer.size();
+      if (pointer_bytes_ > kMaxPointerBytes)
+        refuse(place, "", "the places of its many schemas take more than 2 MiB to name");
       tree_->nodes.emplace_back();
-      places_.push_back(place);
-      waiting_.emplace_back(known->second, std::move(place));
+      places_.push_back(std::move(place));
+      waiting_.push_back(known->second);
     }
     return known->second;
   }
@@ -394,7 +399,7 @@ class TreeBuilder {
   }
 
   void mark_singles() {
-    std::vector<SchemaNode>& nodes = tree_->nodes;
+    std::deque<SchemaNode>& nodes = tree_->nodes;
     for (SchemaNode& node : nodes)
       node.single = node.never ||
                     (!node.has_members() && !node.has_items() && !node.contains &&
@@ -409,10 +414,11 @@ class TreeBuilder {
   SchemaIndex index_;
   std::shared_ptr<SchemaTree> tree_;
   std::unordered_map<const Value*, NodeIndex> indices_;
-  std::vector<SchemaPlace> places_;
+  std::deque<SchemaPlace> places_;  ///< of the nodes; it stays where it is while more are added
   std::vector<Doubt> doubts_;
   std::size_t pattern_bytes_ = 0;
-  std::deque<std::pair<NodeIndex, SchemaPlace>> waiting_;
+  std::size_t pointer_bytes_ = 0;
+  std::deque<NodeIndex> waiting_;
 };
 
 }  // namespace

@@ -282,13 +282,24 @@ void SchemaIndex::index_parts(const SchemaPlace& place, Draft draft) {
   }
 }
 
-SchemaPlace SchemaIndex::below(const SchemaPlace& parent,
-                               const std::vector<std::string>& tokens) const {
+const Value* SchemaIndex::part(const Value& value, const std::string& token) {
+  constexpr rapidjson::SizeType kFew = 32;
+  if (!value.IsObject() || value.MemberCount() <= kFew)
+    return json::at(value, "/" + json::pointer_token(token));
+  const auto [known, fresh] = members_.try_emplace(&value);
+  if (fresh)
+    for (const auto& member : value.GetObject())
+      known->second.emplace(
+          std::string_view(member.name.GetString(), member.name.GetStringLength()), &member.value);
+  const auto found = known->second.find(token);
+  return found == known->second.end() ? nullptr : found->second;
+}
+
+SchemaPlace SchemaIndex::below(const SchemaPlace& parent, const std::vector<std::string>& tokens) {
   SchemaPlace out = parent;
   for (const std::string& token : tokens) {
-    const std::string step = "/" + json::pointer_token(token);
-    out.value = json::at(*out.value, step);
-    out.pointer += step;
+    out.value = part(*out.value, token);
+    out.pointer += "/" + json::pointer_token(token);
     if (out.value == nullptr)
       return out;
     if (const auto base = bases_.find(out.value); base != bases_.end())

@@ -31,7 +31,7 @@ class SchemaIndex {
   /// Where a `$ref` leads that stands at `from`. Chains are not followed.
   Result<SchemaPlace> follow(const SchemaPlace& from, std::string_view reference);
   /// A schema below another one.
-  SchemaPlace below(const SchemaPlace& parent, const std::vector<std::string>& tokens) const;
+  SchemaPlace below(const SchemaPlace& parent, const std::vector<std::string>& tokens);
 
   Draft draft(const SchemaPlace& place) const { return drafts_[place.document]; }
   /// `path:line:column` of a place, for messages.
@@ -45,6 +45,7 @@ class SchemaIndex {
   void index(const SchemaPlace& place, Draft draft);
   void index_parts(const SchemaPlace& place, Draft draft);
   void name(const std::string& uri, const SchemaPlace& place, std::string_view keyword);
+  const Value* part(const Value& value, const std::string& token);
   Result<SchemaPlace> pointed(const SchemaPlace& root, const std::string& pointer);
 
   const SchemaFetch& fetch_;
@@ -54,7 +55,9 @@ class SchemaIndex {
   std::vector<Draft> drafts_;
   std::map<std::string, SchemaPlace> resources_;         ///< by absolute URI, fragment included
   std::unordered_map<const Value*, std::string> bases_;  ///< of the schemas that were indexed
-  std::optional<Error> clash_;                           ///< of two names; the first that was seen
+  /// The members of large objects, which are looked up again and again.
+  std::unordered_map<const Value*, std::unordered_map<std::string_view, const Value*>> members_;
+  std::optional<Error> clash_;  ///< of two names; the first that was seen
 };
 
 /// The values of these keywords are schemas, lists of schemas, or objects of schemas.

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,7 +88,8 @@ struct SchemaNode {
 
 /// `nodes[0]` is the root. Immutable once it is built.
 struct SchemaTree {
-  std::vector<SchemaNode> nodes;
+  /// They are large, so they stay where they are while more are added.
+  std::deque<SchemaNode> nodes;
   std::vector<std::shared_ptr<const Document>> documents;
   Findings lint;
 };

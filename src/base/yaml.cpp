@@ -312,6 +312,20 @@ LoadFailure failure(YamlFault fault) {
   return {.findings = {std::move(finding)}, .incomplete = false};
 }
 
+/// What yaml-cpp says, which names an escape by its number and stands behind it.
+YamlFault told(const YAML::Exception& error, std::string_view text, const Builder& builder) {
+  const Position at = builder.position(error.mark);
+  constexpr std::size_t kEscape = 6;  // \uXXXX
+  if (!error.msg.starts_with("invalid unicode"))
+    return {printable(error.msg, 200), at};
+  if (at.offset < kEscape || text.substr(at.offset - kEscape, 2) != "\\u")
+    return {"an escape that is no character", at};
+  const Position begin{at.line, at.column - kEscape, at.offset - kEscape};
+  return {half_surrogate(text.substr(begin.offset, kEscape)) +
+              "; YAML has the character itself, or \\U and its eight digits",
+          begin};
+}
+
 Json read(std::string_view text, const LoadLimits& limits, Builder& builder) {
   if (const auto at = crowded(text)) {
     look_until(text.substr(0, *at), limits);
@@ -336,7 +350,7 @@ tl::expected<Json, LoadFailure> parse_yaml(std::string_view text, const LoadLimi
   } catch (const TooDeep& deep) {
     return tl::unexpected(failure({too_deep(limits), builder.position(deep.at)}));
   } catch (const YAML::Exception& error) {
-    return tl::unexpected(failure({printable(error.msg, 200), builder.position(error.mark)}));
+    return tl::unexpected(failure(told(error, text, builder)));
   }
 }
 

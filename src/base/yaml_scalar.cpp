@@ -160,6 +160,7 @@ std::string shown(std::string_view tag) {
 
 std::string unknown(std::string_view tag) {
   std::vector<std::string> names;
+  names.reserve(kTags.size());
   for (const TagRow& row : kTags)
     names.push_back("!!" + std::string(row.name));
   return "the tag " + shown(tag) + " is not known; YAML's own are " + join(names, ", ");

@@ -41,6 +41,14 @@ std::string seen_from_here(const std::string& absolute) {
   return error || near.empty() || near.size() >= absolute.size() ? absolute : near;
 }
 
+/// A file of no kind, which may be a fault only if somebody named it.
+void leave_out(const std::string& shown, bool is_named, Inspection& inspection) {
+  if (is_named)
+    inspection.skip(shown);
+  else
+    inspection.pass_over();
+}
+
 }  // namespace
 
 Result<Inspection> Validation::all() {
@@ -279,10 +287,7 @@ Result<void> Validation::index(Inspection& inspection) {
     const auto found = match(name.shown, name.path);
     const bool is_named = names.contains(absolute);
     if (!found || (!is_named && !wanted(file.path))) {
-      if (is_named)
-        inspection.skip(name.shown);
-      else
-        inspection.pass_over();
+      leave_out(name.shown, is_named, inspection);
       continue;
     }
     if (!file.regular) {

@@ -1,5 +1,6 @@
 #include "app/schema_catalog.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -62,7 +63,41 @@ void look_at_properties(const Value& root, const Value& value, const std::string
   }
 }
 
+/// Every `if`, wherever it stands.
+void look_at_conditions(const Value& value, std::size_t& seen) {
+  if (value.IsArray())
+    for (const Value& item : value.GetArray())
+      look_at_conditions(item, seen);
+  if (!value.IsObject())
+    return;
+  for (const auto& member : value.GetObject())
+    look_at_conditions(member.value, seen);
+  const Value* const asked = json::at(value, "/if/properties");
+  if (asked == nullptr)
+    return;
+  ++seen;
+  const Value* const required = json::at(value, "/if/required");
+  for (const auto& member : asked->GetObject()) {
+    CAPTURE(json::dump(*json::child(value, "if")));
+    CHECK((required != nullptr &&
+           std::any_of(required->Begin(), required->End(),
+                       [&](const Value& name) { return json::equal(name, member.name); })));
+  }
+}
+
 }  // namespace
+
+TEST_CASE("a condition on a member asks whether it is there") {
+  // Else all of them hold of an object without it, which is then said to lack everything.
+  std::size_t seen = 0;
+  for (const std::string& name : schema_names()) {
+    CAPTURE(name);
+    const auto json = parse_json(*embedded_file("schemas/" + name + ".schema.json"));
+    REQUIRE(json.has_value());
+    look_at_conditions(**json, seen);
+  }
+  CHECK(seen > 15);
+}
 
 TEST_CASE("every property of every schema has a description or a title") {
   std::size_t seen = 0;

@@ -129,6 +129,21 @@ TEST_CASE("tags that are not YAML's own or do not fit are refused in words, at t
   }
 }
 
+TEST_CASE(
+    "half a surrogate pair is told as in JSON, and so is a whole one, which YAML does not have") {
+  for (const std::string escape : {"\\ud83d", "\\udc00", "\\ud83d\\ude00"}) {
+    CAPTURE(escape);
+    const auto document = load_document("a: \"x" + escape + "\"\n", Format::yaml);
+    REQUIRE_FALSE(document.has_value());
+    const Finding& finding = document.error().findings.front();
+    CHECK(finding.message == "half a surrogate pair: " + escape.substr(0, 6) +
+                                 "; YAML has the character itself, or \\U and its eight digits");
+    CHECK(finding.span.begin == Position{1, 6, 5});
+  }
+  CHECK(value_of("a: \"\\U0001F600\"") == "{\"a\":\"\xF0\x9F\x98\x80\"}");
+  CHECK(value_of("a: \"\\U00110000\"") == "error: an escape that is no character");
+}
+
 TEST_CASE("a scalar is found behind its tag and anchor") {
   const auto document = load_document("a: !!int  12 # twelve\nb: &x !!str\n  two\n", Format::yaml);
   REQUIRE(document.has_value());
