@@ -326,8 +326,7 @@ Admission admit_archive(const Change& change) {
   const std::string why = "the archive of messages is baton's to write";
   if (change.before != nullptr)
     return restore("T3", "/messages", why);
-  Admission admission =
-      merged(change.after, {json::Edit{"/messages", "[]"}}, named(why, "T3"));
+  Admission admission = merged(change.after, {json::Edit{"/messages", "[]"}}, named(why, "T3"));
   admission.findings.push_back(broken("T3", "/messages", why));
   return admission;
 }
