@@ -310,7 +310,7 @@ Subject concerned(const Scene& scene, const Change& change, const Finding& findi
 void note_put_back(const Scene& scene, const Change& change, Admission& admission) {
   if (admission.findings.empty() || scene.memo.fresh)
     return;
-  Memo memo = scene.memo;
+  Memo memo = memo_of(scene.view.memo);
   for (const Finding& finding : admission.findings)
     remember(memo, PutBack{change.path,
                            finding.pointer,
@@ -376,7 +376,12 @@ Admission judge(const Scene& scene, const Change& change) {
 }  // namespace
 
 Admission admit(const View& view, const Change& change) {
-  const Scene scene(view);
+  Scene scene(view);
+  // It may have stood there for long, while a write of baton's own was still to be made: agents
+  // that have ended meanwhile may have written it.
+  if (change.unseen)
+    for (auto& [id, run] : scene.memo.runs)
+      run.over = false;
   Admission admission = judge(scene, change);
   note_put_back(scene, change, admission);
   return admission;
