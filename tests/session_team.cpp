@@ -288,7 +288,8 @@ void Team::forge(const Shim& shim, Json& copy) {
     Json entry = entry_of(copy, group);
     if (random_.one_in(2))
       entry.set("status", "complete");
-    copy.set(group, entry.set("tech_lead_feedback", list_with(*entry, "tech_lead_feedback", approval)));
+    copy.set(group,
+             entry.set("tech_lead_feedback", list_with(*entry, "tech_lead_feedback", approval)));
     return;
   }
   const Box& box = box_of("tech_lead");

@@ -107,9 +107,9 @@ std::set<std::string> Intake::created(const FlowBook& book) const {
     if (!entries)
       continue;  // The next scan finds it.
     for (const FileEntry& file : *entries)
-      if (const auto match = catalog_.match(file.path);
-          match && match->flow == book.id && match->kind->kept &&
-          !book.accepted.contains(file.path))
+      if (const auto match = catalog_.match(file.path); match && match->flow == book.id &&
+                                                        match->kind->kept &&
+                                                        !book.accepted.contains(file.path))
         paths.insert(file.path);
   }
   return paths;

@@ -70,8 +70,7 @@ class Comparison {
     std::size_t n = 0;
     for (const std::string& id : texts(holder, list)) {
       const std::string place = pointer + "/" + std::string(list) + "/" + std::to_string(n++);
-      if (const Group* const group = known(id);
-          group != nullptr && progress(group->status) != says)
+      if (const Group* const group = known(id); group != nullptr && progress(group->status) != says)
         unlike(*group, place);
     }
   }

@@ -154,6 +154,9 @@ void apply_inbox(Scene& scene, Writes& writes, Decision& decision) {
     if (verdict.kind == EntryVerdict::Kind::stale)
       decision.notices.push_back(Notice{"refused", group->id, path + ": " + verdict.why});
     for (const EntryFault& fault : verdict.faults) {
+      // What a file of its own leaves out is not lost.
+      if (fault.rule == "T4")
+        continue;
       const bool stays = fault.rule == "T8";
       remember(scene.memo, PutBack{path, fault.member, fault.why, group->id, {}, stays});
       if (!stays)

@@ -74,11 +74,11 @@ struct MailMemo {
 struct Memo {
   bool fresh = true;  ///< nothing was remembered yet
   std::uint64_t spawns = 0;
-  bool refused = false;  ///< a completion came too early; a final check has to follow
+  bool refused = false;              ///< a completion came too early; a final check has to follow
   std::vector<std::string> refusal;  ///< why, until the project manager has heard of it
   std::set<RunId> refusal_told;      ///< when one of them ends well, it has
-  std::string final_pm;  ///< digest of pm_state when a final check was started
-  RunId word;            ///< the project manager's run whose output holds the completion word
+  std::string final_pm;              ///< digest of pm_state when a final check was started
+  RunId word;  ///< the project manager's run whose output holds the completion word
   std::set<RunId> refused_words;  ///< those whose word came too early
   std::int64_t phase_checked = 0;
   std::string last_phase;                    ///< current_phase of the most recent start

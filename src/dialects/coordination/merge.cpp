@@ -142,9 +142,9 @@ class Mail {
   Json settled() {
     for (const Value* const message : before_)
       keep(*message);
-    for (const Value* const message : after_)
-      if (!known_.contains(message))
-        add(*message);
+    for (std::size_t i = 0; i < after_.size(); ++i)
+      if (!known_.contains(after_[i]))
+        add(*after_[i], "/messages/" + std::to_string(i));
     return Json::array(all_);
   }
   Findings take_findings() { return std::move(findings_); }
@@ -156,7 +156,7 @@ class Mail {
     Json kept = settled_message(message, now);
     if (now != nullptr && !json::equal(*now, *kept) && !json::equal(*now, message))
       findings_.push_back(
-          broken("T3", place(),
+          broken("T3", "/messages/" + std::to_string(all_.size()),
                  "message " + text_of(message, "id") + " was sent before and stays as it was"));
     known_.insert(now);
     all_.push_back(std::move(kept));
@@ -179,12 +179,12 @@ class Mail {
 
   /// A copy of an old version brings back what is in the archive; that stays there. Two agents may
   /// have come upon the same id: the later message gets another.
-  void add(const Value& message) {
+  void add(const Value& message, const std::string& place) {
     if (archived_.contains(message_key(message)) || there(message))
       return;
     if (const std::string group = text_of(message, "group_id");
         word_of(message, "decision") == "approved" && !may_approve(scene_, group)) {
-      findings_.push_back(broken("T2", place(),
+      findings_.push_back(broken("T2", place,
                                  "message " + text_of(message, "id") + " approves " + group + "; " +
                                      who_may_approve(scene_.view.flow, group)));
       return;
@@ -195,7 +195,7 @@ class Mail {
       std::string other;
       for (std::size_t n = 2; other.empty() || !ids_.insert(other).second; ++n)
         other = id + "_" + std::to_string(n);
-      findings_.push_back(broken("S12", place(),
+      findings_.push_back(broken("S12", place,
                                  "`" + id +
                                      "` is the id of an earlier message; "
                                      "this one is `" +
@@ -215,8 +215,6 @@ class Mail {
       return same_message(first.set("id", id), Json(message));
     });
   }
-
-  std::string place() const { return "/messages/" + std::to_string(all_.size()); }
 
   const Scene& scene_;
   std::vector<const Value*> before_;
@@ -294,10 +292,14 @@ Admission admit_orchestrator(const Scene& scene, const Change& change) {
   return {};
 }
 
-/// Whom a place in a file concerns: the group it belongs to, else whoever wrote it.
-Subject concerned(const Scene& scene, const Change& change, const std::string& pointer) {
+/// Whom a finding concerns: the group it is about, else whoever wrote it.
+Subject concerned(const Scene& scene, const Change& change, const Finding& finding) {
+  const std::string& pointer = finding.pointer;
   if (change.kind == "group_status")
     return pointer.substr(1, pointer.find('/', 1) - 1);
+  if (const Value* const message = json::at(change.after.root(), pointer);
+      message != nullptr && finding.rule.ends_with("/T2"))
+    return text_of(*message, "group_id");
   for (const Run& run : scene.view.runs)
     if (!change.writer.empty() && run.id == change.writer)
       return run.key.subject;
@@ -308,12 +310,12 @@ Subject concerned(const Scene& scene, const Change& change, const std::string& p
 void note_put_back(const Scene& scene, const Change& change, Admission& admission) {
   if (admission.findings.empty() || scene.memo.fresh)
     return;
-  Memo memo = scene.memo;
+  Memo memo = memo_of(scene.view.memo);
   for (const Finding& finding : admission.findings)
     remember(memo, PutBack{change.path,
                            finding.pointer,
                            finding.message,
-                           concerned(scene, change, finding.pointer),
+                           concerned(scene, change, finding),
                            {},
                            finding.rule.ends_with("/T8")});
   admission.memo = json_of(memo);
@@ -324,8 +326,7 @@ Admission admit_archive(const Change& change) {
   const std::string why = "the archive of messages is baton's to write";
   if (change.before != nullptr)
     return restore("T3", "/messages", why);
-  Admission admission =
-      merged(change.after, {json::Edit{"/messages", "[]"}}, named(why, "T3"));
+  Admission admission = merged(change.after, {json::Edit{"/messages", "[]"}}, named(why, "T3"));
   admission.findings.push_back(broken("T3", "/messages", why));
   return admission;
 }
@@ -375,7 +376,12 @@ Admission judge(const Scene& scene, const Change& change) {
 }  // namespace
 
 Admission admit(const View& view, const Change& change) {
-  const Scene scene(view);
+  Scene scene(view);
+  // It may have stood there for long, while a write of baton's own was still to be made: agents
+  // that have ended meanwhile may have written it.
+  if (change.unseen)
+    for (auto& [id, run] : scene.memo.runs)
+      run.over = false;
   Admission admission = judge(scene, change);
   note_put_back(scene, change, admission);
   return admission;

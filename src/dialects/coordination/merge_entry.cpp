@@ -78,8 +78,8 @@ Json completed(const Value& before, const Value& after) {
   return entry;
 }
 
-/// Counters are baton's to raise, by one; agents of the origin raise them too. One that jumps is taken,
-/// for nobody knows better, but whoever comes next hears of it.
+/// Counters are baton's to raise, by one; agents of the origin raise them too. One that jumps is
+/// taken, for nobody knows better, but whoever comes next hears of it.
 void note_jumps(const std::string& id, const Value& before, const Value& after,
                 std::vector<EntryFault>& faults) {
   const Value* const now = json::child(after, "iterations");
@@ -102,13 +102,15 @@ bool reviews(const Run& run, const Subject& group) {
   return run.key.subject == group && run.key.role == kTechLead && run.purpose == "review";
 }
 
-/// Approvals that came with this version and are nobody's to give who can have written it.
-void drop_approvals(const Scene& scene, const std::string& id, const Value* before,
-                    const Value& after, Json& entry, std::vector<EntryFault>& faults) {
+/// The entry without approvals that came with this version and are nobody's to give who can have
+/// written it.
+Json without_forged(const Scene& scene, const std::string& id, const Value* before,
+                    const Value& after, std::vector<EntryFault>& faults) {
+  Json entry(after);
   if (may_approve(scene, id))
-    return;
-  const auto known = before == nullptr ? std::vector<const Value*>{}
-                                       : items(*before, "tech_lead_feedback");
+    return entry;
+  const auto known =
+      before == nullptr ? std::vector<const Value*>{} : items(*before, "tech_lead_feedback");
   const auto forged = [&](const Value& feedback) {
     return word_of(feedback, "decision") == "approved" &&
            std::none_of(known.begin(), known.end(),
@@ -116,18 +118,25 @@ void drop_approvals(const Scene& scene, const std::string& id, const Value* befo
   };
   const auto given = items(after, "tech_lead_feedback");
   if (std::none_of(given.begin(), given.end(), [&](const Value* item) { return forged(*item); }))
-    return;
+    return entry;
   Json kept = Json::array();
-  for (const Value* const item : items(*entry, "tech_lead_feedback"))
+  for (const Value* const item : given)
     if (!forged(*item))
       kept.push(Json(*item));
-  entry.set("tech_lead_feedback", kept);
-  faults.push_back({"T2", "/tech_lead_feedback",
-                    id + " was approved by nobody who may; " + who_may_approve(scene.view.flow, id)});
+  // A copy of an entry that had none is a copy still.
+  if (kept->Empty() && (before == nullptr || json::child(*before, "tech_lead_feedback") == nullptr))
+    entry.erase("tech_lead_feedback");
+  else
+    entry.set("tech_lead_feedback", kept);
+  faults.push_back(
+      {"T2", "/tech_lead_feedback",
+       id + " was approved by nobody who may; " + who_may_approve(scene.view.flow, id)});
+  return entry;
 }
 
 EntryVerdict stale(const Value* before, std::string why) {
-  return {EntryVerdict::Kind::stale, before == nullptr ? Json() : Json(*before), std::move(why), {}};
+  return {
+      EntryVerdict::Kind::stale, before == nullptr ? Json() : Json(*before), std::move(why), {}};
 }
 
 EntryVerdict refused(const Value* before, std::string why) {
@@ -164,18 +173,20 @@ EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value*
       return {};
     return stale(before, id + " was missing");
   }
-  if (before != nullptr && json::equal(*before, *after))
-    return {Kind::taken, Json(*after), "", {}};
+  std::vector<EntryFault> faults;
+  const Json entry = without_forged(scene, id, before, *after, faults);
+  if (before != nullptr && json::equal(*before, *entry))
+    return {Kind::taken, entry, "", std::move(faults)};
   if (const auto memo = scene.memo.groups.find(id); memo != scene.memo.groups.end()) {
     const auto& history = memo->second.history;
-    if (std::find(history.begin(), history.end(), entry_digest(*after)) != history.end())
+    if (std::find(history.begin(), history.end(), entry_digest(*entry)) != history.end())
       return stale(before, id + " was a copy of an earlier version");
   }
   const Status from =
       before == nullptr
           ? Status::pending
           : parse_status(word_of(*before, "status").value_or("")).value_or(Status::pending);
-  const Status to = parse_status(word_of(*after, "status").value_or("")).value_or(from);
+  const Status to = parse_status(word_of(*entry, "status").value_or("")).value_or(from);
   const std::string move =
       id + " may not go from " + std::string(word(from)) + " to " + std::string(word(to));
   if (!legal_move(from, to) && !(to == Status::pending && manager))
@@ -183,13 +194,13 @@ EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value*
   if (to == Status::complete && from != Status::complete && !may_approve(scene, id))
     return refused(before,
                    move + " by anybody but the tech lead; " + who_may_approve(scene.view.flow, id));
-  EntryVerdict verdict{Kind::taken, before == nullptr ? Json(*after) : completed(*before, *after),
-                       "", {}};
-  if (!(verdict.entry == Json(*after)))
+  EntryVerdict verdict{Kind::taken, entry, "", std::move(faults)};
+  if (before == nullptr)
+    return verdict;
+  verdict.entry = completed(*before, *entry);
+  if (!(verdict.entry == entry))
     verdict.faults.push_back({"T4", "", id + " had lost counters or entries of lists"});
-  drop_approvals(scene, id, before, *after, verdict.entry, verdict.faults);
-  if (before != nullptr)
-    note_jumps(id, *before, *after, verdict.faults);
+  note_jumps(id, *before, *entry, verdict.faults);
   return verdict;
 }
 

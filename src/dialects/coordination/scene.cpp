@@ -157,7 +157,8 @@ std::string amiss(const Scene& scene, const Subject& subject) {
       if (first == nullptr && text_of(finding, "severity") == "error")
         first = &finding;
     if (first != nullptr)
-      text += "; rejected: " + path + text_of(*first, "pointer") + ": " + text_of(*first, "message");
+      text +=
+          "; rejected: " + path + text_of(*first, "pointer") + ": " + text_of(*first, "message");
   }
   return text;
 }
