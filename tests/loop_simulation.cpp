@@ -385,12 +385,17 @@ class Loops {
     told_[loop].dashed = *written;
   }
 
-  /// It stands there, and baton has not looked at it.
-  bool unseen(const std::string& loop) {
-    const std::string* const bytes = world_.disk.file(path_of(loop));
-    const auto row = world_.journal.tables.accepted.find(path_of(loop));
-    return bytes != nullptr && *bytes == told_[loop].dashed &&
-           (row == world_.journal.tables.accepted.end() || row->second.second != *bytes);
+  /// Which loops have a dashboard's word that baton has not looked at. What is answered while one
+  /// stands there comes before it or after it, and nobody can tell.
+  void look_for_unseen() {
+    unseen_.clear();
+    for (const std::string& loop : kLoops) {
+      const std::string* const bytes = world_.disk.file(path_of(loop));
+      const auto row = world_.journal.tables.accepted.find(path_of(loop));
+      if (bytes != nullptr && *bytes == told_[loop].dashed &&
+          (row == world_.journal.tables.accepted.end() || row->second.second != *bytes))
+        unseen_.insert(loop);
+    }
   }
 
   void trouble() {
@@ -442,6 +447,7 @@ class Loops {
   }
 
   void deliver() {
+    look_for_unseen();
     if (world_.engine == nullptr) {
       if (!random_.one_in(3))
         guarded([&] { return world_.start(); });
@@ -469,7 +475,7 @@ class Loops {
       if (!heard_.insert(id).second || !reply.accepted || status(loop) == "completed")
         continue;
       Told& told = told_[loop];
-      if (unseen(loop))
+      if (unseen_.contains(loop))
         told.wish = Wish::unclear;
       else if (verb == "stop")
         told.wish = Wish::stopped;
@@ -546,14 +552,16 @@ class Loops {
 
   // ---- the end ----------------------------------------------------------------------------------
 
+  bool as_wished(const std::string& loop) {
+    const Wish wish = told_[loop].wish;
+    return status(loop) == (wish == Wish::paused    ? "paused"
+                            : wish == Wish::stopped ? "failed"
+                                                    : "completed");
+  }
+
   bool over() {
     return std::all_of(kLoops.begin(), kLoops.end(),
-                       [&](const std::string& loop) {
-                         const Wish wish = told_[loop].wish;
-                         return status(loop) == (wish == Wish::paused    ? "paused"
-                                                 : wish == Wish::stopped ? "failed"
-                                                                         : "completed");
-                       }) &&
+                       [&](const std::string& loop) { return as_wished(loop); }) &&
            world_.agents.in(FakeAgents::State::running).empty() &&
            world_.agents.in(FakeAgents::State::going).empty() && world_.engine != nullptr &&
            world_.requests.waiting.empty();
@@ -566,6 +574,7 @@ class Loops {
     world_.disk.full = false;
     world_.journal.fails.reset();
     world_.agents.claim_delay = Millis(0);
+    look_for_unseen();
     if (world_.engine == nullptr)
       guarded([&] { return world_.start(); });
     repair();
@@ -615,7 +624,7 @@ class Loops {
   void at_rest() {
     for (const std::string& loop : kLoops) {
       const Json state = accepted(loop);
-      if (!over())
+      if (!as_wished(loop))
         say(loop + " is " + status(loop) + " at the end");
       const auto row = world_.journal.tables.accepted.find(path_of(loop));
       const std::string* const bytes = world_.disk.file(path_of(loop));
@@ -633,6 +642,8 @@ class Loops {
         say(loop + " counts " + std::to_string(iteration) + " iterations of " +
             std::to_string(counted.size()));
     }
+    if (!over())
+      say("executors or requests are left at the end");
   }
 
   Random random_;
@@ -643,6 +654,7 @@ class Loops {
   std::map<std::string, Told> told_;
   std::vector<std::pair<Word, std::string>> asked_;
   std::set<std::string> heard_;
+  std::set<std::string> unseen_;  ///< when the daemon was called last
   int ticks_ = 0;
   int waited_ = 0;
   bool troubled_ = true;
