@@ -48,7 +48,20 @@ class Desk {
     scene_.memo.hold_why.clear();
     scene_.memo.idle = 0;
     scene_.memo.pause_asked = status == Status::paused;
-    reply(request, true, message);
+    scene_.memo.hurry = false;
+    reply(request, true, message + beside());
+  }
+
+  /// What counts may not be what stands in the file: then the answer says so.
+  std::string beside() const {
+    const auto refused = scene_.view.rejected.find(scene_.loop.path);
+    if (refused == scene_.view.rejected.end())
+      return "";
+    const auto findings = parse_json(refused->second);
+    const Value* const first = findings ? json::at(**findings, "/0") : nullptr;
+    const std::string why = first == nullptr ? "" : text_of(*first, "message");
+    return "; " + refused->first + " does not say so: what stands there was refused" +
+           (why.empty() ? "" : " (" + printable(why, 300) + ")");
   }
 
   std::string running_again() const {
@@ -70,7 +83,7 @@ class Desk {
         move(request, Status::running, running_again());
         break;
       case Status::running:
-        reply(request, true, "it is running already");
+        reply(request, true, "it is running already" + beside());
         break;
       case Status::completed:
       case Status::failed:
@@ -96,7 +109,7 @@ class Desk {
         move(request, Status::running, running_again());
         break;
       case Status::running:
-        reply(request, true, "it is running");
+        reply(request, true, "it is running" + beside());
         break;
       case Status::created:
       case Status::completed:
@@ -121,7 +134,7 @@ class Desk {
 
   void keep_paused(const Request& request) {
     scene_.memo.pause_asked = true;
-    reply(request, true, "it is paused");
+    reply(request, true, "it is paused" + beside());
   }
 
   void stop(const Request& request) {
@@ -132,7 +145,7 @@ class Desk {
         move(request, Status::failed, "stopped", std::string(kStoppedByUser));
         break;
       case Status::failed:
-        reply(request, true, "it has ended" + ended_why());
+        reply(request, true, "it has ended" + ended_why() + beside());
         break;
       // An executor that lingers is the engine's to end.
       case Status::completed:

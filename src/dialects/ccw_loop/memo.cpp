@@ -57,6 +57,7 @@ Memo memo_of(const Json& json) {
   memo.pause_asked = json::boolean(from, "pause_asked").value_or(false);
   memo.left = json::boolean(from, "left").value_or(false);
   memo.hold = text_of(from, "hold");
+  memo.hurry = json::boolean(from, "hurry").value_or(false);
   memo.hold_why = text_of(from, "hold_why");
   memo.warning = text_of(from, "warning");
   memo.ahead = json::boolean(from, "ahead").value_or(false);
@@ -81,6 +82,7 @@ Json json_of(const Memo& memo) {
                        {"left", memo.left},
                        {"hold", memo.hold},
                        {"hold_why", memo.hold_why},
+                       {"hurry", memo.hurry},
                        {"warning", memo.warning},
                        {"ahead", memo.ahead},
                        {"dealt", list_of(memo.dealt)}});

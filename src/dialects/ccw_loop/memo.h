@@ -31,6 +31,7 @@ struct Memo {
   bool pause_asked = false;   ///< the pause in force came by a request, not by the file
   bool left = false;          ///< no executor was alive when the loop was looked at last
   Word hold;                  ///< why baton itself paused or failed the loop
+  bool hurry = false;         ///< an executor that lingers after the end is not waited for
   std::string hold_why;
   std::string warning;          ///< about the last version (T7)
   bool ahead = false;           ///< updated_at was once far ahead of baton's clock (S12)
