@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "dialects/ccw_loop/choice.h"
+#include "dialects/ccw_loop/create.h"
 
 namespace baton::ccw_loop {
 namespace {
@@ -70,9 +71,9 @@ class Desk {
 
   /// Given may be `mode`, and `force`, which begins again what has ended.
   void start(const Request& request, const Value& given) {
+    if (const auto fit = check_request(request); !fit)
+      return reply(request, false, fit.error().message);
     const std::string mode = text_of(given, "mode");
-    if (!mode.empty() && mode != "auto" && mode != "interactive")
-      return reply(request, false, "`mode` is \"auto\" or \"interactive\"");
     if (!mode.empty())
       scene_.memo.mode = mode;
     const bool force = json::boolean(given, "force").value_or(false);
@@ -147,9 +148,14 @@ class Desk {
       case Status::failed:
         reply(request, true, "it has ended" + ended_why() + beside());
         break;
-      // An executor that lingers is the engine's to end.
       case Status::completed:
       case Status::user_exit:
+        scene_.memo.hurry = scene_.live() != nullptr;
+        reply(request, true,
+              "the loop is " + declared() +
+                  (scene_.memo.hurry ? "; the executor that has not left yet is ended"
+                                     : " and no executor runs") +
+                  beside());
         break;
     }
   }
@@ -203,6 +209,10 @@ class Desk {
       reply(request, false, "an executor is at work; it asks again when it has ended");
     } else if (chosen == "exit") {
       move(request, Status::user_exit, "put aside; `baton resume` goes on");
+    } else if (chosen.empty()) {
+      reply(request, false,
+            "what is to be done next? `--comment` says it: develop, debug, validate, status, "
+            "complete or exit; what stands behind it is told to the executor");
     } else if (const auto action = parse_action(chosen); !action || *action == Action::init) {
       reply(request, false,
             "`" + printable(chosen, 40) +
