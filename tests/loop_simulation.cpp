@@ -149,7 +149,7 @@ struct Told {
   std::int64_t iteration = 0;
   std::set<std::string> done;  ///< tasks
   std::string dashed;          ///< what a dashboard wrote last
-  bool may_stop = false;       ///< a dashboard wrote a stop, and copies of that may come at any time
+  bool may_stop = false;  ///< a dashboard wrote a stop, and copies of that may come at any time
 };
 
 class Loops {

@@ -37,7 +37,8 @@ bool last_leaves(const FlowBook& book, const Draft& draft) {
 }
 
 /// What can be told of a version that is refused for what was before it: its reason, at least.
-Findings complaints(const Catalog::Match& match, const Admission& admission, const Document& after) {
+Findings complaints(const Catalog::Match& match, const Admission& admission,
+                    const Document& after) {
   Findings findings = admission.findings;
   if (findings.empty() && !admission.why.empty()) {
     Finding finding;
@@ -404,8 +405,7 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
   // baton's own that gave way to this version, and that who wrote it has left.
   const bool disputed = book.control.reason == "disputed";
   const bool left = last_leaves(book, draft);
-  const bool once_more =
-      (left || draft.gave_way.contains(path)) && times.size() < 2 * kMaxRestores;
+  const bool once_more = (left || draft.gave_way.contains(path)) && times.size() < 2 * kMaxRestores;
   if ((disputed || times.size() >= kMaxRestores) && !once_more) {
     const std::string who = only_writer(book);
     const std::string why = path + " was put back " + std::to_string(kMaxRestores) +

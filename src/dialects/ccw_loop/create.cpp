@@ -61,9 +61,9 @@ std::optional<std::string> stranger(const Value& object, const std::vector<std::
 
 Result<void> check_create(const Value& arguments) {
   if (const auto other = stranger(arguments, {"title", "description", "max_iterations", "tasks"}))
-    return fail(Errc::usage,
-                "a loop is created with title, description, max_iterations and tasks, not with " +
-                    *other);
+    return fail(
+        Errc::usage,
+        "a loop is created with title, description, max_iterations and tasks, not with " + *other);
   if (trimmed(text_of(arguments, "title")).empty())
     return fail(Errc::usage, "a loop needs a title: `--title TEXT`");
   const Value& most = member(arguments, "max_iterations");
@@ -87,8 +87,8 @@ Result<void> check_start(const Value& arguments) {
   const std::string mode = text_of(set, "mode");
   if (const Value& given = member(set, "mode");
       !given.IsNull() && mode != "auto" && mode != "interactive")
-    return fail(Errc::usage, "`mode` is \"auto\" or \"interactive\", not " +
-                                 printable(json::dump(given), 80));
+    return fail(Errc::usage,
+                "`mode` is \"auto\" or \"interactive\", not " + printable(json::dump(given), 80));
   if (const Value& given = member(set, "force"); !given.IsNull() && !given.IsBool())
     return fail(Errc::usage, "`force` is true or false, not " + printable(json::dump(given), 80));
   return {};

@@ -144,12 +144,11 @@ class Router {
       return;
     }
     const bool used_up = static_cast<double>(scene_.loop.iteration) >= scene_.loop.max_iterations;
-    decision_.holds.push_back(
-        Hold{Role(kExecutor), Subject(kMain), "awaiting_choice",
-             "the loop is interactive: `baton answer " + text(scene_.view.flow) +
-                 " --comment develop` (or debug, validate, status, complete, exit)" +
-                 (used_up ? "; its max_iterations are used up, which ends no interactive loop"
-                          : "")});
+    decision_.holds.push_back(Hold{
+        Role(kExecutor), Subject(kMain), "awaiting_choice",
+        "the loop is interactive: `baton answer " + text(scene_.view.flow) +
+            " --comment develop` (or debug, validate, status, complete, exit)" +
+            (used_up ? "; its max_iterations are used up, which ends no interactive loop" : "")});
   }
 
   void follow(const Choice& choice) {

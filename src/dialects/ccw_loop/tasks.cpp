@@ -21,9 +21,9 @@ enum class Place {
   alias_in_progress,
   spare
 };
-constexpr std::array kPlaces = {Place::in_folder,       Place::beside,
-                                Place::one_by_one,      Place::alias_in_folder,
-                                Place::alias_beside,    Place::alias_in_progress,
+constexpr std::array kPlaces = {Place::in_folder,    Place::beside,
+                                Place::one_by_one,   Place::alias_in_folder,
+                                Place::alias_beside, Place::alias_in_progress,
                                 Place::spare};
 
 /// `tasks.json`, as other texts of the origin call it (C-28).

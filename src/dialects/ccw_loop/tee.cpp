@@ -42,13 +42,12 @@ std::optional<Append> tee(Scene& scene) {
   if (run == scene.view.runs.end())
     return std::nullopt;
   scene.memo.teed = true;
-  const std::string path =
-      scene.options.path + "/" + scene.view.flow.name + ".progress/debug.log";
+  const std::string path = scene.options.path + "/" + scene.view.flow.name + ".progress/debug.log";
   const auto stands = scene.view.docs.find(path);
-  const std::string known =
-      stands == scene.view.docs.end() || stands->second.document == nullptr || !stands->second.present
-          ? std::string()
-          : stands->second.document->text();
+  const std::string known = stands == scene.view.docs.end() || stands->second.document == nullptr ||
+                                    !stands->second.present
+                                ? std::string()
+                                : stands->second.document->text();
   std::string lines = records(run->output, known) + records(run->errors, known);
   if (lines.empty())
     return std::nullopt;
