@@ -149,6 +149,7 @@ struct Told {
   std::int64_t iteration = 0;
   std::set<std::string> done;  ///< tasks
   std::string dashed;          ///< what a dashboard wrote last
+  bool may_stop = false;  ///< a dashboard wrote a stop, and copies of that may come at any time
 };
 
 class Loops {
@@ -374,7 +375,8 @@ class Loops {
   void dashboard() {
     static const std::vector<std::string> kWords = {"running", "paused", "failed", "created"};
     const std::string& loop = random_.pick(kLoops);
-    std::vector<json::Edit> edits = {{"/status", json::quote(random_.pick(kWords))}};
+    const std::string& status = random_.pick(kWords);
+    std::vector<json::Edit> edits = {{"/status", json::quote(status)}};
     if (random_.one_in(2))
       edits.push_back({"/updated_at", stamp()});
     const auto written = json::splice(text(loop), edits);
@@ -383,6 +385,7 @@ class Loops {
     world_.disk.write(path_of(loop), *written);
     told_[loop].wish = Wish::unclear;
     told_[loop].dashed = *written;
+    told_[loop].may_stop = told_[loop].may_stop || status == "failed";
   }
 
   /// Which loops have a dashboard's word that baton has not looked at. What is answered while one
@@ -505,6 +508,8 @@ class Loops {
     if (state.is_null())
       return;
     const std::string now = status(loop);
+    if (told.may_stop && now == "failed" && told.wish != Wish::stopped)
+      told.wish = Wish::unclear;  // a stop is never undone, and an executor may carry it along
     if (told.wish == Wish::paused && now != "paused" && now != "created")
       say(loop + " was paused, and is " + now);
     if (told.wish == Wish::stopped && now != "failed")

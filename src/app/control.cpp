@@ -32,6 +32,9 @@ Answer pause(const Request& request, FlowBook& book, Draft& draft) {
 
 Answer stop(const Request& request, FlowBook& book, Draft& draft) {
   draft.control(book, Control::stop, "stopped", "stopped" + by(request));
+  if (!book.live())
+    return {true, "stopped: no agent runs, and none is started until `baton resume " +
+                      text(book.id) + "`"};
   return {true, "stopping " + plural(live_runs(book), "agent")};
 }
 

@@ -28,6 +28,28 @@ RunId only_writer(const FlowBook& book) {
   return writer;
 }
 
+/// The last one at work on the flow leaves in this step. Its end and what follows from it are one
+/// transaction, so that no crash comes between.
+bool last_leaves(const FlowBook& book, const Draft& draft) {
+  return !book.live() &&
+         std::any_of(draft.commit.runs.begin(), draft.commit.runs.end(),
+                     [&](const Run& run) { return run.key.flow == book.id && !run.live(); });
+}
+
+/// What can be told of a version that is refused for what was before it: its reason, at least.
+Findings complaints(const Catalog::Match& match, const Admission& admission,
+                    const Document& after) {
+  Findings findings = admission.findings;
+  if (findings.empty() && !admission.why.empty()) {
+    Finding finding;
+    finding.rule = std::string(match.entry->dialect->name) + "/history";
+    finding.message = admission.why;
+    findings.push_back(std::move(finding));
+  }
+  locate(findings, after);
+  return findings;
+}
+
 Finding unreadable(const Error& error) {
   Finding finding;
   finding.rule = "file";
@@ -320,7 +342,8 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
   auto asked = ask(match, path, *verdict.document, draft.gave_way.contains(path), draft, requests);
   if (!asked)
     return pass_on(asked);
-  const Admission admission = std::move(*asked);
+  Admission admission = std::move(*asked);
+  admission.findings = complaints(match, admission, *verdict.document);
   FlowBook& book = draft.touch(match.flow);
   const bool puts = !admission.text.empty() && (admission.verdict == Admission::Verdict::restore ||
                                                 admission.verdict == Admission::Verdict::merged);
@@ -401,9 +424,12 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
   draft.restored.push_back(path);
   draft.decide.insert(match.flow);
   // Nobody writes against each other for ever: from now on the flow is paused, in the journal, and
-  // nothing more is put back until a person resumes it.
+  // nothing more is put back until a person resumes it. Two things end such a quarrel: a word of
+  // baton's own that gave way to this version, and that who wrote it has left.
   const bool disputed = book.control.reason == "disputed";
-  if (disputed || times.size() >= kMaxRestores) {
+  const bool left = last_leaves(book, draft);
+  const bool once_more = (left || draft.gave_way.contains(path)) && times.size() < 2 * kMaxRestores;
+  if ((disputed || times.size() >= kMaxRestores) && !once_more) {
     const std::string who = only_writer(book);
     const std::string why = path + " was put back " + std::to_string(kMaxRestores) +
                             " times within ten minutes and is written against the rules again" +
@@ -417,6 +443,11 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
     reject(match, path, bytes.digest, admission.findings, draft);
     return {};
   }
+  if (disputed)
+    draft.control(book, Control::pause, "disputed",
+                  path + " was put back " + std::to_string(kMaxRestores) +
+                      " times within ten minutes, and once more when " +
+                      (left ? "its writer had left: " : "a word was given: ") + admission.why);
   draft.write_over(book, path, bytes, admission.text, admission.why);
   draft.event("restored", match.flow, path + ": " + admission.why);
   return {};

@@ -73,6 +73,9 @@ ExitCode create(const Wish& wish) {
   request.by = asked_by();
   request.flow = FlowId{std::string((*entry)->dialect->name),
                         (*entry)->dialect->fresh_name(real_clock()->wall(), random_hex(8))};
+  if (const auto check = (*entry)->dialect->check_request; check != nullptr)
+    if (const auto fit = check(request); !fit)
+      return complain(fit.error());
   const ExitCode code = submit(*context, request, !wish.no_wait);
   if (code == ExitCode::fine)
     print(text(request.flow) + "\n");

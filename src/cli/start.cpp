@@ -18,6 +18,7 @@
 #include "cli/rehearsal.h"
 #include "cli/start_workflow.h"
 #include "cli/submit.h"
+#include "dialects/registry.h"
 #include "io/disk.h"
 
 namespace baton {
@@ -77,7 +78,8 @@ class Choice {
       return fits.front();
     if (fits.empty())
       return fail(Errc::usage, "there is no flow " + printable(sought_.name, 100) +
-                                   " to be started; `baton status` lists those that are known");
+                                   " to be started; `baton status` lists those that are known" +
+                                   (makes_names() ? ", and `baton create` makes a loop" : ""));
     std::vector<std::string> names;
     names.reserve(fits.size());
     for (const FlowId& flow : fits)
@@ -89,6 +91,11 @@ class Choice {
  private:
   bool named(const FlowId& flow) const {
     return text(flow) == sought_.name || flow.name == sought_.name;
+  }
+  bool makes_names() const {
+    return std::any_of(entries_.begin(), entries_.end(), [](const Catalog::Entry* entry) {
+      return entry->dialect->fresh_name != nullptr;
+    });
   }
   bool ours(const FlowId& flow) const {
     return std::any_of(entries_.begin(), entries_.end(), [&](const Catalog::Entry* entry) {
@@ -123,7 +130,8 @@ class Choice {
       const std::string prefix = std::string(entry->dialect->name) + "/";
       const bool with_dialect = sought_.name.starts_with(prefix);
       const std::string name = with_dialect ? sought_.name.substr(prefix.size()) : sought_.name;
-      if (any_name && safe_name(name))
+      // Flows that are made by `create` get their names there.
+      if (any_name && safe_name(name) && entry->dialect->fresh_name == nullptr)
         fits.push_back(FlowId{std::string(entry->dialect->name), name});
     }
     return fits;
@@ -288,6 +296,10 @@ ExitCode start(Given given) {
     return complain(added.error());
   if (auto added = add_loop_words(given, request); !added)
     return complain(added.error());
+  const Dialect* const known = dialect(request.flow.dialect);
+  if (known != nullptr && known->check_request != nullptr)
+    if (const auto fit = known->check_request(request); !fit)
+      return complain(fit.error());
   return submit(*on_root, request, !given.no_wait);
 }
 

@@ -180,6 +180,10 @@ struct Dialect {
   /// A version that only rules of `check` refuse is shown to `admit` first: what that makes of it
   /// counts if it is accepted.
   bool mends = false;
+  /// Asked by a command before it hands in a `start` or `create`, so that it can end as wrong
+  /// usage: Errc::usage says what of the arguments the dialect does not know. What comes otherwise
+  /// than by a command is refused by the dialect all the same.
+  Result<void> (*check_request)(const Request&) = nullptr;
   /// For the requests `start` and `create`: the writes that bring the flow to life, or none when it
   /// lives already. What the command was given are members of the request's arguments; one it does
   /// not know is Errc::usage.

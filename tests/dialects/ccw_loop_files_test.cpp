@@ -37,6 +37,9 @@ TEST_CASE("a loop's files belong to its flow") {
         Row{".workflow/.loop/loop-v2-a.progress/hypotheses.json", "hypotheses of loop-v2-a"},
         Row{".workflow/.loop/loop-v2-a.progress/test-results.json", "test_results of loop-v2-a"},
         Row{".workflow/.loop/loop-v2-a/.task/TASK-1.json", "task of loop-v2-a"},
+        Row{".workflow/.loop/loop-v2-a/tasks.json", "tasks_alias of loop-v2-a"},
+        Row{".workflow/.loop/loop-v2-a.tasks.json", "tasks_alias of loop-v2-a"},
+        Row{".workflow/.loop/loop-v2-a.progress/tasks.json", "tasks_alias of loop-v2-a"},
         Row{".workflow/.loop/loop-v2-a.progress/develop.md", "progress of loop-v2-a"},
         Row{".workflow/.loop/loop-v2-a.json.backup", "backup of loop-v2-a"}}) {
     CAPTURE(row.path);

@@ -30,6 +30,11 @@ put() { sed "$1" "$copy" >"$copy.new" && mv "$copy.new" "$file"; }
 case $(cat "$2/mode") in
   fail) exit 7 ;;
   idle) exit 0 ;;
+  renew) while [ ! -e "$2/leave" ]; do  # a heartbeat out of its old copy, which never looks at what stands in the file
+      put 's/"updated_at": *"[^"]*"/"updated_at": "'"$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)"'"/'
+      sleep 0.2
+    done
+    exit 0 ;;
 esac
 case $CCW_LOOP_ACTION in
   init) "$BATON_EXE" set "$file" "/skill_state=$(cat "$2/skill.json")" >/dev/null || exit 1 ;;
@@ -582,6 +587,57 @@ def from_nothing(exe):
         check(once.returncode == 0 and it.read(loop)["status"] == "completed", once.stdout, once.stderr)
 
 
+def renewed(exe):
+    """An executor that renews the file from its old copy again and again undoes no pause; when it has left, the pause
+    stands in the file."""
+    with Loops(exe, pause_grace="30m") as it:
+        it.up()
+        loop = it.begun("develop")
+        it.call("pause", loop)
+        it.let("develop", "renew")
+
+        def disputed():
+            said = it.call("pause", loop).stdout
+            return "does not say so" in said and "the loop is paused, not running" in said
+        wait_until(disputed, "the answer says what stands in the file")
+        status = it.lines("status", loop)[0]
+        check(status["declared"] == "paused" and "was put back" in status["why"], status)
+        it.switch("leave")
+        wait_until(lambda: it.lines("status", loop)[0]["agents"] == 0, "the executor leaves")
+        it.until(loop, "paused")
+        it.settled(loop)
+        check(it.purposes(loop) == ["init", "develop"], it.purposes(loop))
+        it.switch("mode", "work")
+        it.call("resume", loop)
+        it.until(loop, "completed")
+
+
+def wrong_usage(exe):
+    """What a command does not know is wrong usage (2), with and without a daemon, and makes nothing."""
+    with Loops(exe) as it:
+        known = it.create()
+        before = sorted(os.listdir(f"{it.root}/{FOLDER}"))
+        for daemon in (False, True):
+            if daemon:
+                it.up()
+            for words, told in ((["create"], "--title"), (["create", "--title", " "], "--title"),
+                                (["create", "--title", "t", "--max-iterations", "0"], "from 1"),
+                                (["create", "--title", "t", "--max-iterations", "few"], "a number"),
+                                (["create", "--title", "t", "--task", ""], "empty"),
+                                (["start", known, "--set", "forse=true"], "did you mean `force`?"),
+                                (["start", known, "--set", "mode=\"fast\""], "interactive"),
+                                (["start", known, "--requirements", "x"], "requirements"),
+                                (["start", "loop-v2-nobody"], "there is no flow loop-v2-nobody")):
+                done = it.call(*words, code=2)
+                check(told in done.stderr, words, done.stdout, done.stderr)
+        check(it.read(known)["status"] == "created")
+        check(sorted(os.listdir(f"{it.root}/{FOLDER}")) == before, "nothing was made", os.listdir(f"{it.root}/{FOLDER}"))
+        done = it.call("stop", known)
+        check("stopped" in done.stdout, done.stdout)
+        done = it.call("stop", known)
+        check("Manually stopped by user" in done.stdout, done.stdout)
+
+
 def neighbours(exe):
     """Files of other tools in the same folder are known, told about once, and left alone."""
     with Loops(exe) as it:
@@ -633,8 +689,8 @@ def example(exe):
 
 
 def test(exe, *only):
-    for part in (five_actions, stopped, stubborn, three_deaths, no_progress, limited, foreign_writer, interactive, recovered,
-                 by_itself, old_copies, forgotten, from_nothing, neighbours, alone, example, killed):
+    for part in (five_actions, stopped, stubborn, three_deaths, no_progress, limited, foreign_writer, interactive,
+                 recovered, by_itself, old_copies, renewed, forgotten, wrong_usage, from_nothing, neighbours, alone, example, killed):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, flush=True)

@@ -91,10 +91,8 @@ class Comparison {
     finding.pointer = "/" + std::string(name);
     finding.message = why;
     findings_.push_back(std::move(finding));
-    because(why);
+    why_ += (why_.empty() ? "" : "; ") + why;
   }
-
-  void because(const std::string& why) { why_ += (why_.empty() ? "" : "; ") + why; }
 
   /// T3.
   void identity() {
@@ -113,15 +111,16 @@ class Comparison {
         undone_task(member(before_, "skill_state"), member(after_, "skill_state"));
     if (skill_changed_ && has(memo_.skills, skill_digest(after_)) &&
         went_back(member(before_, "skill_state"), member(after_, "skill_state"))) {
-      because("skill_state is an old copy");
+      broken("T7", "skill_state", "skill_state is an old copy");
       put_back("skill_state");
       stale_skill_ = true;
     } else if (!undone.empty()) {
       warning_ = "task " + undone + " was completed and is not any more (ccw_loop/T7)";
     }
     if (is_.iteration < was_.iteration) {
-      because("current_iteration went back from " + std::to_string(was_.iteration) + " to " +
-              std::to_string(is_.iteration));
+      broken("T5", "current_iteration",
+             "current_iteration went back from " + std::to_string(was_.iteration) + " to " +
+                 std::to_string(is_.iteration));
       put_back("current_iteration");
     }
   }
@@ -130,41 +129,41 @@ class Comparison {
   void metadata() {
     if (!skill_changed_ && !iteration_changed_)
       return;
-    const std::size_t before = edits_.size();
-    put_back(kMetadata);
-    if (edits_.size() > before)
-      because("title, description and the like are not the executor's to change");
+    for (const std::string_view name : kMetadata)
+      if (!same(before_, after_, name)) {
+        broken("T4", name, "`" + std::string(name) + "` is not the executor's to change");
+        put_back(name);
+      }
   }
 
   /// T1, T2, T6.
   void status() {
     if (was_.status == is_.status)
       return;
-    const std::string move =
-        std::string(word(was_.status)) + " -> " + std::string(word(is_.status));
     const bool touched = skill_changed_ || iteration_changed_;
     const bool worked = (skill_changed_ && !stale_skill_) || is_.iteration > was_.iteration;
-    if (touched && parked()) {
-      // Stopping is the safe side, whoever says it.
-      if (is_.status == Status::failed && was_.status != Status::completed)
-        return;
-      because("the loop is " + std::string(word(was_.status)) +
-              "; an executor's old copy does not change that");
-      put_back(kControl);
-    } else if (!touched && parked() && change_.unseen) {
-      because("whoever wrote it cannot have seen that the loop is " +
-              std::string(word(was_.status)));
-      put_back(kControl);
-    } else if (!touched && parked() && old_copy()) {
-      because("an old copy of the whole file");
-      put_back(kControl);
-    } else if (!touched && asked_to_pause() && is_.status == Status::running) {
-      because("the pause was asked for, and an executor from before it is at work");
-      put_back(kControl);
-    } else if (worked ? is_.status == Status::created : !legal_move(was_.status, is_.status)) {
-      broken("T1", "status", move + " is no step anybody may take by writing it");
-      put_back(kControl);
-    }
+    // Stopping is the safe side, whoever says it and whatever he has seen.
+    const bool stop = is_.status == Status::failed && was_.status != Status::completed;
+    if (stop && parked() && (touched || change_.unseen))
+      return;
+    if (touched && parked())
+      refuse("T6", "an executor's old copy does not change that");
+    else if (!touched && parked() && change_.unseen)
+      refuse("T1", "whoever wrote it cannot have seen that");
+    else if (!touched && parked() && old_copy())
+      refuse("T1", "an old copy of the whole file");
+    else if (!touched && asked_to_pause() && is_.status == Status::running)
+      refuse("T1", "the pause was asked for, and an executor from before it is at work");
+    else if (worked ? is_.status == Status::created : !legal_move(was_.status, is_.status))
+      refuse("T1", "that is no step anybody may take by writing it");
+  }
+
+  /// The control word is put back.
+  void refuse(std::string_view rule, const std::string& why) {
+    broken(rule, "status",
+           "the loop is " + std::string(word(was_.status)) + ", not " +
+               std::string(word(is_.status)) + ": " + why);
+    put_back(kControl);
   }
 
   /// Who has left writes no old copies: then the same bytes as before are somebody's wish. An

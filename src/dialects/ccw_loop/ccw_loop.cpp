@@ -20,6 +20,7 @@ const Dialect& ccw_loop_dialect() {
       .decide = ccw_loop::decide,
       .check = ccw_loop::check,
       .admit = ccw_loop::admit,
+      .check_request = ccw_loop::check_request,
       .create = ccw_loop::create,
       .brief = ccw_loop::brief,
       .placeholders = ccw_loop::kPlaceholders,

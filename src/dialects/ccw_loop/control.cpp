@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "dialects/ccw_loop/choice.h"
+#include "dialects/ccw_loop/create.h"
 
 namespace baton::ccw_loop {
 namespace {
@@ -48,7 +49,20 @@ class Desk {
     scene_.memo.hold_why.clear();
     scene_.memo.idle = 0;
     scene_.memo.pause_asked = status == Status::paused;
-    reply(request, true, message);
+    scene_.memo.hurry = false;
+    reply(request, true, message + beside());
+  }
+
+  /// What counts may not be what stands in the file: then the answer says so.
+  std::string beside() const {
+    const auto refused = scene_.view.rejected.find(scene_.loop.path);
+    if (refused == scene_.view.rejected.end())
+      return "";
+    const auto findings = parse_json(refused->second);
+    const Value* const first = findings ? json::at(**findings, "/0") : nullptr;
+    const std::string why = first == nullptr ? "" : text_of(*first, "message");
+    return "; " + refused->first + " does not say so: what stands there was refused" +
+           (why.empty() ? "" : " (" + printable(why, 300) + ")");
   }
 
   std::string running_again() const {
@@ -57,9 +71,9 @@ class Desk {
 
   /// Given may be `mode`, and `force`, which begins again what has ended.
   void start(const Request& request, const Value& given) {
+    if (const auto fit = check_request(request); !fit)
+      return reply(request, false, fit.error().message);
     const std::string mode = text_of(given, "mode");
-    if (!mode.empty() && mode != "auto" && mode != "interactive")
-      return reply(request, false, "`mode` is \"auto\" or \"interactive\"");
     if (!mode.empty())
       scene_.memo.mode = mode;
     const bool force = json::boolean(given, "force").value_or(false);
@@ -70,7 +84,7 @@ class Desk {
         move(request, Status::running, running_again());
         break;
       case Status::running:
-        reply(request, true, "it is running already");
+        reply(request, true, "it is running already" + beside());
         break;
       case Status::completed:
       case Status::failed:
@@ -96,7 +110,7 @@ class Desk {
         move(request, Status::running, running_again());
         break;
       case Status::running:
-        reply(request, true, "it is running");
+        reply(request, true, "it is running" + beside());
         break;
       case Status::created:
       case Status::completed:
@@ -121,7 +135,7 @@ class Desk {
 
   void keep_paused(const Request& request) {
     scene_.memo.pause_asked = true;
-    reply(request, true, "it is paused");
+    reply(request, true, "it is paused" + beside());
   }
 
   void stop(const Request& request) {
@@ -132,11 +146,16 @@ class Desk {
         move(request, Status::failed, "stopped", std::string(kStoppedByUser));
         break;
       case Status::failed:
-        reply(request, true, "it has ended" + ended_why());
+        reply(request, true, "it has ended" + ended_why() + beside());
         break;
-      // An executor that lingers is the engine's to end.
       case Status::completed:
       case Status::user_exit:
+        scene_.memo.hurry = scene_.live() != nullptr;
+        reply(request, true,
+              "the loop is " + declared() +
+                  (scene_.memo.hurry ? "; the executor that has not left yet is ended"
+                                     : " and no executor runs") +
+                  beside());
         break;
     }
   }
@@ -190,6 +209,10 @@ class Desk {
       reply(request, false, "an executor is at work; it asks again when it has ended");
     } else if (chosen == "exit") {
       move(request, Status::user_exit, "put aside; `baton resume` goes on");
+    } else if (chosen.empty()) {
+      reply(request, false,
+            "what is to be done next? `--comment` says it: develop, debug, validate, status, "
+            "complete or exit; what stands behind it is told to the executor");
     } else if (const auto action = parse_action(chosen); !action || *action == Action::init) {
       reply(request, false,
             "`" + printable(chosen, 40) +

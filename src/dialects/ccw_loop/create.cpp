@@ -1,7 +1,9 @@
 #include "dialects/ccw_loop/create.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/digest.h"
 #include "base/text.h"
@@ -11,8 +13,6 @@
 namespace baton::ccw_loop {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKnown = {"title", "description", "max_iterations",
-                                                    "tasks"};
 constexpr int kMaxIterations = 10;
 
 std::string trimmed(const std::string& text) {
@@ -45,17 +45,27 @@ std::string task_lines(const Value& texts, Time wall) {
   return lines;
 }
 
-Result<void> check(const Value& arguments) {
-  if (arguments.IsObject())
-    for (const auto& given : arguments.GetObject())
-      if (const auto name = json::text(given.name).value_or("");
-          std::find(kKnown.begin(), kKnown.end(), name) == kKnown.end())
-        return fail(Errc::usage,
-                    "a loop is created with title, description, max_iterations and "
-                    "tasks, not with `" +
-                        printable(name, 80) + "`");
+/// The first member of an object that is none of these; "did you mean" with it.
+std::optional<std::string> stranger(const Value& object, const std::vector<std::string>& known) {
+  if (!object.IsObject())
+    return std::nullopt;
+  for (const auto& given : object.GetObject()) {
+    const std::string name(json::text(given.name).value_or(""));
+    if (std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    const auto near = nearest(name, known);
+    return "`" + printable(name, 80) + "`" + (near ? "; did you mean `" + *near + "`?" : "");
+  }
+  return std::nullopt;
+}
+
+Result<void> check_create(const Value& arguments) {
+  if (const auto other = stranger(arguments, {"title", "description", "max_iterations", "tasks"}))
+    return fail(
+        Errc::usage,
+        "a loop is created with title, description, max_iterations and tasks, not with " + *other);
   if (trimmed(text_of(arguments, "title")).empty())
-    return fail(Errc::usage, "a loop needs a title");
+    return fail(Errc::usage, "a loop needs a title: `--title TEXT`");
   const Value& most = member(arguments, "max_iterations");
   if (!most.IsNull() && json::number(most).value_or(0) < 1)
     return fail(Errc::usage, "max_iterations is a number from 1, not " + json::dump(most));
@@ -64,11 +74,35 @@ Result<void> check(const Value& arguments) {
       (!tasks.IsArray() || std::any_of(tasks.Begin(), tasks.End(), [](const Value& task) {
         return trimmed(std::string(json::text(task).value_or(""))).empty();
       })))
-    return fail(Errc::usage, "tasks is a list of texts");
+    return fail(Errc::usage, "tasks is a list of texts, none of them empty");
+  return {};
+}
+
+Result<void> check_start(const Value& arguments) {
+  if (const auto other = stranger(arguments, {"set"}))
+    return fail(Errc::usage, "a loop is started with nothing but `--set`, not with " + *other);
+  const Value& set = member(arguments, "set");
+  if (const auto other = stranger(set, {"mode", "force"}))
+    return fail(Errc::usage, "`--set` of a loop knows mode and force, not " + *other);
+  const std::string mode = text_of(set, "mode");
+  if (const Value& given = member(set, "mode");
+      !given.IsNull() && mode != "auto" && mode != "interactive")
+    return fail(Errc::usage,
+                "`mode` is \"auto\" or \"interactive\", not " + printable(json::dump(given), 80));
+  if (const Value& given = member(set, "force"); !given.IsNull() && !given.IsBool())
+    return fail(Errc::usage, "`force` is true or false, not " + printable(json::dump(given), 80));
   return {};
 }
 
 }  // namespace
+
+Result<void> check_request(const Request& request) {
+  if (request.verb == "create")
+    return check_create(*request.arguments);
+  if (request.verb == "start")
+    return check_start(*request.arguments);
+  return {};
+}
 
 std::string fresh_id(Time wall, std::string_view seed) {
   return "loop-v2-" + compact(iso_time(wall)) + "-" + hex(digest_of(seed)).substr(0, 8);
@@ -88,7 +122,7 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   if (loop_of(view.docs).root != nullptr)
     return fail(Errc::usage, "there is a loop " + id + " already");
   const Value& arguments = *request.arguments;
-  if (auto checked = check(arguments); !checked)
+  if (auto checked = check_create(arguments); !checked)
     return pass_on(checked);
   const Value& most = member(arguments, "max_iterations");
   const std::string now = stamp(view.wall);

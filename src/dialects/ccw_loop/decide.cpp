@@ -7,6 +7,7 @@
 #include "dialects/ccw_loop/control.h"
 #include "dialects/ccw_loop/hint.h"
 #include "dialects/ccw_loop/scene.h"
+#include "dialects/ccw_loop/tee.h"
 #include "dialects/moments.h"
 
 namespace baton::ccw_loop {
@@ -21,6 +22,7 @@ void note_versions(Scene& scene) {
   remember(scene.memo.skills, skill_digest(*scene.loop.root));
   remember(scene.memo.states, hex(scene.loop.file->document->digest()));
   scene.memo.left = scene.live() == nullptr;
+  scene.memo.hurry = scene.memo.hurry && !scene.memo.left;
   const auto updated = moment(*scene.loop.root, "updated_at");
   scene.memo.ahead = scene.memo.ahead || (updated && *updated > scene.view.wall + kMostAhead);
 }
@@ -40,6 +42,7 @@ void note_start(Scene& scene, Writes& writes) {
   scene.memo.run = run->id;
   scene.memo.work = scene.work_digest();
   scene.memo.judged = false;
+  scene.memo.teed = false;
   const std::string key = std::to_string(run->key.generation) + "/" + std::to_string(run->key.turn);
   if (!counts(scene, *run) || scene.memo.counted == key)
     return;
@@ -140,10 +143,12 @@ class Router {
       want(*parse_action(scene_.memo.choice), "a person chose it");
       return;
     }
-    decision_.holds.push_back(
-        Hold{Role(kExecutor), Subject(kMain), "awaiting_choice",
-             "the loop is interactive: `baton answer " + text(scene_.view.flow) +
-                 " --comment develop` (or debug, validate, status, complete, exit)"});
+    const bool used_up = static_cast<double>(scene_.loop.iteration) >= scene_.loop.max_iterations;
+    decision_.holds.push_back(Hold{
+        Role(kExecutor), Subject(kMain), "awaiting_choice",
+        "the loop is interactive: `baton answer " + text(scene_.view.flow) +
+            " --comment develop` (or debug, validate, status, complete, exit)" +
+            (used_up ? "; its max_iterations are used up, which ends no interactive loop" : "")});
   }
 
   void follow(const Choice& choice) {
@@ -251,7 +256,7 @@ void apply_status(Scene& scene, Decision& decision) {
     decision.end_at = scene.since() + scene.options.pause_grace;
   else if (decision.control == Control::idle)
     decision.releases.push_back(
-        Release{"", "", true, scene.options.pause_grace,
+        Release{"", "", true, scene.memo.hurry ? Millis(0) : scene.options.pause_grace,
                 "the loop is " + decision.declared + " and the executor did not leave by itself"});
 }
 
@@ -349,6 +354,12 @@ Decision decide(const View& view) {
   if (decision.updates.empty())
     decision.updates = writes.updates(scene);
   explain(scene, !decision.updates.empty(), decision);
+  const bool puts_away =
+      std::any_of(decision.updates.begin(), decision.updates.end(),
+                  [](const Update& update) { return std::holds_alternative<Move>(update); });
+  if (!puts_away)
+    if (auto printed = tee(scene))
+      decision.updates.emplace_back(std::move(*printed));
   warn(scene.memo, decision);
   decision.memo = json_of(scene.memo);
   return decision;

@@ -22,10 +22,14 @@ struct Row {
   bool schema = true;
 };
 constexpr std::array kRows = {
+    // In front of the master state, whose name it would fit.
+    Row{"tasks_alias", "loop-v2-{flow}.tasks.json", Format::json, false, false},
     Row{"state", "loop-v2-{flow}.json", Format::json, true},
     Row{"tasks", "loop-v2-{flow}.tasks.jsonl", Format::jsonl, false},
     Row{"tasks", "loop-v2-{flow}/tasks.jsonl", Format::jsonl, false},
     Row{"tasks_backup", "loop-v2-{flow}/tasks.jsonl.backup", Format::jsonl, false, false},
+    Row{"tasks_alias", "loop-v2-{flow}.progress/tasks.json", Format::json, false, false},
+    Row{"tasks_alias", "loop-v2-{flow}/tasks.json", Format::json, false, false},
     Row{"task", "loop-v2-{flow}/.task/{part}.json", Format::json, false, false},
     Row{"changes", "loop-v2-{flow}.progress/changes.log", Format::jsonl, false},
     Row{"debug", "loop-v2-{flow}.progress/debug.log", Format::jsonl, false},

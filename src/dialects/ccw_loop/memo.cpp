@@ -43,6 +43,7 @@ Memo memo_of(const Json& json) {
   memo.run = text_of(from, "run");
   memo.work = text_of(from, "work");
   memo.judged = json::boolean(from, "judged").value_or(false);
+  memo.teed = json::boolean(from, "teed").value_or(false);
   const auto idle = json::integer(from, "idle").value_or(0);
   if (idle > 0 && idle <= std::numeric_limits<std::uint32_t>::max())
     memo.idle = static_cast<std::uint32_t>(idle);
@@ -56,6 +57,7 @@ Memo memo_of(const Json& json) {
   memo.answer = text_of(from, "answer");
   memo.pause_asked = json::boolean(from, "pause_asked").value_or(false);
   memo.left = json::boolean(from, "left").value_or(false);
+  memo.hurry = json::boolean(from, "hurry").value_or(false);
   memo.hold = text_of(from, "hold");
   memo.hold_why = text_of(from, "hold_why");
   memo.warning = text_of(from, "warning");
@@ -70,6 +72,7 @@ Json json_of(const Memo& memo) {
                        {"run", memo.run},
                        {"work", memo.work},
                        {"judged", memo.judged},
+                       {"teed", memo.teed},
                        {"idle", static_cast<std::uint64_t>(memo.idle)},
                        {"counted", memo.counted},
                        {"limit_ms", memo.limit_ms},
@@ -79,6 +82,7 @@ Json json_of(const Memo& memo) {
                        {"answer", memo.answer},
                        {"pause_asked", memo.pause_asked},
                        {"left", memo.left},
+                       {"hurry", memo.hurry},
                        {"hold", memo.hold},
                        {"hold_why", memo.hold_why},
                        {"warning", memo.warning},

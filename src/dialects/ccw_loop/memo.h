@@ -21,6 +21,7 @@ struct Memo {
   RunId run;
   std::string work;
   bool judged = false;        ///< its end has been looked at
+  bool teed = false;          ///< what it printed has been looked at (C-27)
   std::uint32_t idle = 0;     ///< runs in a row that ended well and changed nothing
   std::string counted;        ///< the work key whose start was counted as an iteration last
   std::int64_t limit_ms = 0;  ///< when the iterations were first seen used up, on baton's clock
@@ -30,6 +31,7 @@ struct Memo {
   std::string answer;         ///< what a person said about it
   bool pause_asked = false;   ///< the pause in force came by a request, not by the file
   bool left = false;          ///< no executor was alive when the loop was looked at last
+  bool hurry = false;         ///< an executor that lingers after the end is not waited for
   Word hold;                  ///< why baton itself paused or failed the loop
   std::string hold_why;
   std::string warning;          ///< about the last version (T7)

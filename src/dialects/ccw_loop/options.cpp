@@ -27,6 +27,7 @@ Options options_of(const Json& given_options) {
   if (const auto most = json::integer(given, "max_debug");
       most && *most > 0 && *most <= std::numeric_limits<std::uint32_t>::max())
     options.max_debug = static_cast<std::uint32_t>(*most);
+  options.tee_debug = json::boolean(given, "tee_debug").value_or(false);
   options.interactive = json::text(given, "mode") == "interactive";
   return options;
 }

@@ -23,6 +23,7 @@ struct Options {
   AtLimit on_max_iterations = AtLimit::complete;
   NoTests no_tests = NoTests::pause;
   std::uint32_t max_debug = 5;  ///< debug actions in a row
+  bool tee_debug = false;       ///< records for debug.log are looked for in what executors print
   bool interactive = false;     ///< mode of loops that do not say themselves
 };
 /// Options that are missing or make no sense are as by default; the configuration's own check says

@@ -11,8 +11,27 @@ namespace baton::ccw_loop {
 namespace {
 
 /// The places, in the order in which they are looked for.
-enum class Place { none, in_folder, beside, one_by_one, spare };
-constexpr std::array kPlaces = {Place::in_folder, Place::beside, Place::one_by_one, Place::spare};
+enum class Place {
+  none,
+  in_folder,
+  beside,
+  one_by_one,
+  alias_in_folder,
+  alias_beside,
+  alias_in_progress,
+  spare
+};
+constexpr std::array kPlaces = {Place::in_folder,    Place::beside,
+                                Place::one_by_one,   Place::alias_in_folder,
+                                Place::alias_beside, Place::alias_in_progress,
+                                Place::spare};
+
+/// `tasks.json`, as other texts of the origin call it (C-28).
+Place alias_of(const std::string& path) {
+  if (path.ends_with(".progress/tasks.json"))
+    return Place::alias_in_progress;
+  return path.ends_with("/tasks.json") ? Place::alias_in_folder : Place::alias_beside;
+}
 
 Place place_of(const std::string& path, const Accepted& accepted) {
   if (!accepted.present || accepted.document == nullptr)
@@ -21,6 +40,8 @@ Place place_of(const std::string& path, const Accepted& accepted) {
     return Place::one_by_one;
   if (accepted.kind == "tasks_backup")
     return Place::spare;
+  if (accepted.kind == "tasks_alias")
+    return alias_of(path);
   if (accepted.kind != "tasks")
     return Place::none;
   return path.ends_with("/tasks.jsonl") ? Place::in_folder : Place::beside;
@@ -56,7 +77,9 @@ TaskList task_list(const FlowState& docs, bool spare) {
       if (place_of(path, accepted) != place)
         continue;
       found.paths.push_back(path);
-      const Value& root = accepted.document->root();
+      const Value& whole = accepted.document->root();
+      // An alias may have its list in an object.
+      const Value& root = member(whole, "tasks").IsArray() ? member(whole, "tasks") : whole;
       if (root.IsArray())
         for (const Value& task : root.GetArray())
           add(task, found.tasks);

@@ -8,7 +8,8 @@
 namespace baton::ccw_loop {
 
 /// The task list that was made before the loop began: the first there is of `{id}/tasks.jsonl`,
-/// `{id}.tasks.jsonl` and `{id}/.task/*.json`. Of two records about one task the later one counts;
+/// `{id}.tasks.jsonl`, `{id}/.task/*.json`, and `tasks.json` at `{id}/`, `{id}.` and
+/// `{id}.progress/`. Of two records about one task the later one counts;
 /// they come by `order`, then by place.
 struct TaskList {
   std::vector<std::string> paths;  ///< relative to the root; empty: there is none

@@ -1,0 +1,60 @@
+#include "dialects/ccw_loop/tee.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace baton::ccw_loop {
+namespace {
+
+/// As the schema of debug.log has it; anything else that is printed is none.
+bool is_record(std::string_view line) {
+  const auto parsed = line.starts_with('{') ? parse_json(std::string(line)) : Result<Json>(Json());
+  if (!parsed || !json::text(**parsed, "hid"))
+    return false;
+  const Value* const ts = json::child(**parsed, "ts");
+  const Value* const func = json::child(**parsed, "func");
+  return (ts == nullptr || ts->IsNumber()) && (func == nullptr || func->IsString());
+}
+
+std::string records(std::string_view printed, std::string_view known) {
+  std::string found;
+  while (!printed.empty()) {
+    const auto end = std::min(printed.find('\n'), printed.size());
+    std::string_view line = printed.substr(0, end);
+    printed.remove_prefix(std::min(end + 1, printed.size()));
+    if (line.ends_with('\r'))
+      line.remove_suffix(1);
+    if (is_record(line) && known.find(line) == std::string_view::npos)
+      found += std::string(line) + "\n";
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<Append> tee(Scene& scene) {
+  if (!scene.options.tee_debug || scene.memo.teed)
+    return std::nullopt;
+  const auto run =
+      std::find_if(scene.view.runs.begin(), scene.view.runs.end(),
+                   [&](const Run& each) { return each.id == scene.memo.run && !each.live(); });
+  if (run == scene.view.runs.end())
+    return std::nullopt;
+  scene.memo.teed = true;
+  const std::string path = scene.options.path + "/" + scene.view.flow.name + ".progress/debug.log";
+  const auto stands = scene.view.docs.find(path);
+  const std::string known = stands == scene.view.docs.end() || stands->second.document == nullptr ||
+                                    !stands->second.present
+                                ? std::string()
+                                : stands->second.document->text();
+  std::string lines = records(run->output, known) + records(run->errors, known);
+  if (lines.empty())
+    return std::nullopt;
+  // A writer may have left its last line without an end.
+  if (!known.empty() && !known.ends_with('\n'))
+    lines.insert(0, "\n");
+  return Append{path, kAtEnd, std::move(lines), "the executor printed it (tee_debug)"};
+}
+
+}  // namespace baton::ccw_loop
