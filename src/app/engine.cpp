@@ -343,6 +343,7 @@ Result<void> RealEngine::settle_starts(Draft& next, const Prepares& prepared) {
 
 /// What the draft collected besides, as rows of the transaction.
 void RealEngine::finish_commit(Draft& next) {
+  next.tell();
   next.commit.intents = next.writes;
   next.commit.intents_done = outbox_.done();
   for (const std::string& path : next.presence) {

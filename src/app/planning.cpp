@@ -228,18 +228,16 @@ void note_holds(Draft& next, const Books& books, const Plan& plan) {
     const FlowBook& known = *next.find(flow);
     holds.insert(holds.begin(), known.decision.holds.begin(), known.decision.holds.end());
     const bool failed = plan.failed.contains(flow) || known.decision.failed;
-    if (known.holds == holds && known.failed == failed)
+    std::vector<Hold> lasting;
+    for (const Hold& hold : holds)
+      if (std::find(kPassing.begin(), kPassing.end(), hold.reason) == kPassing.end()) {
+        lasting.push_back(Hold{hold.role, hold.subject, hold.reason, ""});
+        if (!known.told.has(hold))
+          next.event("held", flow, hold.why, hold.subject, hold.role);
+      }
+    if (known.holds == holds && known.failed == failed && known.told.holds == lasting)
       return;
-    for (const Hold& hold : holds) {
-      const bool passing =
-          std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
-      const bool said = std::any_of(known.holds.begin(), known.holds.end(), [&](const Hold& other) {
-        return other.role == hold.role && other.subject == hold.subject &&
-               other.reason == hold.reason;
-      });
-      if (!passing && !said)
-        next.event("held", flow, hold.why, hold.subject, hold.role);
-    }
+    book.told.holds = std::move(lasting);
     FlowBook& book = next.touch(flow);
     book.holds = std::move(holds);
     book.failed = failed;
