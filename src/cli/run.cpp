@@ -24,6 +24,10 @@ namespace baton {
 namespace {
 
 constexpr Millis kSecond{1000};
+/// How long programs of `notify:` have at the end of a daemon that has come to its end, and of one
+/// that was told to leave.
+constexpr Millis kLastWords{30'000};
+constexpr Millis kHurry{5000};
 constexpr Millis kPruneEvery{6 * 3'600'000};
 
 void start_log() {
@@ -73,6 +77,7 @@ class Service {
   }
 
  private:
+    teller_.finish(interrupted_ || exit_code_ > 1 ? kHurry : kLastWords);
   static int start_failure(Errc code) {
     if (code == Errc::served)
       return 75;
@@ -208,7 +213,7 @@ class Service {
       if (wake && (!next || *wake < *next))
         next = wake;
     }
-    if (teller_.hook().busy() && (!next || *next > now + kSecond))
+    if (teller_.busy() && (!next || *next > now + kSecond))
       next = now + kSecond;
     timer_.cancel();
     if (!next)
@@ -217,7 +222,7 @@ class Service {
     timer_.async_wait([this](const asio::error_code& error) {
       if (error)
         return;
-      teller_.hook().tend();
+      teller_.tend();
       step();
     });
   }
@@ -326,7 +331,8 @@ class Service {
   /// systemd sends the same signal for stop and restart: agents go on under their shims, and the
   /// next daemon adopts them.
   void detach() {
-    spdlog::info("ending; {} agents go on by themselves", running());
+    spdlog::info("ending; what runs goes on by itself ({})", agents(running()));
+    interrupted_ = true;
     end(0);
   }
 
@@ -337,6 +343,7 @@ class Service {
       return end(130);
     if (interrupts_ == 1)
       spdlog::warn("no new starts; waiting for {} agents (Ctrl-C again ends them)", running());
+    interrupted_ = true;
     else
       spdlog::warn("ending {} agents (Ctrl-C again leaves them alone)", running());
     for (const auto& root : roots_) {
@@ -404,6 +411,7 @@ class Service {
 };
 
 }  // namespace
+  bool interrupted_ = false;
 
 int serve(ServiceConfig config, const ServiceOptions& options) {
   start_log();
