@@ -200,7 +200,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   due(next);
   if (auto decided = decide(next); !decided)
     return decided;
-  if (requests_.settle(books_, next))
+  if (requests_.settle(*works_, books_, next))
     if (auto decided = decide(next); !decided)
       return decided;
   std::vector<Launch> launches;

@@ -215,11 +215,10 @@ void enter(Draft& next, const Books& books, const Plan& plan) {
 
 void note_holds(Draft& next, const Books& books, const Plan& plan) {
   static constexpr std::array kPassing = {
-      std::string_view("backing_off"), std::string_view("no_place"),
-      std::string_view("claimed"),     std::string_view("paused"),
-      std::string_view("stopped"),     std::string_view("draining"),
-      std::string_view("no_daemon"),   std::string_view("disk_full"),
-      std::string_view("condition")};
+      std::string_view("backing_off"), std::string_view("no_place"),  std::string_view("claimed"),
+      std::string_view("paused"),      std::string_view("stopped"),   std::string_view("draining"),
+      std::string_view("no_daemon"),   std::string_view("disk_full"), std::string_view("condition"),
+      std::string_view("unconfigured")};
   const auto update = [&](const FlowId& flow) {
     if (next.find(flow) == nullptr)
       return;  // forgotten
@@ -237,8 +236,8 @@ void note_holds(Draft& next, const Books& books, const Plan& plan) {
       }
     if (known.holds == holds && known.failed == failed && known.told.holds == lasting)
       return;
-    book.told.holds = std::move(lasting);
     FlowBook& book = next.touch(flow);
+    book.told.holds = std::move(lasting);
     book.holds = std::move(holds);
     book.failed = failed;
   };

@@ -199,6 +199,12 @@ Decision decide(const View& view) {
   if (!rule) {
     decision.control = Control::idle;
     decision.memo = view.memo;
+    decision.holds.push_back(
+        Hold{"", "", "unconfigured",
+             "no rule called `" + view.flow.name.substr(0, view.flow.name.find('/')) +
+                 "` is configured, so nothing of it is acted upon; put the rule back, or `baton "
+                 "forget " +
+                 text(view.flow) + "`"});
     return decision;
   }
   if (const auto cap = json::integer(*rule->limits, "spawns_per_hour"); cap && *cap >= 0)
