@@ -30,6 +30,10 @@ constexpr Millis kLastWords{30'000};
 constexpr Millis kHurry{5000};
 constexpr Millis kPruneEvery{6 * 3'600'000};
 
+std::string agents(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " agent" : " agents");
+}
+
 void start_log() {
   auto logger =
       std::make_shared<spdlog::logger>("baton", std::make_shared<spdlog::sinks::stderr_sink_st>());
@@ -73,11 +77,11 @@ class Service {
       loop_.run();
     }
     manager_.stopping();
+    teller_.finish(interrupted_ || exit_code_ > 1 ? kHurry : kLastWords);
     return exit_code_;
   }
 
  private:
-    teller_.finish(interrupted_ || exit_code_ > 1 ? kHurry : kLastWords);
   static int start_failure(Errc code) {
     if (code == Errc::served)
       return 75;
@@ -292,8 +296,8 @@ class Service {
       if (named || root->leaving())
         continue;
       root->leave();
-      message += "; " + root->root() + " is given up when its " +
-                 std::to_string(root->engine().running()) + " agents have ended";
+      message += "; " + root->root() + " is given up when what runs there has ended (" +
+                 agents(root->engine().running()) + ")";
     }
     for (auto& root : taken_up) {
       tell_of(*root);
@@ -339,13 +343,14 @@ class Service {
   /// Ctrl-C: drain; once more: end the agents; a third time: leave.
   void interrupt() {
     ++interrupts_;
+    interrupted_ = true;
     if (interrupts_ >= 3)
       return end(130);
     if (interrupts_ == 1)
-      spdlog::warn("no new starts; waiting for {} agents (Ctrl-C again ends them)", running());
-    interrupted_ = true;
+      spdlog::warn("no new starts; waiting for {} (Ctrl-C again ends what runs)",
+                   agents(running()));
     else
-      spdlog::warn("ending {} agents (Ctrl-C again leaves them alone)", running());
+      spdlog::warn("ending {} (Ctrl-C again leaves what runs alone)", agents(running()));
     for (const auto& root : roots_) {
       if (interrupts_ == 1)
         root->engine().drain();
@@ -406,12 +411,12 @@ class Service {
   const Time since_ = clock_->wall();
   bool woken_ = false;
   bool ended_ = false;
+  bool interrupted_ = false;
   int exit_code_ = 0;
   int interrupts_ = 0;
 };
 
 }  // namespace
-  bool interrupted_ = false;
 
 int serve(ServiceConfig config, const ServiceOptions& options) {
   start_log();
