@@ -183,6 +183,8 @@ Result<Ledger> FakeJournal::load() {
     ledger.stages.push_back(row);
   for (const auto& row : tables.memos)
     ledger.memos.push_back(row);
+  for (const auto& row : tables.told)
+    ledger.told.push_back(row);
   Time newest{};
   for (const Run& run : tables.runs)
     newest = std::max(newest, run.started);
@@ -206,6 +208,7 @@ void FakeJournal::forget(const FlowId& flow) {
   std::erase_if(tables.rejected, [&](const auto& r) { return r.second.flow == flow; });
   std::erase_if(tables.stages, [&](const auto& r) { return r.first.first == flow; });
   std::erase_if(tables.memos, [&](const auto& r) { return r.first == flow; });
+  tables.told.erase(flow);
   std::erase_if(tables.runs, [&](const Run& r) { return r.key.flow == flow; });
   std::erase_if(tables.intents, [&](const auto& r) { return r.second.flow == flow; });
   std::erase_if(tables.controls, [&](const auto& r) { return r.first == flow; });
@@ -260,6 +263,8 @@ Result<void> FakeJournal::commit(const Commit& commit) {
   }
   for (const auto& [flow, memo] : commit.memos)
     tables.memos[flow] = memo;
+  for (const auto& [flow, told] : commit.told)
+    tables.told[flow] = told;
   for (const bool live : {false, true})
     for (const Run& run : commit.runs)
       if (run.live() == live)

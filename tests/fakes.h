@@ -110,6 +110,7 @@ class FakeJournal : public Journal {
     std::map<std::string, RejectedRow> rejected;
     std::map<std::pair<FlowId, Subject>, StageRow> stages;
     std::map<FlowId, Json> memos;
+    std::map<FlowId, Json> told;
     std::vector<Run> runs;  ///< in order of their starts
     std::map<std::uint64_t, Intent> intents;
     std::map<FlowId, ControlRow> controls;

@@ -35,6 +35,8 @@ Books books_of(const Ledger& ledger) {
   }
   for (const auto& [flow, memo] : ledger.memos)
     book(flow).memo = memo;
+  for (const auto& [flow, told] : ledger.told)
+    book(flow).told = told_of(told);
   for (const Run& run : ledger.runs)
     book(run.key.flow).runs.push_back(run);
   for (const ControlRow& row : ledger.controls)
@@ -112,6 +114,16 @@ void Draft::memo(FlowBook& book, const Json& memo) {
   book.memo = memo;
   std::erase_if(commit.memos, [&](const auto& row) { return row.first == book.id; });
   commit.memos.emplace_back(book.id, memo);
+}
+
+void Draft::tell() {
+  commit.told.clear();
+  for (const auto& [flow, book] : touched_) {
+    const auto before = books_.find(flow);
+    const bool known = before != books_.end() && !forgotten.contains(flow);
+    if (known ? book.told != before->second.told : book.told != Told{})
+      commit.told.emplace_back(flow, json_of(book.told));
+  }
 }
 
 void Draft::forget(const FlowId& flow) {

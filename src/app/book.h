@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/told.h"
 #include "base/json.h"
 #include "core/catalog.h"
 #include "core/dialect.h"
@@ -27,6 +28,7 @@ struct FlowBook {
   Json memo;
   std::vector<Run> runs;  ///< live ones, those of present generations, those of the last hour
   ControlRow control;
+  Told told;
   Time last_activity{};
 
   // Derived; computed anew after a restart.
@@ -35,9 +37,8 @@ struct FlowBook {
   /// The rate breaker is open until then. Not journalled: it is about now, and a daemon that is
   /// started anew counts anew.
   Time calm_at{};
-  std::optional<Hold> held;     ///< why the flow may start nothing at all
-  std::vector<Hold> holds;      ///< of the last plan
-  std::vector<Notice> notices;  ///< said already
+  std::optional<Hold> held;  ///< why the flow may start nothing at all
+  std::vector<Hold> holds;   ///< of the last plan
   bool failed = false;
   bool waiting = false;
 
@@ -73,6 +74,8 @@ class Draft {
   void stage(const FlowBook& book, const Subject& subject);
   /// Enters a dialect's memo, if it differs.
   void memo(FlowBook& book, const Json& memo);
+  /// Enters what was told of the flows of this step, where that differs.
+  void tell();
   /// Drops a flow without live runs. What this step finds of it later belongs to a new flow of that
   /// name; journal and books drop first and enter then.
   void forget(const FlowId& flow);

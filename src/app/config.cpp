@@ -13,6 +13,7 @@
 namespace baton {
 namespace {
 
+constexpr Millis kLongestNotify{3'600'000};
 constexpr std::string_view kSchema = "schemas/config.schema.json";
 
 /// A name that can be set in an environment and is not baton's own to give.
@@ -169,7 +170,11 @@ Config read_config(const Fields& fields, Findings& findings) {
     config.dialects.emplace_back(
         "rules",
         Json::object({{"rules", read_rules(rules, config.limits.run, config.limits.retry)}}));
-  config.notify = fields.child("notify").texts("command");
+  const Fields notify = fields.child("notify");
+  config.notify = notify.texts("command");
+  config.notify_timeout = notify.duration("timeout").value_or(config.notify_timeout);
+  if (config.notify_timeout <= Millis(0) || config.notify_timeout > kLongestNotify)
+    notify.error("notify", "who is told has a moment of at most an hour, and not none", "timeout");
   config.roots = fields.texts("roots");
   take(config.state_dir, fields.text("state_dir"));
   config.retention = read_retention(fields.child("retention"));

@@ -69,6 +69,7 @@ struct Config {
   /// it.
   std::vector<std::pair<std::string, Json>> dialects;
   std::vector<std::string> notify;  ///< argv; empty: none
+  Millis notify_timeout{30'000};
   std::vector<std::string>
       roots;              ///< relative to the configuration; empty: the one root of the command
   std::string state_dir;  ///< empty: looked for

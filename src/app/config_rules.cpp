@@ -218,6 +218,22 @@ void check_cycles(const Fields& rule, const Json& out) {
                "react");
 }
 
+/// Reactions whose agent another one always starts instead.
+void check_outrun(const Fields& rule, const Json& out) {
+  const rules::Rule read = rules::read_rule(*out);
+  const auto reactions = rule.child("react").children();
+  for (std::size_t i = 0; i < reactions.size() && i < read.react.size(); ++i)
+    for (const auto& [stage, other] : rules::outrun(read, i))
+      reactions[i].second.error(
+          "double",
+          "react " + std::to_string(i + 1) + " of the rule '" + printable(read.name, 100) +
+              "' never starts '" + printable(read.react[i].run, 100) + "' for '" +
+              printable(stage, 100) + "': react " + std::to_string(other + 1) +
+              " does, and a role is started once for an entry into a stage; remove one, tell them "
+              "apart by `from` or `when`, or give the second job a role of its own",
+          "run");
+}
+
 Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retry) {
   Json out = Json::object();
   out.set("name", Json(rule.text("name").value_or("")));
@@ -238,6 +254,7 @@ Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retr
   read_values(rule.child("values"), names, out);
   out.set("react", read_reactions(rule.child("react"), names));
   check_cycles(rule, out);
+  check_outrun(rule, out);
   out.set("max_entries", number(rule.count("max_entries").value_or(kMaxEntries)));
   out.set("breaker", read_breaker(rule.child("breaker")));
   out.set("limits", read_limits(rule.child("limits"), run, retry));

@@ -64,22 +64,31 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
   return {true, "to be tried again: " + plural(forgiven, "attempt") + " forgiven"};
 }
 
-Answer forget(FlowBook& book, Draft& draft) {
+Answer forget(FlowBook& book, const Catalog& catalog, Draft& draft) {
   if (book.live())
     return {false, "agents of it are running; `baton stop " + text(book.id) + "` first"};
-  const auto there = std::find_if(book.accepted.begin(), book.accepted.end(),
-                                  [](const auto& row) { return row.second.present; });
+  // A file of a rule or dialect that is configured no more, or is another flow's by now, starts
+  // nothing.
+  const auto its_own = [&](const std::string& path) {
+    const auto match = catalog.match(path);
+    return match && match->flow == book.id;
+  };
+  const auto there = std::find_if(book.accepted.begin(), book.accepted.end(), [&](const auto& row) {
+    return row.second.present && its_own(row.first);
+  });
   // A rejected version is only remembered while its file is there.
+  const auto bad = std::find_if(book.rejected.begin(), book.rejected.end(),
+                                [&](const auto& row) { return its_own(row.first); });
   const std::string path = there != book.accepted.end() ? there->first
-                           : book.rejected.empty()      ? ""
-                                                        : book.rejected.begin()->first;
+                           : bad != book.rejected.end() ? bad->first
+                                                        : "";
   if (!path.empty())
     return {false, path + " is still there and would start it anew; remove it first"};
   draft.forget(book.id);
   return {true, "forgotten"};
 }
 
-Answer for_flow(const Request& request, FlowBook& book, Draft& draft) {
+Answer for_flow(const Request& request, FlowBook& book, const Catalog& catalog, Draft& draft) {
   if (request.verb == "pause")
     return pause(request, book, draft);
   if (request.verb == "stop")
@@ -89,7 +98,7 @@ Answer for_flow(const Request& request, FlowBook& book, Draft& draft) {
   if (request.verb == "retry")
     return retry(request, book, draft);
   if (request.verb == "forget")
-    return forget(book, draft);
+    return forget(book, catalog, draft);
   return {false, "`" + printable(request.verb, 40) + "` means nothing to a flow of the dialect " +
                      book.id.dialect};
 }
@@ -153,7 +162,7 @@ void lift(FlowBook& book, Draft& draft) {
   draft.control(book, Control::run, "", "");
 }
 
-Handled handle(const Request& request, const Books& books, Draft& draft) {
+Handled handle(const Request& request, const Books& books, const Catalog& catalog, Draft& draft) {
   Handled handled;
   handled.reply.request = request.id;
   Answer answer;
@@ -168,7 +177,7 @@ Handled handle(const Request& request, const Books& books, Draft& draft) {
   } else if (draft.find(request.flow) == nullptr) {
     answer = unknown_flow(request, books, draft);
   } else {
-    answer = for_flow(request, draft.touch(request.flow), draft);
+    answer = for_flow(request, draft.touch(request.flow), catalog, draft);
   }
   handled.reply.accepted = answer.first;
   handled.reply.message = answer.second;

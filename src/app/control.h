@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "app/book.h"
+#include "core/catalog.h"
 #include "core/event.h"
 
 namespace baton {
@@ -16,7 +17,7 @@ struct Handled {
 
 /// Deals with the verbs every dialect shares: pause, resume, stop, retry, forget, drain, reload.
 /// The flow's own dialect has been asked before. Changes go into the draft.
-Handled handle(const Request& request, const Books& books, Draft& draft);
+Handled handle(const Request& request, const Books& books, const Catalog& catalog, Draft& draft);
 
 /// Enters an answer and the line of the history that goes with it.
 void enter_answer(const Request& request, const Reply& reply, Draft& draft);

@@ -75,7 +75,7 @@ void say_once(const FlowBook& book, std::vector<Notice>& said, Draft& draft) {
   for (const Notice& notice : book.decision.notices) {
     if (has(said, notice))
       continue;
-    if (!has(book.notices, notice))
+    if (!has(book.told.notices, notice))
       draft.event(notice.event, book.id, notice.why, notice.subject);
     said.push_back(notice);
   }
@@ -106,13 +106,13 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
             requests, entry->options, setup_.environment, draft.now, draft.wall};
   view.control = ordered(book, draft.find(FlowId{}));
   const std::string trouble = settle(view, *entry, book, docs, draft);
-  const std::optional<Hold> before = book.held;
   hold(book, *entry, draft.now);
   if (!trouble.empty()) {
     book.held = Hold{"", "", "own_write", trouble};
-    if (before != book.held)
+    if (trouble != book.told.own_write)
       draft.event("held", book.id, trouble);
   }
+  book.told.own_write = trouble;
   forget_old_runs(book, draft.now);
   std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
   library_.keep(flow, std::move(docs));
@@ -212,7 +212,7 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
                         std::to_string(kMaxRounds) + " rounds)"
                   : apply_all(book, docs, book.decision.updates, draft);
   }
-  book.notices = std::move(said);
+  book.told.notices = std::move(said);
   return trouble;
 }
 
@@ -232,12 +232,12 @@ void Deliberation::check(FlowBook& book, const Catalog::Entry& entry, const Flow
   if (entry.dialect->check == nullptr)
     return;
   auto findings = entry.dialect->check(docs, entry.options, Scope::flow);
-  const std::string before = first_error(book.conflicts, entry.dialect->tolerated);
   book.conflicts = std::move(findings);
-  const std::string after = first_error(book.conflicts, entry.dialect->tolerated);
-  if (after != before)
-    draft.event(after.empty() ? "resolved" : "conflict", book.id,
-                after.empty() ? "the documents fit together again" : after);
+  std::string conflict = first_error(book.conflicts, entry.dialect->tolerated);
+  if (conflict != book.told.conflict)
+    draft.event(conflict.empty() ? "resolved" : "conflict", book.id,
+                conflict.empty() ? "the documents fit together again" : conflict);
+  book.told.conflict = std::move(conflict);
 }
 
 void Deliberation::hold(FlowBook& book, const Catalog::Entry& entry, Time now) {

@@ -200,7 +200,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   due(next);
   if (auto decided = decide(next); !decided)
     return decided;
-  if (requests_.settle(books_, next))
+  if (requests_.settle(*works_, books_, next))
     if (auto decided = decide(next); !decided)
       return decided;
   std::vector<Launch> launches;
@@ -345,6 +345,7 @@ Result<void> RealEngine::settle_starts(Draft& next, const Prepares& prepared) {
 
 /// What the draft collected besides, as rows of the transaction.
 void RealEngine::finish_commit(Draft& next) {
+  next.tell();
   next.commit.intents = next.writes;
   next.commit.intents_done = outbox_.done();
   for (const std::string& path : next.presence) {

@@ -14,8 +14,16 @@ constexpr Millis kFirstPause{50};
 constexpr Millis kLongestPause{800};
 constexpr std::size_t kMaxRestores = 3;
 constexpr Millis kRestoreWindow{600'000};
+/// Each is remembered in the journal.
+constexpr std::size_t kMostIgnored = 1000;
 
-/// Whoever must have written it, when only one could have: the flow's only live run.
+/// Whether it was said of a path that it is passed over. `root`: nullptr where nothing was said.
+bool ignored(const FlowBook* root, const std::string& path) {
+  return root != nullptr && root->told.ignored.contains(path);
+}
+
+/// Who has probably written it: the flow's only live run. No more than that, for people and other
+/// programs write too, and nothing in a file says who did.
 RunId only_writer(const FlowBook& book) {
   RunId writer;
   for (const Run& run : book.runs) {
@@ -81,6 +89,9 @@ void add_missing(const Books& books, const std::set<std::string>& present,
     for (const auto& [path, row] : book.rejected)
       if (!present.contains(path))
         paths.insert(path);
+    for (const std::string& path : book.told.ignored)
+      if (!present.contains(path))
+        paths.insert(path);
   }
 }
 
@@ -89,22 +100,25 @@ void add_missing(const Books& books, const std::set<std::string>& present,
 Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
   std::set<std::string> paths;
   std::set<std::string> present;
+  const auto book = books.find(FlowId{});
+  const FlowBook* const root = book == books.end() ? nullptr : &book->second;
   for (const PatternFolder& folder : catalog_.folders()) {
     auto entries = ports_.disk.list(folder.folder, folder.depth);
     if (!entries)
       return pass_on(entries);
     for (const FileEntry& entry : *entries) {
       const auto match = catalog_.match(entry.path);
+      // One that takes a file's place is worth a word, any other is not.
+      if (entry.folder && !match)
+        continue;
       if (match && !match->kind->kept)
         continue;
+      present.insert(entry.path);
       if (!match) {
-        const bool worth_a_word =
-            catalog_.nearly(entry.path) || !catalog_.known_other(entry.path).empty();
-        if (worth_a_word && !unfit_.contains(entry.path))
+        if (!ignored(root, entry.path) && !unfit_name(entry.path).empty())
           paths.insert(entry.path);
         continue;
       }
-      present.insert(entry.path);
       const auto seen = stamps_.find(entry.path);
       if (all || entry.stamp == 0 || seen == stamps_.end() || seen->second != entry.stamp)
         paths.insert(entry.path);
@@ -155,9 +169,12 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
                           const std::vector<Request>& requests) {
   const auto match = catalog_.match(path);
   if (!match) {
-    unfit_name(path, draft);
+    ignore(path, draft);
     return {};
   }
+  // By another configuration it had been nobody's.
+  if (ignored(draft.find(FlowId{}), path))
+    draft.touch(FlowId{}).told.ignored.erase(path);
   if (!match->kind->kept)
     return {};
   auto bytes = ports_.disk.read(path, limits_.max_bytes);
@@ -220,18 +237,31 @@ bool Intake::wait(const std::string& path, const Digest& digest, Time now,
   return true;
 }
 
-void Intake::unfit_name(const std::string& path, Draft& draft) {
-  if (const std::string other = catalog_.known_other(path); !other.empty()) {
-    if (unfit_.insert(path).second)
-      draft.event("ignored", {}, printable(path, 200) + " is " + other + ": known, and left alone");
+std::string Intake::unfit_name(const std::string& path) const {
+  if (const std::string other = catalog_.known_other(path); !other.empty())
+    return printable(path, 200) + " is " + other + ": known, and left alone";
+  if (!catalog_.nearly(path))
+    return {};
+  return printable(path, 200) + " " + std::string(Catalog::kNearly);
+}
+
+void Intake::ignore(const std::string& path, Draft& draft) {
+  const std::string why = unfit_name(path);
+  const bool told = ignored(draft.find(FlowId{}), path);
+  if (why.empty() && !told)
     return;
-  }
-  if (!catalog_.nearly(path) || !unfit_.insert(path).second)
+  const auto there = ports_.disk.read(path, limits_.max_bytes);
+  const bool gone = !there && there.error().code == Errc::not_found;
+  if ((gone || why.empty()) && told)
+    draft.touch(FlowId{}).told.ignored.erase(path);
+  if (gone || why.empty() || told)
     return;
+  auto& known = draft.touch(FlowId{}).told.ignored;
+  if (known.size() >= kMostIgnored)
+    return;
+  known.insert(path);
   draft.event("ignored", {},
-              printable(path, 200) +
-                  " would be a state file but for its name: names are letters and digits of ASCII, "
-                  "`.`, `_` and `-`, and begin with a letter or digit");
+              known.size() < kMostIgnored ? why : why + "; of further files nothing is said");
 }
 
 bool Intake::unsettled(const FlowId& flow) const {
@@ -392,8 +422,9 @@ void Intake::accept(const Catalog::Match& match, const std::string& path,
                            ++draft.arrival, writer, true},
                document);
   count_change(match, path, book, draft);
-  draft.event("accepted", match.flow,
-              path + (writer.empty() ? "" : " (written by " + writer.substr(0, 8) + ")"));
+  draft.event(
+      "accepted", match.flow,
+      path + (writer.empty() ? "" : " (while run " + writer.substr(0, 8) + " was at work)"));
 }
 
 void Intake::count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
@@ -433,8 +464,8 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
     const std::string who = only_writer(book);
     const std::string why = path + " was put back " + std::to_string(kMaxRestores) +
                             " times within ten minutes and is written against the rules again" +
-                            (who.empty() ? "" : " by run " + who.substr(0, 8)) + ": " +
-                            admission.why;
+                            (who.empty() ? "" : ", while run " + who.substr(0, 8) + " is at work") +
+                            ": " + admission.why;
     // What an operator said stays; his `resume` is needed anyway.
     if (book.control.control == Control::run || book.control.control == Control::idle) {
       draft.control(book, Control::pause, "disputed", why);

@@ -63,8 +63,10 @@ class Intake {
     Time again{};
     Millis pause{50};
   };
-  /// Says once that a file lies where state files lie and cannot be one for its name.
-  void unfit_name(const std::string& path, Draft& draft);
+  /// Why a file that lies where state files lie cannot be one; empty when nobody would think so.
+  std::string unfit_name(const std::string& path) const;
+  /// Says that once, as long as the file is there.
+  void ignore(const std::string& path, Draft& draft);
   void gone(const Catalog::Match& match, const std::string& path, Draft& draft);
   void same(const Catalog::Match& match, const std::string& path, Draft& draft);
   void reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
@@ -89,7 +91,6 @@ class Intake {
   const Environment& environment_;
   LoadLimits limits_;
   std::map<std::string, Stamp> stamps_;
-  std::set<std::string> unfit_;  ///< names that were said
   std::map<std::string, Unsettled> unsettled_;
   std::map<std::string, std::deque<Time>> restores_;
   std::map<std::string, std::deque<Time>> changes_;

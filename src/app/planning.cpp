@@ -215,11 +215,10 @@ void enter(Draft& next, const Books& books, const Plan& plan) {
 
 void note_holds(Draft& next, const Books& books, const Plan& plan) {
   static constexpr std::array kPassing = {
-      std::string_view("backing_off"), std::string_view("no_place"),
-      std::string_view("claimed"),     std::string_view("paused"),
-      std::string_view("stopped"),     std::string_view("draining"),
-      std::string_view("no_daemon"),   std::string_view("disk_full"),
-      std::string_view("condition")};
+      std::string_view("backing_off"), std::string_view("no_place"),  std::string_view("claimed"),
+      std::string_view("paused"),      std::string_view("stopped"),   std::string_view("draining"),
+      std::string_view("no_daemon"),   std::string_view("disk_full"), std::string_view("condition"),
+      std::string_view("unconfigured")};
   const auto update = [&](const FlowId& flow) {
     if (next.find(flow) == nullptr)
       return;  // forgotten
@@ -228,19 +227,17 @@ void note_holds(Draft& next, const Books& books, const Plan& plan) {
     const FlowBook& known = *next.find(flow);
     holds.insert(holds.begin(), known.decision.holds.begin(), known.decision.holds.end());
     const bool failed = plan.failed.contains(flow) || known.decision.failed;
-    if (known.holds == holds && known.failed == failed)
+    std::vector<Hold> lasting;
+    for (const Hold& hold : holds)
+      if (std::find(kPassing.begin(), kPassing.end(), hold.reason) == kPassing.end()) {
+        lasting.push_back(Hold{hold.role, hold.subject, hold.reason, ""});
+        if (!known.told.has(hold))
+          next.event("held", flow, hold.why, hold.subject, hold.role);
+      }
+    if (known.holds == holds && known.failed == failed && known.told.holds == lasting)
       return;
-    for (const Hold& hold : holds) {
-      const bool passing =
-          std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
-      const bool said = std::any_of(known.holds.begin(), known.holds.end(), [&](const Hold& other) {
-        return other.role == hold.role && other.subject == hold.subject &&
-               other.reason == hold.reason;
-      });
-      if (!passing && !said)
-        next.event("held", flow, hold.why, hold.subject, hold.role);
-    }
     FlowBook& book = next.touch(flow);
+    book.told.holds = std::move(lasting);
     book.holds = std::move(holds);
     book.failed = failed;
   };

@@ -61,7 +61,7 @@ Result<RequestQueue::Orders> RequestQueue::handle(Works& works, const Books& boo
       return tl::unexpected(dealt_with.error());
     if (*dealt_with)
       continue;
-    const Handled handled = baton::handle(request, books, next);
+    const Handled handled = baton::handle(request, books, works.catalog, next);
     if (handled.reload) {
       orders.reload = request.id;
       answered_.insert(request.id);
@@ -73,7 +73,7 @@ Result<RequestQueue::Orders> RequestQueue::handle(Works& works, const Books& boo
   return orders;
 }
 
-bool RequestQueue::settle(const Books& books, Draft& next) {
+bool RequestQueue::settle(const Works& works, const Books& books, Draft& next) {
   bool again = false;
   for (const Request& request : waiting_) {
     if (!left_.contains(request.id))
@@ -81,7 +81,7 @@ bool RequestQueue::settle(const Books& books, Draft& next) {
     const auto reply = std::find_if(next.commit.replies.begin(), next.commit.replies.end(),
                                     [&](const Reply& each) { return each.request == request.id; });
     if (reply == next.commit.replies.end()) {
-      next.reply(baton::handle(request, books, next).reply);
+      next.reply(baton::handle(request, books, works.catalog, next).reply);
       again = true;
     } else if (reply->accepted && (request.verb == "resume" || request.verb == "start")) {
       lift(next.touch(request.flow), next);

@@ -208,6 +208,13 @@ Result<void> Context::read(const std::string& path) {
     return pass_on(text);
   auto parsed = parse_config(*std::move(text));
   if (!parsed) {
+    // A daemon that reads again has a log of its own, and somebody who waits for the answer.
+    if (again_) {
+      std::vector<std::string> faults;
+      for (const Finding& finding : parsed.error())
+        faults.push_back(describe(finding, path));
+      return fail(Errc::config, "the configuration cannot be used: " + join(faults, "; "), path);
+    }
     for (const Finding& finding : parsed.error())
       complain(describe(finding, path));
     return fail(Errc::config, "the configuration cannot be used", path);
@@ -257,6 +264,7 @@ Result<Context> Context::reread() const {
   fresh.places_ = places_;
   fresh.root_ = root_;
   fresh.folder_ = root_;
+  fresh.again_ = true;
   const std::string path =
       configuration_.empty() ? find_configuration(places_, root_) : configuration_;
   if (!path.empty())

@@ -68,6 +68,7 @@ class Context {
   Result<void> find_roots(const std::string& here);
   Places places_;
   bool anyway_ = false;
+  bool again_ = false;  ///< read anew by a daemon
   std::string root_;
   std::vector<std::string> roots_;
   std::vector<std::string> missing_roots_;

@@ -124,6 +124,11 @@ void Inspection::refuse(const std::string& path, Finding finding) {
   add({.path = path, .findings = {std::move(finding)}});
 }
 
+void Inspection::doubt(const std::string& path, Finding finding) {
+  ++report_.skipped;
+  add({.path = path, .findings = {std::move(finding)}});
+}
+
 /// A file that is there but cannot be read as a document is told once, and nothing is said about
 /// what builds on it.
 bool Inspection::add_related(const std::string& path, const Result<std::string>& text,

@@ -53,6 +53,8 @@ class Inspection {
   void unreadable(const std::string& path, const Error& error);
   /// A file that is wrong as a whole.
   void refuse(const std::string& path, Finding finding);
+  /// A file that is not looked at, for a reason worth a word.
+  void doubt(const std::string& path, Finding finding);
   /// Waits for the verdicts. Nothing is known of texts that were handed in before.
   void finish();
   /// Reads a file below a root (see FileName::root), by its path there.

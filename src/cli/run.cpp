@@ -24,7 +24,15 @@ namespace baton {
 namespace {
 
 constexpr Millis kSecond{1000};
+/// How long programs of `notify:` have at the end of a daemon that has come to its end, and of one
+/// that was told to leave.
+constexpr Millis kLastWords{30'000};
+constexpr Millis kHurry{5000};
 constexpr Millis kPruneEvery{6 * 3'600'000};
+
+std::string agents(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " agent" : " agents");
+}
 
 void start_log() {
   auto logger =
@@ -69,6 +77,7 @@ class Service {
       loop_.run();
     }
     manager_.stopping();
+    teller_.finish(interrupted_ || exit_code_ > 1 ? kHurry : kLastWords);
     return exit_code_;
   }
 
@@ -208,7 +217,7 @@ class Service {
       if (wake && (!next || *wake < *next))
         next = wake;
     }
-    if (teller_.hook().busy() && (!next || *next > now + kSecond))
+    if (teller_.busy() && (!next || *next > now + kSecond))
       next = now + kSecond;
     timer_.cancel();
     if (!next)
@@ -217,7 +226,7 @@ class Service {
     timer_.async_wait([this](const asio::error_code& error) {
       if (error)
         return;
-      teller_.hook().tend();
+      teller_.tend();
       step();
     });
   }
@@ -287,8 +296,8 @@ class Service {
       if (named || root->leaving())
         continue;
       root->leave();
-      message += "; " + root->root() + " is given up when its " +
-                 std::to_string(root->engine().running()) + " agents have ended";
+      message += "; " + root->root() + " is given up when what runs there has ended (" +
+                 agents(root->engine().running()) + ")";
     }
     for (auto& root : taken_up) {
       tell_of(*root);
@@ -326,19 +335,22 @@ class Service {
   /// systemd sends the same signal for stop and restart: agents go on under their shims, and the
   /// next daemon adopts them.
   void detach() {
-    spdlog::info("ending; {} agents go on by themselves", running());
+    spdlog::info("ending; what runs goes on by itself ({})", agents(running()));
+    interrupted_ = true;
     end(0);
   }
 
   /// Ctrl-C: drain; once more: end the agents; a third time: leave.
   void interrupt() {
     ++interrupts_;
+    interrupted_ = true;
     if (interrupts_ >= 3)
       return end(130);
     if (interrupts_ == 1)
-      spdlog::warn("no new starts; waiting for {} agents (Ctrl-C again ends them)", running());
+      spdlog::warn("no new starts; waiting for {} (Ctrl-C again ends what runs)",
+                   agents(running()));
     else
-      spdlog::warn("ending {} agents (Ctrl-C again leaves them alone)", running());
+      spdlog::warn("ending {} (Ctrl-C again leaves what runs alone)", agents(running()));
     for (const auto& root : roots_) {
       if (interrupts_ == 1)
         root->engine().drain();
@@ -399,6 +411,7 @@ class Service {
   const Time since_ = clock_->wall();
   bool woken_ = false;
   bool ended_ = false;
+  bool interrupted_ = false;
   int exit_code_ = 0;
   int interrupts_ = 0;
 };

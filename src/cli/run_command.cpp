@@ -25,6 +25,7 @@ void take_notify(const Context& context, ServiceConfig& config) {
     return;
   }
   config.notify = argv;
+  config.notify_timeout = context.config().notify_timeout;
   config.notify.front() = *program;
   config.notify_env.push_back(std::string("PATH=") + (path == nullptr ? "" : path));
 }

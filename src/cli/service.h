@@ -24,6 +24,7 @@ struct ServiceConfig {
   std::vector<ServedRoot> roots;
   std::vector<std::string> notify;      ///< argv; argv[0] absolute; empty: none
   std::vector<std::string> notify_env;  ///< NAME=value
+  Millis notify_timeout{0};
   Retention retention;
   std::string shim;                  ///< absolute path of baton-shim
   std::vector<std::string> remarks;  ///< to be said at start: missing programs, warnings

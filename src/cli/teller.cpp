@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <thread>
+#include <utility>
 
 #include <spdlog/spdlog.h>
 
@@ -34,10 +36,33 @@ spdlog::level::level_enum level_of(const Event& event) {
 }  // namespace
 
 void Teller::configure(const ServiceConfig& config) {
-  if (config.notify == notify_)
+  if (config.notify == notify_ && config.notify_timeout == timeout_)
     return;
   notify_ = config.notify;
-  hook_ = command_hook(config.notify, config.notify_env);
+  timeout_ = config.notify_timeout;
+  if (hook_ && hook_->busy())
+    former_.push_back(std::move(hook_));
+  hook_ = command_hook({config.shim, timeout_, config.notify, config.notify_env});
+}
+
+void Teller::tend() {
+  for (const auto& hook : former_)
+    hook->tend();
+  std::erase_if(former_, [](const auto& hook) { return !hook->busy(); });
+  hook_->tend();
+}
+
+void Teller::finish(Millis patience) {
+  constexpr Millis kPause{20};
+  for (Millis passed{0}; busy() && passed < patience; passed += kPause) {
+    std::this_thread::sleep_for(kPause);
+    tend();
+  }
+  std::size_t untold = hook_->untold();
+  for (const auto& hook : former_)
+    untold += hook->untold();
+  if (untold > 0)
+    spdlog::warn("not told through notify: {} event{}", untold, untold == 1 ? "" : "s");
 }
 
 void Teller::happened(const Event& event) {

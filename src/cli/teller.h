@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "cli/service.h"
 #include "core/ports.h"
 #include "io/hook.h"
@@ -18,11 +19,17 @@ class Teller final : public Observer {
   /// A command that stays the same goes on with what it has not told yet.
   void configure(const ServiceConfig& config);
   void happened(const Event& event) override;
-  Hook& hook() { return *hook_; }
+  /// To be called about every second while `busy`.
+  void tend();
+  bool busy() const { return hook_->busy() || !former_.empty(); }
+  /// Waits until everything is told, no longer than that, and says how much is not.
+  void finish(Millis patience);
 
  private:
   std::vector<std::string> notify_ = {""};
+  Millis timeout_{0};
   std::unique_ptr<Hook> hook_;
+  std::vector<std::unique_ptr<Hook>> former_;  ///< of other configurations, still telling
 };
 
 }  // namespace baton

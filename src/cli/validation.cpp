@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "base/text.h"
@@ -205,26 +205,29 @@ void Validation::folder(const std::string& path, Inspection& inspection) {
   const auto shown = [&](const std::string& name) {
     return (fs::path(path) / name).lexically_normal().string();
   };
-  std::set<std::string> names;
+  std::map<std::string, bool> names;  // and whether it is a folder
   const auto walked = walk_files((*root)->fd(), "", kMaxDepth,
-                                 [&](std::string name) { names.insert(std::move(name)); },
-                                 [&](const std::string& closed, const Error& why) {
-                                   inspection.unreadable(shown(closed), why);
-                                 });
+                                 {[&](std::string name) { names.emplace(std::move(name), false); },
+                                  [&](const std::string& closed, const Error& why) {
+                                    inspection.unreadable(shown(closed), why);
+                                  },
+                                  [&](std::string name) { names.emplace(std::move(name), true); }});
   if (!walked) {
     inspection.unreadable(path, walked.error());
     return;
   }
   const auto disk = real_disk(*root);
-  for (const std::string& name : names) {
+  for (const auto& [name, is_folder] : names) {
     FileName as{shown(name), below(context_.root(), *real + "/" + name).value_or(""), ""};
-    auto found = match(as.shown, as.path);
-    if (!found) {
-      found = match(as.shown, name);
+    auto kind = match(as.shown, as.path);
+    if (!kind) {
+      kind = match(as.shown, name);
       as = {as.shown, name, *real};
     }
-    if (found && wanted(name))
-      read(*disk, name, as, *found, inspection);
+    if (kind && wanted(name))
+      read(*disk, name, as, *kind, inspection);
+    else if (!kind && !is_folder)
+      doubt_name(as.shown, name, inspection);
   }
 }
 
@@ -232,19 +235,22 @@ Result<void> Validation::tree(Inspection& inspection) {
   auto root = RootFolder::open(context_.root());
   if (!root)
     return pass_on(root);
-  std::set<std::string> names;
+  std::map<std::string, bool> names;  // and whether it is a folder
   for (const PatternFolder& watched : catalog_.folders()) {
     const auto walked = walk_files(
         (*root)->fd(), watched.folder, watched.depth,
-        [&](std::string name) { names.insert(std::move(name)); },
-        [&](const std::string& closed, const Error& why) { inspection.unreadable(closed, why); });
+        {[&](std::string name) { names.emplace(std::move(name), false); },
+         [&](const std::string& closed, const Error& why) { inspection.unreadable(closed, why); },
+         [&](std::string name) { names.emplace(std::move(name), true); }});
     if (!walked)
       inspection.unreadable(watched.folder.empty() ? "." : watched.folder, walked.error());
   }
   const auto disk = real_disk(*root);
-  for (const std::string& name : names)
+  for (const auto& [name, is_folder] : names)
     if (const auto found = catalog_.match(name))
       read(*disk, name, {name, name, ""}, *found, inspection);
+    else if (!is_folder)
+      doubt_name(name, name, inspection);
   return {};
 }
 
@@ -259,6 +265,18 @@ std::set<std::string> Validation::named_paths() const {
     names.insert(error ? whole.string() : (folder / whole.filename()).string());
   }
   return names;
+}
+
+/// A file nobody will look at, though it lies where state files lie.
+void Validation::doubt_name(const std::string& shown, const std::string& path,
+                            Inspection& inspection) const {
+  if (choice_ || !catalog_.nearly(path))
+    return;
+  Finding finding;
+  finding.rule = "file";
+  finding.severity = Severity::warning;
+  finding.message = Catalog::kNearly;
+  inspection.doubt(shown, std::move(finding));
 }
 
 /// What the next commit would hold, not what lies in the work tree. Only what it changes is looked

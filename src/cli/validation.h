@@ -55,6 +55,7 @@ class Validation {
             Inspection& inspection);
   Result<std::string> related(const std::string& root, const std::string& path) const;
   void unfit(const std::string& path, const Error& error, Inspection& inspection) const;
+  void doubt_name(const std::string& shown, const std::string& path, Inspection& inspection) const;
   std::string shown_schema(const std::string& name) const;
 
   const ValidationRequest& request_;

@@ -8,6 +8,9 @@
 namespace baton {
 namespace {
 
+/// As safe_name has it.
+constexpr std::size_t kMostName = 200;
+
 /// Binds a placeholder; false when it is bound to something else already.
 bool bind(std::string& slot, std::string_view value) {
   if (!safe_name(value))
@@ -172,8 +175,12 @@ bool Catalog::nearly(std::string_view path) const {
       return false;
     if (!safe.empty())
       safe += '/';
+    const std::size_t begin = safe.size();
     for (const char c : segment)
       safe += safe_name(std::string("a") + c) ? c : 'x';
+    // Too long: without its middle it is not, and literal text stands at the ends.
+    if (segment.size() > kMostName)
+      safe.erase(begin + kMostName / 2, segment.size() - kMostName);
     if (!safe_name(safe.substr(safe.rfind('/') + 1)))
       safe[safe.rfind('/') + 1] = 'x';
   }

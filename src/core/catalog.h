@@ -57,6 +57,10 @@ class Catalog {
   /// Whether a path that does not match would, were its names safe ones. Hidden and temporary files
   /// (a leading `.`, a trailing `~`) do not count.
   bool nearly(std::string_view path) const;
+  /// What is to be said of such a path, behind it.
+  static constexpr std::string_view kNearly =
+      "would be a state file but for its name: names are at most 200 letters and digits of ASCII, "
+      "`.`, `_` and `-`, and begin with a letter or digit";
   /// Whose file a path is that matches nothing but is known; empty for all others.
   std::string known_other(std::string_view path) const;
   /// The entry that serves a flow's dialect; nullptr when it is not configured.

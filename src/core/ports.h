@@ -38,6 +38,7 @@ struct FileBytes {
 struct FileEntry {
   std::string path;
   Stamp stamp = 0;
+  bool folder = false;
 };
 
 /// A version of a file that somebody wrote through an old descriptor after it had been exchanged
@@ -228,6 +229,7 @@ struct Commit {
       replaced;  ///< path and bytes a merge or restore overwrote
   std::vector<StageRow> stages;
   std::vector<std::pair<FlowId, Json>> memos;
+  std::vector<std::pair<FlowId, Json>> told;  ///< what was said and is still true; null: nothing
   std::vector<Run> runs;
   std::vector<Intent> intents;
   std::vector<std::uint64_t> intents_done;
@@ -247,6 +249,7 @@ struct Ledger {
   std::vector<RejectedRow> rejected;
   std::vector<StageRow> stages;
   std::vector<std::pair<FlowId, Json>> memos;
+  std::vector<std::pair<FlowId, Json>> told;
   std::vector<Run> runs;        ///< live ones, those of present generations, those of the last hour
   std::vector<Intent> intents;  ///< not done
   std::vector<ControlRow> controls;

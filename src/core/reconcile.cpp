@@ -348,9 +348,9 @@ class Reconciler {
         }));
     if (used + spawned_[flow.flow] < cap)
       return true;
-    const std::string why = "the flow has started " + std::to_string(cap) +
-                            " agents within an hour (spawns_per_hour); `baton resume " +
-                            text(flow.flow) + "` to go on";
+    const std::string why =
+        "the flow has started " + std::to_string(cap) + (cap == 1 ? " agent" : " agents") +
+        " within an hour (spawns_per_hour); `baton resume " + text(flow.flow) + "` to go on";
     hold(flow, desired, "spawns_per_hour", why);
     plan_.failed.insert(flow.flow);
     if (std::none_of(plan_.pauses.begin(), plan_.pauses.end(),

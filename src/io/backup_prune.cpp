@@ -21,13 +21,14 @@ Result<Found> found(int root, const BackupPlan& plan) {
   Found all;
   const auto hole = plan.folder.find("/{flow}");
   const std::string above = plan.folder.substr(0, hole);
-  const auto done = walk_files(root, above, 2, [&](const std::string& path) {
-    const SplitPath split = split_path(path);
-    const std::string flow = split_path(split_path(split.folder).folder).name;
-    const auto time = backup_time(split.name);
-    if (time && !flow.empty() && split.folder == backup_folder(plan, flow))
-      all[split.folder].emplace(*time, split.name);
-  });
+  const auto done =
+      walk_files(root, above, 2, {[&](const std::string& path) {
+                   const SplitPath split = split_path(path);
+                   const std::string flow = split_path(split_path(split.folder).folder).name;
+                   const auto time = backup_time(split.name);
+                   if (time && !flow.empty() && split.folder == backup_folder(plan, flow))
+                     all[split.folder].emplace(*time, split.name);
+                 }});
   if (!done)
     return tl::unexpected(done.error());
   return all;

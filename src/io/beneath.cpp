@@ -130,6 +130,8 @@ Result<Fd> open_regular(int folder, const std::string& path, int flags) {
   struct stat info {};
   if (fstat(fd->get(), &info) != 0)
     return system_error(errno, "cannot be looked at", path);
+  if (S_ISDIR(info.st_mode))
+    return fail(Errc::not_regular, "is a folder where a file belongs; move it away", path);
   if (!S_ISREG(info.st_mode))
     return fail(Errc::not_regular, "is not a regular file", path);
   return fd;

@@ -114,12 +114,15 @@ Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigne
   std::vector<FileEntry> found;
   if (!root_->is_current())
     return found;
-  auto walked = walk_files(root_->fd(), folder, depth, [&](std::string path) {
+  Walk walk;
+  walk.file = [&](std::string path) {
     struct stat info {};
     const bool seen = fstatat(root_->fd(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
     const Stamp stamp = seen ? stamp_of(info) : 0;
     found.push_back(FileEntry{std::move(path), stamp});
-  });
+  };
+  walk.below = [&](std::string path) { found.push_back(FileEntry{std::move(path), 0, true}); };
+  auto walked = walk_files(root_->fd(), folder, depth, walk);
   if (!walked)
     return pass_on(walked);
   return found;

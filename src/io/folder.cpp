@@ -57,10 +57,7 @@ Result<FolderNames> names_in(int folder, const std::string& where) {
   return names;
 }
 
-Result<void> walk_files(
-    int root, const std::string& folder, unsigned depth,
-    const std::function<void(std::string path)>& file,
-    const std::function<void(const std::string& folder, const Error& why)>& closed) {
+Result<void> walk_files(int root, const std::string& folder, unsigned depth, const Walk& walk) {
   struct Waiting {
     std::string path;
     unsigned depth;
@@ -78,16 +75,18 @@ Result<void> walk_files(
                                (!first && (code == Errc::not_regular || code == Errc::denied));
       if (!passed_over)
         return tl::unexpected(names.error());
-      if (code == Errc::denied && closed)
-        closed(here.path, names.error());
+      if (code == Errc::denied && walk.closed)
+        walk.closed(here.path, names.error());
       continue;
     }
     for (const std::string& name : names->files)
-      file(join_path(here.path, name));
-    if (here.depth == 0)
-      continue;
-    for (const std::string& name : names->folders)
-      waiting.push_back({join_path(here.path, name), here.depth - 1});
+      walk.file(join_path(here.path, name));
+    for (const std::string& name : names->folders) {
+      if (walk.below)
+        walk.below(join_path(here.path, name));
+      if (here.depth > 0)
+        waiting.push_back({join_path(here.path, name), here.depth - 1});
+    }
   }
   return {};
 }

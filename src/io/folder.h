@@ -20,10 +20,13 @@ Result<FolderNames> names_in(int folder, const std::string& where);
 /// Calls `file` with each file below `folder` ("": `root` itself), `depth` levels of folders deep.
 /// Not recursive, so that no tree is too deep for it; holds one descriptor at a time. What vanishes
 /// meanwhile, links, other mounts and folders below that may not be read are passed over; the last
-/// are told to `closed`. A `folder` that does not exist is empty.
-Result<void> walk_files(
-    int root, const std::string& folder, unsigned depth,
-    const std::function<void(std::string path)>& file,
-    const std::function<void(const std::string& folder, const Error& why)>& closed = nullptr);
+/// are told to `closed`. A `folder` that does not exist is empty. Folders below are told to
+/// `below`, also those too deep to be walked.
+struct Walk {
+  std::function<void(std::string path)> file;
+  std::function<void(const std::string& folder, const Error& why)> closed = nullptr;
+  std::function<void(std::string path)> below = nullptr;
+};
+Result<void> walk_files(int root, const std::string& folder, unsigned depth, const Walk& walk);
 
 }  // namespace baton

@@ -1,6 +1,6 @@
 #include "io/hook.h"
 
-#include <chrono>
+#include <cerrno>
 #include <csignal>
 #include <deque>
 #include <string_view>
@@ -13,11 +13,13 @@
 
 #include <spawn.h>
 
+#include "io/fd.h"
+#include "shim/protocol.h"
+
 namespace baton {
 namespace {
 
 constexpr std::size_t kMaxWaiting = 1000;
-constexpr std::chrono::seconds kTooLong{30};
 
 /// A descriptor from which `text` can be read; -1 when there is none to be had.
 int readable(std::string_view text) {
@@ -42,8 +44,26 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 class CommandHook : public Hook {
  public:
-  CommandHook(std::vector<std::string> argv, std::vector<std::string> env)
-      : argv_(std::move(argv)), env_(std::move(env)) {}
+  explicit CommandHook(HookCall call) : env_(std::move(call.env)) {
+    if (call.argv.empty())
+      return;
+    argv_ = {std::move(call.shim), shim::kCallVersion, shim::kModeTell,
+             std::to_string(call.timeout.count())};
+    argv_.insert(argv_.end(), call.argv.begin(), call.argv.end());
+    int ends[2] = {-1, -1};
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+      life_ = Fd(ends[0]);
+      ours_ = Fd(ends[1]);
+    }
+  }
+  ~CommandHook() override {
+    ours_.reset();
+    while (pid_ > 0 && waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
+  }
+  CommandHook(const CommandHook&) = delete;
+  CommandHook& operator=(const CommandHook&) = delete;
+  CommandHook(CommandHook&&) = delete;
+  CommandHook& operator=(CommandHook&&) = delete;
 
   void tell(const std::string& json) override {
     if (argv_.empty())
@@ -56,12 +76,8 @@ class CommandHook : public Hook {
 
   void tend() override {
     if (pid_ > 0) {
-      const pid_t ended = waitpid(pid_, nullptr, WNOHANG);
-      if (ended == 0) {
-        if (std::chrono::steady_clock::now() - since_ > kTooLong)
-          (void)kill(-pid_, SIGKILL);
+      if (waitpid(pid_, nullptr, WNOHANG) == 0)
         return;
-      }
       pid_ = 0;
     }
     if (waiting_.empty())
@@ -71,48 +87,46 @@ class CommandHook : public Hook {
   }
 
   bool busy() const override { return pid_ > 0 || !waiting_.empty(); }
+  std::size_t untold() const override { return waiting_.size() + (pid_ > 0 ? 1U : 0U); }
 
  private:
   void start(const std::string& json) {
-    const int input = readable(json + "\n");
-    if (input < 0)
+    const Fd input(life_ ? readable(json + "\n") : -1);
+    if (!input)
       return;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&actions, input, 0);
+    posix_spawn_file_actions_adddup2(&actions, input.get(), 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    sigset_t none;
+    // Last, for the number it takes may be that of one of the others.
+    posix_spawn_file_actions_adddup2(&actions, life_.get(), shim::kLifeFd);
     sigset_t all;
-    sigemptyset(&none);
     sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigmask(&attributes, &all);
     posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     const std::vector<char*> argv = pointers(argv_);
     const std::vector<char*> env = pointers(env_);
     if (posix_spawn(&pid_, argv_[0].c_str(), &actions, &attributes, argv.data(), env.data()) != 0)
       pid_ = 0;
-    since_ = std::chrono::steady_clock::now();
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    close(input);
   }
 
   std::vector<std::string> argv_;
   std::vector<std::string> env_;
   std::deque<std::string> waiting_;
-  pid_t pid_ = 0;
-  std::chrono::steady_clock::time_point since_;
+  pid_t pid_ = 0;  ///< of the shim
+  Fd life_;
+  Fd ours_;  ///< nobody else has it: it is closed when the daemon is gone, however it goes
 };
 
 }  // namespace
 
-std::unique_ptr<Hook> command_hook(std::vector<std::string> argv, std::vector<std::string> env) {
-  return std::make_unique<CommandHook>(std::move(argv), std::move(env));
+std::unique_ptr<Hook> command_hook(HookCall call) {
+  return std::make_unique<CommandHook>(std::move(call));
 }
 
 }  // namespace baton

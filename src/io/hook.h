@@ -1,14 +1,18 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "base/time.h"
 
 namespace baton {
 
 /// Runs the `notify:` command, one JSON object on its stdin each time. It never blocks and its
 /// result alters nothing: one runs at a time, others wait (the oldest are dropped when too many
-/// do), and one that does not end within 30 seconds is killed.
+/// do). A shim stands beside each: it ends what does not end in time, with everything the program
+/// has started, and does so at once when the daemon is gone.
 class Hook {
  public:
   virtual ~Hook() = default;
@@ -23,9 +27,18 @@ class Hook {
   /// `busy`.
   virtual void tend() = 0;
   virtual bool busy() const = 0;
+  /// How many objects have not been told, the one that is being told included.
+  virtual std::size_t untold() const = 0;
 };
 
-/// `argv[0]` is absolute; nothing is started when `argv` is empty.
-std::unique_ptr<Hook> command_hook(std::vector<std::string> argv, std::vector<std::string> env);
+struct HookCall {
+  std::string shim;  ///< absolute
+  Millis timeout;
+  std::vector<std::string> argv;  ///< argv[0] is absolute; empty: nothing is started
+  std::vector<std::string> env;
+};
+/// When it is destroyed it ends the program that runs and waits for that, which takes about a
+/// second.
+std::unique_ptr<Hook> command_hook(HookCall call);
 
 }  // namespace baton

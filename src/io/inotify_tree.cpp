@@ -142,8 +142,9 @@ std::vector<InotifyTree::Node*> InotifyTree::adopt_one(Node& node, Changes* repo
     return {};
   }
   if (report != nullptr && node.level >= 0) {
-    for (const std::string& name : names->files)
-      report->paths.insert(join_path(path, name));
+    for (const auto* all : {&names->files, &names->folders})
+      for (const std::string& name : *all)
+        report->paths.insert(join_path(path, name));
   }
   const std::set<std::string> folders(names->folders.begin(), names->folders.end());
   for (auto child = node.children.begin(); child != node.children.end();) {
@@ -213,9 +214,11 @@ void InotifyTree::handle_in(Node& node, const Event& event, Changes& changes) {
     case Seen::folder_away:
       if (node.children.contains(name))
         changes.rescans.insert("folder_gone");
-      look_at_folder(node, name, changes);
-      return;
+      [[fallthrough]];
     case Seen::folder:
+      // It may have taken the place of a file, or have left it.
+      if (node.level >= 0)
+        changes.paths.insert(join_path(path_of(node), name));
       look_at_folder(node, name, changes);
       return;
     case Seen::self:

@@ -136,6 +136,10 @@ class SqliteJournal : public Journal {
       if (auto done = rows::write_memo(*db_, flow, memo); !done)
         return done;
     }
+    for (const auto& [flow, told] : commit.told) {
+      if (auto done = rows::write_told(*db_, flow, told); !done)
+        return done;
+    }
     for (const ControlRow& row : commit.controls) {
       if (auto done = rows::write(*db_, row); !done)
         return done;

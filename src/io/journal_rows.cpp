@@ -127,6 +127,14 @@ Result<void> write_memo(Database& db, const FlowId& flow, const Json& memo) {
              [&](Statement& s) { s.add(flow.dialect).add(flow.name).add(memo.dump()); });
 }
 
+Result<void> write_told(Database& db, const FlowId& flow, const Json& told) {
+  if (told->IsNull())
+    return run(db, "DELETE FROM told WHERE dialect=? AND flow=?",
+               [&](Statement& s) { s.add(flow.dialect).add(flow.name); });
+  return run(db, "INSERT OR REPLACE INTO told VALUES(?,?,?)",
+             [&](Statement& s) { s.add(flow.dialect).add(flow.name).add(told.dump()); });
+}
+
 // An upsert, not a replace: a replace would remove another run that is in the way of `runs_once`
 // instead of failing.
 Result<void> write(Database& db, const Run& row) {
@@ -211,6 +219,7 @@ Result<void> forget(Database& db, const FlowId& flow) {
       "DELETE FROM rejected WHERE dialect=? AND flow=?",
       "DELETE FROM generations WHERE dialect=? AND flow=?",
       "DELETE FROM memos WHERE dialect=? AND flow=?",
+      "DELETE FROM told WHERE dialect=? AND flow=?",
       "DELETE FROM runs WHERE dialect=? AND flow=?",
       "DELETE FROM intents WHERE dialect=? AND flow=?",
       "DELETE FROM requests WHERE dialect=? AND flow=?",
@@ -337,11 +346,18 @@ Result<void> load_flows(Database& db, Ledger& ledger) {
            {}, [&](Statement& row) { ledger.stages.push_back(read_stage(row)); });
   if (!done)
     return done;
-  return each(db, "memos", "SELECT dialect, flow, memo FROM memos ORDER BY dialect, flow", {},
-              [&](Statement& row) {
-                FlowId flow = flow_of(row);
-                ledger.memos.emplace_back(std::move(flow), read_json(row));
-              });
+  const auto by_flow = [](std::vector<std::pair<FlowId, Json>>& rows) {
+    return [&rows](Statement& row) {
+      FlowId flow = flow_of(row);
+      rows.emplace_back(std::move(flow), read_json(row));
+    };
+  };
+  done = each(db, "memos", "SELECT dialect, flow, memo FROM memos ORDER BY dialect, flow", {},
+              by_flow(ledger.memos));
+  if (!done)
+    return done;
+  return each(db, "told", "SELECT dialect, flow, told FROM told ORDER BY dialect, flow", {},
+              by_flow(ledger.told));
 }
 
 Result<void> load_runs(Database& db, Millis recent, Ledger& ledger) {

@@ -19,6 +19,8 @@ Result<void> write(sqlite::Database& db, const AcceptedRow& row, std::string_vie
 Result<void> write(sqlite::Database& db, const RejectedRow& row);
 Result<void> write(sqlite::Database& db, const StageRow& row);
 Result<void> write_memo(sqlite::Database& db, const FlowId& flow, const Json& memo);
+/// What is null is dropped.
+Result<void> write_told(sqlite::Database& db, const FlowId& flow, const Json& told);
 Result<void> write(sqlite::Database& db, const Run& row);
 Result<void> write(sqlite::Database& db, const Intent& intent);
 Result<void> write(sqlite::Database& db, const ControlRow& row);

@@ -77,6 +77,10 @@ ALTER TABLE runs ADD COLUMN output TEXT NOT NULL DEFAULT '';
                                     R"sql(
 ALTER TABLE runs ADD COLUMN errors TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN duration INTEGER NOT NULL DEFAULT 0;
+)sql",
+                                    R"sql(
+CREATE TABLE told(
+  dialect TEXT NOT NULL, flow TEXT NOT NULL, told TEXT NOT NULL, PRIMARY KEY(dialect, flow)) STRICT;
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());

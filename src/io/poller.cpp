@@ -61,6 +61,9 @@ Result<std::vector<std::string>> look_into(int root, const std::string& path, bo
       if (const auto stamp = state_of(fd->get(), name, open_files))
         stamps.emplace(join_path(path, name), *stamp);
     }
+    // One that takes a file's place, or leaves it. What is in it changes nothing about that.
+    for (const std::string& name : names->folders)
+      stamps.emplace(join_path(path, name), FileState{});
   }
   std::vector<std::string> folders;
   for (const std::string& name : names->folders)

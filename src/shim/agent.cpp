@@ -71,15 +71,6 @@ void place(int from, int to) {
     dup2(from, to);
 }
 
-/// The kernel is asked directly: posix_spawn leaves glibc's own two signals ignored, and its
-/// wrappers refuse to speak of them. All zero is the default action, whatever the layout.
-void reset_signals() {
-  constexpr int kLastSignal = 64;
-  const std::array<std::uint64_t, 8> standard{};
-  for (int number = 1; number <= kLastSignal; ++number)
-    syscall(SYS_rt_sigaction, number, standard.data(), nullptr, std::size_t{8});
-}
-
 /// Runs `before` to its end. It is a child of what will be the agent, in its session and group, so
 /// it is stopped and cleaned up after like everything the agent starts.
 void prepare(const Launch& launch, int failures) {
@@ -167,6 +158,15 @@ void prepare(const Launch& launch, int failures) {
 }
 
 }  // namespace
+
+void reset_signals() {
+  // posix_spawn leaves glibc's own two signals ignored, and its wrappers refuse to speak of them.
+  // All zero is the default action, whatever the layout.
+  constexpr int kLastSignal = 64;
+  const std::array<std::uint64_t, 8> standard{};
+  for (int number = 1; number <= kLastSignal; ++number)
+    syscall(SYS_rt_sigaction, number, standard.data(), nullptr, std::size_t{8});
+}
 
 const char* step_name(Failure::Step step) {
   switch (step) {

@@ -26,6 +26,9 @@ const char* step_name(Failure::Step step);
 /// The cause in exit.json.
 const char* cause_of(Failure::Step step);
 
+/// All signals at their default action, also those glibc keeps for itself.
+void reset_signals();
+
 /// False when a pipe or a process cannot be had; then nothing is left behind.
 bool make_agent(int directory, const Launch& launch, Agent& agent);
 /// Lets it go on into its program.

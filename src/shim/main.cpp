@@ -15,6 +15,7 @@
 
 #include "shim/agent.h"
 #include "shim/cgroup.h"
+#include "shim/courier.h"
 #include "shim/launch.h"
 #include "shim/proc.h"
 #include "shim/protocol.h"
@@ -165,6 +166,14 @@ ShimExit sweep_after_kill(const char* run_id, const char* grace) {
   return write_exit(kDirectoryFd, run_id, exit) ? ShimExit::recorded : ShimExit::lost;
 }
 
+ShimExit tell(const char* limit_ms, char** argv) {
+  if (!settle_descriptors(kLifeFd))
+    return ShimExit::bad_call;
+  const int signals = signal_descriptor();
+  setsid();
+  return signals < 0 ? ShimExit::bad_call : deliver(signals, limit_ms, argv);
+}
+
 ShimExit called(int count, char** words) {
   if (count < 4 || std::string_view(words[1]) != kCallVersion)
     return ShimExit::bad_call;
@@ -173,6 +182,8 @@ ShimExit called(int count, char** words) {
     return run(words[3]);
   if (mode == kModeSweep && count == 5)
     return sweep_after_kill(words[3], words[4]);
+  if (mode == kModeTell && count >= 5)
+    return tell(words[3], words + 4);
   return ShimExit::bad_call;
 }
 

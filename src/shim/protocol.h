@@ -7,6 +7,7 @@
 //
 //   baton-shim 2 run   <run id>               park, claim, run the agent, record its end
 //   baton-shim 2 sweep <run id> <grace ms>    the run's shim was killed: end its tree, record that
+//   baton-shim 2 tell  <limit ms> <argv ...>  no run: a program of `notify:`, see below
 //
 // with an empty environment, all signals blocked, stdin, stdout and stderr on /dev/null, and
 // the descriptors below. Exit statuses are those of ShimExit.
@@ -29,6 +30,11 @@
 //         stderr.log. `log` (optional) is a file that gets what both streams get, in the order it
 //         comes: for people who look where the agent's project lies. Its folder is made if only
 //         that is missing; a link or anything but a regular file is left alone.
+//
+// `tell` has the program's environment, stdin, stdout and stderr, and one descriptor beside them:
+// fd 3, a pipe nobody writes to, whose end of file means that the daemon is gone. It enters the
+// program, waits until nothing of its tree is left, and ends what is left when the limit has passed
+// or the daemon is gone. It leaves nothing behind, also no record.
 //
 // A shim may be started before its run is known: until the first byte its directory lies apart
 // (`.spare` in the folder of the runs), and it belongs to nobody.
@@ -62,7 +68,9 @@ inline constexpr const char* kCallVersion = "2";
 inline constexpr int kExitVersion = 1;
 inline constexpr const char* kModeRun = "run";
 inline constexpr const char* kModeSweep = "sweep";
+inline constexpr const char* kModeTell = "tell";
 
+inline constexpr int kLifeFd = 3;  ///< of `tell`
 inline constexpr int kDirectoryFd = 3;
 inline constexpr int kLockFd = 4;
 inline constexpr int kGoFd = 5;

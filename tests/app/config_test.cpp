@@ -391,4 +391,41 @@ TEST_CASE("two rules that fit the same files are refused") {
   CHECK(parsed.error().front().message.find("fit the same files") != std::string::npos);
 }
 
+TEST_CASE("a reaction whose agent another one always starts instead is refused with its line") {
+  struct Row {
+    const char* react;
+    const char* says;  ///< empty: it is accepted
+  };
+  for (const Row& row : {
+           Row{"[{to: go, run: b}, {to: go, run: b}]", "react 2 of the rule 'n' never starts 'b'"},
+           Row{"[{to: go, run: b}, {to: [rest, go], run: b, purpose: x}]", "for 'go': react 1"},
+           Row{"[{to: go, run: b}, {from: a, to: go, run: b}]", "react 2"},
+           Row{"[{from: [a, c], to: go, run: b}, {from: a, to: go, run: b}]", "react 2"},
+           Row{"[{to: go, run: b}, {to: go, run: b, when: [{pointer: /x, equals: 1}]}]", "react 2"},
+           Row{"[{to: go, run: b, approval: true}, {to: go, run: b}]",
+               "react 1 of the rule 'n' never starts 'b' for 'go': react 2"},
+           Row{"[{to: go, run: b}, {to: go, run: c}]", ""},
+           Row{"[{to: go, run: b}, {to: rest, run: b}]", ""},
+           Row{"[{to: go, run: b}, {to: go, stop: b}, {to: go, notify: true}]", ""},
+           Row{"[{from: a, to: go, run: b}, {to: go, run: b}]", ""},
+           Row{"[{to: go, run: b, when: [{pointer: /x, equals: 1}]}, {to: go, run: b}]", ""},
+           Row{"[{to: go, run: b, when: [{pointer: /x, equals: 1}]},"
+               " {to: go, run: b, when: [{pointer: /x, equals: 2}]}]",
+               ""},
+       }) {
+    CAPTURE(row.react);
+    const auto parsed = parse_config(
+        "version: 1\nagents: { b: { command: [x] }, c: { command: [x] } }\nrules:\n"
+        "  - name: n\n    files: a\n    stage: /s\n    react: " +
+        std::string(row.react) + "\n");
+    CHECK(parsed.has_value() == std::string(row.says).empty());
+    if (parsed.has_value())
+      continue;
+    const std::string said = listed(parsed.error());
+    CAPTURE(said);
+    CHECK(said.starts_with("baton.yaml:7:"));
+    CHECK(said.find(row.says) != std::string::npos);
+  }
+}
+
 }  // namespace baton

@@ -95,7 +95,11 @@ def no_regular_files(exe):
         write(baton.home + "/elsewhere.json", {"status": "ready"})
         os.symlink(baton.home + "/elsewhere.json", path)
 
-    makers = {"link": link, "fifo": os.mkfifo, "folder": os.mkdir,
+    def full_folder(path):
+        os.mkdir(path)
+        write(path + "/inside.json", {"status": "ready"})
+
+    makers = {"link": link, "full_folder": full_folder, "fifo": os.mkfifo, "folder": os.mkdir,
               "device": lambda path: os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 5))}
     with Checked(exe) as baton:
         for name in makers:
@@ -110,15 +114,54 @@ def no_regular_files(exe):
                 print("no right to make a", name, "here")
                 continue
             before = seen(baton.path(name))
-            # Where a folder takes its place the file may just as well be called gone.
-            wait_until(lambda: baton.said("rejected", name) or name == "folder" and baton.said("gone", name),
-                       name, "is not reported")
+            wait_until(lambda: baton.said("rejected", name), name, "is not reported")
+            check(f"tickets/{name}.json" in baton.said("rejected", name)[0]["why"], baton.said("rejected", name))
             check(seen(baton.path(name))[:3] == before[:3], name, "was changed on disk")
-            done = baton.call("validate", code=None)
-            check(name == "folder" or done.returncode != 0 and f"tickets/{name}.json" in done.stdout + done.stderr,
-                  name, "is called valid:", done.stdout, done.stderr)
+            for what in ([], [baton.root], [baton.root + "/tickets"]):
+                done = baton.call("validate", *what, code=None)
+                check(done.returncode != 0 and f"tickets/{name}.json" in done.stdout + done.stderr,
+                      name, "is called valid:", what, done.stdout, done.stderr)
+            explained = baton.explain(f"rules/t/{name}")["documents"]
+            check([each["verdict"] for each in explained] == ["rejected"] and explained[0]["findings"], name, explained)
+        # A folder that was there before any file of that name, seen at a start and by an event.
+        os.mkdir(baton.path("early"))
+        wait_until(lambda: baton.said("rejected", "early"), "a folder where no file was is not reported")
+        baton.daemon.kill()
+        baton.daemon.wait()
+        os.mkdir(baton.path("meanwhile"))
+        baton.start()
+        wait_until(lambda: baton.said("rejected", "meanwhile"), "a folder made while it was down is not reported")
+        baton.canary()
+        for name in (*makers, "early"):
+            check(len(baton.said("rejected", name)) <= 1, name, "is reported more than once")
         check(not [each for each in baton.starts() if "canary" not in each.flow], baton.starts())
+        # What is put right works at once.
+        for name in ("folder", "early", "meanwhile"):
+            os.rmdir(baton.path(name))
+            baton.ticket(name, "ready")
+            wait_until(lambda: baton.starts(f"rules/t/{name}"), name, "does not recover")
         check(baton.daemon.poll() is None, "the daemon ended")
+
+
+def long_names(exe):
+    """A name too long for a flow is told by the daemon and by validate, and starts nothing."""
+    with Checked(exe) as baton:
+        name = "n" * 240
+        baton.ticket(name, "ready")
+        baton.start()
+        baton.canary()
+        baton.ticket("m" * 240, "ready")
+        wait_until(lambda: len([each for each in baton.lines("events") if each["event"] == "ignored"]) == 2, "told")
+        done = baton.call("validate")
+        check(f"tickets/{name[:50]}" in done.stdout and "2 warnings" in done.stdout, done.stdout)
+        check(baton.call("validate", "--warnings-as-errors", code=1))
+        # It is told once, also by the next daemon.
+        baton.daemon.terminate()
+        check(baton.daemon.wait() == 0)
+        baton.start()
+        baton.canary()
+        check(len([each for each in baton.lines("events") if each["event"] == "ignored"]) == 2, baton.lines("events"))
+        check(len(baton.starts()) == 2, baton.starts())
 
 
 def said_at_start(exe):
@@ -332,7 +375,7 @@ def cannot_start_is_said(exe):
 
 
 def test(exe):
-    for part in (bad_files, no_regular_files, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
+    for part in (bad_files, no_regular_files, long_names, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
                  without_a_reserve_it_is_not, started_on_full_disk,
                  said_by_the_daemon, cannot_start_is_said):
         part(exe)

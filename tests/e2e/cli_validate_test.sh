@@ -86,7 +86,7 @@ mkfifo tickets/pipe.json
 unfit tickets/pipe.json "is not a regular file"
 rm tickets/pipe.json
 mkdir tickets/folder.json
-unfit tickets/folder.json "is not a regular file"
+unfit tickets/folder.json "is a folder where a file belongs"
 rmdir tickets/folder.json
 mv tickets kept
 ln -s kept tickets

@@ -95,6 +95,10 @@ def refusals(exe):
         w.configure()
         refused = w.call("reload", code=None)
         check(refused.returncode != 0, "a cycle was taken:", refused.stdout, refused.stderr)
+        check("go round without end" in refused.stdout + refused.stderr, "who asks is not told:", refused.stderr)
+        with open(w.home + "/daemon.log") as log:
+            said = [line for line in log if "go round without end" in line]
+        check(said and all(line[:2] == "20" and "Z error " in line for line in said), "not a line of the log:", said)
         w.job("b", state="queued", target="x")
         wait_until(lambda: len(w.starts()) == 2, "the second agent, by the old rules")
 

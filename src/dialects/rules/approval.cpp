@@ -121,7 +121,8 @@ class People {
       return put_aside(path, *file, wait.subject,
                        "it is older than what waits for approval and does not count");
     const auto text = [&](std::string_view name) {
-      return std::string(json::text(file->document->root(), name).value_or(""));
+      const Value* const record = record_of(*file->document);
+      return std::string(record == nullptr ? "" : json::text(*record, name).value_or(""));
     };
     const std::string by = text("by");
     enter(wait, Saying{*word, by.empty() ? path : by, text("comment")});

@@ -85,13 +85,19 @@ void check_decisions(const Rule& rule, const std::string& document, const Value&
 }
 
 Findings check_document(const Rule& rule, const Accepted& accepted) {
-  const Value& root = accepted.document->root();
+  const Value* const record = record_of(*accepted.document);
   const std::string name = document_name(accepted.kind);
   Findings findings;
+  if (record == nullptr)
+    return findings;
   if (rule.stage.document.empty() || rule.stage.document == name)
-    findings = check_stages(root, rule.stage.pointer);
+    findings = check_stages(*record, rule.stage.pointer);
   if (!name.empty())
-    check_decisions(rule, name, root, findings);
+    check_decisions(rule, name, *record, findings);
+  const Value& root = accepted.document->root();
+  if (record != &root)
+    for (Finding& finding : findings)
+      finding.pointer.insert(0, "/" + std::to_string(root.Size() - 1));
   return findings;
 }
 

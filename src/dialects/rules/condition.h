@@ -17,6 +17,7 @@ struct Condition {
   Place place;
   Test test = Test::equals;
   Json operand;  ///< of a comparison: a number, or a text that is the place of one
+  bool operator==(const Condition&) const = default;
 };
 
 /// Nothing when it is none; `condition_fault` says why.

@@ -57,6 +57,7 @@ class Reacting {
     state_ = &state;
     idle_ = true;
     stopped_.clear();
+    started_.clear();
     std::vector<Hold> unmet;
     for (const bool stops : {true, false})
       for (std::size_t i = 0; i < scene_.rule().react.size(); ++i) {
@@ -130,8 +131,14 @@ class Reacting {
   }
 
   void run(const Reaction& reaction, const std::string& why) {
-    if (std::find(stopped_.begin(), stopped_.end(), reaction.run) != stopped_.end() ||
-        round_in_circles(reaction))
+    const auto among = [&](const std::vector<Role>& roles) {
+      return std::find(roles.begin(), roles.end(), reaction.run) != roles.end();
+    };
+    // One entry is one work for a role; the first reaction that fits says which.
+    if (among(stopped_) || among(started_))
+      return;
+    started_.push_back(reaction.run);
+    if (round_in_circles(reaction))
       return;
     Desired desired;
     desired.role = reaction.run;
@@ -153,6 +160,7 @@ class Reacting {
   const Subject* subject_ = nullptr;
   const StageState* state_ = nullptr;
   std::vector<Role> stopped_;
+  std::vector<Role> started_;
   bool idle_ = true;  ///< nothing was done for the subject, and nothing else waits
 };
 
@@ -191,6 +199,12 @@ Decision decide(const View& view) {
   if (!rule) {
     decision.control = Control::idle;
     decision.memo = view.memo;
+    decision.holds.push_back(
+        Hold{"", "", "unconfigured",
+             "no rule called `" + view.flow.name.substr(0, view.flow.name.find('/')) +
+                 "` is configured, so nothing of it is acted upon; put the rule back, or `baton "
+                 "forget " +
+                 text(view.flow) + "`"});
     return decision;
   }
   if (const auto cap = json::integer(*rule->limits, "spawns_per_hour"); cap && *cap >= 0)

@@ -153,6 +153,40 @@ std::optional<Rule> rule_of(const FlowId& flow, const Json& options) {
   return rule_named(options, flow.name.substr(0, flow.name.find('/')));
 }
 
+namespace {
+
+/// Whether the first reaction fits whenever the second does, for one stage of both.
+bool covers(const Reaction& one, const Reaction& other) {
+  const bool from =
+      one.from.empty() ||
+      (!other.from.empty() && std::all_of(other.from.begin(), other.from.end(),
+                                          [&](const Word& word) { return has(one.from, word); }));
+  const bool when = std::all_of(one.when.begin(), one.when.end(), [&](const Condition& condition) {
+    return std::find(other.when.begin(), other.when.end(), condition) != other.when.end();
+  });
+  return from && when && (!one.approval || other.approval);
+}
+
+}  // namespace
+
+std::map<Word, std::size_t> outrun(const Rule& rule, std::size_t reaction) {
+  std::map<Word, std::size_t> stages;
+  const Reaction& late = rule.react[reaction];
+  if (late.run.empty())
+    return stages;
+  for (std::size_t i = 0; i < rule.react.size(); ++i) {
+    const Reaction& other = rule.react[i];
+    // Whoever has to wait for a person comes too late beside one that need not.
+    const bool first = i < reaction || (late.approval && !other.approval);
+    if (i == reaction || !first || other.run != late.run || !covers(other, late))
+      continue;
+    for (const Word& stage : late.to)
+      if (has(other.to, stage))
+        stages.emplace(stage, i);
+  }
+  return stages;
+}
+
 bool is_about(const Reaction& reaction, const Word& previous, const Word& stage) {
   return has(reaction.to, stage) && (reaction.from.empty() || has(reaction.from, previous));
 }

@@ -73,6 +73,10 @@ Rule read_rule(const Value& rule);
 /// Whether an entry into `stage` from `previous` is one the reaction is about.
 bool is_about(const Reaction& reaction, const Word& previous, const Word& stage);
 
+/// For each stage in which a reaction never starts its agent, the number of the one that always
+/// does so instead: a role is started once for an entry, by the first reaction that fits.
+std::map<Word, std::size_t> outrun(const Rule& rule, std::size_t reaction);
+
 /// The placeholders every rule has, besides those of app/launch.h: of its subject's stage, of the
 /// last decision of a person, and the time.
 inline constexpr std::string_view kPlaceholders[] = {"comment", "decided_by", "decision", "entry",

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dialects/rules/approval.h"
 #include "dialects/rules/check.h"
 #include "dialects/rules/decide.h"
 #include "dialects/rules/layout.h"
@@ -60,11 +61,13 @@ const Reaction* reaction_for(const View& view, const Scene& scene, const Desired
   const auto state = view.stages.find(desired.subject);
   if (state == view.stages.end())
     return nullptr;
+  const Memo memo = memo_of(view.memo);
   const auto wants = [&](const Reaction& each) {
     const Word& purpose = each.purpose.empty() ? state->second.stage : each.purpose;
     return each.run == desired.role && purpose == desired.purpose &&
            is_about(each, state->second.previous, state->second.stage) &&
-           scene.unmet(each, desired.subject) == nullptr;
+           scene.unmet(each, desired.subject) == nullptr &&
+           (!each.approval || !approval_hold(view, scene, memo, each, desired.subject));
   };
   const auto& react = scene.rule().react;
   const auto found = std::find_if(react.begin(), react.end(), wants);

@@ -24,6 +24,13 @@ std::optional<Word> word_of(const Value* value) {
   return std::nullopt;
 }
 
+const Value* record_of(const Document& document) {
+  const Value& root = document.root();
+  if (document.format() != Format::jsonl)
+    return &root;
+  return root.IsArray() && !root.Empty() ? root.End() - 1 : nullptr;
+}
+
 Stages stages_in(const Value& root, const std::string& pointer, const Subject& otherwise) {
   Stages stages;
   const auto at = pointer.find(kSubject);
@@ -68,8 +75,10 @@ void Scene::collect() {
     if (kind == nullptr || !asked || (kind->optional && !accepted.present))
       continue;
     const Subject otherwise = kind->per_subject ? accepted.part : "main";
-    for (auto& [subject, stage] :
-         stages_in(accepted.document->root(), rule_.stage.pointer, otherwise)) {
+    const Value* const record = record_of(*accepted.document);
+    if (record == nullptr)
+      continue;
+    for (auto& [subject, stage] : stages_in(*record, rule_.stage.pointer, otherwise)) {
       const auto [holder, fresh] = holders_.emplace(subject, path);
       if (!fresh)
         disputed_.emplace(subject, std::pair(holder->second, path));
@@ -107,8 +116,8 @@ const Accepted* Scene::file(const Place& place, const Subject& subject) const {
 
 const Value* Scene::value(const Place& place, const Subject& subject) const {
   const Accepted* const accepted = file(place, subject);
-  return accepted == nullptr ? nullptr
-                             : json::at(accepted->document->root(), pointer_for(place, subject));
+  const Value* const record = accepted == nullptr ? nullptr : record_of(*accepted->document);
+  return record == nullptr ? nullptr : json::at(*record, pointer_for(place, subject));
 }
 
 std::map<std::string, std::string> Scene::paths(const Subject& subject) const {

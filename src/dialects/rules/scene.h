@@ -12,6 +12,9 @@ namespace baton::rules {
 /// A stage is a word; a number or a truth value is as good as one.
 std::optional<Word> word_of(const Value* value);
 
+/// What a document says now: of lines it is the last one. nullptr: there is no line yet.
+const Value* record_of(const Document& document);
+
 /// Where each subject of one document stands. With `{subject}` in the pointer each member of the
 /// object in front of it is one; members without a stage (comments, metadata) are none.
 Stages stages_in(const Value& root, const std::string& pointer, const Subject& otherwise);

@@ -1,0 +1,74 @@
+#include "app/told.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace baton {
+namespace {
+
+std::string member(const Value& object, std::string_view name) {
+  return std::string(json::text(object, name).value_or(""));
+}
+
+template <class Item, class Read>
+void read_list(const Json& json, std::string_view name, Item& into, const Read& read) {
+  const Value* const list = json::child(*json, name);
+  if (list == nullptr || !list->IsArray())
+    return;
+  for (const Value& each : list->GetArray())
+    into.insert(into.end(), read(each));
+}
+
+template <class Items, class Write>
+void write_list(Json& json, std::string_view name, const Items& items, const Write& write) {
+  if (items.empty())
+    return;
+  Json list = Json::array();
+  for (const auto& item : items)
+    list.push(write(item));
+  json.set(name, list);
+}
+
+}  // namespace
+
+bool Told::has(const Hold& hold) const {
+  return std::any_of(holds.begin(), holds.end(), [&](const Hold& other) {
+    return other.role == hold.role && other.subject == hold.subject && other.reason == hold.reason;
+  });
+}
+
+Told told_of(const Json& json) {
+  Told told;
+  read_list(json, "notices", told.notices, [](const Value& each) {
+    return Notice{member(each, "event"), member(each, "subject"), member(each, "why")};
+  });
+  read_list(json, "holds", told.holds, [](const Value& each) {
+    return Hold{member(each, "role"), member(each, "subject"), member(each, "reason"), ""};
+  });
+  told.conflict = member(*json, "conflict");
+  told.own_write = member(*json, "own_write");
+  read_list(json, "ignored", told.ignored,
+            [](const Value& each) { return std::string(json::text(each).value_or("")); });
+  return told;
+}
+
+Json json_of(const Told& told) {
+  if (told == Told{})
+    return {};
+  Json json = Json::object();
+  write_list(json, "notices", told.notices, [](const Notice& notice) {
+    return Json::object(
+        {{"event", notice.event}, {"subject", notice.subject}, {"why", notice.why}});
+  });
+  write_list(json, "holds", told.holds, [](const Hold& hold) {
+    return Json::object({{"role", hold.role}, {"subject", hold.subject}, {"reason", hold.reason}});
+  });
+  if (!told.conflict.empty())
+    json.set("conflict", Json(told.conflict));
+  if (!told.own_write.empty())
+    json.set("own_write", Json(told.own_write));
+  write_list(json, "ignored", told.ignored, [](const std::string& path) { return Json(path); });
+  return json;
+}
+
+}  // namespace baton

@@ -1,0 +1,160 @@
+"""`notify:`: what is still true after a restart is not told again, and no program of it outlives its limit or the
+daemon. usage: notify_test.py BATON"""
+
+import json
+import os
+import signal
+
+import world
+from world import check, wait_until, write
+
+# Each call takes its object down; what it does besides is said by the file `how` beside it.
+TOLD = """#!/bin/sh
+here=$(dirname "$0")
+cat >>"$here/told"
+[ -e "$here/how" ] && . "$here/how"
+exit 0
+"""
+RULES = [{"name": "t", "files": "tickets/{flow}.json", "stage": "/status",
+          "react": [{"to": "ready", "run": "worker"}, {"to": "done", "notify": True}, {"to": "odd", "run": "nobody"}]},
+         {"name": "two", "files": ["two/{flow}/a.json", "two/{flow}/b.json"], "stage": "/status",
+          "react": [{"to": "done", "notify": True}]}]
+
+
+class Told(world.World):
+    def __init__(self, exe, **notify):
+        super().__init__(exe, rules=RULES)
+        self.program = self.home + "/notify.sh"
+        write(self.program, TOLD.encode())
+        os.chmod(self.program, 0o755)
+        self.settings["notify"] = {"command": [self.program], **notify}
+        self.configure()
+
+    def how(self, script):
+        write(self.home + "/how", script.encode())
+
+    def told(self, event=None, flow=None):
+        if not os.path.exists(self.home + "/told"):
+            return []
+        with open(self.home + "/told") as file:
+            objects = [json.loads(line) for line in file.read().splitlines() if line.endswith("}")]
+        return [each for each in objects
+                if event in (None, each["event"]) and flow in (None, each["flow"])]
+
+    def end(self, how):
+        self.daemon.send_signal(how)
+        return self.daemon.wait(timeout=world.PATIENCE)
+
+
+def told_once(exe):
+    """Notices, holds and conflicts that stay true are told once, whatever ends the daemon."""
+    with Told(exe) as baton:
+        baton.ticket("a", "done")
+        baton.ticket("b", "odd")
+        baton.ticket("c", "nonsense", status2=1)
+        write(baton.root + "/tickets/bad.json", b"[]")
+        for name in "ab":
+            write(f"{baton.root}/two/x/{name}.json", {"status": "rest"})
+        baton.start()
+        kinds = {("notice", "rules/t/a"), ("held", "rules/t/b"), ("rejected", "rules/t/bad"), ("conflict", "rules/two/x")}
+
+        def counts(objects):
+            all_kinds = [(each["event"], each["flow"]) for each in objects]
+            return {kind: all_kinds.count(kind) for kind in kinds}
+
+        once = {kind: 1 for kind in kinds}
+        wait_until(lambda: counts(baton.told()) == once, "all is told", lambda: counts(baton.told()))
+        check(counts(baton.lines("events")) == once, counts(baton.lines("events")))
+        for how in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM):
+            baton.end(how)
+            baton.start()
+            baton.canary()
+            baton.idle()
+        # What is new is told, and behind it nothing can be that was told before.
+        baton.ticket("new", "done")
+        wait_until(lambda: baton.told("notice", "rules/t/new"), "the new one is told", baton.told)
+        check(counts(baton.told()) == once, "told again:", counts(baton.told()))
+        check(counts(baton.lines("events")) == once, "in the history again:", counts(baton.lines("events")))
+        # True once more is new once more.
+        baton.ticket("a", "rest")
+        baton.ticket("canary", "ready")
+        wait_until(lambda: baton.starts("rules/t/canary"))
+        baton.ticket("a", "done")
+        wait_until(lambda: len(baton.told("notice", "rules/t/a")) == 2, "told again", baton.told)
+
+
+def ended_with_the_daemon(exe):
+    """A program that ignores TERM and has left its group is ended with the daemon, however that ends."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        with Told(exe, timeout="10m") as baton:
+            mark = f"60.{os.getpid()}{int(how)}"
+            baton.how(f"trap '' TERM\nsetsid sleep {mark} &\n(setsid sh -c 'trap \"\" TERM; sleep {mark}0; : {mark}' &)\n"
+                      f"while :; do sleep {mark}; done\n")
+            baton.start()
+            baton.ticket("a", "done")
+            wait_until(lambda: len(world.processes_with(mark)) >= 3, "the program runs")
+            code = baton.end(how)
+            check(how == signal.SIGKILL or code == 0, "the daemon gave", code)
+            if how == signal.SIGTERM:
+                check(not world.processes_with(mark), "left behind:", world.processes_with(mark))
+                with open(baton.home + "/daemon.log") as log:
+                    check("not told through notify: 1 " in log.read(), "what was not told is not said")
+            wait_until(lambda: not world.processes_with(mark), "left behind")
+
+
+def limited(exe):
+    """A program that does not end is ended after `timeout`, and the next event is told."""
+    with Told(exe, timeout="1s") as baton:
+        mark = f"61.{os.getpid()}"
+        baton.how(f"trap '' TERM\nsetsid sleep {mark} &\nsleep {mark}\nsleep {mark}\n")
+        baton.start()
+        baton.ticket("a", "done")
+        wait_until(lambda: baton.told("notice", "rules/t/a"))
+        os.unlink(baton.home + "/how")
+        baton.ticket("b", "done")
+        wait_until(lambda: baton.told("notice", "rules/t/b"), "the next one is told")
+        check(not world.processes_with(mark), "left behind:", world.processes_with(mark))
+        check(baton.daemon.poll() is None, "the daemon ended")
+
+
+def last_words(exe):
+    """A daemon that comes to its end by itself tells everything first; one that has nothing to tell does not wait."""
+    with Told(exe) as baton:
+        baton.how("sleep 0.2\n")
+        for number in range(5):
+            baton.ticket(f"n{number}", "done")
+        done = baton.once()
+        check(done.returncode == 0, done.returncode, done.stderr)
+        check(len(baton.told("notice")) == 5, baton.told())
+        check("not told" not in done.stderr, done.stderr)
+
+
+def reload_goes_on(exe):
+    """Another command takes over what comes from now on; what waits is still told by the former one."""
+    with Told(exe) as baton:
+        baton.how('while [ ! -e "$here/go" ]; do sleep 0.05; done\n')
+        baton.start()
+        for name in "abc":
+            baton.ticket(name, "done")
+        wait_until(lambda: len([each for each in baton.lines("events") if each["event"] == "notice"]) == 3)
+        wait_until(lambda: len(baton.told()) == 1)
+        other = baton.home + "/other.sh"
+        write(other, b'#!/bin/sh\ncat >>"$(dirname "$0")/other"\n')
+        os.chmod(other, 0o755)
+        baton.settings["notify"] = {"command": [other]}
+        baton.configure()
+        baton.call("reload")
+        baton.ticket("d", "done")
+        wait_until(lambda: os.path.exists(baton.home + "/other") and "rules/t/d" in open(baton.home + "/other").read())
+        write(baton.home + "/go", b"")
+        wait_until(lambda: len(baton.told("notice")) == 3, "the former command tells the rest", baton.told)
+
+
+def test(exe):
+    for part in (told_once, ended_with_the_daemon, limited, last_words, reload_goes_on):
+        part(exe)
+        print(part.__name__, "passed", flush=True)
+
+
+if __name__ == "__main__":
+    world.main(test)
