@@ -35,9 +35,10 @@ struct FlowBook {
   /// The rate breaker is open until then. Not journalled: it is about now, and a daemon that is
   /// started anew counts anew.
   Time calm_at{};
-  std::optional<Hold> held;     ///< why the flow may start nothing at all
-  std::vector<Hold> holds;      ///< of the last plan
-  std::vector<Notice> notices;  ///< said already
+  std::optional<Hold> held;            ///< why the flow may start nothing at all
+  std::vector<Hold> holds;             ///< of the last plan
+  std::map<Key, std::string> refused;  ///< what View::refused is to say
+  std::vector<Notice> notices;         ///< said already
   bool failed = false;
   bool waiting = false;
 

@@ -105,6 +105,7 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
   View view{book.id,  docs,           book.stages,        book.runs, book.memo,
             requests, entry->options, setup_.environment, draft.now, draft.wall};
   view.control = ordered(book, draft.find(FlowId{}));
+  view.refused = book.refused;
   const std::string trouble = settle(view, *entry, book, docs, draft);
   const std::optional<Hold> before = book.held;
   hold(book, *entry, draft.now);

@@ -106,6 +106,9 @@ struct View {
   /// The operator's word, for a dialect whose files tell of it; what follows for starts and agents
   /// is the engine's. stop: of this flow by name. Filled in for deciding.
   Control control = Control::run;
+  /// What was desired with `counts_refusal`, would be started now and cannot be → why. Filled in
+  /// when a dialect is asked once more about what was planned.
+  std::map<Key, std::string> refused = {};
 };
 
 enum class Scope { document, flow };

@@ -18,7 +18,8 @@ void say(Decision& decision, Word event, const std::string& step, std::string wh
   decision.notices.push_back(Notice{std::move(event), step, std::move(why)});
 }
 
-void begin(Scene& scene, const std::string& id, const Run& run) {
+/// A start, or an attempt at one: then `run` is empty.
+void begin(Scene& scene, const std::string& id, const RunId& run) {
   StepRecord& record = scene.record(id);
   // After an interruption it is the same piece of work once more, and the stage stays.
   if (record.status == Status::pending)
@@ -29,7 +30,7 @@ void begin(Scene& scene, const std::string& id, const Run& run) {
   record.ended_at.reset();
   record.report_path.reset();
   StepMemo& memo = scene.memo.steps[id];
-  memo.run = run.id;
+  memo.run = run;
   memo.early.clear();
   memo.report_ms = 0;
   memo.label = next_label(record, memo);
@@ -315,6 +316,23 @@ void listen(Scene& scene, const Step& step, const Run& run, Decision& decision) 
   apply(scene, step, run, *report, decision);
 }
 
+/// What the step is due for cannot be started: its program is missing, a value cannot be passed.
+/// That is an attempt as well, or the run would wait for ever without a word in its state.
+void launch_fails(Scene& scene, const Step& step, Decision& decision) {
+  const auto stage = scene.view.stages.find(step.id);
+  const Status status = scene.record(step.id).status;
+  if (status != Status::pending && status != Status::running)
+    return;  // counted already, and it was the last one
+  for (const auto& [key, why] : scene.view.refused) {
+    if (key.subject != step.id || stage == scene.view.stages.end() ||
+        key.generation != stage->second.generation)
+      continue;
+    begin(scene, step.id, RunId());
+    fail_attempt(scene, step, "launch_failed", why, decision);
+    return;
+  }
+}
+
 /// A run that was stopped by name is cancelled: what has not begun is left out, until `resume`.
 void cancel(Scene& scene) {
   for (const Step& step : scene.workflow->steps()) {
@@ -346,7 +364,7 @@ void look_at(Scene& scene, const Step& step, Decision& decision) {
                       live->state == RunState::started && scene.view.stages.contains(step.id) &&
                       live->key.generation == scene.view.stages.at(step.id).generation;
   if (wanted)
-    begin(scene, step.id, *live);
+    begin(scene, step.id, live->id);
   switch (record.status) {
     case Status::running: {
       const Run* const run = scene.find(memo.run);
@@ -439,8 +457,10 @@ void progress(Scene& scene, Decision& decision) {
     else
       sooner(decision, scene.view.now + Millis(1));
   }
-  for (const Step& step : scene.workflow->steps())
+  for (const Step& step : scene.workflow->steps()) {
     look_at(scene, step, decision);
+    launch_fails(scene, step, decision);
+  }
   for (const Step& step : scene.workflow->steps()) {
     StepRecord& record = scene.record(step.id);
     if (record.blocked_by_loop && scene.run.steps.contains(*record.blocked_by_loop) &&
