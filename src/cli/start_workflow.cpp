@@ -195,7 +195,7 @@ Result<FlowId> flow_of(const File& file, const WorkflowWords& words, const Rehea
   constexpr std::size_t kBytes = 4;
   if (id.empty())
     id = random_hex(kBytes);
-  if (!safe_name(id))
+  if (!plain_name(id))
     return fail(Errc::usage,
                 "a run id is letters, digits, `.`, `_` and `-`, not `" + printable(id, 80) + "`");
   return FlowId{std::string(kDialect), id};

@@ -33,6 +33,9 @@ struct FileKind {
   /// Name of the flow; may contain `{flow}`. Empty: files of somebody else, known and left alone;
   /// `kind` says whose.
   std::string flow;
+  /// true: `{flow}` is any plain name (base/text.h), which a hidden folder has too; false: a safe
+  /// one.
+  bool loose = false;
   bool essential = true;  ///< while it is gone, the flow starts nothing
   /// false: a log that baton only adds to. `validate` looks into it; a daemon neither reads nor
   /// keeps it, so that a long one costs no more than a short one.
