@@ -87,6 +87,7 @@ struct Environment {
   std::function<bool(std::int64_t pid)> alive;
   std::map<Role, RetryLimits> role_retry;
   std::map<Role, RunLimits> role_limits;
+  std::map<Role, std::map<std::string, std::string>> role_env;  ///< what its agents are given
 };
 
 /// Everything a dialect may look at. Views do not outlive the call.

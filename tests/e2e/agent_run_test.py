@@ -257,7 +257,14 @@ def variables(exe):
     """The environment of the original, besides what baton gives to every agent."""
     with Runs(exe, {"make-it": """report COMPLETED ',"artifacts":["x/one.md","gh_issue_7.md"],"logs":["m"]'""",
                     "use": 'env | sort >"$ARTIFACTS_DIR/env"; cat >"$ARTIFACTS_DIR/stdin"; report DONE'}) as runs:
+        runs.baton.settings["agents"]["fetcher"] = {
+            **runs.baton.settings["agents"]["default"], "env": {"set": {"ISSUE_NUMBER": "9"}}}
+        runs.baton.configure()
+        runs.act("fetch", 'env >"$ARTIFACTS_DIR/fetch"; report DONE')
+        runs.act("plain", 'env >"$ARTIFACTS_DIR/plain"; report DONE')
         runs.begin(runs.workflow("""steps:
+  - {id: fetch, agent: fetcher, prompt: p.md}
+  - {id: plain, agent: x, prompt: p.md}
   - {id: make-it, agent: maker, prompt: p.md}
   - {id: use, agent: user, prompt: p.md, needs: [make-it], model: big, timeout: 100, human_in_the_loop: true}
 """), "r", "--set", "COLOUR=\"red\"", "--set", "SIZE=3", "--set", "WORDS=as they are")
