@@ -253,6 +253,29 @@ def printed(exe):
         check("0 errors, 0 warnings" in done.stdout + done.stderr, done)
 
 
+STREAM = r"""say() { # the report as a stream of events has it: escaped, in one line
+  told=$(REPORT_PATH=/dev/stdout report DONE ',"logs":["said"]' | sed 's/"/\\"/g')
+  printf '{"type":"system","subtype":"init"}\n{"type":"%s","result":"done\\n<<<RUN_REPORT_JSON\\n%s\\nRUN_REPORT_JSON>>>\\n"}\n' "$1" "$told"
+}
+noise() { head -c "$1" /dev/zero | tr '\0' x | fold -w 100; echo; }
+"""
+
+
+def streamed(exe):
+    """A report within a stream of JSON counts too, when it lies in the last 256 KiB; what the agent was told does not."""
+    with Runs(exe, {"a": STREAM + "noise 400000; say result", "b": STREAM + "say result; noise 240000",
+                    "c": STREAM + "say result; noise 300000", "d": STREAM + "say user"}) as runs:
+        runs.baton.settings["dialects"] = {"agent_run": {"on_failure": "drain"}}
+        runs.baton.configure()
+        runs.begin(runs.workflow("steps:\n" + "".join(
+            "  - {id: %s, agent: x, prompt: p.md, max_attempts: 1}\n" % step for step in "abcd")), "r")
+        check(runs.baton.once().returncode == 1)
+        for step in "ab":
+            check(runs.step("r", step)["logs"] == ["said"], runs.step("r", step))
+        for step in "cd":
+            check(runs.step("r", step)["last_error_code"] == "no_report", runs.step("r", step))
+
+
 def variables(exe):
     """The environment of the original, besides what baton gives to every agent."""
     with Runs(exe, {"make-it": """report COMPLETED ',"artifacts":["x/one.md","gh_issue_7.md"],"logs":["m"]'""",

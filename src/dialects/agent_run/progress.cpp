@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "dialects/agent_run/cost.h"
+#include "dialects/agent_run/printed.h"
 #include "dialects/agent_run/reports.h"
 #include "dialects/agent_run/text.h"
 
@@ -71,7 +72,7 @@ std::string_view code_of(const Run& run) {
 }
 
 std::string last_printed(const Run& run) {
-  const auto lines = split(run.output, '\n');
+  const auto lines = split(spoken(run.output), '\n');
   const auto found = std::find_if(lines.rbegin(), lines.rend(), [](const std::string& line) {
     return line.find_first_not_of(" \t\r") != std::string::npos;
   });

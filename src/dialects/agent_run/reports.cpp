@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "dialects/agent_run/check.h"
+#include "dialects/agent_run/printed.h"
 #include "dialects/agent_run/text.h"
 #include "dialects/tables.h"
 
@@ -191,7 +192,7 @@ Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
     told.kind = Testimony::Kind::waiting;
     return told;
   }
-  if (const auto block = marker_block(run.output))
+  if (const auto block = printed_report(run.output))
     return printed(scene, step, *block);
   return told;
 }
@@ -204,25 +205,6 @@ std::optional<Report> lying_report(const Scene& scene, const Step& step, const R
       !doubt(scene, step, file->document->root()).empty())
     return std::nullopt;
   return report_of(scene, file->document->root());
-}
-
-std::optional<std::string> marker_block(std::string_view output) {
-  const std::vector<std::string> lines = split(output, '\n');
-  const auto last = [&](std::string_view marker, std::size_t before) -> std::optional<std::size_t> {
-    for (std::size_t i = before; i-- > 0;) {
-      std::string_view line = lines[i];
-      if (line.ends_with('\r'))
-        line.remove_suffix(1);
-      if (line == marker)
-        return i;
-    }
-    return std::nullopt;
-  };
-  const auto end = last("RUN_REPORT_JSON>>>", lines.size());
-  const auto begin = end ? last("<<<RUN_REPORT_JSON", *end) : std::nullopt;
-  if (!begin)
-    return std::nullopt;
-  return join(std::span(lines).subspan(*begin + 1, *end - *begin - 1), "\n");
 }
 
 }  // namespace baton::agent_run

@@ -46,7 +46,4 @@ Testimony testimony(const Scene& scene, const Step& step, const Run& run);
 /// The report of a start that is still at work, when it is whole and can be its own.
 std::optional<Report> lying_report(const Scene& scene, const Step& step, const Run& run);
 
-/// The text between the last pair of lines `<<<RUN_REPORT_JSON` and `RUN_REPORT_JSON>>>`.
-std::optional<std::string> marker_block(std::string_view output);
-
 }  // namespace baton::agent_run
