@@ -83,6 +83,8 @@ class Draft {
   void put(FlowBook& book, const Run& run);
   /// Enters an accepted version; a later one of the same path in this step takes its place.
   void accept(FlowBook& book, const AcceptedRow& row, std::shared_ptr<const Document> document);
+  /// Drops an accepted version, also one of this step: its file has another name from now on.
+  void move_away(FlowBook& book, const std::string& path);
   /// Plans to write `text` over what stands in the file now; the journal keeps what it replaces.
   void write_over(const FlowBook& book, const std::string& path, const FileBytes& now_there,
                   const std::string& text, const std::string& why);

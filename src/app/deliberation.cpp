@@ -436,14 +436,12 @@ Result<void> Deliberation::move(FlowBook& book, FlowState& docs, const Move& upd
     return {};
   if (as_rejected) {
     docs.erase(found);
-    book.accepted.erase(update.from);
-    draft.commit.moved_away.push_back(update.from);
+    draft.move_away(book, update.from);
     return {};
   }
   std::string text = found->second.document->text();
   docs.erase(found);
-  book.accepted.erase(update.from);
-  draft.commit.moved_away.push_back(update.from);
+  draft.move_away(book, update.from);
   return put(book, docs, update.to, std::move(text), draft);
 }
 
