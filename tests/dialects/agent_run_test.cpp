@@ -164,7 +164,7 @@ TEST_CASE("the memory comes back from the journal as it was") {
   Memo memo;
   memo.driven = true;
   memo.steps["a"] =
-      StepMemo{"run", "i0a1x3", {"i0a1", "i0a2"}, 7, "why", 9, "because", "other", 11, true};
+      StepMemo{"run", "i0a1x3", {"i0a1", "i0a2"}, 7, "why", 9, "because", "other", 11, 12, true};
   memo.heard = {"one", "two"};
   memo.cost_day = "2026-01-22";
   memo.cost_usd = 0.5;

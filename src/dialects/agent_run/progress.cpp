@@ -34,6 +34,7 @@ void begin(Scene& scene, const std::string& id, const RunId& run) {
   memo.run = run;
   memo.early.clear();
   memo.report_ms = 0;
+  memo.ended_ms = 0;
   memo.label = next_label(record, memo);
   if (memo.label.find('x') == std::string::npos)
     memo.labels.push_back(memo.label);
@@ -237,6 +238,8 @@ void conclude(Scene& scene, const Step& step, const Run& run, Decision& decision
     memo.run.clear();
     return;
   }
+  if (memo.ended_ms == 0)
+    memo.ended_ms = scene.view.now.time_since_epoch().count();
   Testimony told = testimony(scene, step, run);
   if (run.outcome == Outcome::interrupted && told.kind != Testimony::Kind::valid)
     return;  // it may have done its work: `on_interrupted` decides

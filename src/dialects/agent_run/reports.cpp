@@ -14,6 +14,8 @@ namespace {
 
 /// Exit and file come by different ways; so long a file may still be on its way, or be settling.
 constexpr Millis kReportGrace{3000};
+/// So long a file that lies there may wait for the next scan, when its event was lost.
+constexpr Millis kScanGrace{90'000};
 /// Agents write whole seconds, and their clocks are not ours.
 constexpr Millis kClockGrace{2000};
 
@@ -168,6 +170,18 @@ std::string last_lines(const Report& report) {
   return lines.empty() ? std::string("the agent reported a failure") : join(lines, ", ");
 }
 
+std::vector<std::string> wanting_reports(const Scene& scene) {
+  std::vector<std::string> all;
+  for (const auto& [id, memo] : scene.memo.steps) {
+    const auto step = scene.run.steps.find(id);
+    const Run* const run = scene.find(memo.run);
+    if (step != scene.run.steps.end() && step->second.status == Status::running && run != nullptr &&
+        !run->live())
+      all.push_back(id);
+  }
+  return all;
+}
+
 Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
   Testimony told;
   const std::string path = scene.places.report(step.id);
@@ -176,8 +190,9 @@ Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
     told.why = "the report is not valid: " + rejection(rejected->second);
     return told;
   }
-  if (const Accepted* const file = scene.document(path);
-      file != nullptr && file->present && fresh(run, path, file->document->digest())) {
+  const Accepted* const file = scene.document(path);
+  const bool unseen = file != nullptr && file->kind == "read";
+  if (file != nullptr && !unseen && file->present && fresh(run, path, file->document->digest())) {
     const Value& root = file->document->root();
     told.why = doubt(scene, step, root);
     told.kind = told.why.empty() ? Testimony::Kind::valid : Testimony::Kind::invalid;
@@ -187,7 +202,9 @@ Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
       told.report = report_of(scene, root);
     return told;
   }
-  told.again = run.ended + kReportGrace;
+  // Counted from when baton has learnt of the end: it may have been away, or too busy to look.
+  told.again =
+      Time(Millis(scene.memo.steps.at(step.id).ended_ms)) + (unseen ? kScanGrace : kReportGrace);
   if (scene.view.now < told.again) {
     told.kind = Testimony::Kind::waiting;
     return told;
