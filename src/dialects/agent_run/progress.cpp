@@ -40,13 +40,15 @@ void begin(Scene& scene, const std::string& id, const RunId& run) {
     memo.labels.push_back(memo.label);
 }
 
-void take(Scene& scene, StepRecord& record, const Report& report) {
-  add_cost(scene, report);
+void take(StepRecord& record, const Report& report) {
   record.ended_at = report.ended_at;
   record.metrics = report.metrics;
   record.logs = report.logs;
   record.memory_updates = report.memory_updates;
-  // The items of a loop are one step; what each of them made is the step's.
+  // The items of a loop are one step; what each of them made is the step's, and what was made in
+  // vain is not.
+  if (!record.loop_items.is_null() && !report.completed)
+    return;
   Json all = record.loop_items.is_null() ? Json::array() : record.artifacts;
   for (const Value& path : report.artifacts->GetArray())
     if (std::none_of(all->Begin(), all->End(),
@@ -160,7 +162,7 @@ bool next_item(Scene& scene, const Step& step) {
 void complete(Scene& scene, const Step& step, const Report& report) {
   StepRecord& record = scene.record(step.id);
   record.report_path = scene.places.absolute(scene.places.report(step.id));
-  take(scene, record, report);
+  take(record, report);
   record.status = Status::completed;
   record.last_error.reset();
   record.last_error_code.reset();
@@ -191,6 +193,8 @@ void ask(Scene& scene, const Step& step, Decision& decision) {
 void apply(Scene& scene, const Step& step, const Run& run, const Report& report,
            Decision& decision) {
   StepRecord& record = scene.record(step.id);
+  // Here, where each start comes by once, whatever becomes of its step.
+  add_cost(scene, report);
   if (!report.astray.empty())
     say(decision, "artifact_astray", step.id,
         "not below the repository: " + printable(join(report.astray, ", "), 300));
@@ -204,12 +208,12 @@ void apply(Scene& scene, const Step& step, const Run& run, const Report& report,
   }
   if (!report.completed) {
     record.report_path = scene.places.absolute(scene.places.report(step.id));
-    take(scene, record, report);
+    take(record, report);
     fail_attempt(scene, step, "agent_reported", failure_of(run, report), decision);
     return;
   }
   if (!record.loop_items.is_null()) {
-    take(scene, record, report);
+    take(record, report);
     if (next_item(scene, step))
       return;
   }
