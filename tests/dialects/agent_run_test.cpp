@@ -8,6 +8,7 @@
 #include "dialects/agent_run/printed.h"
 #include "dialects/agent_run/record.h"
 #include "dialects/agent_run/scene.h"
+#include "dialects/agent_run/text.h"
 #include "dialects/agent_run/verdict.h"
 
 namespace {
@@ -154,6 +155,19 @@ TEST_CASE("members that baton does not know are anybody's") {
   Json other = before;
   other.set("run_id", "x");
   CHECK_FALSE(same_record(*before, *other));
+}
+
+TEST_CASE("a path has one spelling for its place") {
+  struct Row {
+    std::string path;
+    std::string tidy;
+  };
+  for (const Row& row :
+       {Row{"/r/./a//b.md", "/r/a/b.md"}, Row{"/r/x/../a", "/r/a"}, Row{"/../../etc", "/etc"},
+        Row{"/", "/"}, Row{"a/../../b", "../b"}, Row{"..a/.b", "..a/.b"}}) {
+    CAPTURE(row.path);
+    CHECK(tidied(row.path) == row.tidy);
+  }
 }
 
 TEST_CASE("times have six digits behind the second") {

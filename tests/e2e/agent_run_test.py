@@ -278,7 +278,7 @@ def streamed(exe):
 
 def variables(exe):
     """The environment of the original, besides what baton gives to every agent."""
-    with Runs(exe, {"make-it": """report COMPLETED ',"artifacts":["x/one.md","gh_issue_7.md"],"logs":["m"]'""",
+    with Runs(exe, {"make-it": """report COMPLETED ',"artifacts":["./x//one.md","gh_issue_7.md"],"logs":["m"]'""",
                     "use": 'env | sort >"$ARTIFACTS_DIR/env"; cat >"$ARTIFACTS_DIR/stdin"; report DONE'}) as runs:
         runs.baton.settings["agents"]["fetcher"] = {
             **runs.baton.settings["agents"]["default"], "env": {"set": {"ISSUE_NUMBER": "9"}}}

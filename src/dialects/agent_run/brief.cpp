@@ -74,7 +74,7 @@ void add_dependencies(const Scene& scene, const Step& step, Variables& env) {
     std::vector<std::string> all;
     for (const Value& item : scene.record(id).artifacts->GetArray()) {
       const std::string path(json::text(item).value_or(""));
-      all.push_back(path.starts_with('/') ? path : scene.places.repository() + "/" + path);
+      all.push_back(tidied(path.starts_with('/') ? path : scene.places.repository() + "/" + path));
       env.emplace_back(prefix + "_ARTIFACT_" + std::to_string(all.size() - 1), all.back());
       if (!issue && is_issue(all.back()))
         issue = all.back();
