@@ -210,7 +210,7 @@ def at_step(exe):
         once = runs.baton.once()
         check(once.returncode == 1, once)
         check(runs.state("r")["status"] == "FAILED")
-        # Without a run id the newest run of this workflow goes on, whatever else has begun since.
+        # D-AO-14: without a run id the newest run of this workflow goes on, whatever else has begun since.
         other = runs.workflow("name: other\nsteps:\n  - {id: a, agent: worker, prompt: p.md}\n", "other.yaml")
         runs.begin(other, "newer")
         check(runs.baton.once().returncode == 1)
@@ -722,8 +722,8 @@ def seed_states(exe):
 
 
 def test(exe, *only):
-    for part in (six_steps, killed, at_step, refused, printed, variables, shipped, no_program, logs_kept,
-                 placeholders, elsewhere, put_right, agents_die, stopped, seed_states):
+    for part in (six_steps, killed, at_step, refused, printed, streamed, variables, shipped, no_program, logs_kept,
+                 placeholders, elsewhere, exit_codes, branches, put_right, agents_die, stopped, seed_states):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, "holds")
