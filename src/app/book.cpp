@@ -180,6 +180,14 @@ void Draft::accept(FlowBook& book, const AcceptedRow& row,
   documents[row.path] = std::move(document);
 }
 
+void Draft::move_away(FlowBook& book, const std::string& path) {
+  book.accepted.erase(path);
+  std::erase_if(commit.accepted, [&](const auto& pair) { return pair.first.path == path; });
+  documents.erase(path);
+  presence.erase(path);
+  commit.moved_away.push_back(path);
+}
+
 void Draft::write_over(const FlowBook& book, const std::string& path, const FileBytes& now_there,
                        const std::string& text, const std::string& why) {
   commit.replaced.emplace_back(path, now_there.bytes);

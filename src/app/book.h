@@ -37,8 +37,9 @@ struct FlowBook {
   /// The rate breaker is open until then. Not journalled: it is about now, and a daemon that is
   /// started anew counts anew.
   Time calm_at{};
-  std::optional<Hold> held;  ///< why the flow may start nothing at all
-  std::vector<Hold> holds;   ///< of the last plan
+  std::optional<Hold> held;            ///< why the flow may start nothing at all
+  std::vector<Hold> holds;             ///< of the last plan
+  std::map<Key, std::string> refused;  ///< what View::refused is to say
   bool failed = false;
   bool waiting = false;
 
@@ -85,6 +86,8 @@ class Draft {
   void put(FlowBook& book, const Run& run);
   /// Enters an accepted version; a later one of the same path in this step takes its place.
   void accept(FlowBook& book, const AcceptedRow& row, std::shared_ptr<const Document> document);
+  /// Drops an accepted version, also one of this step: its file has another name from now on.
+  void move_away(FlowBook& book, const std::string& path);
   /// Plans to write `text` over what stands in the file now; the journal keeps what it replaces.
   void write_over(const FlowBook& book, const std::string& path, const FileBytes& now_there,
                   const std::string& text, const std::string& why);

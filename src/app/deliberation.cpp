@@ -105,6 +105,7 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
   View view{book.id,  docs,           book.stages,        book.runs, book.memo,
             requests, entry->options, setup_.environment, draft.now, draft.wall};
   view.control = ordered(book, draft.find(FlowId{}));
+  view.refused = book.refused;
   const std::string trouble = settle(view, *entry, book, docs, draft);
   hold(book, *entry, draft.now);
   if (!trouble.empty()) {
@@ -435,14 +436,12 @@ Result<void> Deliberation::move(FlowBook& book, FlowState& docs, const Move& upd
     return {};
   if (as_rejected) {
     docs.erase(found);
-    book.accepted.erase(update.from);
-    draft.commit.moved_away.push_back(update.from);
+    draft.move_away(book, update.from);
     return {};
   }
   std::string text = found->second.document->text();
   docs.erase(found);
-  book.accepted.erase(update.from);
-  draft.commit.moved_away.push_back(update.from);
+  draft.move_away(book, update.from);
   return put(book, docs, update.to, std::move(text), draft);
 }
 

@@ -207,6 +207,9 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   if (auto planned = settle_plan(next, launches); !planned)
     return planned;
   if (works_->setup.rehearsal) {
+    for (const auto& [flow, refused] : plan_.refused)
+      for (const auto& [key, why] : refused)
+        plan_.holds[flow].push_back(Hold{key.role, key.subject, "agent_unusable", why});
     note_holds(next, books_, plan_);
     publish(next);
     return {};
@@ -332,14 +335,21 @@ Result<void> RealEngine::decide(Draft& next) {
 }
 
 /// Asks the dialects once more, now that the starts are known: what they write because an agent
-/// begins belongs into the same transaction and is written before the agent is let go.
+/// begins belongs into the same transaction and is written before the agent is let go. So does what
+/// they write because it cannot begin.
 Result<void> RealEngine::settle_starts(Draft& next, const Prepares& prepared) {
   std::set<FlowId> flows;
   for (const auto& [start, run] : prepared)
     flows.insert(start.key.flow);
+  for (const auto& [flow, refused] : plan_.refused) {
+    next.touch(flow).refused = refused;
+    flows.insert(flow);
+  }
   for (const FlowId& flow : flows)
     if (auto decided = works_->deliberation.decide(flow, next, requests_.waiting()); !decided)
       return decided;
+  for (const auto& [flow, refused] : plan_.refused)
+    next.touch(flow).refused.clear();
   return {};
 }
 
@@ -440,7 +450,9 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   // What settle_starts decided has not been reconciled yet.
   for (const auto& [start, run] : prepared)
     again_.insert(start.key.flow);
-  pending_ = pending_ || !prepared.empty();
+  for (const auto& [flow, refused] : plan_.refused)
+    again_.insert(flow);
+  pending_ = pending_ || !prepared.empty() || !plan_.refused.empty();
   // Nor have those heard of it whose flow has been paused for what it spends.
   for (const PauseFlow& pause : plan_.pauses)
     again_.insert(pause.flow);

@@ -169,6 +169,9 @@ bool Planning::renew_wanted(const Plan& plan, std::set<Role>& looked) {
     for (const Hold& hold : holds)
       if (hold.reason == "agent_unusable")
         changed = renew(hold.role, looked) || changed;
+  for (const auto& [flow, refused] : plan.refused)
+    for (const auto& [key, why] : refused)
+      changed = renew(key.role, looked) || changed;
   return changed;
 }
 

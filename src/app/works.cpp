@@ -17,6 +17,7 @@ Works::Works(const Ports& ports, Setup given)
   for (const auto& [role, spec] : setup.agents) {
     setup.environment.role_retry[role] = spec.retry;
     setup.environment.role_limits[role] = spec.limits;
+    setup.environment.role_env[role] = {spec.env.begin(), spec.env.end()};
   }
 }
 

@@ -100,13 +100,22 @@ std::string shell_quoted(std::string_view text) {
   return out + "'";
 }
 
+namespace {
+
+bool alphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+}  // namespace
+
 bool safe_name(std::string_view name) {
-  const auto alphanumeric = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-  };
-  return !name.empty() && name.size() <= 200 && alphanumeric(name.front()) &&
+  return plain_name(name) && alphanumeric(name.front());
+}
+
+bool plain_name(std::string_view name) {
+  return !name.empty() && name.size() <= 200 && name != "." && name != ".." &&
          std::all_of(name.begin(), name.end(),
-                     [&](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+                     [](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
 }
 
 std::optional<std::size_t> bad_utf8(std::string_view text) {

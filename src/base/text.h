@@ -31,6 +31,10 @@ std::string shell_quoted(std::string_view text);
 /// `^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`.
 bool safe_name(std::string_view name);
 
+/// The same, and it may begin with `.`, `_` or `-` as well; not `.` or `..`. For names of folders
+/// that others choose.
+bool plain_name(std::string_view name);
+
 /// The byte offset of the first byte that is not UTF-8 (overlong forms, surrogates and NUL count as
 /// wrong too); nothing when all is well.
 std::optional<std::size_t> bad_utf8(std::string_view text);

@@ -345,6 +345,9 @@ ExitCode start_command(Words words) {
                 "Workflows: says which gates are open, else the run's gate_state.json");
   options.value("--logs-dir", run.logs_dir, "DIR",
                 "Workflows: for the agents' output, else the run's logs");
+  options.value("--issue-number", run.issue_number, "N",
+                "Workflows: ISSUE_NUMBER for every agent; see ISSUE_MARKDOWN_PATH on the format "
+                "page");
   options.flag("--pause-for-human-input", run.pause_for_human_input,
                "Workflows: steps with human_in_the_loop wait for a person");
   options.flag("--no-wait", given.no_wait, "Do not wait for the daemon's answer");

@@ -165,6 +165,22 @@ std::string absolute(const std::string& path) {
   return error ? path : whole.lexically_normal().string();
 }
 
+/// The same as `--set ISSUE_NUMBER=N`.
+Result<void> add_issue(const WorkflowWords& words, Json& arguments) {
+  const std::string& number = words.issue_number;
+  if (number.empty())
+    return {};
+  if (!plain_name(number))
+    return fail(Errc::usage,
+                "--issue-number becomes part of a file's name: letters, digits, `.`, "
+                "`_` and `-`, not `" +
+                    printable(number, 40) + "`");
+  const Value* const before = json::child(*arguments, "set");
+  Json set = before == nullptr ? Json::object() : Json(*before);
+  arguments.set("set", set.set("ISSUE_NUMBER", Json(number)));
+  return {};
+}
+
 Result<void> add_places(const WorkflowWords& words, const Context& context, Json& arguments) {
   if (!words.logs_dir.empty())
     arguments.set("logs_dir", absolute(words.logs_dir));
@@ -195,7 +211,7 @@ Result<FlowId> flow_of(const File& file, const WorkflowWords& words, const Rehea
   constexpr std::size_t kBytes = 4;
   if (id.empty())
     id = random_hex(kBytes);
-  if (!safe_name(id))
+  if (!plain_name(id))
     return fail(Errc::usage,
                 "a run id is letters, digits, `.`, `_` and `-`, not `" + printable(id, 80) + "`");
   return FlowId{std::string(kDialect), id};
@@ -234,6 +250,8 @@ Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
   if (auto added = add_counts(words, request.arguments); !added)
     return added;
   if (auto added = add_places(words, context, request.arguments); !added)
+    return added;
+  if (auto added = add_issue(words, request.arguments); !added)
     return added;
   if (!names_workflow(name)) {
     if (!words.run_id.empty())

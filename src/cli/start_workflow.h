@@ -19,11 +19,12 @@ struct WorkflowWords {
   std::string max_iterations;
   std::string gate_state_file;
   std::string logs_dir;
+  std::string issue_number;
   bool pause_for_human_input = false;
   bool any() const {
     return !repo.empty() || !run_id.empty() || !start_at_step.empty() || !max_attempts.empty() ||
            !max_iterations.empty() || !gate_state_file.empty() || !logs_dir.empty() ||
-           pause_for_human_input;
+           !issue_number.empty() || pause_for_human_input;
   }
 };
 

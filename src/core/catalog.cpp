@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kMostName = 200;
 
 /// Binds a placeholder; false when it is bound to something else already.
-bool bind(std::string& slot, std::string_view value) {
-  if (!safe_name(value))
+bool bind(std::string& slot, std::string_view value, bool loose) {
+  if (!(loose ? plain_name(value) : safe_name(value)))
     return false;
   if (!slot.empty())
     return slot == value;
@@ -23,7 +23,8 @@ bool bind(std::string& slot, std::string_view value) {
 
 /// Fits one segment. A placeholder takes as much as leaves room for the literal text behind it,
 /// which is looked for from the end: `{flow}.json` fits `a.json.json` with `a.json`.
-bool match_segment(std::string_view pattern, std::string_view text, PatternMatch& match) {
+bool match_segment(std::string_view pattern, std::string_view text, bool loose,
+                   PatternMatch& match) {
   const auto open = pattern.find('{');
   if (open == std::string_view::npos)
     return pattern == text;
@@ -44,9 +45,9 @@ bool match_segment(std::string_view pattern, std::string_view text, PatternMatch
     std::string* const slot = name == "flow"   ? &attempt.flow
                               : name == "part" ? &attempt.part
                                                : nullptr;
-    if (slot == nullptr || !bind(*slot, text.substr(0, length)))
+    if (slot == nullptr || !bind(*slot, text.substr(0, length), loose && name == "flow"))
       continue;
-    if (match_segment(behind, text.substr(length), attempt)) {
+    if (match_segment(behind, text.substr(length), loose, attempt)) {
       match = attempt;
       return true;
     }
@@ -114,14 +115,15 @@ bool patterns_overlap(std::string_view left, std::string_view right) {
   return true;
 }
 
-std::optional<PatternMatch> match_pattern(std::string_view pattern, std::string_view path) {
+std::optional<PatternMatch> match_pattern(std::string_view pattern, std::string_view path,
+                                          bool loose) {
   const std::vector<std::string> wanted = split(pattern, '/');
   const std::vector<std::string> given = split(path, '/');
   if (wanted.size() != given.size())
     return std::nullopt;
   PatternMatch match;
   for (std::size_t i = 0; i < wanted.size(); ++i)
-    if (!match_segment(wanted[i], given[i], match))
+    if (!match_segment(wanted[i], given[i], loose, match))
       return std::nullopt;
   return match;
 }
@@ -151,7 +153,7 @@ Catalog Catalog::of(const std::vector<std::pair<const Dialect*, Json>>& dialects
 std::optional<Catalog::Match> Catalog::match(std::string_view path) const {
   for (const Entry& entry : entries_)
     for (const FileKind& kind : entry.kinds)
-      if (auto found = match_pattern(kind.pattern, path))
+      if (auto found = match_pattern(kind.pattern, path, kind.loose))
         return Match{&entry, &kind,
                      FlowId{std::string(entry.dialect->name), expand(kind.flow, *found)},
                      found->part};
@@ -163,7 +165,7 @@ std::string Catalog::known_other(std::string_view path) const {
     return {};
   for (const Entry& entry : entries_)
     for (const FileKind& kind : entry.others)
-      if (match_pattern(kind.pattern, path))
+      if (match_pattern(kind.pattern, path, kind.loose))
         return kind.kind;
   return {};
 }

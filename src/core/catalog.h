@@ -18,8 +18,9 @@ struct PatternMatch {
 
 /// Fits a path against a pattern such as `tickets/{flow}.json`. A placeholder stands for a safe
 /// name (base/text.h) within one segment; so hidden and temporary files never fit. The same
-/// placeholder twice must stand for the same name.
-std::optional<PatternMatch> match_pattern(std::string_view pattern, std::string_view path);
+/// placeholder twice must stand for the same name. `loose`: see FileKind.
+std::optional<PatternMatch> match_pattern(std::string_view pattern, std::string_view path,
+                                          bool loose = false);
 
 /// Whether some path fits both patterns.
 bool patterns_overlap(std::string_view left, std::string_view right);

@@ -33,6 +33,9 @@ struct FileKind {
   /// Name of the flow; may contain `{flow}`. Empty: files of somebody else, known and left alone;
   /// `kind` says whose.
   std::string flow;
+  /// true: `{flow}` is any plain name (base/text.h), which a hidden folder has too; false: a safe
+  /// one.
+  bool loose = false;
   bool essential = true;  ///< while it is gone, the flow starts nothing
   /// false: a log that baton only adds to. `validate` looks into it; a daemon neither reads nor
   /// keeps it, so that a long one costs no more than a short one.
@@ -84,6 +87,7 @@ struct Environment {
   std::function<bool(std::int64_t pid)> alive;
   std::map<Role, RetryLimits> role_retry;
   std::map<Role, RunLimits> role_limits;
+  std::map<Role, std::map<std::string, std::string>> role_env;  ///< what its agents are given
 };
 
 /// Everything a dialect may look at. Views do not outlive the call.
@@ -106,6 +110,9 @@ struct View {
   /// The operator's word, for a dialect whose files tell of it; what follows for starts and agents
   /// is the engine's. stop: of this flow by name. Filled in for deciding.
   Control control = Control::run;
+  /// What was desired with `counts_refusal`, would be started now and cannot be → why. Filled in
+  /// when a dialect is asked once more about what was planned.
+  std::map<Key, std::string> refused = {};
 };
 
 enum class Scope { document, flow };

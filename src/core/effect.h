@@ -87,6 +87,9 @@ struct Desired {
   std::optional<RunLimits> limits;   ///< instead of the role's
   std::optional<RetryLimits> retry;  ///< instead of the configured ones
   std::string why;
+  /// What cannot be started as it stands (a program that is missing, a value that cannot be passed)
+  /// is told to the dialect (View::refused), which counts it, instead of waiting to be mended.
+  bool counts_refusal = false;
   bool operator==(const Desired&) const = default;
 };
 

@@ -186,12 +186,18 @@ class Reconciler {
            "the agent ended well and left the stage as it was; change the file, or `baton retry`");
       return;
     }
-    if (!usable(flow, desired) || !in_force(flow, desired) || !may_attempt(candidate, record))
+    const std::string* const fault = fault_of(desired);
+    if (fault != nullptr && !desired.counts_refusal)
+      return hold(flow, desired, "agent_unusable", *fault);
+    if (!played(flow, desired) || !in_force(flow, desired) || !may_attempt(candidate, record))
       return;
+    if (fault != nullptr)
+      return refuse(candidate, *fault);
     if (const auto refused = s_.refused.find(candidate.key); refused != s_.refused.end()) {
+      if (desired.counts_refusal)
+        return refuse(candidate, refused->second);
       plan_.failed.insert(flow.flow);
-      hold(flow, desired, "cannot_launch", refused->second);
-      return;
+      return hold(flow, desired, "cannot_launch", refused->second);
     }
     // Two rows of a table may ask for the same work; it is one work.
     if (std::any_of(candidates_.begin(), candidates_.end(),
@@ -202,22 +208,36 @@ class Reconciler {
     plan_.wanting.insert(flow.flow);
   }
 
-  bool usable(const FlowSituation& flow, const Desired& desired) {
+  bool configured(const Role& role) const {
+    return s_.usable_roles.contains(role) || s_.unusable_roles.contains(role);
+  }
+
+  /// Why the agent of the role cannot be started; nullptr when it can, or when there is none.
+  const std::string* fault_of(const Desired& desired) const {
     if (desired.action)
+      return nullptr;
+    const auto bad = s_.unusable_roles.find(
+        configured(desired.role) || !s_.default_role ? desired.role : Role("default"));
+    return bad == s_.unusable_roles.end() ? nullptr : &bad->second;
+  }
+
+  bool played(const FlowSituation& flow, const Desired& desired) {
+    if (desired.action || s_.default_role || configured(desired.role))
       return true;
-    const bool named =
-        s_.usable_roles.contains(desired.role) || s_.unusable_roles.contains(desired.role);
-    const Role role = named || !s_.default_role ? desired.role : Role("default");
-    if (const auto bad = s_.unusable_roles.find(role); bad != s_.unusable_roles.end()) {
-      hold(flow, desired, "agent_unusable", bad->second);
-      return false;
+    hold(flow, desired, "missing_role",
+         "no agent is configured for the role `" + desired.role + "`; name it below `agents:`");
+    return false;
+  }
+
+  /// It is due, and cannot be started: its dialect counts that.
+  void refuse(const Candidate& candidate, const std::string& why) {
+    if (s_.held) {
+      hold(*candidate.flow, *candidate.desired, s_.held->reason, s_.held->why);
+      plan_.waiting = true;
+      return;
     }
-    if (!s_.usable_roles.contains(role)) {
-      hold(flow, desired, "missing_role",
-           "no agent is configured for the role `" + desired.role + "`; name it below `agents:`");
-      return false;
-    }
-    return true;
+    plan_.refused[candidate.flow->flow].emplace(candidate.key, why);
+    plan_.wanting.insert(candidate.flow->flow);
   }
 
   bool in_force(const FlowSituation& flow, const Desired& desired) {

@@ -58,6 +58,8 @@ struct Plan {
   std::vector<Stop> stops;
   std::vector<PauseFlow> pauses;
   std::map<FlowId, std::vector<Hold>> holds;  ///< why what is desired is not started
+  /// Desired with `counts_refusal`, and due, and cannot be started → why.
+  std::map<FlowId, std::map<Key, std::string>> refused;
   std::set<FlowId> wanting;  ///< flows with something that would start if there were room
   std::set<FlowId> failed;   ///< flows that need a person: attempts used up, budget spent ...
   std::optional<Time> wake;  ///< the earliest time at which the answer differs

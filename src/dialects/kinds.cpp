@@ -18,7 +18,7 @@ std::optional<PatternMatch> match_kind(const std::vector<FileKind>& kinds, std::
                                        std::string_view path) {
   for (const FileKind& each : kinds)
     if (each.kind == kind)
-      if (auto match = match_pattern(each.pattern, path))
+      if (auto match = match_pattern(each.pattern, path, each.loose))
         return match;
   return std::nullopt;
 }

@@ -5,9 +5,10 @@
 
 #include "dialects/agent_run/memo.h"
 #include "dialects/agent_run/places.h"
+#include "dialects/agent_run/printed.h"
 #include "dialects/agent_run/record.h"
-#include "dialects/agent_run/reports.h"
 #include "dialects/agent_run/scene.h"
+#include "dialects/agent_run/text.h"
 #include "dialects/agent_run/verdict.h"
 
 namespace {
@@ -39,8 +40,87 @@ TEST_CASE("a report is what stands between the last pair of marker lines") {
            Row{"<<<RUN_REPORT_JSON\nRUN_REPORT_JSON>>>", ""},
        }) {
     CAPTURE(row.output);
-    CHECK(marker_block(row.output) == row.block);
+    CHECK(printed_report(row.output) == row.block);
   }
+}
+
+TEST_CASE("a report is found in the streams of events that agents print") {
+  const std::string block = R"(done.\n<<<RUN_REPORT_JSON\n{\"a\": \"b\\n\"}\nRUN_REPORT_JSON>>>\n)";
+  const std::string claude =
+      R"({"type":"system","subtype":"init","tools":[]})"
+      "\n"
+      R"({"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":")" +
+      block +
+      R"("},{"type":"tool_use","name":"x","input":{}}]}})"
+      "\n";
+  struct Row {
+    const char* what;
+    std::string output;
+    bool found;
+  };
+  for (
+      const Row& row : {
+          Row{"claude, stream-json, said on the way", claude, true},
+          Row{"claude, stream-json, as its result",
+              R"({"type":"result","subtype":"success","is_error":false,"result":")" + block +
+                  R"("})"
+                  "\n",
+              true},
+          Row{"claude, a text before and after",
+              "warning: x\n" + claude +
+                  R"({"type":"result","result":"bye"})"
+                  "\nbye\n",
+              true},
+          Row{"claude, json, verbose: one list",
+              R"([{"type":"system"},{"type":"result","result":")" + block + R"("}])", true},
+          Row{"codex, --json",
+              R"({"type":"item.completed","item":{"id":"1","type":"agent_message","text":")" +
+                  block +
+                  R"("}})"
+                  "\n"
+                  R"({"type":"turn.completed","usage":{"input_tokens":1}})",
+              true},
+          Row{"gemini, json over several lines",
+              "{\n  \"response\": \"" + block + "\",\n  \"stats\": {}\n}\n", true},
+          Row{"gemini, stream-json, in pieces",
+              R"({"type":"message","role":"assistant","content":"<<<RUN_REPO","delta":true})"
+              "\n"
+              R"({"type":"message","role":"assistant","content":"RT_JSON\n{\"a\": \"b\\n\"}\nRUN_","delta":true})"
+              "\n"
+              R"({"type":"message","role":"assistant","content":"REPORT_JSON>>>","delta":true})"
+              "\n"
+              R"({"type":"result","status":"success"})",
+              true},
+          Row{"opencode, json",
+              R"({"type":"text","part":{"type":"text","text":")" + block + R"("}})", true},
+          Row{"what it was told",
+              R"({"type":"user","message":{"content":[{"type":"text","text":")" + block +
+                  R"("}]}})",
+              false},
+          Row{"what a tool has read",
+              R"({"type":"assistant","message":{"content":[{"type":"tool_result","content":")" +
+                  block + R"("}]}})",
+              false},
+          Row{"a line that is cut off at its beginning",
+              R"(rest of it","result":")" + block +
+                  R"("})"
+                  "\n",
+              false},
+          Row{"a member that nobody says", R"({"type":"result","note":")" + block + R"("})", false},
+      }) {
+    CAPTURE(row.what);
+    CHECK(printed_report(row.output) ==
+          (row.found ? std::optional<std::string>(R"({"a": "b\n"})") : std::nullopt));
+  }
+}
+
+TEST_CASE("what an agent says is its texts where it prints events, and its lines elsewhere") {
+  CHECK(spoken("one\ntwo") == "one\ntwo");
+  CHECK(spoken("{\"level\": 3}\n[1]\n{torn") == "{\"level\": 3}\n[1]\n{torn");
+  CHECK(spoken(R"({"type":"result","result":"no"})") == "no");
+  CHECK(spoken("a\n"
+               R"({"type":"turn.completed"})"
+               "\nb") == "a\nb");
 }
 
 TEST_CASE("a run state that says everything already is not written") {
@@ -77,6 +157,19 @@ TEST_CASE("members that baton does not know are anybody's") {
   CHECK_FALSE(same_record(*before, *other));
 }
 
+TEST_CASE("a path has one spelling for its place") {
+  struct Row {
+    std::string path;
+    std::string tidy;
+  };
+  for (const Row& row :
+       {Row{"/r/./a//b.md", "/r/a/b.md"}, Row{"/r/x/../a", "/r/a"}, Row{"/../../etc", "/etc"},
+        Row{"/", "/"}, Row{"a/../../b", "../b"}, Row{"..a/.b", "..a/.b"}}) {
+    CAPTURE(row.path);
+    CHECK(tidied(row.path) == row.tidy);
+  }
+}
+
 TEST_CASE("times have six digits behind the second") {
   CHECK(stamp(Time(Millis(1'769'076'000'012))) == "2026-01-22T10:00:00.012000Z");
 }
@@ -85,7 +178,7 @@ TEST_CASE("the memory comes back from the journal as it was") {
   Memo memo;
   memo.driven = true;
   memo.steps["a"] =
-      StepMemo{"run", "i0a1x3", {"i0a1", "i0a2"}, 7, "why", 9, "because", "other", 11, true};
+      StepMemo{"run", "i0a1x3", {"i0a1", "i0a2"}, 7, "why", 9, "because", "other", 11, 12, true};
   memo.heard = {"one", "two"};
   memo.cost_day = "2026-01-22";
   memo.cost_usd = 0.5;

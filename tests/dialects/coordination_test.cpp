@@ -54,8 +54,7 @@ const Catalog& lenient_catalog() {
   return all;
 }
 
-Verdict judged(const std::string& kind, const std::string& text,
-               const Catalog& rules = catalog()) {
+Verdict judged(const std::string& kind, const std::string& text, const Catalog& rules = catalog()) {
   Schemas schemas([](std::string_view name) -> Result<std::string> {
     return fail(Errc::not_found, "there is no schema " + std::string(name));
   });

@@ -210,7 +210,7 @@ def at_step(exe):
         once = runs.baton.once()
         check(once.returncode == 1, once)
         check(runs.state("r")["status"] == "FAILED")
-        # Without a run id the newest run of this workflow goes on, whatever else has begun since.
+        # D-AO-14: without a run id the newest run of this workflow goes on, whatever else has begun since.
         other = runs.workflow("name: other\nsteps:\n  - {id: a, agent: worker, prompt: p.md}\n", "other.yaml")
         runs.begin(other, "newer")
         check(runs.baton.once().returncode == 1)
@@ -253,11 +253,41 @@ def printed(exe):
         check("0 errors, 0 warnings" in done.stdout + done.stderr, done)
 
 
+STREAM = r"""say() { # the report as a stream of events has it: escaped, in one line
+  told=$(REPORT_PATH=/dev/stdout report DONE ',"logs":["said"]' | sed 's/"/\\"/g')
+  printf '{"type":"system","subtype":"init"}\n{"type":"%s","result":"done\\n<<<RUN_REPORT_JSON\\n%s\\nRUN_REPORT_JSON>>>\\n"}\n' "$1" "$told"
+}
+noise() { head -c "$1" /dev/zero | tr '\0' x | fold -w 100; echo; }
+"""
+
+
+def streamed(exe):
+    """A report within a stream of JSON counts too, when it lies in the last 256 KiB; what the agent was told does not."""
+    with Runs(exe, {"a": STREAM + "noise 400000; say result", "b": STREAM + "say result; noise 240000",
+                    "c": STREAM + "say result; noise 300000", "d": STREAM + "say user"}) as runs:
+        runs.baton.settings["dialects"] = {"agent_run": {"on_failure": "drain"}}
+        runs.baton.configure()
+        runs.begin(runs.workflow("steps:\n" + "".join(
+            "  - {id: %s, agent: x, prompt: p.md, max_attempts: 1}\n" % step for step in "abcd")), "r")
+        check(runs.baton.once().returncode == 1)
+        for step in "ab":
+            check(runs.step("r", step)["logs"] == ["said"], runs.step("r", step))
+        for step in "cd":
+            check(runs.step("r", step)["last_error_code"] == "no_report", runs.step("r", step))
+
+
 def variables(exe):
     """The environment of the original, besides what baton gives to every agent."""
-    with Runs(exe, {"make-it": """report COMPLETED ',"artifacts":["x/one.md","gh_issue_7.md"],"logs":["m"]'""",
+    with Runs(exe, {"make-it": """report COMPLETED ',"artifacts":["./x//one.md","gh_issue_7.md"],"logs":["m"]'""",
                     "use": 'env | sort >"$ARTIFACTS_DIR/env"; cat >"$ARTIFACTS_DIR/stdin"; report DONE'}) as runs:
+        runs.baton.settings["agents"]["fetcher"] = {
+            **runs.baton.settings["agents"]["default"], "env": {"set": {"ISSUE_NUMBER": "9"}}}
+        runs.baton.configure()
+        runs.act("fetch", 'env >"$ARTIFACTS_DIR/fetch"; report DONE')
+        runs.act("plain", 'env >"$ARTIFACTS_DIR/plain"; report DONE')
         runs.begin(runs.workflow("""steps:
+  - {id: fetch, agent: fetcher, prompt: p.md}
+  - {id: plain, agent: x, prompt: p.md}
   - {id: make-it, agent: maker, prompt: p.md}
   - {id: use, agent: user, prompt: p.md, needs: [make-it], model: big, timeout: 100, human_in_the_loop: true}
 """), "r", "--set", "COLOUR=\"red\"", "--set", "SIZE=3", "--set", "WORDS=as they are")
@@ -277,6 +307,28 @@ def variables(exe):
                 "ISSUE_MARKDOWN_FILENAME": "gh_issue_7.md", "BATON_ROOT": root, "BATON_FLOW": "agent_run/r",
                 "BATON_STATE_FILE": folder + "/run_state.json"}.items():
             check(env.get(name) == value, name, env.get(name), "is not", value)
+        # Who has a number, and needs nobody who has fetched the issue, is told where it belongs.
+        artifacts = folder + "/artifacts"
+        check(issue(artifacts + "/fetch") == ["9", artifacts + "/gh_issue_9.md", artifacts, "gh_issue_9.md"],
+              issue(artifacts + "/fetch"))
+        check(issue(artifacts + "/plain") == [None] * 4, issue(artifacts + "/plain"))
+        runs.act("plain", 'env >"$ARTIFACTS_DIR/plain"; report DONE')
+        alone = runs.workflow("steps:\n  - {id: plain, agent: x, prompt: p.md}\n")
+        runs.begin(alone, "s", "--issue-number", "12", "--set", "ISSUE_MARKDOWN_DIR=elsewhere")
+        runs.begin(alone, "t", "--set", "ISSUE_NUMBER=13")
+        runs.begin(alone, "u", "--issue-number", "../1", code=2)
+        check(runs.baton.once().returncode == 0)
+        artifacts = runs.folder("s") + "/artifacts"
+        check(issue(artifacts + "/plain") == ["12", artifacts + "/gh_issue_12.md", "elsewhere", "gh_issue_12.md"],
+              issue(artifacts + "/plain"))
+        check(issue(runs.folder("t") + "/artifacts/plain")[3] == "gh_issue_13.md")
+
+
+def issue(path):
+    with open(path) as file:
+        env = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
+    return [env.get(name) for name in
+            ("ISSUE_NUMBER", "ISSUE_MARKDOWN_PATH", "ISSUE_MARKDOWN_DIR", "ISSUE_MARKDOWN_FILENAME")]
 
 
 def shipped(exe):
@@ -319,6 +371,27 @@ def no_program(exe):
         check(runs.baton.once().returncode == 1)
         step = runs.step("r", "a")
         check((step["status"], step["attempts"], step["last_error_code"]) == ("FAILED", 2, "launch_failed"), step)
+    # One that is not there is said by name at the start; what it has nothing to do with goes on.
+    with Runs(exe, {}) as runs:
+        gone = runs.baton.home + "/gone.sh"
+        runs.baton.settings["agents"]["nobody"] = {"command": [gone]}
+        runs.baton.settings["dialects"] = {"agent_run": {"on_failure": "drain"}}
+        runs.baton.configure()
+        workflow = runs.workflow("steps:\n  - {id: a, agent: nobody, prompt: p.md}\n"
+                                 "  - {id: b, agent: x, prompt: p.md}\n")
+        runs.begin(workflow, "r")
+        once = runs.baton.once()
+        check(once.returncode == 1 and "`nobody`" in once.stderr and gone in once.stderr, once)
+        step = runs.step("r", "a")
+        check((step["status"], step["attempts"], step["last_error_code"]) == ("FAILED", 2, "launch_failed"), step)
+        check(gone in step["last_error"], step)
+        check(runs.step("r", "b")["status"] == "COMPLETED", runs.state("r"))
+        shutil.copy(runs.baton.home + "/flow_agent.sh", gone)
+        runs.baton.settings["agents"]["nobody"] = {"command": [gone, runs.baton.log, runs.acts]}
+        runs.baton.configure()
+        runs.baton.call("retry", "r")
+        check(runs.baton.once().returncode == 0)
+        check(runs.state("r")["status"] == "COMPLETED" and runs.step("r", "a")["attempts"] == 1, runs.state("r"))
 
 
 def logs_kept(exe):
@@ -411,6 +484,61 @@ def elsewhere(exe):
         check(state["status"] == "COMPLETED" and state["repo_dir"] == repository, state)
         with open(repository + "/.agents/runs/r/artifacts/pwd") as file:
             check(file.read() == repository + "\n")
+
+
+def exit_codes(exe):
+    """D-AO-15: programs that call baton can tell what came of a run."""
+    with Runs(exe, {"bad": "report FAILED; exit 1", "slow": "until_there go; report DONE"}) as runs:
+        text = "name: %s\nsteps:\n  - {id: %s, agent: x, prompt: p.md%s}\n"
+        good, bad, asks, slow = (runs.workflow(text % (step, step, more), step + ".yaml") for step, more in (
+            ("good", ""), ("bad", ""), ("asks", ", human_in_the_loop: true"), ("slow", "")))
+        runs.begin(good, "good")
+        check(runs.baton.once().returncode == 0)
+        runs.begin(asks, "asks", "--pause-for-human-input")
+        check(runs.baton.once().returncode == 0 and runs.state("asks")["status"] == "WAITING")
+        runs.begin(bad, "bad", "--max-attempts", "1")
+        check(runs.baton.once().returncode == 1 and runs.state("bad")["status"] == "FAILED")
+        runs.begin(runs.workflow("steps: []\n", "empty.yaml"), "no", code=2)
+        runs.begin(runs.baton.root + "/nothing.yaml", "no", code=3)
+        runs.baton.call("start", good, "--state-file", "x", code=2)
+        runs.baton.start()
+        runs.begin(slow, "slow")
+        runs.baton.call("wait", "good", "--until", "COMPLETED")
+        runs.baton.call("wait", "asks", "--until", "WAITING")
+        runs.baton.call("wait", "bad", "--until", "COMPLETED", code=1)
+        runs.baton.call("wait", "slow", "--until", "COMPLETED", "--timeout", "1s", code=124)
+        runs.baton.call("stop", "slow")
+        runs.baton.call("wait", "slow", "--until", "COMPLETED", code=1)
+
+
+def branches(exe):
+    """D-AO-27: work on a branch that nobody has merged outlives its run, and everything that is dropped of it."""
+    if shutil.which("git") is None:
+        print("skipped: branches, for there is no git here")
+        return
+    with Runs(exe, {"a": """git worktree add -q -b agents/run-$RUN_ID .agents/worktrees/$RUN_ID &&
+                            cd .agents/worktrees/$RUN_ID && echo new >new && git add new &&
+                            git commit -qm "Work of $RUN_ID" && report COMPLETED"""}) as runs:
+        who = {"set": {f"GIT_{role}_{part}": "a@example.org" for role in ("AUTHOR", "COMMITTER")
+                       for part in ("NAME", "EMAIL")}}
+        runs.baton.settings["agents"]["default"]["env"] = who
+        runs.baton.configure()
+
+        def git(*words):
+            return subprocess.run(["git", "-C", runs.baton.root, *words], check=True, capture_output=True, text=True,
+                                  env={**os.environ, **who["set"]}).stdout
+
+        git("init", "-q")
+        git("commit", "-q", "--allow-empty", "-m", "Begin")
+        runs.begin(runs.workflow("steps:\n  - {id: a, agent: x, prompt: p.md}\n"), "r")
+        check(runs.baton.once().returncode == 0)
+        before = git("for-each-ref"), git("worktree", "list")
+        check("agents/run-r" in before[0] and "worktrees/r" in before[1], before)
+        runs.baton.call("forget", "r", code=None)
+        runs.baton.call("prune", "--older-than", "0s", code=None)
+        check(runs.baton.once().returncode == 0)
+        check((git("for-each-ref"), git("worktree", "list")) == before)
+        check(git("show", "agents/run-r:new") == "new\n")
 
 
 def put_right(exe):
@@ -594,8 +722,8 @@ def seed_states(exe):
 
 
 def test(exe, *only):
-    for part in (six_steps, killed, at_step, refused, printed, variables, shipped, no_program, logs_kept,
-                 placeholders, elsewhere, put_right, agents_die, stopped, seed_states):
+    for part in (six_steps, killed, at_step, refused, printed, streamed, variables, shipped, no_program, logs_kept,
+                 placeholders, elsewhere, exit_codes, branches, put_right, agents_die, stopped, seed_states):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, "holds")

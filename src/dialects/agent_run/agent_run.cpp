@@ -13,6 +13,7 @@
 #include "dialects/agent_run/people.h"
 #include "dialects/agent_run/progress.h"
 #include "dialects/agent_run/rebuild.h"
+#include "dialects/agent_run/reports.h"
 #include "dialects/agent_run/routing.h"
 #include "dialects/agent_run/scene.h"
 #include "dialects/kinds.h"
@@ -141,6 +142,8 @@ std::vector<std::string> reads(const View& view) {
     paths.push_back(*gates);
   if (scene.settings.daily_cost_limit)
     paths.push_back(agent_run::daily_stats(scene));
+  for (const std::string& id : agent_run::wanting_reports(scene))
+    paths.push_back(scene.places.report(id));
   for (const std::string& id : agent_run::wanting_items(scene))
     for (std::string& path : agent_run::item_places(scene, *scene.workflow->step(id)))
       paths.push_back(std::move(path));

@@ -1,5 +1,8 @@
 #include "dialects/agent_run/brief.h"
 
+#include <optional>
+#include <utility>
+
 #include "base/text.h"
 #include "dialects/agent_run/scene.h"
 #include "dialects/agent_run/text.h"
@@ -32,27 +35,56 @@ std::string last_segment(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-void add_issue(const std::string& path, Variables& env) {
+Variables issue_variables(const std::string& path) {
   const std::string name = last_segment(path);
-  if (!name.starts_with("gh_issue_") || !name.ends_with(".md"))
+  return {{"ISSUE_MARKDOWN_PATH", path},
+          {"ISSUE_MARKDOWN_DIR", path.substr(0, path.size() - name.size() - 1)},
+          {"ISSUE_MARKDOWN_FILENAME", name}};
+}
+
+bool is_issue(const std::string& path) {
+  const std::string name = last_segment(path);
+  return name.starts_with("gh_issue_") && name.ends_with(".md");
+}
+
+/// Where the step that fetches an issue is to put it, and where others find it: for who has an
+/// ISSUE_NUMBER, and says nothing else.
+void add_expected_issue(const Scene& scene, const Step& step, Variables& env) {
+  const auto given = of_role(scene.view.env.role_env, role_of(step), {});
+  const auto value = [&](const std::string& name) {
+    const auto set = scene.settings.set.find(name);
+    if (set != scene.settings.set.end())
+      return set->second;
+    const auto own = given.find(name);
+    return own == given.end() ? std::string() : own->second;
+  };
+  const std::string number = value("ISSUE_NUMBER");
+  if (number.empty())
     return;
-  env.emplace_back("ISSUE_MARKDOWN_PATH", path);
-  env.emplace_back("ISSUE_MARKDOWN_DIR", path.substr(0, path.size() - name.size() - 1));
-  env.emplace_back("ISSUE_MARKDOWN_FILENAME", name);
+  const std::string folder = scene.places.absolute(scene.places.artifacts());
+  for (auto& [name, text] : issue_variables(folder + "/gh_issue_" + number + ".md"))
+    if (value(name).empty())
+      env.emplace_back(name, text);
 }
 
 void add_dependencies(const Scene& scene, const Step& step, Variables& env) {
+  std::optional<std::string> issue;
   for (const std::string& id : step.needs) {
     const std::string prefix = "DEP_" + name_part(id);
     std::vector<std::string> all;
     for (const Value& item : scene.record(id).artifacts->GetArray()) {
       const std::string path(json::text(item).value_or(""));
-      all.push_back(path.starts_with('/') ? path : scene.places.repository() + "/" + path);
+      all.push_back(tidied(path.starts_with('/') ? path : scene.places.repository() + "/" + path));
       env.emplace_back(prefix + "_ARTIFACT_" + std::to_string(all.size() - 1), all.back());
-      add_issue(all.back(), env);
+      if (!issue && is_issue(all.back()))
+        issue = all.back();
     }
     env.emplace_back(prefix + "_ARTIFACTS", join(all, ","));
   }
+  if (!issue)
+    return add_expected_issue(scene, step, env);
+  for (auto& variable : issue_variables(*issue))
+    env.push_back(std::move(variable));
 }
 
 void add_item(const StepRecord& record, const Value& loop, Variables& env) {

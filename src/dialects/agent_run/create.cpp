@@ -210,9 +210,23 @@ void adopt(Scene& scene, const Value& arguments, const Given& given, std::vector
   scene.workflow = given.workflow;
 }
 
+/// Who names a run and a workflow file that is another one has mistaken one of them: it would be
+/// the end of all the run's steps.
+Result<void> same_workflow(const Scene& scene, const Given& given) {
+  const auto name = json::text(scene.state->document->root(), "workflow_name").value_or("unnamed");
+  const auto other =
+      given.workflow ? json::text(given.document->root(), "name").value_or("unnamed") : name;
+  if (name == other)
+    return {};
+  return wrong("the run " + printable(scene.view.flow.name, 80) + " is one of the workflow " +
+               quoted_word(name) + ", and the file is that of " + quoted_word(other));
+}
+
 Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Given& given) {
   const View& view = scene.view;
   std::vector<Update> updates;
+  if (auto same = same_workflow(scene, given); !same)
+    return pass_on(same);
   if (!scene.memo.driven) {
     if (!given.workflow)
       return wrong("the run " + printable(view.flow.name, 80) +

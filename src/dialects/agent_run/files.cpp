@@ -12,6 +12,8 @@ FileKind kind(std::string name, std::string pattern, Format format = Format::jso
   FileKind result = file_kind("agent_run", std::move(name), std::move(pattern), format);
   // Reports and decisions come and go.
   result.essential = result.kind == "run_state";
+  // The original takes any name for a run.
+  result.loose = true;
   return result;
 }
 

@@ -29,6 +29,7 @@ Memo memo_of(const Json& json) {
                     text("reason"),
                     text("early"),
                     json::integer(member.value, "report_ms").value_or(0),
+                    json::integer(member.value, "ended_ms").value_or(0),
                     json::boolean(member.value, "cancelled").value_or(false)};
   }
   return memo;
@@ -59,6 +60,7 @@ Json json_of(const Memo& memo) {
                                 {"reason", step.reason},
                                 {"early", step.early},
                                 {"report_ms", step.report_ms},
+                                {"ended_ms", step.ended_ms},
                                 {"cancelled", step.cancelled}}));
   }
   return Json::object({{"driven", memo.driven},

@@ -21,7 +21,9 @@ struct StepMemo {
   std::string reason;               ///< why the work came back to this step, for its agent
   RunId early;                      ///< a start whose report was taken while it was still at work
   std::int64_t report_ms = 0;  ///< when the report of a start that is still at work was seen first
-  bool cancelled = false;      ///< SKIPPED because the run was stopped; `baton resume` undoes it
+  /// When it was first seen that the start has ended and left no report; 0: it has not.
+  std::int64_t ended_ms = 0;
+  bool cancelled = false;  ///< SKIPPED because the run was stopped; `baton resume` undoes it
   bool operator==(const StepMemo&) const = default;
 };
 

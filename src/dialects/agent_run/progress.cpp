@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "dialects/agent_run/cost.h"
+#include "dialects/agent_run/printed.h"
 #include "dialects/agent_run/reports.h"
 #include "dialects/agent_run/text.h"
 
@@ -18,7 +19,8 @@ void say(Decision& decision, Word event, const std::string& step, std::string wh
   decision.notices.push_back(Notice{std::move(event), step, std::move(why)});
 }
 
-void begin(Scene& scene, const std::string& id, const Run& run) {
+/// A start, or an attempt at one: then `run` is empty.
+void begin(Scene& scene, const std::string& id, const RunId& run) {
   StepRecord& record = scene.record(id);
   // After an interruption it is the same piece of work once more, and the stage stays.
   if (record.status == Status::pending)
@@ -29,21 +31,24 @@ void begin(Scene& scene, const std::string& id, const Run& run) {
   record.ended_at.reset();
   record.report_path.reset();
   StepMemo& memo = scene.memo.steps[id];
-  memo.run = run.id;
+  memo.run = run;
   memo.early.clear();
   memo.report_ms = 0;
+  memo.ended_ms = 0;
   memo.label = next_label(record, memo);
   if (memo.label.find('x') == std::string::npos)
     memo.labels.push_back(memo.label);
 }
 
-void take(Scene& scene, StepRecord& record, const Report& report) {
-  add_cost(scene, report);
+void take(StepRecord& record, const Report& report) {
   record.ended_at = report.ended_at;
   record.metrics = report.metrics;
   record.logs = report.logs;
   record.memory_updates = report.memory_updates;
-  // The items of a loop are one step; what each of them made is the step's.
+  // The items of a loop are one step; what each of them made is the step's, and what was made in
+  // vain is not.
+  if (!record.loop_items.is_null() && !report.completed)
+    return;
   Json all = record.loop_items.is_null() ? Json::array() : record.artifacts;
   for (const Value& path : report.artifacts->GetArray())
     if (std::none_of(all->Begin(), all->End(),
@@ -70,7 +75,7 @@ std::string_view code_of(const Run& run) {
 }
 
 std::string last_printed(const Run& run) {
-  const auto lines = split(run.output, '\n');
+  const auto lines = split(spoken(run.output), '\n');
   const auto found = std::find_if(lines.rbegin(), lines.rend(), [](const std::string& line) {
     return line.find_first_not_of(" \t\r") != std::string::npos;
   });
@@ -157,7 +162,7 @@ bool next_item(Scene& scene, const Step& step) {
 void complete(Scene& scene, const Step& step, const Report& report) {
   StepRecord& record = scene.record(step.id);
   record.report_path = scene.places.absolute(scene.places.report(step.id));
-  take(scene, record, report);
+  take(record, report);
   record.status = Status::completed;
   record.last_error.reset();
   record.last_error_code.reset();
@@ -188,6 +193,8 @@ void ask(Scene& scene, const Step& step, Decision& decision) {
 void apply(Scene& scene, const Step& step, const Run& run, const Report& report,
            Decision& decision) {
   StepRecord& record = scene.record(step.id);
+  // Here, where each start comes by once, whatever becomes of its step.
+  add_cost(scene, report);
   if (!report.astray.empty())
     say(decision, "artifact_astray", step.id,
         "not below the repository: " + printable(join(report.astray, ", "), 300));
@@ -201,12 +208,12 @@ void apply(Scene& scene, const Step& step, const Run& run, const Report& report,
   }
   if (!report.completed) {
     record.report_path = scene.places.absolute(scene.places.report(step.id));
-    take(scene, record, report);
+    take(record, report);
     fail_attempt(scene, step, "agent_reported", failure_of(run, report), decision);
     return;
   }
   if (!record.loop_items.is_null()) {
-    take(scene, record, report);
+    take(record, report);
     if (next_item(scene, step))
       return;
   }
@@ -235,6 +242,8 @@ void conclude(Scene& scene, const Step& step, const Run& run, Decision& decision
     memo.run.clear();
     return;
   }
+  if (memo.ended_ms == 0)
+    memo.ended_ms = scene.view.now.time_since_epoch().count();
   Testimony told = testimony(scene, step, run);
   if (run.outcome == Outcome::interrupted && told.kind != Testimony::Kind::valid)
     return;  // it may have done its work: `on_interrupted` decides
@@ -315,6 +324,23 @@ void listen(Scene& scene, const Step& step, const Run& run, Decision& decision) 
   apply(scene, step, run, *report, decision);
 }
 
+/// What the step is due for cannot be started: its program is missing, a value cannot be passed.
+/// That is an attempt as well, or the run would wait for ever without a word in its state.
+void launch_fails(Scene& scene, const Step& step, Decision& decision) {
+  const auto stage = scene.view.stages.find(step.id);
+  const Status status = scene.record(step.id).status;
+  if (status != Status::pending && status != Status::running)
+    return;  // counted already, and it was the last one
+  for (const auto& [key, why] : scene.view.refused) {
+    if (key.subject != step.id || stage == scene.view.stages.end() ||
+        key.generation != stage->second.generation)
+      continue;
+    begin(scene, step.id, RunId());
+    fail_attempt(scene, step, "launch_failed", why, decision);
+    return;
+  }
+}
+
 /// A run that was stopped by name is cancelled: what has not begun is left out, until `resume`.
 void cancel(Scene& scene) {
   for (const Step& step : scene.workflow->steps()) {
@@ -346,7 +372,7 @@ void look_at(Scene& scene, const Step& step, Decision& decision) {
                       live->state == RunState::started && scene.view.stages.contains(step.id) &&
                       live->key.generation == scene.view.stages.at(step.id).generation;
   if (wanted)
-    begin(scene, step.id, *live);
+    begin(scene, step.id, live->id);
   switch (record.status) {
     case Status::running: {
       const Run* const run = scene.find(memo.run);
@@ -439,8 +465,10 @@ void progress(Scene& scene, Decision& decision) {
     else
       sooner(decision, scene.view.now + Millis(1));
   }
-  for (const Step& step : scene.workflow->steps())
+  for (const Step& step : scene.workflow->steps()) {
     look_at(scene, step, decision);
+    launch_fails(scene, step, decision);
+  }
   for (const Step& step : scene.workflow->steps()) {
     StepRecord& record = scene.record(step.id);
     if (record.blocked_by_loop && scene.run.steps.contains(*record.blocked_by_loop) &&

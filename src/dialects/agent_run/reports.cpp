@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "dialects/agent_run/check.h"
+#include "dialects/agent_run/printed.h"
 #include "dialects/agent_run/text.h"
 #include "dialects/tables.h"
 
@@ -13,6 +14,8 @@ namespace {
 
 /// Exit and file come by different ways; so long a file may still be on its way, or be settling.
 constexpr Millis kReportGrace{3000};
+/// So long a file that lies there may wait for the next scan, when its event was lost.
+constexpr Millis kScanGrace{90'000};
 /// Agents write whole seconds, and their clocks are not ours.
 constexpr Millis kClockGrace{2000};
 
@@ -167,6 +170,18 @@ std::string last_lines(const Report& report) {
   return lines.empty() ? std::string("the agent reported a failure") : join(lines, ", ");
 }
 
+std::vector<std::string> wanting_reports(const Scene& scene) {
+  std::vector<std::string> all;
+  for (const auto& [id, memo] : scene.memo.steps) {
+    const auto step = scene.run.steps.find(id);
+    const Run* const run = scene.find(memo.run);
+    if (step != scene.run.steps.end() && step->second.status == Status::running && run != nullptr &&
+        !run->live())
+      all.push_back(id);
+  }
+  return all;
+}
+
 Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
   Testimony told;
   const std::string path = scene.places.report(step.id);
@@ -175,8 +190,9 @@ Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
     told.why = "the report is not valid: " + rejection(rejected->second);
     return told;
   }
-  if (const Accepted* const file = scene.document(path);
-      file != nullptr && file->present && fresh(run, path, file->document->digest())) {
+  const Accepted* const file = scene.document(path);
+  const bool unseen = file != nullptr && file->kind == "read";
+  if (file != nullptr && !unseen && file->present && fresh(run, path, file->document->digest())) {
     const Value& root = file->document->root();
     told.why = doubt(scene, step, root);
     told.kind = told.why.empty() ? Testimony::Kind::valid : Testimony::Kind::invalid;
@@ -186,12 +202,14 @@ Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
       told.report = report_of(scene, root);
     return told;
   }
-  told.again = run.ended + kReportGrace;
+  // Counted from when baton has learnt of the end: it may have been away, or too busy to look.
+  told.again =
+      Time(Millis(scene.memo.steps.at(step.id).ended_ms)) + (unseen ? kScanGrace : kReportGrace);
   if (scene.view.now < told.again) {
     told.kind = Testimony::Kind::waiting;
     return told;
   }
-  if (const auto block = marker_block(run.output))
+  if (const auto block = printed_report(run.output))
     return printed(scene, step, *block);
   return told;
 }
@@ -204,25 +222,6 @@ std::optional<Report> lying_report(const Scene& scene, const Step& step, const R
       !doubt(scene, step, file->document->root()).empty())
     return std::nullopt;
   return report_of(scene, file->document->root());
-}
-
-std::optional<std::string> marker_block(std::string_view output) {
-  const std::vector<std::string> lines = split(output, '\n');
-  const auto last = [&](std::string_view marker, std::size_t before) -> std::optional<std::size_t> {
-    for (std::size_t i = before; i-- > 0;) {
-      std::string_view line = lines[i];
-      if (line.ends_with('\r'))
-        line.remove_suffix(1);
-      if (line == marker)
-        return i;
-    }
-    return std::nullopt;
-  };
-  const auto end = last("RUN_REPORT_JSON>>>", lines.size());
-  const auto begin = end ? last("<<<RUN_REPORT_JSON", *end) : std::nullopt;
-  if (!begin)
-    return std::nullopt;
-  return join(std::span(lines).subspan(*begin + 1, *end - *begin - 1), "\n");
 }
 
 }  // namespace baton::agent_run

@@ -41,12 +41,12 @@ struct Testimony {
   std::optional<Update> file;
   Report report;
 };
+/// RUNNING steps whose agents have ended: their reports are looked for also where no event has told
+/// of them.
+std::vector<std::string> wanting_reports(const Scene& scene);
 Testimony testimony(const Scene& scene, const Step& step, const Run& run);
 
 /// The report of a start that is still at work, when it is whole and can be its own.
 std::optional<Report> lying_report(const Scene& scene, const Step& step, const Run& run);
-
-/// The text between the last pair of lines `<<<RUN_REPORT_JSON` and `RUN_REPORT_JSON>>>`.
-std::optional<std::string> marker_block(std::string_view output);
 
 }  // namespace baton::agent_run

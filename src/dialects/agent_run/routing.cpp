@@ -11,8 +11,7 @@ namespace baton::agent_run {
 namespace {
 
 void hold(Decision& decision, const Step& step, Word reason, std::string why) {
-  decision.holds.push_back(Hold{Role(json::text(*step.body, "agent").value_or("")), step.id,
-                                std::move(reason), std::move(why)});
+  decision.holds.push_back(Hold{role_of(step), step.id, std::move(reason), std::move(why)});
 }
 
 const Value* items_in(const Value& root) {
@@ -64,10 +63,8 @@ bool backing_off(Scene& scene, const Step& step, Decision& decision) {
   const StepMemo& memo = scene.memo.steps[step.id];
   if (record.attempts == 0 || memo.failed_ms == 0)
     return false;
-  const Role role(json::text(*step.body, "agent").value_or(""));
   const Environment& env = scene.view.env;
-  const auto own = env.role_retry.find(role);
-  const RetryLimits limits = own == env.role_retry.end() ? env.retry : own->second;
+  const RetryLimits limits = of_role(env.role_retry, role_of(step), env.retry);
   const Time due = Time(Millis(memo.failed_ms)) +
                    backoff_delay(limits, static_cast<std::uint32_t>(record.attempts), memo.label);
   if (scene.view.now >= due)
@@ -105,17 +102,16 @@ std::uint32_t interruptions(const Scene& scene, const std::string& id) {
 void want(Scene& scene, const Step& step, Decision& decision) {
   const StepRecord& record = scene.record(step.id);
   Desired desired;
-  desired.role = json::text(*step.body, "agent").value_or("");
+  desired.role = role_of(step);
   desired.subject = step.id;
   desired.purpose = record.attempts > 0 ? "retry" : record.iterations > 0 ? "rework" : "work";
   // Attempts are counted in the run state; the engine repeats only what was interrupted.
   const Environment& env = scene.view.env;
-  const auto own = env.role_retry.find(desired.role);
-  desired.retry = own == env.role_retry.end() ? env.retry : own->second;
+  desired.retry = of_role(env.role_retry, desired.role, env.retry);
   desired.retry->max_attempts = 1 + interruptions(scene, step.id);
+  desired.counts_refusal = true;
   if (const auto timeout = json::integer(*step.body, "timeout")) {
-    const auto limits = env.role_limits.find(desired.role);
-    desired.limits = limits == env.role_limits.end() ? RunLimits{} : limits->second;
+    desired.limits = of_role(env.role_limits, desired.role, env.limits);
     desired.limits->timeout = std::chrono::seconds(*timeout);
   }
   desired.why = step.needs.empty() ? "it needs no other step" : "what it needs is done";

@@ -96,6 +96,10 @@ std::int64_t Scene::max_attempts(const Step& step) const {
   return json::integer(*step.body, "max_attempts").value_or(settings.max_attempts);
 }
 
+Role role_of(const Step& step) {
+  return Role(json::text(*step.body, "agent").value_or(""));
+}
+
 bool wants_person(const Step& step) {
   const Value* const human = json::child(*step.body, "human_in_the_loop");
   if (human == nullptr || human->IsNull())

@@ -44,6 +44,14 @@ struct Scene {
   std::int64_t max_attempts(const Step& step) const;
 };
 
+Role role_of(const Step& step);
+/// What the configuration has for a role: its own, that of `default`, or what all have.
+template <class T>
+T of_role(const std::map<Role, T>& all, const Role& role, const T& otherwise) {
+  const auto own = all.find(role);
+  const auto found = own == all.end() ? all.find("default") : own;
+  return found == all.end() ? otherwise : found->second;
+}
 /// Whether `human_in_the_loop` asks for a person: true, and the words that are taken for it.
 bool wants_person(const Step& step);
 /// The gates of a step; `a: b` for one that YAML took for a map.

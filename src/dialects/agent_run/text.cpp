@@ -1,6 +1,8 @@
 #include "dialects/agent_run/text.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/digest.h"
 #include "base/text.h"
@@ -95,6 +97,17 @@ bool leaves(std::string_view path) {
       return true;
   }
   return false;
+}
+
+std::string tidied(std::string_view path) {
+  std::vector<std::string> kept;
+  for (std::string& part : split(path, '/')) {
+    if (part == ".." && !kept.empty() && kept.back() != "..")
+      kept.pop_back();
+    else if (!part.empty() && part != "." && !(part == ".." && path.starts_with('/')))
+      kept.push_back(std::move(part));
+  }
+  return (path.starts_with('/') ? "/" : "") + join(kept, "/");
 }
 
 std::string folded_gate(const Value& gate) {

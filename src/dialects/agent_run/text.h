@@ -24,6 +24,9 @@ bool within(std::string_view path, std::string_view folder);
 /// Whether a path leads out of where it is looked up: absolute, or with a `..` that climbs.
 bool leaves(std::string_view path);
 
+/// A path without `.`, `..` and empty segments, as it is written: links are not looked at.
+std::string tidied(std::string_view path);
+
 /// The gate that a map of one entry stands for: `ci.tests: passed` without quotes.
 std::string folded_gate(const Value& gate);
 

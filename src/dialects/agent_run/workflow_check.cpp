@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "dialects/agent_run/check.h"
+#include "dialects/agent_run/scene.h"
 #include "dialects/agent_run/text.h"
 #include "dialects/agent_run/workflow.h"
 #include "dialects/findings.h"
@@ -60,7 +61,7 @@ class WorkflowCheck {
       known(*step.loop_back_to, step.pointer + "/loop_back_to", "loop_back_to");
     gates(step);
     human(step);
-    if (const Value* const loop = json::child(*step.body, "loop"))
+    if (const Value* const loop = loop_of(step))
       check_loop(step, *loop, step.pointer + "/loop");
   }
 
@@ -161,6 +162,10 @@ class WorkflowCheck {
     if (count != 1)
       findings_.error("S6", pointer, "a loop takes its items from exactly one place",
                       {.found = sources, .expected = any_of_words(kSources)});
+    if (const auto file = json::text(loop, "items_from_artifact"); file && leaves(*file))
+      findings_.error("S6", pointer + "/items_from_artifact",
+                      "the file with the items does not lie in the repository",
+                      {.found = std::string(*file), .expected = "a path below the repository"});
     const auto from = json::text(loop, "items_from_step");
     if (!from || !known(*from, pointer + "/items_from_step", "items_from_step"))
       return;
