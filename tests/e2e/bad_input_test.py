@@ -274,6 +274,7 @@ def started_on_full_disk(exe):
             baton.daemon.wait()
             fill(baton.state)
             baton.start()
+            fill(baton.state)  # what it tidied up when it came up
             baton.ticket("late", "ready")
             wait_until(lambda: any(each["flow"] == "rules/t/late" and each["waiting_for"] == "disk_full"
                                    for each in baton.lines("status")), "late is held")

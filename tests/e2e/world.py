@@ -157,11 +157,18 @@ class World:
         return [self.exe, "run", *self.places(), "--act-on-existing", *more]
 
     def start(self, *more, env=None):
-        """Starts the daemon and waits until it reacts."""
+        """Starts the daemon and waits until it serves the root, or has ended: a command that comes before would
+        be told that there is no daemon."""
         with open(self.home + "/daemon.log", "ab") as log:
             self.daemon = subprocess.Popen(self.run_command(*more), stdin=subprocess.DEVNULL, stdout=log,
                                            stderr=log, env={**os.environ, **(env or {})})
+        wait_until(self.serves, "the daemon serves")
         return self.daemon
+
+    def serves(self):
+        """Whether the daemon that was started answers for the root; true, too, when it has ended."""
+        return (self.daemon.poll() is not None
+                or f"served by process {self.daemon.pid} " in self.call("status", code=None).stdout)
 
     def once(self):
         """`baton run --once`: until there is nothing left to do."""
