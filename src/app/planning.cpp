@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -213,6 +215,17 @@ void enter(Draft& next, const Books& books, const Plan& plan) {
   }
 }
 
+namespace {
+
+/// Whether a list is two others, one behind the other.
+bool joins(std::span<const Hold> whole, std::span<const Hold> first, std::span<const Hold> second) {
+  return whole.size() == first.size() + second.size() &&
+         std::equal(first.begin(), first.end(), whole.begin()) &&
+         std::equal(second.begin(), second.end(), whole.begin() + std::ssize(first));
+}
+
+}  // namespace
+
 void note_holds(Draft& next, const Books& books, const Plan& plan) {
   static constexpr std::array kPassing = {
       std::string_view("backing_off"), std::string_view("no_place"),
@@ -224,12 +237,15 @@ void note_holds(Draft& next, const Books& books, const Plan& plan) {
     if (next.find(flow) == nullptr)
       return;  // forgotten
     const auto found = plan.holds.find(flow);
-    std::vector<Hold> holds = found == plan.holds.end() ? std::vector<Hold>{} : found->second;
+    const std::span<const Hold> planned =
+        found == plan.holds.end() ? std::span<const Hold>{} : found->second;
     const FlowBook& known = *next.find(flow);
-    holds.insert(holds.begin(), known.decision.holds.begin(), known.decision.holds.end());
+    const std::vector<Hold>& own = known.decision.holds;
     const bool failed = plan.failed.contains(flow) || known.decision.failed;
-    if (known.holds == holds && known.failed == failed)
+    if (known.failed == failed && joins(known.holds, own, planned))
       return;
+    std::vector<Hold> holds = own;
+    holds.insert(holds.end(), planned.begin(), planned.end());
     for (const Hold& hold : holds) {
       const bool passing =
           std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
@@ -244,13 +260,11 @@ void note_holds(Draft& next, const Books& books, const Plan& plan) {
     book.holds = std::move(holds);
     book.failed = failed;
   };
-  std::set<FlowId> flows;
   for (const auto& [flow, book] : books)
-    flows.insert(flow);
-  for (const auto& [flow, book] : next.touched())
-    flows.insert(flow);
-  for (const FlowId& flow : flows)
     update(flow);
+  for (const auto& [flow, book] : next.touched())
+    if (!books.contains(flow))
+      update(flow);
 }
 
 }  // namespace baton
