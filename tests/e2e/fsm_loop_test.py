@@ -342,6 +342,51 @@ def locked(exe):
         loops.wait_end("fix")
 
 
+def torn_events(exe):
+    """The last line that another program left without an end swallows none of baton's; and --max-steps raises
+    what ended it."""
+    left = '{"event": "loop_start", "ts": "2024-01-15T10:30:00Z", "loop": "fix"}\n{"event": "state_en'
+    with Loops(exe) as loops:
+        loops.define("fix", SIMPLE.replace("initial", "max_iterations: 3\ninitial"))
+        world.write(loops.root + "/.loops/.running/fix.state.json", SEED_STATE)
+        world.write(loops.root + "/.loops/.running/fix.events.jsonl", left.encode())
+        loops.start()
+        wait_until(lambda: loops.lines("status"), "seen")
+        check("--max-steps" in loops.call("resume", "fsm_loop/fix", code=1).stderr)
+        loops.call("resume", "--all", "--max-steps", "9", code=2)
+        loops.call("resume", "fsm_loop/fix", "--max-steps", "some", code=2)
+        loops.call("resume", "fsm_loop/fix", "--max-steps", "9")
+        loops.wait_end("fix")
+        with open(loops.root + "/.loops/.running/fix.events.jsonl") as file:
+            text = file.read()
+        check(text.startswith(left + "\n"), text)
+        words = [json.loads(line)["event"] for line in text[len(left) + 1:].splitlines()]
+        check(words == ["loop_resume", "state_enter", "action_start", "action_complete", "evaluate", "route",
+                        "loop_complete"], words)
+
+
+def kept_clear(exe):
+    """What the lock of another program claims is left alone for as long as it lives."""
+    with Loops(exe) as loops:
+        owner = subprocess.Popen(["sleep", "600"])
+        try:
+            loops.define("fix", SIMPLE)
+            world.write(loops.root + "/.loops/.running/other.lock",
+                        {"loop_name": "other", "scope": [os.path.realpath(loops.root) + "/src"], "pid": owner.pid,
+                         "started_at": "2024-01-15T10:30:00Z"})
+            loops.start()
+            loops.begin("fix")
+            wait_until(lambda: any(each["reason"] == "claimed" for each in loops.explain("fsm_loop/fix")["holds"]),
+                       "it waits", lambda: loops.explain("fsm_loop/fix"))
+            check(not loops.ran(), loops.ran())
+        finally:
+            owner.kill()
+            owner.wait()
+        loops.call("reload")
+        loops.wait_end("fix")
+        check(loops.ran() == ["ran"] and loops.fact(".loops/.running/other.lock"), "the other one's lock is not touched")
+
+
 def broken(exe):
     """What is wrong is said with its place, and starts nothing."""
     with Loops(exe) as loops:
@@ -359,7 +404,7 @@ def broken(exe):
         check(not loops.ran(), "ran")
 
 
-PARTS = [fix_loop, converges, awkward, killed, adopted, stopped, once, owners, locked, broken]
+PARTS = [fix_loop, converges, awkward, killed, adopted, stopped, once, owners, locked, torn_events, kept_clear, broken]
 
 
 def test(exe, *parts):
