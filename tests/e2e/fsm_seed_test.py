@@ -27,6 +27,7 @@ def walked(exe, look):
         loops.start()
         loops.begin("held")
         for i in range(3):
+            # D-LL-12: it is exchanged as a whole, so whoever reads it at any moment can parse it.
             wait_until(lambda: loops.at("held").get("current_state") == f"s{i}"
                        and loops.words("held")[-1] == "action_start", f"s{i} is at work", lambda: loops.at("held"))
             look(loops, i)
@@ -110,6 +111,7 @@ def resume_of_completed_and_failed_loops_gives_nothing(exe):
 
 
 def all_running_loops_are_listed(exe):
+    """And all others, with their status (D-LL-6); a damaged one hides none (D-LL-7)."""
     statuses = ["running", "completed", "failed", "interrupted", "awaiting_continuation", "timed_out", "user_stopped"]
     with Loops(exe) as loops:
         for status in statuses:
