@@ -1,5 +1,6 @@
-"""Loops of 20 instant steps each in one daemon: time, and the most memory it had, for growing numbers of loops.
-Linear is what is wanted: the time of one step must not grow with the number of loops.
+"""Loops of 20 instant steps each in one daemon: time, processor time, and the most memory it had, for growing
+numbers of loops. Linear is what is wanted: the time of one step must not grow with the number of loops. On a busy
+machine only the processor time says so.
 usage: bench/loops.py BUILD_FOLDER [LOOPS...]   (default: 100 300 1000)"""
 
 import os
@@ -35,6 +36,13 @@ def most_memory(pid):
         return int(next(line for line in file if line.startswith("VmHWM")).split()[1]) / 1024
 
 
+def processor_ms(pid):
+    """Of the daemon itself; actions and their shims are not in it."""
+    with open(f"/proc/{pid}/stat") as file:
+        user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+    return 1000 * (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def measure(exe, count):
     with world.World(exe, agents={"worker": {"command": ["true"]}}) as baton:
         baton.settings["dialects"] = {"fsm_loop": {}}
@@ -49,7 +57,9 @@ def measure(exe, count):
         while completed(baton.root, count) < count:
             time.sleep(0.5)
         took = time.monotonic() - begun
-        print(f"{count:5} loops {count * STEPS:6} steps {took:8.1f} s {1000 * took / count / STEPS:7.2f} ms a step "
+        steps = count * STEPS
+        print(f"{count:5} loops {steps:6} steps {took:8.1f} s {1000 * took / steps:7.2f} ms a step, "
+              f"{processor_ms(baton.daemon.pid) / steps:6.2f} ms of the daemon's processor time "
               f"{most_memory(baton.daemon.pid):7.1f} MiB", flush=True)
 
 

@@ -121,7 +121,8 @@ Result<void> FakeDisk::append(const std::string& path, std::uint64_t assumes_byt
   const std::string before = there == nullptr ? "" : *there;
   if (assumes_bytes != kAtEnd && before.size() != assumes_bytes)
     return fail(Errc::changed, "the file has another size", path);
-  put(path, before + std::string(bytes));
+  const bool torn = assumes_bytes == kAtEnd && !before.empty() && before.back() != '\n';
+  put(path, before + (torn ? "\n" : "") + std::string(bytes));
   deeds_.push_back(Did{Did::What::write, {}, path});
   fuse_.moment();
   return {};

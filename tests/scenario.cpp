@@ -278,6 +278,30 @@ class Runner {
     return std::nullopt;
   }
 
+  /// All lines of one event in a log, in order.
+  Fault expect_lines(const Value& path, const Value& step) {
+    const std::string* const bytes = world_.disk.file(std::string(json::text(path).value_or("")));
+    const Value* const expected = json::child(step, "members");
+    if (bytes == nullptr || expected == nullptr)
+      return "the file is not there, or there are no `members`";
+    const auto log = load_document(*bytes, Format::jsonl);
+    if (!log)
+      return "the file is no log: " + *bytes;
+    std::vector<const Value*> lines;
+    for (const Value& line : (*log)->root().GetArray())
+      if (json::text(line, "event") == text_of(step, "event"))
+        lines.push_back(&line);
+    std::string got;
+    for (const Value* const line : lines)
+      got += "\n  got:      " + json::dump(*line);
+    if (lines.size() != expected->Size())
+      return std::to_string(lines.size()) + " lines" + got;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      if (!fits((*expected)[static_cast<rapidjson::SizeType>(i)], *lines[i]))
+        return "line " + std::to_string(i + 1) + got;
+    return std::nullopt;
+  }
+
   Json deed(const Did& did) {
     if (did.what == Did::What::write)
       return Json::object({{"write", did.path}});
@@ -550,6 +574,8 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
       {"expect_prompt", [](Runner& r, const Value& v, const Value&) { return r.expect_prompt(v); }},
       {"expect_members",
        [](Runner& r, const Value& v, const Value& s) { return r.expect_members(v, s); }},
+      {"expect_lines",
+       [](Runner& r, const Value& v, const Value& s) { return r.expect_lines(v, s); }},
       {"expect_holds", [](Runner& r, const Value& v, const Value&) { return r.expect_holds(v); }},
       {"expect_failed", [](Runner& r, const Value& v, const Value&) { return r.expect_failed(v); }},
       {"expect_events", [](Runner& r, const Value& v, const Value&) { return r.expect_events(v); }},

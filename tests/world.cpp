@@ -66,6 +66,12 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
   if (!json::boolean(*config, "unconfigured").value_or(false))
     setup.dialects.emplace_back(served, config);
   setup.environment = Environment{"/root", "/root", "/usr/bin/baton"};
+  // Processes that live, besides those of the scenario; without such a list nobody can say.
+  if (const Value* const alive = json::child(*config, "alive"))
+    setup.environment.alive = [pids = Json(*alive)](std::int64_t pid) {
+      return std::any_of(pids->Begin(), pids->End(),
+                         [&](const Value& each) { return json::integer(each) == pid; });
+    };
   if (const Value* const limits = json::child(*config, "limits"))
     if (auto read = read_limits(*limits, setup); !read)
       return pass_on(read);

@@ -52,7 +52,8 @@ using Books = std::map<FlowId, FlowBook>;
 /// The books as the journal has them.
 Books books_of(const Ledger& ledger);
 
-/// Drops runs nobody asks for any more: ended, of a former generation, older than an hour.
+/// Drops runs nobody asks for any more: ended, of a former generation, and no agent's of the last
+/// hour.
 void forget_old_runs(FlowBook& book, Time now);
 
 /// One step under construction: copies of the flows it touches and the transaction that makes them

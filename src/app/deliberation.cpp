@@ -202,7 +202,8 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
       advance(book, dialect.stages(view), draft);
     read_more(view, dialect, docs);
     book.decision = dialect.decide(view);
-    draft.memo(book, book.decision.memo);
+    // The book has it from now on; kept twice it would double what a thousand flows take.
+    draft.memo(book, std::exchange(book.decision.memo, Json()));
     say_once(book, said, draft);
     for (const Reply& reply : book.decision.replies)
       draft.reply(reply);

@@ -78,6 +78,7 @@ class RealEngine : public Engine {
   Result<void> commit(Draft& next, const Prepares& prepared);
   void perform(const Draft& next, const Prepares& prepared);
   void publish(Draft& next);
+  bool relocks(const Draft& next) const;
   std::set<std::string> wanted_locks() const;
   Circumstances circumstances() const {
     return {.books = books_,
@@ -124,6 +125,7 @@ class RealEngine : public Engine {
   std::optional<Time> try_again_;  ///< starts are held until then: no processes, no room
   std::string trouble_;
   std::set<std::string> locks_;  ///< as the disk was told last
+  bool locks_changed_ = true;    ///< by what was decided since
   std::string stop_why_;         ///< not empty: all agents are to end
 };
 
@@ -406,6 +408,7 @@ void RealEngine::publish(Draft& next) {
     outbox_.seen(path);
   for (const FlowId& flow : next.forgotten)
     works_->library.drop(flow);
+  locks_changed_ = locks_changed_ || relocks(next);
   next.publish(books_);
   dirty_.clear();
   ends_.clear();
@@ -420,9 +423,21 @@ void RealEngine::publish(Draft& next) {
   }
 }
 
+/// Whether the step changes what is to be locked; to ask all flows takes longer.
+bool RealEngine::relocks(const Draft& next) const {
+  return !next.forgotten.empty() ||
+         std::any_of(next.touched().begin(), next.touched().end(), [&](const auto& row) {
+           const auto before = books_.find(row.first);
+           return row.second.decision.locks != (before == books_.end()
+                                                    ? std::vector<std::string>{}
+                                                    : before->second.decision.locks);
+         });
+}
+
 void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   // What is not to be locked any more is let go first: it may be about to be moved away.
-  const std::set<std::string> locks = wanted_locks();
+  const std::set<std::string> locks = locks_changed_ ? wanted_locks() : locks_;
+  locks_changed_ = false;
   if (!std::includes(locks.begin(), locks.end(), locks_.begin(), locks_.end()))
     ports_.disk.hold(locks);
   Outbox::Performed writes = outbox_.perform(next.writes);

@@ -1,12 +1,16 @@
 #include "app/library.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 namespace baton {
 namespace {
 
-constexpr std::size_t kMaxTextBytes = 128U << 10U;
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kLightBytes = 128U << 10U;
+constexpr std::size_t kHeavyBytes = 1U << 20U;
 
 Format format_of(const Catalog::Entry& entry, const std::string& kind) {
   const auto found = std::find_if(entry.kinds.begin(), entry.kinds.end(),
@@ -16,9 +20,14 @@ Format format_of(const Catalog::Entry& entry, const std::string& kind) {
 
 }  // namespace
 
+Library::Library(Journal& journal, LoadLimits limits, bool keep_all)
+    : journal_(journal),
+      limits_(limits),
+      light_(keep_all ? kNoLimit : kLightBytes),
+      heavy_(keep_all ? kNoLimit : kHeavyBytes) {}
+
 Result<FlowState> Library::open(const FlowBook& book, const Catalog::Entry& entry,
                                 const Documents& fresh) {
-  const auto shelf = shelves_.find(book.id);
   FlowState docs;
   for (const auto& [path, row] : book.accepted) {
     Accepted accepted{nullptr, row.kind, row.part, row.arrival, row.writer, row.present, {}};
@@ -27,10 +36,11 @@ Result<FlowState> Library::open(const FlowBook& book, const Catalog::Entry& entr
     if (const auto given = fresh.find(path);
         given != fresh.end() && given->second->digest() == row.digest) {
       accepted.document = given->second;
-    } else if (shelf != shelves_.end()) {
-      const auto known = shelf->second.docs.find(path);
-      if (known != shelf->second.docs.end() && known->second.document->digest() == row.digest)
-        accepted.document = known->second.document;
+    } else {
+      for (const Shelves* const shelves : {&light_, &heavy_})
+        if (const Accepted* const known = shelves->find(book.id, path);
+            known != nullptr && known->document->digest() == row.digest)
+          accepted.document = known->document;
     }
     if (accepted.document == nullptr) {
       auto bytes = journal_.bytes(path);
@@ -47,31 +57,51 @@ Result<FlowState> Library::open(const FlowBook& book, const Catalog::Entry& entr
 }
 
 void Library::keep(const FlowId& flow, FlowState docs) {
+  FlowState heavy;
+  for (auto at = docs.begin(); at != docs.end();) {
+    const auto next = std::next(at);
+    if (at->second.document->format() == Format::yaml)
+      heavy.insert(docs.extract(at));
+    at = next;
+  }
+  light_.keep(flow, std::move(docs));
+  heavy_.keep(flow, std::move(heavy));
+}
+
+void Library::drop(const FlowId& flow) {
+  light_.drop(flow);
+  heavy_.drop(flow);
+}
+
+const Accepted* Library::Shelves::find(const FlowId& flow, const std::string& path) const {
+  const auto shelf = shelves_.find(flow);
+  if (shelf == shelves_.end())
+    return nullptr;
+  const auto found = shelf->second.docs.find(path);
+  return found == shelf->second.docs.end() ? nullptr : &found->second;
+}
+
+void Library::Shelves::keep(const FlowId& flow, FlowState docs) {
   drop(flow);
+  if (docs.empty())
+    return;
   Shelf shelf{std::move(docs), ++clock_, 0};
   for (const auto& [path, accepted] : shelf.docs)
     shelf.bytes += accepted.document->text().size();
   bytes_ += shelf.bytes;
+  by_use_.emplace(shelf.used, flow);
   shelves_.emplace(flow, std::move(shelf));
-  trim();
+  while (bytes_ > budget_ && !by_use_.empty())
+    drop(FlowId(by_use_.begin()->second));
 }
 
-void Library::drop(const FlowId& flow) {
+void Library::Shelves::drop(const FlowId& flow) {
   const auto found = shelves_.find(flow);
   if (found == shelves_.end())
     return;
   bytes_ -= found->second.bytes;
+  by_use_.erase(found->second.used);
   shelves_.erase(found);
-}
-
-void Library::trim() {
-  while (!keep_all_ && bytes_ > kMaxTextBytes && !shelves_.empty()) {
-    const auto oldest = std::min_element(
-        shelves_.begin(), shelves_.end(),
-        [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
-    bytes_ -= oldest->second.bytes;
-    shelves_.erase(oldest);
-  }
 }
 
 }  // namespace baton

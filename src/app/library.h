@@ -18,8 +18,7 @@ namespace baton {
 class Library {
  public:
   /// `keep_all`: nothing is ever dropped, for the journal is not written (a rehearsal).
-  Library(Journal& journal, LoadLimits limits, bool keep_all)
-      : journal_(journal), limits_(limits), keep_all_(keep_all) {}
+  Library(Journal& journal, LoadLimits limits, bool keep_all);
 
   using Documents = std::map<std::string, std::shared_ptr<const Document>>;
   /// The documents of a flow as its book lists them, those in `fresh` (by path, not yet journalled)
@@ -30,18 +29,32 @@ class Library {
   void drop(const FlowId& flow);
 
  private:
-  struct Shelf {
-    FlowState docs;
-    std::uint64_t used = 0;
-    std::size_t bytes = 0;
+  /// What was used last of the documents of flows, within a budget for their text.
+  class Shelves {
+   public:
+    explicit Shelves(std::size_t budget) : budget_(budget) {}
+    const Accepted* find(const FlowId& flow, const std::string& path) const;
+    void keep(const FlowId& flow, FlowState docs);
+    void drop(const FlowId& flow);
+
+   private:
+    struct Shelf {
+      FlowState docs;
+      std::uint64_t used = 0;
+      std::size_t bytes = 0;
+    };
+    std::size_t budget_;
+    std::map<FlowId, Shelf> shelves_;
+    std::map<std::uint64_t, FlowId> by_use_;
+    std::uint64_t clock_ = 0;
+    std::size_t bytes_ = 0;
   };
-  void trim();
+
   Journal& journal_;
   LoadLimits limits_;
-  bool keep_all_;
-  std::map<FlowId, Shelf> shelves_;
-  std::uint64_t clock_ = 0;
-  std::size_t bytes_ = 0;
+  Shelves light_;
+  /// YAML, which takes a hundred times the time to read and is what changes least.
+  Shelves heavy_;
 };
 
 }  // namespace baton

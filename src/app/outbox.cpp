@@ -21,10 +21,11 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::s
       waiting_.push_back(intent);
       continue;
     }
-    const Settled settled = settle(disk_, intent, max_bytes);
-    const auto redone = settled == Settled::redo ? baton::perform(disk_, intent) : Result<void>();
+    Intent left = intent;
+    const Settled settled = settle(disk_, left, max_bytes);
+    const auto redone = settled == Settled::redo ? baton::perform(disk_, left) : Result<void>();
     if (no_room(redone)) {
-      waiting_.push_back(intent);
+      waiting_.push_back(left);
       continue;
     }
     if (settled == Settled::abandoned || !redone)

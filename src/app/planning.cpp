@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -216,6 +218,17 @@ void enter(Draft& next, const Books& books, const Plan& plan) {
   }
 }
 
+namespace {
+
+/// Whether a list is two others, one behind the other.
+bool joins(std::span<const Hold> whole, std::span<const Hold> first, std::span<const Hold> second) {
+  return whole.size() == first.size() + second.size() &&
+         std::equal(first.begin(), first.end(), whole.begin()) &&
+         std::equal(second.begin(), second.end(), whole.begin() + std::ssize(first));
+}
+
+}  // namespace
+
 void note_holds(Draft& next, const Books& books, const Plan& plan) {
   static constexpr std::array kPassing = {
       std::string_view("backing_off"), std::string_view("no_place"),  std::string_view("claimed"),
@@ -226,10 +239,17 @@ void note_holds(Draft& next, const Books& books, const Plan& plan) {
     if (next.find(flow) == nullptr)
       return;  // forgotten
     const auto found = plan.holds.find(flow);
-    std::vector<Hold> holds = found == plan.holds.end() ? std::vector<Hold>{} : found->second;
+    const std::span<const Hold> planned =
+        found == plan.holds.end() ? std::span<const Hold>{} : found->second;
     const FlowBook& known = *next.find(flow);
-    holds.insert(holds.begin(), known.decision.holds.begin(), known.decision.holds.end());
+    const std::vector<Hold>& own = known.decision.holds;
     const bool failed = plan.failed.contains(flow) || known.decision.failed;
+    // What was told last changes with the holds; right after a start there are none of these yet.
+    const bool untold = known.holds.empty() && !known.told.holds.empty();
+    if (known.failed == failed && joins(known.holds, own, planned) && !untold)
+      return;
+    std::vector<Hold> holds = own;
+    holds.insert(holds.end(), planned.begin(), planned.end());
     std::vector<Hold> lasting;
     for (const Hold& hold : holds)
       if (std::find(kPassing.begin(), kPassing.end(), hold.reason) == kPassing.end()) {
@@ -237,20 +257,16 @@ void note_holds(Draft& next, const Books& books, const Plan& plan) {
         if (!known.told.has(hold))
           next.event("held", flow, hold.why, hold.subject, hold.role);
       }
-    if (known.holds == holds && known.failed == failed && known.told.holds == lasting)
-      return;
     FlowBook& book = next.touch(flow);
     book.told.holds = std::move(lasting);
     book.holds = std::move(holds);
     book.failed = failed;
   };
-  std::set<FlowId> flows;
   for (const auto& [flow, book] : books)
-    flows.insert(flow);
-  for (const auto& [flow, book] : next.touched())
-    flows.insert(flow);
-  for (const FlowId& flow : flows)
     update(flow);
+  for (const auto& [flow, book] : next.touched())
+    if (!books.contains(flow))
+      update(flow);
 }
 
 }  // namespace baton

@@ -1,5 +1,6 @@
 #include "app/writes.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace baton {
@@ -22,9 +23,26 @@ namespace {
 
 constexpr std::size_t kMaxLogBytes = std::size_t{1} << 30U;
 
-Settled settle_append(const Intent& write, std::string_view there) {
-  if (write.assumes_bytes == kAtEnd)
-    return there.find(write.bytes) == std::string_view::npos ? Settled::redo : Settled::done;
+/// How much of a text stands at the end of another, from the beginning of a line on.
+std::size_t begun(std::string_view there, std::string_view text) {
+  for (std::size_t most = std::min(there.size(), text.size()); most > 0; --most) {
+    const std::size_t from = there.size() - most;
+    if ((from == 0 || there[from - 1] == '\n') && there.substr(from) == text.substr(0, most))
+      return most;
+  }
+  return 0;
+}
+
+Settled settle_append(Intent& write, std::string_view there) {
+  if (write.assumes_bytes == kAtEnd) {
+    if (there.find(write.bytes) != std::string_view::npos)
+      return Settled::done;
+    if (const std::size_t torn = begun(there, write.bytes); torn > 0) {
+      write.bytes.erase(0, torn);
+      write.assumes_bytes = there.size();
+    }
+    return Settled::redo;
+  }
   if (there.size() == write.assumes_bytes)
     return Settled::redo;
   const bool appended = there.size() >= write.assumes_bytes + write.bytes.size() &&
@@ -33,8 +51,7 @@ Settled settle_append(const Intent& write, std::string_view there) {
 }
 
 /// The file is there.
-Settled settle_present(Disk& disk, const Intent& write, const FileBytes& there,
-                       std::size_t max_bytes) {
+Settled settle_present(Disk& disk, Intent& write, const FileBytes& there, std::size_t max_bytes) {
   switch (write.kind) {
     case Intent::Kind::replace:
       if (there.digest == write.after)
@@ -74,7 +91,7 @@ Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
 
 }  // namespace
 
-Settled settle(Disk& disk, const Intent& write, std::size_t max_bytes) {
+Settled settle(Disk& disk, Intent& write, std::size_t max_bytes) {
   // A log may be longer than what is read of documents.
   const bool log = write.assumes_bytes == kAtEnd || write.assumes == Digest{};
   const auto there = disk.read(write.path, log ? kMaxLogBytes : max_bytes);

@@ -15,6 +15,7 @@ enum class Settled {
   redo,       ///< the file still is what the write assumed
   abandoned,  ///< it is neither: decide again
 };
-Settled settle(Disk& disk, const Intent& write, std::size_t max_bytes);
+/// Of an append that was torn the rest is left in `write`: what stands there is not said twice.
+Settled settle(Disk& disk, Intent& write, std::size_t max_bytes);
 
 }  // namespace baton

@@ -10,6 +10,28 @@
 #include "base/utf8.h"
 
 namespace baton {
+namespace {
+
+/// A member that the schema does not know and that is nearly the one that is missing.
+std::string misspelt(const SchemaNode& node, const Value& value, const std::string& name) {
+  constexpr std::size_t kShort = 4;
+  constexpr std::size_t kSlips = 2;
+  constexpr rapidjson::SizeType kMost = 100;
+  if (name.size() < kShort || value.MemberCount() > kMost)
+    return {};
+  for (const auto& member : value.GetObject()) {
+    const std::string_view there(member.name.GetString(), member.name.GetStringLength());
+    const bool known = std::any_of(node.properties.begin(), node.properties.end(),
+                                   [&](const auto& property) { return property.first == there; });
+    const std::size_t apart =
+        there.size() > name.size() ? there.size() - name.size() : name.size() - there.size();
+    if (!known && apart <= kSlips && edit_distance(there, name) <= kSlips)
+      return "; " + shown_name(there) + " is nearly that";
+  }
+  return {};
+}
+
+}  // namespace
 
 bool SchemaWalk::scalar_rules(const SchemaNode& node, const Value& value) {
   bool good = true;
@@ -216,7 +238,8 @@ bool SchemaWalk::needed_members(const SchemaNode& node, const Value& value) {
   for (const std::string& name : node.required)
     if (json::child(value, name) == nullptr)
       good = sink_ != nullptr &&
-             refuse(node, "required", value, "the member " + shown_name(name) + " is missing",
+             refuse(node, "required", value,
+                    "the member " + shown_name(name) + " is missing" + misspelt(node, value, name),
                     shown_name(name));
   for (const auto& [name, needed] : node.needs)
     for (const std::string& other : needed)

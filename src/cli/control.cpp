@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/context.h"
 #include "cli/environment.h"
+#include "cli/max_steps.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
@@ -28,6 +29,7 @@ struct Wish {
   Json arguments = Json::object();
   bool all = false;
   bool no_wait = false;
+  std::string max_steps;  ///< of a loop
 };
 
 ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
@@ -37,6 +39,10 @@ ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
   request.subject = wish.subject;
   request.arguments = wish.arguments;
   request.by = asked_by();
+  if (!wish.max_steps.empty() && flow.dialect != "fsm_loop")
+    return complain(Error{Errc::usage, "--max-steps is for loops; " + text(flow) + " is none", ""});
+  if (auto added = add_max_steps(wish.max_steps, request); !added)
+    return complain(added.error());
   return submit(context, request, !wish.no_wait);
 }
 
@@ -104,9 +110,16 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
   Options options(verb, description, kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name", false);
   options.flag("--all", wish.all, "All roots of the configuration, or the one --root names");
+  if (verb == "resume")
+    options.value("--max-steps", wish.max_steps, "N",
+                  "Loops: how many states may be entered in all, from now on");
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
+  if (wish.all && !wish.max_steps.empty()) {
+    complain("--max-steps is for one loop, not for --all");
+    return ExitCode::usage;
+  }
   if (wish.all == !wish.flow.empty()) {
     complain(wish.all ? "a FLOW and --all exclude each other"
                       : "which flow? name one, or say --all");

@@ -1,7 +1,6 @@
 // `baton start`: a flow that is to begin, by its name, the name of its dialect, or a new one.
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/context.h"
 #include "cli/environment.h"
+#include "cli/max_steps.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
@@ -201,16 +201,7 @@ Result<void> add_loop_words(const Given& given, Request& request) {
       return pass_on(input);
     request.arguments.set("input", *input);
   }
-  if (given.max_steps.empty())
-    return {};
-  int count = 0;
-  const char* const end = given.max_steps.data() + given.max_steps.size();
-  const auto read = std::from_chars(given.max_steps.data(), end, count);
-  if (read.ec != std::errc() || read.ptr != end || count < 1)
-    return fail(Errc::usage,
-                "--max-steps is a count from 1 on, not `" + printable(given.max_steps, 40) + "`");
-  request.arguments.set("max_steps", count);
-  return {};
+  return add_max_steps(given.max_steps, request);
 }
 
 /// A workflow run belongs to the root of the command; `--root` names another.

@@ -71,7 +71,8 @@ class Disk {
                                std::string_view bytes) = 0;
 
   /// Appends durably in one write. Errc::changed when the file's size is not `assumes_bytes`
-  /// (kAtEnd: whatever it is; a file that is not there is created, with its folders).
+  /// (kAtEnd: whatever it is; a file that is not there is created, with its folders, and a last
+  /// line that nobody ended is ended first).
   virtual Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
                               std::string_view bytes) = 0;
 

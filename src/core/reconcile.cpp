@@ -64,11 +64,10 @@ struct Candidate {
 
 constexpr std::string_view kPath = "path:";
 
-/// Whether a path is another one, or lies in it.
-bool within(std::string_view inner, std::string_view outer) {
-  if (outer.ends_with('/'))
-    outer.remove_suffix(1);
-  return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '/');
+/// Paths are compared without a slash at their end; the topmost one is empty then.
+std::string resource_of(const Claim& claim) {
+  const bool slash = claim.resource.starts_with(kPath) && claim.resource.ends_with('/');
+  return claim.resource.substr(0, claim.resource.size() - (slash ? 1 : 0));
 }
 
 void sooner(std::optional<Time>& wake, Time time) {
@@ -84,6 +83,7 @@ class Reconciler {
     for (const FlowSituation& flow : s_.flows) {
       count(flow);
       stops(flow);
+      first_of_flow_ = candidates_.size();
       for (const Desired& desired : flow.decision.desired)
         consider(flow, desired);
     }
@@ -99,13 +99,13 @@ class Reconciler {
  private:
   void count(const FlowSituation& flow) {
     for (const Claim& claim : flow.decision.claims)
-      ++held_[claim.resource];
+      ++held_[resource_of(claim)];
     for (const Run& run : flow.runs) {
       if (!run.live())
         continue;
       ++running_;
       for (const Claim& claim : run.claims)
-        ++held_[claim.resource];
+        ++held_[resource_of(claim)];
     }
   }
 
@@ -200,7 +200,8 @@ class Reconciler {
       return hold(flow, desired, "cannot_launch", refused->second);
     }
     // Two rows of a table may ask for the same work; it is one work.
-    if (std::any_of(candidates_.begin(), candidates_.end(),
+    const auto of_flow = candidates_.begin() + static_cast<std::ptrdiff_t>(first_of_flow_);
+    if (std::any_of(of_flow, candidates_.end(),
                     [&](const Candidate& other) { return other.key == candidate.key; }))
       return;
     candidate.attempt = record.attempts + 1;
@@ -319,7 +320,7 @@ class Reconciler {
       return;
     }
     for (const Claim& claim : desired.claims) {
-      if (taken(claim.resource) >= claim.capacity) {
+      if (taken(resource_of(claim)) >= claim.capacity) {
         hold(flow, desired, "claimed", "`" + claim.resource + "` is taken; it frees by an exit");
         plan_.waiting = true;
         return;
@@ -338,21 +339,26 @@ class Reconciler {
     ++running_;
     ++spawned_[flow.flow];
     for (const Claim& claim : desired.claims)
-      ++held_[claim.resource];
+      ++held_[resource_of(claim)];
     plan_.starts.push_back(Start{candidate.key, candidate.attempt, desired});
   }
 
   /// How often a resource is held; a path also by whoever holds one above or below it.
   std::uint32_t taken(const std::string& resource) const {
-    std::uint32_t count = 0;
-    if (!resource.starts_with(kPath)) {
-      const auto found = held_.find(resource);
-      return found == held_.end() ? 0 : found->second;
-    }
-    for (auto at = held_.lower_bound(std::string(kPath));
-         at != held_.end() && at->first.starts_with(kPath); ++at)
-      if (within(at->first, resource) || within(resource, at->first))
-        count += at->second;
+    const auto held = [&](const std::string& other) {
+      const auto found = held_.find(other);
+      return found == held_.end() ? 0U : found->second;
+    };
+    std::uint32_t count = held(resource);
+    if (!resource.starts_with(kPath))
+      return count;
+    for (auto slash = resource.rfind('/'); slash != std::string::npos && slash >= kPath.size();
+         slash = slash == 0 ? std::string::npos : resource.rfind('/', slash - 1))
+      count += held(resource.substr(0, slash));
+    const std::string below = resource + "/";
+    for (auto at = held_.lower_bound(below); at != held_.end() && at->first.starts_with(below);
+         ++at)
+      count += at->second;
     return count;
   }
 
@@ -382,6 +388,7 @@ class Reconciler {
   const Situation& s_;
   Plan plan_;
   std::vector<Candidate> candidates_;
+  std::size_t first_of_flow_ = 0;  ///< among the candidates
   std::map<std::string, std::uint32_t> held_;
   std::map<FlowId, std::uint32_t> spawned_;
   std::uint32_t running_ = 0;

@@ -153,7 +153,7 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
     return fine;
   const SplitPath at = split_path(path);
   const auto folder = folder_of(at);
-  const auto fd = folder ? open_locked(folder->get(), at.name, O_WRONLY | O_APPEND, path)
+  const auto fd = folder ? open_locked(folder->get(), at.name, O_RDWR | O_APPEND, path)
                          : Result<Fd>(tl::unexpected(folder.error()));
   if (!fd && fd.error().code == Errc::not_found)
     return assumes_bytes == 0 || assumes_bytes == kAtEnd ? create(path, bytes)
@@ -165,6 +165,14 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
     return system_error(errno, "cannot be looked at", path);
   if (assumes_bytes != kAtEnd && static_cast<std::uint64_t>(before.st_size) != assumes_bytes)
     return fail(Errc::changed, "was changed meanwhile", path);
+  // A line that its writer did not end would swallow the first of these.
+  std::string ended;
+  char last = '\n';
+  if (assumes_bytes == kAtEnd && before.st_size > 0 &&
+      pread(fd->get(), &last, 1, before.st_size - 1) == 1 && last != '\n') {
+    ended = "\n" + std::string(bytes);
+    bytes = ended;
+  }
   const ssize_t put = write(fd->get(), bytes.data(), bytes.size());
   if (put == static_cast<ssize_t>(bytes.size()))
     return sync(fd->get(), path);

@@ -227,6 +227,17 @@ TEST_CASE("faults are told in the order of the text, with values, places and sug
   CHECK(told(kSchema, "[]") == "schema/type  1:1 expected object, found an array\n");
 }
 
+TEST_CASE("a member that is missing is told with the one that is nearly it") {
+  constexpr std::string_view kSchema =
+      R"({"required": ["initial", "to"], "properties": {"initials": {}}})";
+  CHECK(told(kSchema, R"({"inital": 1, "ta": 1})") ==
+        "schema/required  1:1 the member \"initial\" is missing; \"inital\" is nearly that\n"
+        "schema/required  1:1 the member \"to\" is missing\n");
+  // It has a meaning of its own.
+  CHECK(told(kSchema, R"({"initials": 1, "to": 1})") ==
+        "schema/required  1:1 the member \"initial\" is missing\n");
+}
+
 TEST_CASE("a finding carries where the schema says so, what was found and what is right") {
   const Findings findings = check(
       R"({"properties":{"a":{"$ref":"#/definitions/word"}},"definitions":{"word":{"type":["string","null"]}}})",

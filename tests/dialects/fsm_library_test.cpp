@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dialects/fsm_loop/check.h"
 #include "dialects/fsm_loop/library.h"
 #include "dialects/fsm_parts.h"
 
@@ -249,6 +250,23 @@ TEST_CASE("fragments: the state wins, own ones over imported ones, later imports
   CHECK(loop.state("b")->action == "two");
   CHECK(json::at(**loaded.definition, "/states/a/description") == nullptr);
   CHECK(json::child(**loaded.definition, "fragments") == nullptr);
+}
+
+TEST_CASE(
+    "a file that has only fragments is a library: nothing is wrong with it, and it is no loop") {
+  const std::string library = "fragments:\n  f: {action: one, on_yes: done, on_no: failed}\n";
+  const auto document = load_document(library, Format::yaml);
+  REQUIRE(document);
+  CHECK(check_definition(**document).empty());
+  CHECK(loaded_from({{".loops/x.yaml", library}}).error.find("is none itself") !=
+        std::string::npos);
+  // Where its fragments lead is not known to a file that imports them.
+  const auto importing = load_document(
+      "name: x\ninitial: a\nimport: [lib.yaml]\nstates:\n  a: {fragment: f}\n"
+      "  done: {terminal: true}\n  failed: {terminal: true}\n",
+      Format::yaml);
+  REQUIRE(importing);
+  CHECK(check_definition(**importing).empty());
 }
 
 TEST_CASE("a fragment's parameters are bound by `with`") {

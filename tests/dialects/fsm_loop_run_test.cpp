@@ -52,12 +52,35 @@ TEST_CASE("why an action failed is read from what it printed, only when it faile
            Row{1, "503 Service Unavailable", Failure::server},
            Row{1, "401 Unauthorized", Failure::refused},
            Row{1, "4 errors in 429 lines", Failure::ordinary},
+           Row{1, "API Error: 429 {\"type\":\"error\"}", Failure::rate_limit},
+           Row{1, "{\"status\":429}", Failure::rate_limit},
+           Row{1, "HTTP/1.1 429\r\n", Failure::rate_limit},
+           Row{1, "status code 403", Failure::refused},
+           Row{1, "Error: 401", Failure::refused},
+           Row{1, "first\n401: who are you?", Failure::refused},
+           Row{1, "main.py:403: error", Failure::ordinary},
+           Row{1, "403 tests passed, 1 failed", Failure::ordinary},
+           Row{1, "error: line 401 is too long", Failure::ordinary},
+           Row{1, "error 4290", Failure::ordinary},
+           Row{143, "", Failure::ordinary},
        }) {
     CAPTURE(row.output);
     ActionResult action;
     action.exit_code = row.exit_code;
     action.error_output = row.output;
     CHECK(failure_of(action) == row.expected);
+  }
+}
+
+TEST_CASE("an action that SIGTERM ended after it had said something was cut off") {
+  for (const int code : {143, -15}) {
+    ActionResult action;
+    action.exit_code = code;
+    CHECK(failure_of(action) == Failure::ordinary);
+    action.output = "the result";
+    CHECK(failure_of(action) == Failure::cut_off);
+    action.error_output = "rate limit";
+    CHECK(failure_of(action) == Failure::rate_limit);
   }
 }
 

@@ -1,5 +1,8 @@
 #include "dialects/fsm_loop/interpolation.h"
 
+#include <map>
+#include <string>
+
 #include <doctest/doctest.h>
 
 using namespace baton::fsm_loop;
@@ -58,6 +61,20 @@ TEST_CASE("a placeholder that can never be filled in says why") {
   CHECK(placeholders("a ${contxt.a.b:shell}")[0].meant == "${context.a.b:shell}");
   CHECK(placeholders("${HOME}")[0].meant.empty());
   CHECK(placeholders("${xyzzy.a}")[0].meant.empty());
+}
+
+TEST_CASE("the nearest member is named where a name space has only a few") {
+  for (const auto& [text, meant] : std::map<std::string, std::string>{
+           {"${state.nmae}", "${state.name}"},
+           {"${loop.elapsd_ms:shell}", "${loop.elapsed_ms:shell}"},
+           {"${result.detials.reason?}", "${result.details.reason?}"},
+           {"${prev.zzz}", ""}}) {
+    CAPTURE(text);
+    const auto all = placeholders(text);
+    REQUIRE(all.size() == 1);
+    CHECK_FALSE(all.front().fault.empty());
+    CHECK(all.front().meant == meant);
+  }
 }
 
 TEST_CASE("quotes of a shell are counted as a shell does") {

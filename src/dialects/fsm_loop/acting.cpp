@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/machine.h"
@@ -13,9 +14,22 @@ namespace {
 constexpr std::size_t kPreview = 2000;
 constexpr int kTimedOut = 124;
 constexpr int kKilled = -9;
-constexpr std::int64_t kMaxServerTries = 2;
-constexpr Millis kServerWait{30'000};
 constexpr std::int64_t kStorm = 3;
+constexpr Millis kBeat{60'000};  ///< between two signs of life of a long wait
+constexpr std::size_t kMostLines = 500;
+
+/// What is tried again after a short while, a few times.
+struct Again {
+  const char* event;      ///< of a further try
+  const char* exhausted;  ///< when there are no more
+  std::int64_t tries;
+  Millis wait;
+  std::int64_t Work::*made;  ///< so many were
+};
+constexpr Again kServer{"api_error_retry", "api_error_exhausted", 2, Millis{30'000},
+                        &Work::api_tries};
+constexpr Again kCutOff{"infra_retry", "infra_retry_exhausted", 2, Millis{5'000},
+                        &Work::infra_tries};
 
 /// The last of a text, without a character cut in two; null for none.
 Json preview(const std::string& text) {
@@ -46,6 +60,16 @@ ActionResult result_of(const Run& run) {
     result.exit_code = run.exit_code.value_or(run.outcome == Outcome::succeeded ? 0 : kKilled);
   }
   return result;
+}
+
+/// The last lines of what was printed.
+std::vector<std::string> last_lines(const std::string& output) {
+  std::vector<std::string> lines = split(output, '\n');
+  if (!lines.empty() && lines.back().empty())
+    lines.pop_back();
+  if (lines.size() > kMostLines)
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kMostLines));
+  return lines;
 }
 
 Json prev_of(const std::string& state, const ActionResult* result) {
@@ -156,6 +180,9 @@ bool Machine::act(Frame& frame) {
 void Machine::acted(Frame& frame, ActionResult result) {
   Record& record = frame.record;
   const LoopState& state = *state_of(frame);
+  if (loop_.generation == Generation::modern)
+    for (const std::string& line : last_lines(result.output))
+      events_.add("action_output", Json::object({{"line", line}}));
   Json payload = Json::object({{"exit_code", result.exit_code},
                                {"duration_ms", result.duration_ms},
                                {"is_prompt", state.by_agent()},
@@ -198,7 +225,8 @@ bool Machine::waits(Frame& frame, const ActionResult& result) {
     case Failure::rate_limit:
       return wait_for_room(frame, result);
     case Failure::server:
-      return wait_for_server(frame);
+    case Failure::cut_off:
+      return try_again(frame, failure_of(result));
     case Failure::refused:
       frame.work.result = result;
       fault(frame, "the agent was refused: it is not allowed in");
@@ -216,18 +244,16 @@ bool Machine::wait_for_room(Frame& frame, const ActionResult& result) {
     waited.first_seen_at = stamp(scene_.view.wall);
   const auto wait = next_wait(state.rate_limit, waited, frame.work.announced);
   if (wait) {
-    const std::int64_t seconds = (wait->time.count() + 999) / 1000;
-    ++(wait->long_tier ? waited.long_retries : waited.short_retries);
-    waited.total_seconds += seconds;
-    record.rate_limits.set(state.name, json_of(waited));
-    events_.add("rate_limit_waiting",
-                Json::object({{"state", state.name},
-                              {"next_attempt_at", stamp(scene_.view.wall + wait->time)},
-                              {"total_waited_seconds", waited.total_seconds},
-                              {"budget_seconds", state.rate_limit.max_wait.count() / 1000},
-                              {"tier", wait->long_tier ? "long" : "short"}}));
-    ++frame.work.tries;
     frame.work.until_ms = (scene_.view.now + wait->time).time_since_epoch().count();
+    tell_wait(frame, waited, wait->long_tier);
+    ++(wait->long_tier ? waited.long_retries : waited.short_retries);
+    waited.total_seconds += (wait->time.count() + 999) / 1000;
+    record.rate_limits.set(state.name, json_of(waited));
+    if (wait->long_tier) {
+      frame.work.waits_since_ms = scene_.now_ms();
+      frame.work.beat_ms = scene_.now_ms() + kBeat.count();
+    }
+    ++frame.work.tries;
     stage(frame, "act");
     return true;
   }
@@ -250,19 +276,46 @@ bool Machine::wait_for_room(Frame& frame, const ActionResult& result) {
   return true;
 }
 
-bool Machine::wait_for_server(Frame& frame) {
+/// `waited`: before this wait.
+void Machine::tell_wait(const Frame& frame, const Waited& waited, bool long_tier) {
+  const LoopState& state = *state_of(frame);
+  const std::int64_t since = frame.work.waits_since_ms;
+  const std::int64_t elapsed = since == 0 ? 0 : (scene_.now_ms() - since) / 1000;
+  const Millis left(std::max<std::int64_t>(0, frame.work.until_ms - scene_.now_ms()));
+  events_.add("rate_limit_waiting",
+              Json::object({{"state", state.name},
+                            {"elapsed_seconds", elapsed},
+                            {"next_attempt_at", stamp(scene_.view.wall + left)},
+                            {"total_waited_seconds", waited.total_seconds + elapsed},
+                            {"budget_seconds", state.rate_limit.max_wait.count() / 1000},
+                            {"tier", long_tier ? "long" : "short"}}));
+}
+
+/// A long wait says now and then that it goes on.
+void Machine::beat(Frame& frame) {
+  Work& work = frame.work;
+  if (work.beat_ms == 0 || work.beat_ms > scene_.now_ms() || state_of(frame) == nullptr)
+    return;
+  Waited before = waited_of(json::child(*frame.record.rate_limits, frame.record.current_state));
+  before.total_seconds -= (work.until_ms - work.waits_since_ms + 999) / 1000;
+  tell_wait(frame, before, true);
+  work.beat_ms = scene_.now_ms() + kBeat.count();
+}
+
+bool Machine::try_again(Frame& frame, Failure failure) {
+  const Again& again = failure == Failure::server ? kServer : kCutOff;
   const std::string& state = frame.record.current_state;
-  if (frame.work.api_tries >= kMaxServerTries) {
-    events_.add("api_error_exhausted",
-                Json::object({{"state", state}, {"retries", frame.work.api_tries}}));
+  std::int64_t& made = frame.work.*again.made;
+  if (made >= again.tries) {
+    events_.add(again.exhausted, Json::object({{"state", state}, {"retries", made}}));
     return false;
   }
-  ++frame.work.api_tries;
+  ++made;
   ++frame.work.tries;
-  events_.add("api_error_retry", Json::object({{"state", state},
-                                               {"attempt", frame.work.api_tries},
-                                               {"backoff", kServerWait.count() / 1000}}));
-  frame.work.until_ms = (scene_.view.now + kServerWait).time_since_epoch().count();
+  events_.add(
+      again.event,
+      Json::object({{"state", state}, {"attempt", made}, {"backoff", again.wait.count() / 1000}}));
+  frame.work.until_ms = (scene_.view.now + again.wait).time_since_epoch().count();
   stage(frame, "act");
   return true;
 }

@@ -63,13 +63,14 @@ class Desk {
   }
 
   /// Why a limit would end it again at once; empty when none would.
-  std::string limit(const Loop& loop) {
+  std::string limit(const Loop& loop, std::optional<std::int64_t> max_steps) {
     const Record& record = scene_.record();
-    const std::int64_t steps = record.max_steps.value_or(loop.max_steps);
+    const std::int64_t steps = max_steps.value_or(loop.max_steps);
     const LoopState* const state = loop.state(record.current_state);
     if (record.iteration >= steps && (state == nullptr || !state->terminal))
       return "the loop has made all its " + std::to_string(steps) +
-             " steps; raise max_steps in its definition, or begin it anew";
+             " steps; raise max_steps in its definition, or here with --max-steps, or begin it "
+             "anew";
     if (loop.timeout > Millis(0) && Millis(record.accumulated_ms) > loop.timeout)
       return "the loop has used up its timeout; raise `timeout` in its definition, or begin it "
              "anew";
@@ -89,8 +90,13 @@ class Desk {
     if (!loaded.definition)
       return reply(request, false, "the definition is not valid: " + loaded.error);
     const Loop loop = loop_of(**loaded.definition);
-    if (const std::string why = limit(loop); !why.empty())
+    const auto asked = json::integer(*request.arguments, "max_steps");
+    if (json::child(*request.arguments, "max_steps") != nullptr && asked.value_or(0) < 1)
+      return reply(request, false, "max_steps is a count from 1 on");
+    const auto max_steps = asked ? asked : record.max_steps;
+    if (const std::string why = limit(loop, max_steps); !why.empty())
       return reply(request, false, why);
+    record.max_steps = max_steps;
     const bool ours = scene_.driven();
     Memo& memo = scene_.memo;
     memo.driven = true;

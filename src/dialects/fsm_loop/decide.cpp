@@ -33,6 +33,9 @@ void begin(Scene& scene, Machine& machine, EventLog& events) {
 /// A loop of another program: looked at, and nothing is done to its files.
 Decision observe(Scene& scene, Decision decision) {
   decision.control = Control::idle;
+  decision.claims = claims_of_another(scene);
+  if (!decision.claims.empty())
+    decision.wake = scene.view.now + kLookAgain;
   if (scene.state == nullptr)
     return decision;
   const Record& record = scene.record();

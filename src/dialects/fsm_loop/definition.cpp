@@ -13,6 +13,10 @@ namespace {
 constexpr std::array<std::string_view, 4> kOtherTargets = {
     "on_maintain", "on_retry_exhausted", "on_rate_limit_exhausted", "on_throttle_hard"};
 
+/// What every loop has some of.
+constexpr std::array<std::string_view, 5> kOfLoops = {"name", "initial", "states", "flow",
+                                                      "paradigm"};
+
 std::string name_of(const Value& name) {
   return {name.GetString(), name.GetStringLength()};
 }
@@ -24,7 +28,7 @@ class Resolver {
   Definition resolve() {
     Definition definition;
     definition.root = Json(root_);
-    definition.open = json::child(root_, "from") != nullptr;
+    definition.open = json::child(root_, "from") != nullptr || only_fragments(root_);
     definition.shortcut = is_short_form(root_) && !definition.open;
     if (definition.shortcut)
       add_compiled(definition);
@@ -174,6 +178,12 @@ void check_shortcut(const Value& root, FindingList& findings) {
 const State* Definition::state(std::string_view name) const {
   const auto found = index.find(name);
   return found == index.end() ? nullptr : &states[found->second];
+}
+
+bool only_fragments(const Value& root) {
+  return json::child(root, "fragments") != nullptr && json::child(root, "from") == nullptr &&
+         std::none_of(kOfLoops.begin(), kOfLoops.end(),
+                      [&](std::string_view key) { return json::child(root, key) != nullptr; });
 }
 
 Definition resolve(const Value& root, FindingList& findings) {

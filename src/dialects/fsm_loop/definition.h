@@ -45,6 +45,9 @@ struct Definition {
 /// fit there (rules S10, S11).
 Definition resolve(const Value& root, FindingList& findings);
 
+/// A file whose fragments other definitions use, and that is no loop itself.
+bool only_fragments(const Value& root);
+
 /// The definition with nothing left to be worked in: every state with its whole body, and in
 /// `generation` the one it was recognised as.
 Json long_form(const Definition& definition);

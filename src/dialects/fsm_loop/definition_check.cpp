@@ -176,9 +176,12 @@ class DefinitionCheck {
       return;
     const Graph graph(definition_, root_);
     const std::vector<bool> reachable = graph.reachable();
+    // Where an imported fragment leads, only the whole shows.
+    const bool open = std::any_of(definition_.states.begin(), definition_.states.end(),
+                                  [](const State& state) { return state.open; });
     for (std::size_t i = 0; i < reachable.size(); ++i) {
       const State& state = definition_.states[i];
-      if (!reachable[i])
+      if (!reachable[i] && !open)
         findings_.warning(
             "S21", state.pointer,
             "the state " + quoted_word(state.name) + " cannot be reached from the initial one");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/text.h"
 #include "dialects/findings.h"
@@ -11,6 +12,18 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kSpaces = {
     "context", "captured", "prev", "result", "state", "loop", "env", "messages", "param", "last"};
+/// Name spaces that hold these names and no others.
+struct SpaceRow {
+  std::string_view space;
+  std::array<std::string_view, 4> names;
+};
+constexpr std::array kFixed = {
+    SpaceRow{"state", {"name", "iteration"}},
+    SpaceRow{"loop", {"name", "started_at", "elapsed_ms", "elapsed"}},
+    SpaceRow{"prev", {"output", "exit_code", "state", "timeout_kind"}},
+    SpaceRow{"last", {"verdict", "details"}},
+    SpaceRow{"result", {"verdict", "details"}},
+};
 constexpr std::string_view kDefault = ":default=";
 constexpr std::string_view kShell = ":shell";
 
@@ -34,6 +47,20 @@ std::string_view without_suffixes(std::string_view inside, Placeholder& found) {
   return inside;
 }
 
+/// The names of a name space that has no other; empty: it may hold anything.
+std::vector<std::string_view> names_of(std::string_view space) {
+  std::vector<std::string_view> names;
+  for (const SpaceRow& row : kFixed)
+    if (row.space == space)
+      std::copy_if(row.names.begin(), row.names.end(), std::back_inserter(names),
+                   [](std::string_view name) { return !name.empty(); });
+  return names;
+}
+
+std::string_view first_name(std::string_view path) {
+  return path.substr(0, path.find('.'));
+}
+
 std::string fault_of(const Placeholder& found, std::string_view inside) {
   // A default that ends so would be meant as both, and would reach a shell without quotes.
   const bool both = found.has_default && found.default_text.ends_with(kShell);
@@ -47,6 +74,10 @@ std::string fault_of(const Placeholder& found, std::string_view inside) {
   }
   if (found.path.empty() && found.space != "messages")
     return "nothing follows the name space";
+  const std::vector<std::string_view> names = names_of(found.space);
+  if (!names.empty() &&
+      std::find(names.begin(), names.end(), first_name(found.path)) == names.end())
+    return "the name space " + quoted_word(found.space) + " has " + any_of_words(names);
   return {};
 }
 
@@ -61,6 +92,11 @@ Placeholder read(std::string_view text, std::size_t begin, std::size_t close) {
   if (dot != std::string_view::npos)
     found.path = inside.substr(dot + 1);
   found.fault = fault_of(found, inside);
+  if (const std::string near = near_word(first_name(found.path), names_of(found.space));
+      !found.fault.empty() && !near.empty() && near != first_name(found.path))
+    found.meant = "${" + found.space + "." + near +
+                  std::string(text.substr(begin + 2 + dot + 1 + first_name(found.path).size(),
+                                          close - begin - 2 - dot - first_name(found.path).size()));
   if (const std::string near = near_word(found.space, kSpaces);
       !found.fault.empty() && near != found.space && !near.empty() && !found.path.empty())
     found.meant = "${" + near + std::string(text.substr(begin + 2 + dot, close - begin - 1 - dot));

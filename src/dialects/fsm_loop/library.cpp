@@ -136,6 +136,8 @@ class Assembly {
       return finished(std::nullopt);
     }
     place(definition_schema()->check(**document));
+    if (!failed_ && only_fragments(**root))
+      error(path, "", "the file has fragments for other loops and is none itself");
     if (failed_)
       return finished(std::nullopt);
     Judged judged = judge_definition(**root, documents_);

@@ -29,9 +29,12 @@ bool Machine::step() {
   loop_ = loop_of(*frame.definition);
   context_ = merged(*loop_.context, *frame.record.context);
   if (frame.work.until_ms > scene_.now_ms()) {
-    decision_.wake = Time(Millis(frame.work.until_ms));
+    beat(frame);
+    const bool beats = frame.work.beat_ms > 0 && frame.work.beat_ms < frame.work.until_ms;
+    decision_.wake = Time(Millis(beats ? frame.work.beat_ms : frame.work.until_ms));
     return false;
   }
+  frame.work.waits_since_ms = frame.work.beat_ms = 0;
   switch (frame.work.step) {
     case Step::enter:
       return enter(frame);

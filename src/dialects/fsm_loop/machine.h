@@ -6,6 +6,7 @@
 
 #include "dialects/fsm_loop/event_log.h"
 #include "dialects/fsm_loop/loop.h"
+#include "dialects/fsm_loop/rate_limit.h"
 #include "dialects/fsm_loop/route.h"
 #include "dialects/fsm_loop/scene.h"
 #include "dialects/fsm_loop/signals.h"
@@ -46,7 +47,9 @@ class Machine {
   void acted(Frame& frame, ActionResult result);
   bool waits(Frame& frame, const ActionResult& result);
   bool wait_for_room(Frame& frame, const ActionResult& result);
-  bool wait_for_server(Frame& frame);
+  bool try_again(Frame& frame, Failure failure);
+  void beat(Frame& frame);
+  void tell_wait(const Frame& frame, const Waited& waited, bool long_tier);
   void conclude(Frame& frame, const ActionResult* side);
   void decide_by(Frame& frame, const Verdict& verdict);
   void take(Frame& frame, const Way& way, const std::string& verdict);

@@ -36,8 +36,11 @@ Json json_of(const Work& work) {
                             {"action", work.action},
                             {"tries", work.tries},
                             {"api_tries", work.api_tries},
+                            {"infra_tries", work.infra_tries},
                             {"announced", work.announced},
                             {"until_ms", work.until_ms},
+                            {"waits_since_ms", work.waits_since_ms},
+                            {"beat_ms", work.beat_ms},
                             {"summary", work.summary},
                             {"limit", work.limit}});
   if (!work.asked.empty())
@@ -54,12 +57,15 @@ Work work_of(const Value& root) {
   work.action = text_in(root, "action");
   work.tries = count_in(root, "tries");
   work.api_tries = count_in(root, "api_tries");
+  work.infra_tries = count_in(root, "infra_tries");
   work.announced = text_in(root, "announced");
   if (const Value* const result = json::child(root, "result"))
     work.result = result_of(*result);
   work.asked = text_in(root, "asked");
   work.model = text_in(root, "model");
   work.until_ms = count_in(root, "until_ms");
+  work.waits_since_ms = count_in(root, "waits_since_ms");
+  work.beat_ms = count_in(root, "beat_ms");
   work.summary = json::boolean(root, "summary").value_or(false);
   work.limit = text_in(root, "limit");
   return work;

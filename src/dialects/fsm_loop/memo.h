@@ -38,11 +38,14 @@ struct Work {
   std::string action;                  ///< the text that is carried out, placeholders filled in
   std::int64_t tries = 0;              ///< of the action in this entry, when it waits in place
   std::int64_t api_tries = 0;          ///< of those, the ones after an error of a server
+  std::int64_t infra_tries = 0;        ///< and the ones after its end was cut off
   RunId announced;                     ///< the run that action_start stands for
   std::optional<ActionResult> result;  ///< of the action, when it has ended
   std::string asked;                   ///< of the judge; what it is to be told
   std::string model;                   ///< for the judge; may be empty
   std::int64_t until_ms = 0;           ///< on baton's clock: nothing goes on before
+  std::int64_t waits_since_ms = 0;     ///< of a long wait: since when; 0: it is none
+  std::int64_t beat_ms = 0;            ///< of a long wait: when the next sign of life is due
   bool summary = false;                ///< the one state more at a limit; then it ends
   std::string limit;                   ///< with `summary`: which limit, as terminated_by says
 };

@@ -6,9 +6,9 @@
 namespace baton::fsm_loop {
 namespace {
 
-constexpr std::array<std::string_view, 8> kRateLimit = {
-    "rate limit",  "rate_limit",         "quota exceeded", "too many requests",
-    "usage limit", "resource exhausted", "http 429",       "error 429"};
+constexpr std::array<std::string_view, 6> kRateLimit = {"rate limit",     "rate_limit",
+                                                        "quota exceeded", "too many requests",
+                                                        "usage limit",    "resource exhausted"};
 constexpr std::array<std::string_view, 6> kServer = {"internal server error", "service unavailable",
                                                      "bad gateway",           "gateway timeout",
                                                      "overloaded_error",      "api error: 5"};
@@ -29,17 +29,49 @@ bool says(const std::string& text, const std::array<std::string_view, N>& words)
                      [&](std::string_view word) { return text.find(word) != std::string::npos; });
 }
 
+bool letter(char c) {
+  return c >= 'a' && c <= 'z';
+}
+
+/// A status of HTTP: `HTTP/1.1 429`, `API Error: 429`, `"status":429`, or `429:` at the beginning
+/// of a line; not any number that happens to be the same.
+bool says_status(const std::string& text, std::string_view code) {
+  constexpr std::array<std::string_view, 4> kBefore = {"error", "status", "code", "http"};
+  for (std::size_t at = text.find(code); at != std::string::npos; at = text.find(code, at + 1)) {
+    const std::size_t end = at + code.size();
+    const char behind = end < text.size() ? text[end] : '\n';
+    if (letter(behind) || (behind >= '0' && behind <= '9') || behind == '.')
+      continue;
+    if ((at == 0 || text[at - 1] == '\n') && (behind == ':' || behind == '\n'))
+      return true;
+    const std::string_view line =
+        std::string_view(text).substr(0, at).substr(text.rfind('\n', at) + 1);
+    const std::size_t last = line.find_last_not_of(" :=\"'([/.10");
+    if (last == std::string_view::npos || last + 1 == line.size())
+      continue;
+    const std::string_view before = line.substr(0, last + 1);
+    if (std::any_of(kBefore.begin(), kBefore.end(),
+                    [&](std::string_view word) { return before.ends_with(word); }))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Failure failure_of(const ActionResult& action) {
   if (action.exit_code == 0 || !action.not_run.empty() || !action.timeout_kind.empty())
     return Failure::ordinary;
   const std::string text = lower(action.output) + "\n" + lower(action.error_output);
-  if (says(text, kRateLimit))
+  if (says(text, kRateLimit) || says_status(text, "429"))
     return Failure::rate_limit;
-  if (says(text, kRefused))
+  if (says(text, kRefused) || says_status(text, "401") || says_status(text, "403"))
     return Failure::refused;
-  return says(text, kServer) ? Failure::server : Failure::ordinary;
+  if (says(text, kServer))
+    return Failure::server;
+  constexpr int kTerm = 15;
+  const bool ended = action.exit_code == -kTerm || action.exit_code == 128 + kTerm;
+  return ended && !action.output.empty() ? Failure::cut_off : Failure::ordinary;
 }
 
 Waited waited_of(const Value* entry) {

@@ -16,6 +16,7 @@ enum class Failure {
   ordinary,
   rate_limit,  ///< worth waiting for
   server,      ///< an error of the service behind the agent: soon tried again
+  cut_off,     ///< ended by SIGTERM when it had said something already: the same
   refused,     ///< not allowed: trying again helps nobody
 };
 /// `ordinary` for an action that ended well, whatever it printed.

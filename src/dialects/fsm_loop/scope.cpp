@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "dialects/fsm_loop/control.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/loop.h"
 #include "dialects/fsm_loop/values.h"
@@ -13,10 +14,18 @@ namespace {
 
 constexpr std::string_view kWhy = "who runs the loop, and what it claims";
 
+Claim path_claim(const std::string& path) {
+  return Claim{"path:" + path, 1};
+}
+
+/// No two loops of one name that both say so.
+Claim singleton_claim(std::string_view loop_name) {
+  return Claim{"loop:" + std::string(loop_name), 1};
+}
+
 /// What a path of the scope cannot be filled in with claims the whole project: rather too much.
-std::vector<std::string> paths_of(Scene& scene) {
+std::vector<std::string> paths_of(Scene& scene, const Loop& loop) {
   const Frame& frame = scene.memo.frames.front();
-  const Loop loop = loop_of(*frame.definition);
   const Json context = merged(*loop.context, *frame.record.context);
   Values values;
   values.context = &*context;
@@ -31,7 +40,8 @@ std::vector<std::string> paths_of(Scene& scene) {
   return paths;
 }
 
-void write_lock(Scene& scene, const std::vector<std::string>& paths, Decision& decision) {
+void write_lock(Scene& scene, const std::vector<std::string>& paths, bool singleton,
+                Decision& decision) {
   const std::string path = scene.places.lock();
   const std::int64_t pid = std::max<std::int64_t>(1, scene.view.env.pid);
   const auto found = scene.view.docs.find(path);
@@ -44,10 +54,12 @@ void write_lock(Scene& scene, const std::vector<std::string>& paths, Decision& d
   Json scope = Json::array();
   for (const std::string& each : paths)
     scope.push(each);
-  const Json lock = Json::object({{"loop_name", scene.record().loop_name},
-                                  {"scope", scope},
-                                  {"pid", pid},
-                                  {"started_at", scene.record().started_at}});
+  Json lock = Json::object({{"loop_name", scene.record().loop_name},
+                            {"scope", scope},
+                            {"pid", pid},
+                            {"started_at", scene.record().started_at}});
+  if (singleton)
+    lock.set("singleton", true);
   if (there)
     decision.updates.emplace_back(
         Replace{path, found->second.document->digest(), lock.pretty(), std::string(kWhy)});
@@ -78,10 +90,13 @@ void claim(Scene& scene, Decision& decision) {
     memo.scoped = false;
     return;
   }
-  const std::vector<std::string> paths = paths_of(scene);
+  const Loop loop = loop_of(*memo.frames.front().definition);
+  const std::vector<std::string> paths = paths_of(scene, loop);
   std::vector<Claim> claims;
   for (const std::string& path : paths)
-    claims.push_back(Claim{"path:" + path, 1});
+    claims.push_back(path_claim(path));
+  if (loop.singleton)
+    claims.push_back(singleton_claim(scene.record().loop_name));
   memo.scoped = memo.scoped ||
                 std::any_of(scene.view.runs.begin(), scene.view.runs.end(), [](const Run& run) {
                   return run.live() && run.key.subject == kSubject;
@@ -93,7 +108,30 @@ void claim(Scene& scene, Decision& decision) {
   }
   decision.claims = std::move(claims);
   decision.locks = {scene.places.lock()};
-  write_lock(scene, paths, decision);
+  write_lock(scene, paths, loop.singleton, decision);
+}
+
+std::vector<Claim> claims_of_another(const Scene& scene) {
+  if (!lock_of_another(scene))
+    return {};
+  const Value& lock = scene.view.docs.at(scene.places.lock()).document->root();
+  const std::string& root = scene.view.env.root;
+  const Value* const scope = json::child(lock, "scope");
+  std::vector<Claim> claims;
+  const auto add = [&](const Value& path) {
+    if (const auto text = json::text(path))
+      claims.push_back(path_claim(absolute_scope(root, *text)));
+  };
+  if (scope != nullptr && scope->IsArray())
+    for (const Value& path : scope->GetArray())
+      add(path);
+  else if (scope != nullptr)
+    add(*scope);
+  if (claims.empty())
+    claims.push_back(path_claim(absolute_scope(root, "")));
+  if (json::boolean(lock, "singleton") == true)
+    claims.push_back(singleton_claim(json::text(lock, "loop_name").value_or("")));
+  return claims;
 }
 
 std::string absolute_scope(std::string_view root, std::string_view path) {

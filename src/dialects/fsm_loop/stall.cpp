@@ -39,15 +39,16 @@ std::string tracked(const Judging& judging, const std::string& key) {
   };
   if (key.find('.') != std::string::npos)
     return value(key).value_or("");
-  for (const char* const space : {"context.", "captured.", "prev."})
-    if (const auto found = value(space + key))
-      return *found;
+  // First what this action did: the result before has an output too.
   if (key == "action")
     return std::string(judging.action_text);
   if (judging.action != nullptr && key == "output")
     return judging.action->output;
   if (judging.action != nullptr && key == "exit_code")
     return std::to_string(judging.action->exit_code);
+  for (const char* const space : {"context.", "captured.", "prev."})
+    if (const auto found = value(space + key))
+      return *found;
   return {};
 }
 

@@ -40,6 +40,7 @@ class StateCheck {
     check_state_keys(body_, state_.pointer, findings_);
     ways();
     spelling();
+    words();
     action_type();
     throttle();
     // What a state of another file completes cannot be missing here.
@@ -100,6 +101,30 @@ class StateCheck {
                         {.found = std::string(key), .suggestion = std::string(known)});
         break;
       }
+    }
+  }
+
+  /// A word of `route` that is nearly one that evaluators say is never said, so the way is dead.
+  void words() {
+    const Value* const route = json::child(body_, "route");
+    const Value* const evaluate = json::child(body_, "evaluate");
+    if (route == nullptr || !route->IsObject())
+      return;
+    for (const auto& member : route->GetObject()) {
+      const std::string_view word(member.name.GetString(), member.name.GetStringLength());
+      constexpr std::size_t kShort = 3;  // any two letters are nearly "no"
+      if (word.size() <= kShort || word.starts_with('_') || is_declared_verdict(evaluate, word))
+        continue;
+      const std::string key = "on_" + std::string(word);
+      if (std::find(kKnownRoutes.begin(), kKnownRoutes.end(), key) != kKnownRoutes.end())
+        continue;
+      for (const std::string_view known : kKnownRoutes)
+        if (known.size() > kShort + 3 && edit_distance(key, known) <= 2) {
+          findings_.warning(
+              "S35", member_pointer(at("route"), word), "no evaluator says " + quoted_word(word),
+              {.found = std::string(word), .suggestion = std::string(known.substr(3))});
+          break;
+        }
     }
   }
 

@@ -1,0 +1,56 @@
+#include "app/writes.h"
+
+#include <doctest/doctest.h>
+
+#include "app/outbox.h"
+#include "fakes.h"
+
+namespace baton {
+namespace {
+
+using testing::Deeds;
+using testing::FakeDisk;
+using testing::Fuse;
+
+Intent line(const std::string& bytes) {
+  Intent write;
+  write.id = 1;
+  write.kind = Intent::Kind::append;
+  write.path = "x.jsonl";
+  write.assumes_bytes = kAtEnd;
+  write.bytes = bytes;
+  return write;
+}
+
+/// What stands in the file after a daemon found `there` and the write in its journal.
+std::string recovered(const std::string& there, const Intent& write) {
+  Fuse fuse;
+  Deeds deeds;
+  FakeDisk disk(fuse, deeds);
+  disk.write(write.path, there);
+  Outbox outbox(disk);
+  (void)outbox.recover({write}, 1U << 20U);
+  return *disk.file(write.path);
+}
+
+}  // namespace
+
+TEST_CASE("of an append that was torn by a power cut only the rest is written") {
+  const Intent write = line("{\"event\":\"a\",\"seq\":3}\n{\"event\":\"b\",\"seq\":4}\n");
+  for (const std::string before :
+       {"", "{\"event\":\"a\",\"seq\":1}\n{\"event\":\"a\",\"seq\":2}\n"})
+    for (std::size_t cut = 0; cut <= write.bytes.size(); ++cut) {
+      CAPTURE(cut);
+      CHECK(recovered(before + write.bytes.substr(0, cut), write) == before + write.bytes);
+    }
+  // Somebody has gone on behind it: it was there.
+  const std::string more = write.bytes + "{\"event\":\"c\",\"seq\":5}\n";
+  CHECK(recovered(more, write) == more);
+}
+
+TEST_CASE("a line that its writer left without an end does not swallow the next one") {
+  CHECK(recovered("{\"event\": \"torn", line("{\"seq\":1}\n")) ==
+        "{\"event\": \"torn\n{\"seq\":1}\n");
+}
+
+}  // namespace baton
