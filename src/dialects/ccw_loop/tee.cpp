@@ -51,9 +51,6 @@ std::optional<Append> tee(Scene& scene) {
   std::string lines = records(run->output, known) + records(run->errors, known);
   if (lines.empty())
     return std::nullopt;
-  // A writer may have left its last line without an end.
-  if (!known.empty() && !known.ends_with('\n'))
-    lines.insert(0, "\n");
   return Append{path, kAtEnd, std::move(lines), "the executor printed it (tee_debug)"};
 }
 
