@@ -226,22 +226,26 @@ def by_hand(exe):
         it.by_hand(lambda s: s["human_approvals"]["approval_history"].append(
             decision("plan", "changes_requested", comments="Smaller.", change_requests=["fewer columns"])))
         it.held("2")
-        # An approval that was written before the new plan was judged is about the old one, also where baton
-        # sees both at once.
+        # What baton finds together with the last write of an agent may be the agent's: it is put back, and said.
         it.down()
         earlier = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 60))
         it.by_hand(lambda s: s["human_approvals"]["approval_history"].append(
             decision("plan", "approved", timestamp=earlier)))
         it.off("hold.2")
         wait_until(lambda: it.read()["step_history"][-1]["status"] == "completed", "the validator writes")
-        # What is found while an agent is at work may be the agent's; a shim that nobody has reaped is still there.
+        # A shim that nobody has reaped is still there.
         shims = [run["pid"] for run in it.lines("agents") if run["pid"]]
         wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in shims), "the validator ends")
         it.up()
         it.asked("plan")
         it.settled()
         check(it.subjects() == ["1", "2", "3", "2"], it.subjects())
-        check(len(it.read()["human_approvals"]["approval_history"]) == 2, it.read()["human_approvals"])
+        check(len(it.read()["human_approvals"]["approval_history"]) == 1, it.read()["human_approvals"])
+        check(any("people decide with `baton approve`" in each["why"] for each in it.lines("events")), it.lines("events"))
+        # One that was written before the new plan was judged is about the old one.
+        it.by_hand(lambda s: s["human_approvals"]["approval_history"].append(
+            decision("plan", "approved", timestamp=earlier)))
+        it.canary()
         run = [run for run in it.lines("agents") if run["purpose"] == "revise_plan"][0]["run"]
         check("fewer columns" in it.call("prompt", run).stdout, "the planner is told")
 
@@ -471,6 +475,60 @@ def told(exe):
         check(checked.returncode == 0, checked.stdout, checked.stderr)
 
 
+def back(exe):
+    """Back from phase 2 while the programmer is at work, across a restart: he is ended, and nothing is lost."""
+    with Workflows(exe) as it:
+        it.up()
+        it.begin()
+        it.asked("plan")
+        it.switch("hold.4")
+        it.call("approve", "wf", "plan")
+        it.held("4")
+        it.down()
+        it.up()
+        it.switch("hold.3")
+        it.call("revise", "wf", "plan", "--comment", "Another table.")
+        it.held("3")
+        wait_until(lambda: not [run for run in it.lines("agents") if run["subject"] == "4" and run["pid"]], "4 is ended")
+        state = it.read()
+        check(state["current_phase"] == "phase_1" and state["step_history"][2]["status"] == "skipped", state)
+        check(not json.loads(it.call("validate", "--json").stdout)["findings"], it.call("validate").stdout)
+        run = [run for run in it.lines("agents") if run["purpose"] == "revise_plan"][-1]["run"]
+        check("Another table." in it.call("prompt", run).stdout, "the planner is told")
+        it.off("hold.3")
+        it.off("hold.4")
+        it.asked("plan")
+        it.call("approve", "wf", "plan")
+        it.asked("final")
+        it.call("approve", "wf", "final")
+        it.until("completed")
+        it.settled()
+        check(it.subjects() == ["1", "2", "4", "3", "2", "4", "5a", "5b"], it.subjects())
+        check([t["to_phase"] for t in it.read()["phase_transitions"]] == ["phase_2", "phase_1", "phase_2"], it.read())
+        check(not json.loads(it.call("validate", "--json").stdout)["findings"], it.call("validate").stdout)
+
+
+def shipped(exe):
+    """The example runs as its first lines say."""
+    with Workflows(exe) as it:
+        top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
+        folder = it.home + "/demo"
+        shutil.copytree(top + "/ml_workflow", folder)
+        with open(folder + "/baton.yaml") as file:
+            lines = [line[1:].split("#")[0].split() for line in file if line.startswith("#   baton ")]
+        check([line[1] for line in lines] == ["start", "run", "approve", "run", "approve"], lines)
+        for line in [*lines, ["baton", "run", "--once"]]:
+            done = subprocess.run([exe, *line[1:], "--state-dir", it.state], cwd=folder, text=True,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=world.PATIENCE)
+            check(done.returncode == 0, line, done)
+        with open(folder + "/workflow_states/churn/state.json") as file:
+            state = json.load(file)
+        check(state["status"] == "completed", state)
+        steps = [entry["step_number"] for entry in state["step_history"]]
+        check(steps == [1, 2, 3, 2, 4, 5, 5, 6, 7, 7], steps)
+        check(os.path.exists(folder + "/workflow_states/churn/artifacts/step_6/test.sql"), "the code is there")
+
+
 def alone(exe):
     """A lone file is explained as if it stood in its place and no agent ran."""
     samples = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "samples", "ml_workflow")
@@ -514,7 +572,7 @@ def killed(exe):
 
 
 def test(exe, *only):
-    for part in (whole, by_hand, timeouts, bad_input, restored, encrypted, told, alone, killed):
+    for part in (whole, by_hand, timeouts, bad_input, restored, encrypted, told, back, shipped, alone, killed):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, flush=True)

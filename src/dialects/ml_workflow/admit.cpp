@@ -15,18 +15,24 @@ namespace {
 constexpr std::array<std::string_view, 3> kFixed = {"/workflow_id", "/created_at",
                                                     "/convergence_status/convergence_criteria"};
 /// While an agent is at work only baton changes these.
-constexpr std::array<std::string_view, 8> kOwn = {
-    "/current_phase",   "/current_step", "/last_completed_step", "/convergence_status",
-    "/human_approvals", "/metrics",      "/phase_transitions",   "/step_transitions",
+constexpr std::array<std::string_view, 10> kOwn = {
+    "/current_phase",        "/current_step",      "/last_completed_step", "/convergence_status",
+    "/human_approvals",      "/metrics",           "/phase_transitions",   "/step_transitions",
+    "/total_execution_time", "/recovery_metadata",
 };
 
 /// Builds the version that should stand there.
 class Merge {
  public:
-  Merge(const View& view, const Value& before, const Value& after)
-      : before_(before), after_(after) {
-    live_ =
-        std::any_of(view.runs.begin(), view.runs.end(), [](const Run& run) { return run.live(); });
+  Merge(const View& view, const Change& change)
+      : before_(change.before->root()), after_(change.after.root()) {
+    // What an agent writes last is mostly seen together with its end, or later, where a write of
+    // baton's own was under way.
+    const bool known = json::child(*view.memo, "over") != nullptr;
+    const Memo memo = memo_of(view.memo);
+    live_ = change.unseen || std::any_of(view.runs.begin(), view.runs.end(), [&](const Run& run) {
+              return run.live() || (known && !memo.over.contains(run.id));
+            });
   }
 
   Admission result(const Document& old, const Document& now) {
@@ -197,7 +203,7 @@ class Merge {
 
   const Value& before_;
   const Value& after_;
-  bool live_ = false;
+  bool live_ = false;  ///< an agent may have written it
   std::vector<json::Edit> edits_;
   Findings findings_;
   std::string why_;
@@ -208,8 +214,7 @@ class Merge {
 Admission admit(const View& view, const Change& change) {
   if (change.before == nullptr)
     return {};
-  return Merge(view, change.before->root(), change.after.root())
-      .result(*change.before, change.after);
+  return Merge(view, change).result(*change.before, change.after);
 }
 
 }  // namespace baton::ml_workflow

@@ -50,6 +50,12 @@ bool approved(const Value& root, const std::vector<Entry>& entries, std::string_
   return *decision == "approved";
 }
 
+/// Back from phase_2, and the new plan was not begun: current_step is what was worked on last.
+bool sent_back(const Value& root, const std::vector<Entry>& entries) {
+  const std::size_t first = first_of_plan(root);
+  return first > 0 && (entries.empty() || entries.back().index < first);
+}
+
 /// The nearest place that exists.
 std::string place(const Value& root, std::string pointer) {
   while (json::at(root, pointer) == nullptr)
@@ -77,10 +83,11 @@ void phase_rules(const Value& root, const std::vector<Entry>& entries, FindingLi
                    json::at(root, "/convergence_status/phase_1_converged"), "true");
   const Value* const phase = json::child(root, "current_phase");
   if (!code) {
-    const auto early = std::find_if(entries.begin(), entries.end(), [](const Entry& entry) {
-      return entry.step >= kFirstCodeStep;
+    const std::size_t first = first_of_plan(root);
+    const auto early = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+      return entry.index >= first && entry.step >= kFirstCodeStep;
     });
-    if (early != entries.end() || current >= kFirstCodeStep)
+    if (early != entries.end() || (current >= kFirstCodeStep && !sent_back(root, entries)))
       findings.error("S1", "/current_phase",
                      "step " + std::to_string(early != entries.end() ? early->step : current) +
                          " belongs to phase_2",
@@ -110,9 +117,12 @@ void end_rules(const Value& root, const std::vector<Entry>& entries, Status stat
 
 void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json& options,
                FindingList& findings) {
-  const bool begun = json::integer(root, "current_step").value_or(0) >= kFirstCodeStep ||
-                     std::any_of(entries.begin(), entries.end(),
-                                 [](const Entry& entry) { return entry.step >= kFirstCodeStep; });
+  const std::size_t first = first_of_plan(root);
+  const bool begun = (json::integer(root, "current_step").value_or(0) >= kFirstCodeStep &&
+                      !sent_back(root, entries)) ||
+                     std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+                       return entry.index >= first && entry.step >= kFirstCodeStep;
+                     });
   if (begun && required(options, "plan") && !approved(root, entries, "plan")) {
     const std::string pointer = place(root, flag_pointer("plan"));
     findings.error("S11", pointer, "code is being written, but nobody has approved the plan",

@@ -14,7 +14,6 @@ namespace {
 
 constexpr Millis kLinger{60'000};
 constexpr Millis kPauseGrace{60'000};
-constexpr std::size_t kHeard = 20;
 constexpr std::uint32_t kMostRejected = 3;
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kDecisions = {
     std::pair<std::string_view, std::string_view>{"approve", "approved"},
@@ -85,6 +84,18 @@ void want(const Scene& scene, const Work& work, const std::string& why, Decision
   decision.desired.push_back(std::move(desired));
 }
 
+void pause_for_a_person(Scene& scene, const std::string& limit, const std::string& why,
+                        Edits& edits, Decision& decision) {
+  edits.set("/status", "paused");
+  edits.because(why);
+  scene.memo.escalated = limit;
+  ++scene.memo.escalations;
+  const auto decisions = list_at(scene.root, "/human_approvals/approval_history").size();
+  edits.set("/metrics/human_interventions",
+            Json(static_cast<std::int64_t>(decisions) + scene.memo.escalations));
+  decision.notices.push_back(Notice{"escalated", "", why});
+}
+
 /// What the last word of a workflow that has ended was about; empty where nothing was judged, or
 /// where it has not ended.
 std::string ended_with(const Scene& scene) {
@@ -94,63 +105,108 @@ std::string ended_with(const Scene& scene) {
   return round_end(scene, plan) < 0 ? "" : plan ? "plan" : "final";
 }
 
-/// What a person asked for by command. One request a round: the next one sees what came of it.
+/// What comes of a word about a plan or code: approve, reject or revise.
+Reply decide_by(Scene& scene, const Request& request, std::string_view status, const Next& found,
+                Edits& edits) {
+  const std::string comment(json::text(*request.arguments, "comment").value_or(""));
+  const auto taken = [&](std::string_view approval, const std::string& message) {
+    record_decision(scene, approval, status, request.by, comment, edits);
+    if (scene.status != Status::running)
+      edits.set("/status", "running");
+    return Reply{request.id, true, message};
+  };
+  const bool revises = request.verb == "revise";
+  if (revises && request.subject == "plan" && !scene.plan_phase()) {
+    record_return(scene, edits);
+    // The new plan and its code may be tried as often as the first.
+    for (const char* const phase : {"phase_1", "phase_2"})
+      scene.memo.base[phase] = attempts(scene, phase);
+    return taken("plan", "the workflow goes back to phase_1; plan is to be revised");
+  }
+  const std::string ended = ended_with(scene);
+  if (revises && !ended.empty() && (request.subject.empty() || request.subject == ended))
+    return taken(ended, "the workflow goes on; " + ended + " is to be revised");
+  if (found.kind != Next::Kind::approval)
+    return {request.id, false,
+            "the workflow does not wait for an approval now (" +
+                std::string(json::text(scene.root, "status").value_or("")) + ")" +
+                (ended.empty() ? "" : "; `baton revise` asks for changes")};
+  if (!request.subject.empty() && request.subject != found.approval)
+    return {request.id, false,
+            "it is `" + found.approval + "` that waits for a decision, not " +
+                quoted_word(request.subject)};
+  return taken(found.approval,
+               found.approval + " is " + (revises ? "to be revised" : std::string(status)));
+}
+
+/// What comes of `answer` and `resume`.
+Reply let_go_on(Scene& scene, const Request& request, Edits& edits) {
+  const bool answers = request.verb == "answer";
+  if (answers && (scene.status != Status::paused || scene.memo.escalated.empty()))
+    return {request.id, false,
+            "baton has asked nobody about it; a plan or code is decided about with "
+            "`baton approve`, `reject` or `revise`"};
+  if (answers)
+    scene.memo.answer = json::text(*request.arguments, "comment").value_or("");
+  edits.set("/status", "running");
+  edits.because(request.by + (answers ? " has answered" : " lets it go on"));
+  return {request.id, true, "the workflow goes on"};
+}
+
+/// What people asked for by command. One that changes something ends the round: the next one sees
+/// what came of it.
 bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
+  std::vector<std::string>& heard = scene.memo.heard;
+  std::erase_if(heard, [&](const std::string& id) {
+    return std::none_of(scene.view.requests.begin(), scene.view.requests.end(),
+                        [&](const Request& request) { return request.id == id; });
+  });
   for (const Request& request : scene.view.requests) {
     const auto row = std::find_if(kDecisions.begin(), kDecisions.end(), [&](const auto& decided) {
       return decided.first == request.verb;
     });
-    const bool answers = request.verb == "answer";
-    if (request.verb == "resume" && request.flow == scene.view.flow &&
-        scene.status == Status::paused) {
-      edits.set("/status", "running");
-      edits.because(request.by + " lets it go on");
-      decision.replies.push_back(Reply{request.id, true, "the workflow goes on"});
-      return true;
-    }
-    std::vector<std::string>& heard = scene.memo.heard;
-    if ((row == kDecisions.end() && !answers) || request.flow != scene.view.flow ||
+    const bool resumes = request.verb == "resume" && scene.status == Status::paused;
+    if ((row == kDecisions.end() && request.verb != "answer" && !resumes) ||
+        request.flow != scene.view.flow ||
         std::find(heard.begin(), heard.end(), request.id) != heard.end())
       continue;
     heard.push_back(request.id);
-    if (heard.size() > kHeard)
-      heard.erase(heard.begin());
-    const std::string comment(json::text(*request.arguments, "comment").value_or(""));
-    const auto reply = [&](bool accepted, std::string message) {
-      decision.replies.push_back(Reply{request.id, accepted, std::move(message)});
-      return accepted;
-    };
-    if (answers) {
-      if (scene.status != Status::paused || scene.memo.escalated.empty())
-        return reply(false,
-                     "baton has asked nobody about it; a plan or code is decided about with "
-                     "`baton approve`, `reject` or `revise`");
-      scene.memo.answer = comment;
-      edits.set("/status", "running");
-      edits.because(request.by + " has answered");
-      return reply(true, "the workflow goes on");
-    }
-    if (const std::string ended = ended_with(scene);
-        row->first == "revise" && !ended.empty() &&
-        (request.subject.empty() || request.subject == ended)) {
-      record_decision(scene, ended, row->second, request.by, comment, edits);
-      edits.set("/status", "running");
-      return reply(true, "the workflow goes on; " + ended + " is to be revised");
-    }
-    if (found.kind != Next::Kind::approval)
-      return reply(false,
-                   "the workflow does not wait for an approval now (" +
-                       std::string(json::text(scene.root, "status").value_or("")) + ")" +
-                       (ended_with(scene).empty() ? "" : "; `baton revise` asks for changes"));
-    if (!request.subject.empty() && request.subject != found.approval)
-      return reply(false, "it is `" + found.approval + "` that waits for a decision, not " +
-                              quoted_word(request.subject));
-    record_decision(scene, found.approval, row->second, request.by, comment, edits);
-    return reply(true, found.approval + " is " +
-                           (row->second == "changes_requested" ? "to be revised"
-                                                               : std::string(row->second)));
+    decision.replies.push_back(row == kDecisions.end()
+                                   ? let_go_on(scene, request, edits)
+                                   : decide_by(scene, request, row->second, found, edits));
+    if (decision.replies.back().accepted)
+      return true;
   }
   return false;
+}
+
+/// A person is asked, and asked again; nobody decides by waiting. Paused at most.
+void ask(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
+  const Judged about = judged(scene, found.approval);
+  const std::int64_t now = scene.view.now.time_since_epoch().count();
+  Asked& asked = scene.memo.asked;
+  if (asked.approval != found.approval || asked.entry != about.entry)
+    asked = Asked{found.approval, about.entry, now};
+  const Millis waited(std::max<std::int64_t>(0, now - asked.since_ms));
+  const Time since{Millis(asked.since_ms)};
+  const Options& options = scene.options;
+  if (options.approval_patience > Millis(0)) {
+    if (waited >= options.approval_patience)
+      return pause_for_a_person(scene, "approval",
+                                found.approval + " was not decided about within " +
+                                    duration_text(options.approval_patience),
+                                edits, decision);
+    decision.wake = since + options.approval_patience;
+  }
+  hold(decision, "approval", found.why, found.approval);
+  std::string why = found.why;
+  if (options.reminders > Millis(0)) {
+    const auto times = waited / options.reminders;
+    if (times > 0)
+      why += " (it has waited for " + duration_text(times * options.reminders) + ")";
+    decision.tidy = since + (times + 1) * options.reminders;
+  }
+  decision.notices.push_back(Notice{"approval_wanted", found.approval, why});
 }
 
 void enter_phase_2(const Scene& scene, Edits& edits) {
@@ -179,23 +235,14 @@ void act(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
         want(scene, work, found.why, decision);
       break;
     case Next::Kind::approval:
-      hold(decision, "approval", found.why, found.approval);
-      decision.notices.push_back(Notice{"approval_wanted", found.approval, found.why});
+      ask(scene, found, edits, decision);
       break;
     case Next::Kind::phase_2:
       enter_phase_2(scene, edits);
       edits.because(found.why);
       break;
     case Next::Kind::escalate:
-      edits.set("/status", "paused");
-      edits.because(found.why);
-      scene.memo.escalated = found.limit;
-      ++scene.memo.escalations;
-      edits.set("/metrics/human_interventions",
-                Json(static_cast<std::int64_t>(
-                         list_at(scene.root, "/human_approvals/approval_history").size()) +
-                     scene.memo.escalations));
-      decision.notices.push_back(Notice{"escalated", "", found.why});
+      pause_for_a_person(scene, found.limit, found.why, edits, decision);
       break;
     case Next::Kind::completed:
     case Next::Kind::failed:
@@ -279,7 +326,10 @@ void route(Scene& scene, Edits& edits, Decision& decision) {
     if (!edits.empty())
       return;
   }
-  const Next found = next(scene);
+  Scene as_if = scene;
+  if (scene.status == Status::paused && scene.memo.escalated == "approval")
+    as_if.status = Status::running;  // what it was paused for may be decided still
+  const Next found = next(as_if);
   if (hear(scene, found, edits, decision))
     return;
   if (scene.status == Status::paused) {
@@ -304,6 +354,13 @@ Decision decide(const View& view) {
   const bool ended = kStatuses.at(static_cast<std::size_t>(scene->status)).ended;
   decision.releases.push_back(Release{
       "", "", false, kLinger, "the work was handed on and the process did not leave by itself"});
+  scene->memo.over.clear();
+  for (const Run& run : view.runs)
+    if (!run.live())
+      scene->memo.over.insert(run.id);
+    else if (scene->generation(run.key.subject) == 0)
+      decision.releases.push_back(Release{run.key.role, run.key.subject, true, Millis(0),
+                                          "its step was given up: the plan is made anew"});
   Edits edits(*scene);
   if (!scene->file.rejected.empty()) {
     rejected(*scene, decision);

@@ -71,16 +71,21 @@ bool may_follow(const Entry& before, const Entry& next) {
   return follows(before.step, next.step) && (next.step == kLastStep || !same);
 }
 
-void order_rules(const std::vector<Entry>& entries, FindingList& findings) {
+void order_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
+  const std::size_t first = first_of_plan(root);
   std::int64_t former = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
-    const bool good = i == 0 ? follows(0, entry.step) : may_follow(entries[i - 1], entry);
+    const bool back = i > 0 && entry.index >= first && entries[i - 1].index < first;
+    const bool good = i == 0 ? follows(0, entry.step)
+                      : back ? entry.step == 3
+                             : may_follow(entries[i - 1], entry);
     if (!good)
       findings.error("S4", pointer_of(entry, "step_number"),
                      step_text(entry.step) +
                          (former == 0 ? " comes first" : " comes after " + step_text(former)),
-                     json::child(*entry.value, "step_number"), std::string(successors(former)));
+                     json::child(*entry.value, "step_number"),
+                     back ? "3" : std::string(successors(former)));
     former = entry.step;
   }
 }
@@ -181,7 +186,7 @@ void history_rules(const Value& root, const std::vector<Entry>& entries, Finding
     duration_rule(entry, findings);
     recovery_rule(entry, findings);
   }
-  order_rules(entries, findings);
+  order_rules(root, entries, findings);
   progress_rule(entries, findings);
   current_rules(root, entries, findings);
   completed_rule(root, entries, findings);

@@ -204,7 +204,9 @@ std::string stage_word(const Scene& scene, const Subject& subject, bool due) {
 /// A person let a workflow go on that baton had paused: what it was paused for counts from here.
 void resumed(Scene& scene) {
   const std::string limit = std::exchange(scene.memo.escalated, "");
-  if (limit == "steps")
+  if (limit == "approval")
+    scene.memo.asked = Asked{};
+  else if (limit == "steps")
     scene.memo.base[limit] = static_cast<std::int64_t>(scene.entries.size());
   else if (limit == "recovery")
     for (const Entry& entry : scene.entries) {
@@ -338,6 +340,8 @@ Next next(const Scene& scene) {
     return {};
   if (scene.last() == nullptr)
     return work({Work{1, Half::whole}}, "the workflow begins");
+  if (scene.plan_phase() && scene.last()->index < first_of_plan(scene.root))
+    return work({Work{3, Half::whole}}, "a person asks for another plan");
   if (auto recover = recovery(scene))
     return *recover;
   const Entry& last = *scene.last();

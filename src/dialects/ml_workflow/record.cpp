@@ -21,6 +21,8 @@ std::int64_t seconds_of(Millis time) {
 std::string trigger(std::int64_t from, std::int64_t to, bool converged) {
   if (from == 0)
     return "workflow_started";
+  if (to == 3 && from >= kFirstCodeStep)
+    return "plan_reopened";
   if (to == 3 || to == 6)
     return converged ? "changes_requested" : "validation_failed";
   if (to == 4)
@@ -44,7 +46,7 @@ void take_back(const Scene& scene, std::int64_t step, Edits& edits) {
     reset(scene, "/convergence_status/phase_1_converged", edits);
     reset(scene, "/human_approvals/plan_approved", edits);
   }
-  if (step == 6) {
+  if (step == 3 || step == 6) {
     reset(scene, "/convergence_status/phase_2_converged", edits);
     reset(scene, "/human_approvals/code_approved", edits);
     reset(scene, "/human_approvals/final_approved", edits);
@@ -309,6 +311,23 @@ void record_decision(const Scene& scene, std::string_view approval, std::string_
   edits.set(flags + "_approval_timestamp", scene.now());
   edits.set(flags + "_approver", by);
   edits.because(by + " has decided: " + std::string(approval) + " " + std::string(status));
+}
+
+void record_return(const Scene& scene, Edits& edits) {
+  for (const Entry& entry : scene.entries)
+    if (entry.status == "in_progress" || entry.status == "failed")
+      edits.set(entry_pointer(entry) + "/status", "skipped");
+  const auto entries = static_cast<std::int64_t>(list_at(scene.root, "/step_history").size());
+  edits.append("/phase_transitions", Json::object({{"from_phase", "phase_2"},
+                                                   {"to_phase", "phase_1"},
+                                                   {"trigger", "plan_reopened"},
+                                                   {"timestamp", scene.now()},
+                                                   {"entry", Json(entries)}}));
+  edits.set("/current_phase", "phase_1");
+  edits.set("/convergence_status/phase_1_converged", Json(false));
+  reset(scene, "/convergence_status/phase_2_converged", edits);
+  reset(scene, "/human_approvals/code_approved", edits);
+  reset(scene, "/human_approvals/final_approved", edits);
 }
 
 }  // namespace baton::ml_workflow

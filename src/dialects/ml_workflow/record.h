@@ -19,4 +19,7 @@ void record_counters(const Scene& scene, Edits& edits);
 void record_decision(const Scene& scene, std::string_view approval, std::string_view status,
                      const std::string& by, const std::string& comment, Edits& edits);
 
+/// Back from phase_2 to the plan. What is under way or has failed is left as it is: `skipped`.
+void record_return(const Scene& scene, Edits& edits);
+
 }  // namespace baton::ml_workflow

@@ -41,6 +41,12 @@ Options options_of(const Json& given_options) {
   options.max_steps = positive(given, "max_steps", options.max_steps);
   if (const auto folder = json::text(given, "templates"); folder && !folder->empty())
     options.templates = *folder;
+  const auto duration = [&](std::string_view name, std::string_view otherwise) {
+    const auto time = parse_duration(json::text(given, name).value_or(otherwise));
+    return time.value_or(Millis(0));
+  };
+  options.reminders = duration("reminders", "24h");
+  options.approval_patience = duration("approval_patience", "0s");
   return options;
 }
 
@@ -57,6 +63,10 @@ Memo memo_of(const Json& json) {
   memo.escalated = json::text(value, "escalated").value_or("");
   memo.escalations = json::integer(value, "escalations").value_or(0);
   memo.paused_ms = json::integer(value, "paused_ms").value_or(0);
+  if (const Value* const asked = json::child(value, "asked"))
+    memo.asked = Asked{std::string(json::text(*asked, "approval").value_or("")),
+                       json::integer(*asked, "entry").value_or(-1),
+                       json::integer(*asked, "since_ms").value_or(0)};
   memo.answer = json::text(value, "answer").value_or("");
   if (const Value* const judged = json::child(value, "judged"))
     for (const std::string_view approval : kApprovals)
@@ -73,6 +83,8 @@ Memo memo_of(const Json& json) {
   memo.backup_ms = json::integer(value, "backup_ms").value_or(0);
   for (const Value* const step : list_at(value, "/folders"))
     memo.folders.insert(json::integer(*step).value_or(0));
+  for (const Value* const run : list_at(value, "/over"))
+    memo.over.emplace(json::text(*run).value_or(""));
   return memo;
 }
 
@@ -88,6 +100,9 @@ Json json_of(const Memo& memo) {
   Json folders = Json::array();
   for (const std::int64_t step : memo.folders)
     folders.push(Json(step));
+  Json over = Json::array();
+  for (const RunId& run : memo.over)
+    over.push(run);
   Json heard = Json::array();
   for (const std::string& id : memo.heard)
     heard.push(id);
@@ -97,11 +112,15 @@ Json json_of(const Memo& memo) {
                        {"escalated", memo.escalated},
                        {"escalations", Json(memo.escalations)},
                        {"paused_ms", Json(memo.paused_ms)},
+                       {"asked", Json::object({{"approval", memo.asked.approval},
+                                               {"entry", Json(memo.asked.entry)},
+                                               {"since_ms", Json(memo.asked.since_ms)}})},
                        {"answer", memo.answer},
                        {"heard", heard},
                        {"backups", Json(memo.backups)},
                        {"backup_ms", Json(memo.backup_ms)},
-                       {"folders", folders}});
+                       {"folders", folders},
+                       {"over", over}});
 }
 
 Subject subject_of(const Work& work) {
@@ -151,7 +170,7 @@ std::size_t Scene::count(const Subject& subject) const {
 
 std::uint64_t Scene::generation(const Subject& subject) const {
   const auto found = view.stages.find(subject);
-  return found == view.stages.end() ? 0 : found->second.generation;
+  return found == view.stages.end() || found->second.stage.empty() ? 0 : found->second.generation;
 }
 
 const Run* Scene::live(const Subject& subject) const {

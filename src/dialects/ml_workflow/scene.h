@@ -21,6 +21,8 @@ struct Options {
   std::int64_t code_attempts = 3;
   std::int64_t max_steps = 50;
   std::string templates = "templates";
+  Millis reminders{0};          ///< how often a person is asked again for an approval; 0: never
+  Millis approval_patience{0};  ///< after that the workflow is paused; 0: never
 };
 Options options_of(const Json& given_options);
 /// Whether a person has to approve: `approvals` of the options, plan and final without them.
@@ -34,6 +36,14 @@ struct Judged {
   bool operator==(const Judged&) const = default;
 };
 
+/// The approval that is waited for.
+struct Asked {
+  std::string approval;
+  std::int64_t entry = -1;    ///< where in step_history that ends what it is about
+  std::int64_t since_ms = 0;  ///< on baton's clock
+  bool operator==(const Asked&) const = default;
+};
+
 /// The dialect's private memory of a workflow; journalled.
 struct Memo {
   bool fresh = true;                         ///< nothing was remembered yet
@@ -42,12 +52,14 @@ struct Memo {
   std::map<std::string, std::int64_t> base;  ///< attempts and steps a person has let pass
   std::string escalated;                     ///< why baton paused the workflow; empty: it did not
   std::int64_t escalations = 0;
-  std::int64_t paused_ms = 0;      ///< since when it is paused, on baton's clock; 0: it is not
+  std::int64_t paused_ms = 0;  ///< since when it is paused, on baton's clock; 0: it is not
+  Asked asked;
   std::string answer;              ///< what a person said last about it
-  std::vector<std::string> heard;  ///< requests dealt with, the newest ones
+  std::vector<std::string> heard;  ///< requests dealt with in this step
   std::int64_t backups = 0;        ///< completed entries that the newest backup has
   std::int64_t backup_ms = 0;      ///< the time in its name
   std::set<std::int64_t> folders;  ///< steps whose folder of artifacts was made
+  std::set<RunId> over;            ///< runs whose end was known when baton decided last
 };
 Memo memo_of(const Json& json);
 Json json_of(const Memo& memo);
@@ -80,6 +92,7 @@ struct Scene {
   const Entry* newest(const Subject& subject) const;
   std::size_t count(const Subject& subject) const;
   const Run* live(const Subject& subject) const;
+  /// 0 for what nobody works on any more, such as a step of a plan that was given up.
   std::uint64_t generation(const Subject& subject) const;
   bool plan_phase() const;
   std::string now() const;

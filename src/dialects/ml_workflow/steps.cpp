@@ -97,6 +97,16 @@ std::vector<Entry> history(const Value& root) {
   return entries;
 }
 
+std::size_t first_of_plan(const Value& root) {
+  std::int64_t first = 0;
+  if (const Value* const list = json::child(root, "phase_transitions");
+      list != nullptr && list->IsArray())
+    for (const Value& transition : list->GetArray())
+      if (json::text(transition, "to_phase") == "phase_1")
+        first = json::integer(transition, "entry").value_or(first);
+  return first < 0 ? 0 : static_cast<std::size_t>(first);
+}
+
 std::string_view template_of(std::int64_t step, Half half) {
   const StepRow* const row = row_of(step);
   if (row == nullptr)

@@ -32,6 +32,9 @@ std::optional<Time> end_of(const Entry& entry);
 
 /// The entries that count: `skipped` ones change nothing. Oldest first.
 std::vector<Entry> history(const Value& root);
+/// Where in step_history the work on the present plan begins: 0, or where a person has sent the
+/// workflow back from phase_2. What lies in front of it was made for another plan.
+std::size_t first_of_plan(const Value& root);
 
 constexpr std::int64_t kLastStep = 7;
 constexpr std::int64_t kFirstCodeStep = 4;

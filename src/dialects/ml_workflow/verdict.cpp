@@ -42,8 +42,11 @@ std::optional<bool> all_tools(const Value& output) {
   if (!text)
     return std::nullopt;
   const auto slash = text->find('/');
-  return slash != std::string_view::npos && slash > 0 &&
-         text->substr(0, slash) == text->substr(slash + 1);
+  if (slash == std::string_view::npos)
+    return false;
+  // None of none is no tool that has passed.
+  const std::string_view all = text->substr(slash + 1);
+  return text->substr(0, slash) == all && all.find_first_of("123456789") != std::string_view::npos;
 }
 
 /// What a validation of code by tools says where it gives no scores.

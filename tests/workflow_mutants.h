@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/dialect.h"
+
+namespace baton::testing {
+
+/// The dialect `ml_workflow` with one piece taken out; each must be noticed by the simulation.
+struct WorkflowMutant {
+  std::string_view name;
+  Dialect dialect;
+};
+const std::vector<WorkflowMutant>& workflow_mutants();
+
+}  // namespace baton::testing
