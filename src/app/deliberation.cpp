@@ -84,7 +84,7 @@ void say_once(const FlowBook& book, std::vector<Notice>& said, Draft& draft) {
 }  // namespace
 
 Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
-                                  const std::vector<Request>& requests) {
+                                  const std::vector<Request>& requests, bool only_look) {
   if (draft.find(flow) == nullptr)
     return {};
   FlowBook& book = draft.touch(flow);
@@ -106,6 +106,8 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
             requests, entry->options, setup_.environment, draft.now, draft.wall};
   view.control = ordered(book, draft.find(FlowId{}));
   view.refused = book.refused;
+  if (only_look && view.control == Control::run)
+    view.control = Control::idle;
   const std::string trouble = settle(view, *entry, book, docs, draft);
   hold(book, *entry, draft.now);
   if (!trouble.empty()) {

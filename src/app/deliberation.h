@@ -20,8 +20,10 @@ class Deliberation {
       : disk_(disk), library_(library), schemas_(schemas), catalog_(catalog), setup_(setup) {}
 
   /// Leaves decision, holds and stages in the flow's book and the writes in the draft. Errc::io
-  /// when the journal's copies cannot be read.
-  Result<void> decide(const FlowId& flow, Draft& draft, const std::vector<Request>& requests);
+  /// when the journal's copies cannot be read. `only_look`: nothing is written yet because of what
+  /// stands in the files (View::control is idle).
+  Result<void> decide(const FlowId& flow, Draft& draft, const std::vector<Request>& requests,
+                      bool only_look = false);
 
   /// Answers a request `start` or `create` of a flow whose dialect has `create`. When it is
   /// refused, the flow is as it was. Errc::io when the journal's copies cannot be read.

@@ -264,7 +264,9 @@ void RealEngine::look_behind(const RunId& run) {
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
-  works_->planning.hold_existing(next, circumstances());
+  for (const FlowId& flow : works_->planning.hold_existing(next, circumstances()))
+    if (auto decided = works_->deliberation.decide(flow, next, requests_.waiting()); !decided)
+      return decided;
   auto planned = works_->planning.settle(next, circumstances());
   if (!planned)
     return pass_on(planned);
@@ -330,8 +332,10 @@ void RealEngine::due(Draft& next) {
 }
 
 Result<void> RealEngine::decide(Draft& next) {
+  const bool only_look = decide_all_ && first_start_ && !works_->setup.act_on_existing;
   for (const FlowId& flow : std::set<FlowId>(next.decide))
-    if (auto decided = works_->deliberation.decide(flow, next, requests_.waiting()); !decided)
+    if (auto decided = works_->deliberation.decide(flow, next, requests_.waiting(), only_look);
+        !decided)
       return decided;
   return {};
 }

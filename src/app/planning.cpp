@@ -79,24 +79,33 @@ Plan Planning::reconcile_all(const Draft& next, const Circumstances& now, const 
   return reconcile(situation);
 }
 
-void Planning::hold_existing(Draft& next, const Circumstances& now) const {
+std::set<FlowId> Planning::hold_existing(Draft& next, const Circumstances& now) const {
   if (!now.decide_all || !(now.first_start || setup_.act_on_existing))
-    return;
+    return {};
   const std::string why = "more than " + std::to_string(setup_.max_existing) +
-                          " flows would start something at the first start on this root; "
+                          " flows would start or set something at the first start on this root; "
                           "`baton run --act-on-existing`, or `baton resume`";
+  std::set<FlowId> again;
   if (setup_.act_on_existing) {
     for (const auto& [flow, book] : now.books)
-      if (book.control.reason == "existing")
+      if (book.control.reason == "existing") {
         next.control(next.touch(flow), Control::run, "", "");
-    return;
+        again.insert(flow);
+      }
+    return again;
   }
-  const Plan plan = reconcile_all(next, now, {}, held(now));
-  if (plan.wanting.size() <= setup_.max_existing)
-    return;
-  for (const FlowId& flow : plan.wanting)
+  std::set<FlowId> wanting = reconcile_all(next, now, {}, held(now)).wanting;
+  for (const auto& [flow, book] : next.touched())
+    if (std::any_of(book.decision.holds.begin(), book.decision.holds.end(),
+                    [](const Hold& hold) { return hold.reason == "only_looked"; }))
+      again.insert(flow);
+  wanting.insert(again.begin(), again.end());
+  if (wanting.size() <= setup_.max_existing)
+    return again;
+  for (const FlowId& flow : wanting)
     next.control(next.touch(flow), Control::pause, "existing", why);
-  next.event("held", {}, std::to_string(plan.wanting.size()) + " flows are held: " + why);
+  next.event("held", {}, std::to_string(wanting.size()) + " flows are held: " + why);
+  return again;
 }
 
 Result<Planned> Planning::settle(Draft& next, const Circumstances& now) {

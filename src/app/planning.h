@@ -46,8 +46,9 @@ class Planning {
       : setup_(setup), catalog_(catalog), library_(library), agents_(setup.agents) {}
 
   /// Somebody points baton at a root full of old files: what would be started is held until a
-  /// person has looked, lest a hundred agents be started for work long done.
-  void hold_existing(Draft& next, const Circumstances& now) const;
+  /// person has looked, lest a hundred agents be started for work long done. The flows that have
+  /// to be decided once more: they were only looked at, or are let go now.
+  std::set<FlowId> hold_existing(Draft& next, const Circumstances& now) const;
 
   /// Why nothing at all may be started now.
   std::optional<Hold> held(const Circumstances& now) const;

@@ -48,11 +48,23 @@ bool Writes::done(const Entry& entry, const std::string& key) const {
   });
 }
 
+bool Writes::stand(const Subject& subject, const std::vector<Member>& members) const {
+  const auto values = values_for(view_, scene_, memo_, subject);
+  return std::all_of(members.begin(), members.end(), [&](const Member& member) {
+    const Value* const there = scene_.value(member.place, subject);
+    return there != nullptr && json::equal(*there, *filled(member.value, scene_, subject, values));
+  });
+}
+
 std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
                                 const std::vector<Member>& members, const std::string& why) {
   Entry& entry = memo_.entry(subject, view_.stages.at(subject).generation);
   if (done(entry, key))
     return std::nullopt;
+  if (view_.control != Control::run && !stand(subject, members))
+    return Hold{
+        "", subject, view_.control == Control::idle ? "only_looked" : "paused",
+        why + ": nothing is set while the flow is held; `baton resume " + text(view_.flow) + "`"};
   for (const Member& member : members) {
     const Accepted* const file = scene_.file(member.place, subject);
     const std::string path = scene_.path(member.place, subject);

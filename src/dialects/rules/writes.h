@@ -25,6 +25,8 @@ class Writes {
 
  private:
   bool done(const Entry& entry, const std::string& key) const;
+  /// Nothing would be changed by setting them.
+  bool stand(const Subject& subject, const std::vector<Member>& members) const;
   void add(const Accepted& file, const std::string& path, const std::string& pointer,
            const Json& value);
 
