@@ -21,9 +21,7 @@
 #include <vector>
 
 #include "dialects/registry.h"
-#include "random.h"
-#include "sweep.h"
-#include "world.h"
+#include "seeded_world.h"
 
 namespace baton::testing {
 namespace {
@@ -54,35 +52,23 @@ constexpr const char* kSkill = R"({"current_action": null, "last_action": null,
                "failed_tests": [], "last_run_at": null}, "errors": []})";
 
 struct Counts {
-  std::uint64_t seeds = 0;
+  Tally tally;
   std::uint64_t starts = 0;
-  std::uint64_t crashes = 0;
-  std::uint64_t power_cuts = 0;
   std::uint64_t merges = 0;
 };
 
 // ---- mutants of the dialect
 
-/// The first five are taken out of the dialect, the rest out of the protocol.
-const std::vector<std::string_view> kMutants = {
-    "accepts_all",           "forgets",  "lets_run", "starts_always", "left_at_once",
-    "release_before_commit", "no_claim", "no_lock",  "by_event"};
+const std::vector<std::string_view> kMutants = {"accepts_all", "forgets", "lets_run",
+                                                "starts_always", "left_at_once"};
 
 const Dialect& real() {
   return *dialect("ccw_loop");
 }
 
-/// The view with other documents or another memory.
-View with(const View& view, const FlowState& docs, const Json& memo) {
-  View other{view.flow,     docs,         view.stages, view.runs, memo,
-             view.requests, view.options, view.env,    view.now,  view.wall};
-  other.rejected = view.rejected;
-  return other;
-}
-
 Decision forgetting(const View& view) {
   const Json nothing;
-  Decision decision = real().decide(with(view, view.docs, nothing));
+  Decision decision = real().decide(with(view, view.docs, nothing, view.options));
   decision.memo = Json();
   return decision;
 }
@@ -104,7 +90,7 @@ Decision starting_always(const View& view) {
     if (auto document = load_document(std::move(*text), Format::json))
       accepted.document = *document;
   }
-  const Decision as_if = real().decide(with(view, docs, view.memo));
+  const Decision as_if = real().decide(with(view, docs, view.memo, view.options));
   Decision decision = real().decide(view);
   if (decision.desired.empty())
     decision.desired = as_if.desired;
@@ -115,7 +101,7 @@ Decision starting_always(const View& view) {
 
 Admission left_at_once(const View& view, const Change& change) {
   const Json memo = Json(view.memo).set("left", true);
-  return real().admit(with(view, view.docs, memo), change);
+  return real().admit(with(view, view.docs, memo, view.options), change);
 }
 
 Admission accepting_all(const View& /*view*/, const Change& /*change*/) {
@@ -155,7 +141,7 @@ struct Told {
 class Loops {
  public:
   Loops(std::uint64_t seed, std::string_view mutant, Counts& counts, bool tracing)
-      : random_(seed), counts_(counts), tracing_(tracing) {
+      : chance_(seed, mutant, counts.tally), counts_(counts), tracing_(tracing) {
     auto setup = setup_of(*parse_json(R"({"granularity": "action", "pause_grace": "5s",
         "agents": {"executor": {"max_attempts": 5}}, "on_interrupted": "retry",
         "limits": {"backoff": "1s", "max_backoff": "2s", "spawns_per_hour": 100000}})"),
@@ -166,50 +152,42 @@ class Loops {
     }
     world_.setup = std::move(*setup);
     world_.setup.dialects.front().first = &mutated(mutant);
-    world_.agents.release_early = mutant == "release_before_commit";
-    world_.agents.no_claim = mutant == "no_claim";
-    world_.agents.no_lock = mutant == "no_lock";
-    world_.disk.blind = mutant == "by_event";
   }
 
   std::optional<Fault> run() {
-    guarded([&] { return world_.start(); });
+    chance_.guarded([&] { return world_.start(); });
     for (const std::string& loop : kLoops) {
       world_.disk.write(path_of(loop), fresh(loop));
       told_[loop];
       request("start", loop);
     }
-    for (step_ = 1; step_ <= kSteps && !fault_; ++step_) {
+    for (chance_.step = 1; chance_.step <= kSteps && !chance_.fault; ++chance_.step) {
       happen();
       deliver();
       check();
       trace();
     }
-    for (int round = 0; round < kRounds && !fault_ && (round < 3 || !over()); ++round)
+    for (int round = 0; round < kRounds && !chance_.fault && (round < 3 || !over()); ++round)
       rest();
-    if (!fault_)
+    if (!chance_.fault)
       at_rest();
     trace();
-    ++counts_.seeds;
     for (const auto& [id, shim] : world_.agents.shims)
       counts_.starts += shim.claim ? 1U : 0U;
     for (const Event& event : world_.journal.tables.events)
       counts_.merges += event.event == "merged" ? 1U : 0U;
-    return fault_;
+    return chance_.fault;
   }
 
  private:
   using Shim = FakeAgents::Shim;
 
-  void say(std::string what) {
-    if (!fault_)
-      fault_ = Fault{step_, std::move(what)};
-  }
+  void say(std::string what) { chance_.say(std::move(what)); }
 
   void trace() {
     if (!tracing_)
       return;
-    std::printf("--- step %llu%s\n", static_cast<unsigned long long>(step_),
+    std::printf("--- step %llu%s\n", static_cast<unsigned long long>(chance_.step),
                 world_.engine == nullptr ? ", no daemon" : "");
     for (const Event& event : std::exchange(world_.observer.events, {}))
       std::printf("  %s %s %s: %s\n", event.event.c_str(), event.flow.name.c_str(),
@@ -426,10 +404,7 @@ class Loops {
     } else if (what < 13) {
       world_.fuse.light(1 + random_.below(24));
     } else if (what == 13 && random_.one_in(6)) {
-      ++counts_.power_cuts;
-      world_.fuse.cut();
-      world_.power_cut();
-      world_.requests.changed = true;
+      chance_.power_cut();
     } else {
       world_.clock.advance(Millis(random_.below(3000)));
     }
@@ -439,32 +414,9 @@ class Loops {
 
   // ---- the daemon -------------------------------------------------------------------------------
 
-  void guarded(const std::function<Result<void>()>& work) {
-    try {
-      if (auto done = work(); !done)
-        say("the daemon ended: " + describe(done.error()));
-    } catch (const DaemonKilled&) {
-      ++counts_.crashes;
-      world_.kill();
-    }
-  }
-
   void deliver() {
     look_for_unseen();
-    if (world_.engine == nullptr) {
-      if (!random_.one_in(3))
-        guarded([&] { return world_.start(); });
-      return;
-    }
-    std::vector<Input> inputs;
-    for (Input& input : world_.inputs())
-      if (!std::holds_alternative<FileChanged>(input) || !random_.one_in(4))
-        inputs.push_back(std::move(input));
-    if (random_.one_in(8))
-      inputs.emplace_back(Rescan{random_.one_in(2) ? "timer" : "overflow"});
-    guarded([&] { return world_.engine->step(inputs); });
-    for (int i = 0; i < 4 && world_.engine != nullptr && world_.engine->pending(); ++i)
-      guarded([&] { return world_.engine->step({}); });
+    chance_.deliver();
     read_copies();
   }
 
@@ -492,8 +444,7 @@ class Loops {
 
   void check() {
     listen();
-    for (const std::string& broken : world_.faults())
-      say(broken);
+    chance_.check();
     std::map<std::string, int> alive;
     for (const auto state : {FakeAgents::State::running, FakeAgents::State::going})
       for (const Shim* const shim : world_.agents.in(state))
@@ -581,15 +532,15 @@ class Loops {
     world_.agents.claim_delay = Millis(0);
     look_for_unseen();
     if (world_.engine == nullptr)
-      guarded([&] { return world_.start(); });
+      chance_.guarded([&] { return world_.start(); });
     repair();
-    guarded([&] { return world_.engine->step({Rescan{"overflow"}}); });
+    chance_.guarded([&] { return world_.engine->step({Rescan{"overflow"}}); });
     if (std::exchange(troubled_, false))
       halts_are_heard();
     read_copies();
     for (Shim* const shim : world_.agents.in(FakeAgents::State::running))
       execute(*shim, true);
-    guarded([&] { return world_.settle(); });
+    chance_.guarded([&] { return world_.settle(); });
     for (const std::string& loop : kLoops) {
       const Wish wish = told_[loop].wish;
       const std::string now = status(loop);
@@ -600,15 +551,15 @@ class Loops {
       else if (wish == Wish::run && now == "running" && ++waited_ % 8 == 0)
         request("retry", loop);
     }
-    guarded([&] { return world_.settle(); });
-    guarded([&] { return world_.pass(Millis(3000)); });
+    chance_.guarded([&] { return world_.settle(); });
+    chance_.guarded([&] { return world_.pass(Millis(3000)); });
     check();
   }
 
   /// Executors of halted loops that hang have been ended when the grace is over.
   void halts_are_heard() {
-    guarded([&] { return world_.settle(); });
-    guarded([&] { return world_.pass(Millis(15'000)); });
+    chance_.guarded([&] { return world_.settle(); });
+    chance_.guarded([&] { return world_.pass(Millis(15'000)); });
     listen();
     for (const Shim* const shim : world_.agents.in(FakeAgents::State::running)) {
       const std::string& loop = shim->launch.key.flow.name;
@@ -651,10 +602,11 @@ class Loops {
       say("executors or requests are left at the end");
   }
 
-  Random random_;
+  SeededWorld chance_;
+  World& world_ = chance_.world;
+  Random& random_ = chance_.random;
   Counts& counts_;
   bool tracing_;
-  World world_;
   std::map<RunId, std::string> copies_;
   std::map<std::string, Told> told_;
   std::vector<std::pair<Word, std::string>> asked_;
@@ -663,23 +615,22 @@ class Loops {
   int ticks_ = 0;
   int waited_ = 0;
   bool troubled_ = true;
-  std::uint64_t step_ = 0;
-  std::optional<Fault> fault_;
 };
 
 int simulate(const std::vector<std::string>& words) {
   Counts counts;
   Sweep all;
   all.program = "baton_loop_simulation";
-  all.mutants = kMutants;
+  all.mutants = protocol_mutants();
+  all.mutants.insert(all.mutants.end(), kMutants.begin(), kMutants.end());
   all.trial = [&](std::uint64_t seed, std::string_view mutant, bool trace) {
     return Loops(seed, mutant, counts, trace).run();
   };
   all.summary = [&] {
-    return std::to_string(counts.seeds) + " worlds, " + std::to_string(counts.starts) +
-           " starts, " + std::to_string(counts.crashes) + " crashes, " +
-           std::to_string(counts.power_cuts) + " power cuts, " + std::to_string(counts.merges) +
-           " merges";
+    return std::to_string(counts.tally.worlds) + " worlds, " + std::to_string(counts.starts) +
+           " starts, " + std::to_string(counts.tally.crashes) + " crashes, " +
+           std::to_string(counts.tally.power_cuts) + " power cuts, " +
+           std::to_string(counts.merges) + " merges";
   };
   return sweep(all, words);
 }

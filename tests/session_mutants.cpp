@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "dialects/registry.h"
+#include "seeded_world.h"
 
 namespace baton::testing {
 namespace {
@@ -12,16 +13,11 @@ const Dialect& right() {
   return *dialect("coordination");
 }
 
-View with_docs(const View& view, const FlowState& docs) {
-  return View{view.flow,    docs,     view.stages, view.runs, view.memo,    view.requests,
-              view.options, view.env, view.now,    view.wall, view.rejected};
-}
-
 /// Decides as if there were no files of the kinds for which `unseen` says so.
 Decision decide_without(const View& view, bool (*unseen)(std::string_view kind)) {
   FlowState docs = view.docs;
   std::erase_if(docs, [&](const auto& row) { return unseen(row.second.kind); });
-  return right().decide(with_docs(view, docs));
+  return right().decide(with(view, docs, view.memo, view.options));
 }
 
 bool is_mail(std::string_view kind) {
@@ -42,9 +38,7 @@ Decision without_updates(Decision decision, std::string_view path) {
 
 /// Nothing of a memo but what `keep` leaves.
 Decision decide_with_memo(const View& view, const Json& memo) {
-  const View other{view.flow,    view.docs, view.stages, view.runs, memo,         view.requests,
-                   view.options, view.env,  view.now,    view.wall, view.rejected};
-  return right().decide(other);
+  return right().decide(with(view, view.docs, memo, view.options));
 }
 
 /// Dependencies are gone from the plan.
@@ -61,7 +55,7 @@ Decision decide_without_order(const View& view) {
     if (auto loaded = load_document(plan.set("task_groups", groups).dump(), Format::json))
       accepted.document = *loaded;
   }
-  return right().decide(with_docs(view, docs));
+  return right().decide(with(view, docs, view.memo, view.options));
 }
 
 /// A message is read as soon as somebody was started.
@@ -99,15 +93,13 @@ Admission admit_without_history(const View& view, const Change& change) {
   Json memo = view.memo;
   if (memo->IsObject())
     memo.set("groups", Json::object());
-  const View other{view.flow,    view.docs, view.stages, view.runs, memo,         view.requests,
-                   view.options, view.env,  view.now,    view.wall, view.rejected};
-  return right().admit(other, change);
+  return right().admit(with(view, view.docs, memo, view.options), change);
 }
 
 /// Whatever comes may be a person's word.
 Admission admit_from_anybody(const View& view, const Change& change) {
-  const View other{view.flow,    view.docs, view.stages, {},        view.memo,    view.requests,
-                   view.options, view.env,  view.now,    view.wall, view.rejected};
+  View other = with(view, view.docs, view.memo, view.options);
+  other.runs = {};
   return right().admit(other, change);
 }
 

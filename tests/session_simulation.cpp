@@ -22,12 +22,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/writes.h"
-#include "random.h"
+#include "seeded_world.h"
 #include "session_mutants.h"
 #include "session_team.h"
-#include "sweep.h"
-#include "world.h"
 
 namespace baton::testing {
 namespace {
@@ -38,15 +35,9 @@ constexpr std::size_t kMostDevelopers = 4;
 constexpr const char* kRequirements = "Build it.";
 const FlowId kFlow{"coordination", "coordination"};
 
-/// The protocol's own mutants; the dialect's are in session_mutants.
-constexpr std::array<std::string_view, 6> kProtocolMutants = {
-    "release_before_commit", "no_claim", "no_lock", "no_sync", "by_event", "write_before_journal"};
-
 struct Counts {
-  std::uint64_t sessions = 0;
+  Tally tally;
   std::uint64_t starts = 0;
-  std::uint64_t crashes = 0;
-  std::uint64_t power_cuts = 0;
   std::uint64_t answers = 0;
   std::uint64_t archived = 0;
   std::size_t most_writers = 0;
@@ -56,7 +47,7 @@ struct Counts {
 class Session {
  public:
   Session(std::uint64_t seed, std::string_view mutant, Counts& counts, bool tracing)
-      : random_(seed), mutant_(mutant), counts_(counts), tracing_(tracing) {
+      : chance_(seed, mutant, counts.tally), counts_(counts), tracing_(tracing) {
     const auto config = parse_json(
         R"({"agents": {"project_manager": {}, "developer": {}, "qa_expert": {}, "tech_lead": {}},
             "limits": {"max_running": 8, "spawns_per_hour": 100000, "backoff": "1s",
@@ -68,59 +59,38 @@ class Session {
       return;
     }
     world_.setup = std::move(*setup);
-    const std::size_t policy = random_.below(3);
-    world_.setup.on_interrupted = policy == 0   ? OnInterrupted::hold
-                                  : policy == 1 ? OnInterrupted::retry
-                                                : OnInterrupted::fail;
-    mutate();
+    world_.setup.on_interrupted = chance_.any_policy();
+    for (const SessionMutant& each : session_mutants())
+      if (each.name == mutant)
+        world_.setup.dialects.front().first = &each.dialect;
     world_.journal.after_commit = [this](const Commit& commit) { committed(commit); };
   }
 
   std::optional<Fault> run() {
-    guarded([&] { return world_.start(); });
+    chance_.guarded([&] { return world_.start(); });
     request("start", "", Json::object({{"requirements", kRequirements}}));
-    for (step_ = 1; step_ <= kSteps && !fault_; ++step_) {
+    for (chance_.step = 1; chance_.step <= kSteps && !chance_.fault; ++chance_.step) {
       happen();
-      deliver();
+      chance_.deliver();
       check();
     }
-    for (int round = 0; round < kRounds && !fault_ && !over(); ++round, ++step_)
+    for (int round = 0; round < kRounds && !chance_.fault && !over(); ++round, ++chance_.step)
       rest();
-    if (!fault_)
+    if (!chance_.fault)
       check_end();
     if (tracing_)
       trace();
-    ++counts_.sessions;
     counts_.starts += claims();
     counts_.most_writers = std::max(counts_.most_writers, team_.most_writers());
     for (const Event& event : world_.journal.tables.events)
       ++counts_.events[event.event];
-    return fault_;
+    return chance_.fault;
   }
 
  private:
   using Shim = FakeAgents::Shim;
 
-  void fault(std::string what) {
-    if (!fault_)
-      fault_ = Fault{step_, std::move(what)};
-  }
-
-  void mutate() {
-    world_.agents.release_early = mutant_ == "release_before_commit";
-    world_.agents.no_claim = mutant_ == "no_claim";
-    world_.agents.no_lock = mutant_ == "no_lock";
-    world_.journal.no_sync = mutant_ == "no_sync";
-    world_.disk.blind = mutant_ == "by_event";
-    if (mutant_ == "write_before_journal")
-      world_.journal.before_commit = [this](const Commit& commit) {
-        for (const Intent& intent : commit.intents)
-          (void)perform(world_.disk, intent);
-      };
-    for (const SessionMutant& mutant : session_mutants())
-      if (mutant.name == mutant_)
-        world_.setup.dialects.front().first = &mutant.dialect;
-  }
+  void fault(std::string what) { chance_.say(std::move(what)); }
 
   // ---- what happens -----------------------------------------------------------------------------
 
@@ -133,8 +103,8 @@ class Session {
       world_.fuse.light(1 + random_.below(24));
     else if (what == 10)
       trouble();
-    else if (what == 11 && random_.one_in(mutant_ == "no_sync" ? 2 : 6))
-      power_cut();
+    else if (what == 11 && random_.one_in(chance_.mutant == "no_sync" ? 2 : 6))
+      chance_.power_cut();
     else if (what == 12 && random_.one_in(4))
       request(random_.one_in(3) ? "pause" : "resume", "", Json::object());
     else if (what == 13 && random_.one_in(6))
@@ -145,44 +115,11 @@ class Session {
   }
 
   void trouble() {
-    calm();
-    switch (random_.below(6)) {
-      case 0:
-        world_.journal.fails = Errc::no_space;
-        world_.disk.full = random_.one_in(2);
-        break;
-      case 1:
-        world_.disk.full = true;
-        break;
-      case 2:
-        world_.agents.prepare_fails = Errc::busy;
-        break;
-      case 3:
-        world_.disk.list_fails = Errc::busy;
-        break;
-      case 4:
-        // A fifth writer, right before baton writes.
-        world_.disk.racing[kStatusPath] =
-            team_.accepted(kStatusPath).set("_note", Json(++notes_)).dump();
-        break;
-      default:
-        world_.agents.claim_delay = Millis(random_.below(1500));
-    }
-  }
-
-  void calm() {
-    world_.journal.fails.reset();
-    world_.disk.full = false;
-    world_.disk.list_fails.reset();
-    world_.agents.prepare_fails.reset();
-    world_.agents.claim_delay = Millis(0);
-  }
-
-  void power_cut() {
-    ++counts_.power_cuts;
-    world_.fuse.cut();
-    world_.power_cut();
-    world_.requests.changed = true;
+    chance_.trouble();
+    // A fifth writer, right before baton writes.
+    if (random_.one_in(6))
+      world_.disk.racing[kStatusPath] =
+          team_.accepted(kStatusPath).set("_note", Json(++notes_)).dump();
   }
 
   void request(const Word& verb, const Subject& subject, const Json& arguments) {
@@ -196,59 +133,20 @@ class Session {
     world_.requests.add(request);
   }
 
-  void guarded(const std::function<Result<void>()>& work) {
-    try {
-      if (auto done = work(); !done)
-        fault("the daemon ended: " + describe(done.error()));
-    } catch (const DaemonKilled&) {
-      ++counts_.crashes;
-      world_.kill();
-    }
-  }
-
-  void deliver() {
-    if (world_.engine == nullptr) {
-      if (!random_.one_in(3))
-        guarded([&] { return world_.start(); });
-      return;
-    }
-    std::vector<Input> inputs;
-    for (Input& input : world_.inputs()) {
-      if (std::holds_alternative<FileChanged>(input) && random_.one_in(5))
-        continue;
-      inputs.push_back(input);
-      if (random_.one_in(8))
-        inputs.push_back(std::move(input));
-    }
-    for (std::size_t i = inputs.size(); i > 1; --i)
-      std::swap(inputs[i - 1], inputs[random_.below(i)]);
-    if (random_.one_in(6))
-      inputs.emplace_back(Rescan{"timer"});
-    guarded([&] { return world_.engine->step(inputs); });
-    for (int i = 0; i < 4 && world_.engine != nullptr && world_.engine->pending(); ++i)
-      guarded([&] { return world_.engine->step({}); });
-  }
-
   /// The trouble is over: one agent at a time does its work well, and a person answers what is
   /// asked.
   void rest() {
-    world_.fuse.cut();
-    calm();
-    if (world_.engine == nullptr)
-      guarded([&] { return world_.start(); });
-    if (mutant_ != "by_event")
-      guarded([&] { return world_.engine->step({Rescan{"overflow"}}); });
-    guarded([&] { return world_.settle(); });
+    chance_.settle();
     const auto running = world_.agents.in(FakeAgents::State::running);
     repair();
-    guarded([&] { return world_.settle(); });
+    chance_.guarded([&] { return world_.settle(); });
     if (!running.empty())
       team_.work(*running.front(), true);
     else
       person();
-    guarded([&] { return world_.settle(); });
+    chance_.guarded([&] { return world_.settle(); });
     check_handed_on();
-    guarded([&] { return world_.pass(Millis(3000)); });
+    chance_.guarded([&] { return world_.pass(Millis(3000)); });
     check();
   }
 
@@ -313,8 +211,7 @@ class Session {
   }
 
   void check() {
-    for (const std::string& broken : world_.faults())
-      fault(broken);
+    chance_.check();
     std::set<Subject> busy;
     std::map<Role, std::size_t> at_work;
     for (const Shim* const shim : world_.agents.in(FakeAgents::State::running)) {
@@ -358,8 +255,6 @@ class Session {
 
   /// Each version that was accepted, right when it was.
   void committed(const Commit& commit) {
-    if (mutant_ == "no_sync" && random_.one_in(6))
-      world_.journal.sync();
     bool completed = false;
     for (const auto& [row, bytes] : commit.accepted) {
       const auto parsed = parse_json(bytes);
@@ -578,36 +473,8 @@ class Session {
     if (!list_of(*state, "active_agents").empty())
       fault("agents are active in a session that has ended");
     check_completed();
-    check_known();
-    recovery_changes_nothing();
-  }
-
-  /// Every file is accepted as it stands, or rejected as it stands.
-  void check_known() {
-    const auto& tables = world_.journal.tables;
-    for (const auto& [path, bytes] : world_.disk.files()) {
-      const auto accepted = tables.accepted.find(path);
-      const auto rejected = tables.rejected.find(path);
-      if ((accepted == tables.accepted.end() || accepted->second.second != bytes) &&
-          (rejected == tables.rejected.end() || rejected->second.digest != digest_of(bytes)))
-        fault("nobody knows what stands in " + path);
-    }
-  }
-
-  void recovery_changes_nothing() {
-    const FakeJournal::Tables before = world_.journal.tables;
-    world_.deeds.clear();
-    for (int i = 0; i < 2; ++i) {
-      world_.kill();
-      guarded([&] { return world_.start(); });
-      guarded([&] { return world_.settle(); });
-    }
-    const FakeJournal::Tables& after = world_.journal.tables;
-    if (!world_.deeds.empty())
-      fault("a restart at rest started, stopped or wrote something");
-    if (before.runs != after.runs || before.stages != after.stages ||
-        before.accepted != after.accepted)
-      fault("a restart at rest changed the journal");
+    chance_.check_known();
+    chance_.check_restart();
   }
 
   void trace() {
@@ -623,14 +490,12 @@ class Session {
                       hold.why.c_str());
   }
 
-  World world_;
-  Random random_;
+  SeededWorld chance_;
+  World& world_ = chance_.world;
+  Random& random_ = chance_.random;
   Team team_{world_, random_};
-  std::string mutant_;
   Counts& counts_;
   bool tracing_;
-  std::uint64_t step_ = 0;
-  std::optional<Fault> fault_;
   std::map<std::string, std::set<std::string>> kept_;
   std::map<std::string, std::set<std::string>> entries_;
   std::map<std::string, std::string> last_entry_;
@@ -647,9 +512,9 @@ std::string summary(const Counts& counts) {
     const auto found = counts.events.find(event);
     return std::to_string(found == counts.events.end() ? 0 : found->second);
   };
-  return std::to_string(counts.sessions) + " sessions, " + std::to_string(counts.starts) +
-         " starts, " + std::to_string(counts.crashes) + " crashes, " +
-         std::to_string(counts.power_cuts) + " power cuts, " + count("merged") + " merges, " +
+  return std::to_string(counts.tally.worlds) + " sessions, " + std::to_string(counts.starts) +
+         " starts, " + std::to_string(counts.tally.crashes) + " crashes, " +
+         std::to_string(counts.tally.power_cuts) + " power cuts, " + count("merged") + " merges, " +
          std::to_string(counts.archived) + " times archived, " + count("restored") + " restored, " +
          count("rejected") + " rejected, " + std::to_string(counts.answers) +
          " times a person was asked, at most " + std::to_string(counts.most_writers) +
@@ -660,7 +525,7 @@ int simulate(const std::vector<std::string>& words) {
   Counts counts;
   Sweep all;
   all.program = "baton_session_simulation";
-  all.mutants.assign(kProtocolMutants.begin(), kProtocolMutants.end());
+  all.mutants = protocol_mutants();
   for (const SessionMutant& mutant : session_mutants())
     all.mutants.push_back(mutant.name);
   all.trial = [&](std::uint64_t seed, std::string_view mutant, bool trace) {

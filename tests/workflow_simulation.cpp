@@ -35,6 +35,10 @@ constexpr int kRounds = 250;
 constexpr std::int64_t kPlanAttempts = 3;
 constexpr std::size_t kMostBytes = 1U << 20U;
 const std::vector<std::string> kNames = {"wf1", "wf2"};
+constexpr const char* kFresh = R"({"workflow_id": "wf2", "workflow_name": "Churn",
+  "created_at": "2026-01-22T09:00:00Z", "status": "initialized", "current_phase": "phase_1",
+  "current_step": 0, "workspace_context": {"developer_type": "shared"},
+  "requirements": {"initial_requirements": "Derive churn features."}})";
 constexpr std::array<std::pair<std::string_view, double>, 3> kLeast = {
     std::pair<std::string_view, double>{"alignment_score", 9},
     {"standardization_score", 8},
@@ -199,8 +203,9 @@ class Workflows {
 
   std::optional<Fault> run() {
     chance_.guarded([&] { return world_.start(); });
-    for (const std::string& name : kNames)
-      request("start", name, "", Json::object({{"requirements", "Derive churn features."}}));
+    // One is asked for, the other one appears.
+    request("start", kNames[0], "", Json::object({{"requirements", "Derive churn features."}}));
+    world_.disk.write(path_of(kNames[1]), kFresh);
     for (chance_.step = 1; chance_.step <= kSteps && !chance_.fault; ++chance_.step) {
       happen();
       chance_.deliver();
@@ -479,9 +484,9 @@ class Workflows {
     if (what < 9) {
       if (!running.empty())
         work(*random_.pick(running), false);
-    } else if (what < 11) {
+    } else if (what == 9) {
       person();
-    } else if (what == 11) {
+    } else if (what < 12) {
       person_by_file();
     } else if (what == 12) {
       chance_.trouble();
@@ -683,9 +688,15 @@ class Workflows {
   void help(const std::string& name, int round) {
     const FlowBook* const known = book(name);
     if (known == nullptr)
-      return request("start", name, "", Json::object({{"requirements", "Derive churn features."}}));
+      return;
     if (known->control.control != Control::run)
       return request("resume", name, "", Json::object());
+    // Who has written his decision into the file waits until it is seen.
+    const std::string* const bytes = world_.disk.file(path_of(name));
+    const auto row = world_.journal.tables.accepted.find(path_of(name));
+    if (bytes != nullptr && row != world_.journal.tables.accepted.end() &&
+        *bytes != row->second.second)
+      return;
     for (const Hold& hold : known->decision.holds) {
       if (hold.reason == "approval")
         return decide("approve", name, hold.subject);
