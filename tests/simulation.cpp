@@ -8,10 +8,8 @@
 // means nothing.
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,44 +17,20 @@
 #include <string_view>
 #include <vector>
 
-#include "app/writes.h"
 #include "dialects/registry.h"
-#include "random.h"
-#include "sweep.h"
+#include "seeded_world.h"
 #include "toy_dialect.h"
-#include "world.h"
 
 namespace baton::testing {
 namespace {
 
-enum class Mutant {
-  none,
-  release_before_commit,
-  no_claim,
-  no_lock,
-  no_sync,
-  by_event,
-  write_first
-};
-struct MutantRow {
-  std::string_view name;
-  Mutant mutant;
-};
-constexpr std::array kMutants = {
-    MutantRow{"release_before_commit", Mutant::release_before_commit},
-    MutantRow{"no_claim", Mutant::no_claim},
-    MutantRow{"no_lock", Mutant::no_lock},
-    MutantRow{"no_sync", Mutant::no_sync},
-    MutantRow{"by_event", Mutant::by_event},
-    MutantRow{"write_before_journal", Mutant::write_first},
-};
+/// Those of the dialect rules.
+const std::vector<std::string_view> kMutants = {"set_forgotten", "nobody_is_asked"};
 
 struct Counts {
-  std::uint64_t seeds = 0;
+  Tally tally;
   std::uint64_t steps = 0;
   std::uint64_t starts = 0;
-  std::uint64_t crashes = 0;
-  std::uint64_t power_cuts = 0;
   std::uint64_t commits = 0;
 };
 
@@ -69,51 +43,77 @@ constexpr std::string_view kRules = R"({"rules": [
     {"to": "waiting_review", "run": "tech_lead"}, {"to": "qa_failed", "run": "developer"}]},
   {"name": "t", "files": "t/{flow}.json", "stage": "/status", "limits": {"max_running": 1}, "react": [
     {"to": "pending", "run": "developer"},
-    {"from": "pending", "to": "rejected", "stop": "developer"}]}]})";
+    {"from": "pending", "to": "rejected", "stop": "developer"}]},
+  {"name": "s", "files": "s/{flow}.json", "stage": "/status", "max_entries": 6, "react": [
+    {"to": "new", "set": {"/status": "pending", "/note": "entry ${entry}"}},
+    {"to": "pending", "run": "developer"},
+    {"to": "idle", "set": {"/note": "idle ${entry}"}},
+    {"to": "complete", "approval": {"rejected": {"/status": "rejected"}}, "set": {"/status": "shipped"}}]}]})";
+constexpr std::string_view kApproval = R"("approval": {"rejected": {"/status": "rejected"}}, )";
 
 const std::vector<std::string> kStages = {"pending",   "waiting_qa", "waiting_review",
                                           "qa_failed", "rejected",   "complete"};
+const std::string kSetPath = "s/x.json";
+const FlowId kSetFlow{"rules", "s/x"};
+const std::vector<std::string> kSetStages = {"new", "new", "idle", "complete", "rejected"};
 const std::vector<std::string> kToyStages = {"work", "next", "both", "log", "rest"};
+
+/// The dialect rules without its memory of what it has set.
+Decision forgetting(const View& view) {
+  const Json nothing;
+  Decision decision = dialect("rules")->decide(with(view, view.docs, nothing, view.options));
+  decision.memo = Json();
+  return decision;
+}
+
+const Dialect& forgetful() {
+  static const Dialect rules = [] {
+    Dialect changed = *dialect("rules");
+    changed.decide = forgetting;
+    return changed;
+  }();
+  return rules;
+}
 
 class Simulation {
  public:
-  Simulation(std::uint64_t seed, Mutant mutant, Counts& counts, bool tracing)
-      : random_(seed), mutant_(mutant), tracing_(tracing), counts_(counts) {
+  Simulation(std::uint64_t seed, std::string_view mutant, Counts& counts, bool tracing)
+      : chance_(seed, mutant, counts.tally), tracing_(tracing), counts_(counts) {
     configure();
-    mutate();
   }
 
   std::optional<Fault> run() {
     first_files();
-    for (step_ = 1; step_ <= kSteps && !fault_; ++step_) {
+    for (chance_.step = 1; chance_.step <= kSteps && !chance_.fault; ++chance_.step) {
       act();
       daemon();
       check();
       trace();
     }
-    if (!fault_)
+    if (!chance_.fault)
       rest();
     trace();
-    counts_.steps += step_;
-    ++counts_.seeds;
+    counts_.steps += chance_.step;
     counts_.commits += world_.journal.commits;
     counts_.starts += world_.agents.order.size();
-    return fault_;
+    return chance_.fault;
   }
 
  private:
   void configure() {
-    const Json options = *parse_json(kRules);
+    std::string rules(kRules);
+    if (chance_.mutant == "nobody_is_asked")
+      rules.erase(rules.find(kApproval), kApproval.size());
+    const Json options = *parse_json(rules);
     Setup& setup = world_.setup;
-    setup.dialects = {{dialect("rules"), options}, {&toy_dialect(), Json::object()}};
+    const Dialect* const rules_dialect =
+        chance_.mutant == "set_forgotten" ? &forgetful() : dialect("rules");
+    setup.dialects = {{rules_dialect, options}, {&toy_dialect(), Json::object()}};
     setup.environment = Environment{"/root", "/root", "/usr/bin/baton"};
     setup.max_running = kMaxRunning;
     setup.retry = RetryLimits{kMaxAttempts, Millis(1000), Millis(4000)};
     setup.spawns_per_hour = random_.one_in(8) ? 4 : 1000;
-    const std::size_t policy = random_.below(3);
-    setup.on_interrupted = policy == 0   ? OnInterrupted::hold
-                           : policy == 1 ? OnInterrupted::retry
-                                         : OnInterrupted::fail;
+    setup.on_interrupted = chance_.any_policy();
     for (const char* const role : {"developer", "qa_expert", "tech_lead", "worker"}) {
       AgentSpec spec;
       spec.argv = {std::string("/agents/") + role};
@@ -126,6 +126,7 @@ class Simulation {
     world_.journal.after_commit = [this](const Commit& commit) {
       for (const FlowId& flow : commit.forgotten)
         world_.agents.forget(flow);
+      watch_sets(commit);
       for (const auto& [row, bytes] : commit.accepted) {
         kept_.insert(row.digest);
         if (row.kind == "state")
@@ -137,24 +138,11 @@ class Simulation {
     };
   }
 
-  void mutate() {
-    world_.agents.release_early = mutant_ == Mutant::release_before_commit;
-    world_.agents.no_claim = mutant_ == Mutant::no_claim;
-    world_.agents.no_lock = mutant_ == Mutant::no_lock;
-    world_.journal.no_sync = mutant_ == Mutant::no_sync;
-    world_.disk.blind = mutant_ == Mutant::by_event;
-    if (mutant_ == Mutant::write_first)
-      world_.journal.before_commit = [this](const Commit& commit) {
-        for (const Intent& intent : commit.intents)
-          (void)perform(world_.disk, intent);
-      };
-  }
-
   /// The files and what was said since the last step, for somebody who replays a seed.
   void trace() {
     if (!tracing_)
       return;
-    std::printf("--- step %llu%s\n", static_cast<unsigned long long>(step_),
+    std::printf("--- step %llu%s\n", static_cast<unsigned long long>(chance_.step),
                 world_.engine == nullptr ? ", no daemon" : "");
     for (const auto& [path, bytes] : world_.disk.files())
       std::printf("    %s: %s\n", path.c_str(), bytes.c_str());
@@ -163,9 +151,54 @@ class Simulation {
                   event.subject.c_str(), event.run.substr(0, 8).c_str(), event.why.c_str());
   }
 
-  void say(std::string what) {
-    if (!fault_)
-      fault_ = Fault{step_, std::move(what)};
+  void say(std::string what) { chance_.say(std::move(what)); }
+
+  // ---- what rules set ---------------------------------------------------------------------------
+
+  /// Each entry into a stage lets baton write at most once, and an approval once more.
+  void watch_sets(const Commit& commit) {
+    for (const Event& event : commit.events)
+      if (event.event == "stage" && event.flow == kSetFlow)
+        may_set_ += event.why.ends_with("new") || event.why.ends_with("idle") ? 1U : 0U;
+    // Who had not seen what baton set, and put back what was there, has it set once more.
+    for (const Event& event : commit.events)
+      may_set_ += event.event == "merged" && event.flow == kSetFlow ? 1U : 0U;
+    for (const Reply& reply : commit.replies)
+      if (const auto asked = decisions_.find(reply.request);
+          asked != decisions_.end() && reply.accepted) {
+        ++may_set_;
+        approved_ += asked->second == "approve" ? 1U : 0U;
+      }
+    for (const auto& [row, bytes] : commit.accepted) {
+      if (row.path != kSetPath)
+        continue;
+      const std::string now(json::text(**parse_json(bytes), "status").value_or(""));
+      if (now == "shipped" && std::exchange(set_status_, now) != now && shipped_++ >= approved_)
+        say("shipped, and nobody has approved it");
+      set_status_ = now;
+    }
+  }
+
+  void check_sets() {
+    const auto written = std::count_if(
+        world_.deeds.begin(), world_.deeds.end(),
+        [](const Did& did) { return did.what == Did::What::write && did.path == kSetPath; });
+    if (static_cast<std::size_t>(written) > may_set_)
+      say("what is set once per entry was set more often");
+  }
+
+  /// What is to be set is set, or there is a reason.
+  void set_is_made(const StageRow& row) {
+    if (row.state.stage != "new" && row.state.stage != "complete")
+      return;
+    static const std::set<Word> kReasons = {"paused", "max_entries", "no_document", "valid_file",
+                                            "waiting_for_person"};
+    const FlowBook& book = world_.engine->books().at(row.flow);
+    const bool held =
+        book.held || std::any_of(book.holds.begin(), book.holds.end(),
+                                 [&](const Hold& hold) { return kReasons.contains(hold.reason); });
+    if (!held)
+      say(text(row.flow) + " is " + row.state.stage + ", and nothing was set");
   }
 
   // ---- files ------------------------------------------------------------------------------------
@@ -199,6 +232,11 @@ class Simulation {
       return doc.set(subject, Json::object({{"status", random_.pick(kStages)}, {"n", number}}));
     if (path.starts_with("t/"))
       return doc.set("status", Json(random_.pick(kStages))).set("n", number);
+    // Somebody may have his own mind about what baton has set.
+    if (path == kSetPath && json::text(*doc, "status") == "idle" && random_.one_in(2))
+      return doc.set("note", "mine").set("n", number);
+    if (path == kSetPath)
+      return doc.set("status", Json(random_.pick(kSetStages))).set("n", number);
     Json list = Json::array();
     if (const Value* const items = json::child(*doc, "items"); items != nullptr)
       list = Json(*items);
@@ -221,8 +259,8 @@ class Simulation {
   }
 
   std::string any_path() {
-    static const std::vector<std::string> kPaths = {"g.json", "g.json", "t/a.json", "t/b.json",
-                                                    "toy/x.json"};
+    static const std::vector<std::string> kPaths = {"g.json",     "g.json", "t/a.json", "t/b.json",
+                                                    "toy/x.json", kSetPath, kSetPath};
     return random_.pick(kPaths);
   }
 
@@ -270,8 +308,8 @@ class Simulation {
         request();
         break;
       case 12:
-        if (random_.one_in(mutant_ == Mutant::no_sync ? 2 : 6))
-          power_cut();
+        if (random_.one_in(chance_.mutant == "no_sync" ? 2 : 6))
+          chance_.power_cut();
         else
           world_.journal.sync();
         break;
@@ -321,15 +359,18 @@ class Simulation {
   }
 
   void request() {
-    static const std::vector<std::string> kVerbs = {"pause", "resume", "resume", "stop",
-                                                    "retry", "retry",  "forget", "poke"};
+    static const std::vector<std::string> kVerbs = {"pause",   "resume",  "resume", "stop",
+                                                    "retry",   "retry",   "forget", "poke",
+                                                    "approve", "approve", "reject"};
     static const std::vector<FlowId> kFlows = {
-        {"rules", "g"}, {"rules", "t/a"}, {"rules", "t/b"}, {"toy", "x"}, {}};
+        {"rules", "g"}, {"rules", "t/a"}, {"rules", "t/b"}, {"toy", "x"}, {}, kSetFlow, kSetFlow};
     Request request;
     request.id = "request-" + std::to_string(100 + requests_++);
     request.verb = random_.pick(kVerbs);
     request.flow = random_.pick(kFlows);
     request.made = world_.clock.at;
+    if (request.flow == kSetFlow && (request.verb == "approve" || request.verb == "reject"))
+      decisions_[request.id] = request.verb;
     world_.requests.add(request);
   }
 
@@ -375,31 +416,13 @@ class Simulation {
     world_.agents.finish(shim.id, end);
   }
 
-  void power_cut() {
-    ++counts_.power_cuts;
-    world_.fuse.cut();
-    world_.power_cut();
-    world_.requests.changed = true;
-  }
-
   // ---- the daemon -------------------------------------------------------------------------------
-
-  /// Runs something of the daemon's; it may be killed in there.
-  void guarded(const std::function<Result<void>()>& work) {
-    try {
-      if (auto done = work(); !done)
-        say("the daemon ended: " + describe(done.error()));
-    } catch (const DaemonKilled&) {
-      ++counts_.crashes;
-      world_.kill();
-    }
-  }
 
   void daemon() {
     if (world_.engine == nullptr) {
       queue_.clear();
       if (!random_.one_in(3))
-        guarded([&] { return world_.start(); });
+        chance_.guarded([&] { return world_.start(); });
       return;
     }
     for (Input& input : world_.inputs())
@@ -420,9 +443,9 @@ class Simulation {
       std::swap(now[i - 1], now[random_.below(i)]);
     if (random_.one_in(10))
       now.emplace_back(Rescan{random_.one_in(2) ? "timer" : "overflow"});
-    guarded([&] { return world_.engine->step(now); });
+    chance_.guarded([&] { return world_.engine->step(now); });
     for (int i = 0; i < 4 && world_.engine != nullptr && world_.engine->pending(); ++i)
-      guarded([&] { return world_.engine->step({}); });
+      chance_.guarded([&] { return world_.engine->step({}); });
   }
 
   // ---- what must hold ---------------------------------------------------------------------------
@@ -433,8 +456,8 @@ class Simulation {
   }
 
   void check() {
-    for (const std::string& fault : world_.faults())
-      say(fault);
+    chance_.check();
+    check_sets();
     if (live() > kMaxRunning)
       say("more agents run than are allowed");
   }
@@ -442,26 +465,20 @@ class Simulation {
   /// All trouble ends; agents end without a word; after a while nothing moves any more.
   void rest() {
     world_.fuse.cut();
-    world_.journal.fails.reset();
-    world_.disk.full = false;
-    world_.disk.racing.clear();
-    world_.disk.list_fails.reset();
-    world_.agents.prepare_fails.reset();
-    world_.agents.stop_fails.reset();
-    world_.agents.claim_delay = Millis(0);
+    chance_.calm();
     if (world_.engine == nullptr)
-      guarded([&] { return world_.start(); });
-    if (fault_)
+      chance_.guarded([&] { return world_.start(); });
+    if (chance_.fault)
       return;
     // What was lost so far stays lost as an event; the scan every minute finds it.
     world_.clock.advance(Millis(60'000));
     if (lose_events_ > 0)
       world_.disk.changes.clear();
-    guarded([&] { return world_.engine->step(std::exchange(queue_, {})); });
-    guarded([&] { return world_.engine->step({Rescan{"timer"}}); });
+    chance_.guarded([&] { return world_.engine->step(std::exchange(queue_, {})); });
+    chance_.guarded([&] { return world_.engine->step({Rescan{"timer"}}); });
     stops_are_heard();
-    for (int i = 0; i < 100 && !fault_; ++i) {
-      guarded([&] { return world_.settle(); });
+    for (int i = 0; i < 100 && !chance_.fault; ++i) {
+      chance_.guarded([&] { return world_.settle(); });
       check();
       if (live() == 0 && world_.engine->quiet())
         return at_rest();
@@ -470,7 +487,7 @@ class Simulation {
         end.outcome = random_.one_in(2) ? Outcome::succeeded : Outcome::failed;
         world_.agents.finish(shim->id, end);
       }
-      guarded([&] { return world_.pass(Millis(2500)); });
+      chance_.guarded([&] { return world_.pass(Millis(2500)); });
     }
     say("the world never comes to rest");
   }
@@ -488,13 +505,13 @@ class Simulation {
       say("an intended write is still open");
     items_are_there();
     log_is_in_order();
-    if (!fault_)
-      recovery_changes_nothing();
+    if (!chance_.fault)
+      chance_.check_restart();
   }
 
   /// Whoever is to end has been told so within a minute, however often telling failed before.
   void stops_are_heard() {
-    guarded([&] { return world_.pass(Millis(60'000)); });
+    chance_.guarded([&] { return world_.pass(Millis(60'000)); });
     for (const Run& run : world_.journal.tables.runs) {
       const auto shim = world_.agents.shims.find(run.id);
       if (run.state == RunState::stopping && shim != world_.agents.shims.end() &&
@@ -538,6 +555,8 @@ class Simulation {
   /// Nothing lost: who is wanted has run, or there is a reason, and the reason is true.
   void stage_is_served(const StageRow& row) {
     stage_is_told(row);
+    if (row.flow == kSetFlow)
+      set_is_made(row);
     const auto role = role_for(row.flow, row.state.stage);
     if (!role)
       return;
@@ -632,44 +651,29 @@ class Simulation {
     }
   }
 
-  void recovery_changes_nothing() {
-    const FakeJournal::Tables before = world_.journal.tables;
-    world_.deeds.clear();
-    for (int i = 0; i < 2; ++i) {
-      world_.kill();
-      guarded([&] { return world_.start(); });
-      guarded([&] { return world_.settle(); });
-    }
-    if (fault_)
-      return;
-    const FakeJournal::Tables& after = world_.journal.tables;
-    if (!world_.deeds.empty())
-      say("a restart at rest started, stopped or wrote something");
-    if (before.runs != after.runs || before.stages != after.stages ||
-        before.accepted != after.accepted || before.controls != after.controls)
-      say("a restart at rest changed the journal");
-    check();
-  }
-
-  Random random_;
-  Mutant mutant_;
+  SeededWorld chance_;
+  World& world_ = chance_.world;
+  Random& random_ = chance_.random;
   bool tracing_;
   Counts& counts_;
-  World world_;
   std::vector<Input> queue_;  ///< events on their way
   std::size_t lose_events_ = 0;
-  std::uint64_t step_ = 0;
   std::uint64_t versions_ = 0;
   std::uint64_t requests_ = 0;
   std::set<Digest> kept_;  ///< versions the journal has had
   std::map<std::string, std::set<std::string>> items_;
-  std::optional<Fault> fault_;
+  std::map<std::string, Word> decisions_;  ///< by request
+  std::size_t may_set_ = 0;
+  std::size_t approved_ = 0;
+  std::size_t shipped_ = 0;
+  std::string set_status_;
 };
 
 std::string summary(const Counts& counts) {
-  return std::to_string(counts.seeds) + " seeds, " + std::to_string(counts.steps) + " steps, " +
-         std::to_string(counts.starts) + " starts, " + std::to_string(counts.crashes) +
-         " crashes, " + std::to_string(counts.power_cuts) + " power cuts, " +
+  return std::to_string(counts.tally.worlds) + " seeds, " + std::to_string(counts.steps) +
+         " steps, " + std::to_string(counts.starts) + " starts, " +
+         std::to_string(counts.tally.crashes) + " crashes, " +
+         std::to_string(counts.tally.power_cuts) + " power cuts, " +
          std::to_string(counts.commits) + " commits";
 }
 
@@ -678,13 +682,10 @@ int simulate(const std::vector<std::string>& words) {
   Sweep all;
   all.program = "baton_simulation";
   all.seeds = 20'000;
-  for (const MutantRow& row : kMutants)
-    all.mutants.push_back(row.name);
+  all.mutants = protocol_mutants();
+  all.mutants.insert(all.mutants.end(), kMutants.begin(), kMutants.end());
   all.trial = [&](std::uint64_t seed, std::string_view mutant, bool trace) {
-    const auto* const row = std::find_if(kMutants.begin(), kMutants.end(),
-                                         [&](const MutantRow& r) { return r.name == mutant; });
-    return Simulation(seed, row == kMutants.end() ? Mutant::none : row->mutant, counts, trace)
-        .run();
+    return Simulation(seed, mutant, counts, trace).run();
   };
   all.summary = [&] { return summary(counts); };
   return sweep(all, words);
