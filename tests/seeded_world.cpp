@@ -164,6 +164,7 @@ View with(const View& view, const FlowState& docs, const Json& memo, const Json&
   other.rejected = view.rejected;
   other.rejected_digests = view.rejected_digests;
   other.control = view.control;
+  other.refused = view.refused;
   return other;
 }
 
