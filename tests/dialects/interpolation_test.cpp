@@ -64,11 +64,13 @@ TEST_CASE("a placeholder that can never be filled in says why") {
 }
 
 TEST_CASE("the nearest member is named where a name space has only a few") {
-  for (const auto& [text, meant] : std::map<std::string, std::string>{
+  for (const auto& row : std::map<std::string, std::string>{
            {"${state.nmae}", "${state.name}"},
            {"${loop.elapsd_ms:shell}", "${loop.elapsed_ms:shell}"},
            {"${result.detials.reason?}", "${result.details.reason?}"},
            {"${prev.zzz}", ""}}) {
+    const auto& text = row.first;
+    const auto& meant = row.second;
     CAPTURE(text);
     const auto all = placeholders(text);
     REQUIRE(all.size() == 1);
