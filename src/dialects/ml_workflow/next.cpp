@@ -211,7 +211,7 @@ void resumed(Scene& scene) {
   else if (limit == "recovery")
     for (const Entry& entry : scene.entries) {
       if (entry.status == "failed")
-        scene.memo.base["helped"] = static_cast<std::int64_t>(entry.index) + 1;
+        scene.memo.base[helped(entry)] = 1;
     }
   else if (!limit.empty())
     scene.memo.base[limit] = attempts(scene, limit);
@@ -226,6 +226,10 @@ std::optional<Scene> scene_of(const View& view) {
   return scene;
 }
 
+std::string helped(const Entry& entry) {
+  return "helped " + std::to_string(entry.index);
+}
+
 std::string next_strategy(const Scene& scene, const Entry& entry) {
   const ErrorRow* const row = row_of(kErrors, error_of(entry, "error_type"));
   const auto tried = list_at(*entry.value, "/error_info/recovery_strategies");
@@ -237,8 +241,7 @@ std::string next_strategy(const Scene& scene, const Entry& entry) {
     count = static_cast<std::size_t>(std::max<std::int64_t>(0, recovery_attempts(entry)));
   if (row != nullptr && count < row->strategies.size())
     return std::string(row->strategies.at(count));
-  return base(scene, "helped") == static_cast<std::int64_t>(entry.index) + 1 ? std::string(kPerson)
-                                                                             : std::string();
+  return base(scene, helped(entry)) != 0 ? std::string(kPerson) : std::string();
 }
 
 std::int64_t round_end(const Scene& scene, bool plan) {

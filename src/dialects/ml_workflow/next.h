@@ -50,6 +50,9 @@ std::string decided(const Scene& scene, std::string_view approval);
 /// From where on decisions count.
 Judged judged(const Scene& scene, std::string_view approval);
 
+/// The name in Memo::base of that a person has helped a failed entry, which was not begun since.
+std::string helped(const Entry& entry);
+
 /// What is tried next for a failed entry; empty: a person is asked first.
 std::string next_strategy(const Scene& scene, const Entry& entry);
 

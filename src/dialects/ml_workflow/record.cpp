@@ -95,7 +95,7 @@ void begin_again(Scene& scene, const Entry& entry, Edits& edits) {
   edits.set(entry_pointer(entry) + "/status", "in_progress");
   edits.set(entry_pointer(entry) + "/completed_at", Json());
   edits.set(entry_pointer(entry) + "/execution_time", Json());
-  scene.memo.base.erase("helped");
+  scene.memo.base.erase(helped(entry));
 }
 
 /// How a retry came out is known when its entry is no longer in progress.
