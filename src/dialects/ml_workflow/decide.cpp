@@ -271,7 +271,7 @@ void rejected(const Scene& scene, Decision& decision) {
   bool working = false;
   for (const Entry& entry : scene.entries) {
     const Subject subject = subject_of(entry);
-    if (entry.status != "in_progress")
+    if (entry.status != "in_progress" || scene.status == Status::paused)
       continue;
     std::uint32_t ended = 0;
     for (const Run& run : scene.view.runs)
@@ -363,6 +363,8 @@ Decision decide(const View& view) {
                                           "its step was given up: the plan is made anew"});
   Edits edits(*scene);
   if (!scene->file.rejected.empty()) {
+    if (scene->status == Status::paused)
+      paused(*scene, decision);
     rejected(*scene, decision);
   } else if (ended) {
     (void)hear(*scene, Next{}, edits, decision);
