@@ -667,7 +667,9 @@ class Workflows {
                          return (now == "completed" || now == "cancelled" || now == "failed") &&
                                 live(name) == 0;
                        }) &&
-           world_.requests.waiting.empty() && world_.engine != nullptr;
+           // What baton has said it would write stands on the disk.
+           world_.requests.waiting.empty() && world_.journal.tables.intents.empty() &&
+           world_.engine != nullptr;
   }
 
   /// The trouble is over: agents do their work well, people say yes.
