@@ -95,7 +95,9 @@ class Service {
     return root;
   }
 
-  static void tell_of(const RootService& root) {
+  /// Commands find what is served by the word that is left, so it stands before anything happens.
+  void tell_of(RootService& root) const {
+    root.tell_how(since_);
     spdlog::info("serving {} (state in {}; {})", printable(root.root()),
                  printable(root.state_folder()), root.describe());
   }
