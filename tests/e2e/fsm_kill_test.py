@@ -124,12 +124,5 @@ def sub_loop(exe):
 PARTS = [judge, backoff, sub_loop]
 
 
-def test(exe, *parts):
-    for part in PARTS:
-        if not parts or part.__name__ in parts:
-            print(part.__name__, flush=True)
-            part(exe)
-
-
 if __name__ == "__main__":
-    world.main(test)
+    world.main_parts(PARTS)

@@ -407,12 +407,5 @@ def broken(exe):
 PARTS = [fix_loop, converges, awkward, killed, adopted, stopped, once, owners, locked, torn_events, kept_clear, broken]
 
 
-def test(exe, *parts):
-    for part in PARTS:
-        if not parts or part.__name__ in parts:
-            print(part.__name__, flush=True)
-            part(exe)
-
-
 if __name__ == "__main__":
-    world.main(test)
+    world.main_parts(PARTS)

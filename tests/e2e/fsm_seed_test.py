@@ -204,12 +204,5 @@ PARTS = [running_directory_is_created_automatically, state_is_saved_after_each_t
          events_are_append_only_lines, state_remains_and_is_cleared_by_a_new_run]
 
 
-def test(exe, *parts):
-    for part in PARTS:
-        if not parts or part.__name__ in parts:
-            print(part.__name__, flush=True)
-            part(exe)
-
-
 if __name__ == "__main__":
-    world.main(test)
+    world.main_parts(PARTS)

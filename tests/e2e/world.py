@@ -213,6 +213,16 @@ class World:
         wait_until(lambda: all(run["state"] == "ended" for run in self.lines("agents")), "agents end")
 
 
+def main_parts(parts):
+    """Runs those parts of a test that are named behind the path of baton, or all of them."""
+    def test(exe, *names):
+        for part in parts:
+            if not names or part.__name__ in names:
+                print(part.__name__, flush=True)
+                part(exe)
+    main(test)
+
+
 def main(test, *more):
     """Runs a test with the path of baton as its argument."""
     if len(sys.argv) < 2:
