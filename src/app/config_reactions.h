@@ -17,7 +17,7 @@ struct RuleNames {
 };
 
 /// Reports a place that is none, or is in a document nobody has named.
-void check_place(const Fields& fields, std::string_view name, std::string_view place,
+void check_place(const Fields& fields, std::string_view name, std::string_view text,
                  const RuleNames& names);
 
 /// `react:` in the form the dialect reads. Faults go into the findings.

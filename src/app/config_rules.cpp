@@ -161,6 +161,7 @@ void check_kinds(const Fields& rule, const RuleNames& names) {
 void write_kinds(const std::vector<rules::Kind>& kinds, Json& out) {
   if (kinds.empty() || kinds.front().name.empty()) {
     std::vector<std::string> patterns;
+    patterns.reserve(kinds.size());
     for (const rules::Kind& kind : kinds)
       patterns.push_back(kind.pattern);
     out.set("files", list_of(patterns));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/ending.h"
+#include "app/inbox.h"
 #include "app/outbox.h"
 #include "app/planning.h"
 #include "app/request_queue.h"
@@ -16,7 +17,6 @@ namespace baton {
 namespace {
 
 constexpr Millis kTryAgain{1000};
-constexpr Millis kLateWrites{1200};
 
 void sooner(std::optional<Time>& wake, std::optional<Time> time) {
   if (time && (!wake || *time < *wake))
@@ -29,6 +29,7 @@ class RealEngine : public Engine {
       : ports_(ports),
         works_(std::move(works)),
         requests_(ports.requests),
+        inbox_(ports.disk),
         outbox_(ports.disk),
         ending_(ports.agents) {}
 
@@ -64,14 +65,10 @@ class RealEngine : public Engine {
   Said said() const override;
 
  private:
-  void take(const std::vector<Input>& inputs);
-  Result<void> look(Draft& next);
-  std::vector<std::string> in_order(const std::set<std::string>& paths) const;
+  void rehearse(Draft& next);
   void gather(Draft& next);
-  void look_behind(const RunId& run);
   Result<void> handle_requests(Draft& next);
   Result<void> settle_plan(Draft& next, std::vector<Launch>& launches);
-  void due(Draft& next);
   Result<void> decide(Draft& next);
   Result<void> settle_starts(Draft& next, const Prepares& prepared);
   void finish_commit(Draft& next);
@@ -85,7 +82,7 @@ class RealEngine : public Engine {
             .requests = requests_.waiting(),
             .outbox = outbox_,
             .since = since_,
-            .decide_all = decide_all_,
+            .decide_all = inbox_.deciding_all(),
             .first_start = first_start_,
             .draining = draining_,
             .disk_full = disk_full_,
@@ -99,6 +96,7 @@ class RealEngine : public Engine {
   std::unique_ptr<Works> works_;
   Books books_;
   RequestQueue requests_;
+  Inbox inbox_;
   Outbox outbox_;
   Ending ending_;
   Plan plan_;
@@ -106,21 +104,12 @@ class RealEngine : public Engine {
   Arrival arrival_ = 0;
   std::uint64_t intent_ = 0;
 
-  // What came in and is not yet part of a committed step.
-  std::set<std::string> dirty_;
-  std::vector<RunEnd> ends_;
-  std::vector<LateWrite> late_;
-  std::set<FlowId> again_;
-  bool decide_all_ = true;
-
   bool first_start_ = false;
   bool pending_ = false;
   bool draining_ = false;
   bool disk_full_ = false;
   std::uint32_t running_elsewhere_ = 0;
   std::optional<std::string> reload_;
-  std::optional<Time> late_check_;
-  std::optional<Rescan> rescan_;   ///< one that failed
   std::optional<Time> retry_;      ///< the last step could not be committed
   std::optional<Time> try_again_;  ///< starts are held until then: no processes, no room
   std::string trouble_;
@@ -145,7 +134,7 @@ Result<void> RealEngine::recover() {
     if (!works_->setup.rehearsal)
       ports_.requests.answer(reply);
   }
-  rescan_ = Rescan{"start"};
+  inbox_.scan("start");
   pending_ = true;
   if (works_->setup.rehearsal)
     return {};
@@ -155,51 +144,28 @@ Result<void> RealEngine::recover() {
         continue;
       const Found found = ports_.agents.recover(run);
       if (!found.adopted)
-        ends_.push_back(found.end);
+        inbox_.ended(found.end);
       else if (run.state == RunState::stopping)
         ending_.ask(run, ports_.clock.now());
     }
   }
-  dirty_.merge(outbox_.recover(ledger->intents, works_->setup.load.max_bytes));
+  inbox_.changed(outbox_.recover(ledger->intents, works_->setup.load.max_bytes));
   return {};
-}
-
-void RealEngine::take(const std::vector<Input>& inputs) {
-  for (const Input& input : inputs) {
-    if (const auto* const changed = std::get_if<FileChanged>(&input))
-      dirty_.insert(changed->path);
-    else if (const auto* const ended = std::get_if<RunEnded>(&input))
-      ends_.push_back(ended->end);
-    else if (std::holds_alternative<RequestsChanged>(input))
-      requests_.changed();
-    else if (const auto* const rescan = std::get_if<Rescan>(&input)) {
-      requests_.changed();
-      // A scan that fails is made again: it is the net below all events.
-      const bool all = rescan->why != "timer" && rescan->why != "poll";
-      auto paths = works_->intake.scan(books_, all);
-      if (paths)
-        dirty_.insert(paths->begin(), paths->end());
-      else
-        rescan_ = *rescan;
-    }
-  }
 }
 
 Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   pending_ = false;
-  if (rescan_)
-    take({std::exchange(rescan_, {}).value()});
-  take(inputs);
+  inbox_.take(inputs, *works_, books_, requests_);
   Draft next = draft();
   next.gave_way = outbox_.gave_way();
   gather(next);
   // Files first: a request may be about a flow that is seen for the first time.
   requests_.load(next);
-  if (auto looked = look(next); !looked)
+  if (auto looked = inbox_.look(next, *works_, requests_.waiting(), outbox_); !looked)
     return looked;
   if (auto handled = handle_requests(next); !handled)
     return handled;
-  due(next);
+  inbox_.due(next, books_);
   if (auto decided = decide(next); !decided)
     return decided;
   if (requests_.settle(*works_, books_, next))
@@ -209,11 +175,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   if (auto planned = settle_plan(next, launches); !planned)
     return planned;
   if (works_->setup.rehearsal) {
-    for (const auto& [flow, refused] : plan_.refused)
-      for (const auto& [key, why] : refused)
-        plan_.holds[flow].push_back(Hold{key.role, key.subject, "agent_unusable", why});
-    note_holds(next, books_, plan_);
-    publish(next);
+    rehearse(next);
     return {};
   }
   const Starting starting = prepare(ports_.agents, next, plan_, launches);
@@ -231,36 +193,25 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   return commit(next, starting.prepared);
 }
 
+/// As if all had happened that was decided.
+void RealEngine::rehearse(Draft& next) {
+  for (const auto& [flow, refused] : plan_.refused)
+    for (const auto& [key, why] : refused)
+      plan_.holds[flow].push_back(Hold{key.role, key.subject, "agent_unusable", why});
+  note_holds(next, books_, plan_);
+  publish(next);
+}
+
 /// What time and the runs bring by themselves.
 void RealEngine::gather(Draft& next) {
-  if (late_check_ && next.now >= *late_check_) {
-    late_check_.reset();
-    for (LateWrite& write : ports_.disk.late_writes(next.now))
-      late_.push_back(std::move(write));
-  }
   if (try_again_ && next.now >= *try_again_)
     try_again_.reset();
   // Something to write, so that the commit finds out whether there is room again.
   if (disk_full_)
     next.event("disk_freed", {}, "the journal can be written again");
-  for (const std::string& path : works_->intake.due(next.now))
-    dirty_.insert(path);
   ending_.ask_again(books_, next.now);
   ending_.tell(next, books_);
-  for (const RunEnd& ended : ends_) {
-    ending_.enter(next, books_, ended);
-    look_behind(ended.run);
-  }
-}
-
-/// What an agent has written last counts before its end does, also where the event is late or lost.
-void RealEngine::look_behind(const RunId& run) {
-  for (auto& [flow, book] : books_)
-    if (book.run(run) != book.runs.end()) {
-      for (const auto& [path, row] : book.accepted)
-        dirty_.insert(path);
-      dirty_.merge(works_->intake.created(book));
-    }
+  inbox_.gather(next, *works_, books_, ending_);
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
@@ -288,51 +239,8 @@ Result<void> RealEngine::handle_requests(Draft& next) {
   return {};
 }
 
-/// As the dialects list their kinds: a plan before what is judged by it.
-std::vector<std::string> RealEngine::in_order(const std::set<std::string>& paths) const {
-  std::vector<std::pair<std::ptrdiff_t, std::string>> ranked;
-  ranked.reserve(paths.size());
-  for (const std::string& path : paths) {
-    const auto match = works_->catalog.match(path);
-    ranked.emplace_back(match ? match->kind - match->entry->kinds.data() : 0, path);
-  }
-  std::sort(ranked.begin(), ranked.end());
-  std::vector<std::string> order;
-  order.reserve(ranked.size());
-  for (auto& [rank, path] : ranked)
-    order.push_back(std::move(path));
-  return order;
-}
-
-Result<void> RealEngine::look(Draft& next) {
-  for (const LateWrite& write : late_)
-    if (auto done = works_->intake.late(write, next, requests_.waiting()); !done)
-      return done;
-  for (const std::string& path : in_order(dirty_)) {
-    // What stands there is older than what was accepted. Looked at when it is written.
-    const bool planned = std::any_of(next.writes.begin(), next.writes.end(),
-                                     [&](const Intent& write) { return write.path == path; });
-    if (planned || outbox_.awaits(path))
-      continue;
-    if (auto done = works_->intake.look(path, next, requests_.waiting()); !done)
-      return done;
-  }
-  return {};
-}
-
-void RealEngine::due(Draft& next) {
-  next.decide.insert(again_.begin(), again_.end());
-  for (const auto& [flow, book] : books_) {
-    const bool wakes = (book.decision.wake && *book.decision.wake <= next.now) ||
-                       (book.decision.tidy && *book.decision.tidy <= next.now);
-    const bool calm = book.held && book.held->reason == "rate_breaker" && next.now >= book.calm_at;
-    if (decide_all_ || wakes || calm)
-      next.decide.insert(flow);
-  }
-}
-
 Result<void> RealEngine::decide(Draft& next) {
-  const bool only_look = decide_all_ && first_start_ && !works_->setup.act_on_existing;
+  const bool only_look = inbox_.deciding_all() && first_start_ && !works_->setup.act_on_existing;
   for (const FlowId& flow : std::set<FlowId>(next.decide))
     if (auto decided = works_->deliberation.decide(flow, next, requests_.waiting(), only_look);
         !decided)
@@ -414,17 +322,10 @@ void RealEngine::publish(Draft& next) {
     works_->library.drop(flow);
   locks_changed_ = locks_changed_ || relocks(next);
   next.publish(books_);
-  dirty_.clear();
-  ends_.clear();
-  late_.clear();
   outbox_.noted();
-  again_.clear();
   ending_.committed();
-  // Nothing is known of the root before it could be listed.
-  if (!rescan_) {
-    decide_all_ = false;
+  if (inbox_.committed())
     first_start_ = false;
-  }
 }
 
 /// Whether the step changes what is to be locked; to ask all flows takes longer.
@@ -451,7 +352,7 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
     ports_.disk.hold(locks);
   locks_ = locks;
   if (!writes.paths.empty())
-    late_check_ = next.now + kLateWrites;
+    inbox_.written(next.now);
   if (writes.no_room)
     retry_ = next.now + kTryAgain;
   for (const auto& [write, error] : writes.missed)
@@ -464,20 +365,21 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
                                    {},
                                    write.path + " (" + write.why + "): " + describe(error)});
   pending_ = pending_ || writes.settled;
-  dirty_.merge(writes.paths);
-  again_.merge(writes.again);
+  inbox_.changed(std::move(writes.paths));
+  for (const FlowId& flow : writes.again)
+    inbox_.decide_again(flow);
   // What settle_starts decided has not been reconciled yet.
   for (const auto& [start, run] : prepared)
-    again_.insert(start.key.flow);
+    inbox_.decide_again(start.key.flow);
   for (const auto& [flow, refused] : plan_.refused)
-    again_.insert(flow);
+    inbox_.decide_again(flow);
   pending_ = pending_ || !prepared.empty() || !plan_.refused.empty();
   // Nor have those heard of it whose flow has been paused for what it spends.
   for (const PauseFlow& pause : plan_.pauses)
-    again_.insert(pause.flow);
+    inbox_.decide_again(pause.flow);
   pending_ = pending_ || !plan_.pauses.empty();
   for (RunEnd& ended : release(ports_.agents, books_, prepared, writes.unfit)) {
-    ends_.push_back(std::move(ended));
+    inbox_.ended(std::move(ended));
     pending_ = true;
   }
   // Telling takes time, also that of a program to be told; the agents need not wait for it.
@@ -501,11 +403,9 @@ std::optional<Time> RealEngine::wake() const {
   sooner(wake, plan_.wake);
   sooner(wake, try_again_);
   sooner(wake, retry_);
-  sooner(wake, late_check_);
   sooner(wake, ending_.wake());
   const Time now = ports_.clock.now();
-  if (rescan_)
-    sooner(wake, now + kTryAgain);
+  sooner(wake, inbox_.wake(now));
   for (const auto& [flow, book] : books_) {
     // A dialect that asks for a moment that has passed would have us spin.
     for (const auto& again : {book.decision.wake, book.decision.tidy})
@@ -519,7 +419,7 @@ std::optional<Time> RealEngine::wake() const {
 
 bool RealEngine::quiet() const {
   if (pending_ || running() > 0 || works_->intake.unsettled() || !outbox_.empty() ||
-      !plan_.starts.empty() || plan_.waiting || retry_ || rescan_)
+      !plan_.starts.empty() || plan_.waiting || retry_ || inbox_.scan_due())
     return false;
   return std::none_of(books_.begin(), books_.end(), [](const auto& row) {
     return row.second.decision.wake.has_value() ||
@@ -545,9 +445,9 @@ std::size_t RealEngine::running() const {
 
 void RealEngine::reconfigure(std::unique_ptr<Works> works) {
   works_ = std::move(works);
-  decide_all_ = true;
+  inbox_.decide_all();
+  inbox_.scan("reload");
   pending_ = true;
-  rescan_ = Rescan{"reload"};
 }
 
 Result<FlowState> RealEngine::documents(const FlowId& flow) {

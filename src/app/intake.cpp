@@ -10,8 +10,6 @@ namespace baton {
 namespace {
 
 constexpr Millis kSettleTime{2000};
-constexpr Millis kFirstPause{50};
-constexpr Millis kLongestPause{800};
 constexpr std::size_t kMaxRestores = 3;
 constexpr Millis kRestoreWindow{600'000};
 /// Each is remembered in the journal.
@@ -109,23 +107,22 @@ Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
     for (const FileEntry& entry : *entries) {
       const auto match = catalog_.match(entry.path);
       // One that takes a file's place is worth a word, any other is not.
-      if (entry.folder && !match)
-        continue;
-      if (match && !match->kind->kept)
+      if (match ? !match->kind->kept : entry.folder)
         continue;
       present.insert(entry.path);
-      if (!match) {
-        if (!ignored(root, entry.path) && !unfit_name(entry.path).empty())
-          paths.insert(entry.path);
-        continue;
-      }
-      const auto seen = stamps_.find(entry.path);
-      if (all || entry.stamp == 0 || seen == stamps_.end() || seen->second != entry.stamp)
+      const bool news = match ? all || changed(entry)
+                              : !ignored(root, entry.path) && !unfit_name(entry.path).empty();
+      if (news)
         paths.insert(entry.path);
     }
   }
   add_missing(books, present, paths);
   return paths;
+}
+
+bool Intake::changed(const FileEntry& entry) const {
+  const auto seen = stamps_.find(entry.path);
+  return entry.stamp == 0 || seen == stamps_.end() || seen->second != entry.stamp;
 }
 
 std::set<std::string> Intake::created(const FlowBook& book) const {
@@ -183,7 +180,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     if (bytes.error().code == Errc::not_found) {
       gone(*match, path, draft);
     } else if (bytes.error().code == Errc::busy) {
-      (void)wait(path, {}, draft.now, std::nullopt);
+      (void)unsettled_.wait(path, {}, draft.now, std::nullopt);
     } else {
       reject(*match, path, digest_of(bytes.error().message), {unreadable(bytes.error())}, draft);
     }
@@ -203,38 +200,20 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   // Judged again although it is known: the schema may be another one by now.
   Verdict verdict = judge(*match, path, bytes->bytes, ports_.schemas, limits_);
   if (known_bad && !verdict.accepted()) {
-    unsettled_.erase(path);
+    unsettled_.settled(path);
     note_presence(match->flow, path, draft);
     return {};
   }
   // A file that does not parse may be half written. One that parses and is wrong is wrong, and so
   // is one that no going on can mend.
   if (verdict.document == nullptr && !verdict.definite &&
-      wait(path, bytes->digest, draft.now, kSettleTime))
+      unsettled_.wait(path, bytes->digest, draft.now, kSettleTime))
     return {};
   if (!verdict.accepted() && !mendable(*match, verdict)) {
     reject(*match, path, bytes->digest, verdict.findings, draft);
     return {};
   }
   return admit(*match, path, *bytes, verdict, draft, requests);
-}
-
-bool Intake::wait(const std::string& path, const Digest& digest, Time now,
-                  std::optional<Millis> patience) {
-  Unsettled& file = unsettled_[path];
-  if (file.since == Time{} || file.digest != digest)
-    file = Unsettled{digest, now, now, kFirstPause};
-  else if (now < file.again)
-    return true;
-  if (patience && now - file.since >= *patience) {
-    unsettled_.erase(path);
-    return false;
-  }
-  file.again = now + file.pause;
-  if (patience)
-    file.again = std::min(file.again, file.since + *patience);
-  file.pause = std::min(file.pause * 2, kLongestPause);
-  return true;
 }
 
 std::string Intake::unfit_name(const std::string& path) const {
@@ -265,14 +244,15 @@ void Intake::ignore(const std::string& path, Draft& draft) {
 }
 
 bool Intake::unsettled(const FlowId& flow) const {
-  return std::any_of(unsettled_.begin(), unsettled_.end(), [&](const auto& row) {
-    const auto match = catalog_.match(row.first);
+  const auto paths = unsettled_.paths();
+  return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
+    const auto match = catalog_.match(path);
     return match && match->flow == flow;
   });
 }
 
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
-  unsettled_.erase(path);
+  unsettled_.settled(path);
   const FlowBook* const known = draft.find(match.flow);
   if (known == nullptr)
     return;
@@ -293,7 +273,7 @@ void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& d
 }
 
 void Intake::same(const Catalog::Match& match, const std::string& path, Draft& draft) {
-  unsettled_.erase(path);
+  unsettled_.settled(path);
   const FlowBook& known = *draft.find(match.flow);
   if (known.rejected.contains(path)) {
     draft.touch(match.flow).rejected.erase(path);
@@ -311,7 +291,7 @@ void Intake::same(const Catalog::Match& match, const std::string& path, Draft& d
 
 void Intake::reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
                     const Findings& findings, Draft& draft) {
-  unsettled_.erase(path);
+  unsettled_.settled(path);
   note_presence(match.flow, path, draft);
   const FlowBook* const known = draft.find(match.flow);
   if (known != nullptr) {
@@ -386,12 +366,9 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
     case Admission::Verdict::accept:
       accept(match, path, verdict.document, only_writer(book), draft);
       break;
-    case Admission::Verdict::later: {
-      Unsettled& file = unsettled_[path];
-      file = Unsettled{bytes.digest, draft.now, draft.now + std::max(admission.again, kFirstPause),
-                       kFirstPause};
+    case Admission::Verdict::later:
+      unsettled_.later(path, bytes.digest, draft.now, admission.again);
       break;
-    }
     case Admission::Verdict::restore:
       if (!admission.text.empty())
         return restore(match, path, bytes, admission, draft);
@@ -415,7 +392,7 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
 void Intake::accept(const Catalog::Match& match, const std::string& path,
                     const std::shared_ptr<const Document>& document, const RunId& writer,
                     Draft& draft) {
-  unsettled_.erase(path);
+  unsettled_.settled(path);
   FlowBook& book = draft.touch(match.flow);
   draft.accept(book,
                AcceptedRow{path, match.flow, match.kind->kind, match.part, document->digest(),
@@ -447,7 +424,7 @@ void Intake::count_change(const Catalog::Match& match, const std::string& path, 
 
 Result<void> Intake::restore(const Catalog::Match& match, const std::string& path,
                              const FileBytes& bytes, const Admission& admission, Draft& draft) {
-  unsettled_.erase(path);
+  unsettled_.settled(path);
   FlowBook& book = draft.touch(match.flow);
   std::deque<Time>& times = restores_[path];
   while (!times.empty() && times.front() < draft.now - kRestoreWindow)
@@ -530,22 +507,6 @@ void Intake::committed(const Draft& draft) {
     changes_[path].push_back(draft.now);
   for (const std::string& path : draft.restored)
     restores_[path].push_back(draft.now);
-}
-
-std::vector<std::string> Intake::due(Time now) const {
-  std::vector<std::string> paths;
-  for (const auto& [path, file] : unsettled_)
-    if (file.again <= now)
-      paths.push_back(path);
-  return paths;
-}
-
-std::optional<Time> Intake::wake() const {
-  std::optional<Time> wake;
-  for (const auto& [path, file] : unsettled_)
-    if (!wake || file.again < *wake)
-      wake = file.again;
-  return wake;
 }
 
 }  // namespace baton

@@ -10,6 +10,7 @@
 #include "app/book.h"
 #include "app/judge.h"
 #include "app/library.h"
+#include "app/patience.h"
 #include "core/catalog.h"
 #include "core/ports.h"
 
@@ -49,20 +50,15 @@ class Intake {
   void committed(const Draft& draft);
 
   /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
-  std::vector<std::string> due(Time now) const;
-  std::optional<Time> wake() const;
+  std::vector<std::string> due(Time now) const { return unsettled_.due(now); }
+  std::optional<Time> wake() const { return unsettled_.wake(); }
   bool unsettled() const { return !unsettled_.empty(); }
   /// Whether a file of the flow is among them.
   bool unsettled(const FlowId& flow) const;
 
  private:
-  /// A file that could not be judged yet.
-  struct Unsettled {
-    Digest digest;
-    Time since{};
-    Time again{};
-    Millis pause{50};
-  };
+  /// Differs from what was last read.
+  bool changed(const FileEntry& entry) const;
   /// Why a file that lies where state files lie cannot be one; empty when nobody would think so.
   std::string unfit_name(const std::string& path) const;
   /// Says that once, as long as the file is there.
@@ -71,9 +67,6 @@ class Intake {
   void same(const Catalog::Match& match, const std::string& path, Draft& draft);
   void reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
               const Findings& findings, Draft& draft);
-  /// True: look again later. False: it has been longer than `patience`.
-  bool wait(const std::string& path, const Digest& digest, Time now,
-            std::optional<Millis> patience);
   Result<Admission> ask(const Catalog::Match& match, const std::string& path, const Document& after,
                         bool unseen, Draft& draft, const std::vector<Request>& requests);
   Result<void> admit(const Catalog::Match& match, const std::string& path, const FileBytes& bytes,
@@ -91,7 +84,7 @@ class Intake {
   const Environment& environment_;
   LoadLimits limits_;
   std::map<std::string, Stamp> stamps_;
-  std::map<std::string, Unsettled> unsettled_;
+  Patience unsettled_;
   std::map<std::string, std::deque<Time>> restores_;
   std::map<std::string, std::deque<Time>> changes_;
 };

@@ -55,6 +55,63 @@ Result<std::string> working_directory(const std::string& text,
   return filled;
 }
 
+Result<std::vector<std::string>> arguments(const std::vector<std::string>& texts,
+                                           const std::map<std::string, std::string>& values) {
+  std::vector<std::string> argv;
+  for (const std::string& text : texts) {
+    auto filled = argument(text, values);
+    if (!filled)
+      return pass_on(filled);
+    argv.push_back(std::move(*filled));
+  }
+  return argv;
+}
+
+/// A dialect's own action is complete; only what is configured has placeholders.
+Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const AgentSpec& spec,
+                     const Brief& brief, const std::map<std::string, std::string>& values) {
+  if (action) {
+    launch.argv = action->argv;
+    launch.prompt = action->input;
+    return {};
+  }
+  auto argv = arguments(spec.argv, values);
+  if (!argv)
+    return pass_on(argv);
+  launch.argv = std::move(*argv);
+  const std::string& form = brief.form.empty() ? spec.prompt : brief.form;
+  auto prompt = form.empty() ? Result<std::string>(brief.prompt) : fill(form, values);
+  if (!prompt)
+    return pass_on(prompt);
+  launch.prompt = std::move(*prompt);
+  return {};
+}
+
+/// What comes later takes the place of what was there, as in a program's own environment.
+std::vector<std::pair<std::string, std::string>> variables(const Start& start,
+                                                           const AgentSpec& spec,
+                                                           const Brief& brief,
+                                                           const Environment& environment,
+                                                           const std::string& state_file) {
+  std::vector<std::pair<std::string, std::string>> env;
+  const auto put = [&](const std::string& name, std::string value) {
+    std::erase_if(env, [&](const auto& row) { return row.first == name; });
+    env.emplace_back(name, std::move(value));
+  };
+  for (const auto* const some : {&spec.env, &brief.env})
+    for (const auto& [name, value] : *some)
+      put(name, value);
+  put("BATON_ROOT", environment.root);
+  put("BATON_FLOW", text(start.key.flow));
+  put("BATON_ROLE", start.key.role);
+  put("BATON_SUBJECT", start.key.subject);
+  put("BATON_PURPOSE", start.desired.purpose);
+  put("BATON_ATTEMPT", std::to_string(start.attempt));
+  put("BATON_STATE_FILE", state_file);
+  put("BATON_EXE", environment.executable);
+  return env;
+}
+
 }  // namespace
 
 const std::vector<std::string>& placeholder_names() {
@@ -71,53 +128,21 @@ Result<Launch> launch_of(const Start& start, const AgentSpec& spec, const Brief&
   launch.key = start.key;
   launch.attempt = start.attempt;
   launch.limits = start.desired.limits.value_or(spec.limits);
-  const auto& argv = start.desired.action ? start.desired.action->argv : spec.argv;
-  for (const std::string& text : argv) {
-    // A dialect's own action is complete; only configured commands have placeholders.
-    auto filled = start.desired.action ? Result<std::string>(text) : argument(text, values);
-    if (!filled)
-      return pass_on(filled);
-    launch.argv.push_back(std::move(*filled));
-  }
+  if (auto filled = fill_in(launch, start.desired.action, spec, brief, values); !filled)
+    return pass_on(filled);
   const std::string& usual = brief.cwd.empty() ? environment.root : brief.cwd;
   if (auto cwd = working_directory(spec.cwd.empty() ? usual : spec.cwd, values))
     launch.cwd = std::move(*cwd);
   else
     return pass_on(cwd);
-  for (const std::string& text : spec.before) {
-    auto filled = argument(text, values);
-    if (!filled)
-      return pass_on(filled);
-    launch.before.push_back(std::move(*filled));
-  }
+  if (auto before = arguments(spec.before, values))
+    launch.before = std::move(*before);
+  else
+    return pass_on(before);
   launch.before_cwd = environment.root;
   launch.before_timeout = spec.before_timeout;
-  if (start.desired.action) {
-    launch.prompt = start.desired.action->input;
-  } else {
-    const std::string& form = brief.form.empty() ? spec.prompt : brief.form;
-    auto prompt = form.empty() ? Result<std::string>(brief.prompt) : fill(form, values);
-    if (!prompt)
-      return pass_on(prompt);
-    launch.prompt = std::move(*prompt);
-  }
   launch.log = brief.log;
-  // What comes later takes the place of what was there, as in a program's own environment.
-  const auto put = [&](const std::string& name, std::string value) {
-    std::erase_if(launch.env, [&](const auto& row) { return row.first == name; });
-    launch.env.emplace_back(name, std::move(value));
-  };
-  for (const auto* const some : {&spec.env, &brief.env})
-    for (const auto& [name, value] : *some)
-      put(name, value);
-  put("BATON_ROOT", environment.root);
-  put("BATON_FLOW", text(start.key.flow));
-  put("BATON_ROLE", start.key.role);
-  put("BATON_SUBJECT", start.key.subject);
-  put("BATON_PURPOSE", start.desired.purpose);
-  put("BATON_ATTEMPT", std::to_string(start.attempt));
-  put("BATON_STATE_FILE", values.at("state_file"));
-  put("BATON_EXE", environment.executable);
+  launch.env = variables(start, spec, brief, environment, values.at("state_file"));
   for (const auto& [name, value] : launch.env)
     if (value.find('\0') != std::string::npos)
       return fail(Errc::denied, "a value with a NUL in it cannot be put into " + name);

@@ -26,6 +26,18 @@ Library::Library(Journal& journal, LoadLimits limits, bool keep_all)
       light_(keep_all ? kNoLimit : kLightBytes),
       heavy_(keep_all ? kNoLimit : kHeavyBytes) {}
 
+std::shared_ptr<const Document> Library::at_hand(const FlowId& flow, const AcceptedRow& row,
+                                                 const Documents& fresh) const {
+  const auto given = fresh.find(row.path);
+  if (given != fresh.end() && given->second->digest() == row.digest)
+    return given->second;
+  for (const Shelves* const shelves : {&light_, &heavy_})
+    if (const Accepted* const known = shelves->find(flow, row.path);
+        known != nullptr && known->document->digest() == row.digest)
+      return known->document;
+  return nullptr;
+}
+
 Result<FlowState> Library::open(const FlowBook& book, const Catalog::Entry& entry,
                                 const Documents& fresh) {
   FlowState docs;
@@ -33,15 +45,7 @@ Result<FlowState> Library::open(const FlowBook& book, const Catalog::Entry& entr
     Accepted accepted{nullptr, row.kind, row.part, row.arrival, row.writer, row.present, {}};
     if (const auto newer = book.rejected.find(path); newer != book.rejected.end())
       accepted.rejected = newer->second.findings;
-    if (const auto given = fresh.find(path);
-        given != fresh.end() && given->second->digest() == row.digest) {
-      accepted.document = given->second;
-    } else {
-      for (const Shelves* const shelves : {&light_, &heavy_})
-        if (const Accepted* const known = shelves->find(book.id, path);
-            known != nullptr && known->document->digest() == row.digest)
-          accepted.document = known->document;
-    }
+    accepted.document = at_hand(book.id, row, fresh);
     if (accepted.document == nullptr) {
       auto bytes = journal_.bytes(path);
       if (!bytes)

@@ -50,6 +50,10 @@ class Library {
     std::size_t bytes_ = 0;
   };
 
+  /// Without the journal; nullptr when it is nowhere at hand.
+  std::shared_ptr<const Document> at_hand(const FlowId& flow, const AcceptedRow& row,
+                                          const Documents& fresh) const;
+
   Journal& journal_;
   LoadLimits limits_;
   Shelves light_;

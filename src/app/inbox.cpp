@@ -1,0 +1,129 @@
+#include "app/inbox.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace baton {
+namespace {
+
+constexpr Millis kTryAgain{1000};
+constexpr Millis kLateWrites{1200};
+
+/// As the dialects list their kinds: a plan before what is judged by it.
+std::vector<std::string> in_order(const std::set<std::string>& paths, const Catalog& catalog) {
+  std::vector<std::pair<std::ptrdiff_t, std::string>> ranked;
+  ranked.reserve(paths.size());
+  for (const std::string& path : paths) {
+    const auto match = catalog.match(path);
+    ranked.emplace_back(match ? match->kind - match->entry->kinds.data() : 0, path);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::string> order;
+  order.reserve(ranked.size());
+  for (auto& [rank, path] : ranked)
+    order.push_back(std::move(path));
+  return order;
+}
+
+}  // namespace
+
+void Inbox::take(const std::vector<Input>& inputs, Works& works, const Books& books,
+                 RequestQueue& requests) {
+  const auto look_at_all = [&](const Rescan& rescan) {
+    requests.changed();
+    const bool all = rescan.why != "timer" && rescan.why != "poll";
+    if (auto paths = works.intake.scan(books, all))
+      dirty_.merge(*paths);
+    else
+      rescan_ = rescan;
+  };
+  if (const auto due = std::exchange(rescan_, {}))
+    look_at_all(*due);
+  for (const Input& input : inputs) {
+    if (const auto* const changed = std::get_if<FileChanged>(&input))
+      dirty_.insert(changed->path);
+    else if (const auto* const ended = std::get_if<RunEnded>(&input))
+      ends_.push_back(ended->end);
+    else if (std::holds_alternative<RequestsChanged>(input))
+      requests.changed();
+    else if (const auto* const rescan = std::get_if<Rescan>(&input))
+      look_at_all(*rescan);
+  }
+}
+
+void Inbox::written(Time now) {
+  late_check_ = now + kLateWrites;
+}
+
+void Inbox::gather(Draft& next, const Works& works, const Books& books, Ending& ending) {
+  if (late_check_ && next.now >= *late_check_) {
+    late_check_.reset();
+    for (LateWrite& write : disk_.late_writes(next.now))
+      late_.push_back(std::move(write));
+  }
+  for (const std::string& path : works.intake.due(next.now))
+    dirty_.insert(path);
+  for (const RunEnd& ended : ends_) {
+    ending.enter(next, books, ended);
+    look_behind(ended.run, works, books);
+  }
+}
+
+/// What an agent has written last counts before its end does, also where the event is late or lost.
+void Inbox::look_behind(const RunId& run, const Works& works, const Books& books) {
+  for (const auto& [flow, book] : books)
+    if (std::any_of(book.runs.begin(), book.runs.end(),
+                    [&](const Run& each) { return each.id == run; })) {
+      for (const auto& [path, row] : book.accepted)
+        dirty_.insert(path);
+      dirty_.merge(works.intake.created(book));
+    }
+}
+
+Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& requests,
+                         const Outbox& outbox) {
+  for (const LateWrite& write : late_)
+    if (auto done = works.intake.late(write, next, requests); !done)
+      return done;
+  for (const std::string& path : in_order(dirty_, works.catalog)) {
+    // What stands there is older than what was accepted. Looked at when it is written.
+    const bool planned = std::any_of(next.writes.begin(), next.writes.end(),
+                                     [&](const Intent& write) { return write.path == path; });
+    if (planned || outbox.awaits(path))
+      continue;
+    if (auto done = works.intake.look(path, next, requests); !done)
+      return done;
+  }
+  return {};
+}
+
+void Inbox::due(Draft& next, const Books& books) const {
+  next.decide.insert(again_.begin(), again_.end());
+  for (const auto& [flow, book] : books) {
+    const bool wakes = (book.decision.wake && *book.decision.wake <= next.now) ||
+                       (book.decision.tidy && *book.decision.tidy <= next.now);
+    const bool calm = book.held && book.held->reason == "rate_breaker" && next.now >= book.calm_at;
+    if (decide_all_ || wakes || calm)
+      next.decide.insert(flow);
+  }
+}
+
+bool Inbox::committed() {
+  dirty_.clear();
+  ends_.clear();
+  late_.clear();
+  again_.clear();
+  // Nothing is known of the root before it could be listed.
+  if (!rescan_)
+    decide_all_ = false;
+  return !rescan_;
+}
+
+std::optional<Time> Inbox::wake(Time now) const {
+  if (!rescan_)
+    return late_check_;
+  const Time again = now + kTryAgain;
+  return late_check_ ? std::min(*late_check_, again) : again;
+}
+
+}  // namespace baton

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/book.h"
+#include "app/ending.h"
+#include "app/outbox.h"
+#include "app/request_queue.h"
+#include "app/works.h"
+#include "base/result.h"
+#include "core/event.h"
+#include "core/ports.h"
+
+namespace baton {
+
+/// What came in and is not part of a committed step yet. A step that could not be committed finds
+/// all of it again.
+class Inbox {
+ public:
+  explicit Inbox(Disk& disk) : disk_(disk) {}
+
+  /// A scan that fails is made again with the next step: it is the net below all events.
+  void take(const std::vector<Input>& inputs, Works& works, const Books& books,
+            RequestQueue& requests);
+  /// To be scanned with the next step.
+  void scan(std::string why) { rescan_ = Rescan{std::move(why)}; }
+  void changed(std::set<std::string> paths) { dirty_.merge(paths); }
+  void ended(RunEnd end) { ends_.push_back(std::move(end)); }
+  void decide_again(const FlowId& flow) { again_.insert(flow); }
+  void decide_all() { decide_all_ = true; }
+  /// Files were written: somebody may still write into their former versions.
+  void written(Time now);
+
+  /// What time brings by itself, and the ends of runs.
+  void gather(Draft& next, const Works& works, const Books& books, Ending& ending);
+  /// Looks at the files that may have changed. Errc::io as Intake::look.
+  Result<void> look(Draft& next, Works& works, const std::vector<Request>& requests,
+                    const Outbox& outbox);
+  /// Names the flows whose decision may differ by now.
+  void due(Draft& next, const Books& books) const;
+  /// All of it is part of a committed step. True: the root is known in full.
+  bool committed();
+
+  /// All flows are decided anew.
+  bool deciding_all() const { return decide_all_; }
+  bool scan_due() const { return rescan_.has_value(); }
+  std::optional<Time> wake(Time now) const;
+
+ private:
+  void look_behind(const RunId& run, const Works& works, const Books& books);
+
+  Disk& disk_;
+  std::set<std::string> dirty_;
+  std::vector<RunEnd> ends_;
+  std::vector<LateWrite> late_;
+  std::set<FlowId> again_;
+  std::optional<Rescan> rescan_;    ///< one that is due, or that failed
+  std::optional<Time> late_check_;  ///< when to look for late writes
+  bool decide_all_ = true;
+};
+
+}  // namespace baton

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/time.h"
+
+namespace baton {
+
+/// Files that could not be judged yet, being written or waited for, and when each is looked at
+/// again.
+class Patience {
+ public:
+  /// True: look again later. False: the same bytes have stood there for longer than `patience`, and
+  /// the file is forgotten; without it there is no end of waiting.
+  bool wait(const std::string& path, const Digest& digest, Time now,
+            std::optional<Millis> patience);
+  /// Looks again after `pause`, but not at once.
+  void later(const std::string& path, const Digest& digest, Time now, Millis pause);
+  /// The file was judged, or is gone.
+  void settled(const std::string& path) { files_.erase(path); }
+
+  std::vector<std::string> due(Time now) const;
+  std::optional<Time> wake() const;
+  std::vector<std::string> paths() const;
+  bool empty() const { return files_.empty(); }
+
+ private:
+  struct File {
+    Digest digest;
+    Time since{};
+    Time again{};
+    Millis pause{};
+  };
+  std::map<std::string, File> files_;
+};
+
+}  // namespace baton
