@@ -13,6 +13,7 @@
 #include "io/journal_file.h"
 #include "io/journal_rows.h"
 #include "io/journal_schema.h"
+#include "io/requests.h"
 #include "io/sqlite.h"
 
 namespace baton {
@@ -170,7 +171,10 @@ Result<std::unique_ptr<JournalReader>> read_journal(const std::string& state_fol
   auto db = open_as(path, Database::Access::read);
   // Without -wal and -shm beside it (a copy, or somebody removed them) SQLite has to create them.
   // Where this user cannot, the main file alone tells all, if no -wal holds anything.
-  const bool again = !db && db.error().code == Errc::io && nothing_in_wal(path);
+  if (!db && db.error().code == Errc::no_space && lend_reserve(state_folder))
+    db = open_as(path, Database::Access::read);
+  const bool again = !db && (db.error().code == Errc::io || db.error().code == Errc::no_space) &&
+                     nothing_in_wal(path);
   if (again)
     db = open_as(path, Database::Access::immutable);
   if (!db) {

@@ -23,8 +23,8 @@ namespace baton {
 /// Makes both folders when they are missing.
 Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder);
 
-/// Gives a part of the reserve up for the journal, without which no request can be answered. False
-/// when there is none left.
+/// Gives a part of the reserve up for the journal, without which no request can be answered and
+/// nothing be told. False when there is none left.
 bool lend_reserve(const std::string& state_folder);
 
 /// Files a request and returns its id, which is made when the request has none and sorts by time.

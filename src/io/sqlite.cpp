@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "io/journal_file.h"
+#include "io/sqlite_vfs.h"
 
 namespace baton::sqlite {
 namespace {
@@ -201,7 +202,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access
   flags |= access == Access::write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
   const std::string uri = uri_of(path, access == Access::immutable ? "?immutable=1" : "");
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(uri.c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(uri.c_str(), &handle, flags, vfs_name());
   std::unique_ptr<Database> db(new Database(handle));  // NOLINT: the constructor is private
   if (handle == nullptr)
     return fail(Errc::io, "no memory for the journal", path);
