@@ -41,7 +41,7 @@ Result<void> RootService::open(const std::string& shim, Observer& observer) {
   root_ = std::move(*folder);
   auto journal = open_journal(served_.state_folder);
   // On a full disk it is better to supervise what runs than to be missing.
-  if (!journal && journal.error().code == Errc::no_space && lend_reserve(served_.state_folder))
+  while (!journal && journal.error().code == Errc::no_space && lend_reserve(served_.state_folder))
     journal = open_journal(served_.state_folder);
   if (!journal)
     return pass_on(journal);

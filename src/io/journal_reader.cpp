@@ -171,7 +171,7 @@ Result<std::unique_ptr<JournalReader>> read_journal(const std::string& state_fol
   auto db = open_as(path, Database::Access::read);
   // Without -wal and -shm beside it (a copy, or somebody removed them) SQLite has to create them.
   // Where this user cannot, the main file alone tells all, if no -wal holds anything.
-  if (!db && db.error().code == Errc::no_space && lend_reserve(state_folder))
+  while (!db && db.error().code == Errc::no_space && lend_reserve(state_folder))
     db = open_as(path, Database::Access::read);
   const bool again = !db && (db.error().code == Errc::io || db.error().code == Errc::no_space) &&
                      nothing_in_wal(path);

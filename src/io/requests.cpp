@@ -28,6 +28,7 @@ constexpr std::string_view kSuffix = ".json";
 constexpr Millis kNap{20};
 constexpr const char* kReserve = ".reserve";
 constexpr std::size_t kReserveBytes = 256U << 10U;
+constexpr std::chrono::milliseconds kRoomAppears{50};
 /// What a journal needs to be opened.
 constexpr off_t kLentBytes = 64U << 10U;
 /// What a request, the transaction it makes and its answer need.
@@ -122,9 +123,19 @@ void keep_reserve(int state) {
     unlinkat(folder->get(), kReserve, 0);
 }
 
+/// A file system with a journal gives the room to others once it has written down that it is free,
+/// and does so a moment after it has said so.
+void await_room(int fd) {
+  fsync(fd);
+  std::this_thread::sleep_for(kRoomAppears);
+}
+
 bool give_up_reserve(int state) {
   const auto folder = open_part(state, "requests");
-  return folder && unlinkat(folder->get(), kReserve, 0) == 0;
+  if (!folder || unlinkat(folder->get(), kReserve, 0) != 0)
+    return false;
+  await_room(folder->get());
+  return true;
 }
 
 bool short_of_room(int state) {
@@ -274,8 +285,11 @@ bool lend_reserve(const std::string& state_folder) {
     return false;
   const auto fd = open_regular(state->get(), std::string("requests/") + kReserve, O_WRONLY);
   struct stat info {};
-  return fd && fstat(fd->get(), &info) == 0 && info.st_size >= kLentBytes &&
-         ftruncate(fd->get(), info.st_size - kLentBytes) == 0;
+  if (!fd || fstat(fd->get(), &info) != 0 || info.st_size < kLentBytes ||
+      ftruncate(fd->get(), info.st_size - kLentBytes) != 0)
+    return false;
+  await_room(fd->get());
+  return true;
 }
 
 Result<std::string> post_request(const std::string& state_folder, Request request) {
