@@ -87,6 +87,21 @@ void Ending::committed() {
     failed.told = failed.error;
 }
 
+Run ended_run(Run run, RunEnd end, Time now) {
+  // Beyond its timeout it counts as an attempt, whoever has ended it.
+  const bool late = end.outcome == Outcome::stopped && past_timeout(run, now);
+  run.state = RunState::ended;
+  run.outcome = late ? Outcome::timed_out : end.outcome;
+  run.exit_code = end.exit_code;
+  run.signal = end.signal;
+  run.reason = std::move(end.reason);
+  run.output = std::move(end.output);
+  run.errors = std::move(end.errors);
+  run.duration = end.duration;
+  run.ended = now;
+  return run;
+}
+
 void Ending::enter(Draft& next, const Books& books, RunEnd ended) {
   failed_.erase(ended.run);
   for (const auto& [flow, known] : books) {
@@ -103,18 +118,7 @@ void Ending::enter(Draft& next, const Books& books, RunEnd ended) {
     if ((run.state == RunState::stopping || unjournalled_.contains(run.id)) &&
         ended.outcome == Outcome::interrupted)
       ended.outcome = Outcome::stopped;
-    // Beyond its timeout it counts as an attempt, whoever has ended it.
-    if (ended.outcome == Outcome::stopped && past_timeout(run, next.now))
-      ended.outcome = Outcome::timed_out;
-    run.state = RunState::ended;
-    run.outcome = ended.outcome;
-    run.exit_code = ended.exit_code;
-    run.signal = ended.signal;
-    run.reason = ended.reason;
-    run.output = std::move(ended.output);
-    run.errors = std::move(ended.errors);
-    run.duration = ended.duration;
-    run.ended = next.now;
+    run = ended_run(std::move(run), std::move(ended), next.now);
     next.put(book, run);
     next.decide.insert(flow);
     book.last_activity = next.now;

@@ -12,6 +12,9 @@
 
 namespace baton {
 
+/// A run as the journal has it once it has ended so; `now` is when that is heard of.
+Run ended_run(Run run, RunEnd end, Time now);
+
 /// How runs end: has those end that are to, and enters the ends that came. Asking an agent to end
 /// can fail (it is in doubt which process it is). That is said, once per run and error and daemon,
 /// and it is asked again, after 5 s and then after twice as long each time up to a minute, until

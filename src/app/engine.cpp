@@ -136,8 +136,7 @@ Result<void> RealEngine::recover() {
   }
   inbox_.scan("start");
   pending_ = true;
-  if (works_->setup.rehearsal)
-    return {};
+  const bool rehearsal = works_->setup.rehearsal;
   for (auto& [flow, book] : books_) {
     for (const Run& run : book.runs) {
       if (!run.live())
@@ -145,10 +144,12 @@ Result<void> RealEngine::recover() {
       const Found found = ports_.agents.recover(run);
       if (!found.adopted)
         inbox_.ended(found.end);
-      else if (run.state == RunState::stopping)
+      else if (run.state == RunState::stopping && !rehearsal)
         ending_.ask(run, ports_.clock.now());
     }
   }
+  if (rehearsal)
+    return {};
   inbox_.changed(outbox_.recover(ledger->intents, works_->setup.load.max_bytes));
   return {};
 }

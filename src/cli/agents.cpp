@@ -83,7 +83,7 @@ Result<std::vector<RootRun>> runs_of(const Context& context, const std::string& 
   }
   std::vector<RootRun> runs;
   for (const History& each : *histories) {
-    auto found = each.journal->runs(query);
+    auto found = each.runs(query);
     if (!found)
       return pass_on(found);
     for (Run& run : *found)

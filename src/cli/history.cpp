@@ -3,9 +3,37 @@
 #include <utility>
 
 #include "app/book.h"
+#include "app/ending.h"
 #include "cli/rehearsal.h"
+#include "io/lock.h"
+#include "io/run_verdict.h"
 
 namespace baton {
+
+namespace {
+
+Run as_it_is(Run run, bool served) {
+  auto end = served || !run.live() ? std::nullopt : unrecorded_end(run);
+  if (!end)
+    return run;
+  const Time ended = end->ended;
+  return ended_run(std::move(run), *std::move(end), ended);
+}
+
+}  // namespace
+
+Result<std::vector<Run>> History::runs(const RunQuery& query) const {
+  auto found = journal->runs(query);
+  if (found)
+    for (Run& run : *found)
+      run = as_it_is(std::move(run), served);
+  return found;
+}
+
+Result<Run> History::run(const std::string& id_prefix) const {
+  auto found = journal->run(id_prefix);
+  return found ? as_it_is(*std::move(found), served) : std::move(found);
+}
 
 Result<std::vector<History>> histories_of(const Context& context) {
   std::vector<History> all;
@@ -17,7 +45,7 @@ Result<std::vector<History>> histories_of(const Context& context) {
       return pass_on(folder);
     auto journal = read_journal(*folder);
     if (journal)
-      all.push_back({one.root(), *std::move(journal)});
+      all.push_back({one.root(), *std::move(journal), daemon_lives(*folder)});
     else if (journal.error().code != Errc::not_found)
       return pass_on(journal);
   }

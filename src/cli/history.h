@@ -14,6 +14,12 @@ namespace baton {
 struct History {
   std::string root;
   std::unique_ptr<JournalReader> journal;
+  bool served = false;  ///< a daemon records how runs end
+
+  /// As the reader has them; the end of one that nobody has recorded is read where its shim left
+  /// it. Errors as there.
+  Result<std::vector<Run>> runs(const RunQuery& query) const;
+  Result<Run> run(const std::string& id_prefix) const;
 };
 
 /// The journals of all roots of the context that a daemon has served; there may be none yet.

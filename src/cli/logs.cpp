@@ -29,7 +29,7 @@ Result<Run> run_named(const Context& context, const std::string& id) {
     return fail(Errc::not_found, "no baton has worked on it yet", context.root());
   std::optional<Run> found;
   for (const History& each : *histories) {
-    auto run = each.journal->run(id);
+    auto run = each.run(id);
     if (!run && run.error().code == Errc::not_found)
       continue;
     if (!run)

@@ -9,6 +9,7 @@
 #include "cli/beside.h"
 #include "io/clock.h"
 #include "io/disk.h"
+#include "io/run_verdict.h"
 
 namespace baton {
 namespace {
@@ -39,18 +40,25 @@ class ReadOnlyJournal : public Journal {
 
 class NoAgents : public Agents {
  public:
+  /// `served`: a daemon sees how runs end.
+  explicit NoAgents(bool served) : served_(served) {}
   Result<Prepared> prepare(const Launch& /*launch*/) override { return refused(); }
   Result<void> release(const RunId& /*run*/) override { return refused(); }
   void discard(const RunId& /*run*/) override {}
   void revoke(const RunId& /*run*/) override {}
   Result<void> stop(const Run& /*run*/) override { return refused(); }
-  Found recover(const Run& /*run*/) override { return {.adopted = true, .end = {}}; }
+  Found recover(const Run& run) override {
+    auto end = served_ ? std::nullopt : unrecorded_end(run);
+    return end ? Found{.adopted = false, .end = *std::move(end)}
+               : Found{.adopted = true, .end = {}};
+  }
   std::optional<Time> last_output(const Run& /*run*/) override { return std::nullopt; }
 
  private:
   static tl::unexpected<Error> refused() {
     return fail(Errc::io, "a rehearsal starts and stops nothing");
   }
+  bool served_;
 };
 
 class NoRequests : public Requests {
@@ -121,8 +129,8 @@ class OneFile : public Disk {
 }  // namespace
 
 struct Rehearsal::World {
-  World(std::unique_ptr<Disk> the_disk, std::unique_ptr<JournalReader> reader)
-      : disk(std::move(the_disk)), journal(std::move(reader)) {}
+  World(std::unique_ptr<Disk> the_disk, std::unique_ptr<JournalReader> reader, bool served)
+      : disk(std::move(the_disk)), journal(std::move(reader)), agents(served) {}
   std::unique_ptr<Disk> disk;
   ReadOnlyJournal journal;
   NoAgents agents;
@@ -181,8 +189,8 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
     if (journal)
       reader = *std::move(journal);
   }
-  auto rehearsal = std::unique_ptr<Rehearsal>(
-      new Rehearsal(std::make_unique<World>(*std::move(disk), std::move(reader))));
+  auto rehearsal = std::unique_ptr<Rehearsal>(new Rehearsal(
+      std::make_unique<World>(*std::move(disk), std::move(reader), daemon.has_value())));
   setup->may_start = daemon || options.as_daemon;
   if (daemon && !options.as_daemon)
     setup->said = daemon->said;
@@ -209,8 +217,8 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_document(const Context& context
     setup = *std::move(configured);
   }
   setup.dialects = {{choice.entry().dialect, choice.entry().options}};
-  auto rehearsal = std::unique_ptr<Rehearsal>(
-      new Rehearsal(std::make_unique<World>(std::make_unique<OneFile>(path, text), nullptr)));
+  auto rehearsal = std::unique_ptr<Rehearsal>(new Rehearsal(
+      std::make_unique<World>(std::make_unique<OneFile>(path, text), nullptr, false)));
   if (auto done = rehearsal->run(std::move(setup), 0); !done)
     return pass_on(done);
   return rehearsal;
@@ -294,6 +302,7 @@ Result<FlowId> choose_flow(const std::string& name, const std::set<FlowId>& know
   std::string message;
   if (!fits.empty()) {
     names.clear();
+    names.reserve(fits.size());
     for (const FlowId& flow : fits)
       names.push_back(text(flow));
     message = "there are several flows called " + printable(name, 100) + ": ";
@@ -337,6 +346,7 @@ Result<FlowPlace> choose_flow(const std::string& name, const std::vector<KnownFl
 
 Result<FlowPlace> choose_flow(const std::string& name, const std::vector<RehearsedRoot>& roots) {
   std::vector<KnownFlows> known;
+  known.reserve(roots.size());
   for (const RehearsedRoot& each : roots)
     known.push_back({each.context.root(), each.rehearsal->flows()});
   return choose_flow(name, known);

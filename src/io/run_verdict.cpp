@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "io/process.h"
 #include "io/run_directory.h"
 #include "shim/protocol.h"
 
@@ -81,6 +82,29 @@ RunVerdict verdict_by_folder(const RunId& run, const std::string& path, bool sto
   verdict.directory = std::move(*directory);
   verdict.lock = std::move(**lock);
   return verdict;
+}
+
+std::optional<RunEnd> unrecorded_end(const Run& run) {
+  const bool other_boot = run.boot_id != boot_id();
+  if (!other_boot && open_process({run.pid, run.start_ticks, run.id}))
+    return std::nullopt;
+  const auto directory = open_run_directory(run.directory);
+  if (!directory)
+    return directory.error().code == Errc::not_found
+               ? std::optional(plain_end(run.id, Outcome::unknown, "run_directory_missing"))
+               : std::nullopt;
+  auto recorded = recorded_end(*directory, run.id, run.state == RunState::stopping);
+  if (!recorded)
+    return std::nullopt;
+  if (*recorded)
+    return std::move(*recorded);
+  if (other_boot)
+    return plain_end(run.id, Outcome::interrupted, "other_boot");
+  const auto was_claimed = claimed(*directory);
+  if (!was_claimed)
+    return std::nullopt;
+  return *was_claimed ? plain_end(run.id, Outcome::unknown, "shim_killed")
+                      : plain_end(run.id, Outcome::voided, "not_claimed");
 }
 
 }  // namespace baton

@@ -19,6 +19,10 @@ RunEnd plain_end(const RunId& run, Outcome outcome, std::string reason);
 /// attempt more of what may have ended well.
 Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run, bool stop_wanted);
 
+/// How a run ended that lives by the journal, for a reader while no daemon is there to record it.
+/// Nothing while it lives, or when it cannot be told. Changes nothing and holds no lock.
+std::optional<RunEnd> unrecorded_end(const Run& run);
+
 /// What the folder of a run says once its shim is known, or thought, to be gone.
 struct RunVerdict {
   enum class Kind {
