@@ -14,6 +14,7 @@ struct RunArguments {
       roots;  ///< as given; empty: those of the configuration, else the context's
   bool once = false;
   bool dry_run = false;
+  bool as_json = false;  ///< of the dry run
   bool act_on_existing = false;
 };
 

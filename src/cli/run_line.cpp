@@ -13,6 +13,33 @@
 namespace baton {
 namespace {
 
+Json row_of(const FlowId& flow, const Role& role, const Subject& subject, bool starts,
+            const std::string& root) {
+  return Json::object({{"flow", text(flow)},
+                       {"role", role},
+                       {"subject", subject},
+                       {"starts", starts},
+                       {"root", root}});
+}
+
+void print_lines(const Plan& plan, const std::string& root) {
+  for (const Start& start : plan.starts) {
+    Json row = row_of(start.key.flow, start.key.role, start.key.subject, true, root);
+    row.set("attempt", Json(std::int64_t{start.attempt}));
+    row.set("reason", Json());
+    row.set("why", Json(start.desired.why));
+    print_line(row);
+  }
+  for (const auto& [flow, holds] : plan.holds)
+    for (const Hold& hold : holds) {
+      Json row = row_of(flow, hold.role, hold.subject, false, root);
+      row.set("attempt", Json());
+      row.set("reason", Json(hold.reason));
+      row.set("why", Json(hold.why));
+      print_line(row);
+    }
+}
+
 void print_plan(const Plan& plan, const std::string& behind) {
   for (const Start& start : plan.starts)
     print("would start " + start.key.role + " for " + printable(text(start.key.flow), 200) + " " +
@@ -39,10 +66,13 @@ ExitCode dry_run(const RunArguments& arguments, const Context& context) {
     if (!rehearsal)
       return complain(rehearsal.error());
     const Plan& plan = (*rehearsal)->plan();
-    print_plan(plan, roots->size() > 1 ? " on " + printable(root) : "");
+    if (arguments.as_json)
+      print_lines(plan, root);
+    else
+      print_plan(plan, roots->size() > 1 ? " on " + printable(root) : "");
     starts += plan.starts.size();
   }
-  if (starts == 0)
+  if (starts == 0 && !arguments.as_json)
     print("nothing would be started\n");
   return finish();
 }
@@ -72,10 +102,15 @@ ExitCode run_command_line(Words words) {
                "End when nothing is running and nothing can be started any more");
   options.flag("--dry-run", arguments.dry_run,
                "Print what would be started; start and write nothing");
+  options.flag("--json", arguments.as_json, "With --dry-run: one JSON object per line");
   options.flag("--act-on-existing", arguments.act_on_existing,
                "Start also what was due before the first start on this root");
   if (const auto over = options.parse(words))
     return *over;
+  if (arguments.as_json && !arguments.dry_run) {
+    complain("--json goes with --dry-run; what happens is in `baton events --json`");
+    return ExitCode::usage;
+  }
   if (!arguments.roots.empty())
     places.root = arguments.roots.front();
   auto context = Context::open(places);

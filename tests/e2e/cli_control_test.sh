@@ -72,6 +72,13 @@ expect_exit 0 baton agents
 expect_exit 3 baton logs 00
 expect_exit 0 baton run --dry-run
 expect_out "would start slow for rules/groups A"
+expect_exit 0 baton run --dry-run --json
+expect_fits output/dry_run
+[[ $(jq -c '[.starts, .role, .attempt]' "$work/out") == '[true,"slow",1]' ]] || fail "dry run: $out"
+expect_exit 2 baton run --json
+expect_err "goes with --dry-run"
+expect_exit 0 baton --version --json
+expect_document_fits output/version
 # Of all roots, once each, as they are named or configured.
 mkdir "$work/second"
 cp groups.json "$work/second"
@@ -130,6 +137,7 @@ for command in doctor "run --once"; do
   grep -q "inside the root $work/root" "$work/out" "$work/err" || fail "$command: $out $err"
 done
 expect_exit 1 baton doctor --json --state-dir "$PWD/inside"
+expect_document_fits output/doctor
 [[ $(jq '[.findings[] | select(.level != "fine" and .advice == "")] | length' "$work/out") == 0 ]] || fail "doctor: $out"
 [[ ! -e inside ]] || fail "looking has made the state folder"
 
