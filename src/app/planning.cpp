@@ -238,44 +238,59 @@ bool joins(std::span<const Hold> whole, std::span<const Hold> first, std::span<c
 
 }  // namespace
 
-void note_holds(Draft& next, const Books& books, const Plan& plan) {
+namespace {
+
+bool passing(const Hold& hold) {
   static constexpr std::array kPassing = {
       std::string_view("backing_off"), std::string_view("no_place"),  std::string_view("claimed"),
       std::string_view("paused"),      std::string_view("stopped"),   std::string_view("draining"),
       std::string_view("no_daemon"),   std::string_view("disk_full"), std::string_view("condition"),
       std::string_view("unconfigured")};
-  const auto update = [&](const FlowId& flow) {
-    if (next.find(flow) == nullptr)
-      return;  // forgotten
-    const auto found = plan.holds.find(flow);
-    const std::span<const Hold> planned =
-        found == plan.holds.end() ? std::span<const Hold>{} : found->second;
-    const FlowBook& known = *next.find(flow);
-    const std::vector<Hold>& own = known.decision.holds;
-    const bool failed = plan.failed.contains(flow) || known.decision.failed;
-    // What was told last changes with the holds; right after a start there are none of these yet.
-    const bool untold = known.holds.empty() && !known.told.holds.empty();
-    if (known.failed == failed && joins(known.holds, own, planned) && !untold)
-      return;
-    std::vector<Hold> holds = own;
-    holds.insert(holds.end(), planned.begin(), planned.end());
-    std::vector<Hold> lasting;
-    for (const Hold& hold : holds)
-      if (std::find(kPassing.begin(), kPassing.end(), hold.reason) == kPassing.end()) {
-        lasting.push_back(Hold{hold.role, hold.subject, hold.reason, ""});
-        if (!known.told.has(hold))
-          next.event("held", flow, hold.why, hold.subject, hold.role);
-      }
-    FlowBook& book = next.touch(flow);
-    book.told.holds = std::move(lasting);
-    book.holds = std::move(holds);
-    book.failed = failed;
-  };
+  return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
+}
+
+/// What is remembered as told of these holds; what of it is news is said.
+std::vector<Hold> tell_lasting(Draft& next, const FlowBook& known, const std::vector<Hold>& holds) {
+  std::vector<Hold> lasting;
+  for (const Hold& hold : holds) {
+    if (passing(hold))
+      continue;
+    lasting.push_back(Hold{hold.role, hold.subject, hold.reason, ""});
+    if (!known.told.has(hold))
+      next.event("held", known.id, hold.why, hold.subject, hold.role);
+  }
+  return lasting;
+}
+
+void note_holds(Draft& next, const FlowBook& known, const Plan& plan) {
+  const auto found = plan.holds.find(known.id);
+  const std::span<const Hold> planned =
+      found == plan.holds.end() ? std::span<const Hold>{} : found->second;
+  const std::vector<Hold>& own = known.decision.holds;
+  const bool failed = plan.failed.contains(known.id) || known.decision.failed;
+  // What was told last changes with the holds; right after a start there are none of these yet.
+  const bool untold = known.holds.empty() && !known.told.holds.empty();
+  if (known.failed == failed && joins(known.holds, own, planned) && !untold)
+    return;
+  std::vector<Hold> holds = own;
+  holds.insert(holds.end(), planned.begin(), planned.end());
+  std::vector<Hold> lasting = tell_lasting(next, known, holds);
+  FlowBook& book = next.touch(known.id);
+  book.told.holds = std::move(lasting);
+  book.holds = std::move(holds);
+  book.failed = failed;
+}
+
+}  // namespace
+
+void note_holds(Draft& next, const Books& books, const Plan& plan) {
+  // As the draft has them: forgotten ones are not there.
   for (const auto& [flow, book] : books)
-    update(flow);
+    if (const FlowBook* const known = next.find(flow); known != nullptr)
+      note_holds(next, *known, plan);
   for (const auto& [flow, book] : next.touched())
     if (!books.contains(flow))
-      update(flow);
+      note_holds(next, book, plan);
 }
 
 }  // namespace baton
