@@ -243,6 +243,12 @@ Json status_json(const FlowStatus& status) {
                        {"details", status.details}});
 }
 
+std::string ending_text(const Run& run) {
+  // Of a start that was taken back people see nothing but that word.
+  const std::string end(run.outcome == Outcome::voided ? kDidNotRun : word(run.outcome));
+  return end + (run.reason.empty() ? "" : " (" + run.reason + ")");
+}
+
 Json agent_json(const Run& run) {
   Json exit;
   if (run.exit_code)

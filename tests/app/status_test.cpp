@@ -69,5 +69,18 @@ TEST_CASE("a file that is wrong holds a flow, and none that has completed") {
   CHECK(completed.why.ends_with("; messages.json is rejected; `baton validate` says why"));
 }
 
+TEST_CASE(
+    "of a run people read how it ended, and of a start that was taken back that it did not run") {
+  Run run;
+  run.outcome = Outcome::succeeded;
+  CHECK(ending_text(run) == "succeeded");
+  run.outcome = Outcome::failed;
+  run.reason = "exit_1";
+  CHECK(ending_text(run) == "failed (exit_1)");
+  run.outcome = Outcome::voided;
+  run.reason = "write_refused";
+  CHECK(ending_text(run) == "did not run (write_refused)");
+}
+
 }  // namespace
 }  // namespace baton
