@@ -99,8 +99,11 @@ void explain_running(FlowStatus& status, const FlowBook& book) {
            (run.key.subject == "main" ? "" : " for " + run.key.subject) +
            (stopping ? " is being ended: " + run.stop_why : ": " + run.why);
   }
-  if (!book.holds.empty())
-    why += "; held: " + join_holds(in_order(book.holds));
+  // What only waits for the operator's word is said with that.
+  std::vector<Hold> holds = book.holds;
+  std::erase_if(holds, [](const Hold& hold) { return hold.reason == "paused"; });
+  if (!holds.empty())
+    why += "; held: " + join_holds(in_order(holds));
   explain(status, Process::running, "agent", why);
 }
 

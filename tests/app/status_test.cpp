@@ -64,6 +64,7 @@ TEST_CASE("status of a flow whose agents run says what is held and which file is
   book.holds = {{"dev", "B", "no_slot", "1 of 1 is at work"}};
   CHECK(status_of(book, Plan{}, ControlRow{}).why ==
         "dev for A: A is ready; held: B: 1 of 1 is at work");
+  book.holds.push_back({"dev", "C", "paused", "paused by anna"});
   RejectedRow bad;
   bad.path = "mail.json";
   book.rejected["mail.json"] = bad;
@@ -73,6 +74,7 @@ TEST_CASE("status of a flow whose agents run says what is held and which file is
         "mail.json is rejected; `baton validate` says why; dev for A: A is ready; held: B: 1 of 1 "
         "is at work");
   book.runs.clear();
+  book.holds.pop_back();
   CHECK(status_of(book, Plan{}, ControlRow{}).why ==
         "mail.json is rejected; `baton validate` says why; B: 1 of 1 is at work");
 }
