@@ -25,6 +25,7 @@ case $BATON_PURPOSE in
     [ "$("$BATON_ROOT/work/B.sh" 44 2)" = 42 ]
     [ "$("$BATON_ROOT/work/C.sh" 42 7)" = 42 ]
     "$BATON_EXE" set "$file" '/completed_groups=["A", "B", "C"]' '/pending_groups=[]' '/in_progress_groups=[]' \
+      '/all_tasks/0/status="complete"' '/all_tasks/1/status="complete"' '/all_tasks/2/status="complete"' \
       /completion_percentage=100 /iteration=2 "/last_update=\"$now\""
     echo "project_manager: everything that was asked for is there"
     echo "BAZINGA"

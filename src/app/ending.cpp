@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/status.h"
+
 namespace baton {
 namespace {
 
@@ -122,9 +124,7 @@ void Ending::enter(Draft& next, const Books& books, RunEnd ended) {
     next.put(book, run);
     next.decide.insert(flow);
     book.last_activity = next.now;
-    next.event("ended", flow,
-               std::string(word(run.outcome)) + (run.reason.empty() ? "" : " (" + run.reason + ")"),
-               run.key.subject, run.key.role, run.id);
+    next.event("ended", flow, ending_text(run), run.key.subject, run.key.role, run.id);
     return;
   }
 }

@@ -72,8 +72,7 @@ std::string run_line(const Run& run) {
                      iso_time(run.started) + ": ";
   if (run.live())
     return line + std::string(word(run.state));
-  return line + std::string(word(run.outcome)) +
-         (run.reason.empty() ? "" : " (" + printable(run.reason, 100) + ")");
+  return line + printable(ending_text(run), 200);
 }
 
 }  // namespace

@@ -80,6 +80,15 @@ void explain(FlowStatus& status, Process process, Word waiting_for, std::string 
   status.why = std::move(why);
 }
 
+/// First what somebody has to do something about.
+std::vector<const Hold*> in_order(const std::vector<Hold>& holds) {
+  std::vector<const Hold*> all;
+  for (const Hold& hold : holds)
+    all.push_back(&hold);
+  std::stable_partition(all.begin(), all.end(), [](const Hold* hold) { return !passing(*hold); });
+  return all;
+}
+
 void explain_running(FlowStatus& status, const FlowBook& book) {
   std::string why;
   for (const Run& run : book.runs) {
@@ -90,6 +99,11 @@ void explain_running(FlowStatus& status, const FlowBook& book) {
            (run.key.subject == "main" ? "" : " for " + run.key.subject) +
            (stopping ? " is being ended: " + run.stop_why : ": " + run.why);
   }
+  // What only waits for the operator's word is said with that.
+  std::vector<Hold> holds = book.holds;
+  std::erase_if(holds, [](const Hold& hold) { return hold.reason == "paused"; });
+  if (!holds.empty())
+    why += "; held: " + join_holds(in_order(holds));
   explain(status, Process::running, "agent", why);
 }
 
@@ -120,13 +134,8 @@ bool explain_control(FlowStatus& status, const ControlRow& control, const std::s
 }
 
 void explain_holds(FlowStatus& status, const FlowBook& book) {
-  std::vector<const Hold*> holds;
-  for (const Hold& hold : book.holds)
-    holds.push_back(&hold);
-  // First what somebody has to do something about.
-  const auto brief = std::stable_partition(holds.begin(), holds.end(),
-                                           [](const Hold* hold) { return !passing(*hold); });
-  const bool lasting = brief != holds.begin();
+  const std::vector<const Hold*> holds = in_order(book.holds);
+  const bool lasting = !holds.empty() && !passing(*holds.front());
   if (book.failed)
     explain(status, Process::failed, lasting ? holds.front()->reason : Word(""),
             lasting ? join_holds(holds) : "the flow has failed by its own account");
@@ -137,10 +146,13 @@ void explain_holds(FlowStatus& status, const FlowBook& book) {
 
 /// A file that is there as it cannot be used. It keeps nobody waiting when all is done.
 void explain_rejected(FlowStatus& status, const FlowBook& book) {
-  if (status.process != Process::idle || book.rejected.empty())
+  if (book.rejected.empty())
     return;
-  const std::string why = book.rejected.begin()->first + " is rejected; `baton validate` says why";
-  if (book.decision.declared == kCompleted)
+  const std::string& path = book.rejected.begin()->first;
+  const std::string why = path + " is rejected; `baton validate` says why";
+  if (status.process != Process::idle)
+    status.why = status.why.find(path) == std::string::npos ? why + "; " + status.why : status.why;
+  else if (book.decision.declared == kCompleted)
     status.why += "; " + why;
   else
     explain(status, Process::held, "valid_file", why);
@@ -189,6 +201,7 @@ FlowStatus status_of(const FlowBook& book, const Plan& plan, const ControlRow& r
   explain_quiet(status, book);
   if (status.agents > 0) {
     explain_running(status, book);
+    explain_rejected(status, book);
     if (!note_pause(status, book.control, ""))
       note_pause(status, root, " (the whole root)");
     return status;
@@ -241,6 +254,12 @@ Json status_json(const FlowStatus& status) {
                        {"agents", static_cast<std::uint64_t>(status.agents)},
                        {"cost", status.cost ? Json(*status.cost) : Json()},
                        {"details", status.details}});
+}
+
+std::string ending_text(const Run& run) {
+  // Of a start that was taken back people see nothing but that word.
+  const std::string end(run.outcome == Outcome::voided ? kDidNotRun : word(run.outcome));
+  return end + (run.reason.empty() ? "" : " (" + run.reason + ")");
 }
 
 Json agent_json(const Run& run) {

@@ -16,18 +16,14 @@ namespace {
 constexpr std::size_t kShort = 8;
 
 std::string end_of(const Run& run) {
-  if (run.live())
-    return std::string(word(run.state));
-  std::string text(word(run.outcome));
-  if (!run.reason.empty())
-    text += " (" + run.reason + ")";
-  return text;
+  return run.live() ? std::string(word(run.state)) : ending_text(run);
 }
 
 Colour colour_of(const Run& run) {
   if (run.live())
     return Colour::green;
-  return run.outcome == Outcome::succeeded ? Colour::grey : Colour::red;
+  const bool fine = run.outcome == Outcome::succeeded || run.outcome == Outcome::voided;
+  return fine ? Colour::grey : Colour::red;
 }
 
 struct RootRun {

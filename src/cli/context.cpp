@@ -28,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kName = "baton.yaml";
+constexpr const char* kNamed = "BATON_CONFIG";
 constexpr std::size_t kMaxConfigBytes = 4U << 20U;
 
 bool is_there(const fs::path& path) {
@@ -53,7 +54,7 @@ std::string absolute(const std::string& path, const std::string& folder) {
 std::string find_configuration(const Places& places, const std::string& root) {
   if (!places.config.empty())
     return places.config;
-  if (std::string named = variable("BATON_CONFIG"); !named.empty())
+  if (std::string named = variable(kNamed); !named.empty())
     return named;
   std::vector<std::string> usual = {root + "/" + kName};
   std::string home = variable("XDG_CONFIG_HOME");
@@ -309,6 +310,10 @@ Result<Setup> Context::setup(const std::string& root) const {
     setup.dialects.emplace_back(known, complete ? *std::move(complete) : without_prompts(options));
   }
   setup.environment = environment_of(root, folder_);
+  // What agents are told to read, where they would not find it by themselves.
+  setup.environment.variables.erase(kNamed);
+  if (!configuration_.empty() && configuration_ != root + "/" + kName)
+    setup.environment.variables.emplace(kNamed, configuration_);
   for (const auto& [role, agent] : config_.agents)
     setup.agents[role] = agent_spec(config_, role, agent, setup.environment);
   const auto shell = config_.agents.find(std::string(kActionRole));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cli/environment.h"
 #include "cli/inspection.h"
 #include "cli/output.h"
 #include "io/disk.h"
@@ -20,9 +21,13 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kPatience{60};
 constexpr Millis kLongestNap{16};
 
-/// The nearest folder upwards from the file that has a configuration; agents may work elsewhere.
+/// The root of the agent this is called by, when the file lies in it; else the nearest folder
+/// upwards from the file that has a configuration. Agents may work elsewhere.
 std::string root_of(const std::string& folder) {
   std::error_code error;
+  if (std::string own = variable("BATON_ROOT");
+      !own.empty() && (own == folder || below(own, folder)))
+    return own;
   for (fs::path at = folder;; at = at.parent_path()) {
     if (fs::exists(at / "baton.yaml", error))
       return at.string();

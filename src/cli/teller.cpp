@@ -14,6 +14,11 @@
 namespace baton {
 namespace {
 
+/// An agent that has ended well, or one that never ran: that start is made again.
+bool well(const Event& event) {
+  return event.why.starts_with("succeeded") || event.why.starts_with(kDidNotRun);
+}
+
 /// Words of events that `notify:` hears of: what a person would want to know.
 bool worth_telling(const Event& event) {
   static constexpr std::array kWords = {
@@ -23,13 +28,11 @@ bool worth_telling(const Event& event) {
       std::string_view("restored"), std::string_view("gone"),
       std::string_view("finished"), std::string_view("could_not_stop")};
   if (event.event == "ended")
-    return !event.why.starts_with("succeeded");
+    return !well(event);
   return std::find(kWords.begin(), kWords.end(), event.event) != kWords.end();
 }
 
 spdlog::level::level_enum level_of(const Event& event) {
-  if (event.event == "ended" && event.why.starts_with("succeeded"))
-    return spdlog::level::info;
   return worth_telling(event) ? spdlog::level::warn : spdlog::level::info;
 }
 

@@ -34,6 +34,24 @@ TEST_CASE("a dialect's values go into argv, working directory and what runs befo
   CHECK(done->before_timeout == Millis(5000));
 }
 
+TEST_CASE("an agent's own commands read the configuration the daemon reads") {
+  AgentSpec plain;
+  plain.argv = {"/bin/agent"};
+  Brief brief;
+  Environment environment;
+  environment.root = "/root";
+  const auto named = [&] {
+    const auto done = launch_of(Start{}, plain, brief, environment);
+    REQUIRE(done);
+    const auto row = std::find_if(done->env.begin(), done->env.end(),
+                                  [](const auto& each) { return each.first == "BATON_CONFIG"; });
+    return row == done->env.end() ? std::string() : row->second;
+  };
+  CHECK(named().empty());  // they find it in the root
+  environment.variables["BATON_CONFIG"] = "/etc/b.yaml";
+  CHECK(named() == "/etc/b.yaml");
+}
+
 TEST_CASE("a value from a file neither leaves the working directory nor becomes an option") {
   for (const char* const branch : {"..", "../x", "a/../../x", "a/.."}) {
     CAPTURE(branch);

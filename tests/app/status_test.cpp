@@ -53,6 +53,32 @@ TEST_CASE("status of an agent that runs on after a pause says both") {
   CHECK(status_of(book, Plan{}, ControlRow{}).why == "paused by anna" + says);
 }
 
+TEST_CASE("status of a flow whose agents run says what is held and which file is wrong besides") {
+  FlowBook book;
+  book.id = FlowId{"rules", "groups"};
+  Run run;
+  run.key.role = "dev";
+  run.key.subject = "A";
+  run.why = "A is ready";
+  book.runs.push_back(run);
+  book.holds = {{"dev", "B", "no_slot", "1 of 1 is at work"}};
+  CHECK(status_of(book, Plan{}, ControlRow{}).why ==
+        "dev for A: A is ready; held: B: 1 of 1 is at work");
+  book.holds.push_back({"dev", "C", "paused", "paused by anna"});
+  RejectedRow bad;
+  bad.path = "mail.json";
+  book.rejected["mail.json"] = bad;
+  const FlowStatus status = status_of(book, Plan{}, ControlRow{});
+  CHECK(status.process == Process::running);
+  CHECK(status.why ==
+        "mail.json is rejected; `baton validate` says why; dev for A: A is ready; held: B: 1 of 1 "
+        "is at work");
+  book.runs.clear();
+  book.holds.pop_back();
+  CHECK(status_of(book, Plan{}, ControlRow{}).why ==
+        "mail.json is rejected; `baton validate` says why; B: 1 of 1 is at work");
+}
+
 TEST_CASE("a file that is wrong holds a flow, and none that has completed") {
   FlowBook book;
   book.id = FlowId{"rules", "groups"};
@@ -67,6 +93,19 @@ TEST_CASE("a file that is wrong holds a flow, and none that has completed") {
   CHECK(completed.process == Process::idle);
   CHECK(completed.waiting_for == "change");
   CHECK(completed.why.ends_with("; messages.json is rejected; `baton validate` says why"));
+}
+
+TEST_CASE(
+    "of a run people read how it ended, and of a start that was taken back that it did not run") {
+  Run run;
+  run.outcome = Outcome::succeeded;
+  CHECK(ending_text(run) == "succeeded");
+  run.outcome = Outcome::failed;
+  run.reason = "exit_1";
+  CHECK(ending_text(run) == "failed (exit_1)");
+  run.outcome = Outcome::voided;
+  run.reason = "write_refused";
+  CHECK(ending_text(run) == "did not run (write_refused)");
 }
 
 }  // namespace

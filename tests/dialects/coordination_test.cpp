@@ -510,6 +510,31 @@ TEST_SUITE("coordination") {
     }
   }
 
+  TEST_CASE("what a prompt shows as an example is right by the schemas") {
+    Folder folder;
+    folder.put(kPlan, plan(R"("task_groups": [{"id": "A"}])"));
+    folder.put(kStatus, R"({"A": {"status": "tech_review"}})");
+    for (const auto& [role, kind] :
+         {std::pair("developer", "dev_to_qa"), std::pair("qa_expert", "qa_to_techlead"),
+          std::pair("tech_lead", "techlead_to_dev"), std::pair("project_manager", "pm_state")}) {
+      CAPTURE(role);
+      Desired desired;
+      desired.role = role;
+      desired.subject = "A";
+      const std::string prompt = dialect_under_test().brief(folder.view(), desired).prompt;
+      const std::string fence = "```json\n";
+      const auto from = prompt.find(fence, prompt.find("## How it has to look")) + fence.size();
+      const std::string example = prompt.substr(from, prompt.find("```", from) - from);
+      const Verdict verdict =
+          std::string(kind) == "pm_state"
+              ? judged(kind, R"({"session_id": "s", "original_requirements": "x",)" +
+                                 example.substr(example.find('{') + 1))
+              : judged(kind, R"({"messages": [)" + example + "]}");
+      CHECK(verdict.accepted());
+      CHECK(verdict.findings.empty());
+    }
+  }
+
   TEST_CASE("lenient schemas are the strict ones with further words") {
     std::size_t more = 0;
     std::size_t schemas = 0;

@@ -8,6 +8,7 @@ import os
 import random
 import re
 import signal
+import subprocess
 import time
 from collections import Counter
 
@@ -226,6 +227,80 @@ def split_of_a_stuck_group(exe):
         box.every_agent_once()
 
 
+# --- where agents work -----------------------------------------------------------------------------------
+
+BESIDE = """#!/bin/sh
+cd / || exit 1
+[ "$BATON_PURPOSE" != planning ] || {
+  "$BATON_EXE" set "$BATON_STATE_FILE" '/mode="hybrid"' 2>/dev/null && exit 7
+  "$BATON_EXE" set "$BATON_STATE_FILE" '/mode="simple"' '/task_groups=[{"id": "main"}]' /iteration=1 || exit 8
+}
+[ "$BATON_ROLE" != developer ] ||
+  "$BATON_EXE" send dev_to_qa --root "$BATON_ROOT" '{"group_id": "main", "status": "READY_FOR_QA"}'
+"""
+
+
+def configured_elsewhere(exe):
+    """The configuration lies outside of the root, the folder has another name, the agent works in `/`: its commands
+    know the files all the same, and check them."""
+    with Session(exe, {}, path="bazinga") as box:
+        with open(box.home + "/beside.sh", "w") as file:
+            file.write(BESIDE)
+        box.settings["agents"] = {"default": box.counting("/bin/sh", box.home + "/beside.sh")}
+        box.configure()
+        box.call("start", "bazinga", "--requirements", "one thing")
+        box.start()
+        wait_until(lambda: [each for each in box.starts() if each.purpose == "test"], "the QA expert is started",
+                   lambda: box.call("events", code=None).stdout)
+        check(os.listdir(box.root) == ["bazinga"], "files were made elsewhere", os.listdir(box.root))
+        with open(box.root + "/bazinga/messages/dev_to_qa.json") as file:
+            check([each["group_id"] for each in json.load(file)["messages"]] == ["main"], "the message is not there")
+
+
+IN_TREE = """#!/bin/sh
+set -e
+[ "$(git rev-parse --show-toplevel)" = "$(pwd)" ]
+git branch --show-current >branch.txt
+git add branch.txt
+git -c user.name=n -c user.email=n@localhost commit -q --allow-empty -m "work on $BATON_SUBJECT"
+"$BATON_EXE" set "$BATON_STATE_FILE" "/$BATON_SUBJECT/status=\\"waiting_review\\"" \\
+  "/$BATON_SUBJECT/commits=[\\"$(git rev-parse HEAD)\\"]"
+"""
+
+
+def worktree_per_group(exe):
+    """`before` makes a git worktree for each group, once; developers of two groups commit side by side."""
+    git = ["git", "-c", "user.name=n", "-c", "user.email=n@localhost"]
+    with Session(exe, {}) as box:
+        with open(box.home + "/in_tree.sh", "w") as file:
+            file.write(IN_TREE)
+        subprocess.run([*git, "init", "-q", box.root], check=True)
+        subprocess.run([*git, "-C", box.root, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+        box.settings["agents"] = {
+            "developer": {**box.counting("/bin/sh", box.home + "/in_tree.sh"), "cwd": box.home + "/worktrees/${group}",
+                          "before": {"command": [f"{TOP}/examples/agents/worktree.sh", box.home + "/worktrees",
+                                                 "${group}", "${branch}"]}},
+            "tech_lead": box.counting("/bin/sh", "-c", '"$BATON_EXE" set "$BATON_STATE_FILE" '
+                                      '"/$BATON_SUBJECT/status=\\"changes_requested\\""'),
+            "nobody": {"command": ["/bin/true"]}}
+        box.configure()
+        world.write(box.path("group_status"), {})
+        box.plan([{"id": "A", "branch_name": "feature/a"}, {"id": "B"}])
+        box.start()
+        # The second round finds its worktree there.
+        wait_until(lambda: all(len(box.doc("group_status").get(group, {}).get("commits", [])) >= 1 and
+                               sum(each.subject == group and each.purpose == "revise" for each in box.starts()) >= 1
+                               for group in "AB"), "both groups are revised", box.said)
+        box.daemon.terminate()
+        box.daemon.wait()
+        for group, branch in (("A", "feature/a"), ("B", "group/B")):
+            with open(f"{box.home}/worktrees/{group}/branch.txt") as file:
+                check(file.read().strip() == branch, group, "is on another branch")
+            log = subprocess.run([*git, "-C", box.root, "log", "--format=%s", branch], check=True, capture_output=True,
+                                 text=True).stdout.split("\n")
+            check(log[0] == f"work on {group}" and "first" in log, group, log)
+
+
 def test(exe):
     for order in sorted(set(itertools.permutations("AABB"))):
         overwrite_from_stale_copies(exe, "".join(order))
@@ -234,6 +309,8 @@ def test(exe):
     killed(exe, (1, 6, 11, 16), 3)
     split_of_a_stuck_group(exe)
     completed_stays_so(exe)
+    configured_elsewhere(exe)
+    worktree_per_group(exe)
 
 
 if __name__ == "__main__":

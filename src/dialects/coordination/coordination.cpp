@@ -86,7 +86,8 @@ void hold_rejected(const Scene& scene, Decision& decision) {
           Hold{wanted.role, wanted.subject, "rejected",
                path_of(scene.options, kind) +
                    " as it stands was rejected; put it right (`baton validate` "
-                   "says what is wrong)"});
+                   "says what is wrong), or have the last good version back: `baton recover " +
+                   text(scene.view.flow) + " --write`"});
       return true;
     });
   }
@@ -189,6 +190,7 @@ const Dialect& coordination_dialect() {
       .send = coordination::with_message,
       .brief = coordination::brief,
       .placeholders = kPlaceholders,
+      .rebuild = coordination::rebuild,
   };
   return dialect;
 }

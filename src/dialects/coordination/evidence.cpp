@@ -114,6 +114,12 @@ const Run* corrector_of(const Scene& scene, const Group& group) {
 
 }  // namespace
 
+bool counts(std::string_view kind, std::string_view said) {
+  return (kind == "techlead_to_dev" && said == "unblocked") ||
+         std::any_of(kHints.begin(), kHints.end(),
+                     [&](const Hint& h) { return h.kind == kind && h.word == said; });
+}
+
 void apply_messages(Scene& scene, Writes& writes) {
   for (const Group& group : scene.plan.groups) {
     if (group.entry == nullptr)

@@ -8,6 +8,9 @@ namespace baton::coordination {
 /// its message says is written into group_status. Only messages that came after its run began.
 void apply_messages(Scene& scene, Writes& writes);
 
+/// Whether something follows from what a message says: a group is handed on, or unblocked.
+bool counts(std::string_view mailbox, std::string_view said);
+
 /// Folds `inbox/{group}.json` into group_status, each version once, by the rules for entries.
 void apply_inbox(Scene& scene, Writes& writes, Decision& decision);
 

@@ -85,6 +85,15 @@ const Value* root(const FlowState& docs, std::string_view kind) {
   return accepted == nullptr ? nullptr : &accepted->document->root();
 }
 
+std::vector<Create> rebuild(const View& view) {
+  std::vector<Create> files;
+  for (const auto& [path, accepted] : view.docs)
+    if (accepted.kind != "inbox" && (!accepted.present || !accepted.rejected.empty()))
+      files.push_back(
+          Create{path, accepted.document->text(), "from the version that was accepted last"});
+  return files;
+}
+
 bool metadata(std::string_view key) {
   return key.starts_with('_') || key.starts_with('$');
 }

@@ -35,6 +35,10 @@ const Accepted* find(const FlowState& docs, std::string_view kind);
 /// Its root value; nullptr when there is none.
 const Value* root(const FlowState& docs, std::string_view kind);
 
+/// For `recover`: the files that are gone, or stand there rejected, as they were accepted last.
+/// Inbox files are their agents' and not missed.
+std::vector<Create> rebuild(const View& view);
+
 /// Members that are notes for people and no group.
 bool metadata(std::string_view key);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dialects/coordination/check.h"
+#include "dialects/coordination/evidence.h"
 
 namespace baton::coordination {
 namespace {
@@ -128,13 +129,16 @@ bool same_message(const Json& a, const Json& b) {
 /// Messages of a new version of a mailbox against those in force.
 class Mail {
  public:
-  Mail(const Scene& scene, const Value& before, const Value& after, const Accepted* archive)
-      : scene_(scene), before_(items(before, "messages")), after_(items(after, "messages")) {
+  Mail(const Scene& scene, const MailboxRow& box, const Value& before, const Value& after)
+      : scene_(scene),
+        box_(box),
+        before_(items(before, "messages")),
+        after_(items(after, "messages")) {
     for (const Value* const message : before_)
       ids_.insert(text_of(*message, "id"));
     for (const Value* const message : after_)
       keys_.push_back(message_key(*message));
-    if (archive != nullptr)
+    if (const Accepted* const archive = archive_of(scene.view.docs, box.kind); archive != nullptr)
       for (const Value* const message : items(archive->document->root(), "messages"))
         archived_.insert(message_key(*message));
   }
@@ -154,7 +158,8 @@ class Mail {
   void keep(const Value& message) {
     const Value* const now = copy_of(message);
     Json kept = settled_message(message, now);
-    if (now != nullptr && !json::equal(*now, *kept) && !json::equal(*now, message))
+    // A copy in which it was not read yet is nobody's fault either.
+    if (now != nullptr && !same_message(Json(*now), Json(message)))
       findings_.push_back(
           broken("T3", "/messages/" + std::to_string(all_.size()),
                  "message " + text_of(message, "id") + " was sent before and stays as it was"));
@@ -182,11 +187,9 @@ class Mail {
   void add(const Value& message, const std::string& place) {
     if (archived_.contains(message_key(message)) || there(message))
       return;
-    if (const std::string group = text_of(message, "group_id");
-        word_of(message, "decision") == "approved" && !may_approve(scene_, group)) {
-      findings_.push_back(broken("T2", place,
-                                 "message " + text_of(message, "id") + " approves " + group + "; " +
-                                     who_may_approve(scene_.view.flow, group)));
+    if (std::string why = forged(message); !why.empty()) {
+      findings_.push_back(
+          broken("T2", place, "message " + text_of(message, "id") + " " + std::move(why)));
       return;
     }
     Json added(message);
@@ -205,6 +208,21 @@ class Mail {
     all_.push_back(std::move(added));
   }
 
+  /// What it says that is not for anybody to say who can have written it; empty: nothing. Of a
+  /// group that does not exist, and in words of which nothing follows, anybody may speak.
+  std::string forged(const Value& message) const {
+    const std::string group = text_of(message, "group_id");
+    const std::string said(word_of(message, box_.result).value_or(""));
+    if (said == "approved")
+      return may_approve(scene_, group)
+                 ? ""
+                 : "approves " + group + "; " + who_may_approve(scene_.view.flow, group);
+    if (!counts(box_.kind, said) || scene_.plan.find(group) == nullptr ||
+        may_speak(scene_, box_.from, group))
+      return {};
+    return "says " + said + " of " + group + "; " + who_may_speak(box_.from, group);
+  }
+
   /// It stands there already, perhaps under the other id it got.
   bool there(const Value& message) const {
     const std::string id = text_of(message, "id");
@@ -217,6 +235,7 @@ class Mail {
   }
 
   const Scene& scene_;
+  const MailboxRow& box_;
   std::vector<const Value*> before_;
   std::vector<const Value*> after_;
   std::vector<std::string> keys_;  ///< of `after_`
@@ -227,8 +246,9 @@ class Mail {
   Findings findings_;
 };
 
-Admission admit_messages(const Scene& scene, const Change& change, const Value& before) {
-  Mail mail(scene, before, change.after.root(), archive_of(scene.view.docs, change.kind));
+Admission admit_messages(const Scene& scene, const Change& change, std::size_t box,
+                         const Value& before) {
+  Mail mail(scene, kMailboxes.at(box), before, change.after.root());
   const Json settled = mail.settled();
   const Value* const list = json::child(change.after.root(), "messages");
   if (list != nullptr && json::equal(*list, *settled))
@@ -238,7 +258,7 @@ Admission admit_messages(const Scene& scene, const Change& change, const Value& 
   for (const Finding& finding : findings)
     why += (why.empty() ? "" : "; ") + finding.message + " (" + finding.rule + ")";
   if (why.empty())
-    why = named("messages that were sent before were missing", "T3");
+    why = named("it was a copy of an earlier version", "T3");
   Admission admission =
       merged(change.after, {json::Edit{"/messages", settled.dump()}}, std::move(why));
   admission.findings = findings;
@@ -337,8 +357,8 @@ Admission judge_first(const Scene& scene, const Change& change) {
   if (!scene.written_by([](const Run&) { return true; }))
     return {};
   const Json nothing = Json::object();
-  if (mailbox(change.kind))
-    return admit_messages(scene, change, *nothing);
+  if (const auto box = mailbox(change.kind))
+    return admit_messages(scene, change, *box, *nothing);
   if (change.kind == "archive")
     return admit_archive(change);
   if (change.kind == "group_status")
@@ -360,8 +380,8 @@ Admission judge(const Scene& scene, const Change& change) {
     return {};
   if (change.before == nullptr)
     return judge_first(scene, change);
-  if (mailbox(change.kind))
-    return admit_messages(scene, change, change.before->root());
+  if (const auto box = mailbox(change.kind))
+    return admit_messages(scene, change, *box, change.before->root());
   if (change.kind == "archive")
     return admit_archive(change);
   if (change.kind == "group_status")

@@ -40,6 +40,13 @@ bool may_approve(const Scene& scene, const Subject& group);
 /// A sentence on that.
 std::string who_may_approve(const FlowId& flow, const Subject& group);
 
+/// Whether what has just come may be the word of this role about the group: an agent of it is at
+/// work there. Again a person's hand counts while no agent is at work.
+bool may_speak(const Scene& scene, std::string_view role, const Subject& group);
+
+/// A sentence on that.
+std::string who_may_speak(std::string_view role, const Subject& group);
+
 /// Rules about successive versions: T1 to T7 of the format page.
 Admission admit(const View& view, const Change& change);
 

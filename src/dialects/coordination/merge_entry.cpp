@@ -102,27 +102,34 @@ bool reviews(const Run& run, const Subject& group) {
   return run.key.subject == group && run.key.role == kTechLead && run.purpose == "review";
 }
 
-/// The entry without approvals that came with this version and are nobody's to give who can have
-/// written it.
+/// The entry without feedback that came with this version and is nobody's to give who can have
+/// written it: approvals are the review's, everything else is the tech lead's.
 Json without_forged(const Scene& scene, const std::string& id, const Value* before,
                     const Value& after, std::vector<EntryFault>& faults) {
   Json entry(after);
-  if (may_approve(scene, id))
+  const bool approves = may_approve(scene, id);
+  const bool speaks = may_speak(scene, kTechLead, id);
+  if (approves && speaks)
     return entry;
   const auto known =
       before == nullptr ? std::vector<const Value*>{} : items(*before, "tech_lead_feedback");
   const auto forged = [&](const Value& feedback) {
-    return word_of(feedback, "decision") == "approved" &&
+    return !(word_of(feedback, "decision") == "approved" ? approves : speaks) &&
            std::none_of(known.begin(), known.end(),
                         [&](const Value* old) { return same_feedback(*old, feedback); });
   };
-  const auto given = items(after, "tech_lead_feedback");
-  if (std::none_of(given.begin(), given.end(), [&](const Value* item) { return forged(*item); }))
-    return entry;
   Json kept = Json::array();
-  for (const Value* const item : given)
-    if (!forged(*item))
+  bool approved = false;
+  std::string_view said;
+  for (const Value* const item : items(after, "tech_lead_feedback"))
+    if (!forged(*item)) {
       kept.push(Json(*item));
+    } else {
+      said = word_of(*item, "decision").value_or("feedback");
+      approved = approved || said == "approved";
+    }
+  if (said.empty())
+    return entry;
   // A copy of an entry that had none is a copy still.
   if (kept->Empty() && (before == nullptr || json::child(*before, "tech_lead_feedback") == nullptr))
     entry.erase("tech_lead_feedback");
@@ -130,7 +137,9 @@ Json without_forged(const Scene& scene, const std::string& id, const Value* befo
     entry.set("tech_lead_feedback", kept);
   faults.push_back(
       {"T2", "/tech_lead_feedback",
-       id + " was approved by nobody who may; " + who_may_approve(scene.view.flow, id)});
+       approved ? id + " was approved by nobody who may; " + who_may_approve(scene.view.flow, id)
+                : id + " was said to be " + std::string(said) + " by nobody who may; " +
+                      who_may_speak(kTechLead, id)});
   return entry;
 }
 
@@ -156,6 +165,16 @@ bool may_approve(const Scene& scene, const Subject& group) {
 std::string who_may_approve(const FlowId& flow, const Subject& group) {
   return "that is for the tech lead that reviews " + group + ", or a person: `baton approve " +
          text(flow) + " " + group + "`";
+}
+
+bool may_speak(const Scene& scene, std::string_view role, const Subject& group) {
+  return !scene.written_by([](const Run&) { return true; }) ||
+         scene.written_by(
+             [&](const Run& run) { return run.key.subject == group && run.key.role == role; });
+}
+
+std::string who_may_speak(std::string_view role, const Subject& group) {
+  return "that is for the " + std::string(role) + " of " + group + ", while it is at work";
 }
 
 EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value* before,

@@ -75,6 +75,39 @@ constexpr std::array kTasks = {
          "The QA expert gets no result for the group below. Put right what keeps it from testing."},
 };
 
+/// How what an agent writes has to look; for those who have never seen such a file.
+constexpr const char* kPlanShape =
+    R"(pm_state.json, besides `session_id` and `original_requirements`:
+
+```json
+{
+  "mode": "parallel",
+  "mode_reasoning": "why",
+  "all_tasks": [{"id": "T1", "description": "what is to be done", "group_id": "A", "status": "pending"}],
+  "task_groups": [
+    {"id": "A", "name": "what it is about", "tasks": ["T1"], "files_affected": ["a.py"], "branch_name": "feature/a",
+     "status": "pending", "can_parallel": true, "depends_on": []}
+  ],
+  "execution_phases": [{"phase_number": 1, "group_ids": ["A"], "parallel_count": 1, "status": "pending"}],
+  "completed_groups": [], "in_progress_groups": [], "pending_groups": ["A"],
+  "completion_percentage": 0,
+  "iteration": 1,
+  "last_update": "2026-01-22T10:00:00Z"
+}
+```
+)";
+constexpr const char* kFeedbackShape = R"(
+An entry of `tech_lead_feedback`:
+
+```json
+{"iteration": 1, "decision": "changes_requested", "feedback": "what and why", "timestamp": "2026-01-22T10:00:00Z"}
+```
+)";
+
+/// A result each mailbox knows.
+constexpr std::array kResultOf = {std::string_view("READY_FOR_QA"), std::string_view("PASS"),
+                                  std::string_view("changes_requested")};
+
 /// What an agent may leave behind, per role.
 struct Outcomes {
   std::string_view role;
@@ -165,6 +198,38 @@ std::string files_section(const Scene& scene, const std::string& role, const Sub
         "is taken over from there:\n\n    " +
         base + scene.options.path + "/inbox/" + subject + ".json\n";
   return text;
+}
+
+std::string message_shape(const Scene& scene, std::size_t box, const Subject& group) {
+  const MailboxRow& row = kMailboxes.at(box);
+  Json brief = Json::object({{"group_id", group}, {"subject", "in a few words"}});
+  brief.set(row.result, Json(kResultOf.at(box)));
+  Json whole = Json::object({{"id", "msg_20260122_100000"},
+                             {"group_id", group},
+                             {"from", row.from},
+                             {"to", row.to},
+                             {"timestamp", "2026-01-22T10:00:00Z"},
+                             {"subject", "in a few words"}});
+  whole.set(row.result, Json(kResultOf.at(box)));
+  whole.set("read", false);
+  return "A message in the list `messages` of " + std::string(row.kind) +
+         ".json, with an id of its own:\n\n" + block(*whole) +
+         "\nBest sent so, which fills in what is left out:\n\n    \"$BATON_EXE\" send " +
+         std::string(row.kind) + " --root \"" + scene.view.env.root + "\" '" + brief.dump() + "'\n";
+}
+
+std::string shapes(const Scene& scene, const std::string& role, const Subject& subject) {
+  std::string text;
+  if (const auto box = outbox(role))
+    text = message_shape(scene, *box, subject);
+  else if (role == kManager)
+    text = kPlanShape;
+  if (role == kTechLead)
+    text += kFeedbackShape;
+  return text +
+         "\nTimes are written like that. Whether a file is right, and why not:\n\n"
+         "    \"$BATON_EXE\" validate --root \"" +
+         scene.view.env.root + "\" FILE\n";
 }
 
 std::string tasks_of(const Scene& scene, const Group& group) {
@@ -269,8 +334,28 @@ void manager_sections(const Scene& scene, std::string& prompt) {
   section(prompt, "Completion word", scene.options.completion_word);
 }
 
+/// How often the review has asked for changes, by the group's own count or the feedback.
+std::int64_t revisions(const Group& group) {
+  if (group.entry == nullptr)
+    return 0;
+  std::int64_t asked = 0;
+  for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
+    asked += word_of(*feedback, "decision") == "changes_requested" ? 1 : 0;
+  return std::max(asked, json::integer(*group.entry, "revision_count").value_or(0));
+}
+
+/// What the plan says success is: the original has no such member, plans have it all the same.
+std::string success(const Scene& scene) {
+  const Value* const pm = root(scene.view.docs, "pm_state");
+  const Value* const given = pm == nullptr ? nullptr : json::child(*pm, "success_criteria");
+  if (given == nullptr || given->IsNull())
+    return {};
+  return given->IsString() ? text_of(*pm, "success_criteria") : block(*given);
+}
+
 void group_sections(const Scene& scene, const Group& group, const std::string& role,
                     std::string& prompt) {
+  section(prompt, "Success criteria", success(scene));
   if (group.task != nullptr)
     section(prompt, "Group " + group.id + ", as planned", block(*group.task));
   section(prompt, "Its tasks", tasks_of(scene, group));
@@ -278,6 +363,8 @@ void group_sections(const Scene& scene, const Group& group, const std::string& r
     section(prompt, "Where it stands (its entry of group_status.json)", block(*group.entry));
   if (role == kDeveloper)
     section(prompt, "Peers and files", peers(scene, group));
+  if (role == kTechLead)
+    section(prompt, "Reviews so far that asked for changes", std::to_string(revisions(group)));
   std::string open;
   for (const std::string& blocker : open_blockers(group))
     open += "- " + blocker + "\n";
@@ -291,13 +378,7 @@ void group_sections(const Scene& scene, const Group& group, const std::string& r
 }
 
 std::string tier(const Group& group, const Desired& desired) {
-  const std::int64_t revisions =
-      group.entry == nullptr ? 0 : json::integer(*group.entry, "revision_count").value_or(0);
-  std::int64_t asked = 0;
-  if (group.entry != nullptr)
-    for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
-      asked += word_of(*feedback, "decision") == "changes_requested" ? 1 : 0;
-  const bool strong = desired.role == kTechLead && std::max(revisions, asked) >= kStrongAfter;
+  const bool strong = desired.role == kTechLead && revisions(group) >= kStrongAfter;
   return strong ? "strong" : "standard";
 }
 
@@ -329,6 +410,7 @@ Brief brief(const View& view, const Desired& desired) {
   if (const auto memo = scene.memo.groups.find(desired.subject); memo != scene.memo.groups.end())
     section(prompt, "What a person says about it", memo->second.answer);
   section(prompt, "Files", files_section(scene, desired.role, desired.subject));
+  section(prompt, "How it has to look", shapes(scene, desired.role, desired.subject));
   section(prompt, "How to end", std::string(text_in(kOutcomes, desired.role)));
   brief.values["group"] = group == nullptr ? "" : group->id;
   brief.values["branch"] =

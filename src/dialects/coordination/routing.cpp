@@ -118,8 +118,11 @@ class Router {
     // An attempt that failed, or of which nothing ran, is made again as it was: the status it was
     // given by then says nothing.
     if (job.first != nullptr) {
+      const bool stopped = job.last != nullptr && job.last->outcome == Outcome::stopped;
       want(group, kDeveloper, job.first->purpose,
-           job.failures > 0 ? "the last attempt failed" : "the last start came to nothing");
+           job.failures > 0 ? "the last attempt failed"
+           : stopped        ? "the last run was stopped"
+                            : "the last start came to nothing");
       return;
     }
     const GroupMemo& known = memo(group);
