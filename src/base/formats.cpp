@@ -34,28 +34,33 @@ bool is_date(std::string_view text) {
   return text.size() == 10 && parse_time(std::string(text) + "T00:00:00Z").has_value();
 }
 
-/// A leap second is a valid time at the end of a day in UTC, where baton's own clock has none.
-bool is_leap_second(std::string_view day, std::string_view time) {
+/// A leap second stands at the end of a day in UTC. RFC 3339 has it at the end of months in which
+/// one occurs, which were June and December so far. baton's own clock has none.
+std::optional<std::string> leap_day(std::string_view day, std::string_view time) {
   if (time.size() < 9 || time.substr(6, 2) != "60" || !is_digit(time[0]) || !is_digit(time[1]) ||
       !is_digit(time[3]) || !is_digit(time[4]))
-    return false;
+    return std::nullopt;
   std::string minute(time);
   minute.replace(6, 2, "59");
   const auto moment = parse_time(std::string(day) + "T" + minute);
-  return moment && (moment->time_since_epoch() / std::chrono::seconds(1) + 1) % 86400 == 0;
+  if (!moment || (moment->time_since_epoch() / std::chrono::seconds(1) + 1) % 86400 != 0)
+    return std::nullopt;
+  return iso_time(*moment).substr(0, 10);
 }
 
 bool is_time(std::string_view text) {
   constexpr std::string_view kDay = "2020-01-01";
   return parse_time(std::string(kDay) + "T" + std::string(text)).has_value() ||
-         is_leap_second(kDay, text);
+         leap_day(kDay, text).has_value();
 }
 
 bool is_date_time(std::string_view text) {
   if (parse_time(text))
     return true;
-  return text.size() > 11 && (text[10] == 'T' || text[10] == 't') &&
-         is_leap_second(text.substr(0, 10), text.substr(11));
+  if (text.size() <= 11 || (text[10] != 'T' && text[10] != 't'))
+    return false;
+  const auto day = leap_day(text.substr(0, 10), text.substr(11));
+  return day && (day->ends_with("-06-30") || day->ends_with("-12-31"));
 }
 
 bool is_hostname(std::string_view text) {
