@@ -388,6 +388,8 @@ YamlFault told(const YAML::Exception& error, std::string_view text, const Builde
 }
 
 Json read(std::string_view text, const LoadLimits& limits, Builder& builder) {
+  if (auto fault = yaml::directive_fault(text))
+    throw YamlFault{std::move(fault->message), builder.position(fault->offset)};
   if (const auto at = crowded(text)) {
     look_until(text.substr(0, *at), limits, builder);
     throw YamlFault{"a line with too much punctuation", builder.position(*at)};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace baton::yaml {
@@ -39,6 +40,16 @@ std::size_t content_begin(std::string_view text, std::size_t at) {
       break;
   }
   return std::min(at, text.size());
+}
+
+std::optional<TextFault> directive_fault(std::string_view text) {
+  const std::size_t mark = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  const std::size_t begin = content_begin(text, mark);
+  const bool in_front = begin == mark || (begin > 0 && text[begin - 1] == '\n');
+  if (!in_front || !text.substr(begin).starts_with('%') ||
+      text.find("\n---", begin) != std::string_view::npos)
+    return std::nullopt;
+  return TextFault{begin, "a line that begins with % is a directive, and --- has to follow it"};
 }
 
 std::optional<TextFault> quotation_fault(std::string_view text, std::size_t at) {

@@ -193,6 +193,9 @@ TEST_CASE("what YAML 1.2 calls an error and yaml-cpp does not") {
         Row{"{a: [1,,2]}", kComma, 8},
         Row{"[-]", "a '-' by itself is no value; quotes make it one", 2},
         Row{R"(a: "it\'s")", "\\' is no escape of YAML", 7},
+        Row{"%a: goal", "a line that begins with % is a directive, and --- has to follow it", 1},
+        Row{"# c\n\n%YAML 1.2\n",
+            "a line that begins with % is a directive, and --- has to follow it", 1},
         Row{"a: \"b\"# c", "a comment has to have a blank in front of it", 7},
         Row{"[a?b]", "a text with a '?' has to stand in quotes here, within brackets", 3}}) {
     CAPTURE(row.text);
@@ -202,6 +205,7 @@ TEST_CASE("what YAML 1.2 calls an error and yaml-cpp does not") {
     CHECK(finding.message == row.error);
     CHECK(finding.span.begin.column == row.column);
   }
+  CHECK(value_of("# c\n%YAML 1.2\n---\na: '%'") == R"({"a":"%"})");
   CHECK(value_of("[a, b,]") == R"(["a","b"])");
   CHECK(value_of("[!!null , ~, null]") == "[null,null,null]");
   CHECK(value_of("[-1, '-', a-b]") == R"([-1,"-","a-b"])");
