@@ -74,7 +74,7 @@ Result<std::shared_ptr<const Schema>> Schemas::for_lines(const std::string& name
   const std::string last = slash == std::string::npos ? name : name.substr(slash + 1);
   // The reference is a URI, the name may be that of any file.
   const std::string reference = percent_encoded(last);
-  const std::string whole = name.substr(0, name.size() - last.size()) + reference;
+  const std::string whole = resolve_uri(uri, reference);
   const auto fetch = [&](std::string_view wanted) -> Result<std::string> {
     return wanted == whole ? Result<std::string>(*text) : fetch_(wanted);
   };

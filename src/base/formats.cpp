@@ -369,6 +369,14 @@ std::optional<bool> format_holds(std::string_view name, std::string_view text) {
   return std::nullopt;
 }
 
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  names.reserve(kFormats.size());
+  for (const FormatRow& row : kFormats)
+    names.emplace_back(row.name);
+  return names;
+}
+
 bool format_known(std::string_view name) {
   return std::any_of(kFormats.begin(), kFormats.end(),
                      [&](const FormatRow& row) { return row.name == name; });

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/uri.h"
 #include "io/disk.h"
 #include "io/folder.h"
 #include "io/place.h"
@@ -52,6 +53,16 @@ std::string home_of(const std::string& schema, const std::string& configured) {
     if (below(folder, schema))
       return folder;
   return fs::path(schema).parent_path().string();
+}
+
+/// A name that is the base of references, without what would mean something else there. What has a
+/// place in no URI stays as it is, for people read these names.
+std::string as_base(const std::string& name) {
+  // A colon in the first name would end a scheme.
+  std::string out = name.find(':') < name.find('/') ? "./" : "";
+  for (const char c : name)
+    out += c == '%' || c == '#' || c == '?' ? percent_encoded({&c, 1}) : std::string(1, c);
+  return out;
 }
 
 /// For a schema that is a file: files beside it come before schemas of this binary, which have such
@@ -131,7 +142,7 @@ Result<std::shared_ptr<Schemas>> Validation::prepare() {
     if (!real)
       return pass_on(real);
     schema_folder_ = home_of(*real, context_.folder());
-    name = below(schema_folder_, *real).value_or(*real);
+    name = as_base(below(schema_folder_, *real).value_or(*real));
     if (is_embedded(name))
       name.insert(0, "./");
     fetch = files_below(schema_folder_);

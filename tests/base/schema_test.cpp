@@ -495,6 +495,7 @@ TEST_CASE("what one may doubt in a schema is told") {
   CHECK(schema->lint()[0].message == "the keyword \"propertees\" is not known");
   CHECK(schema->lint()[0].suggestion == "properties");
   CHECK(schema->lint()[1].message == "the format \"dat\" is not known and not checked");
+  CHECK(schema->lint()[1].suggestion == "date");
   CHECK(schema->lint()[2].pointer == "/properties/a/requird");
   CHECK(schema->lint()[2].suggestion == "required");
 }

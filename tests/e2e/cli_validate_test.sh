@@ -194,6 +194,10 @@ echo '{}' >schemas/coordination/group_status.schema.json
 expect_exit 0 baton validate --schema schemas/coordination/pm_state.schema.json elsewhere.json
 # One call may have files of several formats, and a schema any name.
 cp ticket.schema.json 'a #%20 é:b?.json'
+mkdir 'schemas/100%25 #1'
+cp ticket.schema.json 'schemas/100%25 #1/a b.json'
+echo '{"$ref": "a%20b.json"}' >'schemas/100%25 #1/b.json'
+expect_exit 0 baton validate --schema 'schemas/100%25 #1/b.json' elsewhere.json
 printf '{"status": "ready"}\n{"status": "done"}\n' >log.jsonl
 echo 'status: ready' >log.yaml
 for schema in ticket.schema.json 'a #%20 é:b?.json'; do
