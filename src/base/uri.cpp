@@ -37,7 +37,16 @@ Parts parts_of(std::string_view uri) {
   return parts;
 }
 
-/// `free`: a path of a file, which goes up from wherever it is meant to be.
+/// Leaves the last of the segments. `free`: of a file's path, which goes up from wherever it is
+/// meant to be.
+void go_up(std::vector<std::string>& segments, bool free) {
+  const bool at_top = segments.empty() || (segments.size() == 1 && segments.front().empty());
+  if (free && (segments.empty() || segments.back() == ".."))
+    segments.emplace_back("..");
+  else if (!at_top)
+    segments.pop_back();
+}
+
 std::string without_dots(std::string_view path, bool free = false) {
   if (path.find("./") == std::string_view::npos && !path.ends_with("/.") && !path.ends_with(".."))
     return std::string(path);
@@ -46,11 +55,7 @@ std::string without_dots(std::string_view path, bool free = false) {
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const bool last = i + 1 == segments.size();
     if (segments[i] == "..") {
-      const bool at_top = out.empty() || (out.size() == 1 && out.front().empty());
-      if (free && (out.empty() || out.back() == ".."))
-        out.emplace_back("..");
-      else if (!at_top)
-        out.pop_back();
+      go_up(out, free);
       if (last)
         out.emplace_back();
     } else if (segments[i] == ".") {
