@@ -5,6 +5,7 @@
 
 #include "app/report.h"
 #include "base/embedded.h"
+#include "base/uri.h"
 
 namespace baton {
 namespace {
@@ -71,11 +72,14 @@ Result<std::shared_ptr<const Schema>> Schemas::for_lines(const std::string& name
     return pass_on(text);
   const auto slash = name.rfind('/');
   const std::string last = slash == std::string::npos ? name : name.substr(slash + 1);
+  // The reference is a URI, the name may be that of any file.
+  const std::string reference = percent_encoded(last);
+  const std::string whole = resolve_uri(uri, reference);
   const auto fetch = [&](std::string_view wanted) -> Result<std::string> {
-    return wanted == name ? Result<std::string>(*text) : fetch_(wanted);
+    return wanted == whole ? Result<std::string>(*text) : fetch_(wanted);
   };
-  auto schema =
-      compile_schema(Json::object({{"items", Json::object({{"$ref", last}})}}).dump(), uri, fetch);
+  auto schema = compile_schema(
+      Json::object({{"items", Json::object({{"$ref", reference}})}}).dump(), uri, fetch);
   if (schema)
     compiled_.emplace(uri, *schema);
   return schema;

@@ -5,6 +5,7 @@
 #include "app/report.h"
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/uri.h"
 
 namespace baton {
 namespace {
@@ -15,22 +16,7 @@ Json number(std::size_t value) {
 
 /// A path as a URI reference (RFC 3986): a name with a colon would look like a scheme.
 std::string uri_of(const std::string& path) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  constexpr std::string_view kPlain = "-._~/!$&'()*+,;=@";
-  std::string uri = path.starts_with('/') ? "file://" : "";
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool alphanumeric =
-        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    if (alphanumeric || kPlain.find(c) != std::string_view::npos) {
-      uri += c;
-    } else {
-      uri += '%';
-      uri += kDigits[byte >> 4U];
-      uri += kDigits[byte & 0xFU];
-    }
-  }
-  return uri;
+  return (path.starts_with('/') ? "file://" : "") + percent_encoded(path);
 }
 
 Json region_of(const Span& span) {

@@ -25,6 +25,11 @@ bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+/// `%` and two digits.
+bool is_escaped(std::string_view text) {
+  return text.size() >= 3 && text[0] == '%' && is_hex(text[1]) && is_hex(text[2]);
+}
+
 template <class Predicate>
 bool all(std::string_view text, Predicate predicate) {
   return std::all_of(text.begin(), text.end(), predicate);
@@ -34,28 +39,33 @@ bool is_date(std::string_view text) {
   return text.size() == 10 && parse_time(std::string(text) + "T00:00:00Z").has_value();
 }
 
-/// A leap second is a valid time at the end of a day in UTC, where baton's own clock has none.
-bool is_leap_second(std::string_view day, std::string_view time) {
+/// A leap second stands at the end of a day in UTC. RFC 3339 has it at the end of months in which
+/// one occurs, which were June and December so far. baton's own clock has none.
+std::optional<std::string> leap_day(std::string_view day, std::string_view time) {
   if (time.size() < 9 || time.substr(6, 2) != "60" || !is_digit(time[0]) || !is_digit(time[1]) ||
       !is_digit(time[3]) || !is_digit(time[4]))
-    return false;
+    return std::nullopt;
   std::string minute(time);
   minute.replace(6, 2, "59");
   const auto moment = parse_time(std::string(day) + "T" + minute);
-  return moment && (moment->time_since_epoch() / std::chrono::seconds(1) + 1) % 86400 == 0;
+  if (!moment || (moment->time_since_epoch() / std::chrono::seconds(1) + 1) % 86400 != 0)
+    return std::nullopt;
+  return iso_time(*moment).substr(0, 10);
 }
 
 bool is_time(std::string_view text) {
   constexpr std::string_view kDay = "2020-01-01";
   return parse_time(std::string(kDay) + "T" + std::string(text)).has_value() ||
-         is_leap_second(kDay, text);
+         leap_day(kDay, text).has_value();
 }
 
 bool is_date_time(std::string_view text) {
   if (parse_time(text))
     return true;
-  return text.size() > 11 && (text[10] == 'T' || text[10] == 't') &&
-         is_leap_second(text.substr(0, 10), text.substr(11));
+  if (text.size() <= 11 || (text[10] != 'T' && text[10] != 't'))
+    return false;
+  const auto day = leap_day(text.substr(0, 10), text.substr(11));
+  return day && (day->ends_with("-06-30") || day->ends_with("-12-31"));
 }
 
 bool is_hostname(std::string_view text) {
@@ -135,7 +145,7 @@ bool uri_characters(std::string_view text, bool wide) {
       continue;
     if (!is_alnum(c) && kAllowed.find(c) == std::string_view::npos)
       return false;
-    if (c == '%' && (i + 2 >= text.size() || !is_hex(text[i + 1]) || !is_hex(text[i + 2])))
+    if (c == '%' && !is_escaped(text.substr(i)))
       return false;
   }
   return true;
@@ -197,20 +207,57 @@ bool is_absolute(std::string_view text, bool wide) {
          is_reference(text, wide);
 }
 
-bool is_uri_template(std::string_view text) {
-  bool open = false;
-  for (const char c : text) {
-    const bool control = static_cast<unsigned char>(c) <= 0x20 || c == 0x7F;
-    if (control || std::string_view("\"<>\\^`|").find(c) != std::string_view::npos)
+/// A variable of RFC 6570: its name, then `:` and at most four digits, or `*`.
+bool is_variable(std::string_view text) {
+  const std::size_t mark = std::min(text.find_first_of(":*"), text.size());
+  const std::string_view modifier = text.substr(mark);
+  std::string_view name = text.substr(0, mark);
+  bool dot = true;  // none may stand first, last, or behind another one
+  while (!name.empty()) {
+    const bool escaped = is_escaped(name);
+    const bool now = name.front() == '.';
+    if (now ? dot : !escaped && !is_alnum(name.front()) && name.front() != '_')
       return false;
-    if (c == '{' && open)
-      return false;
-    if (c == '}' && !open)
-      return false;
-    if (c == '{' || c == '}')
-      open = c == '{';
+    dot = now;
+    name.remove_prefix(escaped ? 3 : 1);
   }
-  return !open;
+  if (dot)
+    return false;
+  if (modifier.empty() || modifier == "*")
+    return true;
+  const std::string_view digits = modifier.substr(1);
+  return modifier.front() == ':' && !digits.empty() && digits.size() <= 4 &&
+         digits.front() != '0' && all(digits, is_digit);
+}
+
+/// What stands between the braces.
+bool is_expression(std::string_view text) {
+  constexpr std::string_view kOperators = "+#./;?&=,!@|";
+  if (!text.empty() && kOperators.find(text.front()) != std::string_view::npos)
+    text.remove_prefix(1);
+  const std::vector<std::string> variables = split(text, ',');
+  return std::all_of(variables.begin(), variables.end(),
+                     [](const std::string& variable) { return is_variable(variable); });
+}
+
+/// RFC 6570, with the apostrophe that its erratum 6937 has put back.
+bool is_uri_template(std::string_view text) {
+  constexpr std::string_view kForbidden = "\"<>\\^`|}";
+  while (!text.empty()) {
+    const char c = text.front();
+    std::size_t length = 1;
+    if (c == '{') {
+      length = text.find('}');
+      if (length == std::string_view::npos || !is_expression(text.substr(1, length - 1)))
+        return false;
+      ++length;
+    } else if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7F ||
+               kForbidden.find(c) != std::string_view::npos || (c == '%' && !is_escaped(text))) {
+      return false;
+    }
+    text.remove_prefix(length);
+  }
+  return true;
 }
 
 bool is_relative_pointer(std::string_view text) {
@@ -320,6 +367,14 @@ std::optional<bool> format_holds(std::string_view name, std::string_view text) {
     if (row.name == name)
       return row.holds == nullptr ? std::nullopt : std::optional(row.holds(text));
   return std::nullopt;
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  names.reserve(kFormats.size());
+  for (const FormatRow& row : kFormats)
+    names.emplace_back(row.name);
+  return names;
 }
 
 bool format_known(std::string_view name) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace baton {
 
@@ -11,5 +13,6 @@ std::optional<bool> format_holds(std::string_view name, std::string_view text);
 
 /// Formats that JSON Schema defines, checked or not.
 bool format_known(std::string_view name);
+std::vector<std::string> format_names();
 
 }  // namespace baton

@@ -449,7 +449,8 @@ ParseFault utf8_fault(std::string_view text, std::size_t bad_at) {
   fault.definite = text[bad_at] != '\0' && !utf8_cut(text, bad_at);
   const std::string_view head = text.substr(0, 4);
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF") ||
-      (bad_at < 2 && text[bad_at] == '\0' && text.size() > 1)) {
+      // Half of the bytes of plain letters; a crash leaves nothing but such bytes.
+      (bad_at < 2 && text.size() > 1 && (text[0] == '\0') != (text[1] == '\0'))) {
     fault.message = "not UTF-8; is it UTF-16?";
     return fault;
   }

@@ -40,6 +40,7 @@ struct SchemaFault {
   SchemaPlace place;
   std::string keyword;
   std::string message;
+  std::string elsewhere = {};  ///< the place, when the fault is in a file that `place` refers to
 };
 
 class TreeBuilder {
@@ -61,7 +62,10 @@ class TreeBuilder {
       refuse_circles(*root);
       mark_singles();
     } catch (const SchemaFault& fault) {
-      return fail(Errc::schema, fault.message, index_.where(fault.place, fault.keyword));
+      const std::string here = index_.where(fault.place, fault.keyword);
+      if (fault.elsewhere.empty())
+        return fail(Errc::schema, fault.message, here);
+      return fail(Errc::schema, fault.message + " (referred to at " + here + ")", fault.elsewhere);
     }
     tree_->lint = located(std::move(doubts_), *index_.documents()[0]);
     tree_->documents = std::move(index_.documents());
@@ -85,7 +89,7 @@ class TreeBuilder {
         refuse(place, "$ref", "this $ref leads back to itself");
       auto next = index_.follow(place, *target);
       if (!next)
-        refuse(place, "$ref", next.error().message);
+        throw SchemaFault{place, "$ref", next.error().message, next.error().where};
       place = std::move(*next);
     }
     const auto [known, fresh] = indices_.emplace(place.value, tree_->nodes.size());

@@ -320,9 +320,14 @@ Result<SchemaPlace> SchemaIndex::pointed(const SchemaPlace& root, const std::str
   // A reference may lead to what no keyword makes a schema.
   index(out, drafts_[out.document]);
   if (clash_)
-    return tl::unexpected(*clash_);
+    return unclear();
   out.base = bases_[out.value];
   return out;
+}
+
+/// Names the places of both, so that the one of the reference may stand before them.
+tl::unexpected<Error> SchemaIndex::unclear() const {
+  return fail(clash_->code, clash_->message);
 }
 
 Result<SchemaPlace> SchemaIndex::follow(const SchemaPlace& from, std::string_view reference) {
@@ -341,7 +346,7 @@ Result<SchemaPlace> SchemaIndex::follow(const SchemaPlace& from, std::string_vie
       return fail(Errc::schema, "the reference " + printable(json::quote(reference), 200) +
                                     " leads nowhere: " + text.error().message);
     if (auto added = add(std::move(*text), target.document); !added)
-      return added;
+      return clash_ ? Result<SchemaPlace>(unclear()) : added;
     found = resources_.find(target.document);
   }
   if (target.fragment.empty() || target.fragment.front() == '/')

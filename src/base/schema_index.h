@@ -47,6 +47,7 @@ class SchemaIndex {
   void name(const std::string& uri, const SchemaPlace& place, std::string_view keyword);
   const Value* part(const Value& value, const std::string& token);
   Result<SchemaPlace> pointed(const SchemaPlace& root, const std::string& pointer);
+  tl::unexpected<Error> unclear() const;
 
   const SchemaFetch& fetch_;
   bool checked_;

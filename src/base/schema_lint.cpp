@@ -141,7 +141,8 @@ class Lint {
   void unknown_format() {
     const auto format = json::text(schema_, "format");
     if (format && !format_known(*format))
-      doubt("/format", true, "the format " + shown_name(*format) + " is not known and not checked");
+      doubt("/format", true, "the format " + shown_name(*format) + " is not known and not checked",
+            format->size() > kMostWord ? std::nullopt : nearest(*format, format_names()));
   }
 
   void without_partner() {

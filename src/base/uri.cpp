@@ -37,7 +37,17 @@ Parts parts_of(std::string_view uri) {
   return parts;
 }
 
-std::string without_dots(std::string_view path) {
+/// Leaves the last of the segments. `free`: of a file's path, which goes up from wherever it is
+/// meant to be.
+void go_up(std::vector<std::string>& segments, bool free) {
+  const bool at_top = segments.empty() || (segments.size() == 1 && segments.front().empty());
+  if (free && (segments.empty() || segments.back() == ".."))
+    segments.emplace_back("..");
+  else if (!at_top)
+    segments.pop_back();
+}
+
+std::string without_dots(std::string_view path, bool free = false) {
   if (path.find("./") == std::string_view::npos && !path.ends_with("/.") && !path.ends_with(".."))
     return std::string(path);
   std::vector<std::string> out;
@@ -45,8 +55,7 @@ std::string without_dots(std::string_view path) {
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const bool last = i + 1 == segments.size();
     if (segments[i] == "..") {
-      if (out.size() > 1 || (out.size() == 1 && !out.front().empty()))
-        out.pop_back();
+      go_up(out, free);
       if (last)
         out.emplace_back();
     } else if (segments[i] == ".") {
@@ -85,7 +94,8 @@ std::string resolve_uri(std::string_view base, std::string_view reference) {
   else if (const std::size_t slash = from.path.rfind('/'); slash != std::string_view::npos)
     path = from.path.substr(0, slash + 1);
   path += to.path;
-  return concatenated(from.scheme, from.authority, without_dots(path), to.query, to.fragment);
+  const bool file = from.scheme.empty() && from.authority.empty() && !path.starts_with('/');
+  return concatenated(from.scheme, from.authority, without_dots(path, file), to.query, to.fragment);
 }
 
 SplitUri split_fragment(std::string_view uri) {
@@ -94,17 +104,37 @@ SplitUri split_fragment(std::string_view uri) {
   out.document = uri.substr(0, hash);
   if (hash == std::string_view::npos)
     return out;
-  const std::string_view fragment = uri.substr(hash + 1);
-  for (std::size_t i = 0; i < fragment.size(); ++i) {
+  out.fragment = percent_decoded(uri.substr(hash + 1));
+  return out;
+}
+
+std::string percent_decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
     unsigned byte = 0;
-    const char* digits = fragment.data() + i + 1;
-    if (fragment[i] == '%' && i + 2 < fragment.size() &&
+    const char* digits = text.data() + i + 1;
+    if (text[i] == '%' && i + 2 < text.size() &&
         std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
-      out.fragment += static_cast<char>(byte);
+      out += static_cast<char>(byte);
       i += 2;
     } else {
-      out.fragment += fragment[i];
+      out += text[i];
     }
+  }
+  return out;
+}
+
+std::string percent_encoded(std::string_view path) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  constexpr std::string_view kPlain = "-._~/!$&'()*+,;=@";
+  std::string out;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (alnum || kPlain.find(c) != std::string_view::npos)
+      out += c;
+    else
+      out += {'%', kDigits[byte >> 4U], kDigits[byte & 0xFU]};
   }
   return out;
 }

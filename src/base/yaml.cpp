@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "base/yaml_scalar.h"
+#include "base/yaml_text.h"
 
 namespace baton {
 namespace {
@@ -58,17 +59,27 @@ class Builder {
   Position position(const YAML::Mark& mark) const {
     if (mark.is_null())
       return {};
-    const auto line = static_cast<std::size_t>(std::max(mark.line, 0));
-    const auto column = static_cast<std::size_t>(std::max(mark.column, 0));
-    // yaml-cpp counts bytes as columns; a mark behind the end is possible.
-    const std::size_t begin = line < line_begins_.size() ? line_begins_[line] : text_.size();
-    const std::size_t offset = std::min(begin + column, text_.size());
-    return {.line = line + 1,
+    const std::size_t begin = line_begin(mark);
+    const std::size_t offset = this->offset(mark);
+    return {.line = static_cast<std::size_t>(std::max(mark.line, 0)) + 1,
             .column = 1 + utf8_count(text_.substr(begin, offset - begin)),
             .offset = offset};
   }
 
+  /// yaml-cpp counts bytes as columns; a mark behind the end is possible.
+  std::size_t offset(const YAML::Mark& mark) const {
+    const auto column = static_cast<std::size_t>(std::max(mark.column, 0));
+    return std::min(line_begin(mark) + column, text_.size());
+  }
+
+  std::string_view text() const { return text_; }
+
  private:
+  std::size_t line_begin(const YAML::Mark& mark) const {
+    const auto line = static_cast<std::size_t>(std::max(mark.line, 0));
+    return line < line_begins_.size() ? line_begins_[line] : text_.size();
+  }
+
   Value value(const YAML::Node& node, const std::string& pointer, std::size_t depth) {
     const Position at = position(node.Mark());
     if (++values_ > max_values_)
@@ -215,48 +226,93 @@ struct TooDeep {
   YAML::Mark at;
 };
 
-/// Counts what would become nodes, before any of them takes memory.
+/// Looks at what would become nodes, before any of them takes memory: how many there are, and
+/// whether the text has what yaml-cpp does not insist on.
 class Counter : public YAML::EventHandler {
  public:
-  explicit Counter(const LoadLimits& limits) : limits_(limits) {}
+  Counter(const LoadLimits& limits, const Builder& builder) : limits_(limits), builder_(builder) {}
   // The names are yaml-cpp's.
   // NOLINTBEGIN(readability-identifier-naming)
   void OnDocumentStart(const YAML::Mark& mark) override { document_ = mark; }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { one_more(mark); }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { one_more(mark); }
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
-                const std::string&) override {
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
     one_more(mark);
+    place(mark, true);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    one_more(mark);
+    place(mark, false);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                const std::string& value) override {
+    one_more(mark);
+    place(mark, false);
+    const std::string_view text = builder_.text();
+    if (tag == "?" && value == "-")
+      throw YamlFault{"a '-' by itself is no value; quotes make it one", builder_.position(mark)};
+    if (tag == "?")
+      return;
+    if (auto fault = yaml::quotation_fault(text, yaml::content_begin(text, builder_.offset(mark))))
+      throw YamlFault{std::move(fault->message), builder_.position(fault->offset)};
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {
-    one_deeper(mark);
+                       YAML::EmitterStyle::value style) override {
+    one_deeper(mark, {.flow = style == YAML::EmitterStyle::Flow});
   }
-  void OnSequenceEnd() override { --depth_; }
+  void OnSequenceEnd() override { levels_.pop_back(); }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {
-    one_deeper(mark);
+                  YAML::EmitterStyle::value style) override {
+    one_deeper(mark, {.map = true, .flow = style == YAML::EmitterStyle::Flow});
   }
-  void OnMapEnd() override { --depth_; }
+  void OnMapEnd() override { levels_.pop_back(); }
   // NOLINTEND(readability-identifier-naming)
   /// Where the last document begins.
   const YAML::Mark& document() const { return document_; }
 
  private:
+  /// A map or a sequence that has not ended.
+  struct Level {
+    bool map = false;
+    bool flow = false;    ///< in brackets
+    bool valued = false;  ///< of a map: its key was seen, the value is next
+    int key = 0;          ///< where it stands; at the end of a text only `pos` of a mark is right
+  };
+
   void one_more(const YAML::Mark& mark) {
     if (++count_ > limits_.max_yaml_nodes)
       throw YAML::ParserException(
           mark, "more than " + std::to_string(limits_.max_yaml_nodes) + " values");
   }
-  void one_deeper(const YAML::Mark& mark) {
+  void one_deeper(const YAML::Mark& mark, Level level) {
     one_more(mark);
-    if (++depth_ > limits_.max_depth)
+    place(mark, false);
+    levels_.push_back(level);
+    if (levels_.size() > limits_.max_depth)
       throw TooDeep{mark};
   }
+
+  /// The node is the next item, key or value of what it stands in.
+  void place(const YAML::Mark& mark, bool null) {
+    if (levels_.empty())
+      return;
+    Level& in = levels_.back();
+    if (in.map && !in.valued) {
+      in.key = mark.pos;
+    } else if (null && in.map && !in.flow && mark.pos == in.key) {
+      // yaml-cpp takes what is last in a text for a key even without its colon. Such a value has
+      // the place of the key.
+      throw YamlFault{"a ':' is missing behind this key", builder_.position(mark)};
+    } else if (null && !in.map && in.flow &&
+               builder_.text().substr(builder_.offset(mark)).starts_with(',')) {
+      throw YamlFault{"a value is missing in front of this ','", builder_.position(mark)};
+    }
+    in.valued = in.map && !in.valued;
+  }
+
   const LoadLimits& limits_;
+  const Builder& builder_;
   std::size_t count_ = 0;
-  std::size_t depth_ = 0;
+  std::vector<Level> levels_;
   YAML::Mark document_;
 };
 
@@ -277,10 +333,11 @@ std::optional<std::size_t> crowded(std::string_view text) {
 
 /// Looks through the text before any of it takes memory; throws when there is too much of it. Gives
 /// the place of what follows the first document, if anything does.
-std::optional<YAML::Mark> look_through(std::string_view text, const LoadLimits& limits) {
+std::optional<YAML::Mark> look_through(std::string_view text, const LoadLimits& limits,
+                                       const Builder& builder) {
   std::istringstream stream{std::string(text)};
   YAML::Parser parser(stream);
-  Counter counter(limits);
+  Counter counter(limits, builder);
   // Twice and no more: where a document cannot begin (a comma), yaml-cpp finds an empty one, and
   // does not move on; LoadAll collects them for ever.
   if (!parser.HandleNextDocument(counter) || !parser.HandleNextDocument(counter))
@@ -289,11 +346,13 @@ std::optional<YAML::Mark> look_through(std::string_view text, const LoadLimits& 
 }
 
 /// What is wrong with a crowded line: most such are nested too deeply, which is told as that.
-void look_until(std::string_view text, const LoadLimits& limits) {
+void look_until(std::string_view text, const LoadLimits& limits, const Builder& builder) {
   try {
-    look_through(text, limits);
+    look_through(text, limits, builder);
   } catch (const YAML::Exception&) {
     // It was cut off, so this says nothing.
+  } catch (const YamlFault&) {
+    // Nor does this.
   }
 }
 
@@ -316,6 +375,8 @@ LoadFailure failure(YamlFault fault) {
 YamlFault told(const YAML::Exception& error, std::string_view text, const Builder& builder) {
   const Position at = builder.position(error.mark);
   constexpr std::size_t kEscape = 6;  // \uXXXX
+  if (error.msg == "unknown token" && text.substr(at.offset).starts_with('?'))
+    return {"a text with a '?' has to stand in quotes here, within brackets", at};
   if (!error.msg.starts_with("invalid unicode"))
     return {printable(error.msg, 200), at};
   if (at.offset < kEscape || text.substr(at.offset - kEscape, 2) != "\\u")
@@ -327,11 +388,13 @@ YamlFault told(const YAML::Exception& error, std::string_view text, const Builde
 }
 
 Json read(std::string_view text, const LoadLimits& limits, Builder& builder) {
+  if (auto fault = yaml::directive_fault(text))
+    throw YamlFault{std::move(fault->message), builder.position(fault->offset)};
   if (const auto at = crowded(text)) {
-    look_until(text.substr(0, *at), limits);
+    look_until(text.substr(0, *at), limits, builder);
     throw YamlFault{"a line with too much punctuation", builder.position(*at)};
   }
-  if (const auto more = look_through(text, limits)) {
+  if (const auto more = look_through(text, limits, builder)) {
     const Position at = builder.position(*more);
     throw YamlFault{unexpected(text.substr(at.offset)), at};
   }

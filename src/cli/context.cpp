@@ -11,6 +11,7 @@
 #include "app/judge.h"
 #include "base/embedded.h"
 #include "base/text.h"
+#include "base/uri.h"
 #include "cli/agent_spec.h"
 #include "cli/environment.h"
 #include "cli/filter.h"
@@ -44,6 +45,16 @@ std::string nearest_root(const fs::path& from) {
     if (at == at.parent_path())
       return from.string();
   }
+}
+
+/// A schema of this binary by the `$id` it has.
+const std::string_view* own_schema(std::string_view uri) {
+  constexpr std::string_view kPrefix = "urn:baton:schema:";
+  if (!uri.starts_with(kPrefix))
+    return nullptr;
+  std::string name(uri.substr(kPrefix.size()));
+  std::replace(name.begin(), name.end(), ':', '/');
+  return embedded_file("schemas/" + name + ".schema.json");
 }
 
 std::string absolute(const std::string& path, const std::string& folder) {
@@ -367,18 +378,32 @@ Result<std::string> Context::make_state_folder(const std::string& root) const {
 
 SchemaFetch schemas_below(const std::string& folder) {
   return [folder](std::string_view uri) -> Result<std::string> {
-    constexpr std::size_t kMaxSchemaBytes = 4U << 20U;
     if (const auto* const bytes = embedded_file(uri))
+      return std::string(*bytes);
+    if (const auto* const bytes = own_schema(uri))
       return std::string(*bytes);
     if (uri.find("://") != std::string_view::npos)
       return fail(Errc::not_found, "there is no such schema, and none is fetched from elsewhere",
                   std::string(uri));
-    const std::string path = absolute(std::string(uri), folder);
-    if (!below(folder, path))
-      return fail(Errc::denied, "a schema lies below the folder of the configuration, " + folder,
-                  path);
-    return read_file(path, kMaxSchemaBytes);
+    return schema_file(folder, uri);
   };
+}
+
+Result<std::string> schema_file(const std::string& folder, std::string_view reference) {
+  constexpr std::size_t kMaxSchemaBytes = 4U << 20U;
+  Result<std::string> text = fail(Errc::not_found, "there is no such file");
+  // What comes by a reference has its blanks as %20; a name that somebody typed has them as such.
+  for (const std::string& name : {std::string(reference), percent_decoded(reference)}) {
+    const std::string path = absolute(name, folder);
+    if (!below(folder, path))
+      return fail(Errc::denied, "leads out of " + folder + ", below which schemas lie", path);
+    if (path.find('\0') != std::string::npos)
+      return fail(Errc::not_found, "no file has such a name");
+    text = read_file(path, kMaxSchemaBytes);
+    if (text || text.error().code != Errc::not_found)
+      break;
+  }
+  return text;
 }
 
 Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config& config) {

@@ -79,8 +79,12 @@ class Context {
   Findings warnings_;
 };
 
-/// Schema texts by name: those of this binary, else files below `folder`.
+/// Schema texts by name or `$id`: those of this binary, else files below `folder`.
 SchemaFetch schemas_below(const std::string& folder);
+
+/// The file below `folder` that a reference names, by its path as it stands or, when there is none,
+/// without its escapes. Errc::denied when it lies elsewhere, and the errors of `read_file`.
+Result<std::string> schema_file(const std::string& folder, std::string_view reference);
 
 /// All dialects with the options of the configuration, then the others with their defaults: what
 /// `validate` knows. Errc::config.

@@ -1,6 +1,7 @@
 #include "cli/kind_choice.h"
 
 #include <algorithm>
+#include <cassert>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -70,18 +71,27 @@ Result<KindChoice> KindChoice::named(const Catalog& catalog, const std::string& 
 }
 
 KindChoice KindChoice::of_schema(const std::string& schema) {
-  FileKind kind;
-  kind.kind = "file";
-  kind.schema = schema;
-  kind.flow = "file";
-  return KindChoice(Catalog::Entry{&plain_dialect(), Json(), {std::move(kind)}}, true);
+  std::vector<FileKind> kinds;
+  for (const Format format : {Format::json, Format::jsonl, Format::yaml}) {
+    FileKind kind;
+    kind.kind = "file";
+    kind.schema = schema;
+    kind.flow = "file";
+    kind.format = format;
+    kinds.push_back(std::move(kind));
+  }
+  return KindChoice(Catalog::Entry{&plain_dialect(), Json(), std::move(kinds)}, true);
 }
 
-Catalog::Match KindChoice::match(const std::string& path) {
-  FileKind& kind = entry_->kinds.front();
+Catalog::Match KindChoice::match(const std::string& path) const {
+  const std::vector<FileKind>& kinds = entry_->kinds;
+  auto kind = kinds.begin();
   if (format_by_name_)
-    kind.format = format_of_name(path);
-  return Catalog::Match{entry_.get(), &kind, FlowId{std::string(entry_->dialect->name), path}, ""};
+    kind = std::find_if(kinds.begin(), kinds.end(),
+                        [&](const FileKind& each) { return each.format == format_of_name(path); });
+  // Every format that a name can have has its kind.
+  assert(kind != kinds.end());
+  return Catalog::Match{entry_.get(), &*kind, FlowId{std::string(entry_->dialect->name), path}, ""};
 }
 
 std::string path_in_pattern(const std::string& pattern, const std::string& file) {

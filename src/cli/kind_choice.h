@@ -18,13 +18,13 @@ class KindChoice {
   static KindChoice of_schema(const std::string& schema);
 
   /// How a file is to be judged. What the match points to lives as long as this object.
-  Catalog::Match match(const std::string& path);
+  Catalog::Match match(const std::string& path) const;
   const Catalog::Entry& entry() const { return *entry_; }
   const FileKind& kind() const { return entry_->kinds.front(); }
 
  private:
   explicit KindChoice(Catalog::Entry entry, bool by_name);
-  std::unique_ptr<Catalog::Entry> entry_;
+  std::unique_ptr<const Catalog::Entry> entry_;  ///< of a schema by itself: a kind per format
   bool format_by_name_ = false;
 };
 

@@ -14,14 +14,10 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<std::string> mapped(const SchemaMap& map, std::string_view uri) {
-  constexpr std::size_t kMaxSchemaBytes = 4U << 20U;
   std::string_view rest = uri.substr(map.prefix.size());
   while (rest.starts_with('/'))
     rest.remove_prefix(1);
-  const std::string path = (fs::path(map.folder) / rest).lexically_normal().string();
-  if (!below(map.folder, path))
-    return fail(Errc::denied, "leads out of " + map.folder, std::string(uri));
-  return read_file(path, kMaxSchemaBytes);
+  return schema_file(map.folder, rest);
 }
 
 /// A prefix ends where a name ends: `https://a/b` is none of `https://a/bc`.

@@ -121,6 +121,12 @@ bool settle(Arguments& arguments) {
     complain("--as and --schema exclude each other");
     return false;
   }
+  const bool chosen = !request.as.empty() || !request.schema.empty();
+  if (chosen && request.paths.empty() && !request.staged) {
+    complain(std::string(request.as.empty() ? "--schema" : "--as") +
+             " takes the files to check: name some, or folders, or - for the standard input");
+    return false;
+  }
   if (!arguments.max_size.empty()) {
     auto size = parse_size(arguments.max_size);
     if (!size)
@@ -136,6 +142,7 @@ bool settle(Arguments& arguments) {
     if (*size > load.max_bytes) {
       load.max_memory_bytes *= times;
       load.max_yaml_bytes *= times;
+      load.max_object_members *= times;
       load.max_yaml_nodes *= times;
     }
     load.max_bytes = *size;

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/uri.h"
 #include "io/disk.h"
 #include "io/folder.h"
-#include "io/git.h"
 #include "io/place.h"
 #include "io/root.h"
 
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr unsigned kMaxDepth = 32;
 
 /// Everything up to one byte above the limit, which is then found to be too much.
-std::string standard_input(std::size_t max_bytes) {
+Result<std::string> standard_input(std::size_t max_bytes) {
   constexpr std::size_t kPiece = 65536;
   std::string text;
   std::string piece(kPiece, '\0');
@@ -32,6 +32,8 @@ std::string standard_input(std::size_t max_bytes) {
       break;
     text.append(piece, 0, got);
   }
+  if (std::ferror(stdin) != 0)
+    return fail(Errc::io, "the standard input cannot be read");
   return text;
 }
 
@@ -40,6 +42,38 @@ std::string seen_from_here(const std::string& absolute) {
   std::error_code error;
   const std::string near = fs::path(absolute).lexically_relative(fs::current_path(error)).string();
   return error || near.empty() || near.size() >= absolute.size() ? absolute : near;
+}
+
+/// The folder that references of a schema do not leave: the current one, or that of the
+/// configuration, when the schema lies below it; else its own. Its path from there is how it is
+/// called in messages.
+std::string home_of(const std::string& schema, const std::string& configured) {
+  std::error_code error;
+  for (const std::string& folder : {fs::current_path(error).string(), configured})
+    if (below(folder, schema))
+      return folder;
+  return fs::path(schema).parent_path().string();
+}
+
+/// A name that is the base of references, without what would mean something else there. What has a
+/// place in no URI stays as it is, for people read these names.
+std::string as_base(const std::string& name) {
+  // A colon in the first name would end a scheme.
+  std::string out = name.find(':') < name.find('/') ? "./" : "";
+  for (const char c : name)
+    out += c == '%' || c == '#' || c == '?' ? percent_encoded({&c, 1}) : std::string(1, c);
+  return out;
+}
+
+/// For a schema that is a file: files beside it come before schemas of this binary, which have such
+/// names, too.
+SchemaFetch files_below(const std::string& folder) {
+  return [folder, others = schemas_below(folder)](std::string_view uri) -> Result<std::string> {
+    if (uri.find(':') == std::string_view::npos)
+      if (auto text = schema_file(folder, uri); text || text.error().code != Errc::not_found)
+        return text;
+    return others(uri);
+  };
 }
 
 /// A file of no kind, which may be a fault only if somebody named it.
@@ -98,26 +132,29 @@ Result<std::shared_ptr<Schemas>> Validation::prepare() {
     choice_ = *std::move(choice);
   }
   if (request_.schema.empty())
-    return std::make_shared<Schemas>(schemas(schema_folder_));
+    return std::make_shared<Schemas>(mapped_schemas(request_.maps, schemas_below(schema_folder_)));
   std::error_code error;
   std::string name = request_.schema;
+  SchemaFetch fetch = schemas_below(schema_folder_);
   // A file comes first; else it is the name of one of our own.
   if (fs::exists(fs::path(name), error)) {
     auto real = real_path(name);
     if (!real)
       return pass_on(real);
-    schema_folder_ = fs::path(*real).parent_path().string();
-    name = fs::path(*real).filename().string();
+    schema_folder_ = home_of(*real, context_.folder());
+    name = as_base(below(schema_folder_, *real).value_or(*real));
+    if (is_embedded(name))
+      name.insert(0, "./");
+    fetch = files_below(schema_folder_);
+  } else if (!is_embedded(name)) {
+    return fail(Errc::usage, "--schema: there is no file " + printable(name) +
+                                 ", and `baton schema --list` has no such name");
   }
-  auto all = std::make_shared<Schemas>(schemas(schema_folder_));
+  auto all = std::make_shared<Schemas>(mapped_schemas(request_.maps, std::move(fetch)));
   if (auto schema = all->get(name); !schema)
     return fail(Errc::schema, "the schema cannot be used: " + describe(schema.error()));
   choice_ = KindChoice::of_schema(name);
   return all;
-}
-
-SchemaFetch Validation::schemas(const std::string& folder) const {
-  return mapped_schemas(request_.maps, schemas_below(folder));
 }
 
 std::string Validation::shown_schema(const std::string& name) const {
@@ -140,10 +177,15 @@ bool Validation::wanted(const std::string& name) const {
 
 void Validation::named(const std::string& path, Inspection& inspection) {
   if (path == "-") {
-    if (auto found = match(path, ""))
-      inspection.judge({path, path, ""}, standard_input(request_.rules.load.max_bytes), *found);
-    else
+    const auto found = match(path, "");
+    if (!found) {
       inspection.skip(path);
+      return;
+    }
+    if (auto text = standard_input(request_.rules.load.max_bytes))
+      inspection.judge({path, path, ""}, *std::move(text), *found);
+    else
+      inspection.unreadable(path, text.error());
     return;
   }
   if (!choice_ && of_daemon(path, inspection))
@@ -280,6 +322,23 @@ void Validation::doubt_name(const std::string& shown, const std::string& path,
   inspection.doubt(shown, std::move(finding));
 }
 
+/// What was named and is nowhere in the index was not checked, which has to be said. A folder may
+/// well be empty.
+Result<void> Validation::unknown(const GitRepository& repository, Inspection& inspection) const {
+  auto paths = repository.unknown(request_.paths);
+  if (!paths)
+    return pass_on(paths);
+  for (const std::string& path : *paths) {
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(path, error);
+    if (!fs::exists(status))
+      inspection.unreadable(path, {Errc::not_found, "is no file, and not in the index", {}});
+    else if (!fs::is_directory(status))
+      inspection.unreadable(path, {Errc::not_found, "is not in the index; `git add` it first", {}});
+  }
+  return {};
+}
+
 /// What the next commit would hold, not what lies in the work tree. Only what it changes is looked
 /// at, so the rules across documents stay out.
 Result<void> Validation::index(Inspection& inspection) {
@@ -293,6 +352,8 @@ Result<void> Validation::index(Inspection& inspection) {
   auto staged = repository->staged(request_.paths);
   if (!staged)
     return pass_on(staged);
+  if (auto looked = unknown(*repository, inspection); !looked)
+    return looked;
   struct Chosen {
     FileName name;
     Catalog::Match match;
@@ -309,6 +370,13 @@ Result<void> Validation::index(Inspection& inspection) {
       leave_out(name.shown, is_named, inspection);
       continue;
     }
+    if (!file.merged) {
+      inspection.unreadable(name.shown, {Errc::io,
+                                         "has a conflict, so the index holds no single version of "
+                                         "it; resolve it and `git add` the file",
+                                         {}});
+      continue;
+    }
     if (!file.regular) {
       inspection.unreadable(name.shown,
                             {Errc::not_regular, "is a symbolic link, which is not followed", {}});
@@ -321,16 +389,14 @@ Result<void> Validation::index(Inspection& inspection) {
   }
   if (blobs.empty())
     return {};
-  return repository->read_blobs(
-      blobs, request_.rules.load.max_bytes, [&](std::size_t place, Result<std::string> bytes) {
-        const FileName& name = chosen[place].name;
-        // The choice of a schema alone has one match for all, made anew for each name.
-        const Catalog::Match found = choice_ ? choice_->match(name.shown) : chosen[place].match;
-        if (bytes)
-          inspection.judge(name, *std::move(bytes), found);
-        else
-          unfit(name.shown, bytes.error(), inspection);
-      });
+  return repository->read_blobs(blobs, request_.rules.load.max_bytes,
+                                [&](std::size_t place, Result<std::string> bytes) {
+                                  const auto& [name, found] = chosen[place];
+                                  if (bytes)
+                                    inspection.judge(name, *std::move(bytes), found);
+                                  else
+                                    unfit(name.shown, bytes.error(), inspection);
+                                });
 }
 
 void Validation::read(Disk& disk, const std::string& name, const FileName& as,

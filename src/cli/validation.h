@@ -14,6 +14,7 @@
 #include "cli/schema_map.h"
 #include "core/catalog.h"
 #include "core/ports.h"
+#include "io/git.h"
 
 namespace baton {
 
@@ -40,7 +41,6 @@ class Validation {
 
  private:
   Result<std::shared_ptr<Schemas>> prepare();
-  SchemaFetch schemas(const std::string& folder) const;
   std::optional<Catalog::Match> match(const std::string& shown, const std::string& relative);
   bool wanted(const std::string& name) const;
   bool across_documents() const;
@@ -51,6 +51,7 @@ class Validation {
   void folder(const std::string& path, Inspection& inspection);
   Result<void> tree(Inspection& inspection);
   Result<void> index(Inspection& inspection);
+  Result<void> unknown(const GitRepository& repository, Inspection& inspection) const;
   void read(Disk& disk, const std::string& name, const FileName& as, const Catalog::Match& match,
             Inspection& inspection);
   Result<std::string> related(const std::string& root, const std::string& path) const;

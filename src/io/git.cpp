@@ -119,9 +119,10 @@ Result<std::vector<StagedFile>> parse_staged(std::string_view raw) {
     const auto words = split(head, ' ');
     if (path.empty() || words.size() != 5 || !words[0].starts_with(':'))
       return fail(Errc::parse, "git gave a list that cannot be read");
-    if (words[4] == "D" || words[4] == "U" || words[1] == kRepository)
+    const bool merged = words[4] != "U";
+    if (words[4] == "D" || words[1] == kRepository)
       continue;
-    files.push_back({std::string(path), words[3], words[1] != kLink});
+    files.push_back({std::string(path), merged ? words[3] : "", words[1] != kLink, merged});
   }
   return files;
 }
@@ -156,6 +157,27 @@ Result<std::vector<StagedFile>> GitRepository::staged(const std::vector<std::str
   if (!raw)
     return pass_on(raw);
   return parse_staged(*raw);
+}
+
+Result<std::vector<std::string>> GitRepository::unknown(
+    const std::vector<std::string>& paths) const {
+  std::vector<std::string> words = {"--literal-pathspecs", "ls-files", "--error-unmatch"};
+  // What the commit removes is known still. Before the first one there is nothing to remove.
+  if (git({"rev-parse", "--quiet", "--verify", "HEAD^{commit}"}, "", kMaxList))
+    words.emplace_back("--with-tree=HEAD");
+  words.emplace_back("--");
+  const auto known = [&](const std::vector<std::string>& some) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), some.begin(), some.end());
+    return git(std::move(all), "", kMaxList).has_value();
+  };
+  std::vector<std::string> strange;
+  if (paths.empty() || known(paths))
+    return strange;
+  for (const std::string& path : paths)
+    if (!known({path}))
+      strange.push_back(path);
+  return strange;
 }
 
 Result<void> GitRepository::read_blobs(const std::vector<std::string>& ids, std::size_t max_bytes,

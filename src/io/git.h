@@ -15,6 +15,7 @@ struct StagedFile {
   std::string path;     ///< below the top of the work tree; any bytes but NUL
   std::string blob;     ///< the id of its content
   bool regular = true;  ///< else a symbolic link
+  bool merged = true;   ///< else there are several versions of it, and no `blob`
   bool operator==(const StagedFile&) const = default;
 };
 
@@ -37,6 +38,8 @@ class GitRepository {
   /// What the next commit adds or changes, also before the first one. With `paths` (relative to the
   /// current folder) only those and what lies below them. Errc::io.
   Result<std::vector<StagedFile>> staged(const std::vector<std::string>& paths) const;
+  /// Those of `paths` at or below which there is nothing in the index, nor was in the last commit.
+  Result<std::vector<std::string>> unknown(const std::vector<std::string>& paths) const;
 
   /// Reads blobs in the order given; `take` gets the place of each in `ids`, and its bytes or why
   /// there are none: Errc::too_large, not_found. Errc::io when git itself fails.

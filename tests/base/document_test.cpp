@@ -99,6 +99,8 @@ TEST_CASE("what is wrong is said in words, at its place") {
               1, 9},
           Row{"\xFF\xFE{\0"s, "not UTF-8; is it UTF-16?", 1, 1},
           Row{"{\0\"\0"s, "not UTF-8; is it UTF-16?", 1, 2},
+          Row{"\0{\0}"s, "not UTF-8; is it UTF-16?", 1, 1},
+          Row{"\0\0\0"s, "a NUL byte", 1, 1},
           Row{std::string(128, '[') + "[1", "nested deeper than 128 levels", 1, 129},
           Row{"[\n " + std::string(127, '[') + " {", "nested deeper than 128 levels", 2, 130},
           Row{"[1e400]", "the number 1e400 is too large", 1, 2},

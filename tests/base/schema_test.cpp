@@ -142,6 +142,34 @@ TEST_CASE("what is valid and what is not") {
           Row{R"({"format":"date-time"})", R"("2026-02-29T00:00:00Z")", false},
           Row{R"({"format":"date-time"})", R"("2026-01-22T10:00:00|01:00")", false},
           Row{R"({"format":"date-time"})", R"("1998-12-31T23:59:60Z")", true},
+          Row{R"({"format":"date-time"})", R"("2015-06-30t23:59:60.25z")", true},
+          Row{R"({"format":"date-time"})", R"("2015-07-01T09:29:60+09:30")", true},
+          Row{R"({"format":"date-time"})", R"("1998-12-31T15:59:60-08:00")", true},
+          // At the end of no other month was there a leap second, nor of any other day.
+          Row{R"({"format":"date-time"})", R"("2020-02-29T23:59:60Z")", false},
+          Row{R"({"format":"date-time"})", R"("2020-12-30T23:59:60Z")", false},
+          Row{R"({"format":"date-time"})", R"("2015-06-30T23:59:60+09:30")", false},
+          Row{R"({"format":"date-time"})", R"("1998-12-31T23:58:60Z")", false},
+          Row{R"({"format":"time"})", R"("23:59:60Z")", true},
+          Row{R"({"format":"time"})", R"("00:29:60+00:30")", true},
+          Row{R"({"format":"time"})", R"("22:59:60Z")", false},
+          Row{R"({"format":"uri-template"})", R"("http://a/{b}'s/%41{+c,d:3,e*}{/f.g_1%20}{|x}")",
+              true},
+          Row{R"({"format":"uri-template"})", R"("")", true},
+          Row{R"({"format":"uri-template"})", R"("{a:9999}é")", true},
+          Row{R"({"format":"uri-template"})", R"("{}")", false},
+          Row{R"({"format":"uri-template"})", R"("{a")", false},
+          Row{R"({"format":"uri-template"})", R"("a}")", false},
+          Row{R"({"format":"uri-template"})", R"("{+}")", false},
+          Row{R"({"format":"uri-template"})", R"("{a,}")", false},
+          Row{R"({"format":"uri-template"})", R"("{a:0}")", false},
+          Row{R"({"format":"uri-template"})", R"("{a:10000}")", false},
+          Row{R"({"format":"uri-template"})", R"("{a*1}")", false},
+          Row{R"({"format":"uri-template"})", R"("{a..b}")", false},
+          Row{R"({"format":"uri-template"})", R"("{a.}")", false},
+          Row{R"({"format":"uri-template"})", R"("{a-b}")", false},
+          Row{R"({"format":"uri-template"})", R"("{{a}}")", false},
+          Row{R"({"format":"uri-template"})", R"("%zz")", false},
           Row{R"({"uniqueItems":true})", "[1, 1.0]", false},
           Row{R"({"uniqueItems":true})", R"([{"a":1,"b":2},{"b":2,"a":1}])", false},
           Row{R"({"uniqueItems":true})", "[0, -0.0]", false},
@@ -467,6 +495,7 @@ TEST_CASE("what one may doubt in a schema is told") {
   CHECK(schema->lint()[0].message == "the keyword \"propertees\" is not known");
   CHECK(schema->lint()[0].suggestion == "properties");
   CHECK(schema->lint()[1].message == "the format \"dat\" is not known and not checked");
+  CHECK(schema->lint()[1].suggestion == "date");
   CHECK(schema->lint()[2].pointer == "/properties/a/requird");
   CHECK(schema->lint()[2].suggestion == "required");
 }

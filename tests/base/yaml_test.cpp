@@ -144,6 +144,73 @@ TEST_CASE(
   CHECK(value_of("a: \"\\U00110000\"") == "error: an escape that is no character");
 }
 
+TEST_CASE("YAML that ends in the middle is not read as if it were whole") {
+  struct Row {
+    std::string_view text;
+    std::string_view error;
+    std::size_t line;
+    std::size_t column;
+  };
+  constexpr std::string_view kColon = "a ':' is missing behind this key";
+  constexpr std::string_view kQuote = "the quotation that begins here has no end; \" is missing";
+  for (const Row& row :
+       {Row{"a: 1\nstate", kColon, 2, 1}, Row{"a: 1\nstate\n", kColon, 2, 1},
+        Row{"a: 1\nstate # no", kColon, 2, 1}, Row{"a:\n  b: 1\n  c", kColon, 3, 3},
+        Row{"- a: 1\n  b", kColon, 2, 3}, Row{"a: 1\n&x b", kColon, 2, 1},
+        Row{"a: 1\n\"b\"", kColon, 2, 1}, Row{"a: 1\nb:c", kColon, 2, 1},
+        Row{"a: 1\n?b", kColon, 2, 1}, Row{"a: \"text\n", kQuote, 1, 4},
+        Row{"a: b\nc: !!str  \"text\n\n", kQuote, 2, 11},
+        Row{"a:\n  # why\n  &x\n  \"text\\\"\n", kQuote, 4, 3},
+        Row{"- 'it''s\n", "the quotation that begins here has no end; ' is missing", 1, 3}}) {
+    CAPTURE(row.text);
+    const auto document = load_document(std::string(row.text), Format::yaml);
+    REQUIRE_FALSE(document.has_value());
+    const Finding& finding = document.error().findings.front();
+    CHECK(finding.message == row.error);
+    CHECK(finding.span.begin.line == row.line);
+    CHECK(finding.span.begin.column == row.column);
+  }
+  // What looks like that and is whole.
+  CHECK(value_of("a: 1\nb:") == R"({"a":1,"b":null})");
+  CHECK(value_of("a: 1\nb: # none\n") == R"({"a":1,"b":null})");
+  CHECK(value_of("? a\n? b\n") == R"({"a":null,"b":null})");
+  CHECK(value_of("{a, b: 1}") == R"({"a":null,"b":1})");
+  CHECK(value_of("[a: , b]") == R"([{"a":null},"b"])");
+  CHECK(value_of("- &x a\n- *x") == R"(["a","a"])");
+  CHECK(value_of("'it''s': \"\\\"\\\\\"") == R"({"it's":"\"\\"})");
+  CHECK(value_of("a: |\n  \"x\nb: >\n  it's\n") == R"({"a":"\"x\n","b":"it's\n"})");
+}
+
+TEST_CASE("what YAML 1.2 calls an error and yaml-cpp does not") {
+  struct Row {
+    std::string_view text;
+    std::string_view error;
+    std::size_t column;
+  };
+  constexpr std::string_view kComma = "a value is missing in front of this ','";
+  for (const Row& row :
+       {Row{"[a, , b]", kComma, 5}, Row{"[, a]", kComma, 2}, Row{"[a, ,]", kComma, 5},
+        Row{"{a: [1,,2]}", kComma, 8},
+        Row{"[-]", "a '-' by itself is no value; quotes make it one", 2},
+        Row{R"(a: "it\'s")", "\\' is no escape of YAML", 7},
+        Row{"%a: goal", "a line that begins with % is a directive, and --- has to follow it", 1},
+        Row{"# c\n\n%YAML 1.2\n",
+            "a line that begins with % is a directive, and --- has to follow it", 1},
+        Row{"a: \"b\"# c", "a comment has to have a blank in front of it", 7},
+        Row{"[a?b]", "a text with a '?' has to stand in quotes here, within brackets", 3}}) {
+    CAPTURE(row.text);
+    const auto document = load_document(std::string(row.text), Format::yaml);
+    REQUIRE_FALSE(document.has_value());
+    const Finding& finding = document.error().findings.front();
+    CHECK(finding.message == row.error);
+    CHECK(finding.span.begin.column == row.column);
+  }
+  CHECK(value_of("# c\n%YAML 1.2\n---\na: '%'") == R"({"a":"%"})");
+  CHECK(value_of("[a, b,]") == R"(["a","b"])");
+  CHECK(value_of("[!!null , ~, null]") == "[null,null,null]");
+  CHECK(value_of("[-1, '-', a-b]") == R"([-1,"-","a-b"])");
+}
+
 TEST_CASE("a scalar is found behind its tag and anchor") {
   const auto document = load_document("a: !!int  12 # twelve\nb: &x !!str\n  two\n", Format::yaml);
   REQUIRE(document.has_value());

@@ -158,6 +158,66 @@ expect_err "newer.json:1:13:"
 expect_err "draft-04, draft-06 and draft-07"
 rm remote.json out.json doubtful.json newer.json
 
+# References between files: upwards, blanks, and never out of the folder; a fault is told in its own file.
+mkdir -p "schemas/of mine/parts"
+echo '{"properties": {"status": {"$ref": "../common.json#/definitions/a~1b%25"}}}' >"schemas/of mine/ticket.json"
+echo '{"definitions": {"a/b%": {"$ref": "of%20mine/parts/status.json"}}}' >schemas/common.json
+echo '{"type": "integer"}' >"schemas/of mine/common.json"  # is not meant
+echo '{"enum": ["ready", "done"]}' >"schemas/of mine/parts/status.json"
+expect_exit 0 baton validate --schema "schemas/of mine/ticket.json" elsewhere.json
+expect_exit 1 baton validate --schema "schemas/of mine/ticket.json" tickets/wrong.json
+cd schemas
+expect_exit 1 baton validate --schema "$PWD/of mine/ticket.json" ../tickets/wrong.json
+expect_out '../tickets/wrong.json:2:13: error: /status: "redy" is not one of "ready", "done"'
+cd ..
+echo '{"properties": {"status": {"$ref": "../../../outside.json"}}}' >"schemas/of mine/ticket.json"
+echo '{}' >"$work/outside.json"
+echo '{}' >outside.json  # is not meant
+expect_exit 2 baton validate --schema "schemas/of mine/ticket.json" elsewhere.json
+expect_err "schemas/of mine/ticket.json:1:36: the reference"
+expect_err "leads out of $PWD, below which schemas lie"
+rm "$work/outside.json" outside.json
+printf '{"allOf": [{"$ref": "../common.json"}]}' >"schemas/of mine/ticket.json"
+printf '{\n"type": ' >schemas/common.json
+expect_exit 2 baton validate --schema "schemas/of mine/ticket.json" elsewhere.json
+expect_err "schemas/common.json:2:9: the text ends in the middle of an object that begins in line 1 (referred to at schemas/of mine/ticket.json:1:21)"
+printf '{\n"type": "strng"}' >schemas/common.json
+expect_exit 2 baton validate --schema "schemas/of mine/ticket.json" elsewhere.json
+expect_err "schemas/common.json:2:9: not a JSON Schema:"
+# Our own schemas by their $id; a file comes before one of ours that has its path.
+printf '{"$ref": "urn:baton:schema:coordination:pm_state"}' >own.json
+expect_exit 1 baton validate --schema own.json elsewhere.json
+expect_out 'elsewhere.json:1:1: error: the member "session_id" is missing [schema/required]'
+mkdir schemas/coordination
+echo '{"$ref": "group_status.schema.json"}' >schemas/coordination/pm_state.schema.json
+echo '{}' >schemas/coordination/group_status.schema.json
+expect_exit 0 baton validate --schema schemas/coordination/pm_state.schema.json elsewhere.json
+# One call may have files of several formats, and a schema any name.
+cp ticket.schema.json 'a #%20 é:b?.json'
+mkdir 'schemas/100%25 #1'
+cp ticket.schema.json 'schemas/100%25 #1/a b.json'
+echo '{"$ref": "a%20b.json"}' >'schemas/100%25 #1/b.json'
+expect_exit 0 baton validate --schema 'schemas/100%25 #1/b.json' elsewhere.json
+printf '{"status": "ready"}\n{"status": "done"}\n' >log.jsonl
+echo 'status: ready' >log.yaml
+for schema in ticket.schema.json 'a #%20 é:b?.json'; do
+  expect_exit 0 baton validate --schema "$schema" elsewhere.json log.jsonl log.yaml elsewhere.json
+  expect_exit 0 baton validate --schema "$schema" log.yaml elsewhere.json log.jsonl
+  expect_exit 1 baton validate --schema "$schema" tickets/wrong.json log.jsonl
+  expect_out 'tickets/wrong.json:2:13: error: /status:'
+done
+rm -r schemas own.json log.jsonl log.yaml 'a #%20 é:b?.json'
+
+# Nothing is checked in silence.
+expect_exit 2 baton validate --schema ticket.schema.json
+expect_err "--schema takes the files to check: name some, or folders, or - for the standard input"
+expect_exit 2 baton validate --as tickets
+expect_exit 2 baton validate --schema nothing.json elsewhere.json
+expect_err "--schema: there is no file nothing.json, and \`baton schema --list\` has no such name"
+expect_exit 3 bash -c '"$1" validate --as tickets - <&-' - "$baton_binary"
+expect_err "-: the standard input cannot be read"
+expect_exit 3 bash -c '"$1" validate --as tickets - </' - "$baton_binary"
+
 # A name that looks like an option, and rules about names from wherever a file is named.
 cp tickets/good.json ./-x.json
 expect_exit 0 baton validate --as tickets -- -x.json
@@ -192,6 +252,12 @@ expect_golden validate/lines.txt
 printf 'status: wrong\npoints: [1, 2\n' >bad.yaml
 expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
 expect_out "bad.yaml:3:1: error:"
+printf 'status: ready\npoin' >bad.yaml
+expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
+expect_out "bad.yaml:2:1: error: a ':' is missing behind this key [json]"
+printf 'points: 1\nstatus: "ready\n' >bad.yaml
+expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
+expect_out 'bad.yaml:2:9: error: the quotation that begins here has no end'
 printf '# a comment\nstatus: wrong\nstatus: ready\n' >bad.yaml
 expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
 expect_out 'bad.yaml:3:1: error: /status: the key "status" is there twice [json]'
@@ -272,6 +338,11 @@ expect_out "0 errors, 0 warnings"
 expect_exit 0 baton validate --schema any.schema.json --strict wide.json
 expect_out "wide.json:2:2: warning: the integer 18446744073709551616 does not fit into 64 bits"
 expect_exit 1 baton validate --schema any.schema.json --strict --warnings-as-errors wide.json
+# So have they more members.
+python3 -c 'import json; json.dump({f"k{i}": i for i in range(10001)}, open("wide.json", "w"))'
+expect_exit 1 baton validate --schema any.schema.json wide.json
+expect_out "an object with more than 10000 members"
+expect_exit 0 baton validate --schema any.schema.json --max-size 17MiB wide.json
 # Two schemas of one $id are both named.
 echo '{"$id": "http://x.example/s.json", "properties": {"p": {"$ref": "b.json#/definitions/q"}}}' >a.schema.json
 echo '{"$id": "http://x.example/s.json", "definitions": {"q": {}}}' >b.json

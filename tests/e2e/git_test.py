@@ -84,6 +84,7 @@ def staged(exe):
     with Repository(exe) as repo:
         # Before the first commit there is no HEAD.
         check(repo.findings(code=0) == [], "an empty index has no findings")
+        check(repo.findings(".", "nosuch", code=3) == ["nosuch"], "typed wrong without HEAD")
         repo.ticket("a.json", BAD)
         check(repo.findings(code=0) == [], "what is not staged does not count")
         repo.git("add", "tickets/a.json")
@@ -139,7 +140,7 @@ def staged(exe):
         # Only some of them.
         check(repo.findings("--schema", "ticket.schema.json", "--", "tickets/with blank.json")
               == ["tickets/with blank.json"], "a path chooses")
-        check(repo.findings("--schema", "ticket.schema.json", "tickets/*.json", code=0) == [], "no path is a pattern")
+        check(repo.findings("--schema", "ticket.schema.json", "tickets/*.json", code=3) == ["tickets/*.json"], "no path is a pattern")
         repo.git("reset", "-q")
         repo.git("clean", "-fdq")
         # Renamed, removed, made a link, another repository.
@@ -168,6 +169,20 @@ def staged(exe):
         repo.ticket("big.json", b" " * 5000)
         repo.git("add", "-A")
         check(sorted(repo.findings("--max-size", "1KiB")) == ["tickets/a.json", "tickets/big.json"], "too large")
+        repo.git("reset", "-q", "--hard")
+        # What was named and is not in the index was not checked, and is not passed over in silence.
+        check(repo.findings("tickets/nosuch.json", "README", code=3) == ["tickets/nosuch.json", "README"], "typed wrong")
+        done = repo.baton("validate", "--staged", "nosuch", code=3)
+        check("nosuch:1:1: error: is no file, and not in the index [file]" in done.out, done.out)
+        repo.ticket("fresh.json", BAD)
+        done = repo.baton("validate", "--staged", "tickets/fresh.json", "tickets/a.json", code=3)
+        check("tickets/fresh.json:1:1: error: is not in the index; `git add` it first [file]" in done.out, done.out)
+        # What is as it was, was removed, or is a folder of nothing, is known.
+        repo.git("rm", "-q", "tickets/b.json")
+        os.makedirs(repo.top + "/empty")
+        check(repo.findings("tickets/a.json", "tickets/b.json", "empty", "tickets", ".", code=0) == [], "known")
+        repo.git("reset", "-q", "--hard")
+        os.remove(repo.root + "/tickets/fresh.json")
         # Staged as to be added later holds nothing yet.
         repo.git("reset", "-q", "--hard")
         repo.ticket("later.json", BAD)
@@ -178,6 +193,26 @@ def staged(exe):
         repo.git("read-tree", "HEAD", env=other)
         repo.git("add", "tickets/later.json", env=other)
         check(repo.findings(env=other) == ["tickets/later.json"], "the index that is named counts")
+    with Repository(exe) as repo:
+        # Of what has a conflict there is no version to check.
+        repo.ticket("a.json", GOOD)
+        repo.git("add", "-A")
+        repo.git("commit", "-qm", "one")
+        repo.git("checkout", "-qb", "other")
+        repo.ticket("a.json", b'{"status": "done"}\n')
+        repo.git("commit", "-qam", "two")
+        repo.git("checkout", "-q", "main")
+        repo.ticket("a.json", b'{"status":   "ready"}\n')
+        repo.git("commit", "-qam", "three")
+        repo.git("merge", "-q", "other", code=1)
+        repo.ticket("b.json", BAD)
+        repo.git("add", "tickets/b.json")
+        done = repo.baton("validate", "--staged", code=3)
+        check("tickets/a.json:1:1: error: has a conflict" in done.out, done.out)
+        check("tickets/b.json:2:13: error: " in done.out, "the others are checked", done.out)
+        repo.ticket("b.json", GOOD)
+        repo.git("add", "-A")
+        check(repo.findings() == ["tickets/a.json"], "marks of a conflict are no JSON")
     with Repository(exe) as repo:
         # Without a configuration the top of the repository is the root, wherever the call comes from.
         os.remove(repo.root + "/baton.yaml")

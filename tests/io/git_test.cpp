@@ -24,12 +24,19 @@ TEST_CASE("the list of git is read whatever the names of files are") {
   CHECK((*files)[2] == StagedFile{"link", kBlob, false});
 }
 
-TEST_CASE("what is removed, unmerged or another repository is not in the list") {
+TEST_CASE("what is removed or another repository is not in the list") {
   const auto files = parse_staged(
-      ":100644 000000 1 0 D\0gone\0:100644 100644 1 2 U\0both\0"
+      ":100644 000000 1 0 D\0gone\0"
       ":000000 160000 0 3 A\0module\0"s);
   REQUIRE(files.has_value());
   CHECK(files->empty());
+}
+
+TEST_CASE("what has a conflict is in the list, without a content") {
+  const auto files = parse_staged(":100644 000000 1 0 U\0both\0"s);
+  REQUIRE(files.has_value());
+  REQUIRE(files->size() == 1);
+  CHECK(files->front() == StagedFile{"both", "", true, false});
 }
 
 TEST_CASE("a list of git that is cut off is an error") {
