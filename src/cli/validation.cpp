@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "io/clock.h"
 #include "io/disk.h"
 #include "io/folder.h"
 #include "io/git.h"
@@ -62,6 +63,7 @@ Result<Inspection> Validation::all() {
     return pass_on(schemas);
   Inspection::Rules rules = request_.rules;
   rules.across = across_documents();
+  rules.wall = real_clock()->wall();
   Inspection inspection(*schemas, rules);
   auto done = request_.staged          ? index(inspection)
               : request_.paths.empty() ? tree(inspection)

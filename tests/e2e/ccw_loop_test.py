@@ -669,6 +669,12 @@ def alone(exe):
                  "updated_at": "2026-01-22T10:00:00Z", "skill_state": SKILL}
         for name in (loop, "any_name"):
             path = f"{it.home}/{name}.json"
+            for hours, warnings in ((3, 1), (0, 0)):
+                at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + hours * 3600))
+                world.write(path, {**state, "updated_at": at})
+                told = json.loads(it.call("validate", path, "--as", "ccw_loop/state", "--json").stdout)
+                ahead = [each for each in told["findings"] if each["rule"] == "ccw_loop/S12"]
+                check(len(ahead) == warnings and all(each["line"] > 0 for each in ahead), hours, told)
             world.write(path, state)
             told = json.loads(it.call("explain", path, "--as", "ccw_loop/state", "--json").stdout)
             check([(each["role"], each["purpose"]) for each in told["desired"]] == [("executor", "develop")], told)
