@@ -198,7 +198,7 @@ class Desk {
   void choose(const Request& request) {
     const std::string said = text_of(*request.arguments, "comment");
     const auto space = said.find_first_of(" :\n");
-    const std::string chosen = said.substr(0, space);
+    const std::string chosen = lower_case(said.substr(0, space));
     if (!scene_.interactive()) {
       reply(request, false, "the loop does not ask: its mode is auto");
     } else if (scene_.loop.status != Status::running) {
