@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/digest.h"
 #include "dialects/registry.h"
 #include "seeded_world.h"
 
@@ -373,8 +374,11 @@ class Loops {
     for (const std::string& loop : kLoops) {
       const std::string* const bytes = world_.disk.file(path_of(loop));
       const auto row = world_.journal.tables.accepted.find(path_of(loop));
+      const auto refused = world_.journal.tables.rejected.find(path_of(loop));
       if (bytes != nullptr && *bytes == told_[loop].dashed &&
-          (row == world_.journal.tables.accepted.end() || row->second.second != *bytes))
+          (row == world_.journal.tables.accepted.end() || row->second.second != *bytes) &&
+          (refused == world_.journal.tables.rejected.end() ||
+           refused->second.digest != digest_of(*bytes)))
         unseen_.insert(loop);
     }
   }

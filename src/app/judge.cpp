@@ -97,7 +97,8 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
 }
 
 Verdict judge(const Catalog::Match& match, const std::string& path, std::string text,
-              const Result<std::shared_ptr<const Schema>>& schema, const LoadLimits& limits) {
+              const Result<std::shared_ptr<const Schema>>& schema, const LoadLimits& limits,
+              std::optional<Time> wall) {
   Verdict verdict;
   auto loaded = load_document(std::move(text), match.kind->format, limits);
   if (!loaded) {
@@ -117,15 +118,20 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
   if (*schema != nullptr)
     add(verdict.findings, (*schema)->check(*verdict.document, steps_by(limits)));
   in_order(verdict.findings);
-  if (has_error(verdict.findings) || match.entry->dialect->check == nullptr)
+  const Dialect& dialect = *match.entry->dialect;
+  if (has_error(verdict.findings) || dialect.check == nullptr)
     return verdict;
   FlowState alone;
   alone[path] = Accepted{verdict.document, match.kind->kind, match.part, 0, {}, true};
-  auto findings = match.entry->dialect->check(alone, match.entry->options, Scope::document);
-  for (auto& [where, found] : findings) {
-    locate(found, *verdict.document);
-    add(verdict.findings, std::move(found));
-  }
+  const auto take = [&](std::map<std::string, Findings> findings) {
+    for (auto& [where, found] : findings) {
+      locate(found, *verdict.document);
+      add(verdict.findings, std::move(found));
+    }
+  };
+  take(dialect.check(alone, match.entry->options, Scope::document));
+  if (wall && dialect.check_clock != nullptr)
+    take(dialect.check_clock(alone, *wall));
   in_order(verdict.findings);
   return verdict;
 }

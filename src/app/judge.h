@@ -2,12 +2,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/document.h"
 #include "base/result.h"
 #include "base/schema.h"
+#include "base/time.h"
 #include "core/catalog.h"
 
 namespace baton {
@@ -45,9 +47,11 @@ struct Verdict {
 /// Parse, schema, single-document rules: the same for the daemon, `validate` and `explain`.
 Verdict judge(const Catalog::Match& match, const std::string& path, std::string text,
               Schemas& schemas, const LoadLimits& limits);
-/// The same with the schema of the kind at hand. Pure: any number of threads may be at it.
+/// The same with the schema of the kind at hand, and with the rules about the time, if one is
+/// given. Pure: any number of threads may be at it.
 Verdict judge(const Catalog::Match& match, const std::string& path, std::string text,
-              const Result<std::shared_ptr<const Schema>>& schema, const LoadLimits& limits);
+              const Result<std::shared_ptr<const Schema>>& schema, const LoadLimits& limits,
+              std::optional<Time> wall = std::nullopt);
 
 /// A JSON array of findings, as `validate --json` prints them; `path` in each.
 std::string findings_json(const std::string& path, const Findings& findings);

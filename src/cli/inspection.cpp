@@ -51,8 +51,8 @@ void Inspection::judge(const FileName& name, std::string text, const Catalog::Ma
     try {
       if (rules.keep_text)
         pending.text = text;
-      pending.verdict =
-          baton::judge(pending.match, pending.name.path, std::move(text), schema, rules.load);
+      pending.verdict = baton::judge(pending.match, pending.name.path, std::move(text), schema,
+                                     rules.load, rules.wall);
     } catch (const std::exception& error) {
       pending.verdict = tl::unexpected(std::string(error.what()));
     }

@@ -39,6 +39,7 @@ class Inspection {
     bool strict = false;     ///< doubts about schemas are errors
     bool keep_text = false;  ///< of files with findings, to show the lines
     bool across = false;     ///< documents are kept for `check_flows`
+    Time wall{};             ///< now
   };
   Inspection(std::shared_ptr<Schemas> schemas, Rules rules)
       : schemas_(std::move(schemas)), rules_(rules) {}

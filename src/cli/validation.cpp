@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "base/uri.h"
+#include "io/clock.h"
 #include "io/disk.h"
 #include "io/folder.h"
 #include "io/place.h"
@@ -96,6 +97,7 @@ Result<Inspection> Validation::all() {
     return pass_on(schemas);
   Inspection::Rules rules = request_.rules;
   rules.across = across_documents();
+  rules.wall = real_clock()->wall();
   Inspection inspection(*schemas, rules);
   auto done = request_.staged          ? index(inspection)
               : request_.paths.empty() ? tree(inspection)

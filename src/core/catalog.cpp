@@ -198,8 +198,9 @@ const Catalog::Entry* Catalog::entry(std::string_view dialect) const {
 std::vector<PatternFolder> Catalog::folders() const {
   std::vector<PatternFolder> all;
   for (const Entry& entry : entries_)
-    for (const FileKind& kind : entry.kinds)
-      all.push_back(pattern_folder(kind.pattern));
+    for (const auto* const kinds : {&entry.kinds, &entry.others})
+      for (const FileKind& kind : *kinds)
+        all.push_back(pattern_folder(kind.pattern));
   std::vector<PatternFolder> kept;
   for (std::size_t i = 0; i < all.size(); ++i) {
     bool covered = false;

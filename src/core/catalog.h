@@ -67,7 +67,8 @@ class Catalog {
   /// The entry that serves a flow's dialect; nullptr when it is not configured.
   const Entry* entry(std::string_view dialect) const;
   const std::vector<Entry>& entries() const { return entries_; }
-  /// All folders to watch, without those that lie within another one.
+  /// All folders to watch, those of somebody else's files too, without those that lie within
+  /// another one.
   std::vector<PatternFolder> folders() const;
 
  private:

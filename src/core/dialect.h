@@ -176,6 +176,9 @@ struct Dialect {
   /// Rules no schema can state. Scope::document: each document by itself; Scope::flow: across them.
   /// Findings come per path.
   std::map<std::string, Findings> (*check)(const FlowState&, const Json& options, Scope) = nullptr;
+  /// Single-document rules that need to know the time, for `validate`; the dialect tells a daemon
+  /// about them by notices of its own, since a document is accepted once and time goes on.
+  std::map<std::string, Findings> (*check_clock)(const FlowState&, Time wall) = nullptr;
   /// For `validate`: files beyond the flow's own that the rules across documents look into, by path
   /// below the root. Asked again as long as what was read names more. They come as of the kind
   /// `related`; one that is not there without a document and with `present` false.

@@ -62,9 +62,23 @@ TEST_CASE("loops of other versions are known") {
   const Catalog catalog = catalog_with(Json());
   CHECK(catalog.known_other(".workflow/.loop/loop-b-20260122-a.json") ==
         "a loop of the variant with workers");
-  CHECK(catalog.known_other(".workflow/.loop/loop-task-1-2026.json") == "a loop of version 1");
+  CHECK(catalog.known_other(".workflow/.loop/loop-task-1-2026.json") ==
+        "a loop of another version");
+  CHECK(catalog.known_other(".workflow/.loop/loop-v3-a.json") == "a loop of another version");
+  CHECK(catalog.known_other(".workflow/.loop/loop-v2--a.json").starts_with("named like a loop"));
   CHECK(catalog.known_other(".workflow/.loop/loop-v2-a.json").empty());
   CHECK(catalog.known_other(".workflow/.loop/prep-package.json").empty());
+}
+
+TEST_CASE("the folder of loops nobody serves is looked into, to tell about them") {
+  const auto looks = [](const Json& options, const std::string& at) {
+    const std::vector<PatternFolder> folders = catalog_with(options).folders();
+    return std::any_of(folders.begin(), folders.end(),
+                       [&](const PatternFolder& folder) { return folder.folder == at; });
+  };
+  CHECK(looks(Json(), ".workflow/.loop"));
+  CHECK(looks(Json(), ".loop"));
+  CHECK(looks(Json::object({{"path", "elsewhere"}}), ".workflow/.loop"));
 }
 
 TEST_CASE("the loops' folder can be elsewhere") {

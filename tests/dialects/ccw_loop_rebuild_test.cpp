@@ -248,6 +248,68 @@ TEST_SUITE("ccw_loop") {
     CHECK(at(skill, "/validate/test_results/0/iteration") == "2");
   }
 
+  TEST_CASE("what was done is told in the order of its times") {
+    Folder folder;
+    folder.put(".progress/develop.md", kDevelop)
+        .put(".progress/validate.md",
+             "# Validation Report\n\n**Validated**: 2026-01-22T10:15:00+08:00\n\n**Result**: "
+             "FAIL\n");
+    const Json skill = ccw_loop::rebuilt_skill(folder.docs, false);
+    CHECK(at(skill, "/completed_actions") == R"(["INIT","DEVELOP","VALIDATE","DEVELOP"])");
+    CHECK(at(skill, "/last_action") == "\"DEVELOP\"");
+    // changes.log has the last word about times.
+    folder.put(".progress/changes.log",
+               R"({"timestamp": "2026-01-22T10:14:00+08:00", "task_id": "task-check"})"
+               "\n");
+    const Json logged = ccw_loop::rebuilt_skill(folder.docs, false);
+    CHECK(at(logged, "/completed_actions") == R"(["INIT","DEVELOP","DEVELOP","VALIDATE"])");
+    CHECK(at(logged, "/last_action") == "\"VALIDATE\"");
+  }
+
+  TEST_CASE("changes.log may have a record for each file") {
+    Folder folder;
+    folder.put(".progress/develop.md", kDevelop)
+        .put(
+            ".progress/changes.log",
+            R"({"timestamp": "2026-01-22T10:11:00Z", "task_id": "task-form", "files_changed": ["a.c"]}
+{"timestamp": "2026-01-22T10:12:00Z", "task_id": "task-form", "files_changed": ["b.c", "a.c"]}
+{"timestamp": "2026-01-22T10:13:00Z", "task_id": "task-form", "files_changed": []}
+)");
+    const Json skill = ccw_loop::rebuilt_skill(folder.docs, false);
+    CHECK(at(skill, "/develop/tasks/0/files_changed") == R"(["a.c","b.c"])");
+    CHECK(at(skill, "/develop/tasks/0/completed_at") == "\"2026-01-22T10:13:00Z\"");
+    CHECK(at(skill, "/develop/total") == "3");
+  }
+
+  TEST_CASE("without develop.md the prepared list and changes.log tell what was done") {
+    Folder folder;
+    folder
+        .put(
+            ".progress/changes.log",
+            R"({"timestamp": "2026-01-22T10:11:00Z", "task_id": "task-2", "description": "two", "files_changed": ["b.c"], "result": "success"}
+{"timestamp": "2026-01-22T10:12:00Z", "task_id": "task-9", "description": "nine", "files_changed": [], "result": "success"}
+)")
+        .put(
+            ".tasks.jsonl",
+            R"({"task_id": "task-1", "description": "one", "tool": "codex", "mode": "write", "order": 0}
+{"task_id": "task-2", "description": "two", "tool": "bash", "mode": "review", "order": 1}
+)");
+    const auto states = folder.rebuild();
+    REQUIRE(states.size() == 1);
+    const Json state = *parse_json(states[0].text);
+    CHECK(at(state, "/current_iteration") == "2");
+    CHECK(at(state, "/skill_state/completed_actions") == R"(["INIT","DEVELOP","DEVELOP"])");
+    CHECK(at(state, "/skill_state/develop/total") == "3");
+    CHECK(at(state, "/skill_state/develop/completed") == "2");
+    CHECK(at(state, "/skill_state/develop/tasks/0/status") == "\"pending\"");
+    CHECK(at(state, "/skill_state/develop/tasks/1/status") == "\"completed\"");
+    CHECK(at(state, "/skill_state/develop/tasks/1/tool") == "\"bash\"");
+    CHECK(at(state, "/skill_state/develop/tasks/1/files_changed") == R"(["b.c"])");
+    CHECK(at(state, "/skill_state/develop/tasks/2/id") == "\"task-9\"");
+    CHECK(at(state, "/skill_state/develop/tasks/2/description") == "\"nine\"");
+    CHECK(at(state, "/skill_state/develop/last_progress_at") == "\"2026-01-22T10:12:00Z\"");
+  }
+
   TEST_CASE("the sources come in their order, and none of them runs") {
     const auto state = [](const std::string& title, const std::string& status) {
       return R"({"loop_id": "loop-v2-a", "title": ")" + title +

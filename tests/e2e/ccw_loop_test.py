@@ -646,12 +646,16 @@ def neighbours(exe):
         for name in ("loop-b-20260122-abc.json", "loop-task-1-20260122.json"):
             world.write(f"{it.root}/{FOLDER}/{name}", {"mode": "parallel", "status": "running"})
         loop = it.create()
+        elsewhere = f"{it.root}/.loop/loop-v2-old.json"
+        world.write(elsewhere, {**it.read(loop), "loop_id": "loop-v2-old", "status": "running"})
+        wait_until(lambda: any(".loop/loop-v2-old" in each["why"] for each in it.lines("events")),
+                   "loops in the other folder are told about (C-31)")
         it.canary()
         flows = [each["flow"] for each in it.lines("status") if each["flow"].startswith("ccw_loop/")]
         check(flows == [f"ccw_loop/{loop}"], flows)
         ignored = [each["why"] for each in it.lines("events") if each["event"] == "ignored"]
         # Once for each process that has looked at the root.
-        check(len(set(ignored)) == 2 and all("left alone" in why for why in ignored), ignored)
+        check(len(set(ignored)) == 3 and all("left alone" in why for why in ignored), ignored)
         check(len(glob.glob(f"{it.root}/{FOLDER}/loop-b-*")) == 1)
         check(re.fullmatch(r"loop-v2-\d{8}T\d{6}-[0-9a-f]{8}", loop), loop)
 
@@ -665,6 +669,12 @@ def alone(exe):
                  "updated_at": "2026-01-22T10:00:00Z", "skill_state": SKILL}
         for name in (loop, "any_name"):
             path = f"{it.home}/{name}.json"
+            for hours, warnings in ((3, 1), (0, 0)):
+                at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + hours * 3600))
+                world.write(path, {**state, "updated_at": at})
+                told = json.loads(it.call("validate", path, "--as", "ccw_loop/state", "--json").stdout)
+                ahead = [each for each in told["findings"] if each["rule"] == "ccw_loop/S12"]
+                check(len(ahead) == warnings and all(each["line"] > 0 for each in ahead), hours, told)
             world.write(path, state)
             told = json.loads(it.call("explain", path, "--as", "ccw_loop/state", "--json").stdout)
             check([(each["role"], each["purpose"]) for each in told["desired"]] == [("executor", "develop")], told)

@@ -176,7 +176,9 @@ class Comparison {
 
   /// While an executor may live that has not seen the pause, nobody can tell its old copy from
   /// somebody's wish to go on. baton was asked to pause, so it can be asked to resume.
-  bool asked_to_pause() const { return memo_.pause_asked && !memo_.left; }
+  bool asked_to_pause() const {
+    return was_.status == Status::paused && memo_.pause_asked && !memo_.left;
+  }
 
   bool parked() const { return was_.status != Status::running && was_.status != Status::created; }
 

@@ -19,6 +19,7 @@ const Dialect& ccw_loop_dialect() {
       .stages = ccw_loop::stages,
       .decide = ccw_loop::decide,
       .check = ccw_loop::check,
+      .check_clock = ccw_loop::check_clock,
       .admit = ccw_loop::admit,
       .check_request = ccw_loop::check_request,
       .create = ccw_loop::create,

@@ -16,6 +16,7 @@ namespace baton::ccw_loop {
 namespace {
 
 constexpr std::string_view kNoSuchDay = "S21";
+constexpr Millis kMostAhead{3'600'000};
 
 /// A counter of an object that repeats what can be counted.
 struct Counter {
@@ -266,6 +267,27 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
       task_list_rule(root, findings);
     if (Findings found = findings.take(); !found.empty())
       all[path] = std::move(found);
+  }
+  return all;
+}
+
+bool ahead(const Value& root, Time wall) {
+  const auto updated = moment(root, "updated_at");
+  return updated && *updated > wall + kMostAhead;
+}
+
+std::map<std::string, Findings> check_clock(const FlowState& docs, Time wall) {
+  std::map<std::string, Findings> all;
+  for (const auto& [path, accepted] : docs) {
+    const Value& root = accepted.document->root();
+    if (accepted.kind != "state" || !ahead(root, wall))
+      continue;
+    FindingList findings(kDialect);
+    findings.warning("S12", "/updated_at",
+                     "updated_at is more than an hour ahead of this clock: the clock of one of its "
+                     "writers is wrong; nothing is ordered by it",
+                     json::child(root, "updated_at"), "not after " + iso_time(wall));
+    all[path] = findings.take();
   }
   return all;
 }

@@ -17,7 +17,9 @@ std::string tasks(std::int64_t count, const char* what) {
 /// times (some writers have seconds only) the one that was done last is the later.
 bool later(const std::optional<Time>& time, const std::optional<Time>& others, Action action,
            const Past& past) {
-  return time > others || (time && time == others && past.done == action);
+  if (time && time == others && past.done == action)
+    return true;
+  return past.newest ? time && past.newest == action : time > others;
 }
 
 /// The freshest fact is a validation that has not passed (step 6).

@@ -27,6 +27,9 @@ struct Choice {
 struct Past {
   std::uint32_t debugged_in_a_row = 0;  ///< how many of the last actions were debugging
   std::optional<Action> done;  ///< the last action; tells which of two equal times is the later
+  /// Which fact came last, as baton saw them come: it outranks their times, which may be of several
+  /// clocks. Nothing when they were all there already.
+  std::optional<Action> newest;
   /// What the last executor proposed; it counts only from step 4 on, and only for an action that is
   /// possible.
   std::optional<Action> hint;

@@ -65,6 +65,15 @@ class Desk {
            (why.empty() ? "" : " (" + printable(why, 300) + ")");
   }
 
+  /// A word that is in force already is written once more where something else was left standing in
+  /// the file: when an executor has left nobody else puts that right.
+  void confirm(const Request& request) {
+    if (scene_.live() != nullptr || !scene_.view.rejected.contains(scene_.loop.path))
+      return;
+    writes_.set("status", declared());
+    writes_.because(request.verb + " once more");
+  }
+
   std::string running_again() const {
     return scene_.live() == nullptr ? "running" : "running; the executor that is at work goes on";
   }
@@ -135,6 +144,7 @@ class Desk {
 
   void keep_paused(const Request& request) {
     scene_.memo.pause_asked = true;
+    confirm(request);
     reply(request, true, "it is paused" + beside());
   }
 
@@ -146,6 +156,7 @@ class Desk {
         move(request, Status::failed, "stopped", std::string(kStoppedByUser));
         break;
       case Status::failed:
+        confirm(request);
         reply(request, true, "it has ended" + ended_why() + beside());
         break;
       case Status::completed:
@@ -198,7 +209,7 @@ class Desk {
   void choose(const Request& request) {
     const std::string said = text_of(*request.arguments, "comment");
     const auto space = said.find_first_of(" :\n");
-    const std::string chosen = said.substr(0, space);
+    const std::string chosen = lower_case(said.substr(0, space));
     if (!scene_.interactive()) {
       reply(request, false, "the loop does not ask: its mode is auto");
     } else if (scene_.loop.status != Status::running) {

@@ -1,30 +1,53 @@
 #include "dialects/ccw_loop/decide.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/digest.h"
+#include "dialects/ccw_loop/check.h"
 #include "dialects/ccw_loop/choice.h"
 #include "dialects/ccw_loop/control.h"
 #include "dialects/ccw_loop/hint.h"
 #include "dialects/ccw_loop/scene.h"
 #include "dialects/ccw_loop/tee.h"
-#include "dialects/moments.h"
 
 namespace baton::ccw_loop {
 namespace {
 
 // Runs in a row that end well and change nothing.
 constexpr std::uint32_t kMostIdle = 2;
-// How far a writer's clock may be ahead before it is told about (S12).
-constexpr Millis kMostAhead{3'600'000};
+
+/// Which kind of work was done last is told by what a version says that the one before did not: two
+/// executors may have two clocks. What one version brings at once comes from one writer, whose
+/// times may be compared; what fell back is a copy, and no news.
+void note_facts(Scene& scene) {
+  constexpr std::array kWork = {Action::develop, Action::debug, Action::validate};
+  const Work& work = scene.loop.work;
+  const std::array times = {work.developed, work.debugged, work.validated};
+  std::vector<std::string> facts;
+  for (const auto& time : times)
+    facts.push_back(time ? iso_time(*time, true) : std::string());
+  std::vector<std::string>& known = scene.memo.facts;
+  if (scene.loop.skill == nullptr || known.size() != facts.size())
+    scene.memo.newest.clear();
+  std::optional<std::size_t> newest;
+  for (std::size_t i = 0; i < facts.size() && known.size() == facts.size(); ++i) {
+    const bool news = times.at(i) && times.at(i) > parse_time(known[i]);
+    if (news && (!newest || times.at(i) > times.at(*newest)))
+      newest = i;
+  }
+  if (newest)
+    scene.memo.newest = word(kWork.at(*newest));
+  known = scene.loop.skill == nullptr ? std::vector<std::string>() : facts;
+}
 
 void note_versions(Scene& scene) {
   remember(scene.memo.skills, skill_digest(*scene.loop.root));
   remember(scene.memo.states, hex(scene.loop.file->document->digest()));
+  note_facts(scene);
   scene.memo.left = scene.live() == nullptr;
   scene.memo.hurry = scene.memo.hurry && !scene.memo.left;
-  const auto updated = moment(*scene.loop.root, "updated_at");
-  scene.memo.ahead = scene.memo.ahead || (updated && *updated > scene.view.wall + kMostAhead);
+  scene.memo.ahead = scene.memo.ahead || ahead(*scene.loop.root, scene.view.wall);
 }
 
 /// Whether an iteration is counted for a run: each work key counts once, however many attempts.
@@ -121,7 +144,8 @@ class Router {
       pause("no_progress", "the executor has ended well " + std::to_string(scene_.memo.idle) +
                                " times in a row and changed nothing");
     } else {
-      follow(choose(scene_.loop, scene_.options, {job.debugged_in_a_row, done(), hint()}));
+      follow(choose(scene_.loop, scene_.options,
+                    {job.debugged_in_a_row, done(), parse_action(scene_.memo.newest), hint()}));
     }
   }
 

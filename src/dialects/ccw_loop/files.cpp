@@ -46,6 +46,7 @@ constexpr std::array<std::string_view, 2> kFolders = {".workflow/.loop", ".loop"
 FileKind other(std::string pattern, std::string whose) {
   FileKind kind;
   kind.kind = std::move(whose);
+  kind.loose = true;
   kind.pattern = std::move(pattern);
   return kind;
 }
@@ -66,7 +67,10 @@ std::vector<FileKind> files(const Json& options) {
   }
   for (const auto& [pattern, whose] :
        {std::pair("/loop-b-{part}.json", "a loop of the variant with workers"),
-        std::pair("/loop-{part}.json", "a loop of version 1")})
+        std::pair("/loop-v2-{flow}.json",
+                  "named like a loop, but by no id (`loop-v2-`, then a "
+                  "letter or a digit)"),
+        std::pair("/loop-{part}.json", "a loop of another version")})
     kinds.push_back(other(folder + pattern, whose));
   // The origin has had both (C-31); a loop in the other one would wait there for ever.
   for (const std::string_view elsewhere : kFolders)

@@ -56,14 +56,10 @@ ResultBlock result_block(std::string_view output) {
 }
 
 std::optional<Action> proposed(const ResultBlock& block) {
-  std::string word = block.next;
+  const std::string& word = block.next;
   const bool upper =
       std::all_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-  if (!upper)
-    return std::nullopt;
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](char c) { return static_cast<char>(c - 'A' + 'a'); });
-  return parse_action(word);
+  return upper ? parse_action(lower_case(word)) : std::nullopt;
 }
 
 }  // namespace baton::ccw_loop

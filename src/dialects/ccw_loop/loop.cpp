@@ -49,10 +49,8 @@ Work work_of(const Value& skill) {
 }
 
 /// `DEVELOP`, `develop` and `action-develop-with-file` mean the same (C-11).
-std::optional<Action> parse_last_action(std::string word) {
-  std::transform(word.begin(), word.end(), word.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+std::optional<Action> parse_last_action(const std::string& text) {
+  const std::string word = lower_case(text);
   std::string_view left = word;
   constexpr std::string_view kFront = "action-";
   constexpr std::string_view kBack = "-with-file";

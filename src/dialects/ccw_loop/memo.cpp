@@ -60,6 +60,8 @@ Memo memo_of(const Json& json) {
   memo.hurry = json::boolean(from, "hurry").value_or(false);
   memo.hold = text_of(from, "hold");
   memo.hold_why = text_of(from, "hold_why");
+  memo.facts = texts(from, "facts");
+  memo.newest = text_of(from, "newest");
   memo.warning = text_of(from, "warning");
   memo.ahead = json::boolean(from, "ahead").value_or(false);
   return memo;
@@ -85,6 +87,8 @@ Json json_of(const Memo& memo) {
                        {"hurry", memo.hurry},
                        {"hold", memo.hold},
                        {"hold_why", memo.hold_why},
+                       {"facts", list_of(memo.facts)},
+                       {"newest", memo.newest},
                        {"warning", memo.warning},
                        {"ahead", memo.ahead},
                        {"dealt", list_of(memo.dealt)}});

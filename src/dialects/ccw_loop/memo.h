@@ -34,6 +34,10 @@ struct Memo {
   bool hurry = false;         ///< an executor that lingers after the end is not waited for
   Word hold;                  ///< why baton itself paused or failed the loop
   std::string hold_why;
+  /// When the work was developed, debugged and validated last, as the version said that was looked
+  /// at last; and which of them came last, by arrival. Nothing: only the times themselves can tell.
+  std::vector<std::string> facts;
+  Word newest;
   std::string warning;          ///< about the last version (T7)
   bool ahead = false;           ///< updated_at was once far ahead of baton's clock (S12)
   std::set<std::string> dealt;  ///< requests that were dealt with and may still be seen

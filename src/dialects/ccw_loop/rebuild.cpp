@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/utf8.h"
@@ -41,15 +42,17 @@ std::string task_id(std::size_t position) {
   return "task-" + std::string(3 - std::min<std::size_t>(3, number.size()), '0') + number;
 }
 
-/// The tasks of develop.md: the list gives order and wording, the timeline what became of them,
-/// and changes.log has the last word about files and time.
+/// The tasks of develop.md, or else of the prepared list: the list gives order and wording, the
+/// timeline what became of them, and changes.log has the last word about files and time.
 class Tasks {
  public:
   Tasks(const DevelopProgress& progress, const FlowState& docs) : started_(progress.started) {
     for (const std::string& description : progress.list)
       add(description);
+    if (progress.list.empty() && progress.entries.empty())
+      prepare(develop_tasks(task_list(docs, true)));
     for (const DevelopEntry& entry : progress.entries)
-      apply(entry);
+      entries_.emplace_back(apply(entry), moment_json(entry.timestamp));
     if (const Value* const log = document(docs, "changes"); log != nullptr && log->IsArray())
       for (const Value& record : log->GetArray())
         apply(record);
@@ -66,6 +69,18 @@ class Tasks {
       return json::text(*task, "status") == "completed";
     });
   }
+  /// When each turn at them ended. Without a timeline, each completed task is one.
+  std::vector<Json> turns() const {
+    std::vector<Json> all;
+    for (const auto& [task, timestamp] : entries_) {
+      const Json at(member(*tasks_[task], "completed_at"));
+      all.push_back(at.is_null() ? timestamp : at);
+    }
+    for (const Json& task : tasks_)
+      if (entries_.empty() && json::text(*task, "status") == "completed")
+        all.emplace_back(member(*task, "completed_at"));
+    return all;
+  }
   /// When the newest of them was completed, as it is spelled.
   Json newest() const {
     Json newest;
@@ -78,6 +93,11 @@ class Tasks {
   }
 
  private:
+  void prepare(const Json& list) {
+    for (const Value& task : list->GetArray())
+      tasks_.emplace_back(task);
+  }
+
   Json& add(const std::string& description) {
     tasks_.push_back(Json::object({{"id", task_id(tasks_.size())},
                                    {"description", description},
@@ -120,7 +140,8 @@ class Tasks {
     return found == tasks_.end() ? nullptr : &*found;
   }
 
-  void apply(const DevelopEntry& entry) {
+  /// The place of the task it is about.
+  std::size_t apply(const DevelopEntry& entry) {
     Json* known = find("id", entry.id);
     // An id that was only derived says nothing about an entry of other wording.
     if (known == nullptr || json::text(**known, "description") != entry.description)
@@ -135,28 +156,42 @@ class Tasks {
     for (const std::string& file : entry.files)
       files.push(file);
     task.set("files_changed", files);
-    if (!entry.completed)
-      return;
-    task.set("status", "completed");
-    task.set("completed_at", moment_json(entry.timestamp));
+    if (entry.completed) {
+      task.set("status", "completed");
+      task.set("completed_at", moment_json(entry.timestamp));
+    }
+    return static_cast<std::size_t>(&task - tasks_.data());
   }
 
+  /// There may be a record for each file or for each task (C-26). What no list knows was done all
+  /// the same.
   void apply(const Value& record) {
+    const std::string id = text_of(record, "task_id");
     const std::string result = text_of(record, "result");
-    Json* task = find("id", text_of(record, "task_id"));
-    if (task == nullptr)
-      task = open(text_of(record, "description"));
-    if (task == nullptr || (!result.empty() && result != "success"))
+    const std::string description = text_of(record, "description");
+    if (!result.empty() && result != "success")
       return;
-    name(*task, text_of(record, "task_id"));
-    task->set("status", "completed");
+    Json* known = find("id", id);
+    if (known == nullptr)
+      known = open(description);
+    Json& task = known != nullptr ? *known : add(description.empty() ? id : description);
+    name(task, id);
+    task.set("status", "completed");
     if (const auto at = moment_text(text_of(record, "timestamp")))
-      task->set("completed_at", *at);
-    if (const Value& files = list(record, "files_changed"); !files.Empty())
-      task->set("files_changed", files);
+      task.set("completed_at", *at);
+    const Value& changed = list(record, "files_changed");
+    if (changed.Empty())
+      return;
+    Json files = logged_.insert(id).second ? Json::array() : Json(list(*task, "files_changed"));
+    for (const Value& file : changed.GetArray())
+      if (std::find(files->Begin(), files->End(), file) == files->End())
+        files.push(Json(file));
+    task.set("files_changed", files);
   }
 
   std::vector<Json> tasks_;
+  std::vector<std::pair<std::size_t, Json>> entries_;  ///< of the timeline: place of its task, when
+  std::set<std::string> logged_;                       ///< tasks whose files are those of the log
   std::string started_;
 };
 
@@ -277,17 +312,16 @@ Json validate_of(const ValidateProgress& notes) {
                        {"last_run_at", moment_json(notes.validated)}});
 }
 
-/// The three kinds of work by the time they were done last: what was done last, and what was done
-/// at all.
+/// What was done, in the order of its times.
 struct History {
   std::vector<std::pair<std::optional<Time>, std::string>> done;
-  void add(const Json& at, std::int64_t times, const std::string& action) {
-    for (std::int64_t i = 0; i < times; ++i)
-      done.emplace_back(time_of(at), action);
+  void add(const Json& at, const std::string& action) {
+    const auto time = time_of(at);
+    const auto place = std::find_if(done.rbegin(), done.rend(),
+                                    [&](const auto& each) { return !(time < each.first); });
+    done.emplace(place.base(), time, action);
   }
-  Json completed_actions() {
-    std::stable_sort(done.begin(), done.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+  Json completed_actions() const {
     Json all = Json::array({Json("INIT")});
     for (const auto& [time, action] : done)
       all.push(action);
@@ -304,6 +338,13 @@ std::string shortened(const std::string& text, std::size_t characters) {
   return text.substr(0, at);
 }
 
+/// One for each turn at a task.
+std::uint64_t iterations(const Json& skill) {
+  const Value& done = list(*skill, "completed_actions");
+  return static_cast<std::uint64_t>(std::count_if(
+      done.Begin(), done.End(), [](const Value& each) { return json::text(each) == "DEVELOP"; }));
+}
+
 std::string from_progress(const View& view, const Json& skill) {
   const DevelopProgress develop = read_develop(progress_text(view.docs, {"develop", "progress"}));
   const std::string task =
@@ -317,7 +358,7 @@ std::string from_progress(const View& view, const Json& skill) {
                        {"description", task},
                        {"max_iterations", 10},
                        {"status", word(Status::paused)},
-                       {"current_iteration", static_cast<std::uint64_t>(develop.entries.size())},
+                       {"current_iteration", iterations(skill)},
                        {"created_at", moment_text(develop.started).value_or(now)},
                        {"updated_at", now},
                        {"skill_state", skill}})
@@ -345,19 +386,20 @@ Json rebuilt_skill(const FlowState& docs, bool interactive) {
   const bool debugged = document(docs, "hypotheses") != nullptr ||
                         !progress_text(docs, {"debug", "understanding"}).empty();
   const bool validated = run != nullptr || !validate_text.empty();
-  if (!develop.found && !debugged && !validated)
+  if (!develop.found && !debugged && !validated && document(docs, "changes") == nullptr)
     return {};
   const Tasks tasks(develop, docs);
-  Json list = tasks.json();
-  if (list->Empty())
-    list = develop_tasks(task_list(docs, true));
+  const Json list = tasks.json();
   const Json debug = debug_of(docs);
   const Json validate =
       run != nullptr ? validate_of(*run) : validate_of(read_validate(validate_text));
   History history;
-  history.add(tasks.newest(), static_cast<std::int64_t>(develop.entries.size()), "DEVELOP");
-  history.add(Json(member(*debug, "last_analysis_at")), debugged ? 1 : 0, "DEBUG");
-  history.add(Json(member(*validate, "last_run_at")), validated ? 1 : 0, "VALIDATE");
+  for (const Json& at : tasks.turns())
+    history.add(at, "DEVELOP");
+  if (debugged)
+    history.add(Json(member(*debug, "last_analysis_at")), "DEBUG");
+  if (validated)
+    history.add(Json(member(*validate, "last_run_at")), "VALIDATE");
   const Json actions = history.completed_actions();
   return Json::object(
       {{"current_action", Json()},

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/effect.h"
@@ -83,6 +85,14 @@ constexpr std::optional<Action> parse_action(std::string_view word) {
     if (row.word == word)
       return row.action;
   return std::nullopt;
+}
+
+/// Executors and people write words in either case.
+inline std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
 }
 
 inline constexpr std::string_view kExecutor = "executor";
