@@ -289,7 +289,8 @@ def variables(exe):
   - {id: fetch, agent: fetcher, prompt: p.md}
   - {id: plain, agent: x, prompt: p.md}
   - {id: make-it, agent: maker, prompt: p.md}
-  - {id: use, agent: user, prompt: p.md, needs: [make-it], model: big, timeout: 100, human_in_the_loop: true}
+  - {id: prüfen 1, agent: maker, prompt: p.md}
+  - {id: use, agent: user, prompt: p.md, needs: [make-it, prüfen 1], model: big, timeout: 100, human_in_the_loop: true}
 """), "r", "--set", "COLOUR=\"red\"", "--set", "SIZE=3", "--set", "WORDS=as they are")
         check(runs.baton.once().returncode == 0)
         root, folder = runs.baton.root, runs.folder("r")
@@ -303,6 +304,7 @@ def variables(exe):
                 "MANUAL_RESULT_PATH": "", "STEP_ATTEMPT": "1", "ARTIFACTS_DIR": folder + "/artifacts",
                 "STEP_MODEL": "big", "COLOUR": "red", "SIZE": "3", "WORDS": "as they are", "DEP_MAKE_IT_ARTIFACT_0": root + "/x/one.md",
                 "DEP_MAKE_IT_ARTIFACTS": f"{root}/x/one.md,{root}/gh_issue_7.md",
+                "DEP_PR_FEN_1_ARTIFACTS": "",
                 "ISSUE_MARKDOWN_PATH": root + "/gh_issue_7.md", "ISSUE_MARKDOWN_DIR": root,
                 "ISSUE_MARKDOWN_FILENAME": "gh_issue_7.md", "BATON_ROOT": root, "BATON_FLOW": "agent_run/r",
                 "BATON_STATE_FILE": folder + "/run_state.json"}.items():
