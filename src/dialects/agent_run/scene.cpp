@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "dialects/agent_run/check.h"
 #include "dialects/agent_run/text.h"
 
 namespace baton::agent_run {
@@ -62,7 +63,8 @@ const Run* Scene::find(const RunId& id) const {
 std::string Scene::trouble() const {
   if (!state->present)
     return places.state() + " is gone; `baton recover " + view.flow.name +
-           " --write` puts back what was accepted last";
+           " --write` puts back what was accepted last, `baton forget " + view.flow.name +
+           "` drops the run, and its id is free";
   if (!state->rejected.empty())
     return places.state() + " was changed by somebody and is not valid any more; `baton validate " +
            places.state() + "` says why. Put it right, or have `baton recover " + view.flow.name +
@@ -125,17 +127,32 @@ std::optional<std::string> gate_file(const Scene& scene) {
   return given.empty() ? std::optional(scene.places.gates()) : below_root(scene, given);
 }
 
-bool gate_open(const Scene& scene, const std::string& gate) {
+std::string gate_fault(const Scene& scene) {
   const auto path = gate_file(scene);
   const Accepted* const file = path ? scene.document(*path) : nullptr;
-  // A file that is not valid, or was there and is gone, keeps all of them closed; so does one that
-  // the run was started with and that is not there.
   if (path && scene.view.rejected.contains(*path))
-    return false;
+    return "it is not valid (`baton validate` says why)";
   if (file == nullptr)
-    return scene.settings.gate_state_file.empty();
+    return scene.settings.gate_state_file.empty() ? "" : "it is not there, or is no JSON";
   if (!file->present)
+    return "it is gone";
+  // One from outside of the run's folder has been asked by no schema.
+  const Value& gates = file->document->root();
+  if (!gates.IsObject())
+    return "it is no object with gates";
+  for (const Finding& finding : check_gate_state(gates))
+    if (finding.severity == Severity::error)
+      return finding.message;
+  return {};
+}
+
+bool gate_open(const Scene& scene, const std::string& gate) {
+  if (!gate_fault(scene).empty())
     return false;
+  const auto path = gate_file(scene);
+  const Accepted* const file = path ? scene.document(*path) : nullptr;
+  if (file == nullptr)
+    return true;
   const Value& open = file->document->root();
   if (json::boolean(open, gate) == true)
     return true;
