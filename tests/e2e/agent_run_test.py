@@ -79,7 +79,8 @@ class Runs:
         if why[0] is not None:
             for folder, _, files in os.walk(self.baton.root + "/.agents/runs"):
                 if "run_state.json" in files:
-                    print("--- run", folder, json.dumps(self.state(os.path.basename(folder)), indent=1))
+                    with open(folder + "/run_state.json", errors="replace") as file:
+                        print("--- run", folder, file.read())
         self.baton.__exit__(*why)
 
     def act(self, step, text):
@@ -99,9 +100,13 @@ class Runs:
     def state(self, run):
         try:
             with open(self.folder(run) + "/run_state.json") as file:
-                return json.load(file)
+                text = file.read()
         except FileNotFoundError:
             return {"status": None, "steps": {}}
+        state = json.loads(text)
+        # Two blanks per level, as the seed has it, however often the file was changed.
+        check(text == json.dumps(state, indent=2, ensure_ascii=False) + "\n", "the layout of", text[:1000])
+        return state
 
     def step(self, run, step):
         return self.state(run)["steps"].get(step, {"status": None})
