@@ -631,6 +631,46 @@ def stopped(exe):
         check(runs.step("r", "a")["attempts"] == 1, runs.step("r", "a"))
 
 
+def observed(exe):
+    """A run of another program, which truncates its state and writes it in place all the time: looked at and left
+    alone, until it is taken over."""
+    with Runs(exe, {}) as runs:
+        state = json.loads(json.dumps(example(runs, "in_progress")).replace("f8c1a491", "theirs"))
+        folder = runs.folder("theirs")
+        os.makedirs(folder + "/reports")
+        writer = subprocess.Popen([sys.executable, "-c", IN_PLACE, folder + "/run_state.json", json.dumps(state)])
+        try:
+            runs.baton.start()
+            wait_until(lambda: {each["subject"]: each["stage"] for each in runs.baton.explain("theirs")["subjects"]}
+                       == {"planning": "completed", "coding": "running", "code_review": "pending"}
+                       if os.path.exists(folder + "/run_state.json") and runs.baton.lines("status") else False,
+                       "the steps are seen")
+            for words in (("approve", "theirs", "coding"), ("retry", "theirs"), ("start", "theirs")):
+                check("another program" in runs.baton.call(*words, code=1).stderr)
+        finally:
+            writer.kill()
+            writer.wait()
+        check(sorted(os.listdir(folder)) == ["reports", "run_state.json"], os.listdir(folder))
+        check(runs.starts("theirs") == [])
+        world.write(folder + "/run_state.json", json.dumps(state, indent=2).encode() + b"\n")
+        runs.begin(seed_workflow(runs, state), "theirs")
+        runs.wait_end("theirs")
+        check([each[0] for each in runs.starts("theirs")] == ["coding", "code_review"], runs.starts("theirs"))
+        kept = runs.step("theirs", "planning")
+        check(kept["logs"] == state["steps"]["planning"]["logs"] and kept["attempts"] == 1, kept)
+
+
+IN_PLACE = """
+import sys, time
+while True:
+    with open(sys.argv[1], "w") as file:
+        for at in range(0, len(sys.argv[2]), 400):
+            file.write(sys.argv[2][at:at + 400])
+            file.flush()
+    time.sleep(0.05)
+"""
+
+
 # --- the state files of the seed ---
 
 TIMES = {"created_at", "updated_at", "started_at", "ended_at"}
@@ -730,7 +770,7 @@ def seed_states(exe):
 
 def test(exe, *only):
     for part in (six_steps, killed, at_step, refused, printed, streamed, variables, shipped, no_program, logs_kept,
-                 placeholders, elsewhere, exit_codes, branches, put_right, agents_die, stopped, seed_states):
+                 placeholders, elsewhere, exit_codes, branches, put_right, agents_die, stopped, observed, seed_states):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, "holds")

@@ -232,26 +232,15 @@ Word summary(const RunRecord& run) {
 Stages stages(const View& view) {
   const Scene scene(view);
   Stages stages;
-  if (scene.state == nullptr || !scene.memo.driven)
+  if (scene.state == nullptr)
     return stages;
   for (const auto& [id, step] : scene.run.steps) {
     const std::int64_t starts = step.executions + (step.status == Status::pending ? 1 : 0);
-    switch (step.status) {
-      case Status::pending:
-      case Status::running:
-      case Status::failed:
-        stages[id] = "work#" + std::to_string(starts);
-        break;
-      case Status::waiting_on_human:
-        stages[id] = "waiting_on_human";
-        break;
-      case Status::completed:
-        stages[id] = "completed";
-        break;
-      case Status::skipped:
-        stages[id] = "skipped";
-        break;
-    }
+    // Work is counted only where baton does it; of another program's run it is seen what it says.
+    const bool work = step.status == Status::pending || step.status == Status::running ||
+                      step.status == Status::failed;
+    stages[id] = work && scene.memo.driven ? "work#" + std::to_string(starts)
+                                           : std::string(step.row().stage);
   }
   return stages;
 }
