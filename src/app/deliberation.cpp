@@ -261,6 +261,8 @@ void Deliberation::hold(FlowBook& book, const Catalog::Entry& entry, Time now) {
 
 bool Deliberation::advance(FlowBook& book, const Stages& stages, Draft& draft) {
   bool changed = false;
+  // What is entered at once arrives at once: none of it has waited longer.
+  const Arrival arrival = draft.arrival + 1;
   const auto enter = [&](const Subject& subject, const Word& stage) {
     StageState& state = book.stages[subject];
     if (state.stage == stage)
@@ -270,7 +272,7 @@ bool Deliberation::advance(FlowBook& book, const Stages& stages, Draft& draft) {
     state.previous = state.stage;
     state.stage = stage;
     state.since = draft.now;
-    state.arrival = ++draft.arrival;
+    state.arrival = draft.arrival = arrival;
     if (!stage.empty()) {
       ++state.generation;
       state.entries = ++entries[stage];

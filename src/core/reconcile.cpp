@@ -87,10 +87,10 @@ class Reconciler {
       for (const Desired& desired : flow.decision.desired)
         consider(flow, desired);
     }
-    // First come, first served: by the entry into the stage.
-    std::stable_sort(candidates_.begin(), candidates_.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.entered, a.key) < std::tie(b.entered, b.key);
-    });
+    // First come, first served: by the entry into the stage; what came together, as its dialect
+    // names it.
+    std::stable_sort(candidates_.begin(), candidates_.end(),
+                     [](const auto& a, const auto& b) { return a.entered < b.entered; });
     for (const Candidate& candidate : candidates_)
       place(candidate);
     return std::move(plan_);

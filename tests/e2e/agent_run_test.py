@@ -79,7 +79,8 @@ class Runs:
         if why[0] is not None:
             for folder, _, files in os.walk(self.baton.root + "/.agents/runs"):
                 if "run_state.json" in files:
-                    print("--- run", folder, json.dumps(self.state(os.path.basename(folder)), indent=1))
+                    with open(folder + "/run_state.json", errors="replace") as file:
+                        print("--- run", folder, file.read())
         self.baton.__exit__(*why)
 
     def act(self, step, text):
@@ -99,9 +100,13 @@ class Runs:
     def state(self, run):
         try:
             with open(self.folder(run) + "/run_state.json") as file:
-                return json.load(file)
+                text = file.read()
         except FileNotFoundError:
             return {"status": None, "steps": {}}
+        state = json.loads(text)
+        # Two blanks per level, as the seed has it, however often the file was changed.
+        check(text == json.dumps(state, indent=2, ensure_ascii=False) + "\n", "the layout of", text[:1000])
+        return state
 
     def step(self, run, step):
         return self.state(run)["steps"].get(step, {"status": None})
@@ -289,7 +294,8 @@ def variables(exe):
   - {id: fetch, agent: fetcher, prompt: p.md}
   - {id: plain, agent: x, prompt: p.md}
   - {id: make-it, agent: maker, prompt: p.md}
-  - {id: use, agent: user, prompt: p.md, needs: [make-it], model: big, timeout: 100, human_in_the_loop: true}
+  - {id: prüfen 1, agent: maker, prompt: p.md}
+  - {id: use, agent: user, prompt: p.md, needs: [make-it, prüfen 1], model: big, timeout: 100, human_in_the_loop: true}
 """), "r", "--set", "COLOUR=\"red\"", "--set", "SIZE=3", "--set", "WORDS=as they are")
         check(runs.baton.once().returncode == 0)
         root, folder = runs.baton.root, runs.folder("r")
@@ -303,6 +309,7 @@ def variables(exe):
                 "MANUAL_RESULT_PATH": "", "STEP_ATTEMPT": "1", "ARTIFACTS_DIR": folder + "/artifacts",
                 "STEP_MODEL": "big", "COLOUR": "red", "SIZE": "3", "WORDS": "as they are", "DEP_MAKE_IT_ARTIFACT_0": root + "/x/one.md",
                 "DEP_MAKE_IT_ARTIFACTS": f"{root}/x/one.md,{root}/gh_issue_7.md",
+                "DEP_PR_FEN_1_ARTIFACTS": "",
                 "ISSUE_MARKDOWN_PATH": root + "/gh_issue_7.md", "ISSUE_MARKDOWN_DIR": root,
                 "ISSUE_MARKDOWN_FILENAME": "gh_issue_7.md", "BATON_ROOT": root, "BATON_FLOW": "agent_run/r",
                 "BATON_STATE_FILE": folder + "/run_state.json"}.items():
@@ -624,6 +631,46 @@ def stopped(exe):
         check(runs.step("r", "a")["attempts"] == 1, runs.step("r", "a"))
 
 
+def observed(exe):
+    """A run of another program, which truncates its state and writes it in place all the time: looked at and left
+    alone, until it is taken over."""
+    with Runs(exe, {}) as runs:
+        state = json.loads(json.dumps(example(runs, "in_progress")).replace("f8c1a491", "theirs"))
+        folder = runs.folder("theirs")
+        os.makedirs(folder + "/reports")
+        writer = subprocess.Popen([sys.executable, "-c", IN_PLACE, folder + "/run_state.json", json.dumps(state)])
+        try:
+            runs.baton.start()
+            wait_until(lambda: {each["subject"]: each["stage"] for each in runs.baton.explain("theirs")["subjects"]}
+                       == {"planning": "completed", "coding": "running", "code_review": "pending"}
+                       if os.path.exists(folder + "/run_state.json") and runs.baton.lines("status") else False,
+                       "the steps are seen")
+            for words in (("approve", "theirs", "coding"), ("retry", "theirs"), ("start", "theirs")):
+                check("another program" in runs.baton.call(*words, code=1).stderr)
+        finally:
+            writer.kill()
+            writer.wait()
+        check(sorted(os.listdir(folder)) == ["reports", "run_state.json"], os.listdir(folder))
+        check(runs.starts("theirs") == [])
+        world.write(folder + "/run_state.json", json.dumps(state, indent=2).encode() + b"\n")
+        runs.begin(seed_workflow(runs, state), "theirs")
+        runs.wait_end("theirs")
+        check([each[0] for each in runs.starts("theirs")] == ["coding", "code_review"], runs.starts("theirs"))
+        kept = runs.step("theirs", "planning")
+        check(kept["logs"] == state["steps"]["planning"]["logs"] and kept["attempts"] == 1, kept)
+
+
+IN_PLACE = """
+import sys, time
+while True:
+    with open(sys.argv[1], "w") as file:
+        for at in range(0, len(sys.argv[2]), 400):
+            file.write(sys.argv[2][at:at + 400])
+            file.flush()
+    time.sleep(0.05)
+"""
+
+
 # --- the state files of the seed ---
 
 TIMES = {"created_at", "updated_at", "started_at", "ended_at"}
@@ -723,7 +770,7 @@ def seed_states(exe):
 
 def test(exe, *only):
     for part in (six_steps, killed, at_step, refused, printed, streamed, variables, shipped, no_program, logs_kept,
-                 placeholders, elsewhere, exit_codes, branches, put_right, agents_die, stopped, seed_states):
+                 placeholders, elsewhere, exit_codes, branches, put_right, agents_die, stopped, observed, seed_states):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, "holds")

@@ -2,7 +2,8 @@
 
 Two subjects in one file want an agent each; the first one's hands it on to a further agent, which takes up the
 shim held ready meanwhile. Agents count themselves in a log outside. Then the second sweep: the daemon that
-recovers is killed as well, at every of its calls in turn.
+recovers is killed as well, at every of its calls in turn. The third: a workflow run with items, an attempt that
+fails, a loop-back and a person's file; fewer places, for it takes many more calls.
 usage: kill_sweep.py BATON KILLAT [STEP [FIRST]]     STEP 1: every stop; 3, the default: every third, others each
 day, beginning with FIRST
 """
@@ -12,6 +13,7 @@ import datetime
 import os
 import subprocess
 
+import agent_run_test
 import world
 
 RULE = {"name": "g", "files": "coordination/groups.json", "stage": "/{subject}/status",
@@ -72,6 +74,63 @@ def undisturbed(baton):
         world.check(later in spares, "the later start did not take up the shim held ready:", later, spares)
 
 
+WORKFLOW = """name: sweep
+steps:
+  - {id: make, agent: x, prompt: p.md, loop: {items: [1, 2]}}
+  - {id: look, agent: x, prompt: p.md, needs: [make], loop_back_to: make}
+  - {id: sign, agent: x, prompt: p.md, needs: [look], human_in_the_loop: true, max_attempts: 2}
+"""
+ACTS = {"look": "if first gate; then report DONE ',\"gate_failure\":true,\"logs\":[\"thin\"]'; else report DONE; fi",
+        "sign": "if first try; then report FAILED; else report DONE; fi"}
+RUN_STARTS = {"make": 4, "look": 2, "sign": 2}
+
+
+class RunSweep(agent_run_test.Runs):
+    """A workflow run under the same knife."""
+
+    def __init__(self, baton, killat):
+        super().__init__(baton, ACTS)
+        self.killat = killat
+        self.begin(self.workflow(WORKFLOW), "r", "--pause-for-human-input")
+
+    def killed(self, stop):
+        done = subprocess.run([self.killat, str(stop), *self.baton.run_command("--once")], text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=world.PATIENCE)
+        world.check(done.returncode in (0, 1), "killat:", done.returncode, done.stderr)
+        return done
+
+    def judge(self, where):
+        """After undisturbed runs every step has had its starts and its counters, whatever was killed before."""
+        done = self.baton.once()
+        world.check(done.returncode == 0, where, "the run gave", done.returncode, done.stderr)
+        world.check(self.step("r", "sign")["status"] == "WAITING_ON_HUMAN", where, self.state("r"))
+        self.decide("r", "sign", {"approved": True})
+        done = self.baton.once()
+        world.check(done.returncode == 0 and self.state("r")["status"] == "COMPLETED", where, self.state("r"))
+        for step, record in self.state("r")["steps"].items():
+            counted = (self.count("r", step), record["executions"], record["iteration_count"], record["attempts"])
+            world.check(counted == (RUN_STARTS[step], RUN_STARTS[step], 1, 2 if step == "sign" else 1),
+                        where, step, counted, record)
+
+
+def sweep_run(baton, killat, step):
+    """Returns how many places there were."""
+    with RunSweep(baton, killat) as sweep:
+        stops = int(sweep.killed(10**9).stdout.split()[-1])
+        sweep.judge("undisturbed:")
+
+    def place(stop):
+        with RunSweep(baton, killat) as sweep:
+            sweep.killed(stop)
+            sweep.judge(f"killed at stop {stop}:")
+
+    places = range(1 + datetime.date.today().toordinal() % step, stops, step)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(place, stop) for stop in places]:
+            done.result()
+    return len(places)
+
+
 def stops_of(baton, killat, *kills):
     """How many stops the daemon makes after those kills."""
     with Sweep(baton, killat) as sweep:
@@ -112,7 +171,9 @@ def test(baton, killat, step="3", begin=None):
     seconds = [(kill, stop) for kill in kills
                for stop in range(begin, stops_of(baton, killat, kill), 30 * step if step > 1 else 1)]
     places = sweep_places(baton, killat, seconds)
-    print(f"two crashes: {places} places, lost 0, double 0")
+    print(f"two crashes: {places} places, lost 0, double 0", flush=True)
+    places = sweep_run(baton, killat, 50 * step + 1)
+    print(f"a workflow run: {places} places, lost 0, double 0")
 
 
 if __name__ == "__main__":

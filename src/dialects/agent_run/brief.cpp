@@ -24,10 +24,12 @@ bool is_name(std::string_view text) {
 
 /// A part of a variable's name: capitals, and `_` for whatever no name may hold.
 std::string name_part(std::string_view id) {
-  std::string name = upper(id);
-  for (char& c : name)
-    if (!is_name(std::string_view(&c, 1)))
-      c = '_';
+  std::string name;
+  for (const char c : upper(id))
+    if (is_name(std::string_view(&c, 1)))
+      name += c;
+    else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U)  // the first byte of a character
+      name += '_';
   return name;
 }
 

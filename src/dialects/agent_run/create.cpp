@@ -255,7 +255,7 @@ Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Gi
     return pass_on(settings);
   std::vector<json::Edit> all = edits(root, scene.run, stamp(view.wall));
   if (before == nullptr ? !(*settings)->ObjectEmpty() : !json::equal(*before, **settings))
-    all.insert(all.begin(), json::Edit{"/options", settings->dump()});
+    all.insert(all.begin(), json::Edit{"/options", laid_out(*settings, 1)});
   if (!all.empty())
     updates.emplace_back(SetMembers{scene.places.state(), scene.state->document->digest(), all,
                                     "the run was asked to go on"});

@@ -276,6 +276,8 @@ void orphan(Scene& scene, const Step& step, Decision& decision) {
   const Accepted* const report = scene.document(scene.places.report(step.id));
   if (report == nullptr || !report->present)
     record.attempts = std::max<std::int64_t>(0, record.attempts - 1);
+  // It did not fail, so there is an attempt left.
+  record.attempts = std::min(record.attempts, scene.max_attempts(step) - 1);
   again(record);
   say(decision, "orphaned", step.id, "RUNNING without a process: to be started again");
 }

@@ -43,6 +43,10 @@ bool said(std::string_view name, const Json& value) {
   return name != "loop_completed" || json::boolean(*value).value_or(false);
 }
 
+/// Depths in the file of what is written into it; the file is indented by two blanks each.
+constexpr std::size_t kStepDepth = 2;
+constexpr std::size_t kStepMemberDepth = 3;
+
 constexpr std::array kFixed = {std::string_view("run_id"),
                                std::string_view("workflow_name"),
                                std::string_view("repo_dir"),
@@ -136,6 +140,15 @@ std::string_view word(RunStatus status) {
   return kRun.at(static_cast<std::size_t>(status)).word;
 }
 
+std::string laid_out(const Json& value, std::size_t depth) {
+  std::string text = value.pretty();
+  text.pop_back();  // the line's end
+  const std::string indent(2 * depth, ' ');
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
+    text.insert(at + 1, indent);
+  return text;
+}
+
 RunRecord run_record(const Value& root) {
   RunRecord record;
   if (const RunRow* const row = row_of(kRun, json::text(root, "status").value_or("")))
@@ -155,13 +168,13 @@ std::vector<json::Edit> edits(const Value& root, const RunRecord& record,
     const std::string pointer = member_pointer("/steps", id);
     const Value* const there = steps == nullptr ? nullptr : json::child(*steps, id);
     if (there == nullptr) {
-      all.push_back(json::Edit{pointer, json_of(step).dump()});
+      all.push_back(json::Edit{pointer, laid_out(json_of(step), kStepDepth)});
       continue;
     }
     for (const auto& [name, value] : members(step)) {
       const Value* const old = json::child(*there, name);
       if (old == nullptr ? said(name, value) : !json::equal(*old, *value))
-        all.push_back(json::Edit{member_pointer(pointer, name), value.dump()});
+        all.push_back(json::Edit{member_pointer(pointer, name), laid_out(value, kStepMemberDepth)});
     }
   }
   if (json::text(root, "status") != word(record.status))

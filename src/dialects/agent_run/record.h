@@ -58,6 +58,9 @@ struct RunRecord {
 };
 RunRecord run_record(const Value& root);
 
+/// A value as it stands in the file, so many objects deep: indented like the rest.
+std::string laid_out(const Json& value, std::size_t depth);
+
 /// What has to be changed in the document so that it says what the record says. Empty when it
 /// already does; else updated_at is among it.
 std::vector<json::Edit> edits(const Value& root, const RunRecord& record,

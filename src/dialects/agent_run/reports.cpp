@@ -185,13 +185,22 @@ std::vector<std::string> wanting_reports(const Scene& scene) {
 Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
   Testimony told;
   const std::string path = scene.places.report(step.id);
+  // Counted from when baton has learnt of the end: it may have been away, or too busy to look.
+  const Time ended = Time(Millis(scene.memo.steps.at(step.id).ended_ms));
+  const Accepted* const file = scene.document(path);
+  const bool unseen = file != nullptr && file->kind == "read";
   if (const auto rejected = scene.view.rejected.find(path); rejected != scene.view.rejected.end()) {
+    // Another text lies there by now, and no event has told of it: the next scan will.
+    told.again = ended + kScanGrace;
+    if (unseen && scene.view.now < told.again &&
+        file->document->digest() != scene.view.rejected_digests.at(path)) {
+      told.kind = Testimony::Kind::waiting;
+      return told;
+    }
     told.kind = Testimony::Kind::invalid;
     told.why = "the report is not valid: " + rejection(rejected->second);
     return told;
   }
-  const Accepted* const file = scene.document(path);
-  const bool unseen = file != nullptr && file->kind == "read";
   if (file != nullptr && !unseen && file->present && fresh(run, path, file->document->digest())) {
     const Value& root = file->document->root();
     told.why = doubt(scene, step, root);
@@ -202,9 +211,7 @@ Testimony testimony(const Scene& scene, const Step& step, const Run& run) {
       told.report = report_of(scene, root);
     return told;
   }
-  // Counted from when baton has learnt of the end: it may have been away, or too busy to look.
-  told.again =
-      Time(Millis(scene.memo.steps.at(step.id).ended_ms)) + (unseen ? kScanGrace : kReportGrace);
+  told.again = ended + (unseen ? kScanGrace : kReportGrace);
   if (scene.view.now < told.again) {
     told.kind = Testimony::Kind::waiting;
     return told;

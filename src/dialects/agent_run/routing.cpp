@@ -6,6 +6,7 @@
 #include "core/reconcile.h"
 #include "dialects/agent_run/cost.h"
 #include "dialects/agent_run/progress.h"
+#include "dialects/findings.h"
 
 namespace baton::agent_run {
 namespace {
@@ -31,7 +32,7 @@ void no_items(Scene& scene, const Step& step, const std::vector<std::string>& tr
                tried.empty()
                    ? "there is no file with the items of the loop: the step it takes them "
                      "from has no artifact below the repository"
-                   : "no list of items in " + join(tried, " nor in "),
+                   : "no list of items: " + join(tried, "; "),
                decision);
 }
 
@@ -39,14 +40,16 @@ void no_items(Scene& scene, const Step& step, const std::vector<std::string>& tr
 bool fix_items(Scene& scene, const Step& step, Decision& decision) {
   StepRecord& record = scene.record(step.id);
   const Value* items = json::child(*loop_of(step), "items");
-  const std::vector<std::string> places = item_places(scene, step);
-  for (const std::string& path : places) {
+  std::vector<std::string> tried;
+  for (const std::string& path : item_places(scene, step)) {
     const Accepted* const file = items == nullptr ? scene.document(path) : nullptr;
-    if (file != nullptr && file->present)
+    const bool there = file != nullptr && file->present;
+    if (there)
       items = items_in(file->document->root());
+    tried.push_back(path + (there ? " holds none" : " is not there, or is no JSON"));
   }
   if (items == nullptr) {
-    no_items(scene, step, places, decision);
+    no_items(scene, step, tried, decision);
     return false;
   }
   record.loop_items = Json(*items);
@@ -79,11 +82,16 @@ bool gates_open(const Scene& scene, const Step& step, Decision& decision) {
   // A file outside of the run's folder is not watched.
   constexpr Millis kLookAgain{1000};
   const std::string& given = scene.settings.gate_state_file;
+  const std::string file = given.empty() ? scene.places.gates() : given;
   for (const std::string& gate : gates(step))
     if (!gate_open(scene, gate)) {
+      const std::string fault = gate_fault(scene);
       hold(decision, step, "gate_closed",
-           "the gate `" + printable(gate, 100) + "` is not open: " +
-               (given.empty() ? scene.places.gates() : given) + " does not say true for it");
+           "the gate `" + printable(gate, 100) + "` is not open: " + file +
+               (fault.empty() ? " does not say true for it" : " opens none, for " + fault));
+      if (!fault.empty())
+        decision.notices.push_back(
+            Notice{"gates_unusable", "", file + " closes all gates: " + fault});
       if (!given.empty())
         decision.wake = std::min(decision.wake.value_or(scene.view.now + kLookAgain),
                                  scene.view.now + kLookAgain);
@@ -213,6 +221,18 @@ RunStatus status_of(const Scene& scene, const Decision& decision) {
   return waiting && decision.desired.empty() ? RunStatus::waiting : RunStatus::running;
 }
 
+/// What keeps the run from going on, and what to do about it.
+void tell_failed(const Scene& scene, Decision& decision) {
+  const std::string flow = scene.view.flow.name;
+  for (const Step& step : scene.workflow->steps())
+    if (const StepRecord& record = scene.record(step.id); record.status == Status::failed)
+      hold(decision, step, "step_failed",
+           "the step " + quoted_word(step.id) +
+               " has FAILED: " + printable(record.last_error.value_or("it does not say why"), 300) +
+               "; when that is put right, `baton retry " + flow + "` or `baton start " + flow +
+               " --start-at-step STEP`");
+}
+
 /// Agents whose work was sent back are ended; one whose report was taken early ends by itself.
 void release_sent_back(const Scene& scene, Decision& decision) {
   for (const Step& step : scene.workflow->steps()) {
@@ -246,6 +266,7 @@ void route(Scene& scene, const std::vector<std::string>& asked, Decision& decisi
   }
   release_sent_back(scene, decision);
   if (scene.any_failed()) {
+    tell_failed(scene, decision);
     decision.desired.clear();
     decision.failed = true;
     if (!scene.settings.drain)

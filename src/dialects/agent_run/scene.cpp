@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "dialects/agent_run/check.h"
 #include "dialects/agent_run/text.h"
 
 namespace baton::agent_run {
@@ -62,7 +63,8 @@ const Run* Scene::find(const RunId& id) const {
 std::string Scene::trouble() const {
   if (!state->present)
     return places.state() + " is gone; `baton recover " + view.flow.name +
-           " --write` puts back what was accepted last";
+           " --write` puts back what was accepted last, `baton forget " + view.flow.name +
+           "` drops the run, and its id is free";
   if (!state->rejected.empty())
     return places.state() + " was changed by somebody and is not valid any more; `baton validate " +
            places.state() + "` says why. Put it right, or have `baton recover " + view.flow.name +
@@ -125,17 +127,32 @@ std::optional<std::string> gate_file(const Scene& scene) {
   return given.empty() ? std::optional(scene.places.gates()) : below_root(scene, given);
 }
 
-bool gate_open(const Scene& scene, const std::string& gate) {
+std::string gate_fault(const Scene& scene) {
   const auto path = gate_file(scene);
   const Accepted* const file = path ? scene.document(*path) : nullptr;
-  // A file that is not valid, or was there and is gone, keeps all of them closed; so does one that
-  // the run was started with and that is not there.
   if (path && scene.view.rejected.contains(*path))
-    return false;
+    return "it is not valid (`baton validate` says why)";
   if (file == nullptr)
-    return scene.settings.gate_state_file.empty();
+    return scene.settings.gate_state_file.empty() ? "" : "it is not there, or is no JSON";
   if (!file->present)
+    return "it is gone";
+  // One from outside of the run's folder has been asked by no schema.
+  const Value& gates = file->document->root();
+  if (!gates.IsObject())
+    return "it is no object with gates";
+  for (const Finding& finding : check_gate_state(gates))
+    if (finding.severity == Severity::error)
+      return finding.message;
+  return {};
+}
+
+bool gate_open(const Scene& scene, const std::string& gate) {
+  if (!gate_fault(scene).empty())
     return false;
+  const auto path = gate_file(scene);
+  const Accepted* const file = path ? scene.document(*path) : nullptr;
+  if (file == nullptr)
+    return true;
   const Value& open = file->document->root();
   if (json::boolean(open, gate) == true)
     return true;
@@ -215,26 +232,15 @@ Word summary(const RunRecord& run) {
 Stages stages(const View& view) {
   const Scene scene(view);
   Stages stages;
-  if (scene.state == nullptr || !scene.memo.driven)
+  if (scene.state == nullptr)
     return stages;
   for (const auto& [id, step] : scene.run.steps) {
     const std::int64_t starts = step.executions + (step.status == Status::pending ? 1 : 0);
-    switch (step.status) {
-      case Status::pending:
-      case Status::running:
-      case Status::failed:
-        stages[id] = "work#" + std::to_string(starts);
-        break;
-      case Status::waiting_on_human:
-        stages[id] = "waiting_on_human";
-        break;
-      case Status::completed:
-        stages[id] = "completed";
-        break;
-      case Status::skipped:
-        stages[id] = "skipped";
-        break;
-    }
+    // Work is counted only where baton does it; of another program's run it is seen what it says.
+    const bool work = step.status == Status::pending || step.status == Status::running ||
+                      step.status == Status::failed;
+    stages[id] = work && scene.memo.driven ? "work#" + std::to_string(starts)
+                                           : std::string(step.row().stage);
   }
   return stages;
 }

@@ -59,6 +59,9 @@ std::vector<std::string> gates(const Step& step);
 /// The gate state, relative to the root; nothing when the one the run was started with lies
 /// elsewhere.
 std::optional<std::string> gate_file(const Scene& scene);
+/// Why the gate state cannot be used, as a clause; it keeps all gates closed. Empty: it can, or
+/// there is none and none is needed.
+std::string gate_fault(const Scene& scene);
 /// Whether a gate is open. Without a gate state all are, unless the run was started with one.
 bool gate_open(const Scene& scene, const std::string& gate);
 

@@ -14,14 +14,15 @@ struct StatusRow {
   Status status;
   bool began;  ///< it was started at least once
   bool done;   ///< steps that need it may begin
+  std::string_view stage;
 };
 inline constexpr std::array kStatus = {
-    StatusRow{"PENDING", Status::pending, false, false},
-    StatusRow{"RUNNING", Status::running, true, false},
-    StatusRow{"WAITING_ON_HUMAN", Status::waiting_on_human, true, false},
-    StatusRow{"COMPLETED", Status::completed, true, true},
-    StatusRow{"FAILED", Status::failed, true, false},
-    StatusRow{"SKIPPED", Status::skipped, false, true},
+    StatusRow{"PENDING", Status::pending, false, false, "pending"},
+    StatusRow{"RUNNING", Status::running, true, false, "running"},
+    StatusRow{"WAITING_ON_HUMAN", Status::waiting_on_human, true, false, "waiting_on_human"},
+    StatusRow{"COMPLETED", Status::completed, true, true, "completed"},
+    StatusRow{"FAILED", Status::failed, true, false, "failed"},
+    StatusRow{"SKIPPED", Status::skipped, false, true, "skipped"},
 };
 static_assert(in_enum_order(kStatus, &StatusRow::status, Status::skipped));
 
