@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,16 @@ class Merge {
     live_ = change.unseen || std::any_of(view.runs.begin(), view.runs.end(), [&](const Run& run) {
               return run.live() || (known && !memo.over.contains(run.id));
             });
+    const auto scene = Scene::of(view);
+    if (!scene)
+      return;
+    for (const Entry& entry : scene->entries) {
+      const Subject subject = subject_of(entry);
+      for (const Run& run : view.runs)
+        if (run.key.subject == subject && run.key.generation == scene->generation(subject) &&
+            run.outcome != Outcome::voided)
+          begun_.insert(entry.index);
+    }
   }
 
   Admission result(const Document& old, const Document& now) {
@@ -165,7 +176,8 @@ class Merge {
     std::vector<bool> used(now.size(), false);
     Json merged = Json::array();
     std::string lost;
-    for (const Value* const entry : old) {
+    for (std::size_t own = 0; own < old.size(); ++own) {
+      const Value* const entry = old[own];
       std::optional<std::size_t> at;
       for (std::size_t i = 0; i < now.size() && !at; ++i)
         if (!used[i] && same(*entry, *now[i]))
@@ -178,7 +190,7 @@ class Merge {
         if (at)
           taken = with_recovery(*entry, *now[*at]);
         for (std::size_t i = 0; i < now.size(); ++i)
-          if (!used[i] && live_ && update_of(*entry, *now[i])) {
+          if (!used[i] && live_ && begun_.contains(own) && update_of(*entry, *now[i])) {
             used[i] = true;
             for (const auto& member : now[i]->GetObject())
               taken.set(member.name.GetString(), member.value);
@@ -203,7 +215,8 @@ class Merge {
 
   const Value& before_;
   const Value& after_;
-  bool live_ = false;  ///< an agent may have written it
+  bool live_ = false;            ///< an agent may have written it
+  std::set<std::size_t> begun_;  ///< entries whose agent was there: not every start comes to one
   std::vector<json::Edit> edits_;
   Findings findings_;
   std::string why_;
