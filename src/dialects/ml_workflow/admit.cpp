@@ -22,6 +22,13 @@ constexpr std::array<std::string_view, 10> kOwn = {
     "/total_execution_time", "/recovery_metadata",
 };
 
+/// What was asked for; an agent that reports its work does not change it in the same write.
+constexpr std::array<std::string_view, 3> kAsked = {"/requirements", "/workspace_context",
+                                                    "/workflow_name"};
+/// Lists that validators at work side by side add to.
+constexpr std::array<std::string_view, 2> kGathered = {"/artifacts/validation_reports",
+                                                       "/artifacts/revision_history"};
+
 /// Builds the version that should stand there.
 class Merge {
  public:
@@ -34,6 +41,8 @@ class Merge {
     live_ = change.unseen || std::any_of(view.runs.begin(), view.runs.end(), [&](const Run& run) {
               return run.live() || (known && !memo.over.contains(run.id));
             });
+    side_by_side_ = live_ && options_of(view.options).parallel;
+    reports_ = live_ && report();
     const auto scene = Scene::of(view);
     if (!scene)
       return;
@@ -58,6 +67,11 @@ class Merge {
                                            : "is kept by baton");
     else
       decisions();
+    if (reports_)
+      for (const std::string_view pointer : kAsked)
+        keep(pointer, "T4", "is not changed by the agent that reports its work");
+    if (side_by_side_)
+      gather();
     phase();
     entries();
     Admission admission;
@@ -113,6 +127,8 @@ class Merge {
       keep("/status", "T2", "does not go back to the beginning");
     else if (live_ && (*now == Status::completed || *now == Status::running))
       keep("/status", "T2", "is not for the agent to set");
+    else if (reports_ && (*now == Status::failed || *now == Status::cancelled))
+      keep("/status", "T2", "is not for the agent that reports its work to set");
   }
 
   void phase() {
@@ -170,6 +186,47 @@ class Merge {
     return !name || name == json::text(old, "template");
   }
 
+  /// Whether an entry in progress is said to have ended: an agent has written this.
+  bool report() const {
+    const auto now = list_at(after_, "/step_history");
+    for (const Value* const entry : list_at(before_, "/step_history"))
+      for (const Value* const each : now)
+        if (json::text(*entry, "status") == "in_progress" &&
+            ((same(*entry, *each) && json::text(*each, "status") != "in_progress") ||
+             update_of(*entry, *each)))
+          return true;
+    return false;
+  }
+
+  /// What one has added the copy of the other does not have.
+  void gather() {
+    if (json::child(after_, "artifacts") == nullptr) {
+      keep("/artifacts", "T4", "was missing");
+      return;
+    }
+    for (const std::string_view pointer : kGathered) {
+      const auto now = list_at(after_, pointer);
+      const auto has = [](const std::vector<const Value*>& list, const Value& item) {
+        return std::any_of(list.begin(), list.end(),
+                           [&](const Value* each) { return json::equal(*each, item); });
+      };
+      const auto old = list_at(before_, pointer);
+      Json all = Json::array();
+      bool lost = false;
+      for (const Value* const item : old) {
+        all.push(Json(*item));
+        lost = lost || !has(now, *item);
+      }
+      for (const Value* const item : now)
+        if (!has(old, *item))
+          all.push(Json(*item));
+      if (!lost)
+        continue;
+      put(pointer, &*all);
+      say("T4", pointer, "has lost what another validator has added");
+    }
+  }
+
   void entries() {
     const auto old = list_at(before_, "/step_history");
     const auto now = list_at(after_, "/step_history");
@@ -216,6 +273,8 @@ class Merge {
   const Value& before_;
   const Value& after_;
   bool live_ = false;            ///< an agent may have written it
+  bool side_by_side_ = false;    ///< and another one at the same time
+  bool reports_ = false;         ///< an agent has: an entry in progress has ended in it
   std::set<std::size_t> begun_;  ///< entries whose agent was there: not every start comes to one
   std::vector<json::Edit> edits_;
   Findings findings_;
