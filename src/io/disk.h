@@ -21,7 +21,8 @@ std::unique_ptr<Disk> real_disk(std::shared_ptr<RootFolder> root);
 Result<std::unique_ptr<Disk>> real_disk(const std::string& root);
 
 /// Removes what a crash left behind: files named as `temporary_name` names them, not touched for a
-/// while, locked by nobody. Looks into these folders as deep as their patterns go. Returns how many.
+/// while, locked by nobody. Looks into these folders as deep as their patterns go. Returns how
+/// many.
 std::size_t sweep_litter(const RootFolder& root, const std::vector<PatternFolder>& folders,
                          std::chrono::seconds age = std::chrono::seconds(60));
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,7 +34,7 @@ constexpr std::array<std::string_view, 2> kGathered = {"/artifacts/validation_re
 class Merge {
  public:
   Merge(const View& view, const Change& change)
-      : before_(change.before->root()), after_(change.after.root()) {
+      : view_(view), before_(change.before->root()), after_(change.after.root()) {
     // What an agent writes last is mostly seen together with its end, or later, where a write of
     // baton's own was under way.
     const bool known = json::child(*view.memo, "over") != nullptr;
@@ -42,7 +43,9 @@ class Merge {
               return run.live() || (known && !memo.over.contains(run.id));
             });
     side_by_side_ = live_ && options_of(view.options).parallel;
+    unseen_ = change.unseen;
     reports_ = live_ && report();
+    known_ = memo.refused;
     const auto scene = Scene::of(view);
     if (!scene)
       return;
@@ -67,14 +70,18 @@ class Merge {
                                            : "is kept by baton");
     else
       decisions();
-    if (reports_)
-      for (const std::string_view pointer : kAsked)
-        keep(pointer, "T4", "is not changed by the agent that reports its work");
+    for (const std::string_view pointer : kAsked)
+      refuse(std::string(pointer), "T4", "is not changed by the agent that reports its work");
     if (side_by_side_)
       gather();
     phase();
     entries();
     Admission admission;
+    if (refused_ != known_) {
+      Memo memo = memo_of(view_.memo);
+      memo.refused = refused_;
+      admission.memo = json_of(memo);
+    }
     if (edits_.empty())
       return admission;
     auto text = json::splice(now.text(), edits_);
@@ -116,6 +123,17 @@ class Merge {
     return true;
   }
 
+  /// Puts back what an agent reports besides its work; and again, where somebody has written over
+  /// it before it was put back.
+  void refuse(const std::string& pointer, std::string_view rule, const std::string& why) {
+    const Value* const now = json::at(after_, pointer);
+    const std::string digest = now == nullptr ? "" : hex(digest_of(json::dump(*now)));
+    const auto known = known_.find(pointer);
+    if ((reports_ || (unseen_ && known != known_.end() && known->second == digest)) &&
+        keep(pointer, rule, why))
+      refused_[pointer] = digest;
+  }
+
   void status() {
     const auto old = parse_status(json::text(before_, "status").value_or(""));
     const auto now = parse_status(json::text(after_, "status").value_or(""));
@@ -127,8 +145,8 @@ class Merge {
       keep("/status", "T2", "does not go back to the beginning");
     else if (live_ && (*now == Status::completed || *now == Status::running))
       keep("/status", "T2", "is not for the agent to set");
-    else if (reports_ && (*now == Status::failed || *now == Status::cancelled))
-      keep("/status", "T2", "is not for the agent that reports its work to set");
+    else if (*now == Status::failed || *now == Status::cancelled)
+      refuse("/status", "T2", "is not for the agent that reports its work to set");
   }
 
   void phase() {
@@ -186,14 +204,14 @@ class Merge {
     return !name || name == json::text(old, "template");
   }
 
-  /// Whether an entry in progress is said to have ended: an agent has written this.
+  /// Whether an entry is said to have ended otherwise than is known: an agent has written this.
   bool report() const {
     const auto now = list_at(after_, "/step_history");
     for (const Value* const entry : list_at(before_, "/step_history"))
       for (const Value* const each : now)
-        if (json::text(*entry, "status") == "in_progress" &&
-            ((same(*entry, *each) && json::text(*each, "status") != "in_progress") ||
-             update_of(*entry, *each)))
+        if (update_of(*entry, *each) ||
+            (same(*entry, *each) && json::text(*each, "status") != "in_progress" &&
+             !json::equal(*entry, *each)))
           return true;
     return false;
   }
@@ -270,11 +288,15 @@ class Merge {
     say("T1", "/step_history", lost.empty() ? "is kept by baton" : lost);
   }
 
+  const View& view_;
   const Value& before_;
   const Value& after_;
-  bool live_ = false;            ///< an agent may have written it
-  bool side_by_side_ = false;    ///< and another one at the same time
-  bool reports_ = false;         ///< an agent has: an entry in progress has ended in it
+  bool live_ = false;                         ///< an agent may have written it
+  bool side_by_side_ = false;                 ///< and another one at the same time
+  bool unseen_ = false;                       ///< by whoever wrote it: what baton has written last
+  bool reports_ = false;                      ///< an agent has written it: an entry has ended in it
+  std::map<std::string, std::string> known_;  ///< Memo::refused as it was
+  std::map<std::string, std::string> refused_;  ///< and as it is
   std::set<std::size_t> begun_;  ///< entries whose agent was there: not every start comes to one
   std::vector<json::Edit> edits_;
   Findings findings_;

@@ -153,8 +153,8 @@ Reply let_go_on(Scene& scene, const Request& request, Edits& edits) {
   return {request.id, true, "the workflow goes on"};
 }
 
-/// Whether `resume` is about the pause in the file. What lifts the operator's own pause is no answer
-/// to what baton has asked since, for nobody can have seen that.
+/// Whether `resume` is about the pause in the file. What lifts the operator's own pause is no
+/// answer to what baton has asked since, for nobody can have seen that.
 bool lets_go_on(const Scene& scene) {
   return scene.status == Status::paused &&
          (scene.memo.escalated.empty() || scene.view.control == Control::run);

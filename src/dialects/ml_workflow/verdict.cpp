@@ -52,8 +52,8 @@ std::optional<bool> all_tools(const Value& output) {
   return text->substr(0, slash) == all && all.find_first_of("123456789") != std::string_view::npos;
 }
 
-/// What is wrong by the tools of a validation of code, empty where they pass; nothing where it tells
-/// of none.
+/// What is wrong by the tools of a validation of code, empty where they pass; nothing where it
+/// tells of none.
 std::optional<std::string> tools(const Entry& entry) {
   const Value* const output = json::child(*entry.value, "output");
   if (output == nullptr || !code_validation(entry.step))

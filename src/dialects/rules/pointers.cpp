@@ -43,9 +43,8 @@ std::string not_named(const Value& names, const std::string& token, std::string_
 }
 
 bool is_open(const Value& schema) {
-  return std::any_of(kOpen.begin(), kOpen.end(), [&](std::string_view word) {
-    return json::child(schema, word) != nullptr;
-  });
+  return std::any_of(kOpen.begin(), kOpen.end(),
+                     [&](std::string_view word) { return json::child(schema, word) != nullptr; });
 }
 
 /// What a schema says of the member at a pointer.
