@@ -46,6 +46,8 @@ class Merge {
     unseen_ = change.unseen;
     reports_ = live_ && report();
     known_ = memo.refused;
+    refused_ = known_;
+    refused_.erase("/status");
     const auto scene = Scene::of(view);
     if (!scene)
       return;
@@ -71,7 +73,8 @@ class Merge {
     else
       decisions();
     for (const std::string_view pointer : kAsked)
-      refuse(std::string(pointer), "T4", "is not changed by the agent that reports its work");
+      refuse(std::string(pointer), live_, "T4",
+             "is not changed by the agent that reports its work");
     if (side_by_side_)
       gather();
     phase();
@@ -123,13 +126,14 @@ class Merge {
     return true;
   }
 
-  /// Puts back what an agent reports besides its work; and again, where somebody has written over
-  /// it before it was put back.
-  void refuse(const std::string& pointer, std::string_view rule, const std::string& why) {
+  /// Puts back what an agent reports besides its work; and again, from `copies` of that version:
+  /// others may have read it, or written over it, before it was put back.
+  void refuse(const std::string& pointer, bool copies, std::string_view rule,
+              const std::string& why) {
     const Value* const now = json::at(after_, pointer);
     const std::string digest = now == nullptr ? "" : hex(digest_of(json::dump(*now)));
     const auto known = known_.find(pointer);
-    if ((reports_ || (unseen_ && known != known_.end() && known->second == digest)) &&
+    if ((reports_ || (copies && known != known_.end() && known->second == digest)) &&
         keep(pointer, rule, why))
       refused_[pointer] = digest;
   }
@@ -146,7 +150,7 @@ class Merge {
     else if (live_ && (*now == Status::completed || *now == Status::running))
       keep("/status", "T2", "is not for the agent to set");
     else if (*now == Status::failed || *now == Status::cancelled)
-      refuse("/status", "T2", "is not for the agent that reports its work to set");
+      refuse("/status", unseen_, "T2", "is not for the agent that reports its work to set");
   }
 
   void phase() {
