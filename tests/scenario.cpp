@@ -131,13 +131,20 @@ class Runner {
 
   Fault settle() { return fault_of(world_.settle()); }
 
+  /// `together` with what the next step does, in one step of the engine. Of exits and requests it
+  /// may stand among what they say.
+  static bool waits(const Value& step, const Value* what = nullptr) {
+    return json::boolean(step, "together").value_or(false) ||
+           (what != nullptr && json::boolean(*what, "together").value_or(false));
+  }
+
   Fault write(const Value& path, const Value& step) {
     const Value* const value = json::child(step, "json");
     const std::string bytes = value != nullptr ? json::dump(*value) + "\n" : text_of(step, "text");
     world_.disk.write(std::string(json::text(path).value_or("")), bytes);
     if (json::boolean(step, "unseen").value_or(false))
       world_.disk.changes.clear();
-    return json::boolean(step, "together").value_or(false) ? std::nullopt : settle();
+    return waits(step) ? std::nullopt : settle();
   }
 
   /// Members of the file as it stands are replaced; the rest stays byte for byte.
@@ -154,10 +161,10 @@ class Runner {
     if (!text)
       return describe(text.error());
     world_.disk.write(name, *text);
-    return json::boolean(step, "together").value_or(false) ? std::nullopt : settle();
+    return waits(step) ? std::nullopt : settle();
   }
 
-  Fault exit(const Value& what) {
+  Fault exit(const Value& what, const Value& step) {
     FakeAgents::Shim* const shim =
         world_.agents.live(text_of(what, "role"), text_of(what, "subject"));
     if (shim == nullptr)
@@ -182,10 +189,10 @@ class Runner {
       world_.agents.kill_shim(shim->id);
     else
       world_.agents.finish(shim->id, end);
-    return json::boolean(what, "together").value_or(false) ? std::nullopt : settle();
+    return waits(step, &what) ? std::nullopt : settle();
   }
 
-  Fault request(const Value& what) {
+  Fault request(const Value& what, const Value& step) {
     Request request;
     request.id = "request-" +
                  std::string(2 - std::min<std::size_t>(2, std::to_string(requests_).size()), '0') +
@@ -200,7 +207,7 @@ class Runner {
     request.by = text_of(what, "by");
     request.made = world_.clock.at;
     world_.requests.add(request);
-    return json::boolean(what, "together").value_or(false) ? std::nullopt : settle();
+    return waits(step, &what) ? std::nullopt : settle();
   }
 
   Fault disk(const Value& what) {
@@ -451,13 +458,13 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          r.world_.disk.remove(std::string(json::text(v).value_or("")));
          return r.settle();
        }},
-      {"exit", [](Runner& r, const Value& v, const Value&) { return r.exit(v); }},
+      {"exit", [](Runner& r, const Value& v, const Value& s) { return r.exit(v, s); }},
       {"advance",
        [](Runner& r, const Value& v, const Value&) -> Fault {
          const auto by = parse_duration(json::text(v).value_or(""));
          return by ? fault_of(r.world_.pass(*by)) : Fault("no duration");
        }},
-      {"request", [](Runner& r, const Value& v, const Value&) { return r.request(v); }},
+      {"request", [](Runner& r, const Value& v, const Value& s) { return r.request(v, s); }},
       {"rescan",
        [](Runner& r, const Value& v, const Value&) -> Fault {
          const std::string why(json::text(v).value_or("timer"));

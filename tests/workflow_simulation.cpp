@@ -303,10 +303,15 @@ class Workflows {
     const std::string& subject = shim.launch.key.subject;
     const bool judges = subject[0] == '2' || subject[0] == '5' || subject[0] == '7';
     const auto entry = own_entry(*parse_json(copy_of(shim)), shim);
-    if (entry)
-      return {{*entry + "/output", output},
-              {*entry + "/validation_scores", judges ? scores(well) : "null"},
-              {*entry + "/status", "\"completed\""}};
+    if (entry) {
+      std::vector<json::Edit> edits = {
+          {*entry + "/output", output},
+          {*entry + "/validation_scores", judges ? scores(well) : "null"},
+          {*entry + "/status", "\"completed\""}};
+      if (!well && random_.one_in(8))
+        edits.push_back({"/requirements/initial_requirements", "\"Less.\""});
+      return edits;
+    }
     if (well || !random_.one_in(2))
       return {};
     return {{"/step_history/-",
@@ -544,7 +549,8 @@ class Workflows {
     look_at_history(name, root, known);
     const Value* const criteria = json::at(root, "/convergence_status/convergence_criteria");
     const std::string fixed = text_at(root, "workflow_id") + text_at(root, "created_at") +
-                              (criteria == nullptr ? "" : json::dump(*criteria));
+                              (criteria == nullptr ? "" : json::dump(*criteria)) +
+                              json::dump(*json::at(root, "/requirements"));
     if (!known.fixed.empty() && fixed != known.fixed)
       chance_.say(name + " had something changed that is fixed");
     known.fixed = fixed;

@@ -128,6 +128,14 @@ void check_options(const Fields& dialect, const Json& options, const std::string
             (fault.suggestion.empty() ? "" : "; did you mean '" + fault.suggestion + "'?"));
 }
 
+std::string nearest_role(const Config& config, const Role& role) {
+  std::vector<std::string> known;
+  for (const auto& [name, agent] : config.agents)
+    known.push_back(name);
+  const auto near = nearest(role, known);
+  return near ? "; did you mean '" + *near + "'?" : "";
+}
+
 void check_roles(const Config& config, const Fields& rules) {
   for (const auto& [index, rule] : rules.children()) {
     for (const auto& [position, reaction] : rule.child("react").children()) {
@@ -135,7 +143,8 @@ void check_roles(const Config& config, const Fields& rules) {
       if (role && agent_for(config, *role) == nullptr)
         reaction.warning("role",
                          "no agent is called '" + printable(*role) +
-                             "' and there is no 'default': the flow will wait",
+                             "' and there is no 'default': the flow will wait" +
+                             nearest_role(config, *role),
                          "run");
       const auto stopped = reaction.text("stop");
       const auto runs = [&](const auto& other) { return other.second.text("run") == stopped; };

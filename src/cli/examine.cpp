@@ -168,8 +168,8 @@ void examine_daemon(const Context& context, Diagnoses& all) {
           holder.since);
 }
 
-/// Pointers that lead nowhere by the schemas of the documents.
-void examine_pointers(const rules::Rule& rule, const SchemaFetch& fetch, Diagnoses& all) {
+/// Pointers that lead nowhere, and stages that never come, by the schemas of the documents.
+void examine_places(const rules::Rule& rule, const SchemaFetch& fetch, Diagnoses& all) {
   std::map<std::string, std::optional<Json>> known;
   const auto schema_of = [&](const rules::Kind& kind) -> const Value* {
     if (kind.schema.empty())
@@ -185,8 +185,8 @@ void examine_pointers(const rules::Rule& rule, const SchemaFetch& fetch, Diagnos
     }
     return found->second ? &**found->second : nullptr;
   };
-  for (const std::string& fault : rules::pointer_faults(rule, schema_of))
-    add(all, Level::warning, "rules", fault, "mend the pointer in baton.yaml, or the schema");
+  for (const std::string& fault : rules::place_faults(rule, schema_of))
+    add(all, Level::warning, "rules", fault, "mend baton.yaml, or the schema");
 }
 
 /// What the rules may lead to that nobody meant.
@@ -195,7 +195,7 @@ void examine_rules(const Context& context, const SchemaFetch& fetch, Diagnoses& 
     if (name != "rules")
       continue;
     for (const rules::Rule& rule : rules::rules_in(options)) {
-      examine_pointers(rule, fetch, all);
+      examine_places(rule, fetch, all);
       const auto cycles = rules::run_cycles(rule);
       for (const std::string& cycle : cycles)
         add(all, Level::warning, "rules", "rule " + rule.name + ": agents may go round: " + cycle,
@@ -260,7 +260,8 @@ void examine_configuration(const Context& context, Diagnoses& all) {
   const auto setup = context.setup(context.root());
   if (!setup)
     return add(all, Level::error, "configuration", describe(setup.error()),
-               "`baton --version --json` names the dialects there are");
+               "docs/configuration.md says what it may be; `baton --version --json` names the "
+               "dialects there are");
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
   examine_backups(context, *setup, all);

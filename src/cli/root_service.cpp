@@ -74,13 +74,14 @@ Result<void> RootService::open(const std::string& shim, Observer& observer) {
   if (!engine)
     return pass_on(engine);
   engine_ = std::move(*engine);
-  std::vector<std::string> folders;
-  for (const PatternFolder& each : engine_->catalog().folders())
-    folders.push_back(each.folder);
-  sweep_litter(*root_, folders);
+  sweep();
   // Watched first, then scanned: what changes in between is seen twice, never not at all.
   start_watch();
   return engine_->recover();
+}
+
+void RootService::sweep() {
+  sweep_litter(*root_, engine_->catalog().folders());
 }
 
 void RootService::start_watch() {

@@ -35,6 +35,8 @@ class RootService {
   ~RootService() = default;
 
   Engine& engine() { return *engine_; }
+  /// Removes what daemons that were killed have left beside the files.
+  void sweep();
   const std::string& root() const { return served_.root; }
   const std::string& state_folder() const { return served_.state_folder; }
   /// How it is watched, for people.

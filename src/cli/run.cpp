@@ -393,8 +393,11 @@ class Service {
     }
     prune_.expires_after(kPruneEvery);
     prune_.async_wait([this](const asio::error_code& error) {
-      if (!error)
-        prune();
+      if (error)
+        return;
+      for (const auto& root : roots_)
+        root->sweep();
+      prune();
     });
   }
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "core/catalog.h"
 #include "core/ports.h"
 #include "io/root.h"
 
@@ -19,8 +21,10 @@ std::unique_ptr<Disk> real_disk(std::shared_ptr<RootFolder> root);
 Result<std::unique_ptr<Disk>> real_disk(const std::string& root);
 
 /// Removes what a crash left behind: files named as `temporary_name` names them, not touched for a
-/// minute, locked by nobody. Looks into these folders only. Returns how many.
-std::size_t sweep_litter(const RootFolder& root, const std::vector<std::string>& folders);
+/// while, locked by nobody. Looks into these folders as deep as their patterns go. Returns how
+/// many.
+std::size_t sweep_litter(const RootFolder& root, const std::vector<PatternFolder>& folders,
+                         std::chrono::seconds age = std::chrono::seconds(60));
 
 /// A file outside any root. Errc::not_found, not_regular, too_large, denied, busy, io.
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes);

@@ -14,35 +14,31 @@ namespace baton {
 
 namespace {
 
-constexpr std::time_t kLitterAge = 60;
-
-bool is_litter(int folder, const std::string& name) {
+bool is_litter(const RootFolder& root, const std::string& path, std::chrono::seconds age) {
+  const auto fd = open_beneath(root.fd(), path, O_RDONLY | O_NONBLOCK);
   struct stat info {};
   // The change time: a file that was exchanged keeps an old modification time.
-  if (fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) ||
-      std::time(nullptr) - info.st_ctime < kLitterAge)
-    return false;
-  const auto fd = open_regular(folder, name, O_RDONLY);
-  return fd && flock(fd->get(), LOCK_EX | LOCK_NB) == 0;
+  return fd && fstat(fd->get(), &info) == 0 && S_ISREG(info.st_mode) &&
+         std::chrono::seconds(std::time(nullptr) - info.st_ctime) >= age &&
+         flock(fd->get(), LOCK_EX | LOCK_NB) == 0;
 }
 
 }  // namespace
 
-std::size_t sweep_litter(const RootFolder& root, const std::vector<std::string>& folders) {
+std::size_t sweep_litter(const RootFolder& root, const std::vector<PatternFolder>& folders,
+                         std::chrono::seconds age) {
   std::size_t removed = 0;
-  for (const std::string& path : folders) {
-    const auto folder = open_beneath(root.fd(), path, O_RDONLY | O_DIRECTORY);
-    if (!folder)
-      continue;
-    const auto names = names_in(folder->get(), path);
-    if (!names)
-      continue;
-    for (const std::string& name : names->files) {
-      if (is_temporary_name(name) && is_litter(folder->get(), name) &&
-          unlinkat(folder->get(), name.c_str(), 0) == 0)
-        ++removed;
-    }
-  }
+  const auto look = [&](const std::string& path) {
+    const SplitPath at = split_path(path);
+    if (!is_temporary_name(at.name) || !is_litter(root, path, age))
+      return;
+    const auto folder = open_beneath(root.fd(), at.folder, O_RDONLY | O_DIRECTORY);
+    if (folder && unlinkat(folder->get(), at.name.c_str(), 0) == 0)
+      ++removed;
+  };
+  // What cannot be looked into is passed over: litter hurts nobody.
+  for (const PatternFolder& each : folders)
+    (void)walk_files(root.fd(), each.folder, each.depth, Walk{look});
   return removed;
 }
 

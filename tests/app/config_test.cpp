@@ -303,6 +303,10 @@ TEST_CASE("a missing role is a warning, for the flow waits and says so") {
   CHECK(listed(read.warnings) ==
         "baton.yaml:4:78: no agent is called 'd' and there is no 'default': the flow will wait "
         "[config/role]\n");
+  const ParsedConfig near = parsed(
+      "version: 1\nagents: { builder: { command: [x] } }\nrules:\n"
+      "  - { name: n, files: a, stage: /s, react: [{ to: a, run: bulder }] }\n");
+  CHECK(listed(near.warnings).find("will wait; did you mean 'builder'?") != std::string::npos);
 }
 
 TEST_CASE("an unknown key is an error that says which one was meant") {

@@ -218,3 +218,22 @@ TEST_CASE("a pointer is unknown where the schema names all members it knows") {
   CHECK(rules::pointer_fault(*schema, "/groups/{subject}/kind").find("it names state") !=
         std::string::npos);
 }
+
+TEST_CASE("a stage that the schema does not know never comes, and is named") {
+  const Json schema = read(R"({"properties": {"s": {"enum": ["open", "done", 3]},
+      "n": {"type": "integer"}, "any": {"anyOf": [{"enum": ["x"]}]}}})");
+  const auto faults = [&](const std::string& react) {
+    return joined(rules::place_faults(rule(react), [&](const rules::Kind&) { return &*schema; }));
+  };
+  CHECK(faults(R"({"to": ["open", "3"], "from": "done", "run": "dev", "next": "done"},
+                  {"to": "done", "set": {"/s": "${stage}", "/n": 7, "/any": "y"}})")
+            .empty());
+  CHECK(faults(R"({"to": "opne", "run": "dev"})") ==
+        "rule r, to of react 1: the schema allows no 'opne' at /s; did you mean 'open'?\n");
+  CHECK(faults(R"({"to": "open", "from": "review", "run": "dev", "next": "review"})") ==
+        "rule r, from of react 1: the schema allows no 'review' at /s; it allows open, done, 3\n"
+        "rule r, next of react 1: the schema allows no 'review' at /s; it allows open, done, 3\n");
+  CHECK(faults(R"({"to": "open", "approval": {"rejected": {"/s": "no"}}, "set": {"/s": 4}})") ==
+        "rule r, set of react 1: the schema allows no '4' at /s; it allows open, done, 3\n"
+        "rule r, rejected of react 1: the schema allows no 'no' at /s; it allows open, done, 3\n");
+}

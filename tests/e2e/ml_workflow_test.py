@@ -518,7 +518,7 @@ def shipped(exe):
             lines = [line[1:].split("#")[0].split() for line in file if line.startswith("#   baton ")]
         check([line[1] for line in lines] == ["start", "run", "approve", "run", "approve"], lines)
         for line in [*lines, ["baton", "run", "--once"]]:
-            done = subprocess.run([exe, *line[1:], "--state-dir", it.state], cwd=folder, text=True,
+            done = subprocess.run([it.exe, *line[1:], "--state-dir", it.state], cwd=folder, text=True,
                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=world.PATIENCE)
             check(done.returncode == 0, line, done)
         with open(folder + "/workflow_states/churn/state.json") as file:

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,11 +23,18 @@ constexpr std::array<std::string_view, 10> kOwn = {
     "/total_execution_time", "/recovery_metadata",
 };
 
+/// What was asked for; an agent that reports its work does not change it in the same write.
+constexpr std::array<std::string_view, 3> kAsked = {"/requirements", "/workspace_context",
+                                                    "/workflow_name"};
+/// Lists that validators at work side by side add to.
+constexpr std::array<std::string_view, 2> kGathered = {"/artifacts/validation_reports",
+                                                       "/artifacts/revision_history"};
+
 /// Builds the version that should stand there.
 class Merge {
  public:
   Merge(const View& view, const Change& change)
-      : before_(change.before->root()), after_(change.after.root()) {
+      : view_(view), before_(change.before->root()), after_(change.after.root()) {
     // What an agent writes last is mostly seen together with its end, or later, where a write of
     // baton's own was under way.
     const bool known = json::child(*view.memo, "over") != nullptr;
@@ -33,6 +42,22 @@ class Merge {
     live_ = change.unseen || std::any_of(view.runs.begin(), view.runs.end(), [&](const Run& run) {
               return run.live() || (known && !memo.over.contains(run.id));
             });
+    side_by_side_ = live_ && options_of(view.options).parallel;
+    unseen_ = change.unseen;
+    reports_ = live_ && report();
+    known_ = memo.refused;
+    refused_ = known_;
+    refused_.erase("/status");
+    const auto scene = Scene::of(view);
+    if (!scene)
+      return;
+    for (const Entry& entry : scene->entries) {
+      const Subject subject = subject_of(entry);
+      for (const Run& run : view.runs)
+        if (run.key.subject == subject && run.key.generation == scene->generation(subject) &&
+            run.outcome != Outcome::voided)
+          begun_.insert(entry.index);
+    }
   }
 
   Admission result(const Document& old, const Document& now) {
@@ -47,9 +72,19 @@ class Merge {
                                            : "is kept by baton");
     else
       decisions();
+    for (const std::string_view pointer : kAsked)
+      refuse(std::string(pointer), live_, "T4",
+             "is not changed by the agent that reports its work");
+    if (side_by_side_)
+      gather();
     phase();
     entries();
     Admission admission;
+    if (refused_ != known_) {
+      Memo memo = memo_of(view_.memo);
+      memo.refused = refused_;
+      admission.memo = json_of(memo);
+    }
     if (edits_.empty())
       return admission;
     auto text = json::splice(now.text(), edits_);
@@ -91,6 +126,18 @@ class Merge {
     return true;
   }
 
+  /// Puts back what an agent reports besides its work; and again, from `copies` of that version:
+  /// others may have read it, or written over it, before it was put back.
+  void refuse(const std::string& pointer, bool copies, std::string_view rule,
+              const std::string& why) {
+    const Value* const now = json::at(after_, pointer);
+    const std::string digest = now == nullptr ? "" : hex(digest_of(json::dump(*now)));
+    const auto known = known_.find(pointer);
+    if ((reports_ || (copies && known != known_.end() && known->second == digest)) &&
+        keep(pointer, rule, why))
+      refused_[pointer] = digest;
+  }
+
   void status() {
     const auto old = parse_status(json::text(before_, "status").value_or(""));
     const auto now = parse_status(json::text(after_, "status").value_or(""));
@@ -102,6 +149,8 @@ class Merge {
       keep("/status", "T2", "does not go back to the beginning");
     else if (live_ && (*now == Status::completed || *now == Status::running))
       keep("/status", "T2", "is not for the agent to set");
+    else if (*now == Status::failed || *now == Status::cancelled)
+      refuse("/status", unseen_, "T2", "is not for the agent that reports its work to set");
   }
 
   void phase() {
@@ -159,13 +208,55 @@ class Merge {
     return !name || name == json::text(old, "template");
   }
 
+  /// Whether an entry is said to have ended otherwise than is known: an agent has written this.
+  bool report() const {
+    const auto now = list_at(after_, "/step_history");
+    for (const Value* const entry : list_at(before_, "/step_history"))
+      for (const Value* const each : now)
+        if (update_of(*entry, *each) ||
+            (same(*entry, *each) && json::text(*each, "status") != "in_progress" &&
+             !json::equal(*entry, *each)))
+          return true;
+    return false;
+  }
+
+  /// What one has added the copy of the other does not have.
+  void gather() {
+    if (json::child(after_, "artifacts") == nullptr) {
+      keep("/artifacts", "T4", "was missing");
+      return;
+    }
+    for (const std::string_view pointer : kGathered) {
+      const auto now = list_at(after_, pointer);
+      const auto has = [](const std::vector<const Value*>& list, const Value& item) {
+        return std::any_of(list.begin(), list.end(),
+                           [&](const Value* each) { return json::equal(*each, item); });
+      };
+      const auto old = list_at(before_, pointer);
+      Json all = Json::array();
+      bool lost = false;
+      for (const Value* const item : old) {
+        all.push(Json(*item));
+        lost = lost || !has(now, *item);
+      }
+      for (const Value* const item : now)
+        if (!has(old, *item))
+          all.push(Json(*item));
+      if (!lost)
+        continue;
+      put(pointer, &*all);
+      say("T4", pointer, "has lost what another validator has added");
+    }
+  }
+
   void entries() {
     const auto old = list_at(before_, "/step_history");
     const auto now = list_at(after_, "/step_history");
     std::vector<bool> used(now.size(), false);
     Json merged = Json::array();
     std::string lost;
-    for (const Value* const entry : old) {
+    for (std::size_t own = 0; own < old.size(); ++own) {
+      const Value* const entry = old[own];
       std::optional<std::size_t> at;
       for (std::size_t i = 0; i < now.size() && !at; ++i)
         if (!used[i] && same(*entry, *now[i]))
@@ -178,7 +269,7 @@ class Merge {
         if (at)
           taken = with_recovery(*entry, *now[*at]);
         for (std::size_t i = 0; i < now.size(); ++i)
-          if (!used[i] && live_ && update_of(*entry, *now[i])) {
+          if (!used[i] && live_ && begun_.contains(own) && update_of(*entry, *now[i])) {
             used[i] = true;
             for (const auto& member : now[i]->GetObject())
               taken.set(member.name.GetString(), member.value);
@@ -201,9 +292,16 @@ class Merge {
     say("T1", "/step_history", lost.empty() ? "is kept by baton" : lost);
   }
 
+  const View& view_;
   const Value& before_;
   const Value& after_;
-  bool live_ = false;  ///< an agent may have written it
+  bool live_ = false;                         ///< an agent may have written it
+  bool side_by_side_ = false;                 ///< and another one at the same time
+  bool unseen_ = false;                       ///< by whoever wrote it: what baton has written last
+  bool reports_ = false;                      ///< an agent has written it: an entry has ended in it
+  std::map<std::string, std::string> known_;  ///< Memo::refused as it was
+  std::map<std::string, std::string> refused_;  ///< and as it is
+  std::set<std::size_t> begun_;  ///< entries whose agent was there: not every start comes to one
   std::vector<json::Edit> edits_;
   Findings findings_;
   std::string why_;

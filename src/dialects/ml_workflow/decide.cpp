@@ -153,6 +153,13 @@ Reply let_go_on(Scene& scene, const Request& request, Edits& edits) {
   return {request.id, true, "the workflow goes on"};
 }
 
+/// Whether `resume` is about the pause in the file. What lifts the operator's own pause is no
+/// answer to what baton has asked since, for nobody can have seen that.
+bool lets_go_on(const Scene& scene) {
+  return scene.status == Status::paused &&
+         (scene.memo.escalated.empty() || scene.view.control == Control::run);
+}
+
 /// What people asked for by command. One that changes something ends the round: the next one sees
 /// what came of it.
 bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
@@ -165,12 +172,14 @@ bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
     const auto row = std::find_if(kDecisions.begin(), kDecisions.end(), [&](const auto& decided) {
       return decided.first == request.verb;
     });
-    const bool resumes = request.verb == "resume" && scene.status == Status::paused;
+    const bool resumes = request.verb == "resume";
     if ((row == kDecisions.end() && request.verb != "answer" && !resumes) ||
         request.flow != scene.view.flow ||
         std::find(heard.begin(), heard.end(), request.id) != heard.end())
       continue;
     heard.push_back(request.id);
+    if (resumes && !lets_go_on(scene))
+      continue;  // the engine's to answer
     decision.replies.push_back(row == kDecisions.end()
                                    ? let_go_on(scene, request, edits)
                                    : decide_by(scene, request, row->second, found, edits));
@@ -315,6 +324,12 @@ void paused(Scene& scene, Decision& decision) {
 }
 
 void route(Scene& scene, Edits& edits, Decision& decision) {
+  if (scene.status == Status::paused && !scene.memo.escalated.empty()) {
+    // One answer is for all that has failed by then.
+    record_ends(scene, edits);
+    if (!edits.empty())
+      return;
+  }
   if (scene.status != Status::paused) {
     scene.memo.paused_ms = 0;
     record_starts(scene, edits);

@@ -141,7 +141,10 @@ Next validation(const Scene& scene) {
     missing.resize(working ? 0 : 1);
   if (missing.empty())
     return {};
-  return work(missing, "the code is to be validated: " + subject_of(missing.front()));
+  std::string which = subject_of(missing.front());
+  if (missing.size() > 1)
+    which += " and " + subject_of(missing.back());
+  return work(missing, "the code is to be validated: " + which);
 }
 
 /// What failed and was not made again: the last entry, or the halves of a round.

@@ -85,6 +85,10 @@ Memo memo_of(const Json& json) {
     memo.folders.insert(json::integer(*step).value_or(0));
   for (const Value* const run : list_at(value, "/over"))
     memo.over.emplace(json::text(*run).value_or(""));
+  if (const Value* const refused = json::child(value, "refused");
+      refused != nullptr && refused->IsObject())
+    for (const auto& member : refused->GetObject())
+      memo.refused[member.name.GetString()] = json::text(member.value).value_or("");
   return memo;
 }
 
@@ -103,6 +107,9 @@ Json json_of(const Memo& memo) {
   Json over = Json::array();
   for (const RunId& run : memo.over)
     over.push(run);
+  Json refused = Json::object();
+  for (const auto& [pointer, digest] : memo.refused)
+    refused.set(pointer, digest);
   Json heard = Json::array();
   for (const std::string& id : memo.heard)
     heard.push(id);
@@ -120,7 +127,8 @@ Json json_of(const Memo& memo) {
                        {"backups", Json(memo.backups)},
                        {"backup_ms", Json(memo.backup_ms)},
                        {"folders", folders},
-                       {"over", over}});
+                       {"over", over},
+                       {"refused", refused}});
 }
 
 Subject subject_of(const Work& work) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <vector>
+
+#include "base/text.h"
 
 namespace baton::ml_workflow {
 namespace {
@@ -49,8 +52,9 @@ std::optional<bool> all_tools(const Value& output) {
   return text->substr(0, slash) == all && all.find_first_of("123456789") != std::string_view::npos;
 }
 
-/// What a validation of code by tools says where it gives no scores.
-std::optional<bool> tools(const Entry& entry) {
+/// What is wrong by the tools of a validation of code, empty where they pass; nothing where it
+/// tells of none.
+std::optional<std::string> tools(const Entry& entry) {
   const Value* const output = json::child(*entry.value, "output");
   if (output == nullptr || !code_validation(entry.step))
     return std::nullopt;
@@ -59,7 +63,14 @@ std::optional<bool> tools(const Entry& entry) {
   const auto passed = json::boolean(*output, "passed");
   if (!all && !critical && !passed)
     return std::nullopt;
-  return all.value_or(true) && critical.value_or(0) == 0 && passed.value_or(true);
+  std::vector<std::string> faults;
+  if (!all.value_or(true))
+    faults.emplace_back("not all tools passed");
+  if (critical.value_or(0) != 0)
+    faults.push_back("critical findings: " + std::to_string(*critical));
+  if (!passed.value_or(true))
+    faults.emplace_back("passed is false");
+  return join(faults, ", ");
 }
 
 }  // namespace
@@ -95,7 +106,7 @@ bool validated(const std::vector<Entry>& entries, bool (*of)(std::int64_t)) {
 bool has_verdict(const Entry& entry) {
   Scores scores;
   lower(scores, entry);
-  return !scores.empty() || tools(entry);
+  return !scores.empty() || tools(entry).has_value();
 }
 
 Round judge_round(const Value& root, const std::vector<Entry>& entries, bool plan) {
@@ -106,8 +117,8 @@ Round judge_round(const Value& root, const std::vector<Entry>& entries, bool pla
   };
   if (!plan)
     for (const Entry* const entry : newest_code(entries))
-      if (tools(*entry) == false)
-        say("step " + std::to_string(entry->step) + ": not all tools passed");
+      if (const auto fault = tools(*entry); fault && !fault->empty())
+        say("step " + std::to_string(entry->step) + ": " + *fault);
   if (plan || !round.scores.empty())
     for (const ScoreRow& row : kScores) {
       const auto score = round.scores.find(row.score);

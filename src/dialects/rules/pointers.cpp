@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "base/text.h"
 
@@ -41,18 +42,25 @@ std::string not_named(const Value& names, const std::string& token, std::string_
          (near ? "; did you mean '" + *near + "'?" : "; it names " + join(known, ", "));
 }
 
-}  // namespace
+bool is_open(const Value& schema) {
+  return std::any_of(kOpen.begin(), kOpen.end(),
+                     [&](std::string_view word) { return json::child(schema, word) != nullptr; });
+}
 
-std::string pointer_fault(const Value& schema, std::string_view pointer) {
+/// What a schema says of the member at a pointer.
+struct Said {
+  const Value* schema = nullptr;  ///< nullptr where it cannot be told
+  std::string fault;
+};
+
+Said said_of(const Value& schema, std::string_view pointer) {
   const Value* at = &schema;
   const auto tokens = json::pointer_tokens(pointer);
   if (!tokens)
-    return "is no JSON pointer";
+    return {nullptr, "is no JSON pointer"};
   for (const std::string& token : *tokens) {
     at = resolved(schema, at);
-    if (at == nullptr || std::any_of(kOpen.begin(), kOpen.end(), [&](std::string_view word) {
-          return json::child(*at, word) != nullptr;
-        }))
+    if (at == nullptr || is_open(*at))
       return {};
     const Value* const names = json::child(*at, "properties");
     const Value* const others = json::child(*at, "additionalProperties");
@@ -65,9 +73,73 @@ std::string pointer_fault(const Value& schema, std::string_view pointer) {
     else if (names == nullptr || !names->IsObject() || token == kSubject)
       return {};
     else
-      return not_named(*names, token, pointer);
+      return {nullptr, not_named(*names, token, pointer)};
   }
-  return {};
+  return {resolved(schema, at), ""};
+}
+
+/// As a stage word: texts as they are, everything else as JSON.
+std::string word_of(const Value& value) {
+  return std::string(json::text(value).value_or(json::dump(value)));
+}
+
+/// That a schema allows some words only at a pointer, and not this one; empty when it may be right.
+std::string word_fault(const Value& schema, std::string_view pointer, const std::string& word) {
+  const Value* const at = said_of(schema, pointer).schema;
+  const Value* const words = at == nullptr || is_open(*at) ? nullptr : json::child(*at, "enum");
+  if (words == nullptr || !words->IsArray())
+    return {};
+  std::vector<std::string> allowed;
+  for (const Value& each : words->GetArray())
+    allowed.push_back(word_of(each));
+  if (std::find(allowed.begin(), allowed.end(), word) != allowed.end())
+    return {};
+  const auto near = nearest(word, allowed);
+  return "the schema allows no '" + printable(word, 80) + "' at " + printable(pointer, 200) +
+         (near ? "; did you mean '" + *near + "'?" : "; it allows " + join(allowed, ", "));
+}
+
+/// A word that is to stand at a place.
+struct NamedWord {
+  std::string where;
+  Place place;
+  std::string word;
+};
+
+std::vector<NamedWord> words_of(const Rule& rule) {
+  std::vector<NamedWord> words;
+  for (std::size_t i = 0; i < rule.react.size(); ++i) {
+    const Reaction& reaction = rule.react[i];
+    const std::string of = " of react " + std::to_string(i + 1);
+    for (const auto& [key, stages] :
+         {std::pair{"to", &reaction.to}, {"from", &reaction.from}, {"next", &reaction.next}})
+      for (const Word& stage : *stages)
+        words.push_back({key + of, rule.stage, stage});
+    const auto add = [&](const std::string& key, const std::vector<Member>& members) {
+      for (const Member& member : members)
+        if (std::string word = word_of(*member.value); word.find("${") == std::string::npos)
+          words.push_back({key + of, member.place, std::move(word)});
+    };
+    add("set", reaction.set);
+    if (reaction.approval)
+      add("rejected", reaction.approval->rejected);
+  }
+  return words;
+}
+
+/// Without a name it is the document with the stage; which of several unnamed ones, is open.
+const Value* schema_at(const Rule& rule, const Place& place,
+                       const std::function<const Value*(const Kind& kind)>& schema_of) {
+  const std::string& name = place.document.empty() ? rule.stage.document : place.document;
+  const auto kind = std::find_if(rule.kinds.begin(), rule.kinds.end(),
+                                 [&](const Kind& known) { return known.name == name; });
+  return kind == rule.kinds.end() ? nullptr : schema_of(*kind);
+}
+
+}  // namespace
+
+std::string pointer_fault(const Value& schema, std::string_view pointer) {
+  return said_of(schema, pointer).fault;
 }
 
 std::vector<NamedPlace> places_of(const Rule& rule) {
@@ -94,20 +166,19 @@ std::vector<NamedPlace> places_of(const Rule& rule) {
   return places;
 }
 
-std::vector<std::string> pointer_faults(
+std::vector<std::string> place_faults(
     const Rule& rule, const std::function<const Value*(const Kind& kind)>& schema_of) {
   std::vector<std::string> faults;
-  for (const NamedPlace& each : places_of(rule)) {
-    // Without a name it is the document with the stage; which of several unnamed ones, is open.
-    const std::string& name =
-        each.place.document.empty() ? rule.stage.document : each.place.document;
-    const auto kind = std::find_if(rule.kinds.begin(), rule.kinds.end(),
-                                   [&](const Kind& known) { return known.name == name; });
-    const Value* const schema = kind == rule.kinds.end() ? nullptr : schema_of(*kind);
-    const std::string fault = schema == nullptr ? "" : pointer_fault(*schema, each.place.pointer);
+  const auto say = [&](const std::string& where, const std::string& fault) {
     if (!fault.empty())
-      faults.push_back("rule " + rule.name + ", " + each.where + ": " + fault);
-  }
+      faults.push_back("rule " + rule.name + ", " + where + ": " + fault);
+  };
+  for (const NamedPlace& each : places_of(rule))
+    if (const Value* const schema = schema_at(rule, each.place, schema_of))
+      say(each.where, pointer_fault(*schema, each.place.pointer));
+  for (const NamedWord& each : words_of(rule))
+    if (const Value* const schema = schema_at(rule, each.place, schema_of))
+      say(each.where, word_fault(*schema, each.place.pointer, each.word));
   return faults;
 }
 

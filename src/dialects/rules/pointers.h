@@ -20,9 +20,9 @@ struct NamedPlace {
 };
 std::vector<NamedPlace> places_of(const Rule& rule);
 
-/// The faults of all pointers of a rule. `schema_of` gives a kind's schema, or nullptr where it has
-/// none.
-std::vector<std::string> pointer_faults(
+/// The faults of all pointers of a rule, and of the words that it expects or sets where a schema
+/// lists the right ones. `schema_of` gives a kind's schema, or nullptr where it has none.
+std::vector<std::string> place_faults(
     const Rule& rule, const std::function<const Value*(const Kind& kind)>& schema_of);
 
 }  // namespace baton::rules
