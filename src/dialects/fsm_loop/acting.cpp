@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kPreview = 2000;
 constexpr int kTimedOut = 124;
+constexpr int kNotFound = 127;
 constexpr int kKilled = -9;
 constexpr std::size_t kMostLines = 500;
 
@@ -35,7 +36,7 @@ ActionResult result_of(const Run& run) {
     result.exit_code = kTimedOut;
     result.timeout_kind = run.outcome == Outcome::timed_out ? "wall" : "idle";
   } else if (run.reason == "exec_failed" || run.reason.starts_with("before_")) {
-    result.exit_code = 127;
+    result.exit_code = kNotFound;
     result.not_run = run.reason;
   } else if (run.signal != 0) {
     result.exit_code = -run.signal;
@@ -84,41 +85,54 @@ const Run* Machine::run_of(const Role& role, std::uint32_t& turn) const {
   return newest != nullptr && newest->key.turn == turn ? newest : nullptr;
 }
 
-/// Asks for a run in the present stage. Whether one has ended whose end is its result.
-bool Machine::desired(Frame& frame, Desired wanted, const Run*& ended) {
+/// Asks for a run in the present stage. Its result, when one has ended, or none can be started.
+std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
   const auto now = scene_.view.stages.find(Subject(kSubject));
   // The stage is entered when this decision is applied; then it is asked again.
   if (now == scene_.view.stages.end() || now->second.stage != scene_.memo.stage)
-    return false;
+    return std::nullopt;
   for (const Run& run : scene_.view.runs)
     if (run.live() && run.key.subject == kSubject && run.key.generation != now->second.generation) {
       decision_.releases.push_back(Release{"", std::string(kSubject), false, Millis(0),
                                            "it was started for what the loop has left"});
-      return false;
+      return std::nullopt;
     }
   const Run* const run = run_of(wanted.role, wanted.turn);
   const bool settled = run != nullptr && !run->live() && run->outcome != Outcome::voided &&
                        run->outcome != Outcome::interrupted && run->outcome != Outcome::stopped &&
                        !run->forgiven;
-  if (settled) {
-    ended = run;
-    return true;
-  }
-  if (run != nullptr && run->live() && frame.work.announced != run->id) {
-    const bool same_try =
-        std::any_of(scene_.view.runs.begin(), scene_.view.runs.end(), [&](const Run& other) {
-          return other.id == frame.work.announced && other.outcome == Outcome::voided;
-        });
-    if (frame.work.step == Step::act && !same_try) {
-      const LoopState* const state = state_of(frame);
-      events_.add("action_start",
-                  Json::object({{"action", frame.work.action},
-                                {"is_prompt", state != nullptr && state->by_agent()}}));
+  if (run != nullptr && (settled || run->live()))
+    announce(frame, *run);
+  if (settled)
+    return result_of(*run);
+  for (const auto& [key, why] : scene_.view.refused)
+    if (key.role == wanted.role && key.subject == kSubject && key.turn == wanted.turn &&
+        key.generation == now->second.generation) {
+      ActionResult none;
+      none.exit_code = kNotFound;
+      none.not_run = why;
+      return none;
     }
-    frame.work.announced = run->id;
-  }
+  wanted.counts_refusal = true;
   decision_.desired.push_back(std::move(wanted));
-  return false;
+  return std::nullopt;
+}
+
+/// Tells of the start of an action, once for each try.
+void Machine::announce(Frame& frame, const Run& run) {
+  if (frame.work.announced == run.id)
+    return;
+  const bool same_try =
+      std::any_of(scene_.view.runs.begin(), scene_.view.runs.end(), [&](const Run& other) {
+        return other.id == frame.work.announced && other.outcome == Outcome::voided;
+      });
+  if (frame.work.step == Step::act && !same_try) {
+    const LoopState* const state = state_of(frame);
+    events_.add("action_start",
+                Json::object({{"action", frame.work.action},
+                              {"is_prompt", state != nullptr && state->by_agent()}}));
+  }
+  frame.work.announced = run.id;
 }
 
 Desired Machine::action_of(const Frame& frame, const LoopState& state) const {
@@ -154,11 +168,24 @@ bool Machine::act(Frame& frame) {
     frame.work.step = Step::enter;
     return true;
   }
-  const Run* ended = nullptr;
-  if (!desired(frame, action_of(frame, *state), ended))
+  auto result = desired(frame, action_of(frame, *state));
+  if (!result)
     return false;
-  acted(frame, result_of(*ended));
+  if (result->not_run.empty())
+    acted(frame, std::move(*result));
+  else
+    not_carried_out(frame, *result);
   return true;
+}
+
+/// Its program could not be started: nothing is there that could be judged.
+void Machine::not_carried_out(Frame& frame, const ActionResult& result) {
+  if (!frame.work.announced.empty())
+    events_.add("action_complete", Json::object({{"exit_code", result.exit_code},
+                                                 {"duration_ms", result.duration_ms},
+                                                 {"is_prompt", state_of(frame)->by_agent()},
+                                                 {"not_run", result.not_run}}));
+  fault(frame, "the action was not run: " + result.not_run);
 }
 
 void Machine::acted(Frame& frame, ActionResult result) {
@@ -174,10 +201,8 @@ void Machine::acted(Frame& frame, ActionResult result) {
                                {"stderr_preview", preview(result.error_output)}});
   if (!result.timeout_kind.empty())
     payload.set("timeout_kind", result.timeout_kind);
-  if (!result.not_run.empty())
-    payload.set("not_run", result.not_run);
   events_.add("action_complete", payload);
-  if (waits(frame, result))
+  if (!frame.work.summary && waits(frame, result))
     return;
   record.phase = Phase::action_done;
   record.rate_limits.erase(state.name);
@@ -235,11 +260,10 @@ bool Machine::judge(Frame& frame) {
   if (side->timeout > Millis(0))
     limits.timeout = side->timeout;
   wanted.limits = limits;
-  const Run* ended = nullptr;
-  if (!desired(frame, std::move(wanted), ended))
+  const auto result = desired(frame, std::move(wanted));
+  if (!result)
     return false;
-  const ActionResult result = result_of(*ended);
-  conclude(frame, &result);
+  conclude(frame, &*result);
   return true;
 }
 
@@ -248,6 +272,11 @@ void Machine::conclude(Frame& frame, const ActionResult* side) {
   const LoopState& state = *state_of(frame);
   const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
   const Values values = this->values(frame);
+  // It ends behind this action, whatever the verdict would be.
+  if (frame.work.limit == kTimeout) {
+    frame.record.prev_result = prev_of(state.name, action);
+    return take(frame, {}, {});
+  }
   if (!state.next.empty()) {
     const Way way = route_next(loop_, state, action, values);
     if (action != nullptr)
@@ -313,6 +342,8 @@ void Machine::fault(Frame& frame, const std::string& why) {
               Json::object({{"state", state.name}, {"error", why}, {"route", way.to}}));
   if (way.kind != Way::Kind::to)
     return ends(Status::failed, "error", false, way.why.empty() ? why : way.why);
+  if (frame.work.summary)
+    return take(frame, way, {});
   frame.record.last_result =
       Json::object({{"verdict", "error"}, {"details", Json::object({{"error", why}})}});
   move(frame, way.to, "error", {});
@@ -324,7 +355,8 @@ void Machine::take(Frame& frame, const Way& way, const std::string& verdict) {
   if (signalled(frame))
     return;
   if (frame.work.summary)
-    return ends(Status::interrupted, std::string(frame.work.limit), false, {});
+    return ends(frame.work.limit == kTimeout ? Status::timed_out : Status::interrupted,
+                std::string(frame.work.limit), false, {});
   switch (way.kind) {
     case Way::Kind::error:
       return ends(Status::failed, "error", false, way.why);

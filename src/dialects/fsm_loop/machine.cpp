@@ -71,6 +71,7 @@ Values Machine::values(const Frame& frame) const {
   values.iteration = record.iteration;
   values.loop = record.loop_name;
   values.started_at = record.started_at;
+  values.continuation = record.continuation_prompt;
   values.elapsed_ms = elapsed_ms(frame);
   values.messages = record.messages;
   values.env = &scene_.view.env.variables;
@@ -103,14 +104,15 @@ bool Machine::enter(Frame& frame) {
   }
   if (state->terminal) {
     if (frame.work.summary)
-      ends(Status::interrupted, frame.work.limit, false, {});
+      ends(Status::interrupted, std::string(frame.work.limit), false, {});
     else if (loop_.maintain)
       restart(frame, *state);
     else
       ends(state->failure ? Status::failed : Status::completed, "terminal", state->failure, {});
     return true;
   }
-  if (!frame.work.summary && (limited(frame) || guarded(frame, *state)))
+  if (!frame.work.summary &&
+      (limited(frame, *state) || (!frame.work.summary && guarded(frame, *state))))
     return true;
   ++record.iteration;
   if (record.current_state == loop_.initial)
@@ -118,6 +120,8 @@ bool Machine::enter(Frame& frame) {
   Json payload = Json::object({{"state", record.current_state}, {"iteration", record.iteration}});
   if (record.passes > 0)
     payload.set("iteration_count", record.passes);
+  if (frame.work.limit == kTimeout)
+    payload.set("flushed", true);
   events_.add("state_enter", payload);
   record.phase = Phase::entered;
   begin(frame, *state);
@@ -146,7 +150,7 @@ void Machine::restart(Frame& frame, const LoopState& terminal) {
 }
 
 /// Whether a limit keeps the next state from being entered.
-bool Machine::limited(Frame& frame) {
+bool Machine::limited(Frame& frame, const LoopState& state) {
   Record& record = frame.record;
   const std::int64_t max_steps = record.max_steps.value_or(loop_.max_steps);
   const bool modern = loop_.generation == Generation::modern;
@@ -156,11 +160,17 @@ bool Machine::limited(Frame& frame) {
       ends(Status::interrupted, word, false, {});
     return true;
   }
-  if (loop_.timeout > Millis(0) && Millis(elapsed_ms(frame)) > loop_.timeout) {
-    ends(Status::timed_out, "timeout", false, {});
-    return true;
+  if (loop_.timeout == Millis(0) || Millis(elapsed_ms(frame)) <= loop_.timeout)
+    return false;
+  // The way led there already: what an agent left for the next command is not lost.
+  if (modern && record.phase == Phase::routed && record.iteration > 0 && state.action &&
+      !state.by_agent()) {
+    frame.work.summary = true;
+    frame.work.limit = kTimeout;
+    return false;
   }
-  return false;
+  ends(Status::timed_out, kTimeout, false, {});
+  return true;
 }
 
 /// The state that is to be run once more at a limit, if there is one.
@@ -168,7 +178,9 @@ bool Machine::reached(Frame& frame, std::string_view limit, std::string_view sum
                       std::string_view event, std::int64_t count) {
   if (summary_state.empty() || loop_.state(summary_state) == nullptr)
     return false;
-  events_.add(event, Json::object({{"summary_state", summary_state}, {"iterations", count}}));
+  const bool passes = limit == "max_iterations_reached";
+  events_.add(event, Json::object({{"summary_state", summary_state},
+                                   {passes ? "iteration_count" : "iterations", count}}));
   frame.work = Work{};
   frame.work.summary = true;
   frame.work.limit = limit;
