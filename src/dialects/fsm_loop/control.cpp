@@ -91,7 +91,8 @@ class Desk {
   std::string limit(const Loop& loop, std::optional<std::int64_t> max_steps) {
     const Record& record = scene_.record();
     const std::int64_t steps = max_steps.value_or(loop.max_steps);
-    const LoopState* const state = loop.state(record.current_state);
+    const LoopState* const state =
+        loop.state(record.limited_state.empty() ? record.current_state : record.limited_state);
     if (record.iteration >= steps && (state == nullptr || !state->terminal))
       return "the loop has made all its " + std::to_string(steps) +
              " steps; raise max_steps in its definition, or here with --max-steps, or begin it "

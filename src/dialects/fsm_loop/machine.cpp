@@ -1,6 +1,7 @@
 #include "dialects/fsm_loop/machine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr int kMostMoves = 100;  ///< states without an action may lead round and round
 constexpr Millis kBreather{10};
+constexpr std::size_t kMostCommand = 131'071;  ///< of one argument, with Linux
 
 }  // namespace
 
@@ -184,7 +186,7 @@ bool Machine::reached(Frame& frame, std::string_view limit, std::string_view sum
   frame.work = Work{};
   frame.work.summary = true;
   frame.work.limit = limit;
-  frame.record.current_state = summary_state;
+  frame.record.limited_state = std::exchange(frame.record.current_state, summary_state);
   return true;
 }
 
@@ -250,6 +252,10 @@ void Machine::begin(Frame& frame, const LoopState& state) {
     return fault(frame, text.error().message);
   if (text->find('\0') != std::string::npos)
     return fault(frame, "the action has a NUL in it, which no command can have");
+  if (!state.by_agent() && text->size() > kMostCommand)
+    return fault(frame, "the command has " + std::to_string(text->size()) +
+                            " bytes, and no more than " + std::to_string(kMostCommand) +
+                            " can be passed to a shell; keep large texts in a file");
   frame.work.action = std::move(*text);
   frame.work.step = Step::act;
   stage(frame, "act");
@@ -304,6 +310,9 @@ void Machine::halt(Status status, std::string_view terminated_by) {
 void Machine::go_on(bool from_handoff) {
   Record& record = scene_.record();
   Frame& top = scene_.memo.frames.back();
+  // Not with the state that was run at the limit instead.
+  if (!record.limited_state.empty() && top.work.step != Step::judge)
+    record.current_state = std::exchange(record.limited_state, {});
   Json payload = Json::object({{"loop", record.loop_name},
                                {"from_state", record.current_state},
                                {"iteration", record.iteration}});
