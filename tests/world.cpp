@@ -72,6 +72,14 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
       return std::any_of(pids->Begin(), pids->End(),
                          [&](const Value& each) { return json::integer(each) == pid; });
     };
+  if (const Value* const links = json::child(*config, "links"))
+    setup.environment.real_path = [links = Json(*links)](const std::string& path) {
+      for (const auto& link : links->GetObject())
+        if (const std::string from = link.name.GetString();
+            path == from || path.starts_with(from + "/"))
+          return link.value.GetString() + path.substr(from.size());
+      return path;
+    };
   if (const Value* const limits = json::child(*config, "limits"))
     if (auto read = read_limits(*limits, setup); !read)
       return pass_on(read);

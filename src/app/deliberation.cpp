@@ -133,8 +133,9 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
   if (!opened)
     return pass_on(opened);
   FlowState docs = std::move(*opened);
-  const View view{seen.id,  docs,          seen.stages,        seen.runs, seen.memo,
-                  requests, entry.options, setup_.environment, draft.now, draft.wall};
+  View view{seen.id,  docs,          seen.stages,        seen.runs, seen.memo,
+            requests, entry.options, setup_.environment, draft.now, draft.wall};
+  show_rejected(seen, view);
   read_more(view, *entry.dialect, docs);
   const auto updates = entry.dialect->create(request, view);
   std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });

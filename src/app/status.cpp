@@ -138,7 +138,9 @@ void explain_holds(FlowStatus& status, const FlowBook& book) {
   const bool lasting = !holds.empty() && !passing(*holds.front());
   if (book.failed)
     explain(status, Process::failed, lasting ? holds.front()->reason : Word(""),
-            lasting ? join_holds(holds) : "the flow has failed by its own account");
+            lasting                          ? join_holds(holds)
+            : book.decision.standing.empty() ? "the flow has failed by its own account"
+                                             : book.decision.standing);
   else if (!holds.empty())
     explain(status, lasting ? Process::held : Process::waiting, holds.front()->reason,
             join_holds(holds));
@@ -166,7 +168,9 @@ void explain_quiet(FlowStatus& status, const FlowBook& book) {
       return explain(status, Process::stopped, "change", "the flow's own files say stop");
     case Control::run:
     case Control::idle:
-      return explain(status, Process::idle, "change", "nothing is to be done as the files stand");
+      return explain(status, Process::idle, "change",
+                     book.decision.standing.empty() ? "nothing is to be done as the files stand"
+                                                    : book.decision.standing);
   }
 }
 

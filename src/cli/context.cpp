@@ -119,6 +119,11 @@ Environment environment_of(const std::string& root, const std::string& folder) {
     const auto process = process_stat(pid);
     return process && process->alive();
   };
+  environment.real_path = [](const std::string& path) {
+    std::error_code error;
+    const auto real = std::filesystem::weakly_canonical(path, error);
+    return error ? path : real.string();
+  };
   return environment;
 }
 

@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
+#include "cli/settings.h"
 #include "cli/submit.h"
 #include "io/lock.h"
 
@@ -29,8 +30,24 @@ struct Wish {
   Json arguments = Json::object();
   bool all = false;
   bool no_wait = false;
-  std::string max_steps;  ///< of a loop
+  std::string max_steps;         ///< of a loop
+  std::vector<std::string> set;  ///< of a loop
+  bool redo = false;             ///< of a loop
+
+  bool for_a_loop() const { return !max_steps.empty() || !set.empty() || redo; }
 };
+
+Result<void> add_loop_words(const Wish& wish, Request& request) {
+  if (!wish.set.empty()) {
+    auto all = settings(wish.set, true);
+    if (!all)
+      return pass_on(all);
+    request.arguments.set("set", *all);
+  }
+  if (wish.redo)
+    request.arguments.set("redo", true);
+  return add_max_steps(wish.max_steps, request);
+}
 
 ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
   Request request;
@@ -39,9 +56,11 @@ ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
   request.subject = wish.subject;
   request.arguments = wish.arguments;
   request.by = asked_by();
-  if (!wish.max_steps.empty() && flow.dialect != "fsm_loop")
-    return complain(Error{Errc::usage, "--max-steps is for loops; " + text(flow) + " is none", ""});
-  if (auto added = add_max_steps(wish.max_steps, request); !added)
+  if (wish.for_a_loop() && flow.dialect != "fsm_loop")
+    return complain(Error{Errc::usage,
+                          "--max-steps, --set and --redo are for loops; " + text(flow) + " is none",
+                          ""});
+  if (auto added = add_loop_words(wish, request); !added)
     return complain(added.error());
   return submit(context, request, !wish.no_wait);
 }
@@ -110,14 +129,19 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
   Options options(verb, description, kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name", false);
   options.flag("--all", wish.all, "All roots of the configuration, or the one --root names");
-  if (verb == "resume")
+  if (verb == "resume") {
     options.value("--max-steps", wish.max_steps, "N",
                   "Loops: how many states may be entered in all, from now on");
+    options.values("--set", wish.set, "NAME=JSON",
+                   "Loops: another value of a variable, where what is no JSON is a text");
+    options.flag("--redo", wish.redo,
+                 "Loops: carry out an action again whose end is known, and whose verdict is not");
+  }
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
-  if (wish.all && !wish.max_steps.empty()) {
-    complain("--max-steps is for one loop, not for --all");
+  if (wish.all && wish.for_a_loop()) {
+    complain("--max-steps, --set and --redo are for one loop, not for --all");
     return ExitCode::usage;
   }
   if (wish.all == !wish.flow.empty()) {

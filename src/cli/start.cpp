@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
+#include "cli/settings.h"
 #include "cli/start_workflow.h"
 #include "cli/submit.h"
 #include "dialects/registry.h"
@@ -78,7 +79,8 @@ class Choice {
       return fits.front();
     if (fits.empty())
       return fail(Errc::usage, "there is no flow " + printable(sought_.name, 100) +
-                                   " to be started; `baton status` lists those that are known" +
+                                   " to be started" + nearest() +
+                                   "; `baton status` lists those that are known" +
                                    (makes_names() ? ", and `baton create` makes a loop" : ""));
     std::vector<std::string> names;
     names.reserve(fits.size());
@@ -89,6 +91,15 @@ class Choice {
   }
 
  private:
+  /// What may have been meant, spelled as it was asked for.
+  std::string nearest() const {
+    std::vector<std::string> names;
+    for (const auto& [flow, book] : seen_.books())
+      if (ours(flow))
+        names.push_back(sought_.name.find('/') == std::string::npos ? flow.name : text(flow));
+    const auto near = baton::nearest(sought_.name, names);
+    return near ? "; did you mean " + printable(*near, 100) + "?" : "";
+  }
   bool named(const FlowId& flow) const {
     return text(flow) == sought_.name || flow.name == sought_.name;
   }
@@ -130,8 +141,9 @@ class Choice {
       const std::string prefix = std::string(entry->dialect->name) + "/";
       const bool with_dialect = sought_.name.starts_with(prefix);
       const std::string name = with_dialect ? sought_.name.substr(prefix.size()) : sought_.name;
-      // Flows that are made by `create` get their names there.
-      if (any_name && safe_name(name) && entry->dialect->fresh_name == nullptr)
+      // Flows that are made by `create` get their names there, others by their definition's file.
+      if (any_name && safe_name(name) && entry->dialect->fresh_name == nullptr &&
+          !entry->dialect->defined)
         fits.push_back(FlowId{std::string(entry->dialect->name), name});
     }
     return fits;
@@ -152,26 +164,6 @@ class Choice {
   std::vector<const Catalog::Entry*> entries_;
   std::vector<std::string> able_;
 };
-
-/// `NAME=JSON` or `/POINTER=JSON`, as the dialect has it, as members of one object. With `texts` a
-/// value that is no JSON is a text.
-Result<Json> settings(const std::vector<std::string>& words, bool texts) {
-  Json all = Json::object();
-  for (const std::string& word : words) {
-    const auto equals = word.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return fail(Errc::usage, "`" + printable(word, 200) + "` is not NAME=JSON");
-    auto value = parse_json(word.substr(equals + 1));
-    if (!value && texts && !bad_utf8(word))
-      value = Json(word.substr(equals + 1));
-    if (!value)
-      return fail(Errc::usage, "`" + printable(word, 200) +
-                                   "`: the value is no JSON: " + value.error().message +
-                                   "; a text needs its quotes, and the shell a second pair");
-    all.set(word.substr(0, equals), *value);
-  }
-  return all;
-}
 
 struct Given {
   Places places;

@@ -85,6 +85,9 @@ struct Environment {
   std::int64_t pid = 0;                          ///< of the daemon; 0: none runs
   /// Whether a process is alive; none: nobody can say.
   std::function<bool(std::int64_t pid)> alive;
+  /// An absolute path without links, as far as it exists; none: paths are taken as they are
+  /// spelled.
+  std::function<std::string(const std::string& path)> real_path;
   std::map<Role, RetryLimits> role_retry;
   std::map<Role, RunLimits> role_limits;
   std::map<Role, std::map<std::string, std::string>> role_env;  ///< what its agents are given
@@ -103,7 +106,7 @@ struct View {
   Time now;   ///< never jumps; for deciding
   Time wall;  ///< for time stamps in files
   /// By path: the findings (a JSON array) of a version that stands in a file of the flow and was
-  /// rejected, also where nothing was ever accepted. Filled in for deciding.
+  /// rejected, also where nothing was ever accepted. Filled in for deciding and creating.
   std::map<std::string, std::string> rejected = {};
   /// The digests of those versions: with one, a Move puts such a file aside.
   std::map<std::string, Digest> rejected_digests = {};
@@ -190,6 +193,9 @@ struct Dialect {
   /// A version that only rules of `check` refuse is shown to `admit` first: what that makes of it
   /// counts if it is accepted.
   bool mends = false;
+  /// Its flows begin with a file that somebody wrote, a definition: to `start` a name that no file
+  /// has is a slip.
+  bool defined = false;
   /// Asked by a command before it hands in a `start` or `create`, so that it can end as wrong
   /// usage: Errc::usage says what of the arguments the dialect does not know. What comes otherwise
   /// than by a command is refused by the dialect all the same.

@@ -146,9 +146,10 @@ struct Decision {
   std::optional<Time> wake;    ///< look again then, at the latest
   /// The same for housekeeping: nothing waits for it, so `--once` does not either.
   std::optional<Time> tidy;
-  Json details;         ///< what `status --json` tells besides, an object; null: nothing
-  Word declared;        ///< the flow's own word for where it stands, for status; may be empty
-  bool failed = false;  ///< the flow has ended badly by its own account
+  Json details;          ///< what `status --json` tells besides, an object; null: nothing
+  Word declared;         ///< the flow's own word for where it stands, for status; may be empty
+  bool failed = false;   ///< the flow has ended badly by its own account
+  std::string standing;  ///< for status: why nothing is to be done, or why it failed; may be empty
   std::optional<std::uint32_t> spawns_per_hour;  ///< instead of the configured one
 };
 

@@ -161,6 +161,22 @@ states:
         check(preview == AWKWARD, "the event keeps what was printed, byte for byte", repr(preview))
 
 
+def too_long(exe):
+    """A command that no shell can be passed is an error that says so, not a riddle."""
+    with Loops(exe) as loops:
+        loops.define("long", "name: long\ninitial: a\nstates:\n"
+                             "  a: {action: 'head -c 200000 /dev/zero | tr \"\\0\" x', capture: c, next: b}\n"
+                             "  b: {action: 'echo ${captured.c.output:shell}', on_success: done, on_failure: done, on_error: e}\n"
+                             "  e: {action: 'echo ${last.details.error:shell} >why', next: done}\n"
+                             "  done: {terminal: true}\n")
+        loops.start()
+        loops.begin("long")
+        loops.wait_end("long")
+        faults = [each for each in loops.events("long") if each["event"] == "action_error"]
+        check([(each["state"], each["route"]) for each in faults] == [("b", "e")], faults)
+        check("200007 bytes" in loops.ran("why")[0] and "keep large texts in a file" in loops.ran("why")[0], loops.ran("why"))
+
+
 def killed(exe):
     """kill -9 of the daemon, over and over, at every turn of a loop: each action runs once."""
     steps = 12
@@ -404,7 +420,7 @@ def broken(exe):
         check(not loops.ran(), "ran")
 
 
-PARTS = [fix_loop, converges, awkward, killed, adopted, stopped, once, owners, locked, torn_events, kept_clear, broken]
+PARTS = [fix_loop, converges, awkward, too_long, killed, adopted, stopped, once, owners, locked, torn_events, kept_clear, broken]
 
 
 if __name__ == "__main__":

@@ -6,30 +6,15 @@
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/machine.h"
-#include "dialects/fsm_loop/rate_limit.h"
 
 namespace baton::fsm_loop {
 namespace {
 
 constexpr std::size_t kPreview = 2000;
 constexpr int kTimedOut = 124;
+constexpr int kNotFound = 127;
 constexpr int kKilled = -9;
-constexpr std::int64_t kStorm = 3;
-constexpr Millis kBeat{60'000};  ///< between two signs of life of a long wait
 constexpr std::size_t kMostLines = 500;
-
-/// What is tried again after a short while, a few times.
-struct Again {
-  const char* event;      ///< of a further try
-  const char* exhausted;  ///< when there are no more
-  std::int64_t tries;
-  Millis wait;
-  std::int64_t Work::*made;  ///< so many were
-};
-constexpr Again kServer{"api_error_retry", "api_error_exhausted", 2, Millis{30'000},
-                        &Work::api_tries};
-constexpr Again kCutOff{"infra_retry", "infra_retry_exhausted", 2, Millis{5'000},
-                        &Work::infra_tries};
 
 /// The last of a text, without a character cut in two; null for none.
 Json preview(const std::string& text) {
@@ -51,7 +36,7 @@ ActionResult result_of(const Run& run) {
     result.exit_code = kTimedOut;
     result.timeout_kind = run.outcome == Outcome::timed_out ? "wall" : "idle";
   } else if (run.reason == "exec_failed" || run.reason.starts_with("before_")) {
-    result.exit_code = 127;
+    result.exit_code = kNotFound;
     result.not_run = run.reason;
   } else if (run.signal != 0) {
     result.exit_code = -run.signal;
@@ -100,41 +85,54 @@ const Run* Machine::run_of(const Role& role, std::uint32_t& turn) const {
   return newest != nullptr && newest->key.turn == turn ? newest : nullptr;
 }
 
-/// Asks for a run in the present stage. Whether one has ended whose end is its result.
-bool Machine::desired(Frame& frame, Desired wanted, const Run*& ended) {
+/// Asks for a run in the present stage. Its result, when one has ended, or none can be started.
+std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
   const auto now = scene_.view.stages.find(Subject(kSubject));
   // The stage is entered when this decision is applied; then it is asked again.
   if (now == scene_.view.stages.end() || now->second.stage != scene_.memo.stage)
-    return false;
+    return std::nullopt;
   for (const Run& run : scene_.view.runs)
     if (run.live() && run.key.subject == kSubject && run.key.generation != now->second.generation) {
       decision_.releases.push_back(Release{"", std::string(kSubject), false, Millis(0),
                                            "it was started for what the loop has left"});
-      return false;
+      return std::nullopt;
     }
   const Run* const run = run_of(wanted.role, wanted.turn);
   const bool settled = run != nullptr && !run->live() && run->outcome != Outcome::voided &&
                        run->outcome != Outcome::interrupted && run->outcome != Outcome::stopped &&
                        !run->forgiven;
-  if (settled) {
-    ended = run;
-    return true;
-  }
-  if (run != nullptr && run->live() && frame.work.announced != run->id) {
-    const bool same_try =
-        std::any_of(scene_.view.runs.begin(), scene_.view.runs.end(), [&](const Run& other) {
-          return other.id == frame.work.announced && other.outcome == Outcome::voided;
-        });
-    if (frame.work.step == Step::act && !same_try) {
-      const LoopState* const state = state_of(frame);
-      events_.add("action_start",
-                  Json::object({{"action", frame.work.action},
-                                {"is_prompt", state != nullptr && state->by_agent()}}));
+  if (run != nullptr && (settled || run->live()))
+    announce(frame, *run);
+  if (settled)
+    return result_of(*run);
+  for (const auto& [key, why] : scene_.view.refused)
+    if (key.role == wanted.role && key.subject == kSubject && key.turn == wanted.turn &&
+        key.generation == now->second.generation) {
+      ActionResult none;
+      none.exit_code = kNotFound;
+      none.not_run = why;
+      return none;
     }
-    frame.work.announced = run->id;
-  }
+  wanted.counts_refusal = true;
   decision_.desired.push_back(std::move(wanted));
-  return false;
+  return std::nullopt;
+}
+
+/// Tells of the start of an action, once for each try.
+void Machine::announce(Frame& frame, const Run& run) {
+  if (frame.work.announced == run.id)
+    return;
+  const bool same_try =
+      std::any_of(scene_.view.runs.begin(), scene_.view.runs.end(), [&](const Run& other) {
+        return other.id == frame.work.announced && other.outcome == Outcome::voided;
+      });
+  if (frame.work.step == Step::act && !same_try) {
+    const LoopState* const state = state_of(frame);
+    events_.add("action_start",
+                Json::object({{"action", frame.work.action},
+                              {"is_prompt", state != nullptr && state->by_agent()}}));
+  }
+  frame.work.announced = run.id;
 }
 
 Desired Machine::action_of(const Frame& frame, const LoopState& state) const {
@@ -170,11 +168,24 @@ bool Machine::act(Frame& frame) {
     frame.work.step = Step::enter;
     return true;
   }
-  const Run* ended = nullptr;
-  if (!desired(frame, action_of(frame, *state), ended))
+  auto result = desired(frame, action_of(frame, *state));
+  if (!result)
     return false;
-  acted(frame, result_of(*ended));
+  if (result->not_run.empty())
+    acted(frame, std::move(*result));
+  else
+    not_carried_out(frame, *result);
   return true;
+}
+
+/// Its program could not be started: nothing is there that could be judged.
+void Machine::not_carried_out(Frame& frame, const ActionResult& result) {
+  if (!frame.work.announced.empty())
+    events_.add("action_complete", Json::object({{"exit_code", result.exit_code},
+                                                 {"duration_ms", result.duration_ms},
+                                                 {"is_prompt", state_of(frame)->by_agent()},
+                                                 {"not_run", result.not_run}}));
+  fault(frame, "the action was not run: " + result.not_run);
 }
 
 void Machine::acted(Frame& frame, ActionResult result) {
@@ -190,10 +201,8 @@ void Machine::acted(Frame& frame, ActionResult result) {
                                {"stderr_preview", preview(result.error_output)}});
   if (!result.timeout_kind.empty())
     payload.set("timeout_kind", result.timeout_kind);
-  if (!result.not_run.empty())
-    payload.set("not_run", result.not_run);
   events_.add("action_complete", payload);
-  if (waits(frame, result))
+  if (!frame.work.summary && waits(frame, result))
     return;
   record.phase = Phase::action_done;
   record.rate_limits.erase(state.name);
@@ -208,116 +217,6 @@ void Machine::acted(Frame& frame, ActionResult result) {
     events_.add("messages_append", Json::object({{"message", *message}, {"state", state.name}}));
   }
   conclude(frame, nullptr);
-}
-
-// ---- waits in place -----------------------------------------------------------------------------
-
-/// Whether it was turned away, and not by what it did: then it is tried again after a while, or
-/// leads on without being judged.
-bool Machine::waits(Frame& frame, const ActionResult& result) {
-  const LoopState& state = *state_of(frame);
-  // What a command prints is its own business, unless its state says what a rate limit leads to.
-  if (!state.by_agent() && state.rate_limit.exhausted.empty())
-    return false;
-  switch (failure_of(result)) {
-    case Failure::ordinary:
-      break;
-    case Failure::rate_limit:
-      return wait_for_room(frame, result);
-    case Failure::server:
-    case Failure::cut_off:
-      return try_again(frame, failure_of(result));
-    case Failure::refused:
-      frame.work.result = result;
-      fault(frame, "the agent was refused: it is not allowed in");
-      return true;
-  }
-  frame.record.exhaustions = 0;
-  return false;
-}
-
-bool Machine::wait_for_room(Frame& frame, const ActionResult& result) {
-  Record& record = frame.record;
-  const LoopState& state = *state_of(frame);
-  Waited waited = waited_of(json::child(*record.rate_limits, state.name));
-  if (waited.first_seen_at.empty())
-    waited.first_seen_at = stamp(scene_.view.wall);
-  const auto wait = next_wait(state.rate_limit, waited, frame.work.announced);
-  if (wait) {
-    frame.work.until_ms = (scene_.view.now + wait->time).time_since_epoch().count();
-    tell_wait(frame, waited, wait->long_tier);
-    ++(wait->long_tier ? waited.long_retries : waited.short_retries);
-    waited.total_seconds += (wait->time.count() + 999) / 1000;
-    record.rate_limits.set(state.name, json_of(waited));
-    if (wait->long_tier) {
-      frame.work.waits_since_ms = scene_.now_ms();
-      frame.work.beat_ms = scene_.now_ms() + kBeat.count();
-    }
-    ++frame.work.tries;
-    stage(frame, "act");
-    return true;
-  }
-  record.rate_limits.erase(state.name);
-  frame.work.result = result;
-  const Way way = state.rate_limit.exhausted.empty()
-                      ? route_fault(loop_, state, "the rate limit did not lift", values(frame))
-                      : follow(loop_, state, state.rate_limit.exhausted, values(frame));
-  events_.add("rate_limit_exhausted",
-              Json::object({{"state", state.name},
-                            {"retries", waited.short_retries + waited.long_retries},
-                            {"short_retries", waited.short_retries},
-                            {"long_retries", waited.long_retries},
-                            {"total_wait_seconds", waited.total_seconds},
-                            {"next", way.to}}));
-  if (++record.exhaustions >= kStorm)
-    events_.add("rate_limit_storm",
-                Json::object({{"state", state.name}, {"count", record.exhaustions}}));
-  take(frame, way, "error");
-  return true;
-}
-
-/// `waited`: before this wait.
-void Machine::tell_wait(const Frame& frame, const Waited& waited, bool long_tier) {
-  const LoopState& state = *state_of(frame);
-  const std::int64_t since = frame.work.waits_since_ms;
-  const std::int64_t elapsed = since == 0 ? 0 : (scene_.now_ms() - since) / 1000;
-  const Millis left(std::max<std::int64_t>(0, frame.work.until_ms - scene_.now_ms()));
-  events_.add("rate_limit_waiting",
-              Json::object({{"state", state.name},
-                            {"elapsed_seconds", elapsed},
-                            {"next_attempt_at", stamp(scene_.view.wall + left)},
-                            {"total_waited_seconds", waited.total_seconds + elapsed},
-                            {"budget_seconds", state.rate_limit.max_wait.count() / 1000},
-                            {"tier", long_tier ? "long" : "short"}}));
-}
-
-/// A long wait says now and then that it goes on.
-void Machine::beat(Frame& frame) {
-  Work& work = frame.work;
-  if (work.beat_ms == 0 || work.beat_ms > scene_.now_ms() || state_of(frame) == nullptr)
-    return;
-  Waited before = waited_of(json::child(*frame.record.rate_limits, frame.record.current_state));
-  before.total_seconds -= (work.until_ms - work.waits_since_ms + 999) / 1000;
-  tell_wait(frame, before, true);
-  work.beat_ms = scene_.now_ms() + kBeat.count();
-}
-
-bool Machine::try_again(Frame& frame, Failure failure) {
-  const Again& again = failure == Failure::server ? kServer : kCutOff;
-  const std::string& state = frame.record.current_state;
-  std::int64_t& made = frame.work.*again.made;
-  if (made >= again.tries) {
-    events_.add(again.exhausted, Json::object({{"state", state}, {"retries", made}}));
-    return false;
-  }
-  ++made;
-  ++frame.work.tries;
-  events_.add(
-      again.event,
-      Json::object({{"state", state}, {"attempt", made}, {"backoff", again.wait.count() / 1000}}));
-  frame.work.until_ms = (scene_.view.now + again.wait).time_since_epoch().count();
-  stage(frame, "act");
-  return true;
 }
 
 // ---- judging ------------------------------------------------------------------------------------
@@ -361,11 +260,10 @@ bool Machine::judge(Frame& frame) {
   if (side->timeout > Millis(0))
     limits.timeout = side->timeout;
   wanted.limits = limits;
-  const Run* ended = nullptr;
-  if (!desired(frame, std::move(wanted), ended))
+  const auto result = desired(frame, std::move(wanted));
+  if (!result)
     return false;
-  const ActionResult result = result_of(*ended);
-  conclude(frame, &result);
+  conclude(frame, &*result);
   return true;
 }
 
@@ -374,6 +272,11 @@ void Machine::conclude(Frame& frame, const ActionResult* side) {
   const LoopState& state = *state_of(frame);
   const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
   const Values values = this->values(frame);
+  // It ends behind this action, whatever the verdict would be.
+  if (frame.work.limit == kTimeout) {
+    frame.record.prev_result = prev_of(state.name, action);
+    return take(frame, {}, {});
+  }
   if (!state.next.empty()) {
     const Way way = route_next(loop_, state, action, values);
     if (action != nullptr)
@@ -439,6 +342,8 @@ void Machine::fault(Frame& frame, const std::string& why) {
               Json::object({{"state", state.name}, {"error", why}, {"route", way.to}}));
   if (way.kind != Way::Kind::to)
     return ends(Status::failed, "error", false, way.why.empty() ? why : way.why);
+  if (frame.work.summary)
+    return take(frame, way, {});
   frame.record.last_result =
       Json::object({{"verdict", "error"}, {"details", Json::object({{"error", why}})}});
   move(frame, way.to, "error", {});
@@ -450,7 +355,8 @@ void Machine::take(Frame& frame, const Way& way, const std::string& verdict) {
   if (signalled(frame))
     return;
   if (frame.work.summary)
-    return ends(Status::interrupted, std::string(frame.work.limit), false, {});
+    return ends(frame.work.limit == kTimeout ? Status::timed_out : Status::interrupted,
+                std::string(frame.work.limit), false, {});
   switch (way.kind) {
     case Way::Kind::error:
       return ends(Status::failed, "error", false, way.why);

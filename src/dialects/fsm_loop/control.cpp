@@ -3,9 +3,29 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "dialects/fsm_loop/comparison.h"
+#include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/inputs.h"
 
 namespace baton::fsm_loop {
 namespace {
+
+constexpr double kMostPid = 1e9;
+
+/// The values of the start, with those of `--set` laid over them.
+Result<Json> resumed_context(const Loop& loop, const Record& record, const Value& arguments) {
+  const Value* const set = json::child(arguments, "set");
+  if (set == nullptr)
+    return record.context;
+  if (!set->IsObject())
+    return fail(Errc::usage, "`set` is an object");
+  Json context = merged(*record.context, *set);
+  if (auto fits = fill_parameters(loop, context); !fits)
+    return pass_on(fits);
+  if (auto whole = check_required(loop, *merged(*loop.context, *context)); !whole)
+    return pass_on(whole);
+  return context;
+}
 
 /// One request after the other, on the loop as its files have it.
 class Desk {
@@ -14,6 +34,11 @@ class Desk {
       : scene_(scene), machine_(machine), decision_(decision) {}
 
   void deal(const Request& request) {
+    if (const auto bad = scene_.view.rejected.find(scene_.places.state());
+        bad != scene_.view.rejected.end() && !scene_.driven())
+      return reply(request, false,
+                   "what stands in " + bad->first +
+                       " is not valid; `baton validate` says why. Put it right first");
     if (scene_.state == nullptr)
       return reply(request, false,
                    "the loop " + name() + " has no state: nothing was begun; `baton start " +
@@ -57,7 +82,7 @@ class Desk {
       return owner_of(scene_) == Owner::alive
                  ? "another program is running the loop; stop it there first"
                  : "another program may be running the loop, and neither its lock nor its state "
-                   "says which; if none is, set status to \"interrupted\" in " +
+                   "nor a .pid file says which; if none is, set status to \"interrupted\" in " +
                        scene_.places.state();
     return {};
   }
@@ -66,7 +91,8 @@ class Desk {
   std::string limit(const Loop& loop, std::optional<std::int64_t> max_steps) {
     const Record& record = scene_.record();
     const std::int64_t steps = max_steps.value_or(loop.max_steps);
-    const LoopState* const state = loop.state(record.current_state);
+    const LoopState* const state =
+        loop.state(record.limited_state.empty() ? record.current_state : record.limited_state);
     if (record.iteration >= steps && (state == nullptr || !state->terminal))
       return "the loop has made all its " + std::to_string(steps) +
              " steps; raise max_steps in its definition, or here with --max-steps, or begin it "
@@ -83,6 +109,8 @@ class Desk {
       return reply(request, true, "it is running");
     if (const std::string why = obstacle(); !why.empty())
       return reply(request, false, why);
+    if (const std::string why = scene_.definition_fault(); !why.empty())
+      return reply(request, false, "the definition is not valid: " + why);
     const std::string path = scene_.definition();
     if (path.empty())
       return reply(request, false, "the definition of the loop " + name() + " is gone");
@@ -96,10 +124,15 @@ class Desk {
     const auto max_steps = asked ? asked : record.max_steps;
     if (const std::string why = limit(loop, max_steps); !why.empty())
       return reply(request, false, why);
+    auto context = resumed_context(loop, record, *request.arguments);
+    if (!context)
+      return reply(request, false, context.error().message);
+    record.context = std::move(*context);
     record.max_steps = max_steps;
     const bool ours = scene_.driven();
     Memo& memo = scene_.memo;
     memo.driven = true;
+    memo.scope.clear();
     if (!ours) {
       // From now on it is this run of baton's, whatever stood there.
       record.start = request.id;
@@ -107,6 +140,8 @@ class Desk {
     }
     ++memo.resumes;
     memo.frames.front().definition = std::move(*loaded.definition);
+    if (json::boolean(*request.arguments, "redo") == true)
+      memo.frames.back().work = Work{};
     machine_.go_on(record.status == Status::awaiting_continuation);
     reply(request, true, ours ? "resumed" : "taken over and resumed");
   }
@@ -121,28 +156,77 @@ std::optional<std::int64_t> pid_in(const Value& root) {
   return pid && *pid > 0 ? pid : std::nullopt;
 }
 
+/// A document that is there, or nullptr.
+const Document* present(const Scene& scene, const std::string& path) {
+  const auto found = scene.view.docs.find(path);
+  return found == scene.view.docs.end() || !found->second.present ? nullptr
+                                                                  : found->second.document.get();
+}
+
+std::optional<std::int64_t> owning_pid(const Scene& scene) {
+  if (const Document* const file = present(scene, scene.places.pid()))
+    if (const auto number = decimal(file->text()); number && *number >= 1)
+      return static_cast<std::int64_t>(std::min(*number, kMostPid));
+  if (const Document* const lock = present(scene, scene.places.lock()))
+    if (const auto pid = pid_in(lock->root()))
+      return pid;
+  return scene.state == nullptr ? std::nullopt : pid_in(scene.state->document->root());
+}
+
+/// How to go on with a loop that does not run.
+std::string way_on(const Scene& scene, const Record& record) {
+  const std::string& name = scene.view.flow.name;
+  return kStatus.at(static_cast<std::size_t>(record.status)).resumable
+             ? "`baton resume " + name + "` goes on with it"
+             : "`baton start " + name + "` begins it anew";
+}
+
+std::string of_another(const Scene& scene, const Record& record) {
+  const std::string& name = scene.view.flow.name;
+  if (record.status != Status::running)
+    return "another program left it so; " + way_on(scene, record);
+  switch (owner_of(scene)) {
+    case Owner::alive:
+      return "another program (process " + std::to_string(owning_pid(scene).value_or(0)) +
+             ") runs it";
+    case Owner::dead:
+      return "the program that ran it is dead; `baton resume " + name + "` takes it over";
+    case Owner::unknown:
+      break;
+  }
+  return "another program may be running it; nothing says which";
+}
+
 }  // namespace
 
 Owner owner_of(const Scene& scene) {
   const Environment& env = scene.view.env;
   if (!env.alive)
     return Owner::unknown;
-  std::optional<std::int64_t> pid;
-  if (const auto lock = scene.view.docs.find(scene.places.lock());
-      lock != scene.view.docs.end() && lock->second.present)
-    pid = pid_in(lock->second.document->root());
-  if (!pid && scene.state != nullptr)
-    pid = pid_in(scene.state->document->root());
+  const auto pid = owning_pid(scene);
   if (!pid)
     return Owner::unknown;
   return env.alive(*pid) ? Owner::alive : Owner::dead;
 }
 
+std::string standing(Scene& scene) {
+  if (scene.state == nullptr)
+    return "it was not begun; `baton start " + scene.view.flow.name + "` begins it";
+  const Record& record = scene.record();
+  if (!scene.driven())
+    return of_another(scene, record);
+  if (record.status == Status::running || record.status == Status::completed)
+    return {};
+  // The word of the status need not say why: a limit and a signal are both interruptions.
+  return "it ended" + (record.terminated_by.empty() ? "" : " by " + record.terminated_by) +
+         (record.error.empty() ? "" : ": " + record.error) + "; " + way_on(scene, record);
+}
+
 bool lock_of_another(const Scene& scene) {
-  const auto lock = scene.view.docs.find(scene.places.lock());
-  if (lock == scene.view.docs.end() || !lock->second.present || !scene.view.env.alive)
+  const Document* const lock = present(scene, scene.places.lock());
+  if (lock == nullptr || !scene.view.env.alive)
     return false;
-  const auto pid = pid_in(lock->second.document->root());
+  const auto pid = pid_in(lock->root());
   return pid && *pid != scene.view.env.pid && scene.view.env.alive(*pid);
 }
 

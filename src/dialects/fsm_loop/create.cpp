@@ -53,6 +53,8 @@ std::string in_the_way(Scene& scene) {
 
 /// The definition, put together. Errc::schema where it cannot be run.
 Result<Json> definition_of(const Scene& scene) {
+  if (const std::string why = scene.definition_fault(); !why.empty())
+    return fail(Errc::schema, "the definition is not valid: " + why);
   const std::string path = scene.definition();
   if (path.empty())
     return wrong("there is no loop " + printable(scene.view.flow.name, 80) + ": neither " +

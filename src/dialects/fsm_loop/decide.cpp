@@ -33,6 +33,7 @@ void begin(Scene& scene, Machine& machine, EventLog& events) {
 /// A loop of another program: looked at, and nothing is done to its files.
 Decision observe(Scene& scene, Decision decision) {
   decision.control = Control::idle;
+  decision.standing = standing(scene);
   decision.claims = claims_of_another(scene);
   if (!decision.claims.empty())
     decision.wake = scene.view.now + kLookAgain;
@@ -84,6 +85,12 @@ void spawn(Scene& scene, EventLog& events, Decision& decision) {
 void write(Scene& scene, const EventLog& events, Decision& decision) {
   const Value& root = scene.state->document->root();
   Json state = json_of(scene.record(), &root);
+  // Of a program that ran it before; who runs it now says the lock.
+  state.erase("pid");
+  if (scene.memo.frames.size() > 1)
+    state.set("active_sub_loop", scene.memo.frames.back().record.loop_name);
+  else
+    state.erase("active_sub_loop");
   const bool stage_moves = scene.view.stages.contains(Subject(kSubject))
                                ? scene.view.stages.at(Subject(kSubject)).stage != scene.memo.stage
                                : !scene.memo.stage.empty();
@@ -137,6 +144,7 @@ Decision decide(const View& view) {
     machine.halt(record.status, "user_stopped");
   decision.declared = Word(record.status_word());
   decision.failed = record.status == Status::failed || record.status == Status::timed_out;
+  decision.standing = standing(scene);
   if (record.status != Status::running) {
     decision.control =
         scene.live() != nullptr && scene.memo.spawn.empty() ? Control::stop : Control::idle;
@@ -164,8 +172,10 @@ std::vector<std::string> reads(const View& view) {
   if (begun && !asked && std::none_of(scene.memo.frames.begin(), scene.memo.frames.end(), nests))
     return {};
   const std::string path = scene.definition();
-  return (asked || running) && !path.empty() ? wanted(path, library_of(view.docs))
-                                             : std::vector<std::string>{};
+  if (!asked && !running)
+    return {};
+  // That of the loop it is an instance of is a file of another flow.
+  return path.empty() ? scene.places.definitions() : wanted(path, library_of(view.docs));
 }
 
 Brief brief(const View& view, const Desired& desired) {

@@ -16,6 +16,13 @@ FileKind kind(std::string name, std::string pattern, Format format) {
   return result;
 }
 
+/// A number and nothing else, which other programs leave there.
+FileKind process_id(std::string pattern) {
+  FileKind result = kind("pid", std::move(pattern), Format::text);
+  result.schema.clear();
+  return result;
+}
+
 }  // namespace
 
 std::vector<FileKind> files(const Json& options) {
@@ -26,7 +33,8 @@ std::vector<FileKind> files(const Json& options) {
           kind("definition", path + "/{flow}.yaml", Format::yaml),
           kind("state", running + ".state.json", Format::json),
           kind("events", running + ".events.jsonl", Format::jsonl),
-          kind("lock", running + ".lock", Format::json)};
+          kind("lock", running + ".lock", Format::json),
+          process_id(running + ".pid")};
 }
 
 std::string stem_of(const Json& options, std::string_view kind, std::string_view path) {

@@ -42,6 +42,7 @@ const Dialect& fsm_loop_dialect() {
       .check = check,
       .related = fsm_loop::related,
       .admit = fsm_loop::admit,
+      .defined = true,
       .create = fsm_loop::create,
       .brief = fsm_loop::brief,
       .placeholders = fsm_loop::kPlaceholders,

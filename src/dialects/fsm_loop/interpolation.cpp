@@ -15,11 +15,11 @@ constexpr std::array<std::string_view, 10> kSpaces = {
 /// Name spaces that hold these names and no others.
 struct SpaceRow {
   std::string_view space;
-  std::array<std::string_view, 4> names;
+  std::array<std::string_view, 5> names;
 };
 constexpr std::array kFixed = {
     SpaceRow{"state", {"name", "iteration"}},
-    SpaceRow{"loop", {"name", "started_at", "elapsed_ms", "elapsed"}},
+    SpaceRow{"loop", {"name", "started_at", "elapsed_ms", "elapsed", "continuation"}},
     SpaceRow{"prev", {"output", "exit_code", "state", "timeout_kind"}},
     SpaceRow{"last", {"verdict", "details"}},
     SpaceRow{"result", {"verdict", "details"}},

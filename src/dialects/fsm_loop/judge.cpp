@@ -68,6 +68,12 @@ std::string enclosed(std::string_view text) {
   return "<action_output>\n" + inner + "\n</action_output>\n";
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
 /// Why the judge gave no answer that could be read; nothing when it did.
 std::optional<Verdict> no_answer(const ActionResult* judge) {
   constexpr int kTimeIsUp = 124;
@@ -84,7 +90,7 @@ std::optional<Verdict> no_answer(const ActionResult* judge) {
     return flagged("timeout", "the judge ran out of time");
   if (judge->exit_code == kNoProgram)
     return flagged("missing_dependency", "the judge's program was not found (exit code 127)");
-  const std::string told = printable(judge->error_output, kShown);
+  const std::string told = printable(trimmed(judge->error_output), kShown);
   const std::string because = told.empty() ? "" : ": " + told;
   if (judge->exit_code < 0)
     return flagged("api_error",
@@ -95,12 +101,6 @@ std::optional<Verdict> no_answer(const ActionResult* judge) {
   if (judge->output.find_first_not_of(" \t\r\n") == std::string::npos)
     return flagged("empty_output", "the judge answered nothing" + because);
   return std::nullopt;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
 Verdict nonsense(const ActionResult& judge, const std::string& why) {

@@ -1,6 +1,7 @@
 #include "dialects/fsm_loop/machine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr int kMostMoves = 100;  ///< states without an action may lead round and round
 constexpr Millis kBreather{10};
+constexpr std::size_t kMostCommand = 131'071;  ///< of one argument, with Linux
 
 }  // namespace
 
@@ -71,6 +73,7 @@ Values Machine::values(const Frame& frame) const {
   values.iteration = record.iteration;
   values.loop = record.loop_name;
   values.started_at = record.started_at;
+  values.continuation = record.continuation_prompt;
   values.elapsed_ms = elapsed_ms(frame);
   values.messages = record.messages;
   values.env = &scene_.view.env.variables;
@@ -103,14 +106,15 @@ bool Machine::enter(Frame& frame) {
   }
   if (state->terminal) {
     if (frame.work.summary)
-      ends(Status::interrupted, frame.work.limit, false, {});
+      ends(Status::interrupted, std::string(frame.work.limit), false, {});
     else if (loop_.maintain)
       restart(frame, *state);
     else
       ends(state->failure ? Status::failed : Status::completed, "terminal", state->failure, {});
     return true;
   }
-  if (!frame.work.summary && (limited(frame) || guarded(frame, *state)))
+  if (!frame.work.summary &&
+      (limited(frame, *state) || (!frame.work.summary && guarded(frame, *state))))
     return true;
   ++record.iteration;
   if (record.current_state == loop_.initial)
@@ -118,6 +122,8 @@ bool Machine::enter(Frame& frame) {
   Json payload = Json::object({{"state", record.current_state}, {"iteration", record.iteration}});
   if (record.passes > 0)
     payload.set("iteration_count", record.passes);
+  if (frame.work.limit == kTimeout)
+    payload.set("flushed", true);
   events_.add("state_enter", payload);
   record.phase = Phase::entered;
   begin(frame, *state);
@@ -146,7 +152,7 @@ void Machine::restart(Frame& frame, const LoopState& terminal) {
 }
 
 /// Whether a limit keeps the next state from being entered.
-bool Machine::limited(Frame& frame) {
+bool Machine::limited(Frame& frame, const LoopState& state) {
   Record& record = frame.record;
   const std::int64_t max_steps = record.max_steps.value_or(loop_.max_steps);
   const bool modern = loop_.generation == Generation::modern;
@@ -156,11 +162,17 @@ bool Machine::limited(Frame& frame) {
       ends(Status::interrupted, word, false, {});
     return true;
   }
-  if (loop_.timeout > Millis(0) && Millis(elapsed_ms(frame)) > loop_.timeout) {
-    ends(Status::timed_out, "timeout", false, {});
-    return true;
+  if (loop_.timeout == Millis(0) || Millis(elapsed_ms(frame)) <= loop_.timeout)
+    return false;
+  // The way led there already: what an agent left for the next command is not lost.
+  if (modern && record.phase == Phase::routed && record.iteration > 0 && state.action &&
+      !state.by_agent()) {
+    frame.work.summary = true;
+    frame.work.limit = kTimeout;
+    return false;
   }
-  return false;
+  ends(Status::timed_out, kTimeout, false, {});
+  return true;
 }
 
 /// The state that is to be run once more at a limit, if there is one.
@@ -168,11 +180,13 @@ bool Machine::reached(Frame& frame, std::string_view limit, std::string_view sum
                       std::string_view event, std::int64_t count) {
   if (summary_state.empty() || loop_.state(summary_state) == nullptr)
     return false;
-  events_.add(event, Json::object({{"summary_state", summary_state}, {"iterations", count}}));
+  const bool passes = limit == "max_iterations_reached";
+  events_.add(event, Json::object({{"summary_state", summary_state},
+                                   {passes ? "iteration_count" : "iterations", count}}));
   frame.work = Work{};
   frame.work.summary = true;
   frame.work.limit = limit;
-  frame.record.current_state = summary_state;
+  frame.record.limited_state = std::exchange(frame.record.current_state, summary_state);
   return true;
 }
 
@@ -238,6 +252,10 @@ void Machine::begin(Frame& frame, const LoopState& state) {
     return fault(frame, text.error().message);
   if (text->find('\0') != std::string::npos)
     return fault(frame, "the action has a NUL in it, which no command can have");
+  if (!state.by_agent() && text->size() > kMostCommand)
+    return fault(frame, "the command has " + std::to_string(text->size()) +
+                            " bytes, and no more than " + std::to_string(kMostCommand) +
+                            " can be passed to a shell; keep large texts in a file");
   frame.work.action = std::move(*text);
   frame.work.step = Step::act;
   stage(frame, "act");
@@ -292,6 +310,9 @@ void Machine::halt(Status status, std::string_view terminated_by) {
 void Machine::go_on(bool from_handoff) {
   Record& record = scene_.record();
   Frame& top = scene_.memo.frames.back();
+  // Not with the state that was run at the limit instead.
+  if (!record.limited_state.empty() && top.work.step != Step::judge)
+    record.current_state = std::exchange(record.limited_state, {});
   Json payload = Json::object({{"loop", record.loop_name},
                                {"from_state", record.current_state},
                                {"iteration", record.iteration}});

@@ -37,7 +37,7 @@ class Machine {
  private:
   bool step();
   bool enter(Frame& frame);
-  bool limited(Frame& frame);
+  bool limited(Frame& frame, const LoopState& state);
   bool reached(Frame& frame, std::string_view limit, std::string_view summary_state,
                std::string_view event, std::int64_t count);
   bool guarded(Frame& frame, const LoopState& state);
@@ -45,6 +45,7 @@ class Machine {
   bool act(Frame& frame);
   bool judge(Frame& frame);
   void acted(Frame& frame, ActionResult result);
+  void not_carried_out(Frame& frame, const ActionResult& result);
   bool waits(Frame& frame, const ActionResult& result);
   bool wait_for_room(Frame& frame, const ActionResult& result);
   bool try_again(Frame& frame, Failure failure);
@@ -65,7 +66,8 @@ class Machine {
   void ends(Status status, std::string_view terminated_by, bool failure, const std::string& error);
 
   const Run* run_of(const Role& role, std::uint32_t& turn) const;
-  bool desired(Frame& frame, Desired wanted, const Run*& ended);
+  std::optional<ActionResult> desired(Frame& frame, Desired wanted);
+  void announce(Frame& frame, const Run& run);
   Desired action_of(const Frame& frame, const LoopState& state) const;
   void stage(const Frame& frame, std::string_view what);
   const LoopState* state_of(const Frame& frame) const;

@@ -13,6 +13,21 @@ std::int64_t count_in(const Value& root, std::string_view name) {
   return json::integer(root, name).value_or(0);
 }
 
+std::vector<std::string> texts_in(const Value& root, std::string_view name) {
+  std::vector<std::string> all;
+  if (const Value* const list = json::child(root, name); list != nullptr && list->IsArray())
+    for (const Value& each : list->GetArray())
+      all.emplace_back(json::text(each).value_or(""));
+  return all;
+}
+
+Json list_of(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts)
+    list.push(text);
+  return list;
+}
+
 Json json_of(const ActionResult& result) {
   return Json::object({{"exit_code", result.exit_code},
                        {"output", result.output},
@@ -82,9 +97,8 @@ Memo memo_of(const Json& json, const Record& own) {
   memo.scoped = json::boolean(*json, "scoped").value_or(false);
   memo.spawn = text_in(*json, "spawn");
   memo.spawned = text_in(*json, "spawned");
-  if (const Value* const dealt = json::child(*json, "dealt"); dealt && dealt->IsArray())
-    for (const Value& id : dealt->GetArray())
-      memo.dealt.emplace_back(json::text(id).value_or(""));
+  memo.dealt = texts_in(*json, "dealt");
+  memo.scope = texts_in(*json, "scope");
   const Value* const frames = json::child(*json, "frames");
   if (frames == nullptr || !frames->IsArray())
     return memo;
@@ -115,9 +129,6 @@ Json json_of(const Memo& memo) {
       one.set("record", json_of(frame.record, nullptr));
     frames.push(one);
   }
-  Json dealt = Json::array();
-  for (const std::string& id : memo.dealt)
-    dealt.push(id);
   return Json::object({{"driven", memo.driven},
                        {"start", memo.start},
                        {"resumes", memo.resumes},
@@ -125,7 +136,8 @@ Json json_of(const Memo& memo) {
                        {"scoped", memo.scoped},
                        {"spawn", memo.spawn},
                        {"spawned", memo.spawned},
-                       {"dealt", dealt},
+                       {"scope", list_of(memo.scope)},
+                       {"dealt", list_of(memo.dealt)},
                        {"frames", frames}});
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -31,6 +32,9 @@ inline constexpr std::array kStep = {
     StepRow{"child", Step::child},
 };
 static_assert(in_enum_order(kStep, &StepRow::step, Step::child));
+
+/// The limit by which a command that is due already may run once more.
+inline constexpr std::string_view kTimeout = "timeout";
 
 /// The work in the present entry of a state.
 struct Work {
@@ -66,8 +70,10 @@ struct Memo {
   std::int64_t resumes = 0;
   std::string stage;    ///< of the subject `main`
   bool scoped = false;  ///< its scope is claimed: its first action was let go
-  std::string spawn;    ///< what an agent is to be told that goes on after a handoff; empty: none
-  RunId spawned;        ///< that agent
+  /// The paths of its scope, without links, as they were when it began or was resumed.
+  std::vector<std::string> scope;
+  std::string spawn;  ///< what an agent is to be told that goes on after a handoff; empty: none
+  RunId spawned;      ///< that agent
   std::vector<std::string> dealt;  ///< requests that were answered and are not yet gone
   std::deque<Frame> frames;        ///< a frame stays where it is while others are put on top
 };

@@ -97,6 +97,7 @@ Record record_of(const Value& state) {
   record.start = text_in(state, "start");
   record.archived = text_in(state, "archived");
   record.terminated_by = text_in(state, "terminated_by");
+  record.limited_state = text_in(state, "limited_state");
   record.error = text_in(state, "error");
   return record;
 }
@@ -133,6 +134,7 @@ Json json_of(const Record& record, const Value* before) {
   some.text("start", record.start);
   some.text("archived", record.archived);
   some.text("terminated_by", record.terminated_by);
+  some.text("limited_state", record.limited_state);
   some.text("error", record.error);
   return root;
 }

@@ -64,6 +64,7 @@ struct Record {
   std::string start;                      ///< the request it began with; empty: not begun by baton
   std::string archived;                   ///< where the run before was put; empty: none
   std::string terminated_by;              ///< when it has ended
+  std::string limited_state;              ///< what a limit kept from being entered; another was run
   std::string error;                      ///< why it failed
 
   std::string_view status_word() const { return kStatus.at(static_cast<std::size_t>(status)).word; }

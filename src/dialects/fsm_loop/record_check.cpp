@@ -4,23 +4,10 @@
 #include "base/time.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/check.h"
+#include "dialects/fsm_loop/places.h"
 
 namespace baton::fsm_loop {
 namespace {
-
-bool digits(std::string_view text) {
-  return text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-/// `fix-types-20260817T213505` is an instance of `fix-types`.
-bool is_instance_of(std::string_view stem, std::string_view name) {
-  constexpr std::size_t kSuffix = 16;
-  if (!stem.starts_with(name) || stem.size() != name.size() + kSuffix)
-    return false;
-  const std::string_view suffix = stem.substr(name.size());
-  return suffix[0] == '-' && digits(suffix.substr(1, 8)) && suffix[9] == 'T' &&
-         digits(suffix.substr(10));
-}
 
 std::optional<Time> time(const Value& root, std::string_view name) {
   const auto text = json::text(root, name);
@@ -42,7 +29,7 @@ Findings check_state(const Value& root, const std::string& stem) {
     findings.warning("S41", "/status",
                      "a loop that awaits its continuation has no continuation_prompt");
   const auto name = json::text(root, "loop_name");
-  if (name && !stem.empty() && stem != *name && !is_instance_of(stem, *name))
+  if (name && !stem.empty() && stem != *name && loop_of_instance(stem) != *name)
     findings.warning(
         "S42", "/loop_name",
         "loop_name is " + quoted_word(*name) + ", but the file is named " + quoted_word(stem),

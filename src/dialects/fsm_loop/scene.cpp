@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/document.h"
 #include "dialects/fsm_loop/control.h"
 
 namespace baton::fsm_loop {
@@ -29,10 +30,31 @@ Scene::Scene(const View& given) : view(given), places(given) {
 }
 
 std::string Scene::definition() const {
-  for (const char* const end : {".fsm.yaml", ".yaml"}) {
-    const auto found = view.docs.find(places.folder() + "/" + view.flow.name + end);
-    if (found != view.docs.end() && found->second.present)
+  for (const std::string& path : places.definitions())
+    if (const auto found = view.docs.find(path); found != view.docs.end() && found->second.present)
       return found->first;
+  return {};
+}
+
+std::string Scene::definition_fault() const {
+  for (const std::string& path : places.definitions()) {
+    const auto found = view.rejected.find(path);
+    if (found == view.rejected.end()) {
+      if (const auto good = view.docs.find(path); good != view.docs.end() && good->second.present)
+        return {};
+      continue;
+    }
+    const auto findings = parse_json(found->second);
+    if (!findings || !(*findings)->IsArray() || (*findings)->Empty())
+      return path;
+    const Value& first = (**findings)[0];
+    const auto number = [&](const char* key) {
+      return std::to_string(json::integer(first, key).value_or(1));
+    };
+    const auto meant = json::text(first, "suggestion").value_or("");
+    return path + ":" + number("line") + ":" + number("column") + ": " +
+           std::string(json::text(first, "message").value_or("")) +
+           (meant.empty() ? "" : "; did you mean " + std::string(meant) + "?");
   }
   return {};
 }

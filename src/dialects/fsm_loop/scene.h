@@ -22,8 +22,11 @@ struct Scene {
   /// Whether baton runs this loop. Else it is somebody else's, or was never begun.
   bool driven() const { return state != nullptr && memo.driven; }
   Record& record() { return memo.frames.front().record; }
-  /// The definition's file: NAME.fsm.yaml before NAME.yaml; empty when there is none.
+  /// The definition's file; empty when there is none.
   std::string definition() const;
+  /// What is wrong with that file as it stands, with its place; empty while no version of it was
+  /// rejected. What was accepted before is for runs that began with it.
+  std::string definition_fault() const;
   /// The definition put together from what was read; see `reads` of the dialect.
   Loaded loaded(const std::string& path) const;
   /// A run that has not ended, of whatever it was started for.

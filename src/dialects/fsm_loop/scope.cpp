@@ -23,6 +23,11 @@ Claim singleton_claim(std::string_view loop_name) {
   return Claim{"loop:" + std::string(loop_name), 1};
 }
 
+/// Two spellings of one place are one claim.
+std::string real(const Environment& env, std::string path) {
+  return env.real_path && path != env.root ? env.real_path(path) : path;
+}
+
 /// What a path of the scope cannot be filled in with claims the whole project: rather too much.
 std::vector<std::string> paths_of(Scene& scene, const Loop& loop) {
   const Frame& frame = scene.memo.frames.front();
@@ -33,7 +38,8 @@ std::vector<std::string> paths_of(Scene& scene, const Loop& loop) {
   std::vector<std::string> paths;
   for (const std::string& each : loop.scope) {
     const auto filled = interpolate(each, values);
-    paths.push_back(absolute_scope(scene.view.env.root, filled ? *filled : std::string()));
+    paths.push_back(real(scene.view.env,
+                         absolute_scope(scene.view.env.root, filled ? *filled : std::string())));
   }
   if (paths.empty())
     paths.push_back(absolute_scope(scene.view.env.root, ""));
@@ -67,17 +73,29 @@ void write_lock(Scene& scene, const std::vector<std::string>& paths, bool single
     decision.updates.emplace_back(Create{path, lock.pretty(), std::string(kWhy)});
 }
 
-void put_lock_away(Scene& scene, Decision& decision) {
-  const auto found = scene.view.docs.find(scene.places.lock());
-  if (found == scene.view.docs.end() || !found->second.present || found->second.writer != "baton")
-    return;
+/// Moves a file of the loop into the history of its run.
+void put_away(Scene& scene, const std::string& path, std::string_view name, std::string_view end,
+              const std::string& why, Decision& decision) {
   const Record& record = scene.record();
   const std::string count =
       record.resume_count > 0 ? "." + std::to_string(record.resume_count) : std::string();
-  decision.updates.emplace_back(
-      Move{scene.places.lock(), found->second.document->digest(),
-           scene.places.archive(record.started_at, record.archived) + "/lock" + count + ".json",
-           "the loop has ended"});
+  decision.updates.emplace_back(Move{path, scene.view.docs.at(path).document->digest(),
+                                     scene.places.archive(record.started_at, record.archived) +
+                                         "/" + std::string(name) + count + std::string(end),
+                                     why});
+}
+
+void put_lock_away(Scene& scene, Decision& decision) {
+  const auto found = scene.view.docs.find(scene.places.lock());
+  if (found != scene.view.docs.end() && found->second.present && found->second.writer == "baton")
+    put_away(scene, found->first, "lock", ".json", "the loop has ended", decision);
+}
+
+/// What a program left that ran the loop before: others would take the loop for an orphan by it.
+void put_pid_away(Scene& scene, Decision& decision) {
+  const auto found = scene.view.docs.find(scene.places.pid());
+  if (found != scene.view.docs.end() && found->second.present && owner_of(scene) == Owner::dead)
+    put_away(scene, found->first, "pid", "", "the program it names is dead", decision);
 }
 
 }  // namespace
@@ -88,10 +106,15 @@ void claim(Scene& scene, Decision& decision) {
     if (memo.scoped)
       put_lock_away(scene, decision);
     memo.scoped = false;
+    memo.scope.clear();
     return;
   }
+  put_pid_away(scene, decision);
   const Loop loop = loop_of(*memo.frames.front().definition);
-  const std::vector<std::string> paths = paths_of(scene, loop);
+  // A link that is turned meanwhile must not change what is held.
+  if (memo.scope.empty())
+    memo.scope = paths_of(scene, loop);
+  const std::vector<std::string>& paths = memo.scope;
   std::vector<Claim> claims;
   for (const std::string& path : paths)
     claims.push_back(path_claim(path));
@@ -120,7 +143,7 @@ std::vector<Claim> claims_of_another(const Scene& scene) {
   std::vector<Claim> claims;
   const auto add = [&](const Value& path) {
     if (const auto text = json::text(path))
-      claims.push_back(path_claim(absolute_scope(root, *text)));
+      claims.push_back(path_claim(real(scene.view.env, absolute_scope(root, *text))));
   };
   if (scope != nullptr && scope->IsArray())
     for (const Value& path : scope->GetArray())

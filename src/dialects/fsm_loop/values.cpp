@@ -85,7 +85,9 @@ Found of_loop(std::string_view path, const Values& values) {
     return Found::of(std::to_string(values.elapsed_ms));
   if (path == "elapsed")
     return Found::of(elapsed_text(values.elapsed_ms));
-  return Found::nothing("a loop has name, started_at, elapsed_ms and elapsed");
+  if (path == "continuation")
+    return Found::of(std::string(values.continuation));
+  return Found::nothing("a loop has name, started_at, elapsed_ms, elapsed and continuation");
 }
 
 Found of_environment(std::string_view path, const Values& values) {

@@ -26,6 +26,7 @@ struct Values {
   std::int64_t iteration = 0;
   std::string_view loop;
   std::string_view started_at;
+  std::string_view continuation;  ///< what an agent left that handed over; empty: none did
   std::int64_t elapsed_ms = 0;
   std::span<const std::string> messages = {};
   const std::map<std::string, std::string>* env = nullptr;
