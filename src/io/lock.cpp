@@ -71,9 +71,10 @@ std::int64_t flock_holder(int fd) {
   return 0;
 }
 
+/// `state_folder`: whose `lock` may say what the kernel does not; "" when it says nothing of this.
 tl::unexpected<Error> held(int fd, const std::string& state_folder, const std::string& where) {
   std::int64_t pid = flock_holder(fd);
-  if (pid <= 0)
+  if (pid <= 0 && !state_folder.empty())
     pid = lock_holder(state_folder).pid;
   if (pid <= 0)
     return fail(Errc::served, "is locked by another process", where);
@@ -87,12 +88,13 @@ Result<Fd> lock_path_at(const std::string& path, Result<Fd> (*opened)(const std:
     auto fd = opened(path);
     if (!fd)
       return fd;
-    if (flock(fd->get(), LOCK_EX | LOCK_NB) == 0) {
-      if (leads_to(path, fd->get()))
-        return fd;
-    } else if (errno != EWOULDBLOCK && errno != EINTR) {
+    const bool locked = flock(fd->get(), LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno != EWOULDBLOCK && errno != EINTR)
       return system_error(errno, "cannot be locked", path);
-    }
+    if (locked && leads_to(path, fd->get()))
+      return fd;
+    if (patience_ms <= 0 && locked)
+      return fail(Errc::busy, "is being replaced", path);
     if (patience_ms <= 0)
       return held(fd->get(), state_folder, path);
     patience_ms -= kNapMs;
@@ -132,6 +134,23 @@ Result<RootLock> RootLock::take(const std::string& root, const std::string& stat
   if (auto signed_by = sign(state->get(), path); !signed_by)
     return pass_on(signed_by);
   return RootLock(std::move(locked), std::move(*state));
+}
+
+Result<Fd> RootLock::take_root(const std::string& root) {
+  root_.reset();
+  auto folder = open_folder(root);
+  if (!folder || !network_file_system_of(folder->get()).empty())
+    return folder;
+  int no_patience = 0;
+  auto locked = lock_path_at(root, open_folder, "", no_patience);
+  if (!locked)
+    return locked;
+  // A second descriptor of the same lock.
+  Fd held(fcntl(locked->get(), F_DUPFD_CLOEXEC, 0));
+  if (!held)
+    return system_error(errno, "cannot be held", root);
+  root_ = std::move(held);
+  return locked;
 }
 
 Result<RootLock> lock_root(const std::string& root, const std::string& state_folder) {
