@@ -2,14 +2,11 @@
 
 #include <cerrno>
 #include <chrono>
-#include <fstream>
-#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/document.h"
@@ -17,6 +14,7 @@
 #include "base/time.h"
 #include "io/disk.h"
 #include "io/file_system.h"
+#include "io/flock.h"
 #include "io/root.h"
 
 namespace baton {
@@ -36,39 +34,6 @@ Result<Fd> open_lock(const std::string& path) {
   if (!fd)
     return system_error(errno, "cannot be opened", path);
   return fd;
-}
-
-// The inode number at the end of the sixth word, e.g. `1: FLOCK ADVISORY WRITE 4711 fe:00:5123 0
-// EOF`.
-bool is_flock_of(std::istringstream& words, const std::string& file, std::int64_t& pid) {
-  std::string number;
-  std::string kind;
-  std::string advisory;
-  std::string mode;
-  std::string which;
-  return words >> number >> kind >> advisory >> mode >> pid >> which && kind == "FLOCK" &&
-         which == file;
-}
-
-std::int64_t flock_holder(int fd) {
-  struct stat info {};
-  if (fstat(fd, &info) != 0)
-    return 0;
-  std::ostringstream file;
-  file << std::hex;
-  file.fill('0');
-  file.width(2);
-  file << major(info.st_dev) << ':';
-  file.width(2);
-  file << minor(info.st_dev) << ':' << std::dec << info.st_ino;
-  std::ifstream locks("/proc/locks");
-  for (std::string line; std::getline(locks, line);) {
-    std::istringstream words(line);
-    std::int64_t pid = 0;
-    if (is_flock_of(words, file.str(), pid))
-      return pid;
-  }
-  return 0;
 }
 
 /// `state_folder`: whose `lock` may say what the kernel does not; "" when it says nothing of this.
