@@ -1,6 +1,5 @@
 #include "cli/root_service.h"
 
-#include <filesystem>
 #include <utility>
 
 #include <fcntl.h>
@@ -107,6 +106,8 @@ void RootService::start_watch() {
 }
 
 std::string RootService::describe() const {
+  if (!away_.empty())
+    return "the root is waited for: " + away_;
   return watch_ ? watch_->describe() : "not watched";
 }
 
@@ -136,8 +137,7 @@ Result<void> RootService::step() {
     return fail(Errc::io, "the state folder or its journal was removed or replaced while in use",
                 served_.state_folder);
   if (!root_->is_current())
-    if (auto back = take_new_root(); !back)
-      return back;
+    look_for_root();
   started_ = false;
   do {
     auto stepped = engine_->step(std::exchange(inputs_, {}));
@@ -167,21 +167,25 @@ void RootService::leave() {
   engine_->drain();
 }
 
-/// The root was renamed, deleted or made anew: the new one is locked before it is read.
-Result<void> RootService::take_new_root() {
-  std::error_code gone;
-  if (!std::filesystem::is_directory(served_.root, gone))
-    return {};  // it is waited for; its flows are gone until then
-  lock_.reset();
-  auto lock = lock_root(served_.root, served_.state_folder);
-  if (!lock)
-    return pass_on(lock);
-  lock_.emplace(std::move(*lock));
-  if (auto opened = root_->reopen(); !opened)
-    return opened;
-  spdlog::warn("{} was replaced; the new folder is served", printable(served_.root));
+/// The root was renamed, deleted or made anew. What its path leads to now is locked before it is
+/// read; what cannot be is not there yet, whatever the reason, and its flows are gone until then.
+/// Each step looks again, so each event and each rescan.
+void RootService::look_for_root() {
+  root_->let_go();
+  lock_->let_root_go();
+  auto taken = lock_->take_root(served_.root);
+  if (!taken) {
+    const std::string& why = taken.error().message;
+    if (std::exchange(away_, why) != why)
+      spdlog::warn("{} is waited for: {}", printable(served_.root), printable(why));
+    return;
+  }
+  const bool same = leads_to(served_.root, root_->fd());
+  root_->hold(*std::move(taken));
+  away_.clear();
+  spdlog::warn("{} {}", printable(served_.root),
+               same ? "is back and served again" : "was replaced; the new folder is served");
   rescan("root_replaced");
-  return {};
 }
 
 }  // namespace baton

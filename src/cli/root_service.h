@@ -63,13 +63,14 @@ class RootService {
   Result<void> open(const std::string& shim, Observer& observer);
   void start_watch();
   void rescan(std::string why);
-  Result<void> take_new_root();
+  void look_for_root();
 
   asio::io_context& loop_;
   ServedRoot served_;
   Wake wake_;
   std::vector<Input> inputs_;
   Served word_;
+  std::string away_;  ///< why the root is not served at present; "" while it is
   bool leaving_ = false;
   bool started_ = false;
   std::string journal_file_;

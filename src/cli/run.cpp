@@ -145,7 +145,7 @@ class Service {
       engine.running_elsewhere(running() - static_cast<std::uint32_t>(before) + promised);
       if (auto stepped = root->step(); !stepped) {
         spdlog::critical("{}", printable(baton::describe(stepped.error())));
-        return end(stepped.error().code == Errc::served ? 75 : 3);
+        return end(3);
       }
       freed = freed || engine.running() < before;
       promised += waits_for_place(engine) ? 1U : 0U;

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 
 /// After this much time of others writing in between, something is wrong.
 constexpr std::chrono::seconds kPatience{60};
+/// Who keeps the lock on the file longer than this does not exchange it, and may wait for us.
+constexpr std::chrono::seconds kLockPatience{10};
 constexpr Millis kLongestNap{16};
 
 /// The root of the agent this is called by, when the file lies in it; else the nearest folder
@@ -136,7 +138,7 @@ Result<Attempt> attempt(StateFile& file,
   const auto replaced = file.replace(before->digest, *after);
   if (replaced)
     return Attempt::done;
-  if (replaced.error().code == Errc::changed || replaced.error().code == Errc::busy)
+  if (replaced.error().code == Errc::changed)
     return Attempt::again;
   return tl::unexpected(replaced.error());
 }
@@ -146,17 +148,27 @@ Result<Attempt> attempt(StateFile& file,
 ExitCode rewrite(StateFile& file,
                  const std::function<Result<std::string>(const std::string& now)>& change) {
   const auto until = std::chrono::steady_clock::now() + kPatience;
+  auto unlocked = std::chrono::steady_clock::now();
   Millis nap{1};
   for (;;) {
     const auto tried = attempt(file, change);
-    if (!tried) {
+    const bool locked = !tried && tried.error().code == Errc::busy;
+    const auto now = std::chrono::steady_clock::now();
+    if (!locked)
+      unlocked = now;
+    if (locked && now > unlocked + kLockPatience) {
+      complain(printable(file.shown()) + ": " + tried.error().message +
+               "; nothing was changed: that process must let go of it first");
+      return ExitCode::unreachable;
+    }
+    if (!tried && !locked) {
       const bool failed = tried.error().code == Errc::parse || tried.error().code == Errc::changed;
       (void)complain(tried.error());
       return failed ? ExitCode::failed : exit_code_of(tried.error().code);
     }
-    if (*tried != Attempt::again)
+    if (tried && *tried != Attempt::again)
       return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
-    if (std::chrono::steady_clock::now() > until) {
+    if (now > until) {
       complain(printable(file.shown()) + ": others write it all the time; nothing was changed");
       return ExitCode::unreachable;
     }

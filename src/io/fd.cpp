@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/flock.h"
+
 namespace baton {
 
 namespace {
@@ -120,8 +122,13 @@ Result<void> lock_exclusive(int fd, int patience_ms, const std::string& where) {
       return {};
     if (errno != EWOULDBLOCK && errno != EINTR)
       return system_error(errno, "cannot be locked", where);
-    if (waited >= patience_ms)
-      return fail(Errc::busy, "is locked by another process", where);
+    if (waited >= patience_ms) {
+      const std::int64_t pid = flock_holder(fd);
+      return fail(Errc::busy,
+                  pid > 0 ? "is locked by process " + std::to_string(pid)
+                          : "is locked by another process",
+                  where);
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
   }
 }

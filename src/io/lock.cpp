@@ -2,14 +2,11 @@
 
 #include <cerrno>
 #include <chrono>
-#include <fstream>
-#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/document.h"
@@ -17,6 +14,7 @@
 #include "base/time.h"
 #include "io/disk.h"
 #include "io/file_system.h"
+#include "io/flock.h"
 #include "io/root.h"
 
 namespace baton {
@@ -38,42 +36,10 @@ Result<Fd> open_lock(const std::string& path) {
   return fd;
 }
 
-// The inode number at the end of the sixth word, e.g. `1: FLOCK ADVISORY WRITE 4711 fe:00:5123 0
-// EOF`.
-bool is_flock_of(std::istringstream& words, const std::string& file, std::int64_t& pid) {
-  std::string number;
-  std::string kind;
-  std::string advisory;
-  std::string mode;
-  std::string which;
-  return words >> number >> kind >> advisory >> mode >> pid >> which && kind == "FLOCK" &&
-         which == file;
-}
-
-std::int64_t flock_holder(int fd) {
-  struct stat info {};
-  if (fstat(fd, &info) != 0)
-    return 0;
-  std::ostringstream file;
-  file << std::hex;
-  file.fill('0');
-  file.width(2);
-  file << major(info.st_dev) << ':';
-  file.width(2);
-  file << minor(info.st_dev) << ':' << std::dec << info.st_ino;
-  std::ifstream locks("/proc/locks");
-  for (std::string line; std::getline(locks, line);) {
-    std::istringstream words(line);
-    std::int64_t pid = 0;
-    if (is_flock_of(words, file.str(), pid))
-      return pid;
-  }
-  return 0;
-}
-
+/// `state_folder`: whose `lock` may say what the kernel does not; "" when it says nothing of this.
 tl::unexpected<Error> held(int fd, const std::string& state_folder, const std::string& where) {
   std::int64_t pid = flock_holder(fd);
-  if (pid <= 0)
+  if (pid <= 0 && !state_folder.empty())
     pid = lock_holder(state_folder).pid;
   if (pid <= 0)
     return fail(Errc::served, "is locked by another process", where);
@@ -87,12 +53,13 @@ Result<Fd> lock_path_at(const std::string& path, Result<Fd> (*opened)(const std:
     auto fd = opened(path);
     if (!fd)
       return fd;
-    if (flock(fd->get(), LOCK_EX | LOCK_NB) == 0) {
-      if (leads_to(path, fd->get()))
-        return fd;
-    } else if (errno != EWOULDBLOCK && errno != EINTR) {
+    const bool locked = flock(fd->get(), LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno != EWOULDBLOCK && errno != EINTR)
       return system_error(errno, "cannot be locked", path);
-    }
+    if (locked && leads_to(path, fd->get()))
+      return fd;
+    if (patience_ms <= 0 && locked)
+      return fail(Errc::busy, "is being replaced", path);
     if (patience_ms <= 0)
       return held(fd->get(), state_folder, path);
     patience_ms -= kNapMs;
@@ -132,6 +99,23 @@ Result<RootLock> RootLock::take(const std::string& root, const std::string& stat
   if (auto signed_by = sign(state->get(), path); !signed_by)
     return pass_on(signed_by);
   return RootLock(std::move(locked), std::move(*state));
+}
+
+Result<Fd> RootLock::take_root(const std::string& root) {
+  root_.reset();
+  auto folder = open_folder(root);
+  if (!folder || !network_file_system_of(folder->get()).empty())
+    return folder;
+  int no_patience = 0;
+  auto locked = lock_path_at(root, open_folder, "", no_patience);
+  if (!locked)
+    return locked;
+  // A second descriptor of the same lock.
+  Fd held(fcntl(locked->get(), F_DUPFD_CLOEXEC, 0));
+  if (!held)
+    return system_error(errno, "cannot be held", root);
+  root_ = std::move(held);
+  return locked;
 }
 
 Result<RootLock> lock_root(const std::string& root, const std::string& state_folder) {

@@ -15,6 +15,13 @@ class RootLock {
   /// Tries for two seconds. Errc::served names the process that has it.
   static Result<RootLock> take(const std::string& root, const std::string& state_folder);
 
+  /// The root's folder is not the root any more: whoever it belongs to now may lock it. The state
+  /// folder stays locked.
+  void let_root_go() { root_.reset(); }
+  /// Locks the folder that the root's path leads to now, at once or not at all, and returns it.
+  /// After an error no folder is locked. Errc::served, not_found, denied, busy, io.
+  Result<Fd> take_root(const std::string& root);
+
  private:
   RootLock(Fd root, Fd state) : root_(std::move(root)), state_(std::move(state)) {}
   Fd root_;  ///< none for a root on a network file system: flock on a folder does not work there

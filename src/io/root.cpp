@@ -29,15 +29,12 @@ Result<std::shared_ptr<RootFolder>> RootFolder::open(std::string path) {
 }
 
 bool RootFolder::is_current() const {
-  return leads_to(path_, fd_.get());
+  return !let_go_ && leads_to(path_, fd_.get());
 }
 
-Result<void> RootFolder::reopen() {
-  auto fd = open_folder(path_);
-  if (!fd)
-    return pass_on(fd);
-  fd_ = std::move(*fd);
-  return {};
+void RootFolder::hold(Fd folder) {
+  fd_ = std::move(folder);
+  let_go_ = false;
 }
 
 }  // namespace baton

@@ -10,7 +10,7 @@ namespace baton {
 
 /// The folder of a root, held open: what is done below it reaches that very folder, even when
 /// another one has taken its name. Shared by the disk and the service, which asks `is_current` at
-/// each step and locks and reopens the new folder when the answer is no.
+/// each step, and when the answer is no lets it go until there is one to hold again.
 class RootFolder {
  public:
   /// The path itself may lead over links. Errc::not_found, denied, io.
@@ -19,15 +19,18 @@ class RootFolder {
   const std::string& path() const { return path_; }
   int fd() const { return fd_.get(); }
 
-  /// Whether the path still leads to the folder that is held.
+  /// Whether the path still leads to the folder that is held, and it was not let go.
   bool is_current() const;
-  /// Holds what the path leads to now. After an error the old folder is still held.
-  Result<void> reopen();
+  /// It is not current any more, even if the path leads to it again.
+  void let_go() { let_go_ = true; }
+  /// This is the folder from now on.
+  void hold(Fd folder);
 
  private:
   RootFolder(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
   std::string path_;
   Fd fd_;
+  bool let_go_ = false;
 };
 
 /// Whether `path` leads to what `fd` is.

@@ -2,7 +2,9 @@
 usage: set_test.py BATON [TIMES]"""
 
 import concurrent.futures
+import fcntl
 import json
+import os
 import subprocess
 
 import world
@@ -11,7 +13,21 @@ from world import check, write
 WRITERS = 8
 
 
+def locked(exe):
+    """A file that somebody keeps locked ends the command, which may itself be what that somebody waits for."""
+    with world.World(exe) as baton:
+        path = baton.root + "/tickets/locked.json"
+        write(path, {"status": "idle"})
+        with open(path) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            done = baton.call("set", path, '/status="ready"', code=3)
+            check(f"is locked by process {os.getpid()}" in done.stderr and path in done.stderr, done.stderr)
+            check(json.load(file) == {"status": "idle"}, "it was changed")
+        baton.call("set", path, '/status="ready"')
+
+
 def test(exe, times="1000"):
+    locked(exe)
     times = int(times)
     with world.World(exe) as baton:
         path = baton.root + "/tickets/shared.json"

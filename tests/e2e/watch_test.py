@@ -1,12 +1,14 @@
 """Every final state is acted upon and none twice, whatever happens to the events: more changes than the
 kernel's queue holds while the daemon is stopped, folders that appear together with their files, renamed
-files and folders, a replaced root, torn writes. usage: watch_test.py BATON"""
+files and folders, torn writes, a root that is replaced, comes and goes, is locked or unreadable. usage: watch_test.py BATON"""
 
 import collections
+import fcntl
 import os
 import random
 import shutil
 import signal
+import time
 
 import world
 from world import check, wait_until, write
@@ -122,16 +124,101 @@ def replaced_root(baton):
     check(len(new) == 2, "the copied files are what they were, yet were started:", new)
 
 
-def test(exe):
+def log_of(baton):
+    with open(baton.home + "/daemon.log", errors="replace") as file:
+        return file.read()
+
+
+def fleeting_root(baton):
+    """Another folder takes the root's name for moments, so that each look may find another one or none."""
+    dice = random.Random(2)
+    away = baton.root + ".away"
+    for _ in range(200):
+        os.rename(baton.root, away)
+        os.makedirs(baton.root + "/tickets")
+        time.sleep(dice.random() * 0.01)
+        shutil.rmtree(baton.root)
+        time.sleep(dice.random() * 0.002)
+        os.rename(away, baton.root)
+        check(baton.daemon.poll() is None, "the daemon ended")
+    baton.ticket("fleeting", "ready")
+    once_each(baton, ["rules/t/fleeting"], "ready")
+
+
+def locked_root(baton):
+    """The new folder is locked by somebody: nothing in it is read, and nothing else waits for that."""
+    away, new = baton.root + ".away", baton.root + ".new"
+    shutil.copytree(baton.root, new, copy_function=shutil.copy2)
+    write(new + "/tickets/locked.json", {"status": "ready"})
+    before = log_of(baton).count("is locked by process")
+    folder = os.open(new, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    os.rename(baton.root, away)
+    os.rename(new, baton.root)
+    wait_until(lambda: f"is locked by process {os.getpid()}" in baton.call("status").stdout, "status says so")
+    for name in ("one", "two", "three"):
+        baton.ticket(name, "idle")
+        baton.call("pause", "--all")
+        baton.call("resume", "--all")
+    check(not baton.starts("rules/t/locked"), "it was read before it was locked")
+    check(log_of(baton).count("is locked by process") == before + 1, "it is said once:", log_of(baton)[-2000:])
+    os.close(folder)
+    baton.ticket("four", "idle")
+    once_each(baton, ["rules/t/locked"], "ready")
+    check("is locked" not in baton.call("status").stdout, "status still says so")
+    shutil.rmtree(away)
+
+
+def on_one_root(exe):
     with world.World(exe, rules=RULES) as baton:
         baton.start()
         for part in (overflow, new_folders, renamed_files, renamed_folders, recreated_folder, torn_writes,
-                     replaced_root):
+                     replaced_root, fleeting_root, locked_root):
             part(baton)
             check(baton.daemon.poll() is None, "the daemon ended")
             print(part.__name__, "passed", flush=True)
         runs = [each.run for each in baton.starts()]
         check(len(runs) == len(set(runs)), "a run was started twice")
+
+
+def unreadable_root(exe):
+    """A new root that the daemon may not read is not there yet. Nobody stands for the daemon's user where the
+    test is root, who may read everything."""
+    nobody = 65534 if os.geteuid() == 0 else os.geteuid()
+    with world.World(exe) as baton:
+        if nobody != os.geteuid():
+            for program in ("baton", "baton-shim"):
+                shutil.copy2(os.path.join(os.path.dirname(baton.exe), program), baton.home)
+            baton.exe = baton.home + "/as_nobody"
+            with open(baton.exe, "w") as file:
+                file.write(f'#!/bin/sh\nexec setpriv --reuid={nobody} --regid={nobody} --clear-groups '
+                           f'{baton.home}/baton "$@"\n')
+            os.chmod(baton.exe, 0o755)
+            for folder, _, files in os.walk(baton.home):
+                for each in (folder, *(f"{folder}/{name}" for name in files)):
+                    os.chown(each, nobody, nobody)
+        baton.start()
+        baton.ticket("first", "ready")
+        once_each(baton, ["rules/t/first"], "ready")
+        new = baton.home + "/new"
+        shutil.copytree(baton.root, new)
+        write(new + "/tickets/second.json", {"status": "ready"})
+        os.chmod(new, 0)
+        os.rename(baton.root, baton.root + ".away")
+        os.rename(new, baton.root)
+        wait_until(lambda: "is waited for: folder cannot be opened: Permission denied" in log_of(baton), "it says so")
+        check("stopping" in baton.call("stop", "--all").stdout, "commands are not answered")
+        baton.call("resume", "--all")
+        check(not baton.starts("rules/t/second"), "it was read")
+        os.chmod(baton.root, 0o755)
+        once_each(baton, ["rules/t/second"], "ready")
+        check(baton.daemon.poll() is None, "the daemon ended")
+
+
+def test(exe):
+    on_one_root(exe)
+    unreadable_root(exe)
+    print("unreadable_root passed")
 
 
 if __name__ == "__main__":

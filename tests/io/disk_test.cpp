@@ -429,7 +429,7 @@ TEST_CASE("litter of a crash is swept, young or locked files are not") {
   }
 }
 
-TEST_CASE("A39 a root that was replaced is noticed and reopened") {
+TEST_CASE("A39 a root that was replaced is noticed, and the new one held instead") {
   const TempFolder outer;
   test::write(outer / "root/a", "old");
   auto root = RootFolder::open(outer / "root");
@@ -438,16 +438,21 @@ TEST_CASE("A39 a root that was replaced is noticed and reopened") {
   CHECK((*root)->is_current());
   fs::rename(outer / "root", outer / "root.old");
   CHECK_FALSE((*root)->is_current());
-  CHECK(code_of((*root)->reopen()) == Errc::not_found);
   test::write(outer / "root/a", "new");
-  // What was moved away is not read on, and what stands there now not before it is reopened.
+  // What was moved away is not read on, and what stands there now not before it is held.
   CHECK(code_of(disk->read("a", kMax)) == Errc::not_found);
   CHECK(disk->list("", 0)->empty());
   CHECK(code_of(disk->create("b", "x")) == Errc::not_found);
   CHECK_FALSE((*root)->is_current());
-  REQUIRE((*root)->reopen());
+  auto found = open_folder(outer / "root");
+  REQUIRE(found);
+  (*root)->hold(*std::move(found));
   CHECK((*root)->is_current());
   CHECK(disk->read("a", kMax).value().bytes == "new");
+  // Let go, it is not read even where the path leads to it.
+  (*root)->let_go();
+  CHECK_FALSE((*root)->is_current());
+  CHECK(code_of(disk->read("a", kMax)) == Errc::not_found);
 }
 
 TEST_CASE("files outside a root are written durably with their mode") {

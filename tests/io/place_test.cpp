@@ -12,6 +12,7 @@
 #include "io/disk.h"
 #include "io/lock.h"
 #include "io/print.h"
+#include "io/root.h"
 #include "io/temp_folder.h"
 
 namespace baton {
@@ -174,6 +175,43 @@ TEST_CASE("A44 a root is locked by one process only, which is named") {
     CHECK(lock_holder(*first).pid == getpid());
   }
   CHECK(lock_root(root, *second));
+}
+
+TEST_CASE("a root that was replaced is locked anew, at once or not at all") {
+  const TempFolder outer;
+  const std::string root = outer / "root";
+  fs::create_directories(root);
+  const auto state = make_state_folder(root, asked(outer / "state"), {});
+  const auto other = make_state_folder(root, asked(outer / "other"), {});
+  REQUIRE(state);
+  REQUIRE(other);
+  auto lock = lock_root(root, *state);
+  REQUIRE(lock);
+  fs::rename(root, outer / "away");
+  CHECK(code_of(lock->take_root(root)) == Errc::not_found);
+  // What was moved away is free for others, the state folder is not.
+  CHECK(lock_root(outer / "away", *other));
+  CHECK(code_of(lock_root(outer / "away", *state)) == Errc::served);
+  test::write(root, "a file");
+  CHECK_FALSE(lock->take_root(root));
+  fs::remove(root);
+  fs::create_directories(root);
+  {
+    const Child holder([&] { return lock_root(root, *other); });
+    const auto refused = lock->take_root(root);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Errc::served);
+    CHECK(refused.error().message.find(std::to_string(holder.pid())) != std::string::npos);
+  }
+  {
+    const auto taken = lock->take_root(root);
+    REQUIRE(taken);
+    CHECK(leads_to(root, taken->get()));
+  }
+  // The lock does not depend on the descriptor that was handed out.
+  CHECK(code_of(lock_root(root, *other)) == Errc::served);
+  lock->let_root_go();
+  CHECK(lock_root(root, *other));
 }
 
 TEST_CASE("a lock is not inherited by started programs") {
