@@ -123,7 +123,7 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
     return verdict;
   FlowState alone;
   alone[path] = Accepted{verdict.document, match.kind->kind, match.part, 0, {}, true};
-  const auto take = [&](std::map<std::string, Findings> findings) {
+  const auto take = [&](std::map<std::string, Findings>&& findings) {
     for (auto& [where, found] : findings) {
       locate(found, *verdict.document);
       add(verdict.findings, std::move(found));

@@ -25,6 +25,7 @@ void note_facts(Scene& scene) {
   const Work& work = scene.loop.work;
   const std::array times = {work.developed, work.debugged, work.validated};
   std::vector<std::string> facts;
+  facts.reserve(times.size());
   for (const auto& time : times)
     facts.push_back(time ? iso_time(*time, true) : std::string());
   std::vector<std::string>& known = scene.memo.facts;
