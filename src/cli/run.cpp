@@ -69,7 +69,8 @@ class Service {
       if (ended_)
         return exit_code_;
       if (!root) {
-        spdlog::error("{}", printable(baton::describe(root.error())));
+        spdlog::error("{}{}", printable(baton::describe(root.error())),
+                      root.error().code == Errc::no_space ? "; free some room and try again" : "");
         return start_failure(root.error().code);
       }
       tell_of(**root);
