@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "app/engine.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/output.h"
 #include "io/agents.h"
 #include "io/clock.h"
 #include "io/disk.h"
@@ -25,6 +27,25 @@ namespace {
 constexpr std::chrono::milliseconds kTurn{50};
 /// Beyond the grace of the agents.
 constexpr Millis kPatience{30'000};
+/// For other commands that act on the same root.
+constexpr Millis kLockPatience{10'000};
+
+/// Other commands are waited for; a daemon is not.
+Result<RootLock> lock_as_command(const std::string& root, const std::string& state) {
+  const auto until = std::chrono::steady_clock::now() + kLockPatience;
+  for (bool told = false;; told = true) {
+    auto lock = lock_root(root, state, LockRole::command);
+    if (lock || lock.error().code != Errc::busy)
+      return lock;
+    if (std::chrono::steady_clock::now() > until) {
+      lock.error().message += "; try again when it has ended";
+      return lock;
+    }
+    if (!told)
+      complain("warning: " + printable(describe(lock.error())) + "; waiting for its end");
+    std::this_thread::sleep_for(kTurn);
+  }
+}
 
 class Unheard : public Observer {
  public:
@@ -36,7 +57,7 @@ class Stage {
  public:
   static Result<std::unique_ptr<Stage>> open(const Context& context, const std::string& state,
                                              Setup setup) {
-    auto lock = lock_root(context.root(), state);
+    auto lock = lock_as_command(context.root(), state);
     if (!lock)
       return pass_on(lock);
     auto stage = std::unique_ptr<Stage>(new Stage(*std::move(lock)));

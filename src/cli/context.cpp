@@ -157,9 +157,11 @@ Result<Context> Context::open(const Places& places, bool anyway) {
   if (error && places.root.empty())
     return fail(Errc::not_found, "the current folder is gone");
   auto root = existing_folder(places.root.empty() ? nearest_root(here) : places.root);
-  // Moved away under a daemon, whose agents can still be stopped.
-  if (!root && anyway && context.is_served(places.root))
+  // Gone under a daemon, whose agents can still be seen and stopped.
+  if (!root && anyway && context.is_served(places.root)) {
+    warn_once(printable(describe(root.error())) + "; what is known of it is in the journal");
     root = real_path(places.root);
+  }
   if (!root)
     return pass_on(root);
   context.root_ = *root;
@@ -191,9 +193,12 @@ Result<void> Context::find_roots(const std::string& here) {
       continue;
     else if (!anyway_)
       return pass_on(one);
-    else {
+    else if (const std::string path = absolute(each, folder_); is_served(path)) {
+      warn_once(printable(describe(one.error())) + "; what is known of it is in the journal");
+      roots.push_back(real_path(path).value_or(path));
+    } else {
       complain("warning: " + printable(describe(one.error())));
-      missing_roots_.push_back(real_path(absolute(each, folder_)).value_or(each));
+      missing_roots_.push_back(real_path(path).value_or(each));
     }
   }
   if (roots.empty())

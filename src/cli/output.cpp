@@ -55,7 +55,8 @@ void complain(std::string_view message) {
 }
 
 ExitCode complain(const Error& error) {
-  complain(printable(describe(error), 4096));
+  complain(printable(describe(error), 4096) +
+           (error.code == Errc::no_space ? "; free some room and try again" : ""));
   return exit_code_of(error.code);
 }
 

@@ -84,9 +84,10 @@ class SteppedClock : public Clock {
   Millis passed_{0};
 };
 
-/// A folder with one file in it.
+/// A folder with one file in it, or with none.
 class OneFile : public Disk {
  public:
+  OneFile() = default;
   OneFile(std::string path, const std::string& text)
       : path_(std::move(path)), file_{text, digest_of(text), 0} {}
   Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override {
@@ -98,7 +99,7 @@ class OneFile : public Disk {
   }
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned /*depth*/) override {
     const bool here = folder.empty() || path_.starts_with(folder + "/");
-    return here ? std::vector<FileEntry>{{path_, 0}} : std::vector<FileEntry>{};
+    return here && !path_.empty() ? std::vector<FileEntry>{{path_, 0}} : std::vector<FileEntry>{};
   }
   Result<void> replace(const std::string& path, const Digest& /*assumes*/,
                        std::string_view /*bytes*/) override {
@@ -176,9 +177,7 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
   auto setup = context.setup(context.root());
   if (!setup)
     return pass_on(setup);
-  auto disk = real_disk(context.root());
-  if (!disk)
-    return pass_on(disk);
+  auto opened = real_disk(context.root());
   std::unique_ptr<JournalReader> reader;
   std::optional<Served> daemon;
   if (const auto folder = context.state_folder()) {
@@ -189,8 +188,12 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
     if (journal)
       reader = *std::move(journal);
   }
+  // A root that is gone under its daemon has no files, but agents that run.
+  if (!opened && !daemon)
+    return pass_on(opened);
+  std::unique_ptr<Disk> disk = opened ? *std::move(opened) : std::make_unique<OneFile>();
   auto rehearsal = std::unique_ptr<Rehearsal>(new Rehearsal(
-      std::make_unique<World>(*std::move(disk), std::move(reader), daemon.has_value())));
+      std::make_unique<World>(std::move(disk), std::move(reader), daemon.has_value())));
   setup->may_start = daemon || options.as_daemon;
   if (daemon && !options.as_daemon)
     setup->said = daemon->said;

@@ -17,23 +17,19 @@
 namespace baton {
 
 Result<std::unique_ptr<RootService>> RootService::make(asio::io_context& loop, ServedRoot served,
-                                                       const std::string& shim, Observer& observer,
-                                                       Wake wake) {
-  auto service =
-      std::unique_ptr<RootService>(new RootService(loop, std::move(served), std::move(wake)));
+                                                       RootLock lock, const std::string& shim,
+                                                       Observer& observer, Wake wake) {
+  auto service = std::unique_ptr<RootService>(
+      new RootService(loop, std::move(served), std::move(lock), std::move(wake)));
   if (auto ready = service->open(shim, observer); !ready)
     return pass_on(ready);
   return service;
 }
 
-RootService::RootService(asio::io_context& loop, ServedRoot served, Wake wake)
-    : loop_(loop), served_(std::move(served)), wake_(std::move(wake)) {}
+RootService::RootService(asio::io_context& loop, ServedRoot served, RootLock lock, Wake wake)
+    : loop_(loop), served_(std::move(served)), lock_(std::move(lock)), wake_(std::move(wake)) {}
 
 Result<void> RootService::open(const std::string& shim, Observer& observer) {
-  auto lock = lock_root(served_.root, served_.state_folder);
-  if (!lock)
-    return pass_on(lock);
-  lock_.emplace(std::move(*lock));
   auto folder = RootFolder::open(served_.root);
   if (!folder)
     return pass_on(folder);
@@ -172,8 +168,8 @@ void RootService::leave() {
 /// Each step looks again, so each event and each rescan.
 void RootService::look_for_root() {
   root_->let_go();
-  lock_->let_root_go();
-  auto taken = lock_->take_root(served_.root);
+  lock_.let_root_go();
+  auto taken = lock_.take_root(served_.root);
   if (!taken) {
     const std::string& why = taken.error().message;
     if (std::exchange(away_, why) != why)

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +23,10 @@ class RootService {
  public:
   using Wake = std::function<void()>;
 
-  /// `wake` is called when something came in. Errc::served: another daemon serves it.
+  /// `wake` is called when something came in.
   static Result<std::unique_ptr<RootService>> make(asio::io_context& loop, ServedRoot served,
-                                                   const std::string& shim, Observer& observer,
-                                                   Wake wake);
+                                                   RootLock lock, const std::string& shim,
+                                                   Observer& observer, Wake wake);
   RootService(const RootService&) = delete;
   RootService& operator=(const RootService&) = delete;
   RootService(RootService&&) = delete;
@@ -59,7 +58,7 @@ class RootService {
   bool left() const { return leaving_ && engine_->running() == 0; }
 
  private:
-  RootService(asio::io_context& loop, ServedRoot served, Wake wake);
+  RootService(asio::io_context& loop, ServedRoot served, RootLock lock, Wake wake);
   Result<void> open(const std::string& shim, Observer& observer);
   void start_watch();
   void rescan(std::string why);
@@ -67,6 +66,7 @@ class RootService {
 
   asio::io_context& loop_;
   ServedRoot served_;
+  RootLock lock_;
   Wake wake_;
   std::vector<Input> inputs_;
   Served word_;
@@ -76,7 +76,6 @@ class RootService {
   std::string journal_file_;
   Fd state_;         ///< the state folder, to notice that it was removed
   Fd held_journal_;  ///< the journal's file, by path only: to notice the same
-  std::optional<RootLock> lock_;
   std::shared_ptr<RootFolder> root_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Requests> requests_;

@@ -59,16 +59,24 @@ class Service {
   int run() {
     for (const std::string& remark : config_.remarks)
       spdlog::warn("{}", printable(remark));
+    await_signal();
     for (const ServedRoot& served : config_.roots) {
       auto root = take_up(served, config_.shim);
+      while (!root && root.error().code == Errc::busy && !ended_) {
+        wait_for_end(root.error());
+        root = take_up(served, config_.shim);
+      }
+      if (ended_)
+        return exit_code_;
       if (!root) {
-        spdlog::error("{}", printable(baton::describe(root.error())));
+        spdlog::error("{}{}", printable(baton::describe(root.error())),
+                      root.error().code == Errc::no_space ? "; free some room and try again" : "");
         return start_failure(root.error().code);
       }
       tell_of(**root);
       roots_.push_back(std::move(*root));
     }
-    await_signal();
+    serving_ = true;
     step();
     if (!ended_) {
       manager_.ready();
@@ -88,11 +96,30 @@ class Service {
     return code == Errc::config || code == Errc::schema || code == Errc::usage ? 2 : 3;
   }
 
+  /// Errc::busy: a command is at work there, which ends by itself.
   Result<std::unique_ptr<RootService>> take_up(const ServedRoot& served, const std::string& shim) {
-    auto root = RootService::make(loop_, served, shim, teller_, [this] { wake(); });
-    if (!root && root.error().code == Errc::served)
-      root.error().message.insert(0, "another daemon serves this root: ");
+    auto lock = lock_root(served.root, served.state_folder);
+    if (!lock && lock.error().code == Errc::served)
+      lock.error().message.insert(0, "another daemon serves this root: ");
+    if (!lock)
+      return pass_on(lock);
+    auto root =
+        RootService::make(loop_, served, *std::move(lock), shim, teller_, [this] { wake(); });
+    if (!root && root.error().code == Errc::busy)
+      root.error().code = Errc::io;
     return root;
+  }
+
+  /// Signals are heard meanwhile.
+  void wait_for_end(const Error& of) {
+    const std::string why = baton::describe(of);
+    if (std::exchange(status_, why) != why) {
+      spdlog::warn("{}; waiting for its end", printable(why));
+      manager_.status(why);
+    }
+    loop_.restart();
+    loop_.run_for(kSecond);
+    loop_.restart();
   }
 
   /// Commands find what is served by the word that is left, so it stands before anything happens.
@@ -133,7 +160,7 @@ class Service {
   }
 
   void step() {
-    if (ended_)
+    if (ended_ || !serving_)
       return;
     bool freed = false;
     // What a root that waits for a place is promised before those behind it: without that a root
@@ -324,11 +351,11 @@ class Service {
     signals_.async_wait([this](const asio::error_code& error, int signal) {
       if (error)
         return;
-      if (signal == SIGHUP)
+      if (signal == SIGHUP && serving_)
         (void)reload();
-      else if (signal == SIGTERM)
+      else if (signal == SIGTERM || (signal == SIGINT && !serving_))
         detach();
-      else
+      else if (signal == SIGINT)
         interrupt();
       await_signal();
     });
@@ -414,6 +441,7 @@ class Service {
   std::vector<std::unique_ptr<RootService>> roots_;
   std::string status_;
   const Time since_ = clock_->wall();
+  bool serving_ = false;  ///< all roots are taken up
   bool woken_ = false;
   bool ended_ = false;
   bool interrupted_ = false;

@@ -124,10 +124,10 @@ Result<void> lock_exclusive(int fd, int patience_ms, const std::string& where) {
       return system_error(errno, "cannot be locked", where);
     if (waited >= patience_ms) {
       const std::int64_t pid = flock_holder(fd);
-      return fail(Errc::busy,
-                  pid > 0 ? "is locked by process " + std::to_string(pid)
-                          : "is locked by another process",
-                  where);
+      return fail(
+          Errc::busy,
+          pid > 0 ? "is locked by process " + std::to_string(pid) : "is locked by another process",
+          where);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
   }

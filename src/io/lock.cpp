@@ -23,6 +23,9 @@ namespace {
 
 constexpr int kPatienceMs = 2000;
 constexpr int kNapMs = 20;
+/// A lock is signed right after it was taken.
+constexpr int kMaxUnsigned = 10;
+constexpr const char* kCommand = "command";
 constexpr std::size_t kMaxBytes = 4096;
 
 std::string lock_path(const std::string& state_folder) {
@@ -39,8 +42,14 @@ Result<Fd> open_lock(const std::string& path) {
 /// `state_folder`: whose `lock` may say what the kernel does not; "" when it says nothing of this.
 tl::unexpected<Error> held(int fd, const std::string& state_folder, const std::string& where) {
   std::int64_t pid = flock_holder(fd);
-  if (pid <= 0 && !state_folder.empty())
-    pid = lock_holder(state_folder).pid;
+  const LockHolder holder = state_folder.empty() ? LockHolder{} : lock_holder(state_folder);
+  if (pid <= 0)
+    pid = holder.pid;
+  if (holder.role == LockRole::command && pid > 0)
+    return fail(
+        Errc::busy,
+        "is locked by a command that acts while there is no daemon, process " + std::to_string(pid),
+        where);
   if (pid <= 0)
     return fail(Errc::served, "is locked by another process", where);
   return fail(Errc::served, "is locked by process " + std::to_string(pid), where);
@@ -67,12 +76,13 @@ Result<Fd> lock_path_at(const std::string& path, Result<Fd> (*opened)(const std:
   }
 }
 
-Result<void> sign(int fd, const std::string& path) {
+Result<void> sign(int fd, LockRole role, const std::string& path) {
   const auto now = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
-  const std::string text =
-      Json::object({{"pid", static_cast<std::int64_t>(getpid())}, {"since", iso_time(now)}})
-          .dump() +
-      "\n";
+  const std::string text = Json::object({{"pid", static_cast<std::int64_t>(getpid())},
+                                         {"since", iso_time(now)},
+                                         {"role", role == LockRole::command ? kCommand : "daemon"}})
+                               .dump() +
+                           "\n";
   if (ftruncate(fd, 0) != 0)
     return system_error(errno, "cannot be written", path);
   return write_all(fd, text, path);
@@ -80,7 +90,8 @@ Result<void> sign(int fd, const std::string& path) {
 
 }  // namespace
 
-Result<RootLock> RootLock::take(const std::string& root, const std::string& state_folder) {
+Result<RootLock> RootLock::take(const std::string& root, const std::string& state_folder,
+                                LockRole role) {
   int patience_ms = kPatienceMs;
   const std::string path = lock_path(state_folder);
   auto state = lock_path_at(path, open_lock, state_folder, patience_ms);
@@ -91,12 +102,13 @@ Result<RootLock> RootLock::take(const std::string& root, const std::string& stat
     return pass_on(folder);
   Fd locked;
   if (network_file_system_of(folder->get()).empty()) {
-    auto fd = lock_path_at(root, open_folder, state_folder, patience_ms);
+    // Whoever holds that without the state folder has signed elsewhere.
+    auto fd = lock_path_at(root, open_folder, "", patience_ms);
     if (!fd)
       return pass_on(fd);
     locked = std::move(*fd);
   }
-  if (auto signed_by = sign(state->get(), path); !signed_by)
+  if (auto signed_by = sign(state->get(), role, path); !signed_by)
     return pass_on(signed_by);
   return RootLock(std::move(locked), std::move(*state));
 }
@@ -118,15 +130,25 @@ Result<Fd> RootLock::take_root(const std::string& root) {
   return locked;
 }
 
-Result<RootLock> lock_root(const std::string& root, const std::string& state_folder) {
-  return RootLock::take(root, state_folder);
+Result<RootLock> lock_root(const std::string& root, const std::string& state_folder,
+                           LockRole role) {
+  return RootLock::take(root, state_folder, role);
 }
 
 bool daemon_lives(const std::string& state_folder) {
   const Fd fd(
       open(lock_path(state_folder).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  // A shared lock, so that two who ask do not see each other.
-  return fd && flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  for (int naps = 0;; ++naps) {
+    // A shared lock, so that two who ask do not see each other.
+    if (!fd || flock(fd.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+      return false;
+    const LockHolder holder = lock_holder(state_folder);
+    const std::int64_t pid = flock_holder(fd.get());
+    // Where the two differ, what stands there may still be of the holder before.
+    if (pid <= 0 || pid == holder.pid || naps == kMaxUnsigned)
+      return holder.role == LockRole::daemon;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
+  }
 }
 
 LockHolder lock_holder(const std::string& state_folder) {
@@ -135,7 +157,8 @@ LockHolder lock_holder(const std::string& state_folder) {
   if (!value)
     return {};
   return {.pid = json::integer(**value, "pid").value_or(0),
-          .since = std::string(json::text(**value, "since").value_or(""))};
+          .since = std::string(json::text(**value, "since").value_or("")),
+          .role = json::text(**value, "role") == kCommand ? LockRole::command : LockRole::daemon};
 }
 
 }  // namespace baton

@@ -8,12 +8,16 @@
 
 namespace baton {
 
+/// For what a process holds a root: to serve it, or to act once where nobody serves it.
+enum class LockRole { daemon, command };
+
 /// That this process, and no other, acts on a root: an exclusive flock on the root's folder and on
 /// `lock` in its state folder. Held until destroyed; not inherited by started programs.
 class RootLock {
  public:
-  /// Tries for two seconds. Errc::served names the process that has it.
-  static Result<RootLock> take(const std::string& root, const std::string& state_folder);
+  /// See `lock_root`.
+  static Result<RootLock> take(const std::string& root, const std::string& state_folder,
+                               LockRole role);
 
   /// The root's folder is not the root any more: whoever it belongs to now may lock it. The state
   /// folder stays locked.
@@ -28,16 +32,21 @@ class RootLock {
   Fd state_;
 };
 
-/// Errc::served, not_found, denied, busy, io.
-Result<RootLock> lock_root(const std::string& root, const std::string& state_folder);
+/// Tries for two seconds. Errc::served: a daemon, or somebody unknown, has it; busy: a command has
+/// it, whose end may be waited for, or nothing can be locked at present. Both name the process.
+/// Errc::not_found, denied, no_space, io.
+Result<RootLock> lock_root(const std::string& root, const std::string& state_folder,
+                           LockRole role = LockRole::daemon);
 
-/// Whether some process holds the lock of this state folder. False when that cannot be found out.
+/// Whether a daemon holds the lock of this state folder, not a command. False when that cannot be
+/// found out.
 bool daemon_lives(const std::string& state_folder);
 
 /// What `lock` says about its holder, alive or not; `pid` 0 when it says nothing.
 struct LockHolder {
   std::int64_t pid = 0;
   std::string since;  ///< ISO time
+  LockRole role = LockRole::daemon;
 };
 LockHolder lock_holder(const std::string& state_folder);
 

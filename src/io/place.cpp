@@ -136,7 +136,11 @@ std::string state_name(std::string_view real_root) {
 
 Result<std::string> real_path(const std::string& path) {
   std::error_code error;
-  fs::path real = fs::weakly_canonical(fs::absolute(path, error), error);
+  const fs::path whole = fs::absolute(path, error);
+  fs::path real = fs::weakly_canonical(whole, error);
+  // The mount of a file system that has died is no link; where it lies can be said.
+  if (error == std::errc::not_connected && whole.has_filename())
+    real = fs::weakly_canonical(whole.parent_path(), error) / whole.filename();
   if (error)
     return system_error(error.value(), "cannot be resolved", path);
   std::string text = real.lexically_normal().string();

@@ -221,6 +221,30 @@ def control_reaches_what_runs(exe):
         check(baton.daemon.wait(timeout=60) == 0, "a drain does not reach the daemon")
 
 
+def gone_roots_are_shown(exe):
+    """Of a root that is gone under its daemon the journal knows what runs."""
+    with world.World(exe, command=("sleep", "1000"), limits={"max_running": 8}) as baton:
+        one, two = (f"{baton.home}/{name}" for name in ("one", "two"))
+        start(baton, [one, two])
+        os.rename(two, two + ".away")
+        wait_until(lambda: "waited for: folder cannot be opened" in command(baton, "status", root=two).stdout,
+                   lambda: command(baton, "status", root=two).stdout)
+        for root in (None, two):
+            done = command(baton, "status", "--json", root=root)
+            check(two + ": there is no such folder; what is known of it is in the journal" in done.stderr, done.stderr)
+            shown = [json.loads(line) for line in done.stdout.splitlines()]
+            check([each["agents"] for each in shown if each["root"] == two] == [1], shown)
+            check(two in command(baton, "agents", "--json", "--running", root=root).stdout, "agents leaves it out")
+        check("rules/t/first" in command(baton, "explain", "rules/t/first", root=two).stdout, "explain")
+        check(command(baton, "wait", "rules/t/first", "--until", "idle", "--timeout", "1s", root=two,
+                      code=124).stderr != "", "wait")
+        os.rename(two + ".away", two)
+        wait_until(lambda: "waited for" not in command(baton, "status").stdout, "it is back")
+        check("no such folder" not in command(baton, "status").stderr, "it is still missed")
+        command(baton, "stop", "--all")
+        check(baton.daemon.poll() is None, "the daemon has ended")
+
+
 def limits_count_all_roots(exe):
     """status, explain and --dry-run count the agents of the other roots, as the daemon does."""
     with world.World(exe, command=("sleep", "1000"), limits={"max_running": 1}) as baton:
@@ -299,6 +323,7 @@ def test(exe):
     busy_root_starves_none(exe)
     commands_cover_all_roots(exe)
     control_reaches_what_runs(exe)
+    gone_roots_are_shown(exe)
     limits_count_all_roots(exe)
     reload_changes_roots(exe)
     reload_is_all_or_nothing(exe)

@@ -1,10 +1,14 @@
 """Stop means the whole tree: an agent that forks twice, opens sessions of its own and ignores TERM leaves
-nothing behind. A killed shim's tree is ended too, and its attempt counted and tried again.
+nothing behind. A killed shim's tree is ended too, and its attempt counted and tried again. A stop without a
+daemon is waited for by whoever comes beside it.
 usage: stop_test.py BATON"""
 
+import glob
+import json
 import os
 import random
 import signal
+import subprocess
 import time
 
 import world
@@ -66,8 +70,46 @@ def stop_all(exe):
         wait_until(lambda: not any(processes_with(each.run) for each in baton.starts()), "agents end")
 
 
+def beside_a_command(exe):
+    with world.World(exe, command=("sh", "-c", STUBBORN), limits={"kill_grace": "10s"}) as baton:
+        def role():
+            with open(glob.glob(baton.state + "/*/lock")[0]) as file:
+                text = file.read()
+            return json.loads(text)["role"] if text else None
+
+        def start_waiting():
+            with open(baton.home + "/daemon.log", "wb") as log:
+                baton.daemon = subprocess.Popen(baton.run_command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            wait_until(lambda: f"process {stop.pid}; waiting for its end" in open(baton.home + "/daemon.log").read()
+                       or baton.daemon.poll() is not None)
+            check(baton.daemon.poll() is None, "the daemon has ended with", baton.daemon.poll())
+
+        baton.start()
+        baton.ticket("s", "ready")
+        wait_until(lambda: baton.starts("rules/t/s"))
+        baton.daemon.kill()
+        baton.daemon.wait()
+        stop = subprocess.Popen([exe, "stop", "--all", *baton.places()], stdin=subprocess.DEVNULL)
+        wait_until(lambda: role() == "command" or stop.poll() is not None)
+        # It stays where it is, however long the others take.
+        stop.send_signal(signal.SIGSTOP)
+        check(stop.poll() is None, "the stop has ended before anything could be tried beside it")
+        check("no daemon serves" in baton.call("status").stdout, "a command is taken for a daemon")
+        refused = baton.call("pause", "--all", code=3).stderr
+        check(f"command that acts while there is no daemon, process {stop.pid}" in refused, refused)
+        start_waiting()
+        baton.daemon.terminate()
+        check(baton.daemon.wait() == 0, "a daemon that waits is not ended by TERM")
+        start_waiting()
+        stop.send_signal(signal.SIGCONT)
+        check(stop.wait() == 0, "the stop gave", stop.returncode)
+        wait_until(baton.serves)
+        check(baton.daemon.poll() is None, "the daemon has ended")
+        check(not processes_with(baton.starts("rules/t/s")[0].run), "the agent was not stopped")
+
+
 def test(exe):
-    for part in (stubborn, stop_all, killed_shims):
+    for part in (stubborn, stop_all, killed_shims, beside_a_command):
         part(exe)
         print(part.__name__, "passed", flush=True)
 

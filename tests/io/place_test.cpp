@@ -177,6 +177,29 @@ TEST_CASE("A44 a root is locked by one process only, which is named") {
   CHECK(lock_root(root, *second));
 }
 
+TEST_CASE("a lock says whether a daemon or a command has it") {
+  const TempFolder outer;
+  const std::string root = outer / "root";
+  fs::create_directories(root);
+  const auto state = make_state_folder(root, asked(outer / "state"), {});
+  REQUIRE(state);
+  {
+    const Child holder([&] { return lock_root(root, *state, LockRole::command); });
+    CHECK_FALSE(daemon_lives(*state));
+    CHECK(lock_holder(*state).role == LockRole::command);
+    const auto refused = lock_root(root, *state);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Errc::busy);
+    CHECK(refused.error().message.find(std::to_string(holder.pid())) != std::string::npos);
+  }
+  // It was killed, and what it has signed is still there.
+  CHECK_FALSE(daemon_lives(*state));
+  const Child holder([&] { return lock_root(root, *state); });
+  CHECK(daemon_lives(*state));
+  CHECK(lock_holder(*state).role == LockRole::daemon);
+  CHECK(code_of(lock_root(root, *state, LockRole::command)) == Errc::served);
+}
+
 TEST_CASE("a root that was replaced is locked anew, at once or not at all") {
   const TempFolder outer;
   const std::string root = outer / "root";
