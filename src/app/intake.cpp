@@ -436,7 +436,8 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
   // baton's own that gave way to this version, and that who wrote it has left.
   const bool disputed = book.control.reason == "disputed";
   const bool left = last_leaves(book, draft);
-  const bool once_more = (left || draft.gave_way.contains(path)) && times.size() < 2 * kMaxRestores;
+  // A writer leaves once, so that needs no limit; words can be given without end.
+  const bool once_more = left || (draft.gave_way.contains(path) && times.size() < 2 * kMaxRestores);
   if ((disputed || times.size() >= kMaxRestores) && !once_more) {
     const std::string who = only_writer(book);
     const std::string why = path + " was put back " + std::to_string(kMaxRestores) +
