@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/document.h"
+
 namespace baton {
 namespace {
 
@@ -41,6 +43,14 @@ constexpr std::array kPassing = {
 
 bool passing(const Hold& hold) {
   return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
+}
+
+/// What was found first of a rejected version.
+std::string first_message(const RejectedRow& row) {
+  const auto findings = parse_json(row.findings);
+  if (!findings || !(*findings)->IsArray() || (*findings)->Empty())
+    return "is rejected";
+  return std::string(json::text(*(*findings)->Begin(), "message").value_or(""));
 }
 
 /// The first few, and how many more there are.
@@ -229,10 +239,29 @@ FlowStatus status_of(const FlowBook& book, const Plan& plan, const ControlRow& r
   return status;
 }
 
+namespace {
+
+/// What is wrong with folders of the root, by path.
+FlowStatus status_of_root(const FlowBook& book) {
+  FlowStatus status;
+  std::vector<std::string> whys;
+  for (const auto& [folder, row] : book.rejected) {
+    status.since = std::max(status.since, row.time);
+    whys.push_back(folder + ": " + first_message(row));
+  }
+  explain(status, Process::held, "valid_file", some_of(whys, "; "));
+  status.last_activity = status.since;
+  return status;
+}
+
+}  // namespace
+
 std::vector<FlowStatus> statuses(const Books& books, const Plan& plan) {
   const auto root = books.find(FlowId{});
   const ControlRow whole = root == books.end() ? ControlRow{} : root->second.control;
   std::vector<FlowStatus> all;
+  if (root != books.end() && !root->second.rejected.empty())
+    all.push_back(status_of_root(root->second));
   for (const auto& [flow, book] : books)
     if (flow != FlowId{})
       all.push_back(status_of(book, plan, whole));
@@ -248,7 +277,7 @@ Json time_json(Time time) {
 }  // namespace
 
 Json status_json(const FlowStatus& status) {
-  return Json::object({{"flow", text(status.flow)},
+  return Json::object({{"flow", status.flow == FlowId{} ? std::string() : text(status.flow)},
                        {"declared", status.declared},
                        {"process", word(status.process)},
                        {"since", time_json(status.since)},

@@ -108,5 +108,22 @@ TEST_CASE(
   CHECK(ending_text(run) == "did not run (write_refused)");
 }
 
+TEST_CASE("folders that cannot be listed are told of the root, before all flows") {
+  Books books;
+  books[FlowId{"rules", "x"}].id = FlowId{"rules", "x"};
+  CHECK(statuses(books, Plan{}).size() == 1);
+  RejectedRow& row = books[FlowId{}].rejected["bad"];
+  row.path = "bad";
+  row.findings = R"([{"message": "leads over a symbolic link"}])";
+  row.time = Time(Millis(5));
+  const auto all = statuses(books, Plan{});
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].flow == FlowId{});
+  CHECK(all[0].process == Process::held);
+  CHECK(all[0].waiting_for == "valid_file");
+  CHECK(all[0].why == "bad: leads over a symbolic link");
+  CHECK(json::text(*status_json(all[0]), "flow") == "");
+}
+
 }  // namespace
 }  // namespace baton
