@@ -156,18 +156,28 @@ void explain_holds(FlowStatus& status, const FlowBook& book) {
             join_holds(holds));
 }
 
-/// A file that is there as it cannot be used. It keeps nobody waiting when all is done.
-void explain_rejected(FlowStatus& status, const FlowBook& book) {
+/// Files that are there as they cannot be used, or are gone: told beside whatever else is, unless
+/// that names them. An agent that has left such a file has changed something, and badly: not its
+/// stage is what to look at. Nobody is kept waiting by it when all is done.
+void explain_files(FlowStatus& status, const FlowBook& book) {
+  if (book.held && book.held->reason == "gone" && status.process != Process::gone)
+    status.why += "; " + book.held->why;
   if (book.rejected.empty())
     return;
-  const std::string& path = book.rejected.begin()->first;
-  const std::string why = path + " is rejected; `baton validate` says why";
-  if (status.process != Process::idle)
-    status.why = status.why.find(path) == std::string::npos ? why + "; " + status.why : status.why;
-  else if (book.decision.declared == kCompleted)
-    status.why += "; " + why;
-  else
-    explain(status, Process::held, "valid_file", why);
+  std::vector<std::string> paths;
+  for (const auto& [path, row] : book.rejected)
+    if (status.why.find(path) == std::string::npos)
+      paths.push_back(path);
+  const std::string why = some_of(paths, ", ") + (paths.size() == 1 ? " is" : " are") +
+                          " rejected; `baton validate` says why";
+  if (status.process == Process::idle && book.decision.declared == kCompleted)
+    status.why += paths.empty() ? "" : "; " + why;
+  else if (status.process == Process::idle)
+    explain(status, Process::held, "valid_file", paths.empty() ? status.why : why);
+  else if (!paths.empty())
+    status.why = why + "; " + status.why;
+  if (status.waiting_for == "ended_without_change")
+    status.waiting_for = "valid_file";
 }
 
 void explain_quiet(FlowStatus& status, const FlowBook& book) {
@@ -182,6 +192,31 @@ void explain_quiet(FlowStatus& status, const FlowBook& book) {
                      book.decision.standing.empty() ? "nothing is to be done as the files stand"
                                                     : book.decision.standing);
   }
+}
+
+/// Everything but the files: the first that fits.
+void explain_flow(FlowStatus& status, const FlowBook& book, const Plan& plan,
+                  const ControlRow& root) {
+  explain_quiet(status, book);
+  if (status.agents > 0) {
+    explain_running(status, book);
+    if (!note_pause(status, book.control, ""))
+      note_pause(status, root, " (the whole root)");
+    return;
+  }
+  if (book.held && book.held->reason == "gone")
+    return explain(status, Process::gone, "gone", book.held->why);
+  if (explain_control(status, book.control, "") ||
+      explain_control(status, root, " (the whole root)"))
+    return;
+  const auto start = std::find_if(plan.starts.begin(), plan.starts.end(),
+                                  [&](const Start& s) { return s.key.flow == book.id; });
+  if (start != plan.starts.end())
+    explain(status, Process::waiting, "start", start->desired.why);
+  else if (book.held)
+    explain(status, passing(*book.held) ? Process::waiting : Process::held, book.held->reason,
+            book.held->why);
+  explain_holds(status, book);
 }
 
 }  // namespace
@@ -212,30 +247,8 @@ FlowStatus status_of(const FlowBook& book, const Plan& plan, const ControlRow& r
     if (run.cost_usd)
       status.cost = status.cost.value_or(0) + *run.cost_usd;
   }
-  explain_quiet(status, book);
-  if (status.agents > 0) {
-    explain_running(status, book);
-    explain_rejected(status, book);
-    if (!note_pause(status, book.control, ""))
-      note_pause(status, root, " (the whole root)");
-    return status;
-  }
-  if (book.held && book.held->reason == "gone") {
-    explain(status, Process::gone, "gone", book.held->why);
-    return status;
-  }
-  if (explain_control(status, book.control, "") ||
-      explain_control(status, root, " (the whole root)"))
-    return status;
-  const auto start = std::find_if(plan.starts.begin(), plan.starts.end(),
-                                  [&](const Start& s) { return s.key.flow == book.id; });
-  if (start != plan.starts.end())
-    explain(status, Process::waiting, "start", start->desired.why);
-  else if (book.held)
-    explain(status, passing(*book.held) ? Process::waiting : Process::held, book.held->reason,
-            book.held->why);
-  explain_holds(status, book);
-  explain_rejected(status, book);
+  explain_flow(status, book, plan, root);
+  explain_files(status, book);
   return status;
 }
 
