@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/document.h"
+#include "core/run_text.h"
 
 namespace baton {
 namespace {
@@ -304,8 +305,9 @@ Json status_json(const FlowStatus& status) {
 
 std::string ending_text(const Run& run) {
   // Of a start that was taken back people see nothing but that word.
-  const std::string end(run.outcome == Outcome::voided ? kDidNotRun : word(run.outcome));
-  return end + (run.reason.empty() ? "" : " (" + run.reason + ")");
+  if (run.outcome != Outcome::voided)
+    return outcome_text(run);
+  return std::string(kDidNotRun) + (run.reason.empty() ? "" : " (" + run.reason + ")");
 }
 
 Json agent_json(const Run& run) {
