@@ -33,6 +33,14 @@ unsigned levels(std::string_view path) {
   return static_cast<unsigned>(std::count(path.begin(), path.end(), '/'));
 }
 
+/// Why a path, or a folder it lies in, cannot be had.
+std::optional<Errc> shut(const std::map<std::string, Errc>& unreadable, const std::string& path) {
+  for (const auto& [at, error] : unreadable)
+    if (path == at || path.starts_with(at + "/"))
+      return error;
+  return std::nullopt;
+}
+
 }  // namespace
 
 // ---- disk
@@ -61,8 +69,8 @@ const std::string* FakeDisk::file(const std::string& path) const {
 
 Result<FileBytes> FakeDisk::read(const std::string& path, std::size_t max_bytes) {
   fuse_.moment();
-  if (const auto bad = unreadable.find(path); bad != unreadable.end())
-    return fail(bad->second, "cannot be read", path);
+  if (const auto error = shut(unreadable, path))
+    return fail(*error, "cannot be read", path);
   const std::string* const bytes = file(path);
   if (bytes == nullptr)
     return fail(Errc::not_found, "no such file", path);
@@ -75,6 +83,8 @@ Result<std::vector<FileEntry>> FakeDisk::list(const std::string& folder, unsigne
   fuse_.moment();
   if (list_fails)
     return fail(*std::exchange(list_fails, {}), "cannot be listed", folder);
+  if (const auto error = shut(unreadable, folder))
+    return fail(*error, "cannot be listed", folder);
   std::vector<FileEntry> entries;
   if (blind)
     return entries;

@@ -32,17 +32,24 @@ void Inbox::take(const std::vector<Input>& inputs, Works& works, const Books& bo
   const auto look_at_all = [&](const Rescan& rescan) {
     requests.changed();
     const bool all = rescan.why != "timer" && rescan.why != "poll";
-    if (auto paths = works.intake.scan(books, all))
-      dirty_.merge(*paths);
-    else
+    auto paths = works.intake.scan(books, all);
+    blind_ = !paths;
+    if (blind_)
       rescan_ = rescan;
+    else
+      dirty_.merge(*paths);
+    if (!blind_ && works.intake.closed().passing())
+      rescan_ = Rescan{"timer"};
   };
   if (const auto due = std::exchange(rescan_, {}))
     look_at_all(*due);
   for (const Input& input : inputs) {
-    if (const auto* const changed = std::get_if<FileChanged>(&input))
+    if (const auto* const changed = std::get_if<FileChanged>(&input)) {
       dirty_.insert(changed->path);
-    else if (const auto* const ended = std::get_if<RunEnded>(&input))
+      // It takes a folder's place, or such a folder seems to be open again.
+      if (works.intake.reopens(changed->path))
+        look_at_all(Rescan{"timer"});
+    } else if (const auto* const ended = std::get_if<RunEnded>(&input))
       ends_.push_back(ended->end);
     else if (std::holds_alternative<RequestsChanged>(input))
       requests.changed();
@@ -82,6 +89,7 @@ void Inbox::look_behind(const RunId& run, const Works& works, const Books& books
 
 Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& requests,
                          const Outbox& outbox) {
+  works.intake.closed().tell(next);
   for (const LateWrite& write : late_)
     if (auto done = works.intake.late(write, next, requests); !done)
       return done;
@@ -114,9 +122,9 @@ bool Inbox::committed() {
   late_.clear();
   again_.clear();
   // Nothing is known of the root before it could be listed.
-  if (!rescan_)
+  if (!scan_due())
     decide_all_ = false;
-  return !rescan_;
+  return !scan_due();
 }
 
 std::optional<Time> Inbox::wake(Time now) const {

@@ -22,11 +22,15 @@ class Inbox {
  public:
   explicit Inbox(Disk& disk) : disk_(disk) {}
 
-  /// A scan that fails is made again with the next step: it is the net below all events.
+  /// A scan that fails is made again with the next step: it is the net below all events. So is one
+  /// that could not list a folder for what may pass, though nothing else waits for it.
   void take(const std::vector<Input>& inputs, Works& works, const Books& books,
             RequestQueue& requests);
   /// To be scanned with the next step.
-  void scan(std::string why) { rescan_ = Rescan{std::move(why)}; }
+  void scan(std::string why) {
+    rescan_ = Rescan{std::move(why)};
+    blind_ = true;
+  }
   void changed(std::set<std::string> paths) { dirty_.merge(paths); }
   void ended(RunEnd end) { ends_.push_back(std::move(end)); }
   void decide_again(const FlowId& flow) { again_.insert(flow); }
@@ -46,7 +50,8 @@ class Inbox {
 
   /// All flows are decided anew.
   bool deciding_all() const { return decide_all_; }
-  bool scan_due() const { return rescan_.has_value(); }
+  /// The root is not known as it is.
+  bool scan_due() const { return rescan_ && blind_; }
   std::optional<Time> wake(Time now) const;
 
  private:
@@ -58,6 +63,7 @@ class Inbox {
   std::vector<LateWrite> late_;
   std::set<FlowId> again_;
   std::optional<Rescan> rescan_;    ///< one that is due, or that failed
+  bool blind_ = false;              ///< without it nothing is known of the root
   std::optional<Time> late_check_;  ///< when to look for late writes
   bool decide_all_ = true;
 };

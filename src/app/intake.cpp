@@ -85,7 +85,7 @@ void add_missing(const Books& books, const std::set<std::string>& present,
       if (row.present && !present.contains(path))
         paths.insert(path);
     for (const auto& [path, row] : book.rejected)
-      if (!present.contains(path))
+      if (!present.contains(path) && flow != FlowId{})
         paths.insert(path);
     for (const std::string& path : book.told.ignored)
       if (!present.contains(path))
@@ -95,29 +95,58 @@ void add_missing(const Books& books, const std::set<std::string>& present,
 
 }  // namespace
 
+Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environment,
+               LoadLimits limits)
+    : ports_(ports),
+      catalog_(catalog),
+      environment_(environment),
+      limits_(limits),
+      folders_(folders_to_list(catalog)) {}
+
+Result<void> Intake::list(const PatternFolder& folder, const FlowBook* root, bool all,
+                          std::set<std::string>& present, std::set<std::string>& paths) const {
+  const auto entries = ports_.disk.list(folder.folder, folder.depth);
+  if (!entries)
+    return tl::unexpected(entries.error());
+  for (const FileEntry& entry : *entries) {
+    const auto match = catalog_.match(entry.path);
+    // One that takes a file's place is worth a word, any other is not.
+    if (match ? !match->kind->kept : entry.folder)
+      continue;
+    present.insert(entry.path);
+    const bool news = match ? all || changed(entry)
+                            : !ignored(root, entry.path) && !unfit_name(entry.path).empty();
+    if (news)
+      paths.insert(entry.path);
+  }
+  return {};
+}
+
 Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
   std::set<std::string> paths;
   std::set<std::string> present;
+  ClosedFolders::Folders closed;
   const auto book = books.find(FlowId{});
   const FlowBook* const root = book == books.end() ? nullptr : &book->second;
-  for (const PatternFolder& folder : catalog_.folders()) {
-    auto entries = ports_.disk.list(folder.folder, folder.depth);
-    if (!entries)
-      return pass_on(entries);
-    for (const FileEntry& entry : *entries) {
-      const auto match = catalog_.match(entry.path);
-      // One that takes a file's place is worth a word, any other is not.
-      if (match ? !match->kind->kept : entry.folder)
-        continue;
-      present.insert(entry.path);
-      const bool news = match ? all || changed(entry)
-                              : !ignored(root, entry.path) && !unfit_name(entry.path).empty();
-      if (news)
-        paths.insert(entry.path);
-    }
+  for (const PatternFolder& folder : folders_) {
+    const auto listed = list(folder, root, all, present, paths);
+    if (!listed && listed.error().code == Errc::busy)
+      return tl::unexpected(listed.error());
+    if (!listed)
+      closed.emplace(folder.folder, listed.error());
   }
+  closed_.found(std::move(closed));
   add_missing(books, present, paths);
+  paths.merge(closed_.hidden(catalog_));
   return paths;
+}
+
+bool Intake::reopens(const std::string& path) const {
+  return closed_.hold(path) ||
+         std::any_of(folders_.begin(), folders_.end(), [&](const PatternFolder& one) {
+           return one.folder.starts_with(path) &&
+                  (one.folder.size() == path.size() || one.folder[path.size()] == '/');
+         });
 }
 
 bool Intake::changed(const FileEntry& entry) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/book.h"
+#include "app/closed_folders.h"
 #include "app/judge.h"
 #include "app/library.h"
 #include "app/patience.h"
@@ -26,13 +27,16 @@ class Intake {
     Library& library;
     Schemas& schemas;
   };
-  Intake(Ports ports, const Catalog& catalog, const Environment& environment, LoadLimits limits)
-      : ports_(ports), catalog_(catalog), environment_(environment), limits_(limits) {}
+  Intake(Ports ports, const Catalog& catalog, const Environment& environment, LoadLimits limits);
 
   /// All paths of all folders that belong to a dialect, and those that were accepted and are gone.
-  /// Only what differs from what was last read, unless `all`. Errc::busy and the like: look again
-  /// later.
+  /// Only what differs from what was last read, unless `all`. A folder that cannot be listed keeps
+  /// no other from being scanned (`closed`). Errc::busy: nothing is known, look again later.
   Result<std::set<std::string>> scan(const Books& books, bool all);
+  /// What the last scan could not list.
+  const ClosedFolders& closed() const { return closed_; }
+  /// Whether word of a path means that a scan may find more or less folders that can be listed.
+  bool reopens(const std::string& path) const;
   /// Paths of files of a flow that are there and were never accepted. Only of flows that have
   /// folders of their own: one with a thousand flows in it is left to the scan.
   std::set<std::string> created(const FlowBook& book) const;
@@ -57,6 +61,9 @@ class Intake {
   bool unsettled(const FlowId& flow) const;
 
  private:
+  /// Adds the files of one folder that are there, and those of them to be looked at.
+  Result<void> list(const PatternFolder& folder, const FlowBook* root, bool all,
+                    std::set<std::string>& present, std::set<std::string>& paths) const;
   /// Differs from what was last read.
   bool changed(const FileEntry& entry) const;
   /// Why a file that lies where state files lie cannot be one; empty when nobody would think so.
@@ -83,8 +90,10 @@ class Intake {
   const Catalog& catalog_;
   const Environment& environment_;
   LoadLimits limits_;
+  std::vector<PatternFolder> folders_;  ///< of all patterns
   std::map<std::string, Stamp> stamps_;
   Patience unsettled_;
+  ClosedFolders closed_;
   std::map<std::string, std::deque<Time>> restores_;
   std::map<std::string, std::deque<Time>> changes_;
 };

@@ -1,12 +1,15 @@
 #include "app/outbox.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "app/writes.h"
 
 namespace baton {
 namespace {
+
+constexpr std::string_view kBehind = "is behind an earlier write that waits";
 
 bool no_room(const Result<void>& done) {
   return !done && (done.error().code == Errc::no_space || done.error().code == Errc::busy);
@@ -18,14 +21,14 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::s
   std::set<std::string> paths;
   for (const Intent& intent : intents) {
     if (awaits(intent.path)) {
-      waiting_.push_back(intent);
+      waiting_.push_back({intent, std::string(kBehind)});
       continue;
     }
     Intent left = intent;
     const Settled settled = settle(disk_, left, max_bytes);
     const auto redone = settled == Settled::redo ? baton::perform(disk_, left) : Result<void>();
     if (no_room(redone)) {
-      waiting_.push_back(left);
+      waiting_.push_back({left, redone.error().message});
       continue;
     }
     if (settled == Settled::abandoned || !redone)
@@ -38,12 +41,14 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::s
 
 Outbox::Performed Outbox::perform(const std::vector<Intent>& writes) {
   Performed performed;
-  std::vector<Intent> all = std::exchange(waiting_, {});
+  std::vector<Intent> all;
+  for (Waiting& each : std::exchange(waiting_, {}))
+    all.push_back(std::move(each.write));
   all.insert(all.end(), writes.begin(), writes.end());
   for (const Intent& write : all) {
     // A write behind one that waits for room waits too: it builds on it.
     const bool behind = awaits(write.path);
-    const auto done = behind ? Result<void>(fail(Errc::busy, "an earlier write waits for room"))
+    const auto done = behind ? Result<void>(fail(Errc::busy, std::string(kBehind)))
                              : baton::perform(disk_, write);
     performed.paths.insert(write.path);
     if (!done && !write.vital) {
@@ -55,7 +60,7 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes) {
     if (!done)
       performed.unfit.insert(write.flow);
     if (no_room(done)) {
-      waiting_.push_back(write);
+      waiting_.push_back({write, done.error().message});
       performed.no_room = true;
       continue;
     }
@@ -72,15 +77,15 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes) {
 }
 
 bool Outbox::awaits(const std::string& path) const {
-  return std::any_of(waiting_.begin(), waiting_.end(), [&](const Intent& intent) {
-    return intent.path == path || intent.to == path;
+  return std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
+    return each.write.path == path || each.write.to == path;
   });
 }
 
-const Intent* Outbox::waiting(const FlowId& flow) const {
+std::string Outbox::waiting(const FlowId& flow) const {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [&](const Intent& write) { return write.flow == flow; });
-  return found == waiting_.end() ? nullptr : &*found;
+                                  [&](const Waiting& each) { return each.write.flow == flow; });
+  return found == waiting_.end() ? "" : found->write.path + " " + found->why;
 }
 
 }  // namespace baton

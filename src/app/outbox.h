@@ -34,8 +34,8 @@ class Outbox {
 
   /// A write of (or to) this path waits for room.
   bool awaits(const std::string& path) const;
-  /// The first write of a flow that waits for room, or null.
-  const Intent* waiting(const FlowId& flow) const;
+  /// Which write of a flow, the first, waits for room, and for what; empty: none does.
+  std::string waiting(const FlowId& flow) const;
   bool empty() const { return waiting_.empty(); }
 
   /// Paths whose last write gave way to what somebody else had written meanwhile, until `seen`:
@@ -48,8 +48,12 @@ class Outbox {
   void noted() { done_.clear(); }
 
  private:
+  struct Waiting {
+    Intent write;
+    std::string why;
+  };
   Disk& disk_;
-  std::vector<Intent> waiting_;
+  std::vector<Waiting> waiting_;
   std::vector<std::uint64_t> done_;
   std::set<std::string> gave_way_;
 };

@@ -18,14 +18,25 @@ FlowSituation situation_of(const FlowBook& book, const FlowBook* root, const Cir
   FlowSituation one{book.id,          book.decision,           book.stages,
                     book.runs,        book.control.control,    book.control.reason,
                     book.control.why, book.control.resumed_at, book.held};
-  if (const Intent* const open = now.outbox.waiting(book.id); open != nullptr)
-    one.held = Hold{"", "", "write_pending", "a write of " + open->path + " is still to be made"};
+  if (const std::string open = now.outbox.waiting(book.id); !open.empty())
+    one.held = Hold{"", "", "write_pending",
+                    "a write is still to be made, tried again every second: " + open};
   if (root != nullptr && root->control.control != Control::run && one.control != Control::stop) {
     one.control = root->control.control;
     one.control_reason = root->control.reason;
     one.control_why = root->control.why + " (the whole root)";
   }
   return one;
+}
+
+/// That a write waits is told also where no start waits for it.
+void tell_write(const FlowSituation& one, Plan& plan) {
+  if (!one.held || one.held->reason != "write_pending")
+    return;
+  std::vector<Hold>& holds = plan.holds[one.flow];
+  if (std::none_of(holds.begin(), holds.end(),
+                   [](const Hold& hold) { return hold.reason == "write_pending"; }))
+    holds.push_back(*one.held);
 }
 
 }  // namespace
@@ -76,7 +87,10 @@ Plan Planning::reconcile_all(const Draft& next, const Circumstances& now, const 
       add(flow, book);
   for (const auto& [flow, book] : next.touched())
     add(flow, book);
-  return reconcile(situation);
+  Plan plan = reconcile(situation);
+  for (const FlowSituation& one : situation.flows)
+    tell_write(one, plan);
+  return plan;
 }
 
 std::set<FlowId> Planning::hold_existing(Draft& next, const Circumstances& now) const {

@@ -5,6 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/document.h"
+#include "core/run_text.h"
+
 namespace baton {
 namespace {
 
@@ -41,6 +44,14 @@ constexpr std::array kPassing = {
 
 bool passing(const Hold& hold) {
   return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
+}
+
+/// What was found first of a rejected version.
+std::string first_message(const RejectedRow& row) {
+  const auto findings = parse_json(row.findings);
+  if (!findings || !(*findings)->IsArray() || (*findings)->Empty())
+    return "is rejected";
+  return std::string(json::text(*(*findings)->Begin(), "message").value_or(""));
 }
 
 /// The first few, and how many more there are.
@@ -146,18 +157,28 @@ void explain_holds(FlowStatus& status, const FlowBook& book) {
             join_holds(holds));
 }
 
-/// A file that is there as it cannot be used. It keeps nobody waiting when all is done.
-void explain_rejected(FlowStatus& status, const FlowBook& book) {
+/// Files that are there as they cannot be used, or are gone: told beside whatever else is, unless
+/// that names them. An agent that has left such a file has changed something, and badly: not its
+/// stage is what to look at. Nobody is kept waiting by it when all is done.
+void explain_files(FlowStatus& status, const FlowBook& book) {
+  if (book.held && book.held->reason == "gone" && status.process != Process::gone)
+    status.why += "; " + book.held->why;
   if (book.rejected.empty())
     return;
-  const std::string& path = book.rejected.begin()->first;
-  const std::string why = path + " is rejected; `baton validate` says why";
-  if (status.process != Process::idle)
-    status.why = status.why.find(path) == std::string::npos ? why + "; " + status.why : status.why;
-  else if (book.decision.declared == kCompleted)
-    status.why += "; " + why;
-  else
-    explain(status, Process::held, "valid_file", why);
+  std::vector<std::string> paths;
+  for (const auto& [path, row] : book.rejected)
+    if (status.why.find(path) == std::string::npos)
+      paths.push_back(path);
+  const std::string why = some_of(paths, ", ") + (paths.size() == 1 ? " is" : " are") +
+                          " rejected; `baton validate` says why";
+  if (status.process == Process::idle && book.decision.declared == kCompleted)
+    status.why += paths.empty() ? "" : "; " + why;
+  else if (status.process == Process::idle)
+    explain(status, Process::held, "valid_file", paths.empty() ? status.why : why);
+  else if (!paths.empty())
+    status.why = why + "; " + status.why;
+  if (status.waiting_for == "ended_without_change")
+    status.waiting_for = "valid_file";
 }
 
 void explain_quiet(FlowStatus& status, const FlowBook& book) {
@@ -172,6 +193,31 @@ void explain_quiet(FlowStatus& status, const FlowBook& book) {
                      book.decision.standing.empty() ? "nothing is to be done as the files stand"
                                                     : book.decision.standing);
   }
+}
+
+/// Everything but the files: the first that fits.
+void explain_flow(FlowStatus& status, const FlowBook& book, const Plan& plan,
+                  const ControlRow& root) {
+  explain_quiet(status, book);
+  if (status.agents > 0) {
+    explain_running(status, book);
+    if (!note_pause(status, book.control, ""))
+      note_pause(status, root, " (the whole root)");
+    return;
+  }
+  if (book.held && book.held->reason == "gone")
+    return explain(status, Process::gone, "gone", book.held->why);
+  if (explain_control(status, book.control, "") ||
+      explain_control(status, root, " (the whole root)"))
+    return;
+  const auto start = std::find_if(plan.starts.begin(), plan.starts.end(),
+                                  [&](const Start& s) { return s.key.flow == book.id; });
+  if (start != plan.starts.end())
+    explain(status, Process::waiting, "start", start->desired.why);
+  else if (book.held)
+    explain(status, passing(*book.held) ? Process::waiting : Process::held, book.held->reason,
+            book.held->why);
+  explain_holds(status, book);
 }
 
 }  // namespace
@@ -202,37 +248,34 @@ FlowStatus status_of(const FlowBook& book, const Plan& plan, const ControlRow& r
     if (run.cost_usd)
       status.cost = status.cost.value_or(0) + *run.cost_usd;
   }
-  explain_quiet(status, book);
-  if (status.agents > 0) {
-    explain_running(status, book);
-    explain_rejected(status, book);
-    if (!note_pause(status, book.control, ""))
-      note_pause(status, root, " (the whole root)");
-    return status;
-  }
-  if (book.held && book.held->reason == "gone") {
-    explain(status, Process::gone, "gone", book.held->why);
-    return status;
-  }
-  if (explain_control(status, book.control, "") ||
-      explain_control(status, root, " (the whole root)"))
-    return status;
-  const auto start = std::find_if(plan.starts.begin(), plan.starts.end(),
-                                  [&](const Start& s) { return s.key.flow == book.id; });
-  if (start != plan.starts.end())
-    explain(status, Process::waiting, "start", start->desired.why);
-  else if (book.held)
-    explain(status, passing(*book.held) ? Process::waiting : Process::held, book.held->reason,
-            book.held->why);
-  explain_holds(status, book);
-  explain_rejected(status, book);
+  explain_flow(status, book, plan, root);
+  explain_files(status, book);
   return status;
 }
+
+namespace {
+
+/// What is wrong with folders of the root, by path.
+FlowStatus status_of_root(const FlowBook& book) {
+  FlowStatus status;
+  std::vector<std::string> whys;
+  for (const auto& [folder, row] : book.rejected) {
+    status.since = std::max(status.since, row.time);
+    whys.push_back(folder + ": " + first_message(row));
+  }
+  explain(status, Process::held, "valid_file", some_of(whys, "; "));
+  status.last_activity = status.since;
+  return status;
+}
+
+}  // namespace
 
 std::vector<FlowStatus> statuses(const Books& books, const Plan& plan) {
   const auto root = books.find(FlowId{});
   const ControlRow whole = root == books.end() ? ControlRow{} : root->second.control;
   std::vector<FlowStatus> all;
+  if (root != books.end() && !root->second.rejected.empty())
+    all.push_back(status_of_root(root->second));
   for (const auto& [flow, book] : books)
     if (flow != FlowId{})
       all.push_back(status_of(book, plan, whole));
@@ -248,7 +291,7 @@ Json time_json(Time time) {
 }  // namespace
 
 Json status_json(const FlowStatus& status) {
-  return Json::object({{"flow", text(status.flow)},
+  return Json::object({{"flow", status.flow == FlowId{} ? std::string() : text(status.flow)},
                        {"declared", status.declared},
                        {"process", word(status.process)},
                        {"since", time_json(status.since)},
@@ -262,8 +305,9 @@ Json status_json(const FlowStatus& status) {
 
 std::string ending_text(const Run& run) {
   // Of a start that was taken back people see nothing but that word.
-  const std::string end(run.outcome == Outcome::voided ? kDidNotRun : word(run.outcome));
-  return end + (run.reason.empty() ? "" : " (" + run.reason + ")");
+  if (run.outcome != Outcome::voided)
+    return outcome_text(run);
+  return std::string(kDidNotRun) + (run.reason.empty() ? "" : " (" + run.reason + ")");
 }
 
 Json agent_json(const Run& run) {

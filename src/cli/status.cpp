@@ -57,9 +57,10 @@ std::string dollars(double cost) {
 std::string table_of(const std::vector<FlowStatus>& all, Time now) {
   Table table({"FLOW", "PROCESS", "DECLARED", "AGENTS", "ACTIVITY", "COST", "WHY"});
   for (const FlowStatus& status : all) {
-    table.row({text(status.flow), std::string(word(status.process)), status.declared,
-               std::to_string(status.agents), ago(status.last_activity, now),
-               status.cost ? dollars(*status.cost) : "", status.why});
+    table.row({status.flow == FlowId{} ? "(root)" : text(status.flow),
+               std::string(word(status.process)), status.declared, std::to_string(status.agents),
+               ago(status.last_activity, now), status.cost ? dollars(*status.cost) : "",
+               status.why});
     table.colour(1, colour_of(status.process));
   }
   return table.text();
@@ -91,28 +92,33 @@ struct Section {
   std::string hint;
 };
 
-/// What --watch has shown last, by root and flow; the hint of a root has no flow.
-using Shown = std::map<std::pair<std::string, FlowId>, std::string>;
+/// What --watch has shown last: what stands under the tables, and by root and flow the lines of
+/// JSON; of the root itself there is one without a flow, where something is wrong with it.
+struct Shown {
+  std::string hints;
+  std::map<std::pair<std::string, FlowId>, std::string> lines;
+  bool operator==(const Shown&) const = default;
+};
 
 Shown lines_of(const std::vector<Section>& sections) {
-  Shown lines;
+  Shown shown;
   for (const Section& section : sections) {
-    lines[{section.root, {}}] = section.hint;
+    shown.hints += section.hint;
     for (const FlowStatus& status : section.flows) {
       Json line = status_json(status);
       line.set("watching", section.daemon ? Json(section.daemon->watching) : Json());
       line.set("root", Json(section.root));
-      lines[{section.root, status.flow}] = line.dump();
+      shown.lines[{section.root, status.flow}] = line.dump();
     }
   }
-  return lines;
+  return shown;
 }
 
 /// The lines of JSON that are not what they were.
-void show_lines(const Shown& lines, const Shown& before) {
-  for (const auto& [whose, line] : lines) {
-    const auto last = before.find(whose);
-    if (!whose.second.name.empty() && (last == before.end() || last->second != line))
+void show_lines(const Shown& now, const Shown& before) {
+  for (const auto& [whose, line] : now.lines) {
+    const auto last = before.lines.find(whose);
+    if (last == before.lines.end() || last->second != line)
       print(line + "\n");
   }
 }
@@ -131,7 +137,8 @@ void show_names(const std::vector<Section>& sections) {
   std::set<std::string> names;
   for (const Section& section : sections)
     for (const FlowStatus& status : section.flows)
-      names.insert(text(status.flow));
+      if (status.flow != FlowId{})
+        names.insert(text(status.flow));
   for (const std::string& name : names)
     print(name + "\n");
 }

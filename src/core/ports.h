@@ -60,8 +60,8 @@ class Disk {
   virtual Result<FileBytes> read(const std::string& path, std::size_t max_bytes) = 0;
 
   /// All names below `folder` ("" is the root itself), `depth` levels of folders deep (0: its own
-  /// only), regular or not, folders too, marked as such; in no order. A folder that does not exist
-  /// is empty.
+  /// only), regular or not, folders too, marked as such; in no order. One that does not exist is
+  /// empty. Errc::busy: ask again; not_regular, denied, io: this folder's alone.
   virtual Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) = 0;
 
   /// Replaces a file as a whole, atomically and durably; mode, owner and group stay. Errc::changed

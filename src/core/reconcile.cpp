@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/run_text.h"
+
 namespace baton {
 namespace {
 
@@ -284,9 +286,8 @@ class Reconciler {
       plan_.failed.insert(flow.flow);
       hold(flow, desired, "attempts_exhausted",
            std::to_string(record.failures) + " of " + std::to_string(limits.max_attempts) +
-               " attempts failed, the last one: " + std::string(word(record.last->outcome)) +
-               (record.last->reason.empty() ? "" : " (" + record.last->reason + ")") +
-               "; see `baton logs " + record.last->id.substr(0, 8) + "`, then `baton retry`");
+               " attempts failed, the last one: " + outcome_text(*record.last) + "; see " +
+               logs_command(*record.last) + ", then `baton retry`");
       return false;
     }
     const std::uint32_t waits = record.failures + record.voids;

@@ -30,6 +30,20 @@ bool is_folder(int folder, const dirent& entry) {
          S_ISDIR(info.st_mode);
 }
 
+/// What stands where a folder belongs, or one above it, and is none.
+Result<void> no_file_instead(int root, const std::string& folder) {
+  for (std::size_t end = 0; end != std::string::npos && !folder.empty();) {
+    end = folder.find('/', end + 1);
+    const std::string path = folder.substr(0, end);
+    struct stat info {};
+    if (fstatat(root, path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+      break;
+    if (!S_ISDIR(info.st_mode))
+      return fail(Errc::not_regular, "is not a folder", path);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<FolderNames> names_in(int folder, const std::string& where) {
@@ -75,6 +89,9 @@ Result<void> walk_files(int root, const std::string& folder, unsigned depth, con
                                (!first && (code == Errc::not_regular || code == Errc::denied));
       if (!passed_over)
         return tl::unexpected(names.error());
+      if (first)
+        if (auto none = no_file_instead(root, here.path); !none)
+          return none;
       if (code == Errc::denied && walk.closed)
         walk.closed(here.path, names.error());
       continue;

@@ -202,13 +202,15 @@ void InotifyTree::handle_in(Node& node, const Event& event, Changes& changes) {
     case Seen::nothing:
     case Seen::overflow:
       return;
+    // In a folder that only leads to watched ones, it matters where it takes the place of such one.
     case Seen::file:
-      if (node.level >= 0)
-        changes.paths.insert(join_path(path_of(node), name));
+      if (const std::string path = join_path(path_of(node), name);
+          node.level >= 0 || reach_.level(path))
+        changes.paths.insert(path);
       return;
     case Seen::file_made:
       if (const std::string path = join_path(path_of(node), name);
-          node.level >= 0 && is_whole(path))
+          (node.level >= 0 || reach_.level(path)) && is_whole(path))
         changes.paths.insert(path);
       return;
     case Seen::folder_away:

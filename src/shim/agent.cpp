@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string_view>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,6 +19,7 @@
 
 #include "shim/log.h"
 #include "shim/protocol.h"
+#include "shim/text.h"
 
 namespace baton::shim {
 namespace {
@@ -57,6 +60,28 @@ class Pipes {
   std::array<Pipe*, 4> all() { return {&out, &err, &failures, &gate}; }
 };
 
+/// What the last call that failed has said, and a guess at what it means.
+void explain(Text& text, const char* program, int number) {
+  const char* description = strerrordesc_np(number);
+  text << ": " << (description != nullptr ? description : "unknown error");
+  if (number == ENOENT && program != nullptr && access(program, F_OK) == 0)
+    text << " (the interpreter that its first line names is not there)";
+  if (number == ENOEXEC)
+    text << " (neither a program for this machine nor a script that begins with `#!`)";
+  text << "\n";
+}
+
+/// Why the agent was never entered, among what it wrote to stderr: that is where people look.
+/// `program` is nullptr where it is about something else.
+void complain(int errors, std::string_view before, const char* program, std::string_view behind) {
+  const int number = errno;
+  Text text;
+  text << "baton: " << before << (program != nullptr ? program : "") << behind;
+  explain(text, program, number);
+  (void)!write(errors, text.c_str(), text.view().size());
+  errno = number;
+}
+
 [[noreturn]] void leave(int failures, Failure::Step step) {
   const Failure failure{step, errno};
   (void)!write(failures, &failure, sizeof failure);
@@ -80,10 +105,15 @@ void prepare(const Launch& launch, int failures) {
     leave(failures, Failure::Step::before);
   if (pid == 0) {
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
-        chdir(launch.before_cwd) != 0)
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
       leave(failures, Failure::Step::before);
+    if (chdir(launch.before_cwd) != 0) {
+      complain(STDERR_FILENO, "the working directory of `before`, ", launch.before_cwd,
+               ", cannot be entered");
+      leave(failures, Failure::Step::before);
+    }
     execve(launch.before[0], launch.before, launch.env);
+    complain(STDERR_FILENO, "the program of `before`, ", launch.before[0], ", cannot be run");
     leave(failures, Failure::Step::before);
   }
   const auto process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0U));
@@ -127,8 +157,10 @@ void prepare(const Launch& launch, int failures) {
   const int input = launch.prompt
                         ? openat(directory, kPromptFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
                         : open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (input < 0)
+  if (input < 0) {
+    complain(pipes.err.write, "the prompt cannot be opened", nullptr, "");
     leave(pipes.failures.write, Failure::Step::standard_input);
+  }
   place(input, STDIN_FILENO);
   place(pipes.out.write, STDOUT_FILENO);
   place(pipes.err.write, STDERR_FILENO);
@@ -150,10 +182,13 @@ void prepare(const Launch& launch, int failures) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (launch.before[0] != nullptr)
     prepare(launch, pipes.failures.write);
-  if (chdir(launch.cwd) != 0)
+  if (chdir(launch.cwd) != 0) {
+    complain(STDERR_FILENO, "the working directory ", launch.cwd, " cannot be entered");
     leave(pipes.failures.write, Failure::Step::cwd);
+  }
   prctl(PR_SET_PDEATHSIG, 0);  // it would pass the exec
   execve(launch.argv[0], launch.argv, launch.env);
+  complain(STDERR_FILENO, "the program ", launch.argv[0], " cannot be run");
   leave(pipes.failures.write, Failure::Step::exec);
 }
 

@@ -108,5 +108,65 @@ TEST_CASE(
   CHECK(ending_text(run) == "did not run (write_refused)");
 }
 
+TEST_CASE("a file that is rejected is told beside every other hold") {
+  FlowBook book;
+  book.id = FlowId{"rules", "groups"};
+  book.rejected["a.json"].path = "a.json";
+  const std::string rejected = "a.json is rejected; `baton validate` says why";
+  SUBCASE("an agent that has left it has not left the stage as it was") {
+    book.holds = {{"qa", "main", "ended_without_change", "change the file, or `baton retry`"}};
+    const FlowStatus status = status_of(book, Plan{}, ControlRow{});
+    CHECK(status.process == Process::held);
+    CHECK(status.waiting_for == "valid_file");
+    CHECK(status.why == rejected + "; change the file, or `baton retry`");
+  }
+  SUBCASE("what else holds the flow is still the first thing to do") {
+    book.holds = {{"qa", "main", "missing_role", "no agent plays `qa`"}};
+    const FlowStatus status = status_of(book, Plan{}, ControlRow{});
+    CHECK(status.waiting_for == "missing_role");
+    CHECK(status.why == rejected + "; no agent plays `qa`");
+  }
+  SUBCASE("while an agent runs, and when the file it needs is gone then") {
+    Run run;
+    run.key.role = "qa";
+    run.key.subject = "main";
+    run.why = "status is ready";
+    book.runs.push_back(run);
+    CHECK(status_of(book, Plan{}, ControlRow{}).process == Process::running);
+    CHECK(status_of(book, Plan{}, ControlRow{}).why == rejected + "; qa: status is ready");
+    book.rejected.clear();
+    book.held = Hold{"", "", "gone", "a.json is gone"};
+    CHECK(status_of(book, Plan{}, ControlRow{}).process == Process::running);
+    CHECK(status_of(book, Plan{}, ControlRow{}).why == "qa: status is ready; a.json is gone");
+  }
+  SUBCASE("while the flow is paused") {
+    book.control.control = Control::pause;
+    book.control.why = "paused by anna";
+    CHECK(status_of(book, Plan{}, ControlRow{}).why == rejected + "; paused by anna");
+  }
+  SUBCASE("several") {
+    book.rejected["b.json"].path = "b.json";
+    CHECK(status_of(book, Plan{}, ControlRow{}).why ==
+          "a.json, b.json are rejected; `baton validate` says why");
+  }
+}
+
+TEST_CASE("folders that cannot be listed are told of the root, before all flows") {
+  Books books;
+  books[FlowId{"rules", "x"}].id = FlowId{"rules", "x"};
+  CHECK(statuses(books, Plan{}).size() == 1);
+  RejectedRow& row = books[FlowId{}].rejected["bad"];
+  row.path = "bad";
+  row.findings = R"([{"message": "leads over a symbolic link"}])";
+  row.time = Time(Millis(5));
+  const auto all = statuses(books, Plan{});
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].flow == FlowId{});
+  CHECK(all[0].process == Process::held);
+  CHECK(all[0].waiting_for == "valid_file");
+  CHECK(all[0].why == "bad: leads over a symbolic link");
+  CHECK(json::text(*status_json(all[0]), "flow") == "");
+}
+
 }  // namespace
 }  // namespace baton

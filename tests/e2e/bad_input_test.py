@@ -2,6 +2,7 @@
 is, and somebody is told. So are a missing program, a second daemon, a full disk. usage: bad_input_test.py BATON"""
 
 import contextlib
+import fcntl
 import glob
 import json
 import os
@@ -385,6 +386,52 @@ def cannot_start_is_said(exe):
             leave_small_disk(baton, runs)
 
 
+def write_waits(exe):
+    """A write of baton's own that cannot be made yet is said with its reason, and made when it can be."""
+    rule = dict(world.World.TICKETS, react=[{"to": "go", "set": {"/status": "ready"}}, {"to": "ready", "run": "worker"}])
+    with world.World(exe, rules=[rule]) as baton:
+        baton.ticket("a", "idle")
+        baton.start()
+        baton.canary()
+        with open(f"{baton.root}/tickets/a.json", "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.write(b'{"status": "go"}  ')
+            file.truncate()
+            file.flush()
+            # Its last descriptor is not closed here: that is what tells baton of it.
+            with open(file.name, "r+b"):
+                pass
+
+            def told():
+                return [each for each in baton.lines("events") if each["flow"] == "rules/t/a"
+                        and each["event"] == "held" and "tickets/a.json is locked by " in each["why"]]
+            wait_until(told, "the history says what the write waits for", lambda: baton.call("events").stdout)
+            check(not baton.starts("rules/t/a"), baton.starts())
+        wait_until(lambda: baton.starts("rules/t/a"), "it is made when the lock is let go")
+        check(len(told()) == 1, told())
+
+
+def rejected_behind_its_agent(exe):
+    """An agent that leaves a torn file and ends well: not its stage is what to look at. Also while it still runs."""
+    with Checked(exe) as baton:
+        leave = baton.home + "/leave"
+        waits = f"while [ ! -e {leave} ]; do sleep 0.1; done"
+        baton.settings["agents"] = {"worker": baton.counting("/bin/sh", "-c", waits)}
+        baton.configure()
+        write(baton.path("a"), {"status": "ready"})
+        baton.start()
+        wait_until(lambda: baton.starts("rules/t/a"), "it starts")
+        write(baton.path("a"), b'{"status": "do')
+
+        def line():
+            return next(each for each in baton.lines("status") if each["flow"] == "rules/t/a")
+        wait_until(lambda: "tickets/a.json is rejected" in line()["why"], "status says so while the agent runs", line)
+        check(line()["process"] == "running", line())
+        write(leave, b"")
+        wait_until(lambda: line()["process"] == "held", "it has ended", line)
+        check(line()["waiting_for"] == "valid_file" and line()["why"].startswith("tickets/a.json is rejected"), line())
+
+
 def started_on_full_disk_of_small_blocks(exe):
     """There the memory that SQLite shares with readers has holes, and a hole on a full disk is a SIGBUS."""
     started_on_full_disk(exe, 1024)
@@ -393,7 +440,7 @@ def started_on_full_disk_of_small_blocks(exe):
 def test(exe):
     for part in (bad_files, no_regular_files, long_names, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
                  without_a_reserve_it_is_not, started_on_full_disk, started_on_full_disk_of_small_blocks,
-                 said_by_the_daemon, cannot_start_is_said):
+                 said_by_the_daemon, cannot_start_is_said, write_waits, rejected_behind_its_agent):
         part(exe)
         print(part.__name__, "passed", flush=True)
 

@@ -19,7 +19,34 @@ def held(baton, flow, *says):
               for hold in holds), "explain says", holds)
 
 
+def never_entered(exe):
+    """A program that passes all checks and still is none: stderr, the history and status say which and why."""
+    spoilt = [("no_interpreter", b"#!/no/such/interpreter\n", "No such file or directory", "interpreter"),
+              ("no_program", b"\x7fELF garbage", "Exec format error", "neither a program")]
+    with world.World(exe, limits={"max_attempts": 1}) as baton:
+        for name, content, error, guess in spoilt:
+            program = f"{baton.home}/{name}.sh"
+            with open(program, "wb") as file:
+                file.write(content)
+            os.chmod(program, 0o755)
+            baton.settings["agents"] = {"worker": {"command": [program]}}
+            baton.configure()
+            baton.ticket(name, "ready")
+            once = baton.once()
+            check(once.returncode == 1, once)
+            run, = (each for each in baton.lines("agents") if each["flow"] == "rules/t/" + name)
+            check(run["outcome"] == "failed" and run["reason"] == "exec_failed", run)
+            log = baton.call("logs", run["run"], "--stderr").stdout
+            check(program in log and error in log and guess in log, "stderr says:", log)
+            ended, = (each for each in baton.lines("events") if each["event"] == "ended" and each["run"] == run["run"])
+            why, = (each["why"] for each in baton.lines("status") if each["flow"] == "rules/t/" + name)
+            for said in (ended["why"], why, once.stderr):
+                check("exec_failed" in said and program in said and error in said, "is not said in", said)
+            check("--stderr`" in why, why)
+
+
 def test(exe):
+    never_entered(exe)
     with world.World(exe, limits={"max_attempts": 1}) as baton:
         program = baton.home + "/program.sh"
         os.rename(baton.agent, program)

@@ -78,9 +78,16 @@ TEST_CASE("a program that cannot be entered is a failure with its own reason") {
   CHECK(end.reason == "exec_failed");
   CHECK_FALSE(end.exit_code);
   CHECK(slurp(missing.directory + "/exit.json").find("No such file") != std::string::npos);
+  CHECK(slurp(missing.directory + "/stderr.log") ==
+        "baton: the program /no/such/program cannot be run: No such file or directory\n");
+  CHECK(end.errors == slurp(missing.directory + "/stderr.log"));
   Launch nowhere = bench.shell("true");
   nowhere.cwd = "/no/such/folder";
-  CHECK(bench.outcome_of(nowhere).reason == "exec_failed");
+  const RunEnd lost = bench.outcome_of(nowhere);
+  CHECK(lost.reason == "exec_failed");
+  CHECK(lost.errors ==
+        "baton: the working directory /no/such/folder cannot be entered: No such file or "
+        "directory\n");
 }
 
 TEST_CASE("the prompt is on stdin and in a file; without one stdin is empty") {

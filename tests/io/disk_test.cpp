@@ -310,7 +310,21 @@ TEST_CASE("A42 a deep tree is listed without recursion") {
   CHECK(files(100'000).size() == 2);
   CHECK(disk->list("", 299).value().size() == 301);
   CHECK(disk->list("gone", 3).value().empty());
-  CHECK(disk->list("top", 3).value().empty());
+}
+
+TEST_CASE("what stands in a folder's place is told apart from a folder that is missing") {
+  const TempFolder root;
+  test::write(root / "file", "x");
+  fs::create_directory(root / "there");
+  REQUIRE(mkfifo((root / "fifo").c_str(), 0600) == 0);
+  fs::create_directory_symlink("there", root / "link");
+  const auto disk = disk_of(root.path());
+  CHECK(disk->list("gone/below", 3).value().empty());
+  CHECK(disk->list("there/below", 3).value().empty());
+  for (const char* const path : {"file", "file/below", "fifo", "link", "link/below"}) {
+    CAPTURE(path);
+    CHECK(code_of(disk->list(path, 3)) == Errc::not_regular);
+  }
 }
 
 TEST_CASE("A45 a full disk is told apart and leaves the old file") {

@@ -1,0 +1,41 @@
+#include "core/run_text.h"
+
+#include <string_view>
+
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+constexpr std::size_t kMostShown = 300;
+
+bool never_entered(const Run& run) {
+  return run.reason == "exec_failed" || run.reason.starts_with("before_");
+}
+
+/// The shim's own line is the last one: nothing of the run writes behind it.
+std::string shim_says(const Run& run) {
+  constexpr std::string_view kBegin = "baton: ";
+  std::string_view text = run.errors;
+  if (text.ends_with('\n'))
+    text.remove_suffix(1);
+  const std::string_view last = text.substr(text.rfind('\n') + 1);
+  if (!never_entered(run) || !last.starts_with(kBegin))
+    return "";
+  return ": " + printable(last.substr(kBegin.size()), kMostShown);
+}
+
+}  // namespace
+
+std::string outcome_text(const Run& run) {
+  std::string text(word(run.outcome));
+  if (!run.reason.empty())
+    text += " (" + run.reason + shim_says(run) + ")";
+  return text;
+}
+
+std::string logs_command(const Run& run) {
+  return "`baton logs " + run.id.substr(0, 8) + (never_entered(run) ? " --stderr`" : "`");
+}
+
+}  // namespace baton

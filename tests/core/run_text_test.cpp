@@ -1,0 +1,33 @@
+#include "core/run_text.h"
+
+#include <doctest/doctest.h>
+
+namespace baton {
+namespace {
+
+Run ended(std::string reason, std::string errors) {
+  Run run;
+  run.id = "0123456789abcdef";
+  run.state = RunState::ended;
+  run.outcome = Outcome::failed;
+  run.reason = std::move(reason);
+  run.errors = std::move(errors);
+  return run;
+}
+
+TEST_CASE("how a run ended is said with its reason") {
+  CHECK(outcome_text(ended("", "")) == "failed");
+  CHECK(outcome_text(ended("exit_1", "baton: the program is fine\n")) == "failed (exit_1)");
+  CHECK(logs_command(ended("exit_1", "")) == "`baton logs 01234567`");
+}
+
+TEST_CASE("a program that was never entered is said with what the system said") {
+  const Run run = ended("exec_failed", "before: ready\nbaton: the program /x cannot be run: why\n");
+  CHECK(outcome_text(run) == "failed (exec_failed: the program /x cannot be run: why)");
+  CHECK(logs_command(run) == "`baton logs 01234567 --stderr`");
+  CHECK(outcome_text(ended("exec_failed", "")) == "failed (exec_failed)");
+  CHECK(outcome_text(ended("before_failed", "something of its own\n")) == "failed (before_failed)");
+}
+
+}  // namespace
+}  // namespace baton

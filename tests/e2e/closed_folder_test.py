@@ -1,0 +1,160 @@
+"""One folder of a pattern that cannot be listed (a link, a mount point, a FIFO or a file in its place, one that may
+not be read) is told once, with its place, and keeps nothing else from being scanned. usage: closed_folder_test.py
+BATON"""
+
+import os
+import subprocess
+
+import world
+from world import check, skip, wait_until, write
+
+NOBODY = 65534
+
+
+class Two(world.World):
+    """Tickets in two folders, one of which is closed."""
+
+    def __init__(self, exe, as_nobody=False):
+        closed = {**self.TICKETS, "name": "c", "files": "closed/{flow}.json"}
+        super().__init__(exe, rules=[closed, self.TICKETS])
+        self.closed = self.root + "/closed"
+        self.before = []
+        if as_nobody:
+            self.before = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
+
+    def give_away(self):
+        subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", self.home], check=True)
+
+    def run_command(self, *more):
+        return [*self.before, *super().run_command(*more)]
+
+    def call(self, *arguments, code=0):
+        done = subprocess.run([*self.before, self.exe, *arguments, *self.places()], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=world.PATIENCE)
+        check(code is None or done.returncode == code, "baton", *arguments, "gave", done.returncode,
+              done.stdout, done.stderr)
+        return done
+
+    def told(self, word="rejected"):
+        """Events about the folder, which is no flow's."""
+        return [each["why"] for each in self.lines("events") if each["event"] == word and each["flow"] == ""]
+
+    def line(self):
+        """What status says of the root."""
+        return [each for each in self.lines("status") if each["flow"] == ""]
+
+
+def link(baton):
+    os.mkdir(baton.home + "/elsewhere")
+    write(baton.home + "/elsewhere/x.json", {"status": "ready"})
+    os.symlink(baton.home + "/elsewhere", baton.closed)
+
+
+def link_to_itself(baton):
+    os.symlink("closed", baton.closed)
+
+
+def link_to_nothing(baton):
+    os.symlink("nothing", baton.closed)
+
+
+def fifo(baton):
+    os.mkfifo(baton.closed)
+
+
+def plain_file(baton):
+    write(baton.closed, "no folder")
+
+
+def unreadable(baton):
+    os.mkdir(baton.closed)
+    write(baton.closed + "/x.json", {"status": "ready"})
+    if baton.before:
+        baton.give_away()
+    os.chmod(baton.closed, 0)
+
+
+def mount(baton):
+    os.mkdir(baton.closed)
+    made = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", baton.closed], capture_output=True, text=True)
+    if made.returncode != 0:
+        skip("cannot mount: " + made.stderr.strip())
+    write(baton.closed + "/x.json", {"status": "ready"})
+
+
+def open_again(baton, make):
+    """With something to do in it."""
+    if make is mount:
+        subprocess.run(["umount", baton.closed], check=True)
+    elif make is unreadable:
+        os.chmod(baton.closed, 0o755)
+    else:
+        os.unlink(baton.closed)
+        os.mkdir(baton.closed)
+    write(baton.closed + "/z.json", {"status": "ready"})
+
+
+def there_at_start(exe, make):
+    with Two(exe, make is unreadable and os.geteuid() == 0) as baton:
+        baton.ticket("early", "ready")
+        make(baton)
+        try:
+            # Without a daemon status says it, too.
+            check(len(baton.line()) == 1, baton.line())
+            once = baton.once()
+            check(once.returncode == 0, once)
+            check(len(baton.starts("rules/t/early")) == 1 and len(baton.starts()) == 1, once, baton.starts())
+            check(once.stderr.count("closed: ") == 1 or make in (link, mount, unreadable), once.stderr)
+            baton.start()
+            baton.canary()
+            check(len(baton.told()) == 1, baton.told())
+            check(baton.told()[0].startswith("closed: "), baton.told())
+            said = baton.line()
+            check(len(said) == 1 and said[0]["process"] == "held" and said[0]["waiting_for"] == "valid_file", said)
+            check("closed: " in said[0]["why"], said)
+            table = baton.call("status").stdout
+            check("(root)" in table and "closed: " in table, table)
+            check("(root)" not in baton.call("status", "--names").stdout, "the root has a name")
+            check(baton.call("validate", code=None).returncode != 0, "is called valid")
+        finally:
+            open_again(baton, make)
+        # Also one that no event tells of is found, though later.
+        wait_until(lambda: baton.starts("rules/c/z"), "what lies there is started when it is mended")
+        wait_until(lambda: baton.told("back"), "mended, and nothing is said")
+        check(not baton.line(), baton.line())
+        check(baton.daemon.poll() is None, "the daemon ended")
+
+
+def comes_while_running(exe):
+    """The last good state stays in force; the link is told at once, not at the next full look."""
+    with Two(exe) as baton:
+        os.mkdir(baton.closed)
+        write(baton.closed + "/x.json", {"status": "idle"})
+        baton.start()
+        baton.canary()
+        os.rename(baton.closed, baton.home + "/away")
+        write(baton.home + "/away/x.json", {"status": "ready"})
+        os.symlink(baton.home + "/away", baton.closed)
+        wait_until(lambda: baton.told(), "a link in a folder's place is told")
+        wait_until(lambda: [each for each in baton.lines("status")
+                            if each["flow"] == "rules/c/x" and each["waiting_for"] == "valid_file"],
+                   "its known file is a finding of its flow")
+        baton.canary()
+        check(len(baton.told()) == 1 and "symbolic link" in baton.told()[0], baton.told())
+        check(not baton.starts("rules/c/x"), baton.starts())
+        os.unlink(baton.closed)
+        os.rename(baton.home + "/away", baton.closed)
+        wait_until(lambda: baton.starts("rules/c/x"), "it goes on")
+        wait_until(lambda: not baton.line(), "status forgets it")
+
+
+def test(exe):
+    for make in (link, link_to_itself, link_to_nothing, fifo, plain_file, mount, unreadable):
+        print(make.__name__, flush=True)
+        there_at_start(exe, make)
+    print("comes_while_running", flush=True)
+    comes_while_running(exe)
+
+
+if __name__ == "__main__":
+    world.main(test)
