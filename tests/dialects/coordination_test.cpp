@@ -517,9 +517,9 @@ TEST_SUITE("coordination") {
     for (const auto& [role, kind] :
          {std::pair("developer", "dev_to_qa"), std::pair("qa_expert", "qa_to_techlead"),
           std::pair("tech_lead", "techlead_to_dev"), std::pair("project_manager", "pm_state")}) {
-      CAPTURE(role);
       Desired desired;
       desired.role = role;
+      CAPTURE(desired.role);
       desired.subject = "A";
       const std::string prompt = dialect_under_test().brief(folder.view(), desired).prompt;
       const std::string fence = "```json\n";
