@@ -137,8 +137,9 @@ def comes_while_running(exe):
         write(baton.home + "/away/x.json", {"status": "ready"})
         os.symlink(baton.home + "/away", baton.closed)
         wait_until(lambda: baton.told(), "a link in a folder's place is told")
+        # Gone, when somebody looked between the two steps.
         wait_until(lambda: [each for each in baton.lines("status")
-                            if each["flow"] == "rules/c/x" and each["waiting_for"] == "valid_file"],
+                            if each["flow"] == "rules/c/x" and each["waiting_for"] in ("valid_file", "gone")],
                    "its known file is a finding of its flow")
         baton.canary()
         check(len(baton.told()) == 1 and "symbolic link" in baton.told()[0], baton.told())
