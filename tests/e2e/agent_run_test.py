@@ -520,9 +520,7 @@ def exit_codes(exe):
 
 def branches(exe):
     """D-AO-27: work on a branch that nobody has merged outlives its run, and everything that is dropped of it."""
-    if shutil.which("git") is None:
-        print("skipped: branches, for there is no git here")
-        return
+    check(shutil.which("git") is not None, "there is no git; scripts/install-deps installs it")
     with Runs(exe, {"a": """git worktree add -q -b agents/run-$RUN_ID .agents/worktrees/$RUN_ID &&
                             cd .agents/worktrees/$RUN_ID && echo new >new && git add new &&
                             git commit -qm "Work of $RUN_ID" && report COMPLETED"""}) as runs:
@@ -745,9 +743,8 @@ JQ = (
 
 def jq(runs, run):
     """The seed's lines for troubleshooting."""
+    check(shutil.which("jq") is not None, "there is no jq; scripts/install-deps installs it")
     for line, answer in JQ:
-        if shutil.which("jq") is None:
-            return
         done = subprocess.run(["jq", line, runs.folder(run) + "/run_state.json"], capture_output=True, text=True)
         check(done.returncode == 0 and json.loads(done.stdout) == answer(runs.state(run)), line, done)
 
@@ -774,8 +771,6 @@ def test(exe, *only):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, "holds")
-    if shutil.which("jq") is None:
-        print("skipped: the seed's lines for jq, for there is no jq here")
 
 
 if __name__ == "__main__":

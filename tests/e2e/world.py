@@ -31,8 +31,8 @@ class Start:
         return f"{self.flow}#{self.subject} {self.purpose} attempt {self.attempt} ({self.run})"
 
 
-def skip(why):
-    print("skipped:", why)
+def skip(*why):
+    print("skipped:", *why)
     sys.exit(77)
 
 
