@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/history.h"
 #include "cli/served.h"
 #include "io/journal_reader.h"
 
@@ -20,8 +21,7 @@ std::string configuration_of(const Context& context) {
 }
 
 /// The daemons that serve one of these roots.
-std::set<std::int64_t> daemons_of(const std::vector<std::string>& roots,
-                                  const std::vector<std::pair<std::string, Served>>& all) {
+std::set<std::int64_t> daemons_of(const std::vector<std::string>& roots, const SaidWords& all) {
   std::set<std::int64_t> daemons;
   for (const auto& [folder, word] : all)
     if (std::find(roots.begin(), roots.end(), word.root) != roots.end())
@@ -42,7 +42,29 @@ std::uint32_t running_on(const Context& context) {
   return journal ? (*journal)->running().value_or(0) : 0;
 }
 
+bool agents_live(const std::string& root, const std::string& state_folder) {
+  auto journal = read_journal(state_folder);
+  if (!journal)
+    return false;
+  const auto runs = History{root, *std::move(journal)}.runs({});
+  return runs && std::any_of(runs->begin(), runs->end(), [](const Run& run) { return run.live(); });
+}
+
 }  // namespace
+
+std::vector<std::string> left_behind(const Context& context) {
+  std::vector<std::string> roots;
+  const std::string configuration = configuration_of(context);
+  if (configuration.empty())
+    return roots;
+  const std::vector<std::string>& known = context.roots();
+  for (const auto& [folder, word] : all_served_last(context.state_parents()))
+    if (word.configuration == configuration &&
+        std::find(known.begin(), known.end(), word.root) == known.end() &&
+        agents_live(word.root, folder))
+      add(word.root, roots);
+  return roots;
+}
 
 Context in_charge(const Context& context) {
   if (context.root_is_named())
@@ -55,6 +77,8 @@ Context in_charge(const Context& context) {
     if (daemons.contains(word.pid) ||
         (!configuration.empty() && word.configuration == configuration))
       add(word.root, roots);
+  for (const std::string& root : left_behind(context))
+    add(root, roots);
   return context.with_roots(std::move(roots));
 }
 

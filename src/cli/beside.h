@@ -1,14 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "cli/context.h"
 
 namespace baton {
 
+/// Roots that a daemon which is no more served by this configuration, that it does not name any
+/// more, and on which agents still run: no daemon adopts these.
+std::vector<std::string> left_behind(const Context& context);
+
 /// The context of a command that controls: of the roots of the configuration, and of those that
-/// living daemons serve by it, though it may name them no more or their folders may be elsewhere by
-/// now: their agents run. With --root only that one.
+/// living daemons serve by it or that were left behind, though it may name them no more or their
+/// folders may be elsewhere by now: their agents run. With --root only that one.
 Context in_charge(const Context& context);
 
 /// How many agents run on the other roots with which this context's root shares its limits: those

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/beside.h"
 #include "cli/context.h"
 #include "cli/environment.h"
 #include "cli/output.h"
@@ -68,6 +69,12 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
     return pass_on(shim);
   config.shim = std::move(*shim);
   take_notify(context, config);
+  if (arguments.roots.empty())
+    for (const std::string& root : left_behind(context))
+      config.remarks.push_back(
+          "agents that an earlier daemon started on " + root +
+          ", which `roots:` names no more, still run and no daemon looks after them; "
+          "`baton stop --all` ends them too");
   std::sort(config.remarks.begin(), config.remarks.end());
   config.remarks.erase(std::unique(config.remarks.begin(), config.remarks.end()),
                        config.remarks.end());

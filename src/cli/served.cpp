@@ -64,6 +64,31 @@ Said said_in(const Value& json) {
   return said;
 }
 
+Served word_in(const Value& json) {
+  Served word;
+  word.pid = json::integer(json, "pid").value_or(0);
+  word.root = json::text(json, "root").value_or("");
+  word.configuration = json::text(json, "configuration").value_or("");
+  word.since = json::text(json, "since").value_or("");
+  word.watching = json::text(json, "watching").value_or("");
+  word.polls = json::boolean(json, "polls").value_or(false);
+  word.disk_full = json::boolean(json, "disk_full").value_or(false);
+  word.said = said_in(json);
+  return word;
+}
+
+SaidWords words_of(const std::vector<StateParent>& parents,
+                   std::optional<Served> (*read)(const std::string& state_folder)) {
+  std::map<std::string, Served> found;
+  for (const StateParent& parent : parents) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(parent.path, error))
+      if (auto word = read(entry.path().string()))
+        found.emplace(entry.path().string(), *std::move(word));
+  }
+  return {found.begin(), found.end()};
+}
+
 /// Errc::not_found unless there is one of the right size.
 Result<void> overwrite(const std::string& path, const std::string& text) {
   const Fd fd(open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
@@ -90,25 +115,25 @@ std::optional<Served> served(const std::string& state_folder) {
   // What a daemon before this one has left says nothing any more.
   if (!json || (word.pid != 0 && json::integer(**json, "pid") != word.pid))
     return word;
-  word.root = json::text(**json, "root").value_or("");
-  word.configuration = json::text(**json, "configuration").value_or("");
-  word.since = json::text(**json, "since").value_or("");
-  word.watching = json::text(**json, "watching").value_or("");
-  word.polls = json::boolean(**json, "polls").value_or(false);
-  word.disk_full = json::boolean(**json, "disk_full").value_or(false);
-  word.said = said_in(**json);
+  const std::int64_t pid = word.pid;
+  word = word_in(**json);
+  word.pid = pid;
   return word;
 }
 
-std::vector<std::pair<std::string, Served>> all_served(const std::vector<StateParent>& parents) {
-  std::map<std::string, Served> found;
-  for (const StateParent& parent : parents) {
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(parent.path, error))
-      if (auto word = served(entry.path().string()))
-        found.emplace(entry.path().string(), *std::move(word));
-  }
-  return {found.begin(), found.end()};
+std::optional<Served> served_last(const std::string& state_folder) {
+  if (daemon_lives(state_folder))
+    return std::nullopt;
+  const auto json = read_word(state_folder);
+  return json ? std::optional(word_in(**json)) : std::nullopt;
+}
+
+SaidWords all_served(const std::vector<StateParent>& parents) {
+  return words_of(parents, served);
+}
+
+SaidWords all_served_last(const std::vector<StateParent>& parents) {
+  return words_of(parents, served_last);
 }
 
 Result<void> leave_word(const std::string& state_folder, const Served& word) {

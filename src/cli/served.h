@@ -28,9 +28,16 @@ struct Served {
 /// What the living daemon of a state folder says; nothing when none lives.
 std::optional<Served> served(const std::string& state_folder);
 
-/// The same for every living daemon and root whose state folder lies in one of these folders, with
-/// the state folder. Those that cannot be read are left out.
-std::vector<std::pair<std::string, Served>> all_served(const std::vector<StateParent>& parents);
+/// What the last daemon of a state folder has said; nothing when one lives, or none ever did.
+std::optional<Served> served_last(const std::string& state_folder);
+
+/// SaidWords with the state folder they lie in.
+using SaidWords = std::vector<std::pair<std::string, Served>>;
+/// Of every living daemon and root whose state folder lies in one of these folders. Those that
+/// cannot be read are left out.
+SaidWords all_served(const std::vector<StateParent>& parents);
+/// The same of those that live no more.
+SaidWords all_served_last(const std::vector<StateParent>& parents);
 
 Result<void> leave_word(const std::string& state_folder, const Served& word);
 

@@ -58,6 +58,11 @@ def command(baton, *arguments, root=None, code=0):
     return done
 
 
+def begin(baton):
+    with open(baton.home + "/daemon.log", "ab") as log:
+        baton.daemon = subprocess.Popen(serve(baton), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+
 def start(baton, roots):
     """A daemon on these roots, each with a ticket that was worked off."""
     for root in roots:
@@ -65,8 +70,7 @@ def start(baton, roots):
         ticket(root, "first", "ready")
     baton.settings["roots"] = roots
     baton.configure()
-    with open(baton.home + "/daemon.log", "ab") as log:
-        baton.daemon = subprocess.Popen(serve(baton), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    begin(baton)
     wait_until(lambda: len(baton.starts("rules/t/first")) == len(roots), "every root starts its agent")
 
 
@@ -221,6 +225,36 @@ def control_reaches_what_runs(exe):
         check(baton.daemon.wait(timeout=60) == 0, "a drain does not reach the daemon")
 
 
+def left_behind(exe):
+    """A root that is taken out of the configuration while no daemon lives keeps its agents: the next daemon says so,
+    and who stops all stops them."""
+    with world.World(exe, command=("sleep", "1000"), limits={"max_running": 8}) as baton:
+        one, two = (f"{baton.home}/{name}" for name in ("one", "two"))
+
+        def log():
+            with open(baton.home + "/daemon.log") as file:
+                return file.read()
+
+        start(baton, [one, two])
+        check("names no more" not in log(), log())
+        baton.daemon.kill()
+        baton.daemon.wait()
+        baton.settings["roots"] = [one]
+        baton.configure()
+        begin(baton)
+        wait_until(lambda: "serving" in log().split("names no more")[-1] and "names no more" in log(), log)
+        check(f"on {two}, which" in log(), log())
+        done = command(baton, "stop", "--all")
+        check(done.stdout.count("stopping 1 agent") == 2, done.stdout)
+        wait_until(lambda: not world.processes_with(f"BATON_ROOT={two}"), "the agents end")
+        baton.daemon.kill()
+        baton.daemon.wait()
+        said = log()
+        begin(baton)
+        wait_until(lambda: "serving" in log()[len(said):], "it serves again")
+        check("names no more" not in log()[len(said):], log())
+
+
 def gone_roots_are_shown(exe):
     """Of a root that is gone under its daemon the journal knows what runs."""
     with world.World(exe, command=("sleep", "1000"), limits={"max_running": 8}) as baton:
@@ -323,6 +357,7 @@ def test(exe):
     busy_root_starves_none(exe)
     commands_cover_all_roots(exe)
     control_reaches_what_runs(exe)
+    left_behind(exe)
     gone_roots_are_shown(exe)
     limits_count_all_roots(exe)
     reload_changes_roots(exe)
