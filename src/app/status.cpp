@@ -94,6 +94,7 @@ void explain(FlowStatus& status, Process process, Word waiting_for, std::string 
 /// First what somebody has to do something about.
 std::vector<const Hold*> in_order(const std::vector<Hold>& holds) {
   std::vector<const Hold*> all;
+  all.reserve(holds.size());
   for (const Hold& hold : holds)
     all.push_back(&hold);
   std::stable_partition(all.begin(), all.end(), [](const Hold* hold) { return !passing(*hold); });

@@ -297,28 +297,37 @@ Result<Context> Context::reread() const {
   return fresh;
 }
 
-Result<Setup> Context::setup(const std::string& root) const {
-  Setup setup;
+Result<bool> Context::usable(const Dialect* known, const std::string& name,
+                             const Json& options) const {
+  if (known == nullptr) {
+    std::vector<std::string> names;
+    for (const Dialect* const each : dialects())
+      names.emplace_back(each->name);
+    const auto near = nearest(name, names);
+    const std::string message =
+        "this baton has no dialect `" + printable(name, 80) + "`" +
+        (near ? "; did you mean `" + *near + "`?" : ", only " + join(names, ", "));
+    if (!anyway_)
+      return fail(Errc::config, message, configuration_);
+    warn_once(message + "; going on without it");
+    return false;
+  }
+  if (!anyway_)
+    return true;
+  const auto checked = check_schemas(*known, options, folder_);
+  if (!checked)
+    warn_once(describe(checked.error()) + "; going on without dialect " + name);
+  return checked.has_value();
+}
+
+Result<void> Context::add_dialects(Setup& setup) const {
   for (const auto& [name, options] : config_.dialects) {
     const Dialect* const known = dialect(name);
-    if (known == nullptr) {
-      std::vector<std::string> names;
-      for (const Dialect* const each : dialects())
-        names.emplace_back(each->name);
-      const auto near = nearest(name, names);
-      const std::string message =
-          "this baton has no dialect `" + printable(name, 80) + "`" +
-          (near ? "; did you mean `" + *near + "`?" : ", only " + join(names, ", "));
-      if (!anyway_)
-        return fail(Errc::config, message, configuration_);
-      warn_once(message + "; going on without it");
+    auto fit = usable(known, name, options);
+    if (!fit)
+      return pass_on(fit);
+    if (!*fit)
       continue;
-    }
-    if (anyway_)
-      if (auto usable = check_schemas(*known, options, folder_); !usable) {
-        warn_once(describe(usable.error()) + "; going on without dialect " + name);
-        continue;
-      }
     if (name != "rules") {
       setup.dialects.emplace_back(known, options);
       continue;
@@ -330,6 +339,13 @@ Result<Setup> Context::setup(const std::string& root) const {
       warn_once(describe(complete.error()) + "; going on without it");
     setup.dialects.emplace_back(known, complete ? *std::move(complete) : without_prompts(options));
   }
+  return {};
+}
+
+Result<Setup> Context::setup(const std::string& root) const {
+  Setup setup;
+  if (auto added = add_dialects(setup); !added)
+    return pass_on(added);
   setup.environment = environment_of(root, folder_);
   // What agents are told to read, where they would not find it by themselves.
   setup.environment.variables.erase(kNamed);

@@ -65,6 +65,9 @@ class Context {
   Result<void> read(const std::string& path);
   Result<void> read_anyway(const std::string& path);
   bool is_served(const std::string& root) const;
+  /// Whether a dialect of the configuration goes into a setup; errors as of `setup`.
+  Result<bool> usable(const Dialect* known, const std::string& name, const Json& options) const;
+  Result<void> add_dialects(Setup& setup) const;
   Result<void> find_roots(const std::string& here);
   Places places_;
   bool anyway_ = false;

@@ -173,27 +173,30 @@ void Inspection::check_flows(const Reader& read) {
     if (flow.broken || flow.entry == nullptr || flow.entry->dialect->check == nullptr)
       continue;
     auto all = flow.entry->dialect->check(flow.docs, flow.entry->options, Scope::flow);
-    for (auto& [path, findings] : all) {
-      const auto doc = flow.docs.find(path);
-      for (Finding& finding : findings)
-        if (doc != flow.docs.end() && doc->second.document != nullptr)
-          finding.span = doc->second.document->locate(finding.pointer);
-      count(findings);
-      const auto place = flow.result.find(path);
-      if (place == flow.result.end()) {
-        report_.files.push_back({.path = path, .findings = std::move(findings)});
-        continue;
-      }
-      Inspected& file = report_.files[place->second];
-      if (rules_.keep_text && doc != flow.docs.end())
-        file.text = doc->second.document->text();
-      file.findings.insert(file.findings.end(), findings.begin(), findings.end());
-      std::stable_sort(file.findings.begin(), file.findings.end(),
-                       [](const Finding& a, const Finding& b) {
-                         return a.span.begin.offset < b.span.begin.offset;
-                       });
-    }
+    for (auto& [path, findings] : all)
+      add_of_flow(flow, path, std::move(findings));
   }
+}
+
+void Inspection::add_of_flow(const FlowDocuments& flow, const std::string& path,
+                             Findings findings) {
+  const auto doc = flow.docs.find(path);
+  for (Finding& finding : findings)
+    if (doc != flow.docs.end() && doc->second.document != nullptr)
+      finding.span = doc->second.document->locate(finding.pointer);
+  count(findings);
+  const auto place = flow.result.find(path);
+  if (place == flow.result.end()) {
+    report_.files.push_back({.path = path, .findings = std::move(findings)});
+    return;
+  }
+  Inspected& file = report_.files[place->second];
+  if (rules_.keep_text && doc != flow.docs.end())
+    file.text = doc->second.document->text();
+  file.findings.insert(file.findings.end(), findings.begin(), findings.end());
+  std::stable_sort(
+      file.findings.begin(), file.findings.end(),
+      [](const Finding& a, const Finding& b) { return a.span.begin.offset < b.span.begin.offset; });
 }
 
 void Inspection::doubt_schemas(const std::function<std::string(const std::string& schema)>& shown) {

@@ -91,6 +91,8 @@ class Inspection {
   void note_flow(const Pending& pending);
   void add_related(const std::string& root, FlowDocuments& flow, const Reader& read);
   bool add_related(const std::string& path, const Result<std::string>& text, FlowDocuments& flow);
+  /// What rules across documents say of one.
+  void add_of_flow(const FlowDocuments& flow, const std::string& path, Findings findings);
   void count(const Findings& findings);
 
   std::shared_ptr<Schemas> schemas_;

@@ -224,6 +224,51 @@ std::optional<std::string> loop_in(const std::string& file, const Context& conte
                                                        : std::nullopt;
 }
 
+/// What is to be started, and on which root.
+struct Chosen {
+  FlowId flow;
+  const Context* on_root = nullptr;
+};
+
+/// Errc::usage when it may be on several roots, or on none.
+Result<Chosen> choose(const Given& given, const std::vector<RehearsedRoot>& roots) {
+  Chosen chosen;
+  std::optional<Error> nowhere;
+  for (const auto& [each, seen] : roots) {
+    auto flow = Choice(*seen, given.sought).flow();
+    if (!flow) {
+      nowhere = std::move(flow.error());
+      continue;
+    }
+    if (chosen.on_root != nullptr)
+      return fail(Errc::usage, printable(given.sought.name, 100) + " may be on " +
+                                   printable(chosen.on_root->root()) + " or on " +
+                                   printable(each.root()) + "; say which with --root");
+    chosen = {*std::move(flow), &each};
+  }
+  if (chosen.on_root == nullptr)
+    return tl::unexpected(*nowhere);
+  return chosen;
+}
+
+ExitCode begin(const Given& given, const Context& on_root, Request& request) {
+  const bool loop = request.flow.dialect == kLoop;
+  if (!loop && !(given.input.empty() && given.max_steps.empty()))
+    return complain(Error{Errc::usage,
+                          "INPUT and --max-steps are for loops; " + text(request.flow) + " is none",
+                          ""});
+  // The values of a loop are pasted into its commands, as they stand.
+  if (auto added = add_settings(given, loop, request); !added)
+    return complain(added.error());
+  if (auto added = add_loop_words(given, request); !added)
+    return complain(added.error());
+  const Dialect* const known = dialect(request.flow.dialect);
+  if (known != nullptr && known->check_request != nullptr)
+    if (const auto fit = known->check_request(request); !fit)
+      return complain(fit.error());
+  return submit(on_root, request, !given.no_wait);
+}
+
 ExitCode start(Given given) {
   Request request;
   request.verb = "start";
@@ -251,39 +296,11 @@ ExitCode start(Given given) {
   const auto roots = rehearse(*context);
   if (!roots)
     return complain(roots.error());
-  const Context* on_root = nullptr;
-  std::optional<Error> nowhere;
-  for (const auto& [each, seen] : *roots) {
-    auto flow = Choice(*seen, given.sought).flow();
-    if (!flow) {
-      nowhere = std::move(flow.error());
-      continue;
-    }
-    if (on_root != nullptr) {
-      complain(printable(given.sought.name, 100) + " may be on " + printable(on_root->root()) +
-               " or on " + printable(each.root()) + "; say which with --root");
-      return ExitCode::usage;
-    }
-    on_root = &each;
-    request.flow = *std::move(flow);
-  }
-  if (on_root == nullptr)
-    return complain(*nowhere);
-  const bool loop = request.flow.dialect == kLoop;
-  if (!loop && !(given.input.empty() && given.max_steps.empty()))
-    return complain(Error{Errc::usage,
-                          "INPUT and --max-steps are for loops; " + text(request.flow) + " is none",
-                          ""});
-  // The values of a loop are pasted into its commands, as they stand.
-  if (auto added = add_settings(given, loop, request); !added)
-    return complain(added.error());
-  if (auto added = add_loop_words(given, request); !added)
-    return complain(added.error());
-  const Dialect* const known = dialect(request.flow.dialect);
-  if (known != nullptr && known->check_request != nullptr)
-    if (const auto fit = known->check_request(request); !fit)
-      return complain(fit.error());
-  return submit(*on_root, request, !given.no_wait);
+  const auto chosen = choose(given, *roots);
+  if (!chosen)
+    return complain(chosen.error());
+  request.flow = chosen->flow;
+  return begin(given, *chosen->on_root, request);
 }
 
 }  // namespace

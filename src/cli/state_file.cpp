@@ -143,6 +143,12 @@ Result<Attempt> attempt(StateFile& file,
   return tl::unexpected(replaced.error());
 }
 
+ExitCode refuse(const Error& error) {
+  const bool failed = error.code == Errc::parse || error.code == Errc::changed;
+  (void)complain(error);
+  return failed ? ExitCode::failed : exit_code_of(error.code);
+}
+
 }  // namespace
 
 ExitCode rewrite(StateFile& file,
@@ -161,11 +167,8 @@ ExitCode rewrite(StateFile& file,
                "; nothing was changed: that process must let go of it first");
       return ExitCode::unreachable;
     }
-    if (!tried && !locked) {
-      const bool failed = tried.error().code == Errc::parse || tried.error().code == Errc::changed;
-      (void)complain(tried.error());
-      return failed ? ExitCode::failed : exit_code_of(tried.error().code);
-    }
+    if (!tried && !locked)
+      return refuse(tried.error());
     if (tried && *tried != Attempt::again)
       return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
     if (now > until) {

@@ -18,7 +18,7 @@ class StateFile {
  public:
   /// What a configuration says about the file counts; having none, or a broken one, does not stop
   /// an agent from writing its state. Errc::not_regular: a link leads to it; not_found, denied, io.
-  static Result<StateFile> open(const std::string& file, const Places& places);
+  static Result<StateFile> open(const std::string& named, const Places& given);
 
   Result<FileBytes> read();
   Result<void> replace(const Digest& assumes, std::string_view text);
