@@ -208,15 +208,23 @@ class Merge {
     return !name || name == json::text(old, "template");
   }
 
-  /// Whether an entry is said to have ended otherwise than is known: an agent has written this.
+  /// Whether an entry is said to have ended otherwise than is known, or is not there, as in a copy
+  /// from before it was made: an agent has written this.
   bool report() const {
     const auto now = list_at(after_, "/step_history");
-    for (const Value* const entry : list_at(before_, "/step_history"))
-      for (const Value* const each : now)
+    for (const Value* const entry : list_at(before_, "/step_history")) {
+      bool there = false;
+      for (const Value* const each : now) {
+        const bool its_own = same(*entry, *each);
+        there = there || its_own;
         if (update_of(*entry, *each) ||
-            (same(*entry, *each) && json::text(*each, "status") != "in_progress" &&
+            (its_own && json::text(*each, "status") != "in_progress" &&
              !json::equal(*entry, *each)))
           return true;
+      }
+      if (!there)
+        return true;
+    }
     return false;
   }
 
