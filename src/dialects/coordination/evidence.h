@@ -9,7 +9,7 @@ namespace baton::coordination {
 void apply_messages(Scene& scene, Writes& writes);
 
 /// Whether something follows from what a message says: a group is handed on, or unblocked.
-bool counts(std::string_view mailbox, std::string_view said);
+bool counts(std::string_view kind, std::string_view said);
 
 /// Folds `inbox/{group}.json` into group_status, each version once, by the rules for entries.
 void apply_inbox(Scene& scene, Writes& writes, Decision& decision);

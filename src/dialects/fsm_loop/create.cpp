@@ -39,7 +39,7 @@ Result<void> check_arguments(const Value& arguments) {
 /// Why no run may begin now; empty when one may.
 std::string in_the_way(Scene& scene) {
   const std::string name = printable(scene.view.flow.name, 80);
-  if (scene.memo.driven == false && lock_of_another(scene))
+  if (!scene.memo.driven && lock_of_another(scene))
     return "another program that lives holds " + scene.places.lock();
   if (scene.state == nullptr || !scene.state->present)
     return {};

@@ -24,7 +24,7 @@ Claim singleton_claim(std::string_view loop_name) {
 }
 
 /// Two spellings of one place are one claim.
-std::string real(const Environment& env, std::string path) {
+std::string real(const Environment& env, const std::string& path) {
   return env.real_path && path != env.root ? env.real_path(path) : path;
 }
 
@@ -116,6 +116,7 @@ void claim(Scene& scene, Decision& decision) {
     memo.scope = paths_of(scene, loop);
   const std::vector<std::string>& paths = memo.scope;
   std::vector<Claim> claims;
+  claims.reserve(paths.size() + 1);
   for (const std::string& path : paths)
     claims.push_back(path_claim(path));
   if (loop.singleton)

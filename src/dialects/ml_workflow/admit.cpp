@@ -217,9 +217,8 @@ class Merge {
       for (const Value* const each : now) {
         const bool its_own = same(*entry, *each);
         there = there || its_own;
-        if (update_of(*entry, *each) ||
-            (its_own && json::text(*each, "status") != "in_progress" &&
-             !json::equal(*entry, *each)))
+        if (update_of(*entry, *each) || (its_own && json::text(*each, "status") != "in_progress" &&
+                                         !json::equal(*entry, *each)))
           return true;
       }
       if (!there)
