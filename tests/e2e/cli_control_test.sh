@@ -168,6 +168,8 @@ expect_exit 1 baton wait groups --until idle
 expect_exit 0 baton logs "$run" -f
 expect_exit 0 baton retry groups A
 expect_exit 0 baton resume --all --no-wait
+# Nobody has waited for it to be heard, and who waits for a stopped flow is told that it is stopped.
+until_true shows running baton status groups
 expect_exit 0 baton wait groups --until running --timeout 20s
 expect_exit 0 baton reload
 expect_exit 0 baton doctor
