@@ -84,7 +84,9 @@ ExitCode prune_command(Words words) {
     age = parse_duration(older_than);
     if (age && *age == Millis(0)) {
       // `retention: 0s` keeps for ever: the same word must not mean to drop everything here.
-      complain("--older-than 0s could mean everything or nothing; 1s drops all that has ended");
+      complain(
+          "--older-than 0s could mean everything or nothing; 1s drops what ended more than an hour "
+          "ago");
       return ExitCode::usage;
     }
     if (!age || *age < Millis(0)) {

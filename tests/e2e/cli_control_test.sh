@@ -129,7 +129,7 @@ expect_exit 0 baton status --config slip.yaml
 expect_out 'slip.yaml cannot be used; `baton doctor` says why'
 rm slip.yaml
 expect_exit 2 baton prune --older-than 0s
-expect_err "1s drops all that has ended"
+expect_err "1s drops what ended more than an hour ago"
 # doctor refuses what run refuses, and says what to do about every line that is not fine.
 for command in doctor "run --once"; do
   # shellcheck disable=SC2086  # words on purpose
