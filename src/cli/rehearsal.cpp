@@ -9,6 +9,7 @@
 #include "cli/beside.h"
 #include "io/clock.h"
 #include "io/disk.h"
+#include "io/journal_reader.h"
 #include "io/run_verdict.h"
 
 namespace baton {
@@ -23,7 +24,15 @@ constexpr int kMaxSteps = 64;
 class ReadOnlyJournal : public Journal {
  public:
   explicit ReadOnlyJournal(std::unique_ptr<JournalReader> reader) : reader_(std::move(reader)) {}
-  Result<Ledger> load() override { return reader_ ? reader_->ledger() : Result<Ledger>(Ledger{}); }
+  /// What is asked for later is of the same moment: a daemon at work may have forgotten a file that
+  /// it had accepted when the ledger was read.
+  Result<Ledger> load() override {
+    if (reader_ == nullptr)
+      return Ledger{};
+    if (auto held = reader_->hold_still(); !held)
+      return pass_on(held);
+    return reader_->ledger();
+  }
   Result<void> commit(const Commit& /*commit*/) override {
     return fail(Errc::io, "a rehearsal writes nothing");
   }
@@ -32,7 +41,6 @@ class ReadOnlyJournal : public Journal {
       return fail(Errc::not_found, "there is no journal", path);
     return reader_->bytes(path);
   }
-  JournalReader* reader() const { return reader_.get(); }
 
  private:
   std::unique_ptr<JournalReader> reader_;
@@ -242,10 +250,6 @@ const Catalog& Rehearsal::catalog() const {
 ControlRow Rehearsal::root_control() const {
   const auto root = books().find(FlowId{});
   return root == books().end() ? ControlRow{} : root->second.control;
-}
-
-JournalReader* Rehearsal::journal() const {
-  return world_->journal.reader();
 }
 
 Result<FileBytes> Rehearsal::read(const std::string& path) const {

@@ -12,7 +12,6 @@
 #include "cli/context.h"
 #include "cli/kind_choice.h"
 #include "cli/served.h"
-#include "io/journal_reader.h"
 
 namespace baton {
 
@@ -47,8 +46,6 @@ class Rehearsal {
   const Catalog& catalog() const;
   /// The operator's word for the whole root.
   ControlRow root_control() const;
-  /// Nothing when there is no journal yet.
-  JournalReader* journal() const;
   /// The daemon that lives, as it left word.
   const std::optional<Served>& daemon() const { return daemon_; }
   /// Reads a file the way the daemon does.

@@ -55,6 +55,10 @@ std::string after_prefix(const std::string& prefix) {
 JournalReader::JournalReader(std::unique_ptr<Database> db) : db_(std::move(db)) {}
 JournalReader::~JournalReader() = default;
 
+Result<void> JournalReader::hold_still() {
+  return db_->in_transaction() ? Result<void>() : db_->execute("BEGIN");
+}
+
 Result<Ledger> JournalReader::ledger() {
   return rows::load(*db_, kRecent);
 }

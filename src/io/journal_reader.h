@@ -50,6 +50,9 @@ class JournalReader {
   JournalReader(JournalReader&&) = delete;
   JournalReader& operator=(JournalReader&&) = delete;
 
+  /// From the next answer on, all are of one moment, whatever a daemon writes meanwhile; for as
+  /// long as this object lives. Not for a reader that waits: the journal cannot shrink under it.
+  Result<void> hold_still();
   /// As Journal::load.
   Result<Ledger> ledger();
   /// The accepted bytes of a path. Errc::not_found.

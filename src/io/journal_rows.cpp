@@ -418,12 +418,14 @@ Result<void> load_all(Database& db, Millis recent, Ledger& ledger) {
 
 Result<Ledger> load(Database& db, Millis recent) {
   // One read transaction, so that all tables are of one moment.
-  auto begun = db.execute("BEGIN");
+  const bool within = db.in_transaction();
+  auto begun = within ? Result<void>() : db.execute("BEGIN");
   if (!begun)
     return pass_on(begun);
   Ledger ledger;
   auto done = load_all(db, recent, ledger);
-  db.rollback();
+  if (!within)
+    db.rollback();
   if (!done)
     return pass_on(done);
   return ledger;

@@ -189,6 +189,25 @@ TEST_CASE("events are asked for by flow, number, time and how many") {
   CHECK(words(look.events({.flow = {}, .after = 4, .since = {}})).size() == 4);
 }
 
+TEST_CASE("a reader that holds still knows what its ledger names") {
+  const TempFolder scratch;
+  auto journal = open_journal(scratch.path());
+  REQUIRE(journal.has_value());
+  REQUIRE((*journal)->commit(sample_commit()).has_value());
+  auto reader = read_journal(scratch.path());
+  REQUIRE(reader.has_value());
+  JournalReader& look = **reader;
+  REQUIRE(look.hold_still().has_value());
+  REQUIRE(look.ledger().has_value());
+  Commit forget;
+  forget.moved_away = {"tickets/a.json"};
+  REQUIRE((*journal)->commit(forget).has_value());
+  CHECK(look.bytes("tickets/a.json").has_value());
+  CHECK(look.ledger()->accepted.size() == 2);
+  CHECK(read_journal(scratch.path()).value()->bytes("tickets/a.json").error().code ==
+        Errc::not_found);
+}
+
 TEST_CASE("a run is found by the beginning of its id") {
   const TempFolder scratch;
   REQUIRE(in_child([&] { return write_sample(scratch.path()); }) == 0);
