@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include "cli/history.h"
 #include "cli/served.h"
 #include "io/journal_reader.h"
@@ -64,6 +66,21 @@ std::vector<std::string> left_behind(const Context& context) {
         agents_live(word.root, folder))
       add(word.root, roots);
   return roots;
+}
+
+Result<void> apart_from_others(const Context& context, const std::string& root) {
+  for (const auto& [folder, word] : all_served(context.state_parents())) {
+    const bool inside = below(word.root, root).has_value();
+    if (word.pid == getpid() || (!inside && !below(root, word.root)))
+      continue;
+    return fail(Errc::served,
+                (inside ? "it lies inside " : "it contains ") + word.root +
+                    ", which another daemon (pid " + std::to_string(word.pid) +
+                    ") serves; files that both know would be acted upon twice; end that daemon or "
+                    "choose roots of which none lies inside another",
+                root);
+  }
+  return {};
 }
 
 Context in_charge(const Context& context) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "cli/context.h"
 
 namespace baton {
@@ -11,6 +12,11 @@ namespace baton {
 /// Roots that a daemon which is no more served by this configuration, that it does not name any
 /// more, and on which agents still run: no daemon adopts these.
 std::vector<std::string> left_behind(const Context& context);
+
+/// Fails (Errc::served) when another living daemon serves a folder inside this root, or one in
+/// which it lies: files that both know would be acted upon twice. Sees daemons whose state lies
+/// where this context looks for it.
+Result<void> apart_from_others(const Context& context, const std::string& root);
 
 /// The context of a command that controls: of the roots of the configuration, and of those that
 /// living daemons serve by it or that were left behind, though it may name them no more or their

@@ -68,12 +68,12 @@ class Service {
       }
       if (ended_)
         return exit_code_;
-      if (!root) {
-        spdlog::error("{}{}", printable(baton::describe(root.error())),
-                      root.error().code == Errc::no_space ? "; free some room and try again" : "");
-        return start_failure(root.error().code);
-      }
+      if (!root)
+        return refuse(root.error());
       tell_of(**root);
+      // Of two daemons that start at once, each having left its word, one sees the other's.
+      if (auto apart = options_.apart((*root)->root()); !apart)
+        return refuse(apart.error());
       roots_.push_back(std::move(*root));
     }
     serving_ = true;
@@ -90,10 +90,14 @@ class Service {
   }
 
  private:
-  static int start_failure(Errc code) {
-    if (code == Errc::served)
+  static int refuse(const Error& error) {
+    spdlog::error("{}{}", printable(baton::describe(error)),
+                  error.code == Errc::no_space ? "; free some room and try again" : "");
+    if (error.code == Errc::served)
       return 75;
-    return code == Errc::config || code == Errc::schema || code == Errc::usage ? 2 : 3;
+    const bool told_wrong =
+        error.code == Errc::config || error.code == Errc::schema || error.code == Errc::usage;
+    return told_wrong ? 2 : 3;
   }
 
   /// Errc::busy: a command is at work there, which ends by itself.
@@ -103,6 +107,8 @@ class Service {
       lock.error().message.insert(0, "another daemon serves this root: ");
     if (!lock)
       return pass_on(lock);
+    if (auto apart = options_.apart(served.root); !apart)
+      return pass_on(apart);
     auto root =
         RootService::make(loop_, served, *std::move(lock), shim, teller_, [this] { wake(); });
     if (!root && root.error().code == Errc::busy)

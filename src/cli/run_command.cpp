@@ -113,6 +113,7 @@ int run_command(const RunArguments& arguments, const Context& context) {
       return pass_on(again);
     return service_config(*again, arguments);
   };
+  options.apart = [&](const std::string& root) { return apart_from_others(context, root); };
   return serve(std::move(*config), options);
 }
 

@@ -34,6 +34,8 @@ struct ServiceOptions {
   bool once = false;
   /// Reads the configuration again, for SIGHUP and `baton reload`.
   std::function<Result<ServiceConfig>()> load;
+  /// Fails (Errc::served) when another daemon serves a root that lies inside this one or around it.
+  std::function<Result<void>(const std::string& root)> apart;
 };
 
 /// Serves all roots until told to end. Returns the exit code (PRODUCT.md): 0 ended in good order, 1

@@ -19,9 +19,9 @@ def serve(baton, *more):
 
 def two_roots(exe):
     with world.World(exe, command=("sleep", "1"), limits={"max_running": 1}) as baton:
-        roots = [baton.home + "/one", baton.home + "/two"]
+        roots = [baton.home + "/tree/one", baton.home + "/two"]
         for root in roots:
-            os.mkdir(root)
+            os.makedirs(root)
         baton.settings["roots"] = roots
         baton.configure()
         for root in roots:
@@ -39,6 +39,12 @@ def two_roots(exe):
                                 capture_output=True, text=True, timeout=60)
         check(second.returncode == 75, "a second daemon on the second root gave", second.returncode)
         check(str(baton.daemon.pid) in second.stderr, "the first one's pid is not named:", second.stderr)
+        os.mkdir(roots[0] + "/inner")
+        for nested in (roots[0] + "/inner", baton.home + "/tree"):
+            second = subprocess.run([exe, "run", "--root", nested, "--state-dir", baton.state, "--config", baton.config],
+                                    stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+            check(second.returncode == 75 and f"(pid {baton.daemon.pid})" in second.stderr, "a daemon on", nested,
+                  "gave", second.returncode, second.stderr)
         # A change in either root is noticed while the other one's agent holds the only place.
         ticket(roots[0], "b", "ready")
         ticket(roots[1], "c", "ready")
