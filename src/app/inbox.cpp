@@ -32,13 +32,13 @@ void Inbox::take(const std::vector<Input>& inputs, Works& works, const Books& bo
   const auto look_at_all = [&](const Rescan& rescan) {
     requests.changed();
     const bool all = rescan.why != "timer" && rescan.why != "poll";
-    auto paths = works.intake.scan(books, all);
+    auto paths = works.intake.scan().paths(books, all);
     blind_ = !paths;
     if (blind_)
       rescan_ = rescan;
     else
       dirty_.merge(*paths);
-    if (!blind_ && works.intake.closed().passing())
+    if (!blind_ && works.intake.scan().closed().passing())
       rescan_ = Rescan{"timer"};
   };
   if (const auto due = std::exchange(rescan_, {}))
@@ -47,7 +47,7 @@ void Inbox::take(const std::vector<Input>& inputs, Works& works, const Books& bo
     if (const auto* const changed = std::get_if<FileChanged>(&input)) {
       dirty_.insert(changed->path);
       // It takes a folder's place, or such a folder seems to be open again.
-      if (works.intake.reopens(changed->path))
+      if (works.intake.scan().reopens(changed->path))
         look_at_all(Rescan{"timer"});
     } else if (const auto* const ended = std::get_if<RunEnded>(&input))
       ends_.push_back(ended->end);
@@ -83,13 +83,13 @@ void Inbox::look_behind(const RunId& run, const Works& works, const Books& books
                     [&](const Run& each) { return each.id == run; })) {
       for (const auto& [path, row] : book.accepted)
         dirty_.insert(path);
-      dirty_.merge(works.intake.created(book));
+      dirty_.merge(works.intake.scan().created(book));
     }
 }
 
 Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& requests,
                          const Outbox& outbox) {
-  works.intake.closed().tell(next);
+  works.intake.scan().closed().tell(next);
   for (const LateWrite& write : late_)
     if (auto done = works.intake.late(write, next, requests); !done)
       return done;

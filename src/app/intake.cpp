@@ -15,11 +15,6 @@ constexpr Millis kRestoreWindow{600'000};
 /// Each is remembered in the journal.
 constexpr std::size_t kMostIgnored = 1000;
 
-/// Whether it was said of a path that it is passed over. `root`: nullptr where nothing was said.
-bool ignored(const FlowBook* root, const std::string& path) {
-  return root != nullptr && root->told.ignored.contains(path);
-}
-
 /// Who has probably written it: the flow's only live run. No more than that, for people and other
 /// programs write too, and nothing in a file says who did.
 RunId only_writer(const FlowBook& book) {
@@ -77,22 +72,6 @@ void note_presence(const FlowId& flow, const std::string& path, Draft& draft) {
   draft.decide.insert(flow);
 }
 
-/// Adds what is known and is not among the files that are there.
-void add_missing(const Books& books, const std::set<std::string>& present,
-                 std::set<std::string>& paths) {
-  for (const auto& [flow, book] : books) {
-    for (const auto& [path, row] : book.accepted)
-      if (row.present && !present.contains(path))
-        paths.insert(path);
-    for (const auto& [path, row] : book.rejected)
-      if (!present.contains(path) && flow != FlowId{})
-        paths.insert(path);
-    for (const std::string& path : book.told.ignored)
-      if (!present.contains(path))
-        paths.insert(path);
-  }
-}
-
 }  // namespace
 
 Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environment,
@@ -101,81 +80,7 @@ Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environme
       catalog_(catalog),
       environment_(environment),
       limits_(limits),
-      folders_(folders_to_list(catalog)) {}
-
-Result<void> Intake::list(const PatternFolder& folder, const FlowBook* root, bool all,
-                          std::set<std::string>& present, std::set<std::string>& paths) const {
-  const auto entries = ports_.disk.list(folder.folder, folder.depth);
-  if (!entries)
-    return tl::unexpected(entries.error());
-  for (const FileEntry& entry : *entries) {
-    const auto match = catalog_.match(entry.path);
-    // One that takes a file's place is worth a word, any other is not.
-    if (match ? !match->kind->kept : entry.folder)
-      continue;
-    present.insert(entry.path);
-    const bool news = match ? all || changed(entry)
-                            : !ignored(root, entry.path) && !unfit_name(entry.path).empty();
-    if (news)
-      paths.insert(entry.path);
-  }
-  return {};
-}
-
-Result<std::set<std::string>> Intake::scan(const Books& books, bool all) {
-  std::set<std::string> paths;
-  std::set<std::string> present;
-  ClosedFolders::Folders closed;
-  const auto book = books.find(FlowId{});
-  const FlowBook* const root = book == books.end() ? nullptr : &book->second;
-  for (const PatternFolder& folder : folders_) {
-    const auto listed = list(folder, root, all, present, paths);
-    if (!listed && listed.error().code == Errc::busy)
-      return tl::unexpected(listed.error());
-    if (!listed)
-      closed.emplace(folder.folder, listed.error());
-  }
-  closed_.found(std::move(closed));
-  add_missing(books, present, paths);
-  paths.merge(closed_.hidden(catalog_));
-  return paths;
-}
-
-bool Intake::reopens(const std::string& path) const {
-  return closed_.hold(path) ||
-         std::any_of(folders_.begin(), folders_.end(), [&](const PatternFolder& one) {
-           return one.folder.starts_with(path) &&
-                  (one.folder.size() == path.size() || one.folder[path.size()] == '/');
-         });
-}
-
-bool Intake::changed(const FileEntry& entry) const {
-  const auto seen = stamps_.find(entry.path);
-  return entry.stamp == 0 || seen == stamps_.end() || seen->second != entry.stamp;
-}
-
-std::set<std::string> Intake::created(const FlowBook& book) const {
-  std::set<std::string> paths;
-  const Catalog::Entry* const entry = catalog_.entry(book.id.dialect);
-  if (entry == nullptr)
-    return paths;
-  std::set<std::pair<std::string, unsigned>> looked;
-  for (const FileKind& kind : entry->kinds) {
-    const PatternFolder folder = pattern_folder(kind.pattern);
-    if (kind.flow != book.id.name || !kind.kept ||
-        !looked.emplace(folder.folder, folder.depth).second)
-      continue;
-    const auto entries = ports_.disk.list(folder.folder, folder.depth);
-    if (!entries)
-      continue;  // The next scan finds it.
-    for (const FileEntry& file : *entries)
-      if (const auto match = catalog_.match(file.path); match && match->flow == book.id &&
-                                                        match->kind->kept &&
-                                                        !book.accepted.contains(file.path))
-        paths.insert(file.path);
-  }
-  return paths;
-}
+      scan_(ports.disk, catalog) {}
 
 namespace {
 
@@ -199,13 +104,13 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     return {};
   }
   // By another configuration it had been nobody's.
-  if (ignored(draft.find(FlowId{}), path))
+  if (passed_over(draft.find(FlowId{}), path))
     draft.touch(FlowId{}).told.ignored.erase(path);
   if (!match->kind->kept)
     return {};
   auto bytes = ports_.disk.read(path, limits_.max_bytes);
   if (!bytes) {
-    stamps_.erase(path);
+    scan_.forget(path);
     if (bytes.error().code == Errc::not_found) {
       gone(*match, path, draft);
     } else if (bytes.error().code == Errc::busy) {
@@ -215,7 +120,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     }
     return {};
   }
-  stamps_[path] = bytes->stamp;
+  scan_.read(path, bytes->stamp);
   bool known_bad = false;
   if (const FlowBook* const book = draft.find(match->flow)) {
     const auto accepted = book->accepted.find(path);
@@ -245,17 +150,9 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   return admit(*match, path, *bytes, verdict, draft, requests);
 }
 
-std::string Intake::unfit_name(const std::string& path) const {
-  if (const std::string other = catalog_.known_other(path); !other.empty())
-    return printable(path, 200) + " is " + other + ": known, and left alone";
-  if (!catalog_.nearly(path))
-    return {};
-  return printable(path, 200) + " " + std::string(Catalog::kNearly);
-}
-
 void Intake::ignore(const std::string& path, Draft& draft) {
-  const std::string why = unfit_name(path);
-  const bool told = ignored(draft.find(FlowId{}), path);
+  const std::string why = scan_.unfit_name(path);
+  const bool told = passed_over(draft.find(FlowId{}), path);
   if (why.empty() && !told)
     return;
   const auto there = ports_.disk.read(path, limits_.max_bytes);

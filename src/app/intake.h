@@ -3,23 +3,21 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "app/book.h"
-#include "app/closed_folders.h"
 #include "app/judge.h"
 #include "app/library.h"
 #include "app/patience.h"
+#include "app/scan.h"
 #include "core/catalog.h"
 #include "core/ports.h"
 
 namespace baton {
 
 /// From a path that may have changed to an accepted document, or to a finding: steps 1 to 5 of the
-/// one path. Keeps only what makes looking cheap and patient: which versions were seen, which files
-/// are being written right now.
+/// one path. Keeps only what makes looking patient: which files are being written right now.
 class Intake {
  public:
   struct Ports {
@@ -29,17 +27,8 @@ class Intake {
   };
   Intake(Ports ports, const Catalog& catalog, const Environment& environment, LoadLimits limits);
 
-  /// All paths of all folders that belong to a dialect, and those that were accepted and are gone.
-  /// Only what differs from what was last read, unless `all`. A folder that cannot be listed keeps
-  /// no other from being scanned (`closed`). Errc::busy: nothing is known, look again later.
-  Result<std::set<std::string>> scan(const Books& books, bool all);
-  /// What the last scan could not list.
-  const ClosedFolders& closed() const { return closed_; }
-  /// Whether word of a path means that a scan may find more or less folders that can be listed.
-  bool reopens(const std::string& path) const;
-  /// Paths of files of a flow that are there and were never accepted. Only of flows that have
-  /// folders of their own: one with a thousand flows in it is left to the scan.
-  std::set<std::string> created(const FlowBook& book) const;
+  Scan& scan() { return scan_; }
+  const Scan& scan() const { return scan_; }
 
   /// Looks at one path. Errc::io when the journal cannot give what it holds: nothing may be relied
   /// on.
@@ -61,13 +50,6 @@ class Intake {
   bool unsettled(const FlowId& flow) const;
 
  private:
-  /// Adds the files of one folder that are there, and those of them to be looked at.
-  Result<void> list(const PatternFolder& folder, const FlowBook* root, bool all,
-                    std::set<std::string>& present, std::set<std::string>& paths) const;
-  /// Differs from what was last read.
-  bool changed(const FileEntry& entry) const;
-  /// Why a file that lies where state files lie cannot be one; empty when nobody would think so.
-  std::string unfit_name(const std::string& path) const;
   /// Says that once, as long as the file is there.
   void ignore(const std::string& path, Draft& draft);
   void gone(const Catalog::Match& match, const std::string& path, Draft& draft);
@@ -90,10 +72,8 @@ class Intake {
   const Catalog& catalog_;
   const Environment& environment_;
   LoadLimits limits_;
-  std::vector<PatternFolder> folders_;  ///< of all patterns
-  std::map<std::string, Stamp> stamps_;
+  Scan scan_;
   Patience unsettled_;
-  ClosedFolders closed_;
   std::map<std::string, std::deque<Time>> restores_;
   std::map<std::string, std::deque<Time>> changes_;
 };

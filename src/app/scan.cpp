@@ -1,0 +1,118 @@
+#include "app/scan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+/// Adds what is known and is not among the files that are there.
+void add_missing(const Books& books, const std::set<std::string>& present,
+                 std::set<std::string>& paths) {
+  for (const auto& [flow, book] : books) {
+    for (const auto& [path, row] : book.accepted)
+      if (row.present && !present.contains(path))
+        paths.insert(path);
+    for (const auto& [path, row] : book.rejected)
+      if (!present.contains(path) && flow != FlowId{})
+        paths.insert(path);
+    for (const std::string& path : book.told.ignored)
+      if (!present.contains(path))
+        paths.insert(path);
+  }
+}
+
+}  // namespace
+
+bool passed_over(const FlowBook* root, const std::string& path) {
+  return root != nullptr && root->told.ignored.contains(path);
+}
+
+Scan::Scan(Disk& disk, const Catalog& catalog)
+    : disk_(disk), catalog_(catalog), folders_(folders_to_list(catalog)) {}
+
+Result<void> Scan::list(const PatternFolder& folder, const FlowBook* root, bool all,
+                        std::set<std::string>& present, std::set<std::string>& paths) const {
+  const auto entries = disk_.list(folder.folder, folder.depth);
+  if (!entries)
+    return tl::unexpected(entries.error());
+  for (const FileEntry& entry : *entries) {
+    const auto match = catalog_.match(entry.path);
+    // One that takes a file's place is worth a word, any other is not.
+    if (match ? !match->kind->kept : entry.folder)
+      continue;
+    present.insert(entry.path);
+    const bool news = match ? all || changed(entry)
+                            : !passed_over(root, entry.path) && !unfit_name(entry.path).empty();
+    if (news)
+      paths.insert(entry.path);
+  }
+  return {};
+}
+
+Result<std::set<std::string>> Scan::paths(const Books& books, bool all) {
+  std::set<std::string> paths;
+  std::set<std::string> present;
+  ClosedFolders::Folders closed;
+  const auto book = books.find(FlowId{});
+  const FlowBook* const root = book == books.end() ? nullptr : &book->second;
+  for (const PatternFolder& folder : folders_) {
+    const auto listed = list(folder, root, all, present, paths);
+    if (!listed && listed.error().code == Errc::busy)
+      return tl::unexpected(listed.error());
+    if (!listed)
+      closed.emplace(folder.folder, listed.error());
+  }
+  closed_.found(std::move(closed));
+  add_missing(books, present, paths);
+  paths.merge(closed_.hidden(catalog_));
+  return paths;
+}
+
+bool Scan::reopens(const std::string& path) const {
+  return closed_.hold(path) ||
+         std::any_of(folders_.begin(), folders_.end(), [&](const PatternFolder& one) {
+           return one.folder.starts_with(path) &&
+                  (one.folder.size() == path.size() || one.folder[path.size()] == '/');
+         });
+}
+
+bool Scan::changed(const FileEntry& entry) const {
+  const auto seen = stamps_.find(entry.path);
+  return entry.stamp == 0 || seen == stamps_.end() || seen->second != entry.stamp;
+}
+
+std::set<std::string> Scan::created(const FlowBook& book) const {
+  std::set<std::string> paths;
+  const Catalog::Entry* const entry = catalog_.entry(book.id.dialect);
+  if (entry == nullptr)
+    return paths;
+  std::set<std::pair<std::string, unsigned>> looked;
+  for (const FileKind& kind : entry->kinds) {
+    const PatternFolder folder = pattern_folder(kind.pattern);
+    if (kind.flow != book.id.name || !kind.kept ||
+        !looked.emplace(folder.folder, folder.depth).second)
+      continue;
+    const auto entries = disk_.list(folder.folder, folder.depth);
+    if (!entries)
+      continue;  // The next scan finds it.
+    for (const FileEntry& file : *entries)
+      if (const auto match = catalog_.match(file.path); match && match->flow == book.id &&
+                                                        match->kind->kept &&
+                                                        !book.accepted.contains(file.path))
+        paths.insert(file.path);
+  }
+  return paths;
+}
+
+std::string Scan::unfit_name(const std::string& path) const {
+  if (const std::string other = catalog_.known_other(path); !other.empty())
+    return printable(path, 200) + " is " + other + ": known, and left alone";
+  if (!catalog_.nearly(path))
+    return {};
+  return printable(path, 200) + " " + std::string(Catalog::kNearly);
+}
+
+}  // namespace baton
