@@ -113,8 +113,16 @@ Result<RootLock> RootLock::take(const std::string& root, const std::string& stat
   return RootLock(std::move(locked), std::move(*state));
 }
 
-Result<Fd> RootLock::take_root(const std::string& root) {
+void RootLock::let_root_go() {
+  // The disk still holds the folder by a descriptor of the same lock: closing this one frees
+  // nothing.
+  if (root_)
+    (void)flock(root_.get(), LOCK_UN);
   root_.reset();
+}
+
+Result<Fd> RootLock::take_root(const std::string& root) {
+  let_root_go();
   auto folder = open_folder(root);
   if (!folder || !network_file_system_of(folder->get()).empty())
     return folder;

@@ -21,7 +21,7 @@ class RootLock {
 
   /// The root's folder is not the root any more: whoever it belongs to now may lock it. The state
   /// folder stays locked.
-  void let_root_go() { root_.reset(); }
+  void let_root_go();
   /// Locks the folder that the root's path leads to now, at once or not at all, and returns it.
   /// After an error no folder is locked. Errc::served, not_found, denied, busy, io.
   Result<Fd> take_root(const std::string& root);

@@ -145,6 +145,18 @@ def fleeting_root(baton):
     once_each(baton, ["rules/t/fleeting"], "ready")
 
 
+def returning_root(baton):
+    """The same folder is away and back, and seen so each time."""
+    away = baton.root + ".away"
+    for count in range(3):
+        os.rename(baton.root, away)
+        wait_until(lambda: "cannot be opened" in baton.call("status", code=None).stdout, "status says it is away",
+                   lambda: baton.call("status", code=None))
+        os.rename(away, baton.root)
+        baton.ticket(f"returned{count}", "ready")
+        once_each(baton, [f"rules/t/returned{count}"], "ready")
+
+
 def locked_root(baton):
     """The new folder is locked by somebody: nothing in it is read, and nothing else waits for that."""
     away, new = baton.root + ".away", baton.root + ".new"
@@ -173,7 +185,7 @@ def on_one_root(exe):
     with world.World(exe, rules=RULES) as baton:
         baton.start()
         for part in (overflow, new_folders, renamed_files, renamed_folders, recreated_folder, torn_writes,
-                     replaced_root, fleeting_root, locked_root):
+                     replaced_root, fleeting_root, returning_root, locked_root):
             part(baton)
             check(baton.daemon.poll() is None, "the daemon ended")
             print(part.__name__, "passed", flush=True)

@@ -235,6 +235,14 @@ TEST_CASE("a root that was replaced is locked anew, at once or not at all") {
   CHECK(code_of(lock_root(root, *other)) == Errc::served);
   lock->let_root_go();
   CHECK(lock_root(root, *other));
+  // Nor is a folder that comes back kept from its own daemon by the descriptor it still has.
+  const auto once = lock->take_root(root);
+  REQUIRE(once);
+  lock->let_root_go();
+  CHECK(lock_root(root, *other));
+  const auto twice = lock->take_root(root);
+  REQUIRE(twice);
+  CHECK(lock->take_root(root));
 }
 
 TEST_CASE("a lock is not inherited by started programs") {
