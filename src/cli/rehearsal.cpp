@@ -33,6 +33,10 @@ class ReadOnlyJournal : public Journal {
       return pass_on(held);
     return reader_->ledger();
   }
+  void follow() {
+    if (reader_ != nullptr)
+      reader_->follow();
+  }
   Result<void> commit(const Commit& /*commit*/) override {
     return fail(Errc::io, "a rehearsal writes nothing");
   }
@@ -154,6 +158,12 @@ Rehearsal::Rehearsal(std::unique_ptr<World> world) : world_(std::move(world)) {}
 Rehearsal::~Rehearsal() = default;
 
 Result<void> Rehearsal::run(Setup setup, std::uint32_t running_beside) {
+  auto done = play(std::move(setup), running_beside);
+  world_->journal.follow();
+  return done;
+}
+
+Result<void> Rehearsal::play(Setup setup, std::uint32_t running_beside) {
   setup.rehearsal = true;
   world_->load = setup.load;
   auto engine = Engine::make({*world_->disk, world_->journal, world_->agents, world_->requests,

@@ -59,6 +59,8 @@ class Rehearsal {
   struct World;
   explicit Rehearsal(std::unique_ptr<World> world);
   Result<void> run(Setup setup, std::uint32_t running_beside);
+  /// The same, with the journal held still.
+  Result<void> play(Setup setup, std::uint32_t running_beside);
 
   std::unique_ptr<World> world_;
   std::optional<Served> daemon_;

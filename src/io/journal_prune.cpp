@@ -164,8 +164,10 @@ Result<Pruned> prune(Database& db, const Retention& retention, Time now,
     if (!count)
       return pass_on(count);
   }
-  // A reader who is at it may keep the log from being cut; then it is cut the next time.
-  auto done = db.execute("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);");
+  // A reader who is at it may keep the log from being cut; then it is cut the next time. It is not
+  // waited for: nobody can write meanwhile, and the reader may be a pager.
+  auto done = db.execute(
+      "PRAGMA incremental_vacuum; PRAGMA busy_timeout=0; PRAGMA wal_checkpoint(TRUNCATE);");
   if (!done && done.error().code != Errc::busy)
     return pass_on(done);
   return pruned;

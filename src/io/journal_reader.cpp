@@ -59,6 +59,10 @@ Result<void> JournalReader::hold_still() {
   return db_->in_transaction() ? Result<void>() : db_->execute("BEGIN");
 }
 
+void JournalReader::follow() {
+  db_->rollback();
+}
+
 Result<Ledger> JournalReader::ledger() {
   return rows::load(*db_, kRecent);
 }

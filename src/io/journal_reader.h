@@ -50,9 +50,11 @@ class JournalReader {
   JournalReader(JournalReader&&) = delete;
   JournalReader& operator=(JournalReader&&) = delete;
 
-  /// From the next answer on, all are of one moment, whatever a daemon writes meanwhile; for as
-  /// long as this object lives. Not for a reader that waits: the journal cannot shrink under it.
+  /// From the next answer on, all are of one moment, whatever a daemon writes meanwhile. To be
+  /// ended soon, and before anything is waited for or printed: the journal's log grows until then.
   Result<void> hold_still();
+  /// Ends that. Harmless without it.
+  void follow();
   /// As Journal::load.
   Result<Ledger> ledger();
   /// The accepted bytes of a path. Errc::not_found.

@@ -204,6 +204,9 @@ TEST_CASE("a reader that holds still knows what its ledger names") {
   REQUIRE((*journal)->commit(forget).has_value());
   CHECK(look.bytes("tickets/a.json").has_value());
   CHECK(look.ledger()->accepted.size() == 2);
+  look.follow();
+  CHECK(look.bytes("tickets/a.json").error().code == Errc::not_found);
+  CHECK(look.ledger()->accepted.size() == 1);
   CHECK(read_journal(scratch.path()).value()->bytes("tickets/a.json").error().code ==
         Errc::not_found);
 }
