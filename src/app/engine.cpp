@@ -43,7 +43,7 @@ class RealEngine : public Engine {
     draining_ = true;
     pending_ = true;
   }
-  bool draining() const override { return draining_; }
+  bool drain_wanted() const override { return drain_wanted_; }
   void stop_agents(const std::string& why) override {
     draining_ = true;
     stop_why_ = why;
@@ -107,6 +107,7 @@ class RealEngine : public Engine {
   bool first_start_ = false;
   bool pending_ = false;
   bool draining_ = false;
+  bool drain_wanted_ = false;
   bool disk_full_ = false;
   std::uint32_t running_elsewhere_ = 0;
   std::optional<std::string> reload_;
@@ -236,6 +237,7 @@ Result<void> RealEngine::handle_requests(Draft& next) {
     return pass_on(orders);
   if (!orders->reload.empty())
     reload_ = std::move(orders->reload);
+  drain_wanted_ = drain_wanted_ || orders->drain;
   draining_ = draining_ || orders->drain;
   return {};
 }

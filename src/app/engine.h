@@ -56,7 +56,8 @@ class Engine {
   virtual std::size_t running() const = 0;
   /// No new starts from now on (`drain`, or the daemon is ending).
   virtual void drain() = 0;
-  virtual bool draining() const = 0;
+  /// A request for `drain` came in, which is meant for the whole daemon.
+  virtual bool drain_wanted() const = 0;
   /// Ends all agents (an impatient Ctrl-C). Not remembered: the next daemon starts their work
   /// again.
   virtual void stop_agents(const std::string& why) = 0;

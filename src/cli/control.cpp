@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -93,20 +94,34 @@ ExitCode control(const Wish& wish) {
   return control(wish, (*roots)[place->root].context, place->flow);
 }
 
-/// One daemon reads its configuration for all its roots: the first of them asks it.
-ExitCode reload(const Wish& wish) {
-  const auto context = Context::open_anyway(wish.places);
-  if (!context)
-    return complain(context.error());
+/// Asks each daemon once what is meant for all its roots. Nothing when there is no daemon.
+std::optional<ExitCode> ask_daemons(const Wish& wish, const Context& context) {
   std::set<std::int64_t> asked;
   ExitCode code = ExitCode::fine;
-  for (const Context& on_root : in_charge(*context).each()) {
+  for (const Context& on_root : in_charge(context).each()) {
     const auto state = on_root.state_folder();
     if (state && daemon_lives(*state) && asked.insert(lock_holder(*state).pid).second)
       code = graver(code, control(wish, on_root, FlowId{}));
   }
-  if (!asked.empty())
-    return code;
+  return asked.empty() ? std::nullopt : std::optional(code);
+}
+
+ExitCode drain(const Wish& wish) {
+  const auto context = Context::open_anyway(wish.places);
+  if (!context)
+    return complain(context.error());
+  if (const auto code = ask_daemons(wish, *context))
+    return *code;
+  print("no daemon serves this root: there is nothing to drain\n");
+  return finish();
+}
+
+ExitCode reload(const Wish& wish) {
+  const auto context = Context::open_anyway(wish.places);
+  if (!context)
+    return complain(context.error());
+  if (const auto code = ask_daemons(wish, *context))
+    return *code;
   // Nobody reads it now; but who changed it wants to know whether it is good.
   if (!context->broken_configuration().empty())
     return ExitCode::usage;
@@ -270,7 +285,7 @@ ExitCode drain_command(Words words) {
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
-  return control(wish);
+  return drain(wish);
 }
 
 ExitCode reload_command(Words words) {

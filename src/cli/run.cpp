@@ -187,6 +187,7 @@ class Service {
     std::stable_partition(roots_.begin(), roots_.end(),
                           [](const auto& root) { return !root->started(); });
     answer_reloads();
+    drain_together();
     give_up_left();
     // A place that became free on one root is for the others too.
     if (roots_.size() > 1 && freed)
@@ -197,27 +198,33 @@ class Service {
     arm();
   }
 
+  /// Whoever asked one root to drain meant the daemon, with what it takes up later.
+  void drain_together() {
+    if (draining_ || std::none_of(roots_.begin(), roots_.end(),
+                                  [](const auto& root) { return root->engine().drain_wanted(); }))
+      return;
+    draining_ = true;
+    for (const auto& root : roots_)
+      root->engine().drain();
+  }
+
   bool finished() {
     bool quiet = true;
-    bool draining = true;
     bool failed = false;
     for (const auto& root : roots_) {
       Engine& engine = root->engine();
       quiet = quiet && engine.quiet();
-      draining = draining && engine.draining();
       for (const auto& [flow, book] : engine.books())
         failed = failed || book.failed;
     }
-    if (options_.once && quiet) {
-      end(failed ? 1 : 0);
-      return true;
-    }
-    if (draining && running() == 0) {
+    const bool drained = draining_ && running() == 0;
+    if (!drained && !(options_.once && quiet))
+      return false;
+    if (drained)
       spdlog::info("drained");
-      end(0);
-      return true;
-    }
-    return false;
+    const int code = options_.once && failed ? 1 : 0;
+    end(interrupts_ > 1 ? 130 : code);
+    return true;
   }
 
   void report() {
@@ -336,6 +343,8 @@ class Service {
     }
     for (auto& root : taken_up) {
       tell_of(*root);
+      if (draining_)
+        root->engine().drain();
       roots_.push_back(std::move(root));
     }
     for (const std::string& remark : loaded->remarks)
@@ -379,6 +388,7 @@ class Service {
   void interrupt() {
     ++interrupts_;
     interrupted_ = true;
+    draining_ = true;
     if (interrupts_ >= 3)
       return end(130);
     if (interrupts_ == 1)
@@ -453,6 +463,7 @@ class Service {
   bool interrupted_ = false;
   int exit_code_ = 0;
   int interrupts_ = 0;
+  bool draining_ = false;
 };
 
 }  // namespace

@@ -197,6 +197,31 @@ def commands_cover_all_roots(exe):
         check(command(baton, "stop", "--all").stdout.count("stopping 0 agents") == 2, "stop without a daemon")
 
 
+def drain_is_the_daemons(exe):
+    """Whichever root it is asked of, and whichever are taken up later."""
+    with world.World(exe) as baton:
+        one, two, three = (f"{baton.home}/{name}" for name in ("one", "two", "three"))
+        goes_on = baton.home + "/goes_on"
+        world.write(goes_on, b"")
+        baton.settings["agents"] = {"worker": baton.counting(
+            "sh", "-c", f"[ $BATON_FLOW != rules/t/long ] || while [ -e '{goes_on}' ]; do sleep 0.05; done")}
+        start(baton, [one, two])
+        ticket(two, "long", "ready")
+        wait_until(lambda: baton.starts("rules/t/long"), "the long one is at work")
+        command(baton, "drain", root=one)
+        os.makedirs(three + "/tickets")
+        ticket(three, "new", "ready")
+        ticket(two, "new", "ready")
+        baton.settings["roots"] = [one, two, three]
+        baton.configure()
+        command(baton, "reload")
+        wait_until(lambda: command(baton, "status", "--json").stdout.count('"draining"') >= 2, "both say why they wait")
+        check(baton.daemon.poll() is None, "it has ended beside its agent")
+        os.unlink(goes_on)
+        check(baton.daemon.wait(timeout=60) == 0, "the daemon does not end")
+        check(not baton.starts("rules/t/new"), "something was started by a daemon that drains")
+
+
 def control_reaches_what_runs(exe):
     """What the daemon serves is stopped, also where the configuration names it no more or its folder was moved."""
     def alive():
@@ -362,6 +387,7 @@ def test(exe):
     two_roots(exe)
     busy_root_starves_none(exe)
     commands_cover_all_roots(exe)
+    drain_is_the_daemons(exe)
     control_reaches_what_runs(exe)
     left_behind(exe)
     gone_roots_are_shown(exe)

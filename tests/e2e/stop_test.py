@@ -108,8 +108,36 @@ def beside_a_command(exe):
         check(not processes_with(baton.starts("rules/t/s")[0].run), "the agent was not stopped")
 
 
+def log_of(baton):
+    with open(baton.home + "/daemon.log", errors="replace") as file:
+        return file.read()
+
+
+def interrupted(exe):
+    """The first Ctrl-C drains, the second one ends what runs, and the exit code tells which it came to."""
+    for interrupts, expected in ((1, 0), (2, 130)):
+        with world.World(exe) as baton:
+            baton.settings["agents"] = {"worker": baton.counting(
+                "sh", "-c", f"until [ -e '{baton.home}/go' ]; do sleep 0.05; done")}
+            baton.configure()
+            baton.start()
+            baton.ticket("i", "ready")
+            wait_until(lambda: baton.starts("rules/t/i"))
+            for count in range(interrupts):
+                baton.daemon.send_signal(signal.SIGINT)
+                says = ("no new starts", "ending 1 agent")[count]
+                wait_until(lambda: says in log_of(baton), "it says", says)
+            if interrupts == 1:
+                baton.ticket("later", "ready")
+                check(baton.daemon.poll() is None, "it has ended beside its agent")
+                world.write(baton.home + "/go", b"")
+            check(baton.daemon.wait(timeout=60) == expected, interrupts, "interrupts gave", baton.daemon.returncode)
+            check(not processes_with(baton.starts("rules/t/i")[0].run), "the agent is there")
+            check(not baton.starts("rules/t/later"), "something was started by a daemon that drains")
+
+
 def test(exe):
-    for part in (stubborn, stop_all, killed_shims, beside_a_command):
+    for part in (stubborn, stop_all, killed_shims, beside_a_command, interrupted):
         part(exe)
         print(part.__name__, "passed", flush=True)
 
