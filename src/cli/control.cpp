@@ -280,7 +280,7 @@ ExitCode drain_command(Words words) {
   Options options(
       "drain",
       "Tells the daemon to start nothing more on any of its roots and to end, with exit\n"
-      "code 0, when its last agent has.",
+      "code 0, when its last agent has. A daemon that starts after that knows nothing of it.",
       kSubmitExits);
   common(options, wish);
   if (const auto over = options.parse(words))

@@ -145,8 +145,9 @@ void examine_state(const Context& context, Diagnoses& all) {
     return add(all, Level::fine, "state", *state + ", without a journal yet");
   if (!journal)
     return add(all, Level::error, "state", describe(journal.error()),
-               "run this as the owner of the folder; else keep a copy of it and let baton begin a "
-               "new one");
+               journal.error().code == Errc::denied
+                   ? "run this as the owner of the folder, who alone can tell more"
+                   : "keep a copy of the folder and let baton begin a new one");
   const auto damage = (*journal)->damage();
   if (!damage)
     return add(

@@ -112,14 +112,35 @@ ExitCode explain_alone(const Arguments& arguments, const Context& context) {
   return show(arguments, context, **rehearsal, match->flow, path);
 }
 
-/// The path below the root, if it is one that belongs to a flow.
+/// The path below the root, as the daemon would get there: over no link.
+std::optional<std::string> path_below(const Context& context, const std::string& what) {
+  const std::string& root = context.root();
+  const Way way = way_to(what, [&](const std::string& folder) {
+    return folder == root || below(root, folder).has_value();
+  });
+  return below(root, way.path);
+}
+
+/// The same, if it is one that belongs to a flow.
 std::optional<std::string> known_path(const Context& context, const Rehearsal& rehearsal,
                                       const std::string& what) {
-  const auto real = real_path(what);
-  auto path = real ? below(context.root(), *real) : std::nullopt;
+  auto path = path_below(context, what);
   if (!path || !rehearsal.catalog().match(*path))
     return std::nullopt;
   return path;
+}
+
+/// Why a file that is there belongs to no flow.
+std::string strange(const std::vector<RehearsedRoot>& roots, const std::string& what) {
+  for (const auto& [on_root, rehearsal] : roots) {
+    const auto path = path_below(on_root, what);
+    const Catalog& catalog = rehearsal->catalog();
+    if (path && !catalog.known_other(*path).empty())
+      return "is " + catalog.known_other(*path) + ": known, and left alone";
+    if (path && catalog.nearly(*path))
+      return std::string(Catalog::kNearly);
+  }
+  return "belongs to no flow of this root; with --as it is looked at by itself";
 }
 
 }  // namespace
@@ -161,8 +182,7 @@ ExitCode explain_command(Words words) {
   }
   std::error_code error;
   if (fs::exists(arguments.what, error)) {
-    complain(printable(arguments.what) +
-             " belongs to no flow of this root; with --as it is looked at by itself");
+    complain(printable(arguments.what) + " " + strange(*roots, arguments.what));
     return ExitCode::usage;
   }
   return complain(place.error());

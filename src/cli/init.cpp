@@ -181,25 +181,39 @@ void replace(std::string& text, std::string_view from, const std::string& to) {
     text.replace(at, from.size(), to);
 }
 
-/// Where the files of coordination lie below the root: what a configuration that is there already
-/// says counts.
-Result<std::string> coordination_folder(const std::string& folder) {
+/// The configuration that is there already, if there is one.
+Result<std::optional<Config>> configured(const std::string& folder) {
   std::error_code none;
   if (!fs::exists(fs::path(folder) / "baton.yaml", none))
-    return std::string(kCoordination);
+    return std::nullopt;
   Places places;
   places.root = folder;
   places.config = (fs::path(folder) / "baton.yaml").string();
   auto context = Context::open(places);
   if (!context)
     return pass_on(context);
-  auto dialects = known_dialects(context->config());
+  return context->config();
+}
+
+/// Where the files of coordination lie below the root: what a configuration says counts.
+Result<std::string> coordination_folder(const std::optional<Config>& config) {
+  auto dialects = known_dialects(config.value_or(Config{}));
   if (!dialects)
     return pass_on(dialects);
   for (const auto& [dialect, options] : *dialects)
     if (dialect->name == kCoordination)
       return fs::path(dialect->files(options).front().pattern).parent_path().string();
   return std::string(kCoordination);
+}
+
+/// Nobody's configuration is changed; but who asked for a layout has to be told what it lacks.
+void tell_missing(const std::vector<std::string>& wanted, const Config& config) {
+  for (const std::string& name : wanted)
+    if (name != "rules" && dialect(name) != nullptr &&
+        std::none_of(config.dialects.begin(), config.dialects.end(),
+                     [&](const auto& entry) { return entry.first == name; }))
+      complain("baton.yaml does not name the dialect " + name +
+               ": add it below `dialects:`, or nothing of it is acted upon");
 }
 
 /// The embedded folder, with the session and the times of now.
@@ -278,8 +292,11 @@ ExitCode init_command(Words words) {
       return ExitCode::usage;
     }
   std::vector<Planned> files = {{"baton.yaml", configuration(wanted)}};
+  const auto there = wanted.empty() ? Result<std::optional<Config>>() : configured(folder);
+  if (!there)
+    return finish(complain(there.error()));
   if (has(wanted, kCoordination)) {
-    const auto place = coordination_folder(folder);
+    const auto place = coordination_folder(*there);
     if (!place)
       return finish(complain(place.error()));
     auto more = template_files(*place);
@@ -292,6 +309,8 @@ ExitCode init_command(Words words) {
                  std::make_move_iterator(more.end()));
   }
   const ExitCode code = write(folder, files);
+  if (*there)
+    tell_missing(wanted, **there);
   if (code == ExitCode::fine && has(wanted, kSteps))
     print("a workflow begins with `baton start NAME --dialect ml_workflow --requirements @FILE`\n");
   if (code == ExitCode::fine)

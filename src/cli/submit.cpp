@@ -29,7 +29,9 @@ ExitCode tell(const Context& context, const Reply& reply) {
 
 ExitCode ask_daemon(const Context& context, const std::string& state, const Request& request,
                     bool wait) {
-  const auto id = post_request(state, request);
+  auto id = post_request(state, request);
+  if (!id && id.error().code == Errc::denied)
+    id.error().message += "; who controls a daemon is its own user";
   if (!id)
     return complain(id.error());
   if (!wait) {

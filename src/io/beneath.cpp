@@ -22,6 +22,8 @@ Result<Fd> refused(int error, const std::string& path) {
     return fail(Errc::not_regular, "leads over a symbolic link", path);
   if (error == EXDEV)
     return fail(Errc::not_regular, "leads out of its root or onto another mount", path);
+  if (error == ENXIO || error == ENODEV)
+    return fail(Errc::not_regular, "is not a regular file", path);
   return system_error(error, "cannot be opened", path);
 }
 

@@ -166,7 +166,8 @@ std::string Watch::describe() const {
     return every;
   if (tree.fd() < 0)
     return every + ": no inotify instance is left (fs.inotify.max_user_instances)";
-  std::string text = "inotify, " + std::to_string(tree.watches()) + " folders";
+  std::string text =
+      "inotify, " + std::to_string(tree.watches()) + (tree.watches() == 1 ? " folder" : " folders");
   if (!tree.unwatched().empty()) {
     std::string limit;
     std::getline(std::ifstream("/proc/sys/fs/inotify/max_user_watches"), limit);

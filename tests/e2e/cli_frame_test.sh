@@ -110,6 +110,9 @@ rm team/coordination/messages/dev_to_qa.json
 expect_exit 0 baton init --dialect coordination team
 expect_out "wrote team/coordination/messages/dev_to_qa.json"
 expect_err "team/coordination/pm_state.json exists and is left as it is"
+expect_exit 0 baton init --dialect coordination fresh
+expect_err "does not name the dialect coordination"
+cmp -s fresh/baton.yaml kept || fail "init has overwritten a configuration"
 # A folder that is configured is where the files go.
 mkdir named
 printf 'version: 1\ndialects: { coordination: { path: bazinga/ } }\n' >named/baton.yaml
