@@ -154,7 +154,7 @@ Result<void> leave_word(const std::string& state_folder, const Served& word) {
     text = json.pretty();
   }
   text.resize(kBytes, ' ');
-  const auto done = overwrite(place(state_folder), text);
+  auto done = overwrite(place(state_folder), text);
   if (!done && done.error().code == Errc::not_found)
     return write_file_durably(place(state_folder), text, kMode);
   return done;

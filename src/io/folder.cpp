@@ -71,6 +71,26 @@ Result<FolderNames> names_in(int folder, const std::string& where) {
   return names;
 }
 
+namespace {
+
+/// Of a folder that cannot be listed: nothing when it is passed over.
+Result<void> unlisted(int root, const std::string& folder, bool first, const Walk& walk,
+                      const Error& error) {
+  const bool passed_over =
+      error.code == Errc::not_found ||
+      (!first && (error.code == Errc::not_regular || error.code == Errc::denied));
+  if (!passed_over)
+    return tl::unexpected(error);
+  if (first)
+    if (auto none = no_file_instead(root, folder); !none)
+      return none;
+  if (error.code == Errc::denied && walk.closed)
+    walk.closed(folder, error);
+  return {};
+}
+
+}  // namespace
+
 Result<void> walk_files(int root, const std::string& folder, unsigned depth, const Walk& walk) {
   struct Waiting {
     std::string path;
@@ -84,16 +104,8 @@ Result<void> walk_files(int root, const std::string& folder, unsigned depth, con
     const auto names =
         fd ? names_in(fd->get(), here.path) : Result<FolderNames>(tl::unexpected(fd.error()));
     if (!names) {
-      const Errc code = names.error().code;
-      const bool passed_over = code == Errc::not_found ||
-                               (!first && (code == Errc::not_regular || code == Errc::denied));
-      if (!passed_over)
-        return tl::unexpected(names.error());
-      if (first)
-        if (auto none = no_file_instead(root, here.path); !none)
-          return none;
-      if (code == Errc::denied && walk.closed)
-        walk.closed(here.path, names.error());
+      if (auto passed = unlisted(root, here.path, first, walk, names.error()); !passed)
+        return passed;
       continue;
     }
     for (const std::string& name : names->files)

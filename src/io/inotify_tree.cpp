@@ -146,7 +146,12 @@ std::vector<InotifyTree::Node*> InotifyTree::adopt_one(Node& node, Changes* repo
       for (const std::string& name : *all)
         report->paths.insert(join_path(path, name));
   }
-  const std::set<std::string> folders(names->folders.begin(), names->folders.end());
+  return children_of(node, path, {names->folders.begin(), names->folders.end()});
+}
+
+/// Drops the nodes of folders that are not there any more.
+std::vector<InotifyTree::Node*> InotifyTree::children_of(Node& node, const std::string& path,
+                                                         const std::set<std::string>& folders) {
   for (auto child = node.children.begin(); child != node.children.end();) {
     Node& old = *child->second;
     ++child;

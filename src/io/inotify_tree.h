@@ -76,6 +76,8 @@ class InotifyTree {
   void end_watches_below(Node& node);
   void drop(Node& node);
   void adopt(Node& top, Changes* report);
+  std::vector<Node*> children_of(Node& node, const std::string& path,
+                                 const std::set<std::string>& folders);
   std::vector<Node*> adopt_one(Node& node, Changes* report);
   void give_up(Node& node);
   void look_at_folder(Node& parent, const std::string& name, Changes& changes);

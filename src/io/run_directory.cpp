@@ -135,6 +135,49 @@ std::string fill_in(std::string_view text, const RunId& run, const std::string& 
   return filled;
 }
 
+namespace {
+
+/// What is run before the agent, and the words of both.
+Result<void> add_words(std::string& text, const Launch& launch, const RunId& run,
+                       const std::string& directory) {
+  if (!launch.before.empty()) {
+    if (!launch.before[0].starts_with('/') || !launch.before_cwd.starts_with('/') ||
+        !usable(launch.before_cwd))
+      return fail(Errc::usage, "`before` has no absolute program or working directory");
+    add(text, "before_cwd", launch.before_cwd);
+    add(text, "before_ms", launch.before_timeout);
+  }
+  for (const auto& [word, argv] :
+       {std::pair("arg", &launch.argv), std::pair("before", &launch.before)})
+    for (const std::string& argument : *argv) {
+      if (!usable(argument))
+        return fail(Errc::usage, "an argument holds a NUL byte");
+      add(text, word, fill_in(argument, run, directory));
+    }
+  return {};
+}
+
+Result<void> add_environment(std::string& text, const Launch& launch, const RunId& run,
+                             const std::string& directory) {
+  const std::array<std::pair<std::string, std::string>, 3> own = {
+      {{shim::kRunIdVariable, run},
+       {"BATON_RUN_DIR", directory},
+       {"BATON_PROMPT_FILE", directory + "/" + shim::kPromptFile}}};
+  for (const auto& [name, value] : launch.env) {
+    if (name.empty() || name.find('=') != std::string::npos || !usable(name) || !usable(value))
+      return fail(Errc::usage, "a variable cannot be passed on", name);
+    const bool is_own = std::any_of(own.begin(), own.end(),
+                                    [&, &key = name](const auto& row) { return row.first == key; });
+    if (!is_own)
+      add(text, "env", name + "=" + value);
+  }
+  for (const auto& [name, value] : own)
+    add(text, "env", name + "=" + value);
+  return {};
+}
+
+}  // namespace
+
 Result<std::string> launch_text(const Launch& launch, const RunId& run,
                                 const std::string& directory, const std::string& cgroup) {
   if (launch.argv.empty() || !launch.argv[0].starts_with('/'))
@@ -154,34 +197,10 @@ Result<std::string> launch_text(const Launch& launch, const RunId& run,
     add(text, "cgroup", cgroup);
   if (launch.log.starts_with('/') && usable(launch.log))
     add(text, "log", launch.log);
-  if (!launch.before.empty()) {
-    if (!launch.before[0].starts_with('/') || !launch.before_cwd.starts_with('/') ||
-        !usable(launch.before_cwd))
-      return fail(Errc::usage, "`before` has no absolute program or working directory");
-    add(text, "before_cwd", launch.before_cwd);
-    add(text, "before_ms", launch.before_timeout);
-  }
-  for (const auto& [word, argv] :
-       {std::pair("arg", &launch.argv), std::pair("before", &launch.before)})
-    for (const std::string& argument : *argv) {
-      if (!usable(argument))
-        return fail(Errc::usage, "an argument holds a NUL byte");
-      add(text, word, fill_in(argument, run, directory));
-    }
-  const std::array<std::pair<std::string, std::string>, 3> own = {
-      {{shim::kRunIdVariable, run},
-       {"BATON_RUN_DIR", directory},
-       {"BATON_PROMPT_FILE", directory + "/" + shim::kPromptFile}}};
-  for (const auto& [name, value] : launch.env) {
-    if (name.empty() || name.find('=') != std::string::npos || !usable(name) || !usable(value))
-      return fail(Errc::usage, "a variable cannot be passed on", name);
-    const bool is_own = std::any_of(own.begin(), own.end(),
-                                    [&, &key = name](const auto& row) { return row.first == key; });
-    if (!is_own)
-      add(text, "env", name + "=" + value);
-  }
-  for (const auto& [name, value] : own)
-    add(text, "env", name + "=" + value);
+  if (auto added = add_words(text, launch, run, directory); !added)
+    return pass_on(added);
+  if (auto added = add_environment(text, launch, run, directory); !added)
+    return pass_on(added);
   add(text, "end", "1");
   return text;
 }

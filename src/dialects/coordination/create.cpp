@@ -103,13 +103,10 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   return updates;
 }
 
-Result<std::string> with_message(const Document& document, std::string_view kind,
-                                 const Value& given, Time wall) {
-  const auto box = mailbox(kind);
-  if (!box)
-    return fail(Errc::usage, "there is no mailbox `" + printable(kind, 60) +
-                                 "`; there are dev_to_qa, qa_to_techlead and techlead_to_dev");
-  const MailboxRow& row = kMailboxes.at(*box);
+namespace {
+
+/// An object with a group, from and to whom this mailbox goes.
+Result<void> fits(const Value& given, std::string_view kind, const MailboxRow& row) {
   if (!given.IsObject() || text_of(given, "group_id").empty())
     return fail(Errc::usage, "a message is an object with a group_id");
   for (const auto& [name, must] :
@@ -117,6 +114,35 @@ Result<std::string> with_message(const Document& document, std::string_view kind
     if (const auto said = word_of(given, name); said && *said != must)
       return fail(Errc::usage, "`" + std::string(name) + "` of " + std::string(kind) + " is " +
                                    std::string(must) + ", not `" + printable(*said, 60) + "`");
+  return {};
+}
+
+/// The one that is given, or one of the time. Two developers may finish within one second: then a
+/// number tells their messages apart.
+Result<std::string> id_of(const Value& given, const Value& mailbox, Time wall) {
+  if (std::string id = text_of(given, "id"); !id.empty()) {
+    if (known_id(mailbox, id))
+      return fail(Errc::usage, "there is a message `" + printable(id, 80) + "` already");
+    return id;
+  }
+  const std::string base = "msg_" + stamp(wall);
+  std::string id = base;
+  for (std::size_t n = 2; known_id(mailbox, id); ++n)
+    id = base + "_" + std::to_string(n);
+  return id;
+}
+
+}  // namespace
+
+Result<std::string> with_message(const Document& document, std::string_view kind,
+                                 const Value& given, Time wall) {
+  const auto box = mailbox(kind);
+  if (!box)
+    return fail(Errc::usage, "there is no mailbox `" + printable(kind, 60) +
+                                 "`; there are dev_to_qa, qa_to_techlead and techlead_to_dev");
+  const MailboxRow& row = kMailboxes.at(*box);
+  if (auto checked = fits(given, kind, row); !checked)
+    return pass_on(checked);
   const Value& mailbox = document.root();
   std::vector<json::Edit> edits;
   if (mailbox.IsObject() && mailbox.ObjectEmpty())
@@ -124,15 +150,10 @@ Result<std::string> with_message(const Document& document, std::string_view kind
   else if (const Value* const list = json::child(mailbox, "messages");
            list == nullptr || !list->IsArray())
     return fail(Errc::schema, "the mailbox has no list `messages`");
-  // Two developers may finish within one second: the number tells their messages apart.
-  std::string id = text_of(given, "id");
-  const std::string base = "msg_" + stamp(wall);
-  for (std::size_t n = 1; id.empty(); ++n)
-    if (std::string next = n == 1 ? base : base + "_" + std::to_string(n); !known_id(mailbox, next))
-      id = std::move(next);
-  if (known_id(mailbox, id) && !text_of(given, "id").empty())
-    return fail(Errc::usage, "there is a message `" + printable(id, 80) + "` already");
-  Json message = Json::object({{"id", id},
+  const auto id = id_of(given, mailbox, wall);
+  if (!id)
+    return id;
+  Json message = Json::object({{"id", *id},
                                {"group_id", text_of(given, "group_id")},
                                {"from", row.from},
                                {"to", row.to},
