@@ -77,6 +77,9 @@ class FakeDisk : public Disk {
   std::function<void(const std::string& path, const std::string& bytes)> replacing;
 
   Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override;
+  Result<FileBytes> read_end(const std::string& path, std::size_t max_bytes) override {
+    return read(path, max_bytes);
+  }
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) override;
   Result<void> replace(const std::string& path, const Digest& assumes,
                        std::string_view bytes) override;

@@ -12,6 +12,7 @@ namespace {
 constexpr int kMaxRounds = 8;
 constexpr std::string_view kRead = "read";
 constexpr std::size_t kMaxReads = 64;
+constexpr std::size_t kLogEnd = 4U << 20U;  ///< of a log, so much is read
 
 template <class... Ts>
 struct Overload : Ts... {
@@ -180,12 +181,13 @@ void Deliberation::read_more(const View& view, const Dialect& dialect, FlowState
 }
 
 bool Deliberation::read_one(const std::string& path, FlowState& docs) {
-  auto bytes = disk_.read(path, setup_.load.max_bytes);
+  const bool yaml = path.ends_with(".yaml") || path.ends_with(".yml");
+  const bool log = path.ends_with(".jsonl");
+  auto bytes = log ? disk_.read_end(path, kLogEnd) : disk_.read(path, setup_.load.max_bytes);
   if (!bytes)
     return false;
-  const bool yaml = path.ends_with(".yaml") || path.ends_with(".yml");
-  auto document =
-      load_document(std::move(bytes->bytes), yaml ? Format::yaml : Format::json, setup_.load);
+  const Format format = log ? Format::jsonl : yaml ? Format::yaml : Format::json;
+  auto document = load_document(std::move(bytes->bytes), format, setup_.load);
   if (document)
     docs[path] = Accepted{std::move(*document), Word(kRead), {}, 0, {}, true, {}};
   return document.has_value();

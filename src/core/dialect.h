@@ -171,8 +171,8 @@ struct Dialect {
   /// Files that changed together are looked at in this order.
   std::vector<FileKind> (*files)(const Json& options) = nullptr;
   /// Further files to be looked at before each deciding, relative to the root. What is there and
-  /// parses (`.yaml` and `.yml` as YAML, else JSON) stands in the documents as of the kind `read`;
-  /// nothing of it is kept or watched.
+  /// parses (`.yaml` and `.yml` as YAML, of `.jsonl` the last lines, else JSON) stands in the
+  /// documents as of the kind `read`; nothing of it is kept or watched.
   std::vector<std::string> (*reads)(const View&) = nullptr;
   Stages (*stages)(const View&) = nullptr;
   Decision (*decide)(const View&) = nullptr;

@@ -59,6 +59,10 @@ class Disk {
   /// read), denied, io.
   virtual Result<FileBytes> read(const std::string& path, std::size_t max_bytes) = 0;
 
+  /// The end of a file, at most `max_bytes` of it and from the beginning of a line on; the digest
+  /// is that of these bytes. Errors as of `read`, but too_large.
+  virtual Result<FileBytes> read_end(const std::string& path, std::size_t max_bytes) = 0;
+
   /// All names below `folder` ("" is the root itself), `depth` levels of folders deep (0: its own
   /// only), regular or not, folders too, marked as such; in no order. One that does not exist is
   /// empty. Errc::busy: ask again; not_regular, denied, io: this folder's alone.

@@ -1,5 +1,6 @@
 #include "io/disk.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 
@@ -20,6 +21,32 @@ namespace {
 
 constexpr std::size_t kMaxMoved = 256U << 20U;
 
+/// The last lines of a file, as many as `max_bytes` hold.
+Result<std::string> last_lines(int fd, std::size_t max_bytes, const std::string& where) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0)
+    return system_error(errno, "cannot be looked at", where);
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (size <= max_bytes)
+    // More may have come meanwhile.
+    return read_all(fd, 2 * max_bytes, where);
+  std::string bytes(max_bytes, '\0');
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const ssize_t got = pread(fd, bytes.data() + have, bytes.size() - have,
+                              static_cast<off_t>(size - max_bytes + have));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return system_error(errno, "cannot be read", where);
+    if (got == 0)
+      break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes.erase(0, std::min(bytes.find('\n'), bytes.size() - 1) + 1);
+}
+
 class RealDisk final : public Disk {
  public:
   explicit RealDisk(std::shared_ptr<RootFolder> root) : root_(std::move(root)) {}
@@ -29,7 +56,12 @@ class RealDisk final : public Disk {
   RealDisk(RealDisk&&) = delete;
   RealDisk& operator=(RealDisk&&) = delete;
 
-  Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override;
+  Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override {
+    return read_part(path, [&](int fd) { return read_all(fd, max_bytes, path); });
+  }
+  Result<FileBytes> read_end(const std::string& path, std::size_t max_bytes) override {
+    return read_part(path, [&](int fd) { return last_lines(fd, max_bytes, path); });
+  }
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) override;
   Result<void> replace(const std::string& path, const Digest& assumes,
                        std::string_view bytes) override;
@@ -55,6 +87,8 @@ class RealDisk final : public Disk {
     return open_beneath(root_->fd(), at.folder, O_RDONLY | O_DIRECTORY);
   }
   Result<void> may_read(int fd, const std::string& path) const;
+  template <typename Read>
+  Result<FileBytes> read_part(const std::string& path, const Read& read_bytes);
 
   std::shared_ptr<RootFolder> root_;
   KeptFiles kept_;
@@ -92,7 +126,8 @@ Result<void> RealDisk::may_read(int fd, const std::string& path) const {
   return {};
 }
 
-Result<FileBytes> RealDisk::read(const std::string& path, std::size_t max_bytes) {
+template <typename Read>
+Result<FileBytes> RealDisk::read_part(const std::string& path, const Read& read_bytes) {
   if (auto here = present(path); !here)
     return pass_on(here);
   const auto fd = open_regular(root_->fd(), path, O_RDONLY);
@@ -103,7 +138,7 @@ Result<FileBytes> RealDisk::read(const std::string& path, std::size_t max_bytes)
   // Before the bytes: what is written meanwhile gives another stamp.
   struct stat info {};
   const Stamp stamp = fstat(fd->get(), &info) == 0 ? stamp_of(info) : 0;
-  auto bytes = read_all(fd->get(), max_bytes, path);
+  Result<std::string> bytes = read_bytes(fd->get());
   if (!bytes)
     return pass_on(bytes);
   const Digest digest = digest_of(*bytes);

@@ -252,6 +252,28 @@ TEST_CASE("A14 a huge file is refused before it is read") {
   CHECK(code_of(disk->read("exact", 99)) == Errc::too_large);
 }
 
+TEST_CASE("of a long file the last lines can be read") {
+  const TempFolder root;
+  const auto disk = disk_of(root.path());
+  test::write(root / "log", "one\ntwo\nthree\nfour");
+  struct Row {
+    std::size_t max_bytes;
+    std::string expected;
+  };
+  for (const Row& row : {Row{100, "one\ntwo\nthree\nfour"}, Row{18, "one\ntwo\nthree\nfour"},
+                         Row{17, "two\nthree\nfour"}, Row{11, "three\nfour"}, Row{10, "four"},
+                         Row{5, "four"}, Row{4, ""}}) {
+    CAPTURE(row.max_bytes);
+    const auto end = disk->read_end("log", row.max_bytes);
+    REQUIRE(end);
+    CHECK(end->bytes == row.expected);
+    CHECK(end->digest == digest_of(row.expected));
+  }
+  test::write(root / "empty", "");
+  CHECK(disk->read_end("empty", 1)->bytes.empty());
+  CHECK(code_of(disk->read_end("none", 1)) == Errc::not_found);
+}
+
 TEST_CASE("A15 a file that grows while it is read is read to the limit at most") {
   const TempFolder root;
   test::write(root / "log", "");
