@@ -66,6 +66,7 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
   if (!json::boolean(*config, "unconfigured").value_or(false))
     setup.dialects.emplace_back(served, config);
   setup.environment = Environment{"/root", "/root", "/usr/bin/baton"};
+  setup.environment.pid = json::integer(*config, "pid").value_or(0);
   // Processes that live, besides those of the scenario; without such a list nobody can say.
   if (const Value* const alive = json::child(*config, "alive"))
     setup.environment.alive = [pids = Json(*alive)](std::int64_t pid) {

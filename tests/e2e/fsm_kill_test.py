@@ -1,7 +1,10 @@
 """The daemon is killed while a judge is asked, while a loop waits between two states, and while a loop inside a
-state runs: after the restart the event file shows each action once. usage: fsm_kill_test.py BATON [PART...]"""
+state runs: after the restart the event file shows each action once. Its journal is lost, and the state is older
+than the events: what they tell has ended is not run again. usage: fsm_kill_test.py BATON [PART...]"""
 
 import os
+import shutil
+import signal
 
 import world
 from fsm_loop_test import Loops
@@ -121,7 +124,57 @@ def sub_loop(exe):
         check(not os.path.exists(f"{loops.root}/.loops/.running/inner.state.json"), "it has no state of its own")
 
 
-PARTS = [judge, backoff, sub_loop]
+LOST = """name: lost
+initial: a
+states:
+  a: {action: 'echo a >>ran; echo it is; echo "a''s"', capture: said, next: b}
+  b: {action: 'echo b >>ran; until [ -e go ]; do sleep 0.05; done; echo "from b"; exit 1', capture: told,
+      on_success: done, on_failure: c}
+  c: {action: 'echo c ${captured.told.output:shell} ${prev.exit_code} ${captured.said.output:shell} >>ran;
+      until [ -e on ]; do sleep 0.05; done', next: done}
+  done: {terminal: true}
+"""
+
+
+def lose_journal(loops):
+    """The daemon and all that it started are gone, and so is what it knew."""
+    kill(loops)
+    for pid in world.processes_with(loops.home):
+        if pid != os.getpid():
+            os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: set(world.processes_with(loops.home)) <= {os.getpid()}, "what ran is gone")
+    shutil.rmtree(loops.state)
+    os.mkdir(loops.state, 0o750)
+
+
+def journal_lost(exe):
+    with Loops(exe) as loops:
+        state = f"{loops.root}/.loops/.running/lost.state.json"
+        loops.define("lost", LOST)
+        loops.start()
+        loops.begin("lost")
+        wait_until(lambda: loops.ran() == ["a", "b"], "b runs", loops.ran)
+        with open(state, "rb") as file:
+            before = file.read()
+        open(loops.root + "/go", "w").close()
+        wait_until(lambda: len(loops.ran()) > 2, "c runs", loops.ran)
+        lose_journal(loops)
+        # As if the end had come between the event file and the state.
+        world.write(state, before)
+        check(loops.at("lost")["current_state"] == "b", loops.at("lost"))
+        loops.start()
+        check(loops.at("lost")["status"] == "running" and len(loops.ran()) == 4, "nobody's until a person says so")
+        loops.call("resume", "fsm_loop/lost")
+        open(loops.root + "/on", "w").close()
+        ended = loops.wait_end("lost")
+        # c may have done half of its work: it was begun, and a person had it go on.
+        check(loops.ran() == ["a", "b", *2 * ["c from b 1 it is", "a's"]], loops.ran())
+        check(ended["iteration"] == 4 and ended["started_at"] in before.decode(), ended)
+        check(ended["captured"]["told"]["output"] == "from b", ended)
+        check([each["seq"] for each in loops.events("lost")] == list(range(1, ended["seq"] + 1)), "in one sequence")
+
+
+PARTS = [judge, backoff, sub_loop, journal_lost]
 
 
 if __name__ == "__main__":

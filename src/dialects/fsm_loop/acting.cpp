@@ -10,11 +10,9 @@
 namespace baton::fsm_loop {
 namespace {
 
-constexpr std::size_t kPreview = 2000;
 constexpr int kTimedOut = 124;
 constexpr int kNotFound = 127;
 constexpr int kKilled = -9;
-constexpr std::size_t kMostLines = 500;
 
 /// The last of a text, without a character cut in two; null for none.
 Json preview(const std::string& text) {
@@ -55,15 +53,6 @@ std::vector<std::string> last_lines(const std::string& output) {
   if (lines.size() > kMostLines)
     lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kMostLines));
   return lines;
-}
-
-Json prev_of(const std::string& state, const ActionResult* result) {
-  Json prev = Json::object({{"output", result == nullptr ? "" : result->output},
-                            {"exit_code", result == nullptr ? 0 : result->exit_code},
-                            {"state", state}});
-  if (result != nullptr && !result->timeout_kind.empty())
-    prev.set("timeout_kind", result->timeout_kind);
-  return prev;
 }
 
 }  // namespace

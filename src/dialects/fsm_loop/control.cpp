@@ -6,6 +6,7 @@
 #include "dialects/fsm_loop/comparison.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/inputs.h"
+#include "dialects/fsm_loop/retrace.h"
 
 namespace baton::fsm_loop {
 namespace {
@@ -71,11 +72,11 @@ class Desk {
   }
 
   /// Why it cannot go on; empty when it can.
-  std::string obstacle() {
-    const Record& record = scene_.record();
+  std::string obstacle(const Record& record) {
     const StatusRow& row = kStatus.at(static_cast<std::size_t>(record.status));
     if (!row.resumable)
-      return "the loop is " + status() + (record.error.empty() ? "" : ": " + record.error) +
+      return "the loop is " + std::string(row.word) +
+             (record.error.empty() ? "" : ": " + record.error) +
              "; nothing is left to resume, `baton start " + scene_.view.flow.name +
              "` begins it anew";
     if (!scene_.driven() && record.status == Status::running && owner_of(scene_) != Owner::dead)
@@ -88,8 +89,8 @@ class Desk {
   }
 
   /// Why a limit would end it again at once; empty when none would.
-  std::string limit(const Loop& loop, std::optional<std::int64_t> max_steps) {
-    const Record& record = scene_.record();
+  static std::string limit(const Loop& loop, const Record& record,
+                           std::optional<std::int64_t> max_steps) {
     const std::int64_t steps = max_steps.value_or(loop.max_steps);
     const LoopState* const state =
         loop.state(record.limited_state.empty() ? record.current_state : record.limited_state);
@@ -103,11 +104,17 @@ class Desk {
     return {};
   }
 
+  /// Where it stands: of a loop that is not run here the event file may know more than the state.
+  Retraced retraced(const Loop& loop, bool redo) {
+    const auto events = scene_.view.docs.find(scene_.places.events());
+    const bool known = events != scene_.view.docs.end() && !scene_.driven() && !redo;
+    return retrace(loop, scene_.record(), known ? &events->second.document->root() : nullptr);
+  }
+
   void resume(const Request& request) {
-    Record& record = scene_.record();
-    if (scene_.driven() && record.status == Status::running)
+    if (scene_.driven() && scene_.record().status == Status::running)
       return reply(request, true, "it is running");
-    if (const std::string why = obstacle(); !why.empty())
+    if (const std::string why = obstacle(scene_.record()); !why.empty())
       return reply(request, false, why);
     if (const std::string why = scene_.definition_fault(); !why.empty())
       return reply(request, false, "the definition is not valid: " + why);
@@ -121,15 +128,21 @@ class Desk {
     const auto asked = json::integer(*request.arguments, "max_steps");
     if (json::child(*request.arguments, "max_steps") != nullptr && asked.value_or(0) < 1)
       return reply(request, false, "max_steps is a count from 1 on");
-    const auto max_steps = asked ? asked : record.max_steps;
-    if (const std::string why = limit(loop, max_steps); !why.empty())
+    const bool redo = json::boolean(*request.arguments, "redo") == true;
+    Retraced stands = retraced(loop, redo);
+    if (const std::string why = obstacle_behind(stands); !why.empty())
       return reply(request, false, why);
-    auto context = resumed_context(loop, record, *request.arguments);
+    const auto max_steps = asked ? asked : stands.record.max_steps;
+    if (const std::string why = limit(loop, stands.record, max_steps); !why.empty())
+      return reply(request, false, why);
+    auto context = resumed_context(loop, stands.record, *request.arguments);
     if (!context)
       return reply(request, false, context.error().message);
+    const bool ours = scene_.driven();
+    Record& record = scene_.record();
+    record = std::move(stands.record);
     record.context = std::move(*context);
     record.max_steps = max_steps;
-    const bool ours = scene_.driven();
     Memo& memo = scene_.memo;
     memo.driven = true;
     memo.scope.clear();
@@ -140,10 +153,24 @@ class Desk {
     }
     ++memo.resumes;
     memo.frames.front().definition = std::move(*loaded.definition);
-    if (json::boolean(*request.arguments, "redo") == true)
+    if (redo)
       memo.frames.back().work = Work{};
     machine_.go_on(record.status == Status::awaiting_continuation);
+    machine_.take_up(std::move(stands));
     reply(request, true, ours ? "resumed" : "taken over and resumed");
+  }
+
+  /// The same of what only the event file tells.
+  std::string obstacle_behind(const Retraced& stands) {
+    if (scene_.driven())
+      return {};
+    if (!kStatus.at(static_cast<std::size_t>(stands.record.status)).resumable)
+      return "its events say that it has ended: " + obstacle(stands.record);
+    if (!stands.lost.empty())
+      return stands.lost + "; `baton resume " + scene_.view.flow.name +
+             " --redo` carries the action out again, `baton start " + scene_.view.flow.name +
+             "` begins the loop anew";
+    return {};
   }
 
   Scene& scene_;
@@ -206,6 +233,9 @@ Owner owner_of(const Scene& scene) {
   const auto pid = owning_pid(scene);
   if (!pid)
     return Owner::unknown;
+  // A process of the same number wrote it, and is gone: this one does not run the loop.
+  if (*pid == env.pid)
+    return Owner::dead;
   return env.alive(*pid) ? Owner::alive : Owner::dead;
 }
 

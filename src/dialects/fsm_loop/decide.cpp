@@ -175,7 +175,12 @@ std::vector<std::string> reads(const View& view) {
   if (!asked && !running)
     return {};
   // That of the loop it is an instance of is a file of another flow.
-  return path.empty() ? scene.places.definitions() : wanted(path, library_of(view.docs));
+  std::vector<std::string> all =
+      path.empty() ? scene.places.definitions() : wanted(path, library_of(view.docs));
+  // What no journal knows: see retrace.h.
+  if (asked && !scene.driven() && scene.state != nullptr)
+    all.push_back(scene.places.events());
+  return all;
 }
 
 Brief brief(const View& view, const Desired& desired) {

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "dialects/fsm_loop/scene.h"
 
 namespace baton::fsm_loop {
+
+inline constexpr std::size_t kPreview = 2000;   ///< bytes of output in an event, the last ones
+inline constexpr std::size_t kMostLines = 500;  ///< of an action, each an event, the last ones
 
 /// The lines that are to be added to the event file in one write.
 class EventLog {

@@ -28,8 +28,7 @@ void Machine::run() {
 /// Whether anything was done that something more may follow from at once.
 bool Machine::step() {
   Frame& frame = scene_.memo.frames.back();
-  loop_ = loop_of(*frame.definition);
-  context_ = merged(*loop_.context, *frame.record.context);
+  read(frame);
   if (frame.work.until_ms > scene_.now_ms()) {
     beat(frame);
     const bool beats = frame.work.beat_ms > 0 && frame.work.beat_ms < frame.work.until_ms;
@@ -50,6 +49,11 @@ bool Machine::step() {
   // The loop inside it is gone from the memory: nobody can say how it ended.
   fault(frame, "the loop inside this state was lost");
   return true;
+}
+
+void Machine::read(const Frame& frame) {
+  loop_ = loop_of(*frame.definition);
+  context_ = merged(*loop_.context, *frame.record.context);
 }
 
 const LoopState* Machine::state_of(const Frame& frame) const {
@@ -328,6 +332,19 @@ void Machine::go_on(bool from_handoff) {
   scene_.memo.spawned.clear();
   events_.add("loop_resume", payload, 0);
   stage(top, kStep.at(static_cast<std::size_t>(top.work.step)).word);
+}
+
+void Machine::take_up(Retraced retraced) {
+  Frame& frame = scene_.memo.frames.back();
+  if (!retraced.result && !retraced.verdict)
+    return;
+  read(frame);
+  frame.work.action = std::move(retraced.action);
+  frame.work.result = std::move(retraced.result);
+  if (retraced.verdict)
+    decide_by(frame, *retraced.verdict);
+  else
+    conclude(frame, nullptr);
 }
 
 }  // namespace baton::fsm_loop

@@ -7,6 +7,7 @@
 #include "dialects/fsm_loop/event_log.h"
 #include "dialects/fsm_loop/loop.h"
 #include "dialects/fsm_loop/rate_limit.h"
+#include "dialects/fsm_loop/retrace.h"
 #include "dialects/fsm_loop/route.h"
 #include "dialects/fsm_loop/scene.h"
 #include "dialects/fsm_loop/signals.h"
@@ -33,6 +34,8 @@ class Machine {
   void halt(Status status, std::string_view terminated_by);
   /// Goes on after `halt`, a limit, a handoff, or where another program left it.
   void go_on(bool from_handoff);
+  /// And there, with what its event file knows of the present entry.
+  void take_up(Retraced retraced);
 
  private:
   bool step();
@@ -65,6 +68,7 @@ class Machine {
   void completed(Record& record, std::string_view terminated_by, const std::string& error);
   void ends(Status status, std::string_view terminated_by, bool failure, const std::string& error);
 
+  void read(const Frame& frame);
   const Run* run_of(const Role& role, std::uint32_t& turn) const;
   std::optional<ActionResult> desired(Frame& frame, Desired wanted);
   void announce(Frame& frame, const Run& run);

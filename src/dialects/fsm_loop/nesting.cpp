@@ -70,8 +70,7 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
   events_.add("loop_complete", payload);
   scene_.memo.frames.pop_back();
   Frame& frame = scene_.memo.frames.back();
-  loop_ = loop_of(*frame.definition);
-  context_ = merged(*loop_.context, *frame.record.context);
+  read(frame);
   const LoopState* const state = state_of(frame);
   if (state == nullptr) {
     frame.work.step = Step::enter;

@@ -172,6 +172,15 @@ Json capture_of(const ActionResult& action) {
   return capture;
 }
 
+Json prev_of(const std::string& state, const ActionResult* action) {
+  Json prev = Json::object({{"output", action == nullptr ? "" : action->output},
+                            {"exit_code", action == nullptr ? 0 : action->exit_code},
+                            {"state", state}});
+  if (action != nullptr && !action->timeout_kind.empty())
+    prev.set("timeout_kind", action->timeout_kind);
+  return prev;
+}
+
 std::optional<SideCommand> side_command_for(const Judging& judging) {
   const auto evaluator = evaluator_of(judging);
   if (!evaluator || settled(judging, *evaluator))

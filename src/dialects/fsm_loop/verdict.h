@@ -28,6 +28,9 @@ struct ActionResult {
 /// duration_ms, and timeout_kind where there is one.
 Json capture_of(const ActionResult& action);
 
+/// What `prev` is behind a state: output, exit_code, state, and timeout_kind where there is one.
+Json prev_of(const std::string& state, const ActionResult* action);
+
 /// What an evaluation says.
 struct Verdict {
   std::string name;       ///< in the words of the definition's generation: success or yes

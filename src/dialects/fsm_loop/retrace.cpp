@@ -1,0 +1,332 @@
+#include "dialects/fsm_loop/retrace.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "base/time.h"
+#include "dialects/findings.h"
+#include "dialects/fsm_loop/event_log.h"
+
+namespace baton::fsm_loop {
+namespace {
+
+std::string text_in(const Value& line, std::string_view name) {
+  return std::string(json::text(line, name).value_or(""));
+}
+
+std::int64_t depth_of(const Value& line) {
+  return json::integer(line, "depth").value_or(0);
+}
+
+bool enters(const Value& line) {
+  return json::text(line, "event") == "state_enter" && depth_of(line) == 0;
+}
+
+/// What `terminated_by` makes of a loop, also in the words of other programs.
+struct Ending {
+  std::string_view word;
+  Status status;
+};
+constexpr std::array kEndings = {
+    Ending{"terminal", Status::completed},
+    Ending{"timeout", Status::timed_out},
+    Ending{"max_iterations", Status::interrupted},
+    Ending{"max_steps", Status::interrupted},
+    Ending{"max_iterations_reached", Status::interrupted},
+    Ending{"interrupted", Status::interrupted},
+    Ending{"signal", Status::interrupted},
+    Ending{"system_signal", Status::interrupted},
+    Ending{"user_stopped", Status::user_stopped},
+};
+
+Status status_after(const Value& line) {
+  const auto row = std::find_if(kEndings.begin(), kEndings.end(), [&](const Ending& each) {
+    return each.word == json::text(line, "terminated_by").value_or("");
+  });
+  const bool failure = json::boolean(line, "failure_terminal").value_or(false);
+  return row == kEndings.end() || failure ? Status::failed : row->status;
+}
+
+/// What an evaluation says besides its verdict.
+Json details_of(const Value& line) {
+  Json details(line);
+  for (const char* const own : {"event", "ts", "type", "verdict", "seq", "default", "depth"})
+    details.erase(own);
+  return details;
+}
+
+class Retracing {
+ public:
+  Retracing(const Loop& loop, Record record) : loop_(loop) { now_.record = std::move(record); }
+
+  Retraced over(const Value& lines) {
+    const bool own = !now_.record.start.empty();
+    const rapidjson::SizeType fresh = own ? behind_state(lines) : behind_entry(lines);
+    for (rapidjson::SizeType i = entry_before(lines, fresh); i < lines.Size(); ++i)
+      if (lines[i].IsObject())
+        take(lines[i], i >= fresh);
+    conclude();
+    return std::move(now_);
+  }
+
+ private:
+  /// The first line that came after the state was written, by its running number.
+  rapidjson::SizeType behind_state(const Value& lines) const {
+    rapidjson::SizeType i = lines.Size();
+    while (i > 0 && json::integer(lines[i - 1], "seq").value_or(0) > now_.record.seq)
+      --i;
+    return i;
+  }
+
+  /// Other programs do not count their lines: the one behind the entry that the state tells of.
+  rapidjson::SizeType behind_entry(const Value& lines) const {
+    const auto began = parse_time(now_.record.started_at);
+    for (rapidjson::SizeType i = lines.Size(); i > 0; --i) {
+      const Value& line = lines[i - 1];
+      if (!enters(line) || json::text(line, "state") != now_.record.current_state ||
+          json::integer(line, "iteration") != now_.record.iteration)
+        continue;
+      const auto at = parse_time(text_in(line, "ts"));
+      // What a run before left there says nothing about this one.
+      return began && at && *at < *began ? lines.Size() : i;
+    }
+    return lines.Size();
+  }
+
+  /// What was going on when the state was written begins there.
+  static rapidjson::SizeType entry_before(const Value& lines, rapidjson::SizeType fresh) {
+    for (rapidjson::SizeType i = fresh; i > 0; --i)
+      if (enters(lines[i - 1]))
+        return i - 1;
+    return fresh;
+  }
+
+  /// `fresh`: the state does not have it yet.
+  void take(const Value& line, bool fresh) {
+    const std::string word = text_in(line, "event");
+    if (fresh)
+      now_.record.seq = json::integer(line, "seq").value_or(now_.record.seq);
+    if (depth_of(line) > 0) {
+      inside_ = inside_ || word == "action_complete";
+      return;
+    }
+    if (word == "action_start") {
+      forget();
+      now_.action = text_in(line, "action");
+    } else if (word == "action_output") {
+      printed_.push_back(text_in(line, "line"));
+    } else if (word == "action_complete") {
+      ended(line, fresh);
+    } else if (word == "rate_limit_waiting" || word == "api_error_retry" || word == "infra_retry") {
+      again(fresh);
+    } else if (word == "evaluate") {
+      judged(line, fresh);
+    } else if (word == "state_enter" || word == "route" || word == "retry_exhausted" ||
+               word == "throttle_hard") {
+      moves(word, line, fresh);
+    } else if (fresh) {
+      other(word, line);
+    }
+  }
+
+  void forget() {
+    now_.action.clear();
+    now_.result.reset();
+    now_.verdict.reset();
+    printed_.clear();
+    inside_ = false;
+  }
+
+  void ended(const Value& line, bool fresh) {
+    ActionResult result;
+    const auto code = json::integer(line, "exit_code");
+    coded_ = code.has_value();
+    result.exit_code = static_cast<int>(code.value_or(0));
+    result.duration_ms = json::integer(line, "duration_ms").value_or(0);
+    result.timeout_kind = text_in(line, "timeout_kind");
+    result.error_output = text_in(line, "stderr_preview");
+    result.output = text_in(line, "output_preview");
+    const Value* const shown = json::child(line, "output_preview");
+    // A character may have been left out where the text was cut.
+    constexpr std::size_t kSurelyWhole = kPreview - 4;
+    whole_ = shown != nullptr && result.output.size() < kSurelyWhole;
+    if (shown != nullptr && !whole_ && !printed_.empty() && printed_.size() < kMostLines) {
+      result.output = join(printed_, "\n") + (result.output.ends_with('\n') ? "\n" : "");
+      whole_ = true;
+    }
+    // What was not carried out has no end, and may be tried.
+    if (!text_in(line, "not_run").empty())
+      return again(fresh);
+    if (fresh) {
+      now_.record.phase = Phase::action_done;
+      capture(result);
+    }
+    now_.result = std::move(result);
+  }
+
+  void capture(const ActionResult& result) {
+    const LoopState* const state = loop_.state(now_.record.current_state);
+    if (state == nullptr || state->capture.empty())
+      return;
+    now_.record.captured.set(state->capture, capture_of(result));
+    if (!whole_)
+      lose("what the action of the state " + quoted_word(state->name) +
+           " printed is to be captured, and not all of it is recorded");
+  }
+
+  void lose(std::string why) {
+    if (now_.lost.empty())
+      now_.lost = std::move(why);
+  }
+
+  /// It is to be tried once more: that end was none.
+  void again(bool fresh) {
+    now_.result.reset();
+    printed_.clear();
+    if (fresh)
+      now_.record.phase = Phase::entered;
+  }
+
+  void judged(const Value& line, bool fresh) {
+    Verdict verdict;
+    verdict.name = text_in(line, "verdict");
+    verdict.details = details_of(line);
+    if (fresh) {
+      const LoopState* const state = loop_.state(now_.record.current_state);
+      if (state != nullptr && !state->loop.empty() && !state->capture.empty())
+        lose("what the loop in the state " + quoted_word(state->name) +
+             " captured is recorded nowhere");
+      now_.record.phase = Phase::evaluated;
+      now_.record.last_result =
+          Json::object({{"verdict", verdict.name}, {"details", verdict.details}});
+    }
+    now_.verdict = std::move(verdict);
+  }
+
+  void moves(const std::string& word, const Value& line, bool fresh) {
+    Record& record = now_.record;
+    if (fresh && word == "state_enter") {
+      record.current_state = text_in(line, "state");
+      record.iteration = json::integer(line, "iteration").value_or(record.iteration + 1);
+      record.passes = json::integer(line, "iteration_count").value_or(record.passes);
+      record.cycle += record.current_state == loop_.initial ? 1 : 0;
+      const LoopState* const state = loop_.state(record.current_state);
+      if (state != nullptr && state->throttle)
+        ++record.entries[state->name];
+      record.phase = Phase::entered;
+    } else if (fresh && word == "route") {
+      const std::string from = text_in(line, "from");
+      const std::string to = text_in(line, "to");
+      if (now_.result) {
+        record.prev_result = prev_of(from, &*now_.result);
+        if (!whole_ && asks_for_previous())
+          lose("the action before, of the state " + quoted_word(from) +
+               ", has ended, and not all that it printed is recorded");
+      }
+      ++record.edges[from + "->" + to];
+      if (to == from)
+        ++record.retries[to];
+      else
+        record.retries.erase(from);
+      record.current_state = to;
+      record.phase = Phase::routed;
+    } else if (fresh && json::text(line, "next").value_or("") != "") {
+      // A guard sent it elsewhere; where that was on the way of a verdict, the route follows.
+      record.retries.erase(record.current_state);
+      record.current_state = text_in(line, "next");
+      return;
+    }
+    forget();
+  }
+
+  void other(const std::string& word, const Value& line) {
+    Record& record = now_.record;
+    if (word == "messages_append") {
+      record.messages.push_back(text_in(line, "message"));
+    } else if (word == "action_error") {
+      record.last_result = Json::object(
+          {{"verdict", "error"}, {"details", Json::object({{"error", text_in(line, "error")}})}});
+    } else if (word == "handoff_detected") {
+      record.status = Status::awaiting_continuation;
+      record.terminated_by = "handoff";
+      record.continuation_prompt = text_in(line, "continuation");
+      record.phase = Phase::entered;
+      forget();
+    } else if (word == "loop_resume") {
+      record.status = Status::running;
+      record.terminated_by.clear();
+      record.error.clear();
+      ++record.resume_count;
+    } else if (word == "loop_complete") {
+      record.status = status_after(line);
+      record.terminated_by = text_in(line, "terminated_by");
+      record.error = text_in(line, "error");
+    }
+  }
+
+  void conclude() {
+    const Record& record = now_.record;
+    const LoopState* const state = loop_.state(record.current_state);
+    const bool running = record.status == Status::running;
+    // What was judged goes on with the judge, also after a stop; else an end is an end, and the
+    // state is entered again. See Machine::halt.
+    if (!running || state == nullptr)
+      now_.verdict.reset();
+    if (state == nullptr || (!running && record.phase != Phase::action_done))
+      now_.result.reset();
+    if (running && inside_ && !now_.verdict)
+      lose("it stands in the state " + quoted_word(record.current_state) +
+           ", within another loop, and how far that has come is recorded nowhere");
+    else if (now_.result && !now_.verdict && !coded_)
+      lose("the action of the state " + quoted_word(state->name) +
+           " has ended, and its exit code is not recorded");
+    else if (now_.result && !now_.verdict && !whole_ && asks_for_output(*state))
+      lose("the action of the state " + quoted_word(state->name) + " has ended (exit code " +
+           std::to_string(now_.result->exit_code) +
+           "), and not all that it printed is recorded, which it is judged by");
+  }
+
+  bool asks_for_output(const LoopState& state) const {
+    if (!state.next.empty())
+      return asks_for_previous();
+    const auto evaluator = state.evaluator ? state.evaluator : default_evaluator(loop_, state);
+    const bool by_code =
+        !evaluator || evaluator == Evaluator::exit_code || evaluator == Evaluator::diff_stall;
+    return asks_for_previous() || (!by_code && (state.evaluate.is_null() ||
+                                                json::child(*state.evaluate, "source") == nullptr));
+  }
+
+  bool asks_for_previous() const {
+    const auto mentioned = [](const std::string& text) {
+      return text.find("prev.output") != std::string::npos;
+    };
+    return std::any_of(loop_.states.begin(), loop_.states.end(), [&](const LoopState& state) {
+      return mentioned(state.action.value_or("")) || mentioned(state.append_to_messages) ||
+             mentioned(state.evaluate.dump()) || mentioned(state.with.dump());
+    });
+  }
+
+  const Loop& loop_;
+  Retraced now_;
+  std::vector<std::string> printed_;
+  bool whole_ = true;    ///< all that the action printed is known
+  bool coded_ = true;    ///< and so is its exit code
+  bool inside_ = false;  ///< an action of a loop inside the present state has ended
+};
+
+}  // namespace
+
+Retraced retrace(const Loop& loop, Record record, const Value* events) {
+  const bool past = record.start.empty() && record.status != Status::running;
+  if (events == nullptr || !events->IsArray() || past) {
+    Retraced as_it_stands;
+    as_it_stands.record = std::move(record);
+    return as_it_stands;
+  }
+  return Retracing(loop, std::move(record)).over(*events);
+}
+
+}  // namespace baton::fsm_loop
