@@ -155,8 +155,30 @@ TEST_CASE("from: the child wins, maps are merged, lists are replaced") {
   CHECK(loop.state("fix")->action == "/fix");
   CHECK(loop.state("fix")->timeout == Millis{9000});
   CHECK(names_of(loop) == std::vector<std::string>{"check", "fix", "done"});
-  CHECK(loop.generation == Generation::v1);
+  CHECK(loop.generation == Generation::modern);
   CHECK(json::child(**loaded.definition, "from") == nullptr);
+}
+
+TEST_CASE("a definition that builds on other files is of the later generation") {
+  const std::string body =
+      "initial: a\nstates:\n  a: {action: x, on_success: b, on_failure: b}\n"
+      "  b: {terminal: true}\n";
+  struct Row {
+    std::string text;
+    Generation expected;
+  };
+  for (const Row& row :
+       {Row{"name: x\n" + body, Generation::v1}, Row{"from: base\nname: x\n", Generation::modern},
+        Row{"import: [f.yaml]\nname: x\n" + body, Generation::modern}}) {
+    CAPTURE(row.text);
+    const auto library = library_with({{".loops/base.fsm.yaml", ""},
+                                       {".loops/base.yaml", "name: base\n" + body},
+                                       {".loops/f.yaml", "fragments: {f: {action: y}}\n"},
+                                       {".loops/x.yaml", row.text}});
+    const Loaded loaded = load(".loops/x.yaml", library);
+    REQUIRE_MESSAGE(loaded.definition, loaded.error);
+    CHECK(loop_of(**loaded.definition).generation == row.expected);
+  }
 }
 
 TEST_CASE("from: parents of parents, in other folders") {

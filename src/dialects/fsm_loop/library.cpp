@@ -143,6 +143,9 @@ class Assembly {
     Judged judged = judge_definition(**root, documents_);
     place(std::move(judged.findings));
     sub_loops(judged.definition);
+    // What built on other files does not say so any more.
+    if (reuses_)
+      judged.definition.generation = Generation::modern;
     return finished(long_form(judged.definition));
   }
 
@@ -167,6 +170,7 @@ class Assembly {
     Json own(found->second->root());
     resolve_imports(path, own);
     const auto parent = json::text(*own, "from");
+    reuses_ = reuses_ || parent || json::child(*own, "import") != nullptr;
     if (!parent)
       return own;
     const Place there = place_of(folder_of(path), *parent, library_);
@@ -333,6 +337,7 @@ class Assembly {
   std::vector<std::string> files_;  ///< the definition, then what it builds on
   std::vector<const Document*> documents_;
   std::map<std::string, Findings> findings_;
+  bool reuses_ = false;  ///< only later generations know `from` and `import`
   bool failed_ = false;
   std::string first_;
 };
