@@ -58,25 +58,25 @@ struct LoopState {
   /// The evaluator as written; nothing where the state has none, then `default_evaluator` holds.
   std::optional<Evaluator> evaluator;
   Json evaluate;               ///< its members; null without one
-  bool routes = false;         ///< it has a `route`: then `shorthand` is not asked
   std::vector<Row> route;      ///< with `_` and `_error`
   std::vector<Row> shorthand;  ///< `on_X` by X; without on_maintain and its like
   std::string next;            ///< target whatever comes out; empty: by verdict
-  bool terminal = false;
-  bool failure = false;       ///< terminal, and the end is a failure
-  std::string on_maintain;    ///< target; empty: the initial state
-  Millis timeout{0};          ///< of the action; 0: none
-  bool timeout_said = false;  ///< by the definition; else the default of its generation
-  Millis idle_timeout{0};     ///< 0: none
+  std::string on_maintain;     ///< target; empty: the initial state
+  Millis timeout{0};           ///< of the action; 0: none
+  Millis idle_timeout{0};      ///< 0: none
   Retry retry;
   RateLimit rate_limit;
   std::optional<Throttle> throttle;
   std::string loop;  ///< name of the loop it runs; empty: none
-  Json with;         ///< values for that loop's parameters; texts hold placeholders. Or null
-  bool context_passthrough = false;
+  Json with;         ///< values for that loop's parameters, with placeholders. Or null
   std::string append_to_messages;  ///< a text with placeholders; empty: none
-  bool idempotent = false;         ///< the action may be repeated after a crash
   Json param;  ///< of its fragment, by name; texts hold placeholders (`Values::param`). Or null
+  bool routes = false;  ///< it has a `route`: then `shorthand` is not asked
+  bool terminal = false;
+  bool failure = false;       ///< terminal, and the end is a failure
+  bool timeout_said = false;  ///< by the definition; else the default of its generation
+  bool idempotent = false;    ///< the action may be repeated after a crash
+  bool context_passthrough = false;
 
   /// An agent's turn (prompt, slash_command); else a shell's, if there is an action.
   bool by_agent() const {

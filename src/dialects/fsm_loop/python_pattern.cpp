@@ -35,14 +35,19 @@ bool take_flags(std::string_view& text, Pattern::Flags& flags) {
   return true;
 }
 
+/// What the text begins with that is spelled otherwise here; nullptr: nothing.
+const Spelling* spelling_at(std::string_view text) {
+  for (const Spelling& each : kSpellings)
+    if (text.starts_with(each.python))
+      return &each;
+  return nullptr;
+}
+
 std::string respelled(std::string_view text) {
   std::string out;
   bool in_class = false;
   while (!text.empty()) {
-    const Spelling* known = nullptr;
-    for (const Spelling& each : kSpellings)
-      if (!in_class && text.starts_with(each.python))
-        known = &each;
+    const Spelling* const known = in_class ? nullptr : spelling_at(text);
     if (known == nullptr) {
       const std::size_t bytes = text.front() == '\\' && text.size() > 1 ? 2 : 1;
       if (bytes == 1)
