@@ -110,6 +110,9 @@ Result<void> FakeDisk::replace(const std::string& path, const Digest& assumes,
   race(path);
   if (full)
     return fail(Errc::no_space, "no space left on device", path);
+  // Its own lock is like anybody's.
+  if (held.contains(path))
+    return fail(Errc::busy, "is locked", path);
   const std::string* const there = file(path);
   if (there == nullptr || digest_of(*there) != assumes)
     return fail(Errc::changed, "the file was changed meanwhile", path);

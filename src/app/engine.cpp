@@ -1,6 +1,7 @@
 #include "app/engine.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -77,6 +78,7 @@ class RealEngine : public Engine {
   void publish(Draft& next);
   bool relocks(const Draft& next) const;
   std::set<std::string> wanted_locks() const;
+  std::vector<std::string> locks_to_write(const Draft& next) const;
   Circumstances circumstances() const {
     return {.books = books_,
             .requests = requests_.waiting(),
@@ -346,8 +348,14 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   // What is not to be locked any more is let go first: it may be about to be moved away.
   const std::set<std::string> locks = locks_changed_ ? wanted_locks() : locks_;
   locks_changed_ = false;
-  if (!std::includes(locks.begin(), locks.end(), locks_.begin(), locks_.end()))
+  if (const auto written = locks_to_write(next); !written.empty()) {
+    std::set<std::string> kept = locks;
+    for (const std::string& path : written)
+      kept.erase(path);
+    ports_.disk.hold(kept);
+  } else if (!std::includes(locks.begin(), locks.end(), locks_.begin(), locks_.end())) {
     ports_.disk.hold(locks);
+  }
   Outbox::Performed writes = outbox_.perform(next.writes);
   const bool rewritten = std::any_of(writes.paths.begin(), writes.paths.end(),
                                      [&](const std::string& path) { return locks.contains(path); });
@@ -392,6 +400,19 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   pending_ = pending_ || ending_.untold();
   for (const Reply& reply : next.commit.replies)
     ports_.requests.answer(reply);
+}
+
+/// Those that are held and about to be written: a lock of baton's own is as much in the way of that
+/// as anybody's.
+std::vector<std::string> RealEngine::locks_to_write(const Draft& next) const {
+  std::vector<std::string> paths;
+  for (const Intent& write : next.writes)
+    if (locks_.contains(write.path))
+      paths.push_back(write.path);
+  if (!outbox_.empty())
+    std::copy_if(locks_.begin(), locks_.end(), std::back_inserter(paths),
+                 [&](const std::string& path) { return outbox_.awaits(path); });
+  return paths;
 }
 
 std::set<std::string> RealEngine::wanted_locks() const {
