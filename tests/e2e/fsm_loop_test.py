@@ -348,10 +348,14 @@ def locked(exe):
 
         def holder():
             with open(path) as file:
-                return json.load(file)["pid"]
+                return json.loads(file.read() or "{}").get("pid")
 
         # It is locked a moment before it says by whom.
         wait_until(lambda: holder() == loops.daemon.pid, "by this daemon")
+        # Somebody writes over it. It is put right, though its file is locked by the daemon itself.
+        with open(path, "w") as file:
+            json.dump({**lock, "pid": os.getpid()}, file)
+        wait_until(lambda: holder() == loops.daemon.pid and taken(path), "put right")
         open(loops.root + "/go", "w").close()
         loops.wait_end("held")
         check(not os.path.exists(path), "put away")
