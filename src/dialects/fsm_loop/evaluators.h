@@ -36,7 +36,7 @@ Result<std::shared_ptr<const Schema>> answer_schema(const Json& schema);
 
 /// A verdict with its details; they become an object.
 Verdict said(std::string name, Json details);
-Verdict failed(std::string why, Json details = Json::object());
+Verdict failed(const std::string& why, Json details = Json::object());
 
 /// A text of the evaluator with its placeholders filled in; a value that is no text, as text.
 /// Errc::not_found when there is no such member.

@@ -229,10 +229,6 @@ Verdict evaluate(const Judging& judging) {
   return std::move(*verdict);
 }
 
-Verdict error_verdict(std::string why) {
-  return failed(std::move(why));
-}
-
 Verdict said(std::string name, Json details) {
   Verdict verdict;
   verdict.name = std::move(name);
@@ -240,7 +236,7 @@ Verdict said(std::string name, Json details) {
   return verdict;
 }
 
-Verdict failed(std::string why, Json details) {
+Verdict failed(const std::string& why, Json details) {
   // Output of programs may stand in it; the event file is for people too.
   constexpr std::size_t kMost = 1000;
   details.set("error", printable(why, kMost));

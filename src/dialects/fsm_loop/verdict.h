@@ -71,10 +71,6 @@ std::optional<SideCommand> side_command_for(const Judging& judging);
 /// Never fails: what cannot be judged has the verdict `error`, and its details say why.
 Verdict evaluate(const Judging& judging);
 
-/// The verdict of something that went wrong outside an evaluator (a placeholder of the action that
-/// cannot be filled in, a program that cannot be started).
-Verdict error_verdict(std::string why);
-
 /// success is yes, failure is no, whichever of them a file uses.
 bool same_verdict(std::string_view left, std::string_view right);
 /// The word of a generation for yes, no, success, failure; any other word as it is.
