@@ -43,7 +43,7 @@ constexpr std::array kEndings = {
 };
 
 Status status_after(const Value& line) {
-  const auto row = std::find_if(kEndings.begin(), kEndings.end(), [&](const Ending& each) {
+  const auto* const row = std::find_if(kEndings.begin(), kEndings.end(), [&](const Ending& each) {
     return each.word == json::text(line, "terminated_by").value_or("");
   });
   const bool failure = json::boolean(line, "failure_terminal").value_or(false);
@@ -233,7 +233,7 @@ class Retracing {
         record.retries.erase(from);
       record.current_state = to;
       record.phase = Phase::routed;
-    } else if (fresh && json::text(line, "next").value_or("") != "") {
+    } else if (fresh && !json::text(line, "next").value_or("").empty()) {
       // A guard sent it elsewhere; where that was on the way of a verdict, the route follows.
       record.retries.erase(record.current_state);
       record.current_state = text_in(line, "next");
