@@ -350,11 +350,11 @@ class Merge {
   const Value& before_;
   const Value& after_;
   Memo memo_;
-  std::set<RunId> writers_;     ///< agents that may have written it
-  bool live_;                   ///< one of them, or one that was not seen
-  bool side_by_side_;           ///< and another one at the same time
-  bool unseen_;                 ///< by whoever wrote it: what baton has written last
-  bool reports_;                ///< an agent has written it: an entry has ended in it
+  std::set<RunId> writers_;  ///< agents that may have written it
+  bool live_;                ///< one of them, or one that was not seen
+  bool side_by_side_;        ///< and another one at the same time
+  bool unseen_;              ///< by whoever wrote it: what baton has written last
+  bool reports_;             ///< an agent has written it: an entry has ended in it
   std::map<std::string, std::string> refused_;  ///< Memo::refused as it is now
   std::set<RunId> gave_up_;                     ///< Memo::gave_up as it is now
   std::set<std::size_t> begun_;  ///< entries whose agent was there: not every start comes to one

@@ -135,7 +135,7 @@ Reply decide_by(Scene& scene, const Request& request, std::string_view status, c
     return {request.id, false,
             "the workflow does not wait for an approval now (" +
                 std::string(json::text(scene.root, "status").value_or("")) + ")" +
-                (!ended.empty()      ? "; `baton revise` asks for changes"
+                (!ended.empty()     ? "; `baton revise` asks for changes"
                  : has_ended(scene) ? "; `baton resume` lets it go on where it stood"
                                     : "")};
   if (!request.subject.empty() && request.subject != found.approval)
@@ -160,8 +160,8 @@ Reply let_go_on(Scene& scene, const Request& request, Edits& edits) {
   return {request.id, true, "the workflow goes on"};
 }
 
-/// What comes of `resume` where the workflow has failed or was cancelled: it goes on where it stood,
-/// unless it would only end again.
+/// What comes of `resume` where the workflow has failed or was cancelled: it goes on where it
+/// stood, unless it would only end again.
 Reply reopen(Scene& scene, const Request& request, Edits& edits) {
   Scene as_if = scene;
   as_if.status = Status::running;
@@ -197,9 +197,9 @@ bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
                         [&](const Request& request) { return request.id == id; });
   });
   for (const Request& request : scene.view.requests) {
-    const auto row = std::find_if(kDecisions.begin(), kDecisions.end(), [&](const auto& decided) {
-      return decided.first == request.verb;
-    });
+    const auto* const row =
+        std::find_if(kDecisions.begin(), kDecisions.end(),
+                     [&](const auto& decided) { return decided.first == request.verb; });
     const bool resumes = request.verb == "resume";
     if ((row == kDecisions.end() && request.verb != "answer" && !resumes) ||
         request.flow != scene.view.flow ||
@@ -210,9 +210,8 @@ bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
       continue;  // the engine's to answer
     decision.replies.push_back(row != kDecisions.end()
                                    ? decide_by(scene, request, row->second, found, edits)
-                               : resumes && has_ended(scene)
-                                   ? reopen(scene, request, edits)
-                                   : let_go_on(scene, request, edits));
+                               : resumes && has_ended(scene) ? reopen(scene, request, edits)
+                                                             : let_go_on(scene, request, edits));
     if (decision.replies.back().accepted)
       return true;
   }

@@ -23,8 +23,9 @@ void converged_rule(const Value& root, const std::string& flag, bool was_validat
     return;
   }
   if (half) {
-    findings.error("S7", pointer, flag + " is true, but one half of the validation is still to come",
-                   found, "false");
+    findings.error("S7", pointer,
+                   flag + " is true, but one half of the validation is still to come", found,
+                   "false");
     return;
   }
   // Where no score was given at all, the tools have decided.
@@ -33,12 +34,12 @@ void converged_rule(const Value& root, const std::string& flag, bool was_validat
     const double least = threshold(root, row);
     if (scores.empty() || (score != scores.end() && score->second >= least))
       continue;
-    findings.error("S7", pointer,
-                   flag + " is true, but the newest " + std::string(row.score) + " is " +
-                       (score == scores.end()
-                            ? "missing"
-                            : Json(score->second).dump() + ", below " + Json(least).dump()),
-                   found, "false");
+    findings.error(
+        "S7", pointer,
+        flag + " is true, but the newest " + std::string(row.score) + " is " +
+            (score == scores.end() ? "missing"
+                                   : Json(score->second).dump() + ", below " + Json(least).dump()),
+        found, "false");
     return;
   }
 }
