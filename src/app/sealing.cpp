@@ -24,9 +24,10 @@ std::vector<std::string> program_for(const FlowId& flow, const Catalog& catalog)
 void Sealing::tend(const Setup& setup, const Catalog& catalog) {
   std::erase_if(running_, [this](const Running& each) {
     auto bytes = each.program(false);
-    if (bytes)
-      finish(each.copy, *std::move(bytes));
-    return bytes.has_value();
+    if (!bytes)
+      return false;
+    finish(each.copy, *std::move(bytes));
+    return true;
   });
   while (running_.size() < kAtOnce && !waiting_.empty()) {
     Intent copy = std::move(waiting_.front());
