@@ -393,15 +393,13 @@ void Deliberation::back_up(const FlowBook& book, const Backup& update, Draft& dr
   if (setup_.rehearsal)
     return;
   const Catalog::Entry& entry = *catalog_.entry(book.id.dialect);
-  const std::vector<std::string> filter = entry.dialect->backups(entry.options).filter;
   auto bytes = gzip(update.text);
-  if (bytes && !filter.empty())
-    bytes = setup_.filter ? setup_.filter(filter, *bytes)
-                          : fail(Errc::config, "the program of `encrypt` cannot be run here");
   if (!bytes)
     return draft.event("not_written", book.id,
                        update.path + " (" + update.why + "): " + describe(bytes.error()));
-  Intent intent = intent_of(Intent::Kind::create, book, update.path, *std::move(bytes), update.why);
+  const bool plain = entry.dialect->backups(entry.options).filter.empty();
+  Intent intent = intent_of(plain ? Intent::Kind::create : Intent::Kind::backup, book, update.path,
+                            *std::move(bytes), update.why);
   intent.vital = false;
   draft.plan_write(std::move(intent));
 }

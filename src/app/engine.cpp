@@ -11,6 +11,7 @@
 #include "app/outbox.h"
 #include "app/planning.h"
 #include "app/request_queue.h"
+#include "app/sealing.h"
 #include "app/starting.h"
 #include "app/works.h"
 
@@ -32,6 +33,7 @@ class RealEngine : public Engine {
         requests_(ports.requests),
         inbox_(ports.disk),
         outbox_(ports.disk),
+        sealing_(ports.disk),
         ending_(ports.agents) {}
 
   Result<void> recover() override;
@@ -100,6 +102,7 @@ class RealEngine : public Engine {
   RequestQueue requests_;
   Inbox inbox_;
   Outbox outbox_;
+  Sealing sealing_;
   Ending ending_;
   Plan plan_;
   Time since_ = ports_.clock.now();
@@ -153,7 +156,13 @@ Result<void> RealEngine::recover() {
   }
   if (rehearsal)
     return {};
-  inbox_.changed(outbox_.recover(ledger->intents, works_->setup.load.max_bytes));
+  std::vector<Intent> writes;
+  for (Intent& each : ledger->intents)
+    if (each.kind == Intent::Kind::backup)
+      sealing_.take(std::move(each));
+    else
+      writes.push_back(std::move(each));
+  inbox_.changed(outbox_.recover(writes, works_->setup.load.max_bytes));
   return {};
 }
 
@@ -215,6 +224,8 @@ void RealEngine::gather(Draft& next) {
     next.event("disk_freed", {}, "the journal can be written again");
   ending_.ask_again(books_, next.now);
   ending_.tell(next, books_);
+  sealing_.tend(works_->setup, works_->catalog);
+  sealing_.tell(next);
   inbox_.gather(next, *works_, books_, ending_);
 }
 
@@ -277,6 +288,8 @@ void RealEngine::finish_commit(Draft& next) {
   next.tell();
   next.commit.intents = next.writes;
   next.commit.intents_done = outbox_.done();
+  next.commit.intents_done.insert(next.commit.intents_done.end(), sealing_.done().begin(),
+                                  sealing_.done().end());
   for (const std::string& path : next.presence) {
     for (const auto& [flow, book] : next.touched()) {
       const auto row = book.accepted.find(path);
@@ -328,6 +341,7 @@ void RealEngine::publish(Draft& next) {
   locks_changed_ = locks_changed_ || relocks(next);
   next.publish(books_);
   outbox_.noted();
+  sealing_.noted();
   ending_.committed();
   if (inbox_.committed())
     first_start_ = false;
@@ -356,7 +370,14 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   } else if (!std::includes(locks.begin(), locks.end(), locks_.begin(), locks_.end())) {
     ports_.disk.hold(locks);
   }
-  Outbox::Performed writes = outbox_.perform(next.writes);
+  std::vector<Intent> at_once;
+  for (const Intent& write : next.writes)
+    if (write.kind == Intent::Kind::backup)
+      sealing_.take(write);
+    else
+      at_once.push_back(write);
+  pending_ = pending_ || at_once.size() < next.writes.size();
+  Outbox::Performed writes = outbox_.perform(at_once);
   const bool rewritten = std::any_of(writes.paths.begin(), writes.paths.end(),
                                      [&](const std::string& path) { return locks.contains(path); });
   if (rewritten || locks != locks_)
@@ -430,6 +451,7 @@ std::optional<Time> RealEngine::wake() const {
   sooner(wake, ending_.wake());
   const Time now = ports_.clock.now();
   sooner(wake, inbox_.wake(now));
+  sooner(wake, sealing_.wake(now));
   for (const auto& [flow, book] : books_) {
     // A dialect that asks for a moment that has passed would have us spin.
     for (const auto& again : {book.decision.wake, book.decision.tidy})
@@ -443,7 +465,7 @@ std::optional<Time> RealEngine::wake() const {
 
 bool RealEngine::quiet() const {
   if (pending_ || running() > 0 || works_->intake.unsettled() || !outbox_.empty() ||
-      !plan_.starts.empty() || plan_.waiting || retry_ || inbox_.scan_due())
+      sealing_.busy() || !plan_.starts.empty() || plan_.waiting || retry_ || inbox_.scan_due())
     return false;
   return std::none_of(books_.begin(), books_.end(), [](const auto& row) {
     return row.second.decision.wake.has_value() ||

@@ -28,16 +28,17 @@ Result<std::string> Recovery::backup(const BackupPlan& plan, const std::string& 
     return gunzip(there->bytes, setup_.load.max_bytes);
   if (plan.undo.empty() || !setup_.filter)
     return fail(Errc::config, "it is encrypted, and `decrypt` is not configured");
-  auto bytes = setup_.filter(plan.undo, there->bytes);
-  if (!bytes)
-    return bytes;
-  return gunzip(*bytes, setup_.load.max_bytes);
+  const auto bytes = setup_.filter(plan.undo, there->bytes)(true);
+  if (!bytes || !*bytes)
+    return bytes ? *bytes : fail(Errc::io, "its program has not ended");
+  return gunzip(**bytes, setup_.load.max_bytes);
 }
 
 /// Which ones cannot be read, and why.
 std::string Recovery::add_backups(const FlowId& flow, const Catalog::Entry& entry,
                                   FlowState& docs) {
   std::string damaged;
+  bool hangs = false;  // the program, and one wait for it is enough
   if (entry.dialect->backups == nullptr)
     return damaged;
   const BackupPlan plan = entry.dialect->backups(entry.options);
@@ -47,7 +48,11 @@ std::string Recovery::add_backups(const FlowId& flow, const Catalog::Entry& entr
     if (!backup_time(name))
       continue;
     std::string fault;
-    if (auto text = backup(plan, file.path); !text)
+    auto text = hangs && backup_filtered(file.path)
+                    ? fail(Errc::busy, "it was not tried: `decrypt` does not end")
+                    : backup(plan, file.path);
+    hangs = hangs || (!text && text.error().code == Errc::busy);
+    if (!text)
       fault = text.error().message;
     else if (auto document = load_document(*std::move(text), Format::json, setup_.load); !document)
       fault = document.error().findings.empty() ? "not JSON"

@@ -32,9 +32,13 @@ struct Said {
 /// and to be trusted, and whether what was wrong with the role is mended.
 using RenewAgent = std::function<AgentSpec(const Role& role, const AgentSpec& known)>;
 
-/// Sends bytes through a program (argv) and gives what comes out. Any error: it did not end well.
+/// A program that bytes go through, started. What came out, any error: it did not end well;
+/// nothing: it is still at work, unless its end is to be waited for. Dropped before that, it is
+/// ended.
+using Filtering = std::function<std::optional<Result<std::string>>(bool wait)>;
+/// Starts one (argv).
 using Filter =
-    std::function<Result<std::string>(const std::vector<std::string>& argv, std::string_view)>;
+    std::function<Filtering(const std::vector<std::string>& argv, std::string_view bytes)>;
 
 /// Everything the engine needs to know besides the ports. Replaced as a whole by `reconfigure`.
 struct Setup {

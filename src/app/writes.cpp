@@ -15,6 +15,8 @@ Result<void> perform(Disk& disk, const Intent& write) {
       return disk.create(write.path, write.bytes);
     case Intent::Kind::move:
       return disk.move(write.path, write.assumes, write.to);
+    case Intent::Kind::backup:
+      break;  // never as it is: see Sealing
   }
   return fail(Errc::io, "unknown kind of write", write.path);
 }
@@ -65,6 +67,8 @@ Settled settle_present(Disk& disk, Intent& write, const FileBytes& there, std::s
       if (write.assumes == Digest{})
         return disk.read(write.to, max_bytes) ? Settled::done : Settled::redo;
       return there.digest == write.assumes ? Settled::redo : Settled::abandoned;
+    case Intent::Kind::backup:
+      break;
   }
   return Settled::abandoned;
 }
@@ -85,6 +89,8 @@ Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
       const auto moved = disk.read(write.to, max_bytes);
       return moved && moved->digest == write.after ? Settled::done : Settled::abandoned;
     }
+    case Intent::Kind::backup:
+      break;
   }
   return Settled::abandoned;
 }

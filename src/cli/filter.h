@@ -7,7 +7,8 @@
 namespace baton {
 
 /// Runs the filters of backups: a program found and trusted as those of agents are, for ten seconds
-/// at most. Errc::config: it cannot be used; io: it failed, was too slow, or gave nothing.
+/// at most. Errc::config: it cannot be used; busy: it was too slow; io: it failed, or gave
+/// nothing.
 Filter filter_below(const std::string& configuration_folder);
 
 }  // namespace baton

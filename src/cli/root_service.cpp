@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "io/agents.h"
 #include "io/clock.h"
+#include "io/command.h"
 #include "io/disk.h"
 #include "io/journal.h"
 #include "io/requests.h"
@@ -60,6 +61,7 @@ Result<void> RootService::open(const std::string& shim, Observer& observer) {
   options.shim = shim;
   options.reap_others = getpid() == 1;
   options.keep_spare = true;
+  options.keep = RunningCommand::awaits;
   agents_ = process_agents(loop_, std::move(options), [this](RunEnded ended) {
     inputs_.emplace_back(std::move(ended));
     wake_();

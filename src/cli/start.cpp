@@ -77,6 +77,10 @@ class Choice {
       fits = fresh();
     if (fits.size() == 1)
       return fits.front();
+    if (fits.empty() && nearest().empty() && takes_names() && !safe_name(fresh_name()))
+      return fail(Errc::usage, "`" + printable(fresh_name(), 100) +
+                                   "` is no name for a new flow: letters, digits, `.`, `_` and "
+                                   "`-`, beginning with a letter or a digit, at most 200 of them");
     if (fits.empty())
       return fail(Errc::usage, "there is no flow " + printable(sought_.name, 100) +
                                    " to be started" + nearest() +
@@ -132,20 +136,34 @@ class Choice {
       }
     return fits;
   }
+  /// Whether a flow of any name may be begun. Those that are made by `create` get their names
+  /// there, others by their definition's file.
+  static bool takes_name(const Catalog::Entry& entry) {
+    return entry.dialect->fresh_name == nullptr && !entry.dialect->defined &&
+           std::any_of(entry.kinds.begin(), entry.kinds.end(), [](const FileKind& kind) {
+             return kind.flow.find("{flow}") != std::string::npos;
+           });
+  }
+  bool takes_names() const {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [](const Catalog::Entry* entry) { return takes_name(*entry); });
+  }
+  /// The name in front of which the dialect may stand.
+  std::string name_in(const Catalog::Entry& entry) const {
+    const std::string prefix = std::string(entry.dialect->name) + "/";
+    return sought_.name.starts_with(prefix) ? sought_.name.substr(prefix.size()) : sought_.name;
+  }
+  std::string fresh_name() const {
+    for (const Catalog::Entry* const entry : entries_)
+      if (std::string name = name_in(*entry); name != sought_.name)
+        return name;
+    return sought_.name;
+  }
   std::vector<FlowId> fresh() const {
     std::vector<FlowId> fits;
-    for (const Catalog::Entry* const entry : entries_) {
-      const bool any_name = std::any_of(
-          entry->kinds.begin(), entry->kinds.end(),
-          [](const FileKind& kind) { return kind.flow.find("{flow}") != std::string::npos; });
-      const std::string prefix = std::string(entry->dialect->name) + "/";
-      const bool with_dialect = sought_.name.starts_with(prefix);
-      const std::string name = with_dialect ? sought_.name.substr(prefix.size()) : sought_.name;
-      // Flows that are made by `create` get their names there, others by their definition's file.
-      if (any_name && safe_name(name) && entry->dialect->fresh_name == nullptr &&
-          !entry->dialect->defined)
+    for (const Catalog::Entry* const entry : entries_)
+      if (const std::string name = name_in(*entry); takes_name(*entry) && safe_name(name))
         fits.push_back(FlowId{std::string(entry->dialect->name), name});
-    }
     return fits;
   }
   tl::unexpected<Error> nothing() const {

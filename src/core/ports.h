@@ -168,7 +168,8 @@ class Agents {
 /// still is what it assumed.
 struct Intent {
   std::uint64_t id = 0;  ///< set by the engine, unique per root
-  enum class Kind { replace, append, create, move } kind = Kind::replace;
+  /// backup: a create whose bytes go through a program first
+  enum class Kind { replace, append, create, move, backup } kind = Kind::replace;
   std::string path;
   Digest assumes;                   ///< replace, move
   std::uint64_t assumes_bytes = 0;  ///< append

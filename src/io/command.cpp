@@ -4,9 +4,12 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <set>
+#include <utility>
 
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +20,8 @@
 
 namespace baton {
 namespace {
+
+constexpr int kNotRun = 127;
 
 // Files in memory instead of pipes: nobody waits for anybody, however much is said.
 Result<Fd> memory_file(const std::string& where) {
@@ -32,52 +37,63 @@ Result<std::string> content(const Fd& fd, std::size_t max_bytes, const std::stri
   return read_all(fd.get(), max_bytes, where);
 }
 
-int exit_of(int status) {
-  constexpr int kSignalled = 128;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+struct Streams {
+  Fd in;
+  Fd out;
+  Fd err;
+};
+
+Result<Streams> streams_for(const std::string& where, std::string_view input) {
+  auto in = memory_file(where);
+  auto out = in ? memory_file(where) : Result<Fd>(pass_on(in));
+  auto err = out ? memory_file(where) : Result<Fd>(pass_on(out));
+  if (!err)
+    return pass_on(err);
+  if (auto written = write_all(in->get(), input, where); !written)
+    return pass_on(written);
+  if (lseek(in->get(), 0, SEEK_SET) != 0)
+    return system_error(errno, "cannot be run", where);
+  return Streams{*std::move(in), *std::move(out), *std::move(err)};
 }
 
-/// Waits for it that long; then it and all it has started are killed.
-void end_after(pid_t pid, Millis limit) {
-  const Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  pollfd ended{process.get(), POLLIN, 0};
-  const auto end = std::chrono::steady_clock::now() + limit;
-  int found = 0;
-  do {
-    const auto left = std::chrono::duration_cast<Millis>(end - std::chrono::steady_clock::now());
-    found = process ? poll(&ended, 1, static_cast<int>(std::max(left, Millis(0)).count())) : 0;
-  } while (found < 0 && errno == EINTR);
-  if (found <= 0)
-    kill(-pid, SIGKILL);
+Result<CommandOutcome> outcome(int exit, const Streams& streams, std::size_t max_bytes,
+                               const std::string& where) {
+  constexpr std::size_t kMaxErrors = 1U << 20U;
+  auto output = content(streams.out, max_bytes, where);
+  if (!output)
+    return pass_on(output);
+  auto errors = content(streams.err, kMaxErrors, where);
+  return CommandOutcome{exit, *std::move(output), errors ? *std::move(errors) : std::string()};
 }
 
-/// Starts the program with these three and waits for it.
-Result<int> run(const std::vector<std::string>& argv, const Fd& in, const Fd& out, const Fd& err,
-                Millis limit) {
-  std::vector<std::string> words = argv;
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
   for (std::string& word : words)
     pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  return pointers;
+}
+
+int exit_of(int status) {
+  constexpr int kSignalled = 128;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+}
+
+/// Starts the program and waits for it.
+Result<int> run(const std::vector<std::string>& argv, const Streams& streams) {
+  std::vector<std::string> words = argv;
+  const std::vector<char*> pointers = pointers_to(words);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in.get(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err.get(), STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  if (limit > Millis(0))
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawn_file_actions_adddup2(&actions, streams.in.get(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, streams.out.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, streams.err.get(), STDERR_FILENO);
   pid_t pid = 0;
-  const int failed =
-      posix_spawnp(&pid, pointers[0], &actions, &attributes, pointers.data(), environ);
-  posix_spawnattr_destroy(&attributes);
+  const int failed = posix_spawnp(&pid, pointers[0], &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0)
     return system_error(failed, "cannot be run", argv[0]);
-  if (limit > Millis(0))
-    end_after(pid, limit);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0)
     if (errno != EINTR)
@@ -85,28 +101,129 @@ Result<int> run(const std::vector<std::string>& argv, const Fd& in, const Fd& ou
   return exit_of(status);
 }
 
+/// For the one thread that starts and waits.
+std::set<std::int64_t>& awaited() {
+  static std::set<std::int64_t> pids;
+  return pids;
+}
+
+/// Between fork and exec.
+[[noreturn]] void become(pid_t parent, const Streams& streams, char* const* argv) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setpgid(0, 0);
+  sigset_t none{};
+  sigemptyset(&none);
+  for (const int ignored : {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGTERM})
+    (void)signal(ignored, SIG_DFL);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (getppid() == parent && dup2(streams.in.get(), STDIN_FILENO) >= 0 &&
+      dup2(streams.out.get(), STDOUT_FILENO) >= 0 && dup2(streams.err.get(), STDERR_FILENO) >= 0)
+    execv(argv[0], argv);
+  _exit(kNotRun);
+}
+
+class Child final : public RunningCommand {
+ public:
+  Child(std::string name, Streams streams, pid_t pid, std::size_t max_bytes, Millis limit)
+      : name_(std::move(name)),
+        streams_(std::move(streams)),
+        pid_(pid),
+        process_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
+        max_bytes_(max_bytes),
+        limit_(limit) {
+    awaited().insert(pid);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  Child(Child&&) = delete;
+  Child& operator=(Child&&) = delete;
+  ~Child() override {
+    if (pid_ > 0)
+      (void)end();
+  }
+
+  std::optional<Result<CommandOutcome>> ended(bool wait) override {
+    const Millis left = std::max(
+        Millis(0), std::chrono::duration_cast<Millis>(end_ - std::chrono::steady_clock::now()));
+    const bool over = gone(wait ? left : Millis(0));
+    if (!over && !wait && left > Millis(0))
+      return std::nullopt;
+    auto exit = end();
+    if (!over)
+      return fail(Errc::busy, "did not end within " + duration_text(limit_), name_);
+    if (!exit)
+      return pass_on(exit);
+    return outcome(*exit, streams_, max_bytes_, name_);
+  }
+
+ private:
+  bool gone(Millis within) const {
+    pollfd ended{process_.get(), POLLIN, 0};
+    const auto until = std::chrono::steady_clock::now() + within;
+    int found = 0;
+    do {
+      const auto left =
+          std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now());
+      found = process_ ? poll(&ended, 1, static_cast<int>(std::max(left, Millis(0)).count())) : 0;
+    } while (found < 0 && errno == EINTR);
+    return found > 0;
+  }
+
+  /// Ends what is left of it and takes it in.
+  Result<int> end() {
+    const pid_t pid = std::exchange(pid_, 0);
+    kill(-pid, SIGKILL);
+    awaited().erase(pid);
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+      if (errno != EINTR)
+        return system_error(errno, "cannot be waited for", name_);
+    return exit_of(status);
+  }
+
+  std::string name_;
+  Streams streams_;
+  pid_t pid_;
+  Fd process_;
+  std::size_t max_bytes_;
+  Millis limit_;
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + limit_;
+};
+
 }  // namespace
 
 Result<CommandOutcome> run_command(const std::vector<std::string>& argv, std::string_view input,
-                                   std::size_t max_bytes, Millis limit) {
-  constexpr std::size_t kMaxErrors = 1U << 20U;
-  auto in = memory_file(argv[0]);
-  auto out = in ? memory_file(argv[0]) : Result<Fd>(pass_on(in));
-  auto err = out ? memory_file(argv[0]) : Result<Fd>(pass_on(out));
-  if (!err)
-    return pass_on(err);
-  if (auto written = write_all(in->get(), input, argv[0]); !written)
-    return pass_on(written);
-  if (lseek(in->get(), 0, SEEK_SET) != 0)
-    return system_error(errno, "cannot be run", argv[0]);
-  auto exit = run(argv, *in, *out, *err, limit);
+                                   std::size_t max_bytes) {
+  auto streams = streams_for(argv[0], input);
+  if (!streams)
+    return pass_on(streams);
+  auto exit = run(argv, *streams);
   if (!exit)
     return pass_on(exit);
-  auto output = content(*out, max_bytes, argv[0]);
-  if (!output)
-    return pass_on(output);
-  auto errors = content(*err, kMaxErrors, argv[0]);
-  return CommandOutcome{*exit, *std::move(output), errors ? *std::move(errors) : std::string()};
+  return outcome(*exit, *streams, max_bytes, argv[0]);
+}
+
+Result<std::unique_ptr<RunningCommand>> RunningCommand::start(const std::vector<std::string>& argv,
+                                                              std::string_view input,
+                                                              std::size_t max_bytes, Millis limit) {
+  auto streams = streams_for(argv[0], input);
+  if (!streams)
+    return pass_on(streams);
+  std::vector<std::string> words = argv;
+  const std::vector<char*> pointers = pointers_to(words);
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0)
+    return system_error(errno, "cannot be run", argv[0]);
+  if (pid == 0)
+    become(parent, *streams, pointers.data());
+  setpgid(pid, pid);  // it does so too; whoever comes first
+  return std::unique_ptr<RunningCommand>(
+      std::make_unique<Child>(argv[0], *std::move(streams), pid, max_bytes, limit));
+}
+
+bool RunningCommand::awaits(std::int64_t pid) {
+  return awaited().contains(pid);
 }
 
 }  // namespace baton

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +21,31 @@ struct CommandOutcome {
 };
 
 /// Runs a program of PATH with our environment and folder, `input` on its stdin, and waits for its
-/// end. For short commands; the daemon starts nothing this way but filters of backups. After
-/// `limit` (zero: none) its process group is killed. Errc::not_found, too_large for more than
-/// `max_bytes` on stdout, busy, io.
+/// end. For short commands; the daemon starts nothing this way. Errc::not_found, too_large for more
+/// than `max_bytes` on stdout, busy, io.
 Result<CommandOutcome> run_command(const std::vector<std::string>& argv, std::string_view input,
-                                   std::size_t max_bytes, Millis limit = Millis(0));
+                                   std::size_t max_bytes);
+
+/// The same beside everything else. After `limit` its process group is killed, and so it is when
+/// this object goes; its first process also ends with ours.
+class RunningCommand {
+ public:
+  virtual ~RunningCommand() = default;
+  RunningCommand() = default;
+  RunningCommand(const RunningCommand&) = delete;
+  RunningCommand& operator=(const RunningCommand&) = delete;
+  RunningCommand(RunningCommand&&) = delete;
+  RunningCommand& operator=(RunningCommand&&) = delete;
+
+  /// Nothing while it runs, unless its end is to be waited for; then, once, its outcome.
+  /// Errc::busy: it did not end within the limit.
+  virtual std::optional<Result<CommandOutcome>> ended(bool wait) = 0;
+  /// argv[0] is absolute.
+  static Result<std::unique_ptr<RunningCommand>> start(const std::vector<std::string>& argv,
+                                                       std::string_view input,
+                                                       std::size_t max_bytes, Millis limit);
+  /// Whether somebody here waits for this child.
+  static bool awaits(std::int64_t pid);
+};
 
 }  // namespace baton

@@ -24,10 +24,11 @@ constexpr std::array<Named<Control>, 4> kControls{{{Control::run, "run"},
                                                    {Control::stop, "stop"},
                                                    {Control::idle, "idle"}}};
 
-constexpr std::array<Named<Intent::Kind>, 4> kIntentKinds{{{Intent::Kind::replace, "replace"},
+constexpr std::array<Named<Intent::Kind>, 5> kIntentKinds{{{Intent::Kind::replace, "replace"},
                                                            {Intent::Kind::append, "append"},
                                                            {Intent::Kind::create, "create"},
-                                                           {Intent::Kind::move, "move"}}};
+                                                           {Intent::Kind::move, "move"},
+                                                           {Intent::Kind::backup, "backup"}}};
 
 template <class Rows, class Enum>
 std::string_view word_in(const Rows& rows, Enum value) {

@@ -124,3 +124,12 @@ baton run --once --root other >/dev/null 2>&1 || true
 [[ $(cat other/bazinga/group_status.json) == '{' ]] || fail "a damaged file was written over"
 [[ ! -e other/bazinga/pm_state.json ]] || fail "a session was begun beside a damaged file"
 baton events --root other | grep -q "refused.*was rejected" || fail "nobody was told: $(baton events --root other)"
+
+# What can be no name is told so; it is not looked for.
+mkdir named
+printf 'version: 1\ndialects: { ml_workflow: {} }\n' >named/baton.yaml
+for name in ../wf a/b .wf 'w f' ml_workflow/../wf; do
+  expect_exit 2 baton start "$name" --root named --requirements "x"
+  expect_err "is no name for a new flow: letters, digits"
+done
+[[ ! -e named/workflow_states && ! -e wf ]] || fail "a workflow was begun"

@@ -413,7 +413,8 @@ def encrypted(exe):
         it.up()
         it.begin()
         it.asked("plan")
-        check([os.path.basename(each)[-12:] for each in backups(it)] == [".json.gz.enc"] * 2, backups(it))
+        wait_until(lambda: [os.path.basename(each)[-12:] for each in backups(it)] == [".json.gz.enc"] * 2,
+                   "backups:", lambda: backups(it))
         for each in backups(it):
             with open(each, "rb") as file:
                 content = file.read()
@@ -438,9 +439,58 @@ def encrypted(exe):
         it.asked("plan")
         it.call("approve", "wf")
         it.asked("final")
-        failed = [each["why"] for each in it.lines("events") if each["event"] == "not_written"]
-        check(any("the backup after step 4" in why and "false ended with 1" in why for why in failed), failed)
+        def told():
+            return [each["why"] for each in it.lines("events") if each["event"] == "not_written"]
+        wait_until(lambda: any("the backup after step 4" in why and "false ended with 1" in why for why in told()), told)
         check(not any(each.endswith(".gz") for each in backups(it)), "nothing is written in the clear:", backups(it))
+
+
+# Hangs while there is a file `hang` in the folder $1, which each run tells of.
+SEAL = """#!/bin/sh
+[ -e "$1/hang" ] || exec gzip
+: >"$1/at_work.$$"
+exec sleep 600
+"""
+
+
+def slow(exe):
+    """A program for backups that hangs keeps nobody waiting, and what it was to do is not lost with the daemon."""
+    with Workflows(exe) as it:
+        seal = it.home + "/seal.sh"
+        world.write(seal, SEAL.encode())
+        os.chmod(seal, 0o755)
+        it.settings["dialects"]["ml_workflow"] = {"backups": {"encrypt": [seal, it.switches]}}
+        it.configure()
+        it.switch("hang")
+        it.up()
+
+        def hanging():
+            return [each for each in os.listdir(it.switches) if each.startswith("at_work")]
+
+        def beside(name):
+            """An agent of another flow was started while the program for this one's backup hung."""
+            before = len(hanging())
+            it.begin(name)
+            wait_until(lambda: len(hanging()) > before, name, "has a backup under way")
+            it.canary()
+            told = wait_until(lambda: [each for each in it.lines("events") if each["event"] == "not_written" and
+                                       each["flow"] == f"ml_workflow/{name}"], "its program is ended")
+            check("did not end within 10s" in told[0]["why"], told)
+            started = [each["seq"] for each in it.lines("events") if each["event"] == "started" and
+                       each["flow"] == f"rules/t/canary{it.canaries}"]
+            return started[0] < told[0]["seq"]
+
+        check(any(beside(f"slow{count}") for count in range(3)), "everything waits for the program")
+        it.begin("wf")
+        it.asked("plan")
+        it.down()
+        wait_until(lambda: not world.processes_with(seal), "the programs end with the daemon")
+        check(not backups(it), backups(it))
+        it.off("hang")
+        it.up()
+        wait_until(lambda: len(backups(it)) == 2, "what was cut off is done again:", lambda: backups(it))
+        newest = gzip.decompress(gzip.open(backups(it)[-1]).read())
+        check(json.loads(newest)["step_history"][1]["status"] == "completed", newest)
 
 
 def told(exe):
@@ -572,7 +622,7 @@ def killed(exe):
 
 
 def test(exe, *only):
-    for part in (whole, by_hand, timeouts, bad_input, restored, encrypted, told, back, shipped, alone, killed):
+    for part in (whole, by_hand, timeouts, bad_input, restored, encrypted, slow, told, back, shipped, alone, killed):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, flush=True)

@@ -56,21 +56,36 @@ TEST_CASE("a command is run to its end, with its input and both outputs") {
   const auto killed = run_command({"sh", "-c", "kill -9 $$"}, "", 100);
   REQUIRE(killed.has_value());
   CHECK(killed->exit == 137);
-  const auto late = run_command({"sh", "-c", "sleep 600 & echo begun; wait"}, "", 100,
-                                std::chrono::milliseconds(300));
-  REQUIRE(late);
-  CHECK(late->exit == 128 + 9);
-  const auto in_time =
-      run_command({"sh", "-c", "cat; exit 3"}, "yes", 100, std::chrono::minutes(1));
-  REQUIRE(in_time);
-  CHECK(in_time->exit == 3);
-  CHECK(in_time->output == "yes");
   const auto missing = run_command({"there-is-no-such-program"}, "", 100);
   REQUIRE_FALSE(missing.has_value());
   CHECK(missing.error().code == Errc::not_found);
   const auto much = run_command({"sh", "-c", "echo 12345"}, "", 5);
   REQUIRE_FALSE(much.has_value());
   CHECK(much.error().code == Errc::too_large);
+}
+
+TEST_CASE("a command beside everything else has its time, and is ended with all it has started") {
+  auto hangs = RunningCommand::start({"/bin/sh", "-c", "sleep 600 & echo begun; wait"}, "", 100,
+                                     std::chrono::milliseconds(300));
+  REQUIRE(hangs);
+  const auto late = (*hangs)->ended(true);
+  REQUIRE(late);
+  REQUIRE_FALSE(late->has_value());
+  CHECK(late->error().code == Errc::busy);
+  auto command =
+      RunningCommand::start({"/bin/sh", "-c", "cat; exit 3"}, "yes", 100, std::chrono::minutes(1));
+  REQUIRE(command);
+  const auto in_time = (*command)->ended(true);
+  REQUIRE(in_time);
+  REQUIRE(in_time->has_value());
+  CHECK((*in_time)->exit == 3);
+  CHECK((*in_time)->output == "yes");
+  // Asked without waiting it is at work; dropped, it is ended: the test would not come to its end.
+  auto dropped =
+      RunningCommand::start({"/bin/sh", "-c", "sleep 600"}, "", 100, std::chrono::minutes(10));
+  REQUIRE(dropped);
+  CHECK_FALSE((*dropped)->ended(false));
+  dropped->reset();
 }
 
 }  // namespace baton

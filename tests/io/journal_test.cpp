@@ -41,7 +41,7 @@ Ledger loaded(Journal& journal) {
 void check_sample(const Ledger& ledger) {
   const Commit sample = sample_commit();
   CHECK(ledger.arrival == 41);
-  CHECK(ledger.intent == 10);
+  CHECK(ledger.intent == 11);
   REQUIRE(ledger.accepted.size() == 2);
   CHECK(ledger.accepted[0] == sample.accepted[1].first);
   CHECK(ledger.accepted[1] == sample.accepted[0].first);
@@ -115,7 +115,7 @@ TEST_CASE("rows replace those of the same identity, and done work goes") {
   next.stages.push_back(sample_stage(6));
   next.memos.emplace_back(flow_a(), Json(4));
   next.runs = {ended_run("aa01", 5, 1000)};
-  next.intents_done = {7, 8, 10};
+  next.intents_done = {7, 8, 10, 11};
   next.controls.push_back({flow_a(), Control::run, "", "", at(8), at(8), true});
   commit(*journal, next);
 
@@ -131,7 +131,7 @@ TEST_CASE("rows replace those of the same identity, and done work goes") {
   CHECK(ledger.intents[0].id == 9);
   CHECK(ledger.controls[1].control == Control::run);
   CHECK(ledger.arrival == 44);
-  CHECK(ledger.intent == 10);
+  CHECK(ledger.intent == 11);
 }
 
 TEST_CASE("a forgotten flow leaves nothing but the numbers it used and the event about it") {
@@ -149,7 +149,7 @@ TEST_CASE("a forgotten flow leaves nothing but the numbers it used and the event
   CHECK(ledger.intents.empty());
   CHECK(ledger.controls.size() == 1);
   CHECK(ledger.arrival == 41);
-  CHECK(ledger.intent == 10);
+  CHECK(ledger.intent == 11);
   const auto reader = read_journal(scratch.path());
   REQUIRE(reader.has_value());
   const auto events = (*reader)->events({.flow = flow_a(), .since = {}});

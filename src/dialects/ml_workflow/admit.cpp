@@ -34,19 +34,17 @@ constexpr std::array<std::string_view, 2> kGathered = {"/artifacts/validation_re
 class Merge {
  public:
   Merge(const View& view, const Change& change)
-      : view_(view), before_(change.before->root()), after_(change.after.root()) {
-    // What an agent writes last is mostly seen together with its end, or later, where a write of
-    // baton's own was under way.
-    const bool known = json::child(*view.memo, "over") != nullptr;
-    const Memo memo = memo_of(view.memo);
-    live_ = change.unseen || std::any_of(view.runs.begin(), view.runs.end(), [&](const Run& run) {
-              return run.live() || (known && !memo.over.contains(run.id));
-            });
-    side_by_side_ = live_ && options_of(view.options).parallel;
-    unseen_ = change.unseen;
-    reports_ = live_ && report();
-    known_ = memo.refused;
-    refused_ = known_;
+      : view_(view),
+        before_(change.before->root()),
+        after_(change.after.root()),
+        memo_(memo_of(view.memo)),
+        writers_(writers()),
+        live_(change.unseen || !writers_.empty()),
+        side_by_side_(live_ && options_of(view.options).parallel),
+        unseen_(change.unseen),
+        reports_(live_ && report()),
+        refused_(memo_.refused),
+        gave_up_(memo_.gave_up) {
     refused_.erase("/status");
     const auto scene = Scene::of(view);
     if (!scene)
@@ -80,9 +78,10 @@ class Merge {
     phase();
     entries();
     Admission admission;
-    if (refused_ != known_) {
-      Memo memo = memo_of(view_.memo);
+    if (refused_ != memo_.refused || gave_up_ != memo_.gave_up) {
+      Memo memo = memo_;
       memo.refused = refused_;
+      memo.gave_up = gave_up_;
       admission.memo = json_of(memo);
     }
     if (edits_.empty())
@@ -100,6 +99,17 @@ class Merge {
   }
 
  private:
+  /// Who may have written it. What an agent writes last is mostly seen together with its end, or
+  /// later, where a write of baton's own was under way.
+  std::set<RunId> writers() const {
+    const bool known = json::child(*view_.memo, "over") != nullptr;
+    std::set<RunId> all;
+    for (const Run& run : view_.runs)
+      if (run.live() || (known && !memo_.over.contains(run.id)))
+        all.insert(run.id);
+    return all;
+  }
+
   void say(std::string_view rule, std::string_view pointer, const std::string& why) {
     Finding finding;
     finding.rule = "ml_workflow/" + std::string(rule);
@@ -132,10 +142,24 @@ class Merge {
               const std::string& why) {
     const Value* const now = json::at(after_, pointer);
     const std::string digest = now == nullptr ? "" : hex(digest_of(json::dump(*now)));
-    const auto known = known_.find(pointer);
-    if ((reports_ || (copies && known != known_.end() && known->second == digest)) &&
-        keep(pointer, rule, why))
+    const auto known = memo_.refused.find(pointer);
+    const bool copied = copies && known != memo_.refused.end() && known->second == digest;
+    if ((reports_ || copied) && keep(pointer, rule, why))
       refused_[pointer] = digest;
+  }
+
+  /// An agent that reports its work does not end the workflow; nor does it by saying so again,
+  /// without a report, as long as it is there.
+  void give_up() {
+    constexpr std::string_view kWhy = "is not for the agent that reports its work to set";
+    const bool again = std::any_of(writers_.begin(), writers_.end(),
+                                   [&](const RunId& run) { return memo_.gave_up.contains(run); });
+    if (again)
+      keep("/status", "T2", std::string(kWhy));
+    else
+      refuse("/status", unseen_, "T2", std::string(kWhy));
+    if (refused_.contains("/status"))
+      gave_up_ = writers_;
   }
 
   void status() {
@@ -150,7 +174,7 @@ class Merge {
     else if (live_ && (*now == Status::completed || *now == Status::running))
       keep("/status", "T2", "is not for the agent to set");
     else if (*now == Status::failed || *now == Status::cancelled)
-      refuse("/status", unseen_, "T2", "is not for the agent that reports its work to set");
+      give_up();
   }
 
   void phase() {
@@ -256,44 +280,67 @@ class Merge {
     }
   }
 
-  void entries() {
+  /// The same entry in the new version, if no other has it already.
+  static std::optional<std::size_t> counterpart(const Value& entry,
+                                                const std::vector<const Value*>& now,
+                                                const std::vector<bool>& used) {
+    for (std::size_t i = 0; i < now.size(); ++i)
+      if (!used[i] && same(entry, *now[i]))
+        return i;
+    return std::nullopt;
+  }
+
+  /// An entry in progress, as its agent has left it: in its place, or added as a further one.
+  Json worked_on(std::size_t own, const Value& entry, std::optional<std::size_t> at,
+                 const std::vector<const Value*>& now, std::vector<bool>& used) const {
+    Json taken = at ? with_recovery(entry, *now[*at]) : Json(entry);
+    if (!live_ || !begun_.contains(own))
+      return taken;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (used[i] || !update_of(entry, *now[i]))
+        continue;
+      used[i] = true;
+      for (const auto& member : now[i]->GetObject())
+        taken.set(member.name.GetString(), member.value);
+      taken = with_recovery(entry, *taken);
+    }
+    return taken;
+  }
+
+  /// The accepted entries, as far as they are kept or went on; `lost`: what was wrong with them.
+  Json kept_entries(const std::vector<const Value*>& now, std::vector<bool>& used,
+                    std::string& lost) const {
+    Json kept = Json::array();
     const auto old = list_at(before_, "/step_history");
-    const auto now = list_at(after_, "/step_history");
-    std::vector<bool> used(now.size(), false);
-    Json merged = Json::array();
-    std::string lost;
     for (std::size_t own = 0; own < old.size(); ++own) {
-      const Value* const entry = old[own];
-      std::optional<std::size_t> at;
-      for (std::size_t i = 0; i < now.size() && !at; ++i)
-        if (!used[i] && same(*entry, *now[i]))
-          at = i;
+      const Value& entry = *old[own];
+      const auto at = counterpart(entry, now, used);
       if (at)
         used[*at] = true;
-      Json taken(*entry);
-      const std::string_view status = json::text(*entry, "status").value_or("");
-      if (status == "in_progress") {
-        if (at)
-          taken = with_recovery(*entry, *now[*at]);
-        for (std::size_t i = 0; i < now.size(); ++i)
-          if (!used[i] && live_ && begun_.contains(own) && update_of(*entry, *now[i])) {
-            used[i] = true;
-            for (const auto& member : now[i]->GetObject())
-              taken.set(member.name.GetString(), member.value);
-            taken = with_recovery(*entry, *taken);
-          }
-      }
-      if (!at || !(taken == Json(*now[*at])))
-        lost = at ? "had an entry changed that has ended" : "has lost an entry";
-      merged.push(taken);
+      const bool open = json::text(entry, "status") == "in_progress";
+      const Json taken = open ? worked_on(own, entry, at, now, used) : Json(entry);
+      if (!at)
+        lost = "has lost an entry";
+      else if (!(taken == Json(*now[*at])))
+        lost = "had an entry changed that has ended";
+      kept.push(taken);
     }
+    return kept;
+  }
+
+  void entries() {
+    const auto now = list_at(after_, "/step_history");
+    std::vector<bool> used(now.size(), false);
+    std::string lost;
+    Json merged = kept_entries(now, used, lost);
     for (std::size_t i = 0; i < now.size(); ++i)
       if (!used[i] && live_ && json::text(*now[i], "status") != "skipped")
         lost = "had an entry added that is not baton's";
       else if (!used[i])
         merged.push(Json(*now[i]));
     const Value* const list = json::child(after_, "step_history");
-    if ((list == nullptr && merged->Empty()) || (list != nullptr && merged == Json(*list)))
+    const bool same_list = list == nullptr ? merged->Empty() : merged == Json(*list);
+    if (same_list)
       return;
     put("/step_history", &*merged);
     say("T1", "/step_history", lost.empty() ? "is kept by baton" : lost);
@@ -302,12 +349,14 @@ class Merge {
   const View& view_;
   const Value& before_;
   const Value& after_;
-  bool live_ = false;                         ///< an agent may have written it
-  bool side_by_side_ = false;                 ///< and another one at the same time
-  bool unseen_ = false;                       ///< by whoever wrote it: what baton has written last
-  bool reports_ = false;                      ///< an agent has written it: an entry has ended in it
-  std::map<std::string, std::string> known_;  ///< Memo::refused as it was
-  std::map<std::string, std::string> refused_;  ///< and as it is
+  Memo memo_;
+  std::set<RunId> writers_;  ///< agents that may have written it
+  bool live_;                ///< one of them, or one that was not seen
+  bool side_by_side_;        ///< and another one at the same time
+  bool unseen_;              ///< by whoever wrote it: what baton has written last
+  bool reports_;             ///< an agent has written it: an entry has ended in it
+  std::map<std::string, std::string> refused_;  ///< Memo::refused as it is now
+  std::set<RunId> gave_up_;                     ///< Memo::gave_up as it is now
   std::set<std::size_t> begun_;  ///< entries whose agent was there: not every start comes to one
   std::vector<json::Edit> edits_;
   Findings findings_;

@@ -33,16 +33,17 @@ std::string block(const Value* value) {
 std::string earlier(const Scene& scene) {
   std::string text;
   std::array<bool, 8> told{};
-  for (auto entry = scene.entries.rbegin(); entry != scene.entries.rend(); ++entry) {
-    bool& known = told.at(static_cast<std::size_t>(entry->step));
-    const bool pair = code_validation(entry->step) && entry->half != Half::b;
-    if (!entry->completed() || (known && !pair))
+  for (std::size_t i = scene.entries.size(); i > 0; --i) {
+    const Entry& entry = scene.entries[i - 1];
+    bool& known = told.at(static_cast<std::size_t>(entry.step));
+    const bool pair = code_validation(entry.step) && entry.half != Half::b;
+    if (!entry.completed() || (known && !pair))
       continue;
     known = true;
-    text = "Step " + subject_of(*entry) + ", " + std::string(entry->agent) + ":\n" +
-           block(json::child(*entry->value, "output")) +
-           block(json::child(*entry->value, "validation_scores")) + text;
-    if (code_change(entry->step) || entry->step == 3)
+    text = "Step " + subject_of(entry) + ", " + std::string(entry.agent) + ":\n" +
+           block(json::child(*entry.value, "output")) +
+           block(json::child(*entry.value, "validation_scores")) + text;
+    if (code_change(entry.step) || entry.step == 3)
       break;
   }
   return text;

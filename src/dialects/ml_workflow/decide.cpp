@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "dialects/findings.h"
@@ -96,10 +97,14 @@ void pause_for_a_person(Scene& scene, const std::string& limit, const std::strin
   decision.notices.push_back(Notice{"escalated", "", why});
 }
 
+bool has_ended(const Scene& scene) {
+  return kStatuses.at(static_cast<std::size_t>(scene.status)).ended;
+}
+
 /// What the last word of a workflow that has ended was about; empty where nothing was judged, or
 /// where it has not ended.
 std::string ended_with(const Scene& scene) {
-  if (!kStatuses.at(static_cast<std::size_t>(scene.status)).ended)
+  if (!has_ended(scene))
     return {};
   const bool plan = scene.status == Status::cancelled && scene.plan_phase();
   return round_end(scene, plan) < 0 ? "" : plan ? "plan" : "final";
@@ -130,7 +135,9 @@ Reply decide_by(Scene& scene, const Request& request, std::string_view status, c
     return {request.id, false,
             "the workflow does not wait for an approval now (" +
                 std::string(json::text(scene.root, "status").value_or("")) + ")" +
-                (ended.empty() ? "" : "; `baton revise` asks for changes")};
+                (!ended.empty()     ? "; `baton revise` asks for changes"
+                 : has_ended(scene) ? "; `baton resume` lets it go on where it stood"
+                                    : "")};
   if (!request.subject.empty() && request.subject != found.approval)
     return {request.id, false,
             "it is `" + found.approval + "` that waits for a decision, not " +
@@ -153,11 +160,32 @@ Reply let_go_on(Scene& scene, const Request& request, Edits& edits) {
   return {request.id, true, "the workflow goes on"};
 }
 
-/// Whether `resume` is about the pause in the file. What lifts the operator's own pause is no
+/// What comes of `resume` where the workflow has failed or was cancelled: it goes on where it
+/// stood, unless it would only end again.
+Reply reopen(Scene& scene, const Request& request, Edits& edits) {
+  Scene as_if = scene;
+  as_if.status = Status::running;
+  const Next found = next(as_if);
+  if (scene.status == Status::completed || found.kind == Next::Kind::failed ||
+      found.kind == Next::Kind::cancelled)
+    return {request.id, false,
+            "the workflow has ended (" +
+                std::string(json::text(scene.root, "status").value_or("")) + "); `baton revise " +
+                text(scene.view.flow) + "` asks for changes"};
+  for (const Entry& entry : scene.entries)
+    if (entry.status == "failed")
+      scene.memo.base[helped(entry)] = 1;
+  edits.set("/status", "running");
+  edits.because(request.by + " lets it go on");
+  return {request.id, true, "the workflow goes on"};
+}
+
+/// Whether `resume` is about what the file says. What lifts the operator's own pause is no
 /// answer to what baton has asked since, for nobody can have seen that.
 bool lets_go_on(const Scene& scene) {
-  return scene.status == Status::paused &&
-         (scene.memo.escalated.empty() || scene.view.control == Control::run);
+  const bool commanded = scene.view.control != Control::run;
+  return scene.status == Status::paused ? scene.memo.escalated.empty() || !commanded
+                                        : has_ended(scene) && !commanded;
 }
 
 /// What people asked for by command. One that changes something ends the round: the next one sees
@@ -169,9 +197,9 @@ bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
                         [&](const Request& request) { return request.id == id; });
   });
   for (const Request& request : scene.view.requests) {
-    const auto row = std::find_if(kDecisions.begin(), kDecisions.end(), [&](const auto& decided) {
-      return decided.first == request.verb;
-    });
+    const auto* const row =
+        std::find_if(kDecisions.begin(), kDecisions.end(),
+                     [&](const auto& decided) { return decided.first == request.verb; });
     const bool resumes = request.verb == "resume";
     if ((row == kDecisions.end() && request.verb != "answer" && !resumes) ||
         request.flow != scene.view.flow ||
@@ -180,9 +208,10 @@ bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
     heard.push_back(request.id);
     if (resumes && !lets_go_on(scene))
       continue;  // the engine's to answer
-    decision.replies.push_back(row == kDecisions.end()
-                                   ? let_go_on(scene, request, edits)
-                                   : decide_by(scene, request, row->second, found, edits));
+    decision.replies.push_back(row != kDecisions.end()
+                                   ? decide_by(scene, request, row->second, found, edits)
+                               : resumes && has_ended(scene) ? reopen(scene, request, edits)
+                                                             : let_go_on(scene, request, edits));
     if (decision.replies.back().accepted)
       return true;
   }
@@ -355,6 +384,27 @@ void route(Scene& scene, Edits& edits, Decision& decision) {
   act(scene, found, edits, decision);
 }
 
+/// Whose end is known, and who is not wanted any more.
+void look_at_runs(Scene& scene, Decision& decision) {
+  decision.releases.push_back(Release{
+      "", "", false, kLinger, "the work was handed on and the process did not leave by itself"});
+  Memo& memo = scene.memo;
+  memo.over.clear();
+  std::set<RunId> gave_up;
+  for (const Run& run : scene.view.runs) {
+    if (!run.live()) {
+      memo.over.insert(run.id);
+      continue;
+    }
+    if (memo.gave_up.contains(run.id))
+      gave_up.insert(run.id);
+    if (scene.generation(run.key.subject) == 0)
+      decision.releases.push_back(Release{run.key.role, run.key.subject, true, Millis(0),
+                                          "its step was given up: the plan is made anew"});
+  }
+  memo.gave_up = std::move(gave_up);
+}
+
 }  // namespace
 
 Decision decide(const View& view) {
@@ -366,22 +416,13 @@ Decision decide(const View& view) {
     return decision;
   }
   decision.declared = json::text(scene->root, "status").value_or("");
-  const bool ended = kStatuses.at(static_cast<std::size_t>(scene->status)).ended;
-  decision.releases.push_back(Release{
-      "", "", false, kLinger, "the work was handed on and the process did not leave by itself"});
-  scene->memo.over.clear();
-  for (const Run& run : view.runs)
-    if (!run.live())
-      scene->memo.over.insert(run.id);
-    else if (scene->generation(run.key.subject) == 0)
-      decision.releases.push_back(Release{run.key.role, run.key.subject, true, Millis(0),
-                                          "its step was given up: the plan is made anew"});
+  look_at_runs(*scene, decision);
   Edits edits(*scene);
   if (!scene->file.rejected.empty()) {
     if (scene->status == Status::paused)
       paused(*scene, decision);
     rejected(*scene, decision);
-  } else if (ended) {
+  } else if (has_ended(*scene)) {
     (void)hear(*scene, Next{}, edits, decision);
     decision.control =
         std::any_of(view.runs.begin(), view.runs.end(), [](const Run& run) { return run.live(); })

@@ -248,13 +248,13 @@ std::string next_strategy(const Scene& scene, const Entry& entry) {
 }
 
 std::int64_t round_end(const Scene& scene, bool plan) {
-  if (plan) {
-    for (auto entry = scene.entries.rbegin(); entry != scene.entries.rend(); ++entry)
-      if (plan_validation(entry->step) && entry->completed())
-        return static_cast<std::int64_t>(entry->index);
-    return -1;
-  }
   std::int64_t end = -1;
+  if (plan) {
+    for (const Entry& entry : scene.entries)
+      if (plan_validation(entry.step) && entry.completed())
+        end = static_cast<std::int64_t>(entry.index);
+    return end;
+  }
   for (const Half half : {Half::a, Half::b}) {
     const Entry* const entry = in_round(scene, half);
     if (entry == nullptr || !entry->completed() || !code_validation(entry->step))

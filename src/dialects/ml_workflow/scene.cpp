@@ -85,6 +85,8 @@ Memo memo_of(const Json& json) {
     memo.folders.insert(json::integer(*step).value_or(0));
   for (const Value* const run : list_at(value, "/over"))
     memo.over.emplace(json::text(*run).value_or(""));
+  for (const Value* const run : list_at(value, "/gave_up"))
+    memo.gave_up.emplace(json::text(*run).value_or(""));
   if (const Value* const refused = json::child(value, "refused");
       refused != nullptr && refused->IsObject())
     for (const auto& member : refused->GetObject())
@@ -107,6 +109,9 @@ Json json_of(const Memo& memo) {
   Json over = Json::array();
   for (const RunId& run : memo.over)
     over.push(run);
+  Json gave_up = Json::array();
+  for (const RunId& run : memo.gave_up)
+    gave_up.push(run);
   Json refused = Json::object();
   for (const auto& [pointer, digest] : memo.refused)
     refused.set(pointer, digest);
@@ -128,6 +133,7 @@ Json json_of(const Memo& memo) {
                        {"backup_ms", Json(memo.backup_ms)},
                        {"folders", folders},
                        {"over", over},
+                       {"gave_up", gave_up},
                        {"refused", refused}});
 }
 

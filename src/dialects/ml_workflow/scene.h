@@ -60,6 +60,7 @@ struct Memo {
   std::int64_t backup_ms = 0;      ///< the time in its name
   std::set<std::int64_t> folders;  ///< steps whose folder of artifacts was made
   std::set<RunId> over;            ///< runs whose end was known when baton decided last
+  std::set<RunId> gave_up;         ///< agents, one of which has reported the end of the workflow
   /// By pointer: digests of what an agent has reported and was put back last.
   std::map<std::string, std::string> refused;
 };

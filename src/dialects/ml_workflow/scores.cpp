@@ -12,7 +12,7 @@
 namespace baton::ml_workflow {
 namespace {
 
-void converged_rule(const Value& root, const std::string& flag, bool was_validated,
+void converged_rule(const Value& root, const std::string& flag, bool was_validated, bool half,
                     const Scores& scores, FindingList& findings) {
   const std::string pointer = "/convergence_status/" + flag;
   const Value* const found = json::at(root, pointer);
@@ -22,15 +22,24 @@ void converged_rule(const Value& root, const std::string& flag, bool was_validat
     findings.error("S7", pointer, flag + " is true, but nothing was validated", found, "false");
     return;
   }
+  if (half) {
+    findings.error("S7", pointer,
+                   flag + " is true, but one half of the validation is still to come", found,
+                   "false");
+    return;
+  }
+  // Where no score was given at all, the tools have decided.
   for (const ScoreRow& row : kScores) {
     const auto score = scores.find(row.score);
     const double least = threshold(root, row);
-    if (score == scores.end() || score->second >= least)
+    if (scores.empty() || (score != scores.end() && score->second >= least))
       continue;
-    findings.error("S7", pointer,
-                   flag + " is true, but the newest " + std::string(row.score) + " is " +
-                       Json(score->second).dump() + ", below " + Json(least).dump(),
-                   found, "false");
+    findings.error(
+        "S7", pointer,
+        flag + " is true, but the newest " + std::string(row.score) + " is " +
+            (score == scores.end() ? "missing"
+                                   : Json(score->second).dump() + ", below " + Json(least).dump()),
+        found, "false");
     return;
   }
 }
@@ -123,10 +132,10 @@ void total_time_rule(const Value& root, const std::vector<Entry>& entries, Findi
 
 void score_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   if (json::child(root, "step_history") != nullptr) {
-    converged_rule(root, "phase_1_converged", validated(entries, plan_validation),
+    converged_rule(root, "phase_1_converged", validated(entries, plan_validation), false,
                    plan_scores(entries), findings);
     converged_rule(root, "phase_2_converged", validated(entries, code_validation),
-                   code_scores(entries), findings);
+                   half_validated(entries), code_scores(entries), findings);
   }
   attempt_rule(root, findings);
   metrics_rules(root, entries, findings);

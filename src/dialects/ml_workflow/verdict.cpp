@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/text.h"
@@ -101,6 +102,20 @@ Scores code_scores(const std::vector<Entry>& entries) {
 bool validated(const std::vector<Entry>& entries, bool (*of)(std::int64_t)) {
   return std::any_of(entries.begin(), entries.end(),
                      [&](const Entry& entry) { return of(entry.step) && entry.completed(); });
+}
+
+bool half_validated(const std::vector<Entry>& entries) {
+  const auto newest = newest_code(entries);
+  std::set<Half> halves;
+  std::size_t runs = 0;
+  for (const Entry* const entry : newest)
+    halves.insert(entry->half);
+  for (auto entry = entries.rbegin(); entry != entries.rend() && !code_change(entry->step); ++entry)
+    runs += code_validation(entry->step) && entry->completed() ? 1U : 0U;
+  // An entry that does not say which half it is may be either.
+  const bool whole = halves.contains(Half::both) || halves.size() > 1 ||
+                     (halves.contains(Half::whole) && runs > 1);
+  return !newest.empty() && !whole;
 }
 
 bool has_verdict(const Entry& entry) {

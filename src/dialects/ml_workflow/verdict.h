@@ -23,6 +23,9 @@ Scores code_scores(const std::vector<Entry>& entries);
 /// Whether any such validation was completed.
 bool validated(const std::vector<Entry>& entries, bool (*of)(std::int64_t));
 
+/// Whether the code, since it last changed, was validated by one half only.
+bool half_validated(const std::vector<Entry>& entries);
+
 /// How a round of validation came out.
 struct Round {
   bool pass = false;
