@@ -253,6 +253,7 @@ Result<void> FakeJournal::commit(const Commit& commit) {
     before_commit(commit);
   for (const FlowId& flow : commit.forgotten)
     forget(flow);
+  tables.arrival = std::max(tables.arrival, commit.arrival);
   for (const std::string& path : commit.moved_away)
     tables.accepted.erase(path);
   for (const auto& [row, text] : commit.accepted) {

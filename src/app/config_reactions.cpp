@@ -7,15 +7,25 @@
 #include "base/placeholders.h"
 #include "base/text.h"
 #include "dialects/rules/cycles.h"
+#include "dialects/rules/scene.h"
 
 namespace baton {
 namespace {
 
-Json list_of(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& text : texts)
-    list.push(Json(text));
-  return list;
+/// A stage or a list of them.
+Json stages_of(const Fields& reaction, std::string_view name) {
+  Json stages = Json::array();
+  const Value* const given = reaction.value(name);
+  if (given == nullptr)
+    return stages;
+  const auto add = [&](const Value& stage) {
+    stages.push(Json(rules::word_of(&stage).value_or("")));
+  };
+  if (given->IsArray())
+    std::for_each(given->Begin(), given->End(), add);
+  else
+    add(*given);
+  return stages;
 }
 
 const rules::Kind* kind_named(const RuleNames& names, const std::string& name) {
@@ -138,8 +148,8 @@ Json read_reaction(const Fields& reaction, const RuleNames& names) {
   constexpr std::array kActions = {"run", "stop", "notify", "set"};
   Json out = Json::object();
   if (reaction.has("from"))
-    out.set("from", list_of(reaction.texts("from")));
-  out.set("to", list_of(reaction.texts("to")));
+    out.set("from", stages_of(reaction, "from"));
+  out.set("to", stages_of(reaction, "to"));
   if (reaction.has("when"))
     out.set("when", read_conditions(reaction.child("when"), names));
   if (reaction.has("approval"))
@@ -162,7 +172,7 @@ Json read_reaction(const Fields& reaction, const RuleNames& names) {
     out.set("set", *members);
   }
   if (reaction.has("next"))
-    out.set("next", list_of(reaction.texts("next")));
+    out.set("next", stages_of(reaction, "next"));
   if (const auto entries = reaction.count("max_entries"))
     out.set("max_entries", Json(std::int64_t{*entries}));
   return out;

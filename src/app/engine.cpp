@@ -304,6 +304,7 @@ void RealEngine::finish_commit(Draft& next) {
 }
 
 Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
+  next.commit.arrival = next.arrival;
   const auto committed = next.commit.empty() ? Result<void>{} : ports_.journal.commit(next.commit);
   if (!committed) {
     const bool undone =

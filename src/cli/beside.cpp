@@ -59,7 +59,8 @@ std::vector<std::string> left_behind(const Context& context) {
   const std::string configuration = configuration_of(context);
   if (configuration.empty())
     return roots;
-  const std::vector<std::string>& known = context.roots();
+  std::vector<std::string> known = context.roots();
+  known.insert(known.end(), context.missing_roots().begin(), context.missing_roots().end());
   for (const auto& [folder, word] : all_served_last(context.state_parents()))
     if (word.configuration == configuration &&
         std::find(known.begin(), known.end(), word.root) == known.end() &&

@@ -81,16 +81,6 @@ std::string find_configuration(const Places& places, const std::string& root) {
   return found == usual.end() ? "" : *found;
 }
 
-Result<std::string> existing_folder(const std::string& path) {
-  auto real = real_path(path);
-  if (!real)
-    return real;
-  std::error_code error;
-  if (!fs::is_directory(*real, error))
-    return fail(Errc::not_found, "there is no such folder", path);
-  return real;
-}
-
 /// `wait` and `status --watch` look again and again.
 void warn_once(const std::string& message) {
   static std::set<std::string> told;
@@ -128,6 +118,16 @@ Environment environment_of(const std::string& root, const std::string& folder) {
 }
 
 }  // namespace
+
+Result<std::string> existing_folder(const std::string& path) {
+  auto real = real_path(path);
+  if (!real)
+    return real;
+  std::error_code error;
+  if (!fs::is_directory(*real, error))
+    return fail(Errc::not_found, "there is no such folder", path);
+  return real;
+}
 
 Result<void> check_apart(const std::vector<std::string>& roots) {
   for (const std::string& outer : roots)
@@ -174,6 +174,12 @@ Result<Context> Context::open(const Places& places, bool anyway) {
   return context;
 }
 
+Result<void> Context::all_there() const {
+  if (missing_roots_.empty())
+    return {};
+  return fail(Errc::not_found, "there is no such folder", missing_roots_.front());
+}
+
 bool Context::is_served(const std::string& root) const {
   const auto state = find_state_folder(root, state_parents());
   return state && daemon_lives(*state);
@@ -192,7 +198,7 @@ Result<void> Context::find_roots(const std::string& here) {
     else if (one)
       continue;
     else if (!anyway_)
-      return pass_on(one);
+      missing_roots_.push_back(absolute(each, folder_));
     else if (const std::string path = absolute(each, folder_); is_served(path)) {
       warn_once(printable(describe(one.error())) + "; what is known of it is in the journal");
       roots.push_back(real_path(path).value_or(path));
@@ -202,7 +208,7 @@ Result<void> Context::find_roots(const std::string& here) {
     }
   }
   if (roots.empty())
-    return {};
+    return anyway_ ? Result<void>() : all_there();
   if (auto apart = check_apart(roots); !apart && !anyway_)
     return apart;
   roots_ = std::move(roots);

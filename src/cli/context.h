@@ -30,8 +30,10 @@ class Context {
   const std::vector<std::string>& roots() const { return roots_; }
   /// By --root, so that no other is meant.
   bool root_is_named() const { return !places_.root.empty(); }
-  /// After `open_anyway`: those of the configuration that are not there, absolute.
+  /// Those of the configuration that are not there, absolute. After `open` at least one is.
   const std::vector<std::string>& missing_roots() const { return missing_roots_; }
+  /// Errc::not_found names the first that is not.
+  Result<void> all_there() const;
   /// The configuration in force; "" when there is none.
   const std::string& configuration() const { return configuration_; }
   /// After `open_anyway`: the one that cannot be used; "" when there is none such.
@@ -92,6 +94,9 @@ Result<std::string> schema_file(const std::string& folder, std::string_view refe
 /// All dialects with the options of the configuration, then the others with their defaults: what
 /// `validate` knows. Errc::config.
 Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config& config);
+
+/// A folder that is there, absolute and without links. Errc::not_found, denied.
+Result<std::string> existing_folder(const std::string& path);
 
 /// Roots of one daemon lie beside each other. Errc::config names the two that do not.
 Result<void> check_apart(const std::vector<std::string>& roots);

@@ -75,6 +75,9 @@ ExitCode doctor_command(Words words) {
   if (context) {
     take_daemon_path(*context, all);
     examine_configuration(*context, all);
+    for (const std::string& root : context->missing_roots())
+      all.push_back({Diagnosis::Level::warning, "root", root + ": there is no such folder",
+                     "make it: a daemon takes it up when it is there"});
     examine_places(*context, all);
   } else {
     all.push_back({Diagnosis::Level::error, "configuration", describe(context.error()),

@@ -12,6 +12,8 @@
 #include <spdlog/spdlog.h>
 
 #include "base/text.h"
+#include "cli/awaited_roots.h"
+#include "cli/context.h"
 #include "cli/root_service.h"
 #include "cli/service.h"
 #include "cli/teller.h"
@@ -28,6 +30,8 @@ constexpr Millis kSecond{1000};
 /// that was told to leave.
 constexpr Millis kLastWords{30'000};
 constexpr Millis kHurry{5000};
+/// How often a root that is not there yet is looked for.
+constexpr Millis kLookEvery{2000};
 constexpr Millis kPruneEvery{6 * 3'600'000};
 
 std::string agents(std::size_t count) {
@@ -54,7 +58,10 @@ class Service {
         signals_(loop_, SIGTERM, SIGINT, SIGHUP),
         timer_(loop_),
         alive_(loop_),
-        prune_(loop_) {}
+        look_(loop_),
+        prune_(loop_) {
+    awaited_.replace(config_.awaited);
+  }
 
   int run() {
     for (const std::string& remark : config_.remarks)
@@ -82,6 +89,7 @@ class Service {
       manager_.ready();
       feed_watchdog();
       prune();
+      await_roots();
       loop_.run();
     }
     manager_.stopping();
@@ -114,6 +122,35 @@ class Service {
     if (!root && root.error().code == Errc::busy)
       root.error().code = Errc::io;
     return root;
+  }
+
+  void await_roots() {
+    awaited_.look([this](const ServedRoot& served) { return take_up_late(served); });
+    if (awaited_.none())
+      return;
+    look_.expires_after(kLookEvery);
+    look_.async_wait([this](const asio::error_code& error) {
+      if (!error)
+        await_roots();
+    });
+  }
+
+  Result<void> take_up_late(const ServedRoot& served) {
+    std::vector<std::string> all{served.root};
+    for (const auto& root : roots_)
+      all.push_back(root->root());
+    // By another name it may be one of those that are served.
+    if (std::count(all.begin(), all.end(), served.root) > 1)
+      return {};
+    if (auto apart = check_apart(all); !apart)
+      return apart;
+    auto root = take_up(served, config_.shim);
+    if (!root)
+      return pass_on(root);
+    tell_of(**root);
+    roots_.push_back(std::move(*root));
+    wake();
+    return {};
   }
 
   /// Signals are heard meanwhile.
@@ -244,6 +281,7 @@ class Service {
     }
     std::string status = std::to_string(running()) + " running, " + std::to_string(flows) +
                          " flows, " + std::to_string(held) + " waiting or held" + watching;
+    status += awaited_.describe();
     if (full)
       status += "; DISK FULL: supervising only";
     if (status != status_)
@@ -304,6 +342,8 @@ class Service {
     auto loaded = options_.load();
     if (!loaded)
       return pass_on(loaded);
+    if (auto known = awaited_.check(loaded->awaited); !known)
+      return pass_on(known);
     std::vector<std::unique_ptr<RootService>> taken_up;
     std::vector<std::pair<RootService*, std::unique_ptr<Works>>> kept;
     std::string message = "the configuration was read again";
@@ -350,6 +390,7 @@ class Service {
     for (const std::string& remark : loaded->remarks)
       spdlog::warn("{}", printable(remark));
     config_ = std::move(*loaded);
+    awaited_.replace(config_.awaited);
     teller_.configure(config_);
     return message;
   }
@@ -445,6 +486,7 @@ class Service {
   }
 
   ServiceConfig config_;
+  AwaitedRoots awaited_;
   const ServiceOptions& options_;
   ServiceManager manager_ = ServiceManager::from_environment();
   Teller teller_;
@@ -453,6 +495,7 @@ class Service {
   asio::signal_set signals_;
   asio::steady_timer timer_;
   asio::steady_timer alive_;
+  asio::steady_timer look_;
   asio::steady_timer prune_;
   std::vector<std::unique_ptr<RootService>> roots_;
   std::string status_;

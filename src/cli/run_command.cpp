@@ -48,6 +48,19 @@ void remark(const Setup& setup, std::vector<std::string>& remarks) {
       remarks.push_back("agent `" + role + "` cannot be started: " + spec.problem);
 }
 
+Result<ServedRoot> late_root(const Context& context, const std::string& path,
+                             bool act_on_existing) {
+  auto root = existing_folder(path);
+  if (!root)
+    return pass_on(root);
+  std::vector<std::string> roots = context.roots();
+  roots.push_back(*root);
+  auto served = served_root(context.with_roots(std::move(roots)), *root);
+  if (served)
+    served->setup.act_on_existing = act_on_existing;
+  return served;
+}
+
 Result<ServiceConfig> service_config(const Context& context, const RunArguments& arguments) {
   ServiceConfig config;
   const RetentionConfig& keep = context.config().retention;
@@ -64,6 +77,11 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
     remark(served->setup, config.remarks);
     config.roots.push_back(std::move(*served));
   }
+  if (arguments.roots.empty())
+    for (const std::string& path : context.missing_roots())
+      config.awaited.push_back({path, [context, path, act = arguments.act_on_existing] {
+                                  return late_root(context, path, act);
+                                }});
   auto shim = find_shim(config.roots.front().setup.environment.executable);
   if (!shim)
     return pass_on(shim);
@@ -98,6 +116,9 @@ Result<std::vector<std::string>> real_roots(const std::vector<std::string>& name
 }
 
 int run_command(const RunArguments& arguments, const Context& context) {
+  // Who comes to an end waits for nothing that may never come.
+  if (const auto all = context.all_there(); arguments.once && arguments.roots.empty() && !all)
+    return static_cast<int>(complain(all.error()));
   auto config = service_config(context, arguments);
   if (!config)
     return static_cast<int>(complain(config.error()));

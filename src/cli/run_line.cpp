@@ -118,8 +118,11 @@ ExitCode run_command_line(Words words) {
     return complain(context.error());
   for (const Finding& warning : context->warnings())
     complain(describe(warning, context->configuration()));
-  if (arguments.dry_run)
+  if (arguments.dry_run) {
+    if (const auto all = context->all_there(); arguments.roots.empty() && !all)
+      return complain(all.error());
     return dry_run(arguments, *context);
+  }
   return finish(static_cast<ExitCode>(run_command(arguments, *context)));
 }
 

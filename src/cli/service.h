@@ -19,9 +19,16 @@ struct ServedRoot {
   Setup setup;
 };
 
+/// A root of the configuration that is not there yet.
+struct AwaitedRoot {
+  std::string path;
+  std::function<Result<ServedRoot>()> look;  ///< Errc::not_found until it is there
+};
+
 /// What a daemon is told at its start, and again at each reload.
 struct ServiceConfig {
   std::vector<ServedRoot> roots;
+  std::vector<AwaitedRoot> awaited;
   std::vector<std::string> notify;      ///< argv; argv[0] absolute; empty: none
   std::vector<std::string> notify_env;  ///< NAME=value
   Millis notify_timeout{0};

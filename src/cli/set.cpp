@@ -72,6 +72,7 @@ std::string unmet(const Value& root, const std::vector<Pair>& expectations) {
 
 ExitCode change(StateFile& file, const std::vector<Pair>& changes,
                 const std::vector<Pair>& expectations) {
+  const bool is_yaml = file.shown().ends_with(".yaml") || file.shown().ends_with(".yml");
   std::vector<json::Edit> edits;
   edits.reserve(changes.size());
   for (const Pair& each : changes)
@@ -79,7 +80,10 @@ ExitCode change(StateFile& file, const std::vector<Pair>& changes,
   return rewrite(file, [&](const std::string& now) -> Result<std::string> {
     const auto value = parse_json(now);
     if (!value)
-      return fail(Errc::parse, "the file is no JSON now: " + value.error().message);
+      return fail(Errc::parse, "the file is no JSON now: " + value.error().message +
+                                   (is_yaml ? "; of YAML `baton set` changes nothing, write the "
+                                              "whole of it and rename that onto it"
+                                            : ""));
     if (const std::string why = unmet(**value, expectations); !why.empty())
       return fail(Errc::changed, why + "; nothing was changed");
     auto after = json::splice(now, edits);
@@ -123,6 +127,10 @@ ExitCode set_command(Words words) {
   const auto expectations = parse_pairs(arguments.expectations);
   if (!expectations)
     return complain(expectations.error());
+  if (arguments.file.ends_with(".jsonl")) {
+    complain(printable(arguments.file) + " is a log of lines; append a line to it instead");
+    return ExitCode::usage;
+  }
   auto file = StateFile::open(arguments.file, arguments.places);
   if (!file)
     return complain(file.error());

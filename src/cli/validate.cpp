@@ -195,6 +195,8 @@ ExitCode validate_command(Words words) {
   const auto context = open_context(arguments);
   if (!context)
     return complain(context.error());
+  if (const auto all = context->all_there(); !all)
+    return complain(all.error());
   auto inspection = Validation(arguments.request, *context).all();
   if (!inspection)
     return complain(inspection.error());

@@ -8,13 +8,27 @@
 namespace baton {
 namespace {
 
-/// As safe_name has it.
-constexpr std::size_t kMostName = 200;
+/// Which names a placeholder takes.
+enum class Names {
+  safe,
+  plain,  ///< `{flow}` may begin with any character of a safe name
+  any,    ///< but hidden and temporary ones
+};
+
+bool takes(Names names, bool flow, std::string_view value) {
+  switch (names) {
+    case Names::safe:
+      return safe_name(value);
+    case Names::plain:
+      return flow ? plain_name(value) : safe_name(value);
+    case Names::any:
+      return !value.empty() && value.front() != '.' && value.back() != '~';
+  }
+  return false;
+}
 
 /// Binds a placeholder; false when it is bound to something else already.
-bool bind(std::string& slot, std::string_view value, bool loose) {
-  if (!(loose ? plain_name(value) : safe_name(value)))
-    return false;
+bool bind(std::string& slot, std::string_view value) {
   if (!slot.empty())
     return slot == value;
   slot = value;
@@ -23,7 +37,7 @@ bool bind(std::string& slot, std::string_view value, bool loose) {
 
 /// Fits one segment. A placeholder takes as much as leaves room for the literal text behind it,
 /// which is looked for from the end: `{flow}.json` fits `a.json.json` with `a.json`.
-bool match_segment(std::string_view pattern, std::string_view text, bool loose,
+bool match_segment(std::string_view pattern, std::string_view text, Names names,
                    PatternMatch& match) {
   const auto open = pattern.find('{');
   if (open == std::string_view::npos)
@@ -45,9 +59,10 @@ bool match_segment(std::string_view pattern, std::string_view text, bool loose,
     std::string* const slot = name == "flow"   ? &attempt.flow
                               : name == "part" ? &attempt.part
                                                : nullptr;
-    if (slot == nullptr || !bind(*slot, text.substr(0, length), loose && name == "flow"))
+    const std::string_view value = text.substr(0, length);
+    if (slot == nullptr || !takes(names, name == "flow", value) || !bind(*slot, value))
       continue;
-    if (match_segment(behind, text.substr(length), loose, attempt)) {
+    if (match_segment(behind, text.substr(length), names, attempt)) {
       match = attempt;
       return true;
     }
@@ -102,6 +117,19 @@ bool segments_overlap(std::string_view left, std::string_view right) {
   return same[0][0];
 }
 
+std::optional<PatternMatch> match_path(std::string_view pattern, std::string_view path,
+                                       Names names) {
+  const std::vector<std::string> wanted = split(pattern, '/');
+  const std::vector<std::string> given = split(path, '/');
+  if (wanted.size() != given.size())
+    return std::nullopt;
+  PatternMatch match;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (!match_segment(wanted[i], given[i], names, match))
+      return std::nullopt;
+  return match;
+}
+
 }  // namespace
 
 bool patterns_overlap(std::string_view left, std::string_view right) {
@@ -117,15 +145,7 @@ bool patterns_overlap(std::string_view left, std::string_view right) {
 
 std::optional<PatternMatch> match_pattern(std::string_view pattern, std::string_view path,
                                           bool loose) {
-  const std::vector<std::string> wanted = split(pattern, '/');
-  const std::vector<std::string> given = split(path, '/');
-  if (wanted.size() != given.size())
-    return std::nullopt;
-  PatternMatch match;
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    if (!match_segment(wanted[i], given[i], loose, match))
-      return std::nullopt;
-  return match;
+  return match_path(pattern, path, loose ? Names::plain : Names::safe);
 }
 
 PatternFolder pattern_folder(std::string_view pattern) {
@@ -171,22 +191,13 @@ std::string Catalog::known_other(std::string_view path) const {
 }
 
 bool Catalog::nearly(std::string_view path) const {
-  std::string safe;
-  for (const std::string& segment : split(path, '/')) {
-    if (segment.empty() || segment.front() == '.' || segment.back() == '~')
-      return false;
-    if (!safe.empty())
-      safe += '/';
-    const std::size_t begin = safe.size();
-    for (const char c : segment)
-      safe += safe_name(std::string("a") + c) ? c : 'x';
-    // Too long: without its middle it is not, and literal text stands at the ends.
-    if (segment.size() > kMostName)
-      safe.erase(begin + kMostName / 2, segment.size() - kMostName);
-    if (!safe_name(safe.substr(safe.rfind('/') + 1)))
-      safe[safe.rfind('/') + 1] = 'x';
-  }
-  return safe != path && match(safe).has_value();
+  if (match(path))
+    return false;
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return std::any_of(entry.kinds.begin(), entry.kinds.end(), [&](const FileKind& kind) {
+      return match_path(kind.pattern, path, Names::any).has_value();
+    });
+  });
 }
 
 const Catalog::Entry* Catalog::entry(std::string_view dialect) const {

@@ -227,6 +227,7 @@ struct StageRow {
 
 /// One transaction. Members that are empty change nothing. Rows replace those of the same identity.
 struct Commit {
+  Arrival arrival = 0;  ///< the last one given out, be its document kept or not
   std::vector<std::pair<AcceptedRow, std::string>> accepted;  ///< with the bytes
   std::vector<std::string> moved_away;                        ///< paths no longer accepted
   std::vector<RejectedRow> rejected;

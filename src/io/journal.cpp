@@ -190,7 +190,7 @@ class SqliteJournal : public Journal {
 
   /// Numbers once given out are never given out again, also when their rows are gone.
   Result<void> write_highest(const Commit& commit) {
-    std::uint64_t arrival = 0;
+    std::uint64_t arrival = commit.arrival;
     for (const auto& [row, bytes] : commit.accepted)
       arrival = std::max(arrival, row.arrival);
     for (const StageRow& row : commit.stages)

@@ -179,6 +179,21 @@ TEST_CASE("a rule may have limits of its own") {
         R"("log_cap_bytes":1048576}}}]})");
 }
 
+TEST_CASE("stages may be written as they stand in the file") {
+  const Config config = parsed(rule(R"(    files: a.json
+    stage: /s
+    react:
+      - { from: false, to: [1, 2.0, "2.0", 2.50, In Progress], run: any, next: [3, done] }
+      - { to: true, notify: true }
+)"))
+                            .config;
+  CHECK(rules_of(config).dump().find(
+            R"("react":[{"from":["false"],"to":["1","2","2.0","2.5","In Progress"],"run":"any",)"
+            R"("next":["3","done"]},{"to":["true"],"notify":true}])") != std::string::npos);
+  CHECK(faults(rule("    files: a.json\n    stage: /s\n    react: [{ to: ~, run: any }]\n"))
+            .find("found null") != std::string::npos);
+}
+
 TEST_CASE("values that make no sense are named with their place") {
   struct Row {
     const char* text;

@@ -200,6 +200,20 @@ TEST_CASE("agents that may start each other without end are named by the shortes
             .empty());
 }
 
+TEST_CASE("a stage that is no text is spelled by its value") {
+  struct Row {
+    const char* json;
+    const char* word;
+  };
+  for (const Row& row :
+       {Row{"1", "1"}, Row{"1.0", "1"}, Row{"1e0", "1"}, Row{"-0.0", "0"}, Row{"2.50", "2.5"},
+        Row{"18446744073709551615", "18446744073709551615"}, Row{"true", "true"},
+        Row{R"("1.0")", "1.0"}, Row{R"("")", ""}, Row{"null", ""}, Row{"[1]", ""}}) {
+    CAPTURE(row.json);
+    CHECK(rules::word_of(&*read(row.json)).value_or("") == row.word);
+  }
+}
+
 TEST_CASE("a pointer is unknown where the schema names all members it knows") {
   const Json schema = read(R"({"properties": {
       "status": {"type": "string"}, "owner": {"$ref": "#/definitions/owner"},
@@ -220,7 +234,7 @@ TEST_CASE("a pointer is unknown where the schema names all members it knows") {
 }
 
 TEST_CASE("a stage that the schema does not know never comes, and is named") {
-  const Json schema = read(R"({"properties": {"s": {"enum": ["open", "done", 3]},
+  const Json schema = read(R"({"properties": {"s": {"enum": ["open", "done", 3.0]},
       "n": {"type": "integer"}, "any": {"anyOf": [{"enum": ["x"]}]}}})");
   const auto faults = [&](const std::string& react) {
     return joined(rules::place_faults(rule(react), [&](const rules::Kind&) { return &*schema; }));

@@ -27,6 +27,14 @@ expect_exit 2 baton set s.json /status=
 expect_exit 2 baton set s.json '=3'
 expect_err "/status=..."
 expect_exit 2 baton set s.json
+printf 's: a\n' >s.yaml
+expect_exit 1 baton set s.yaml '/s="b"'
+expect_err "of YAML"
+expect_file s.yaml 's: a'
+printf '{"s": "a"}\n' >s.jsonl
+expect_exit 2 baton set s.jsonl '/s="b"'
+expect_err "append a line"
+expect_file s.jsonl '{"s": "a"}'
 expect_exit 1 baton set s.json /no/such/place=1
 expect_exit 1 baton set s.json '/status="c"' --expect '/status="a"'
 expect_err '/status is "b", not "a"'

@@ -310,6 +310,57 @@ def gone_roots_are_shown(exe):
         check(baton.daemon.poll() is None, "the daemon has ended")
 
 
+def comes_later(exe):
+    """A root that is not there when the daemon begins keeps none of the others from being served, and is taken up
+    when it comes; a name that a reload brings and that leads nowhere is a slip."""
+    with world.World(exe) as baton:
+        one, two, three = (f"{baton.home}/{name}" for name in ("one", "two", "three"))
+        baton.settings["roots"] = [one, two, three]
+        baton.configure()
+        refused = command(baton, "run", code=3)
+        check("no such folder" in refused.stderr, "without any root:", refused.stderr)
+        os.mkdir(one)
+        ticket(one, "a", "ready")
+        for how in (["--once"], ["--dry-run"]):
+            check(two + ": there is no such folder" in command(baton, "run", *how, code=3).stderr, how)
+        check("no such folder" in command(baton, "validate", code=3).stderr, "validate")
+        check(not baton.starts(), baton.starts())
+        begin(baton)
+        wait_until(lambda: len(baton.starts("rules/t/a")) == 1, "the root that is there is served")
+
+        def told(root):
+            with open(baton.home + "/daemon.log") as log:
+                return log.read().count(root + ": there is no such folder; the root is waited for")
+        wait_until(lambda: told(two) == 1 and told(three) == 1, "they are told")
+        check(two + ": there is no such folder" in command(baton, "status").stderr, "status does not miss it")
+        shown = json.loads(command(baton, "doctor", "--json", code=None).stdout)["findings"]
+        check([each["level"] for each in shown if two in each["message"]] == ["warning"], shown)
+        # A reload for another reason waits on; a new name that leads nowhere is refused.
+        command(baton, "reload", root=one)
+        baton.settings["roots"] = [one, two, three, baton.home + "/slip"]
+        baton.configure()
+        refused = command(baton, "reload", root=one, code=1)
+        check("/slip" in refused.stderr and "no such folder" in refused.stderr, "a slip is taken:", refused.stderr)
+        baton.settings["roots"] = [one, two]
+        baton.configure()
+        command(baton, "reload", root=one)
+        # As a mount brings it: everything is in it already.
+        for root in (two, three):
+            os.mkdir(root + ".new")
+            ticket(root + ".new", "b", "ready")
+            os.rename(root + ".new", root)
+        wait_until(lambda: len(baton.starts("rules/t/b")) == 1, "the root that came is served")
+        ticket(two, "c", "ready")
+        wait_until(lambda: len(baton.starts("rules/t/c")) == 1, "and watched")
+        check("waited for" not in command(baton, "status").stdout, "it is still waited for")
+        baton.daemon.kill()
+        baton.daemon.wait()
+        begin(baton)
+        ticket(one, "d", "ready")
+        wait_until(lambda: len(baton.starts("rules/t/d")) == 1, "the next daemon serves")
+        check(len(baton.starts()) == 4 and told(two) == told(three) == 1, baton.starts())
+
+
 def limits_count_all_roots(exe):
     """status, explain and --dry-run count the agents of the other roots, as the daemon does."""
     with world.World(exe, command=("sleep", "1000"), limits={"max_running": 1}) as baton:
@@ -391,6 +442,7 @@ def test(exe):
     control_reaches_what_runs(exe)
     left_behind(exe)
     gone_roots_are_shown(exe)
+    comes_later(exe)
     limits_count_all_roots(exe)
     reload_changes_roots(exe)
     reload_is_all_or_nothing(exe)

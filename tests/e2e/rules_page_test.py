@@ -18,7 +18,7 @@ def sections():
     with open(PAGE, encoding="utf-8") as file:
         parts = re.split(r"^## (.*)\n", file.read(), flags=re.M)
     for title, text in zip(parts[1::2], parts[2::2]):
-        blocks = re.findall(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", text, re.M | re.S)
+        blocks = re.findall(r"^```(\w+)(?: file=([^\n]+))?\n(.*?)^```$", text, re.M | re.S)
         if any(name == "baton.yaml" for _, name, _ in blocks):
             yield title, blocks
 
@@ -69,7 +69,7 @@ def layout(exe, title, blocks):
 
 def test(exe):
     found = list(sections())
-    check([title for title, _ in found] == ["A ticket folder", "A mailbox", "A build queue"],
+    check([title for title, _ in found] == ["A ticket folder", "A mailbox", "A build queue", "A board of folders"],
           [title for title, _ in found])
     for title, blocks in found:
         layout(exe, title, blocks)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "dialects/rules/scene.h"
 
 namespace baton::rules {
 namespace {
@@ -80,7 +81,7 @@ Said said_of(const Value& schema, std::string_view pointer) {
 
 /// As a stage word: texts as they are, everything else as JSON.
 std::string word_of(const Value& value) {
-  return std::string(json::text(value).value_or(json::dump(value)));
+  return std::string(json::text(value).value_or(spelled(value)));
 }
 
 /// That a schema allows some words only at a pointer, and not this one; empty when it may be right.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "dialects/rules/approval.h"
 #include "dialects/rules/check.h"
 #include "dialects/rules/decide.h"
@@ -81,6 +82,24 @@ std::string upper(std::string text) {
   return text;
 }
 
+/// How the file is changed when others may write it too.
+std::string_view how_to_write(const std::string& state_file) {
+  switch (format_of(state_file)) {
+    case Format::jsonl:
+      return "It is a log: append one line of JSON to it, in one write.\n";
+    case Format::yaml:
+      return "Others may write the same file: write the whole of it beside it, under another "
+             "name,\n"
+             "and rename that onto it.\n";
+    case Format::json:
+    case Format::text:
+      break;
+  }
+  return "Others may write the same file: change members with\n"
+         "  \"$BATON_EXE\" set \"$BATON_STATE_FILE\" /POINTER=JSON\n"
+         "which locks, checks and writes at once.\n";
+}
+
 std::string prompt_for(const View& view, const Desired& desired, const std::string& state_file,
                        const std::map<std::string, std::string>& documents,
                        const Reaction* reaction, const std::string& comment) {
@@ -89,10 +108,7 @@ std::string prompt_for(const View& view, const Desired& desired, const std::stri
                        view.env.root + "/" + state_file +
                        ". Read it, do the work, then set its stage there as you leave it.\n";
   if (reaction != nullptr && !reaction->next.empty()) {
-    prompt += "Its stage is then one of:";
-    for (const Word& next : reaction->next)
-      prompt += " " + next;
-    prompt += "\n";
+    prompt += "Its stage is then one of: " + join(reaction->next, ", ") + "\n";
   }
   for (const auto& [name, path] : documents)
     if (path != state_file)
@@ -100,10 +116,7 @@ std::string prompt_for(const View& view, const Desired& desired, const std::stri
                 (view.docs.contains(path) ? "" : ", not there yet") + ").\n";
   if (!comment.empty())
     prompt += "A person has said: " + comment + "\n";
-  return prompt +
-         "Others may write the same file: change members with\n"
-         "  \"$BATON_EXE\" set \"$BATON_STATE_FILE\" /POINTER=JSON\n"
-         "which locks, checks and writes at once.\n";
+  return prompt.append(how_to_write(state_file));
 }
 
 Brief brief(const View& view, const Desired& desired) {

@@ -20,8 +20,15 @@ std::optional<Word> word_of(const Value* value) {
   if (const auto text = json::text(*value))
     return text->empty() ? std::nullopt : std::optional<Word>(Word(*text));
   if (value->IsNumber() || value->IsBool())
-    return json::dump(*value);
+    return spelled(*value);
   return std::nullopt;
+}
+
+std::string spelled(const Value& value) {
+  std::string text = json::dump(value);
+  if (value.IsDouble() && text.ends_with(".0"))
+    text.resize(text.size() - 2);
+  return text == "-0" ? "0" : text;
 }
 
 const Value* record_of(const Document& document) {

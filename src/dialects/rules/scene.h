@@ -11,6 +11,8 @@ namespace baton::rules {
 
 /// A stage is a word; a number or a truth value is as good as one.
 std::optional<Word> word_of(const Value* value);
+/// As JSON, numbers by their value: 1, 1.0 and 1e0 are one word.
+std::string spelled(const Value& value);
 
 /// What a document says now: of lines it is the last one. nullptr: there is no line yet.
 const Value* record_of(const Document& document);

@@ -1,0 +1,40 @@
+#include "cli/awaited_roots.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "base/text.h"
+
+namespace baton {
+
+Result<void> AwaitedRoots::check(const std::vector<AwaitedRoot>& loaded) const {
+  for (const AwaitedRoot& each : loaded)
+    if (std::none_of(roots_.begin(), roots_.end(),
+                     [&](const AwaitedRoot& known) { return known.path == each.path; }))
+      return fail(Errc::not_found, "there is no such folder", each.path);
+  return {};
+}
+
+void AwaitedRoots::look(const std::function<Result<void>(const ServedRoot&)>& take) {
+  std::erase_if(roots_, [&](const AwaitedRoot& root) {
+    auto served = root.look();
+    const auto taken = served ? take(*served) : Result<void>(pass_on(served));
+    if (taken)
+      return true;
+    const std::string why = baton::describe(taken.error());
+    if (std::exchange(told_[root.path], why) != why)
+      spdlog::warn("{}; the root is waited for", printable(why));
+    return false;
+  });
+}
+
+std::string AwaitedRoots::describe() const {
+  std::string text;
+  for (const AwaitedRoot& root : roots_)
+    text += "; " + root.path + " is waited for";
+  return text;
+}
+
+}  // namespace baton
