@@ -350,7 +350,7 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   bool relock = false;
   if (std::exchange(locks_changed_, false)) {
     const std::set<std::string> before = std::exchange(locks_, wanted_locks());
-    relock = locks_ != before;
+    relock = !std::includes(before.begin(), before.end(), locks_.begin(), locks_.end());
     if (!std::includes(locks_.begin(), locks_.end(), before.begin(), before.end()))
       ports_.disk.hold(locks_);
   }
