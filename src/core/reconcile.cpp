@@ -67,8 +67,7 @@ void Reconciler::put(FlowSituation flow) {
   stale_.insert(id);
 }
 
-void Reconciler::drop(const FlowId& flow) {
-  const FlowId id = flow;  // it may be the book's own
+void Reconciler::drop(const FlowId& id) {
   const auto known = flows_.find(id);
   if (known == flows_.end())
     return;
@@ -301,10 +300,10 @@ void Reconciler::pause(const FlowId& id, const std::string& why) {
 
 /// The part of the plan that is about this flow and stays until the flow changes.
 void Reconciler::write(const FlowId& id) {
-  static const Share kNone;
+  const Share none{};
   const auto known = flows_.find(id);
   const Flow* const flow = known == flows_.end() ? nullptr : &known->second;
-  const Share& share = flow == nullptr ? kNone : flow->share;
+  const Share& share = flow == nullptr ? none : flow->share;
   std::vector<Hold> holds = share.holds;
   bool failed = share.failed;
   if (flow != nullptr) {

@@ -42,7 +42,7 @@ class Reconciler {
   void put(Terms terms);
   /// A flow as it is now. What it refers to is looked at by `plan` and not otherwise.
   void put(FlowSituation flow);
-  void drop(const FlowId& flow);
+  void drop(const FlowId& id);
 
   void plan(Time now, std::uint32_t running_elsewhere);
   /// As it was made last.
