@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/tally.h"
+
 namespace baton {
 namespace {
 constexpr Millis kHour{3'600'000};
 }
 
 std::vector<Run>::iterator FlowBook::run(const RunId& wanted) {
+  return std::find_if(runs.begin(), runs.end(), [&](const Run& run) { return run.id == wanted; });
+}
+
+std::vector<Run>::const_iterator FlowBook::run(const RunId& wanted) const {
   return std::find_if(runs.begin(), runs.end(), [&](const Run& run) { return run.id == wanted; });
 }
 
@@ -79,12 +85,28 @@ FlowBook& Draft::touch(const FlowId& flow) {
   return at->second;
 }
 
-void Draft::publish(Books& books) {
+void Draft::publish(Books& books, Tally& tally) {
   for (const FlowId& flow : forgotten)
-    books.erase(flow);
-  for (auto& [flow, book] : touched_)
-    books[flow] = std::move(book);
+    if (const auto known = books.find(flow); known != books.end()) {
+      tally.remove(known->second);
+      books.erase(known);
+    }
+  for (auto& [flow, book] : touched_) {
+    const auto [known, fresh] = books.try_emplace(flow);
+    if (!fresh)
+      tally.remove(known->second);
+    known->second = std::move(book);
+    tally.add(known->second);
+  }
   touched_.clear();
+}
+
+Draft Draft::trial(const FlowId& flow) const {
+  Draft trial(books_, arrival, intent, now, wall);
+  trial.forgotten = forgotten;
+  if (const auto found = touched_.find(flow); found != touched_.end())
+    trial.touched_.insert(*found);
+  return trial;
 }
 
 void Draft::event(Word event, const FlowId& flow, std::string why, Subject subject, Role role,

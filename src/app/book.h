@@ -44,10 +44,12 @@ struct FlowBook {
   bool waiting = false;
 
   std::vector<Run>::iterator run(const RunId& wanted);
+  std::vector<Run>::const_iterator run(const RunId& wanted) const;
   bool live() const;
 };
 
 using Books = std::map<FlowId, FlowBook>;
+struct Tally;  // app/tally.h
 
 /// The books as the journal has them.
 Books books_of(const Ledger& ledger);
@@ -66,7 +68,11 @@ class Draft {
   const FlowBook* find(const FlowId& flow) const;
   FlowBook& touch(const FlowId& flow);
   const std::map<FlowId, FlowBook>& touched() const { return touched_; }
-  void publish(Books& books);
+  /// What is touched takes its place, and what is forgotten is gone; the tally of the books
+  /// follows.
+  void publish(Books& books, Tally& tally);
+  /// A draft of the same step with one flow only, to try something that may be refused.
+  Draft trial(const FlowId& flow) const;
 
   void event(Word event, const FlowId& flow, std::string why, Subject subject = {}, Role role = {},
              RunId run = {});

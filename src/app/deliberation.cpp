@@ -145,7 +145,7 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
     return Reply{request.id, false, fault};
   {
     // On copies first: what is refused must not leave behind what was not.
-    Draft trial = draft;
+    Draft trial = draft.trial(flow);
     FlowState tried = docs;
     const std::string trouble = apply_all(trial.touch(flow), tried, *updates, trial);
     if (!trouble.empty())

@@ -30,33 +30,31 @@ void Ending::ask(const Run& run, Time now) {
   failed.error = describe(asked.error());
 }
 
-void Ending::ask(Books& books, const std::vector<Stop>& stops, Time now) {
+void Ending::ask(const Books& books, const Tally& tally, const std::vector<Stop>& stops, Time now) {
   for (const Stop& stop : stops)
-    for (auto& [flow, book] : books)
-      if (const auto run = book.run(stop.run); run != book.runs.end() && run->live())
-        ask(*run, now);
+    if (const FlowBook* const book = book_of(books, tally, stop.run); book != nullptr)
+      ask(*book->run(stop.run), now);
 }
 
-void Ending::ask_unjournalled(Books& books, const std::vector<Stop>& stops, Time now) {
+void Ending::ask_unjournalled(const Books& books, const Tally& tally,
+                              const std::vector<Stop>& stops, Time now) {
   for (const Stop& stop : stops)
     unjournalled_.insert(stop.run);
-  ask(books, stops, now);
+  ask(books, tally, stops, now);
 }
 
-void Ending::ask_again(Books& books, Time now) {
+void Ending::ask_again(const Books& books, const Tally& tally, Time now) {
   std::vector<RunId> due;
   for (const auto& [id, failed] : failed_)
     if (failed.again <= now)
       due.push_back(id);
   for (const RunId& id : due) {
-    const auto book = std::find_if(books.begin(), books.end(), [&](auto& row) {
-      return row.second.run(id) != row.second.runs.end();
-    });
+    const FlowBook* const book = book_of(books, tally, id);
     // A stop that was never committed may no longer be wanted.
-    if (book == books.end() || book->second.run(id)->state != RunState::stopping)
+    if (book == nullptr || book->run(id)->state != RunState::stopping)
       failed_.erase(id);
     else
-      ask(*book->second.run(id), now);
+      ask(*book->run(id), now);
   }
 }
 
@@ -69,6 +67,8 @@ std::optional<Time> Ending::wake() const {
 }
 
 void Ending::tell(Draft& draft, const Books& books) const {
+  if (!untold())
+    return;
   for (const auto& [flow, book] : books)
     for (const Run& run : book.runs)
       if (const auto failed = failed_.find(run.id);
@@ -104,29 +104,24 @@ Run ended_run(Run run, RunEnd end, Time now) {
   return run;
 }
 
-void Ending::enter(Draft& next, const Books& books, RunEnd ended) {
+void Ending::enter(Draft& next, const Books& books, const Tally& tally, RunEnd ended) {
   failed_.erase(ended.run);
-  for (const auto& [flow, known] : books) {
-    const bool here = std::any_of(known.runs.begin(), known.runs.end(), [&](const Run& run) {
-      return run.id == ended.run && run.live();
-    });
-    if (!here)
-      continue;
-    FlowBook& book = next.touch(flow);
-    Run run = *book.run(ended.run);
-    if (!run.live())
-      return;
-    // Only what the journal holds as a stop is one, or would hold if it had room.
-    if ((run.state == RunState::stopping || unjournalled_.contains(run.id)) &&
-        ended.outcome == Outcome::interrupted)
-      ended.outcome = Outcome::stopped;
-    run = ended_run(std::move(run), std::move(ended), next.now);
-    next.put(book, run);
-    next.decide.insert(flow);
-    book.last_activity = next.now;
-    next.event("ended", flow, ending_text(run), run.key.subject, run.key.role, run.id);
+  const FlowBook* const known = book_of(books, tally, ended.run);
+  if (known == nullptr)
     return;
-  }
+  FlowBook& book = next.touch(known->id);
+  Run run = *book.run(ended.run);
+  if (!run.live())
+    return;
+  // Only what the journal holds as a stop is one, or would hold if it had room.
+  if ((run.state == RunState::stopping || unjournalled_.contains(run.id)) &&
+      ended.outcome == Outcome::interrupted)
+    ended.outcome = Outcome::stopped;
+  run = ended_run(std::move(run), std::move(ended), next.now);
+  next.put(book, run);
+  next.decide.insert(book.id);
+  book.last_activity = next.now;
+  next.event("ended", book.id, ending_text(run), run.key.subject, run.key.role, run.id);
 }
 
 }  // namespace baton

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/book.h"
+#include "app/tally.h"
 #include "core/ports.h"
 #include "core/reconcile.h"
 
@@ -25,12 +26,13 @@ class Ending {
 
   /// Has a run end whose stop is committed.
   void ask(const Run& run, Time now);
-  void ask(Books& books, const std::vector<Stop>& stops, Time now);
+  void ask(const Books& books, const Tally& tally, const std::vector<Stop>& stops, Time now);
   /// The same while the journal has no room for it: ending agents must go on. Forgotten by
   /// `committed`; whoever wants the stop asks again.
-  void ask_unjournalled(Books& books, const std::vector<Stop>& stops, Time now);
+  void ask_unjournalled(const Books& books, const Tally& tally, const std::vector<Stop>& stops,
+                        Time now);
   /// Asks again where it failed and the time has come.
-  void ask_again(Books& books, Time now);
+  void ask_again(const Books& books, const Tally& tally, Time now);
   std::optional<Time> wake() const;
 
   /// Says in the draft what failed and is not yet said; `committed`: it is.
@@ -39,7 +41,7 @@ class Ending {
   void committed();
 
   /// Enters the end of a live run; of any other nothing is to be said.
-  void enter(Draft& next, const Books& books, RunEnd ended);
+  void enter(Draft& next, const Books& books, const Tally& tally, RunEnd ended);
 
  private:
   struct Failed {

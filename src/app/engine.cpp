@@ -41,7 +41,7 @@ class RealEngine : public Engine {
   bool pending() const override { return pending_; }
   std::optional<Time> wake() const override;
   bool quiet() const override;
-  std::size_t running() const override;
+  std::size_t running() const override { return tally_.live.size(); }
   void drain() override {
     draining_ = true;
     pending_ = true;
@@ -63,7 +63,8 @@ class RealEngine : public Engine {
   const Catalog& catalog() const override { return works_->catalog; }
   Result<FlowState> documents(const FlowId& flow) override;
   Result<Rebuilt> rebuilt(const FlowId& flow) override;
-  const Plan& plan() const override { return plan_; }
+  const Tally& tally() const override { return tally_; }
+  const Plan& plan() const override { return works_->planning.plan(); }
   bool disk_full() const override { return disk_full_; }
   Said said() const override;
 
@@ -99,12 +100,12 @@ class RealEngine : public Engine {
   Ports ports_;
   std::unique_ptr<Works> works_;
   Books books_;
+  Tally tally_;  ///< of the books
   RequestQueue requests_;
   Inbox inbox_;
   Outbox outbox_;
   Sealing sealing_;
   Ending ending_;
-  Plan plan_;
   Time since_ = ports_.clock.now();
   Arrival arrival_ = 0;
   std::uint64_t intent_ = 0;
@@ -133,6 +134,7 @@ Result<void> RealEngine::recover() {
   for (const auto& [flow, until] : works_->setup.said.calm_at)
     if (const auto book = books_.find(flow); book != books_.end())
       book->second.calm_at = until;
+  tally_ = tally_of(books_);
   arrival_ = ledger->arrival;
   intent_ = ledger->intent;
   for (const auto& [id, reply] : ledger->replies) {
@@ -178,7 +180,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
     return looked;
   if (auto handled = handle_requests(next); !handled)
     return handled;
-  inbox_.due(next, books_);
+  inbox_.due(next, books_, tally_);
   if (auto decided = decide(next); !decided)
     return decided;
   if (requests_.settle(*works_, books_, next))
@@ -191,9 +193,10 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
     rehearse(next);
     return {};
   }
-  const Starting starting = prepare(ports_.agents, next, plan_, launches);
+  const Starting starting = prepare(ports_.agents, next, plan(), launches);
   if (!starting.trouble.empty()) {
     trouble_ = starting.trouble;
+    works_->planning.could_not_start(starting.failed, starting.trouble);
     try_again_ = next.now + kTryAgain;
   }
   if (auto settled = settle_starts(next, starting.prepared); !settled) {
@@ -201,17 +204,17 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
       ports_.agents.discard(run);
     return settled;
   }
-  note_holds(next, books_, plan_);
+  works_->planning.note_holds(next);
   finish_commit(next);
   return commit(next, starting.prepared);
 }
 
 /// As if all had happened that was decided.
 void RealEngine::rehearse(Draft& next) {
-  for (const auto& [flow, refused] : plan_.refused)
+  for (const auto& [flow, refused] : plan().refused)
     for (const auto& [key, why] : refused)
-      plan_.holds[flow].push_back(Hold{key.role, key.subject, "agent_unusable", why});
-  note_holds(next, books_, plan_);
+      works_->planning.hold(key, "agent_unusable", why);
+  works_->planning.note_holds(next);
   publish(next);
 }
 
@@ -222,11 +225,11 @@ void RealEngine::gather(Draft& next) {
   // Something to write, so that the commit finds out whether there is room again.
   if (disk_full_)
     next.event("disk_freed", {}, "the journal can be written again");
-  ending_.ask_again(books_, next.now);
+  ending_.ask_again(books_, tally_, next.now);
   ending_.tell(next, books_);
   sealing_.tend(works_->setup, works_->catalog);
   sealing_.tell(next);
-  inbox_.gather(next, *works_, books_, ending_);
+  inbox_.gather(next, *works_, books_, tally_, ending_);
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
@@ -236,11 +239,10 @@ Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches)
   auto planned = works_->planning.settle(next, circumstances());
   if (!planned)
     return pass_on(planned);
-  plan_ = std::move(planned->plan);
-  launches = std::move(planned->launches);
+  launches = *std::move(planned);
   if (!stop_why_.empty())
-    stop_all(plan_, books_, stop_why_);
-  enter(next, books_, plan_);
+    works_->planning.stop_all(books_, stop_why_);
+  enter(next, books_, tally_, plan());
   return {};
 }
 
@@ -271,14 +273,14 @@ Result<void> RealEngine::settle_starts(Draft& next, const Prepares& prepared) {
   std::set<FlowId> flows;
   for (const auto& [start, run] : prepared)
     flows.insert(start.key.flow);
-  for (const auto& [flow, refused] : plan_.refused) {
+  for (const auto& [flow, refused] : plan().refused) {
     next.touch(flow).refused = refused;
     flows.insert(flow);
   }
   for (const FlowId& flow : flows)
     if (auto decided = works_->deliberation.decide(flow, next, requests_.waiting()); !decided)
       return decided;
-  for (const auto& [flow, refused] : plan_.refused)
+  for (const auto& [flow, refused] : plan().refused)
     next.touch(flow).refused.clear();
   return {};
 }
@@ -319,7 +321,7 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
       ports_.observer.happened(
           Event{0, next.wall, "disk_full", {}, {}, {}, {}, describe(committed.error())});
     }
-    ending_.ask_unjournalled(books_, plan_.stops, next.now);
+    ending_.ask_unjournalled(books_, tally_, plan().stops, next.now);
     retry_ = next.now + kTryAgain;
     return {};
   }
@@ -335,12 +337,13 @@ void RealEngine::publish(Draft& next) {
   intent_ = next.intent;
   requests_.committed(next);
   works_->intake.committed(next);
+  works_->planning.committed(next);
   for (const std::string& path : next.changed)
     outbox_.seen(path);
   for (const FlowId& flow : next.forgotten)
     works_->library.drop(flow);
   locks_changed_ = locks_changed_ || relocks(next);
-  next.publish(books_);
+  next.publish(books_, tally_);
   outbox_.noted();
   sealing_.noted();
   ending_.committed();
@@ -361,15 +364,21 @@ bool RealEngine::relocks(const Draft& next) const {
 
 void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   // What is not to be locked any more is let go first: it may be about to be moved away.
-  const std::set<std::string> locks = locks_changed_ ? wanted_locks() : locks_;
-  locks_changed_ = false;
+  bool relock = false;
+  bool let_go = false;
+  if (std::exchange(locks_changed_, false)) {
+    const std::set<std::string> before = std::exchange(locks_, wanted_locks());
+    relock = !std::includes(before.begin(), before.end(), locks_.begin(), locks_.end());
+    let_go = !std::includes(locks_.begin(), locks_.end(), before.begin(), before.end());
+  }
   if (const auto written = locks_to_write(next); !written.empty()) {
-    std::set<std::string> kept = locks;
+    std::set<std::string> kept = locks_;
     for (const std::string& path : written)
       kept.erase(path);
     ports_.disk.hold(kept);
-  } else if (!std::includes(locks.begin(), locks.end(), locks_.begin(), locks_.end())) {
-    ports_.disk.hold(locks);
+    relock = true;
+  } else if (let_go) {
+    ports_.disk.hold(locks_);
   }
   std::vector<Intent> at_once;
   for (const Intent& write : next.writes)
@@ -379,11 +388,10 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
       at_once.push_back(write);
   pending_ = pending_ || at_once.size() < next.writes.size();
   Outbox::Performed writes = outbox_.perform(at_once);
-  const bool rewritten = std::any_of(writes.paths.begin(), writes.paths.end(),
-                                     [&](const std::string& path) { return locks.contains(path); });
-  if (rewritten || locks != locks_)
-    ports_.disk.hold(locks);
-  locks_ = locks;
+  relock = relock || std::any_of(writes.paths.begin(), writes.paths.end(),
+                                 [&](const std::string& path) { return locks_.contains(path); });
+  if (relock)
+    ports_.disk.hold(locks_);
   if (!writes.paths.empty())
     inbox_.written(next.now);
   if (writes.no_room)
@@ -404,13 +412,13 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   // What settle_starts decided has not been reconciled yet.
   for (const auto& [start, run] : prepared)
     inbox_.decide_again(start.key.flow);
-  for (const auto& [flow, refused] : plan_.refused)
+  for (const auto& [flow, refused] : plan().refused)
     inbox_.decide_again(flow);
-  pending_ = pending_ || !prepared.empty() || !plan_.refused.empty();
+  pending_ = pending_ || !prepared.empty() || !plan().refused.empty();
   // Nor have those heard of it whose flow has been paused for what it spends.
-  for (const PauseFlow& pause : plan_.pauses)
+  for (const PauseFlow& pause : plan().pauses)
     inbox_.decide_again(pause.flow);
-  pending_ = pending_ || !plan_.pauses.empty();
+  pending_ = pending_ || !plan().pauses.empty();
   for (RunEnd& ended : release(ports_.agents, books_, prepared, writes.unfit)) {
     inbox_.ended(std::move(ended));
     pending_ = true;
@@ -418,7 +426,7 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   // Telling takes time, also that of a program to be told; the agents need not wait for it.
   for (const Event& event : next.commit.events)
     ports_.observer.happened(event);
-  ending_.ask(books_, plan_.stops, next.now);
+  ending_.ask(books_, tally_, plan().stops, next.now);
   pending_ = pending_ || ending_.untold();
   for (const Reply& reply : next.commit.replies)
     ports_.requests.answer(reply);
@@ -439,55 +447,39 @@ std::vector<std::string> RealEngine::locks_to_write(const Draft& next) const {
 
 std::set<std::string> RealEngine::wanted_locks() const {
   std::set<std::string> paths;
-  for (const auto& [flow, book] : books_)
-    paths.insert(book.decision.locks.begin(), book.decision.locks.end());
+  for (const auto& [path, flows] : tally_.locks)
+    paths.insert(paths.end(), path);
   return paths;
 }
 
 std::optional<Time> RealEngine::wake() const {
   std::optional<Time> wake = works_->intake.wake();
-  sooner(wake, plan_.wake);
+  sooner(wake, plan().wake);
   sooner(wake, try_again_);
   sooner(wake, retry_);
   sooner(wake, ending_.wake());
   const Time now = ports_.clock.now();
   sooner(wake, inbox_.wake(now));
   sooner(wake, sealing_.wake(now));
-  for (const auto& [flow, book] : books_) {
-    // A dialect that asks for a moment that has passed would have us spin.
-    for (const auto& again : {book.decision.wake, book.decision.tidy})
-      if (again)
-        sooner(wake, std::max(*again, now + Millis(10)));
-    if (book.held && book.held->reason == "rate_breaker")
-      sooner(wake, book.calm_at);
-  }
+  // A dialect that asks for a moment that has passed would have us spin.
+  if (!tally_.wakes.empty())
+    sooner(wake, std::max(tally_.wakes.begin()->first, now + Millis(10)));
+  if (!tally_.breakers.empty())
+    sooner(wake, tally_.breakers.begin()->first);
   return wake;
 }
 
 bool RealEngine::quiet() const {
-  if (pending_ || running() > 0 || works_->intake.unsettled() || !outbox_.empty() ||
-      sealing_.busy() || !plan_.starts.empty() || plan_.waiting || retry_ || inbox_.scan_due())
-    return false;
-  return std::none_of(books_.begin(), books_.end(), [](const auto& row) {
-    return row.second.decision.wake.has_value() ||
-           (row.second.held && row.second.held->reason == "rate_breaker");
-  });
+  return !pending_ && running() == 0 && !works_->intake.unsettled() && outbox_.empty() &&
+         !sealing_.busy() && plan().starts.empty() && !plan().waiting && !retry_ &&
+         !inbox_.scan_due() && tally_.awaiting == 0 && tally_.breakers.empty();
 }
 
 Said RealEngine::said() const {
   Said said{works_->planning.held(circumstances()), {}};
-  for (const auto& [flow, book] : books_)
-    if (book.held && book.held->reason == "rate_breaker")
-      said.calm_at.emplace(flow, book.calm_at);
+  for (const auto& [until, flow] : tally_.breakers)
+    said.calm_at.emplace(flow, until);
   return said;
-}
-
-std::size_t RealEngine::running() const {
-  std::size_t count = 0;
-  for (const auto& [flow, book] : books_)
-    count += static_cast<std::size_t>(std::count_if(book.runs.begin(), book.runs.end(),
-                                                    [](const Run& run) { return run.live(); }));
-  return count;
 }
 
 void RealEngine::reconfigure(std::unique_ptr<Works> works) {

@@ -10,6 +10,7 @@
 #include "app/book.h"
 #include "app/recovery.h"
 #include "app/setup.h"
+#include "app/tally.h"
 #include "base/result.h"
 #include "core/catalog.h"
 #include "core/ports.h"
@@ -72,6 +73,7 @@ class Engine {
   virtual void reconfigure(std::unique_ptr<Works> works) = 0;
 
   virtual const Books& books() const = 0;
+  virtual const Tally& tally() const = 0;
   virtual const Catalog& catalog() const = 0;
   /// Documents of a flow, for explaining.
   virtual Result<FlowState> documents(const FlowId& flow) = 0;

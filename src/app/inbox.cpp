@@ -62,7 +62,8 @@ void Inbox::written(Time now) {
   late_check_ = now + kLateWrites;
 }
 
-void Inbox::gather(Draft& next, const Works& works, const Books& books, Ending& ending) {
+void Inbox::gather(Draft& next, const Works& works, const Books& books, const Tally& tally,
+                   Ending& ending) {
   if (late_check_ && next.now >= *late_check_) {
     late_check_.reset();
     for (LateWrite& write : disk_.late_writes(next.now))
@@ -71,20 +72,17 @@ void Inbox::gather(Draft& next, const Works& works, const Books& books, Ending& 
   for (const std::string& path : works.intake.due(next.now))
     dirty_.insert(path);
   for (const RunEnd& ended : ends_) {
-    ending.enter(next, books, ended);
-    look_behind(ended.run, works, books);
+    ending.enter(next, books, tally, ended);
+    if (const FlowBook* const book = book_of(books, tally, ended.run); book != nullptr)
+      look_behind(*book, works);
   }
 }
 
 /// What an agent has written last counts before its end does, also where the event is late or lost.
-void Inbox::look_behind(const RunId& run, const Works& works, const Books& books) {
-  for (const auto& [flow, book] : books)
-    if (std::any_of(book.runs.begin(), book.runs.end(),
-                    [&](const Run& each) { return each.id == run; })) {
-      for (const auto& [path, row] : book.accepted)
-        dirty_.insert(path);
-      dirty_.merge(works.intake.scan().created(book));
-    }
+void Inbox::look_behind(const FlowBook& book, const Works& works) {
+  for (const auto& [path, row] : book.accepted)
+    dirty_.insert(path);
+  dirty_.merge(works.intake.scan().created(book));
 }
 
 Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& requests,
@@ -105,15 +103,14 @@ Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& 
   return {};
 }
 
-void Inbox::due(Draft& next, const Books& books) const {
+void Inbox::due(Draft& next, const Books& books, const Tally& tally) const {
   next.decide.insert(again_.begin(), again_.end());
-  for (const auto& [flow, book] : books) {
-    const bool wakes = (book.decision.wake && *book.decision.wake <= next.now) ||
-                       (book.decision.tidy && *book.decision.tidy <= next.now);
-    const bool calm = book.held && book.held->reason == "rate_breaker" && next.now >= book.calm_at;
-    if (decide_all_ || wakes || calm)
+  for (const auto* const moments : {&tally.wakes, &tally.breakers})
+    for (auto at = moments->begin(); at != moments->end() && at->first <= next.now; ++at)
+      next.decide.insert(at->second);
+  if (decide_all_)
+    for (const auto& [flow, book] : books)
       next.decide.insert(flow);
-  }
 }
 
 bool Inbox::committed() {

@@ -9,6 +9,7 @@
 #include "app/ending.h"
 #include "app/outbox.h"
 #include "app/request_queue.h"
+#include "app/tally.h"
 #include "app/works.h"
 #include "base/result.h"
 #include "core/event.h"
@@ -39,12 +40,13 @@ class Inbox {
   void written(Time now);
 
   /// What time brings by itself, and the ends of runs.
-  void gather(Draft& next, const Works& works, const Books& books, Ending& ending);
+  void gather(Draft& next, const Works& works, const Books& books, const Tally& tally,
+              Ending& ending);
   /// Looks at the files that may have changed. Errc::io as Intake::look.
   Result<void> look(Draft& next, Works& works, const std::vector<Request>& requests,
                     const Outbox& outbox);
   /// Names the flows whose decision may differ by now.
-  void due(Draft& next, const Books& books) const;
+  void due(Draft& next, const Books& books, const Tally& tally) const;
   /// All of it is part of a committed step. True: the root is known in full.
   bool committed();
 
@@ -55,7 +57,7 @@ class Inbox {
   std::optional<Time> wake(Time now) const;
 
  private:
-  void look_behind(const RunId& run, const Works& works, const Books& books);
+  void look_behind(const FlowBook& book, const Works& works);
 
   Disk& disk_;
   std::set<std::string> dirty_;

@@ -82,6 +82,13 @@ bool Outbox::awaits(const std::string& path) const {
   });
 }
 
+std::set<FlowId> Outbox::flows() const {
+  std::set<FlowId> flows;
+  for (const Waiting& each : waiting_)
+    flows.insert(each.write.flow);
+  return flows;
+}
+
 std::string Outbox::waiting(const FlowId& flow) const {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const Waiting& each) { return each.write.flow == flow; });

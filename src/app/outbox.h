@@ -36,6 +36,8 @@ class Outbox {
   bool awaits(const std::string& path) const;
   /// Which write of a flow, the first, waits for room, and for what; empty: none does.
   std::string waiting(const FlowId& flow) const;
+  /// The flows of which some does.
+  std::set<FlowId> flows() const;
   bool empty() const { return waiting_.empty(); }
 
   /// Paths whose last write gave way to what somebody else had written meanwhile, until `seen`:

@@ -13,30 +13,23 @@
 namespace baton {
 namespace {
 
-/// `root`: the operator's word for everything, if there is one.
-FlowSituation situation_of(const FlowBook& book, const FlowBook* root, const Circumstances& now) {
+/// `root`: the operator's word for everything.
+FlowSituation situation_of(const FlowBook& book, const ControlRow& root, const Circumstances& now) {
   FlowSituation one{book.id,          book.decision,           book.stages,
                     book.runs,        book.control.control,    book.control.reason,
                     book.control.why, book.control.resumed_at, book.held};
-  if (const std::string open = now.outbox.waiting(book.id); !open.empty())
+  // That a write waits is told also where no start waits for it.
+  if (const std::string open = now.outbox.waiting(book.id); !open.empty()) {
     one.held = Hold{"", "", "write_pending",
                     "a write is still to be made, tried again every second: " + open};
-  if (root != nullptr && root->control.control != Control::run && one.control != Control::stop) {
-    one.control = root->control.control;
-    one.control_reason = root->control.reason;
-    one.control_why = root->control.why + " (the whole root)";
+    one.tell_held = true;
+  }
+  if (root.control != Control::run && one.control != Control::stop) {
+    one.control = root.control;
+    one.control_reason = root.reason;
+    one.control_why = root.why + " (the whole root)";
   }
   return one;
-}
-
-/// That a write waits is told also where no start waits for it.
-void tell_write(const FlowSituation& one, Plan& plan) {
-  if (!one.held || one.held->reason != "write_pending")
-    return;
-  std::vector<Hold>& holds = plan.holds[one.flow];
-  if (std::none_of(holds.begin(), holds.end(),
-                   [](const Hold& hold) { return hold.reason == "write_pending"; }))
-    holds.push_back(*one.held);
 }
 
 }  // namespace
@@ -56,44 +49,67 @@ std::optional<Hold> Planning::held(const Circumstances& now) const {
   return std::nullopt;
 }
 
-Plan Planning::reconcile_all(const Draft& next, const Circumstances& now, const Refused& refused,
-                             std::optional<Hold> held) const {
-  Situation situation;
-  situation.now = next.now;
-  situation.since = now.since;
-  situation.max_running = setup_.max_running;
-  situation.running_elsewhere = now.running_elsewhere;
-  situation.spawns_per_hour = setup_.spawns_per_hour;
-  situation.on_interrupted = setup_.on_interrupted;
-  situation.retry = setup_.retry;
+Terms Planning::terms(const Circumstances& now, std::optional<Hold> held) const {
+  Terms terms;
+  terms.since = now.since;
+  terms.max_running = setup_.max_running;
+  terms.spawns_per_hour = setup_.spawns_per_hour;
+  terms.on_interrupted = setup_.on_interrupted;
+  terms.retry = setup_.retry;
   for (const auto& [role, spec] : agents_) {
     if (spec.problem.empty())
-      situation.usable_roles.insert(role);
+      terms.usable_roles.insert(role);
     else
-      situation.unusable_roles[role] = spec.problem;
-    situation.role_retry[role] = spec.retry;
+      terms.unusable_roles[role] = spec.problem;
+    terms.role_retry[role] = spec.retry;
   }
-  situation.refused = refused;
-  situation.default_role = agents_.contains("default");
-  situation.held = std::move(held);
-  const FlowBook* const root = next.find(FlowId{});
-  const auto add = [&](const FlowId& flow, const FlowBook& book) {
-    if (flow == FlowId{})
-      return;
-    situation.flows.push_back(situation_of(book, root, now));
-  };
-  for (const auto& [flow, book] : now.books)
-    if (!next.touched().contains(flow) && !next.forgotten.contains(flow))
-      add(flow, book);
-  for (const auto& [flow, book] : next.touched())
-    add(flow, book);
-  Plan plan = reconcile(situation);
-  for (const FlowSituation& one : situation.flows)
-    tell_write(one, plan);
-  return plan;
+  terms.default_role = agents_.contains("default");
+  terms.held = std::move(held);
+  return terms;
 }
 
-std::set<FlowId> Planning::hold_existing(Draft& next, const Circumstances& now) const {
+/// Tells the reconciler what may be other than it has it, and no more: flows that stand still cost
+/// nothing here.
+void Planning::reconcile(const Draft& next, const Circumstances& now, const Refused& refused,
+                         std::optional<Hold> held) {
+  std::set<FlowId> flows = std::exchange(stale_, {});
+  // In the books these may be otherwise, now or with the next step.
+  for (const auto& [flow, book] : next.touched())
+    stale_.insert(flow);
+  stale_.insert(next.forgotten.begin(), next.forgotten.end());
+  for (const auto& [key, why] : refused)
+    stale_.insert(key.flow);
+  stale_.merge(now.outbox.flows());
+  flows.insert(stale_.begin(), stale_.end());
+  const FlowBook* const whole = next.find(FlowId{});
+  const ControlRow root = whole == nullptr ? ControlRow{} : whole->control;
+  if (root_ != root) {
+    for (const auto& [flow, book] : now.books)
+      flows.insert(flow);
+    root_ = root;
+  }
+  give(flows, next, now, refused);
+  reconciler_.put(terms(now, std::move(held)));
+  reconciler_.plan(next.now, now.running_elsewhere);
+}
+
+void Planning::give(const std::set<FlowId>& flows, const Draft& next, const Circumstances& now,
+                    const Refused& refused) {
+  for (const FlowId& flow : flows) {
+    const FlowBook* const book = flow == FlowId{} ? nullptr : next.find(flow);
+    if (book == nullptr) {
+      reconciler_.drop(flow);
+      continue;
+    }
+    FlowSituation one = situation_of(*book, *root_, now);
+    for (const auto& [key, why] : refused)
+      if (key.flow == flow)
+        one.refused.emplace(key, why);
+    reconciler_.put(std::move(one));
+  }
+}
+
+std::set<FlowId> Planning::hold_existing(Draft& next, const Circumstances& now) {
   if (!now.decide_all || !(now.first_start || setup_.act_on_existing))
     return {};
   const std::string why = "more than " + std::to_string(setup_.max_existing) +
@@ -108,7 +124,8 @@ std::set<FlowId> Planning::hold_existing(Draft& next, const Circumstances& now) 
       }
     return again;
   }
-  std::set<FlowId> wanting = reconcile_all(next, now, {}, held(now)).wanting;
+  reconcile(next, now, {}, held(now));
+  std::set<FlowId> wanting = plan().wanting;
   for (const auto& [flow, book] : next.touched())
     if (std::any_of(book.decision.holds.begin(), book.decision.holds.end(),
                     [](const Hold& hold) { return hold.reason == "only_looked"; }))
@@ -122,7 +139,7 @@ std::set<FlowId> Planning::hold_existing(Draft& next, const Circumstances& now) 
   return again;
 }
 
-Result<Planned> Planning::settle(Draft& next, const Circumstances& now) {
+Result<std::vector<Launch>> Planning::settle(Draft& next, const Circumstances& now) {
   Refused refused;
   std::set<Role> looked;
   const std::optional<Hold> whole = held(now);
@@ -133,26 +150,27 @@ Result<Planned> Planning::settle(Draft& next, const Circumstances& now) {
   return plan(next, now, whole, refused, looked);
 }
 
-Result<Planned> Planning::plan(Draft& next, const Circumstances& now,
-                               const std::optional<Hold>& held, Refused& refused,
-                               std::set<Role>& looked) {
+Result<std::vector<Launch>> Planning::plan(Draft& next, const Circumstances& now,
+                                           const std::optional<Hold>& held, Refused& refused,
+                                           std::set<Role>& looked) {
   for (;;) {
-    Planned planned{reconcile_all(next, now, refused, held), {}};
-    if (renew_wanted(planned.plan, looked))
+    reconcile(next, now, refused, held);
+    if (renew_wanted(plan(), looked))
       continue;
+    std::vector<Launch> launches;
     bool all = true;
-    for (const Start& start : planned.plan.starts) {
+    for (const Start& start : plan().starts) {
       auto described = launch(next, now, start);
       if (!described && described.error().code == Errc::io)
         return pass_on(described);
       all = all && described.has_value();
       if (described)
-        planned.launches.push_back(std::move(*described));
+        launches.push_back(std::move(*described));
       else
         refused.emplace(start.key, describe(described.error()));
     }
     if (all)
-      return planned;
+      return launches;
   }
 }
 
@@ -190,10 +208,14 @@ bool Planning::renew_wanted(const Plan& plan, std::set<Role>& looked) {
   for (const Start& start : plan.starts)
     if (!start.desired.action)
       changed = renew(start.key.role, looked) || changed;
-  for (const auto& [flow, holds] : plan.holds)
-    for (const Hold& hold : holds)
-      if (hold.reason == "agent_unusable")
-        changed = renew(hold.role, looked) || changed;
+  // Nobody is held for that where all can be used.
+  const bool unusable = std::any_of(agents_.begin(), agents_.end(),
+                                    [](const auto& row) { return !row.second.problem.empty(); });
+  if (unusable)
+    for (const auto& [flow, holds] : plan.holds)
+      for (const Hold& hold : holds)
+        if (hold.reason == "agent_unusable")
+          changed = renew(hold.role, looked) || changed;
   for (const auto& [flow, refused] : plan.refused)
     for (const auto& [key, why] : refused)
       changed = renew(key.role, looked) || changed;
@@ -211,7 +233,8 @@ bool Planning::renew(const Role& role, std::set<Role>& looked) {
   return true;
 }
 
-void stop_all(Plan& plan, const Books& books, const std::string& why) {
+void Planning::stop_all(const Books& books, const std::string& why) {
+  Plan& plan = reconciler_.made();
   plan.stops.clear();
   for (const auto& [flow, book] : books)
     for (const Run& run : book.runs)
@@ -219,25 +242,33 @@ void stop_all(Plan& plan, const Books& books, const std::string& why) {
         plan.stops.push_back(Stop{run.id, "ended", why});
 }
 
-void enter(Draft& next, const Books& books, const Plan& plan) {
+void Planning::hold(const Key& what, Word reason, std::string why) {
+  reconciler_.hold(what.flow, Hold{what.role, what.subject, std::move(reason), std::move(why)});
+}
+
+void Planning::could_not_start(const std::vector<Start>& starts, const std::string& why) {
+  for (const Start& start : starts) {
+    hold(start.key, "cannot_start", why);
+    reconciler_.made().waiting = true;
+  }
+}
+
+void enter(Draft& next, const Books& books, const Tally& tally, const Plan& plan) {
   for (const PauseFlow& pause : plan.pauses) {
     FlowBook& book = next.touch(pause.flow);
     next.control(book, Control::pause, pause.reason, pause.why);
     next.event("paused", pause.flow, pause.why);
   }
   for (const Stop& stop : plan.stops) {
-    for (const auto& [flow, known] : books) {
-      const bool here = std::any_of(known.runs.begin(), known.runs.end(),
-                                    [&](const Run& run) { return run.id == stop.run; });
-      if (!here)
-        continue;
-      FlowBook& book = next.touch(flow);
-      Run run = *book.run(stop.run);
-      run.state = RunState::stopping;
-      run.stop_why = stop.why;
-      next.put(book, run);
-      next.event("stopping", flow, stop.why, run.key.subject, run.key.role, run.id);
-    }
+    const FlowBook* const known = book_of(books, tally, stop.run);
+    if (known == nullptr)
+      continue;
+    FlowBook& book = next.touch(known->id);
+    Run run = *book.run(stop.run);
+    run.state = RunState::stopping;
+    run.stop_why = stop.why;
+    next.put(book, run);
+    next.event("stopping", book.id, stop.why, run.key.subject, run.key.role, run.id);
   }
 }
 
@@ -297,14 +328,20 @@ void note_holds(Draft& next, const FlowBook& known, const Plan& plan) {
 
 }  // namespace
 
-void note_holds(Draft& next, const Books& books, const Plan& plan) {
-  // As the draft has them: forgotten ones are not there.
-  for (const auto& [flow, book] : books)
-    if (const FlowBook* const known = next.find(flow); known != nullptr)
-      note_holds(next, *known, plan);
+void Planning::note_holds(Draft& next) const {
+  std::set<FlowId> flows = reconciler_.news();
   for (const auto& [flow, book] : next.touched())
-    if (!books.contains(flow))
-      note_holds(next, book, plan);
+    flows.insert(flow);
+  for (const FlowId& flow : flows)
+    if (const FlowBook* const known = next.find(flow); known != nullptr)
+      baton::note_holds(next, *known, plan());
+}
+
+void Planning::committed(const Draft& next) {
+  reconciler_.told();
+  for (const auto& [flow, book] : next.touched())
+    stale_.insert(flow);
+  stale_.insert(next.forgotten.begin(), next.forgotten.end());
 }
 
 }  // namespace baton

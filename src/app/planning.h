@@ -12,6 +12,7 @@
 #include "app/library.h"
 #include "app/outbox.h"
 #include "app/setup.h"
+#include "app/tally.h"
 #include "base/result.h"
 #include "core/catalog.h"
 #include "core/reconcile.h"
@@ -33,11 +34,6 @@ struct Circumstances {
   std::string trouble;
 };
 
-struct Planned {
-  Plan plan;
-  std::vector<Launch> launches;  ///< of `plan.starts`, one each
-};
-
 /// Step 8 of the one path: all flows together, with what stands against starting anything, become
 /// one plan whose starts are ready to be prepared.
 class Planning {
@@ -48,7 +44,7 @@ class Planning {
   /// Somebody points baton at a root full of old files: what would be started is held until a
   /// person has looked, lest a hundred agents be started for work long done. The flows that have
   /// to be decided once more: they were only looked at, or are let go now.
-  std::set<FlowId> hold_existing(Draft& next, const Circumstances& now) const;
+  std::set<FlowId> hold_existing(Draft& next, const Circumstances& now);
 
   /// Why nothing at all may be started now.
   std::optional<Hold> held(const Circumstances& now) const;
@@ -57,16 +53,33 @@ class Planning {
   /// subject that would be an option) must not take the place of something that can: it is refused,
   /// and everything is reconciled without it. The same with a role whose program can no longer be
   /// started; it is looked at again whenever it is wanted. Errc::io when the journal's copies
-  /// cannot be read.
-  Result<Planned> settle(Draft& next, const Circumstances& now);
+  /// cannot be read. The launches of the plan's starts, one each.
+  Result<std::vector<Launch>> settle(Draft& next, const Circumstances& now);
+  /// As it was settled last.
+  const Plan& plan() const { return reconciler_.made(); }
+
+  /// Has the plan stop everything that runs, and nothing else.
+  void stop_all(const Books& books, const std::string& why);
+  /// What turned up when the plan was carried out: a hold until the next one.
+  void hold(const Key& what, Word reason, std::string why);
+  void could_not_start(const std::vector<Start>& starts, const std::string& why);
+
+  /// Remembers why things are not started, and says the lasting reasons once.
+  void note_holds(Draft& next) const;
+  /// To be called before the books become what the draft says.
+  void committed(const Draft& next);
 
  private:
   using Refused = std::map<Key, std::string>;
   using Agents = std::map<Role, AgentSpec>;
-  Plan reconcile_all(const Draft& next, const Circumstances& now, const Refused& refused,
-                     std::optional<Hold> held) const;
-  Result<Planned> plan(Draft& next, const Circumstances& now, const std::optional<Hold>& held,
-                       Refused& refused, std::set<Role>& looked);
+  void reconcile(const Draft& next, const Circumstances& now, const Refused& refused,
+                 std::optional<Hold> held);
+  Terms terms(const Circumstances& now, std::optional<Hold> held) const;
+  void give(const std::set<FlowId>& flows, const Draft& next, const Circumstances& now,
+            const Refused& refused);
+  Result<std::vector<Launch>> plan(Draft& next, const Circumstances& now,
+                                   const std::optional<Hold>& held, Refused& refused,
+                                   std::set<Role>& looked);
   Result<Launch> launch(Draft& next, const Circumstances& now, const Start& start);
   Agents::iterator agent_of(const Role& role);
   bool renew_wanted(const Plan& plan, std::set<Role>& looked);
@@ -76,15 +89,13 @@ class Planning {
   const Catalog& catalog_;
   Library& library_;
   Agents agents_;  ///< as they were found when they were last wanted
+  Reconciler reconciler_;
+  std::optional<ControlRow> root_;  ///< the operator's word for everything, as it was given last
+  /// Flows the reconciler has otherwise than they are in the books.
+  std::set<FlowId> stale_;
 };
 
-/// Has the plan stop everything that runs, and nothing else.
-void stop_all(Plan& plan, const Books& books, const std::string& why);
-
 /// Enters what the plan wants to stop or pause; starts are entered when they are prepared.
-void enter(Draft& next, const Books& books, const Plan& plan);
-
-/// Remembers why things are not started, and says the lasting reasons once.
-void note_holds(Draft& next, const Books& books, const Plan& plan);
+void enter(Draft& next, const Books& books, const Tally& tally, const Plan& plan);
 
 }  // namespace baton

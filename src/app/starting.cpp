@@ -2,7 +2,8 @@
 
 namespace baton {
 
-Starting prepare(Agents& agents, Draft& next, Plan& plan, const std::vector<Launch>& launches) {
+Starting prepare(Agents& agents, Draft& next, const Plan& plan,
+                 const std::vector<Launch>& launches) {
   Starting starting;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const Start& start = plan.starts[i];
@@ -10,9 +11,7 @@ Starting prepare(Agents& agents, Draft& next, Plan& plan, const std::vector<Laun
     auto shim = agents.prepare(described);
     if (!shim) {
       starting.trouble = "an agent cannot be started: " + describe(shim.error());
-      plan.waiting = true;
-      plan.holds[start.key.flow].push_back(
-          Hold{start.key.role, start.key.subject, "cannot_start", starting.trouble});
+      starting.failed.push_back(start);
       continue;
     }
     FlowBook& book = next.touch(start.key.flow);

@@ -16,12 +16,14 @@ using Prepares = std::vector<std::pair<Start, RunId>>;
 
 struct Starting {
   Prepares prepared;
-  std::string trouble;  ///< not empty: why some could not be prepared; try again later
+  std::vector<Start> failed;  ///< those that could not be prepared
+  std::string trouble;        ///< why; try again later
 };
 
 /// Has a shim wait for every start of the plan and enters its run into the draft. `launches` are
-/// those of `plan.starts`. What cannot be prepared becomes a hold of the plan.
-Starting prepare(Agents& agents, Draft& next, Plan& plan, const std::vector<Launch>& launches);
+/// those of `plan.starts`.
+Starting prepare(Agents& agents, Draft& next, const Plan& plan,
+                 const std::vector<Launch>& launches);
 
 /// Lets prepared runs go, once their start is committed; those of `unfit` flows, whose writes were
 /// not made, are dropped. The ends of runs that came to nothing.

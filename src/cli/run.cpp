@@ -195,13 +195,6 @@ class Service {
     return static_cast<std::uint32_t>(all);
   }
 
-  static bool waits_for_place(const Engine& engine) {
-    return std::any_of(engine.books().begin(), engine.books().end(), [](const auto& row) {
-      return std::any_of(row.second.holds.begin(), row.second.holds.end(),
-                         [](const Hold& hold) { return hold.reason == "no_place"; });
-    });
-  }
-
   void step() {
     if (ended_ || !serving_)
       return;
@@ -218,7 +211,7 @@ class Service {
         return end(3);
       }
       freed = freed || engine.running() < before;
-      promised += waits_for_place(engine) ? 1U : 0U;
+      promised += engine.tally().no_place > 0 ? 1U : 0U;
     }
     // Who had a turn is last the next time.
     std::stable_partition(roots_.begin(), roots_.end(),
@@ -251,8 +244,7 @@ class Service {
     for (const auto& root : roots_) {
       Engine& engine = root->engine();
       quiet = quiet && engine.quiet();
-      for (const auto& [flow, book] : engine.books())
-        failed = failed || book.failed;
+      failed = failed || engine.tally().failed > 0;
     }
     const bool drained = draining_ && running() == 0;
     if (!drained && !(options_.once && quiet))
@@ -270,10 +262,9 @@ class Service {
     bool full = false;
     std::string watching;
     for (const auto& root : roots_) {
-      for (const auto& [flow, book] : root->engine().books()) {
-        flows += flow == FlowId{} ? 0U : 1U;
-        held += book.holds.empty() ? 0U : 1U;
-      }
+      const Books& books = root->engine().books();
+      flows += books.size() - books.count(FlowId{});
+      held += root->engine().tally().held;
       full = full || root->engine().disk_full();
       root->tell_how(since_);
       if (root->polls())

@@ -1,417 +1,341 @@
 #include "core/reconcile.h"
 
 #include <algorithm>
-#include <tuple>
-#include <utility>
-
-#include "core/run_text.h"
 
 namespace baton {
 namespace {
 
-constexpr Millis kHour{3'600'000};
-/// So many starts in a row may lose a shared file to another writer before they are put off: the
-/// next look usually fits, and agents that share a file would wait for nothing.
-constexpr std::uint32_t kLostRaces = 3;
-/// An agent is ended by its shim. One that lives so long beyond its limits has a shim that stands
-/// still or hangs.
-constexpr Millis kOverdue{60'000};
-
-/// What the runs of one key say.
-struct Record {
-  bool live = false;
-  bool done = false;
-  std::uint32_t attempts = 0;  ///< the highest attempt number that counts as made
-  std::uint32_t failures = 0;  ///< failed attempts in this life of the key
-  std::uint32_t voids = 0;     ///< void starts since the last attempt that ran, but for lost races
-  std::uint32_t races = 0;     ///< the first ones of those that lost a race for a shared file
-  const Run* last = nullptr;   ///< the newest
-};
-
-Record record_of(std::span<const Run> runs, const Key& key) {
-  Record record;
-  for (const Run& run : runs) {
-    if (run.key != key)
-      continue;
-    record.live = record.live || run.live();
-    if (record.last == nullptr ||
-        std::tie(run.started, run.attempt) >= std::tie(record.last->started, record.last->attempt))
-      record.last = &run;
-    if (run.outcome == Outcome::voided) {
-      const bool lost_race = run.reason == "write_refused" && record.races < kLostRaces;
-      ++(lost_race ? record.races : record.voids);
-      continue;
-    }
-    record.voids = 0;
-    record.races = 0;
-    record.attempts = std::max(record.attempts, run.attempt);
-    if (run.forgiven || run.live())
-      continue;
-    if (run.outcome == Outcome::succeeded)
-      record.done = true;
-    else if (run.outcome != Outcome::stopped)
-      ++record.failures;
-  }
-  return record;
+/// Visits the entries of a map by resource that are the same as this one: itself, and of a path
+/// also those above and below it.
+template <class Map, class Visit>
+void for_same(Map& map, const std::string& resource, const Visit& visit) {
+  const auto one = [&](const std::string& key) {
+    if (const auto found = map.find(key); found != map.end())
+      visit(found->second);
+  };
+  one(resource);
+  if (!resource.starts_with(kPathClaim))
+    return;
+  for (auto slash = resource.rfind('/'); slash != std::string::npos && slash >= kPathClaim.size();
+       slash = resource.rfind('/', slash - 1))
+    one(resource.substr(0, slash));
+  const std::string below = resource + "/";
+  for (auto at = map.lower_bound(below); at != map.end() && at->first.starts_with(below); ++at)
+    visit(at->second);
 }
 
-/// A start that nothing but room stands against.
-struct Candidate {
-  const FlowSituation* flow = nullptr;
-  const Desired* desired = nullptr;
-  Key key;
-  std::uint32_t attempt = 1;
-  Arrival entered = 0;
-};
-
-constexpr std::string_view kPath = "path:";
-
-/// Paths are compared without a slash at their end; the topmost one is empty then.
-std::string resource_of(const Claim& claim) {
-  const bool slash = claim.resource.starts_with(kPath) && claim.resource.ends_with('/');
-  return claim.resource.substr(0, claim.resource.size() - (slash ? 1 : 0));
-}
-
-void sooner(std::optional<Time>& wake, Time time) {
-  if (!wake || time < *wake)
-    wake = time;
-}
-
-class Reconciler {
- public:
-  explicit Reconciler(const Situation& situation) : s_(situation) {}
-
-  Plan plan() {
-    for (const FlowSituation& flow : s_.flows) {
-      count(flow);
-      stops(flow);
-      first_of_flow_ = candidates_.size();
-      for (const Desired& desired : flow.decision.desired)
-        consider(flow, desired);
-    }
-    // First come, first served: by the entry into the stage; what came together, as its dialect
-    // names it.
-    std::stable_sort(candidates_.begin(), candidates_.end(),
-                     [](const auto& a, const auto& b) { return a.entered < b.entered; });
-    for (const Candidate& candidate : candidates_)
-      place(candidate);
-    return std::move(plan_);
-  }
-
- private:
-  void count(const FlowSituation& flow) {
-    for (const Claim& claim : flow.decision.claims)
-      ++held_[resource_of(claim)];
-    for (const Run& run : flow.runs) {
-      if (!run.live())
-        continue;
-      ++running_;
-      for (const Claim& claim : run.claims)
-        ++held_[resource_of(claim)];
-    }
-  }
-
-  void stop(const Run& run, Word reason, std::string why) {
-    const bool planned = std::any_of(plan_.stops.begin(), plan_.stops.end(),
-                                     [&](const Stop& other) { return other.run == run.id; });
-    if (run.state == RunState::started && !planned)
-      plan_.stops.push_back(Stop{run.id, std::move(reason), std::move(why)});
-  }
-
-  void stops(const FlowSituation& flow) {
-    for (const Run& run : flow.runs) {
-      if (!run.live())
-        continue;
-      if (flow.control == Control::stop)
-        stop(run, "stopped", flow.control_why.empty() ? "the flow was stopped" : flow.control_why);
-      else if (flow.decision.control == Control::stop)
-        stop(run, "stopped", "the flow's own files say stop");
-      else if (flow.decision.control == Control::pause && flow.decision.end_at) {
-        if (s_.now >= *flow.decision.end_at)
-          stop(run, "paused", "the flow is paused and the agent did not leave by itself");
-        else
-          sooner(plan_.wake, *flow.decision.end_at);
-      }
-      for (const Release& release : flow.decision.releases)
-        consider(flow, release, run);
-      overdue(run);
-    }
-  }
-
-  void overdue(const Run& run) {
-    const Time from = std::max(run.started, s_.since);
-    const Millis room = Time::max() - from - run.limits.kill_grace - kOverdue;
-    if (run.state != RunState::started || run.limits.timeout == Millis(0) ||
-        run.limits.timeout > room)
-      return;
-    const Time due = from + run.limits.timeout + run.limits.kill_grace + kOverdue;
-    if (s_.now >= due)
-      stop(run, "overdue", "it is long past its timeout, and its shim has not ended it");
-    else
-      sooner(plan_.wake, due);
-  }
-
-  void consider(const FlowSituation& flow, const Release& release, const Run& run) {
-    if (!release.role.empty() && release.role != run.key.role)
-      return;
-    if (!release.subject.empty() && release.subject != run.key.subject)
-      return;
-    const auto stage = flow.stages.find(run.key.subject);
-    if (!release.any_generation && stage != flow.stages.end() &&
-        run.key.generation >= stage->second.generation)
-      return;
-    const Time since = stage == flow.stages.end() ? run.started : stage->second.since;
-    const Time due = std::max(since, run.started) + release.after;
-    if (s_.now >= due)
-      stop(run, "released", release.why);
-    else
-      sooner(plan_.wake, due);
-  }
-
-  void hold(const FlowSituation& flow, const Desired& desired, Word reason, std::string why) {
-    plan_.holds[flow.flow].push_back(
-        Hold{desired.role, desired.subject, std::move(reason), std::move(why)});
-  }
-
-  /// The reasons that have nothing to do with room, most lasting first.
-  void consider(const FlowSituation& flow, const Desired& desired) {
-    const auto stage = flow.stages.find(desired.subject);
-    const bool known = stage != flow.stages.end();
-    Candidate candidate{&flow, &desired, {}, 1, known ? stage->second.arrival : 0};
-    candidate.key = Key{flow.flow, desired.role, desired.subject,
-                        known ? stage->second.generation : 0, desired.turn};
-    const Record record = record_of(flow.runs, candidate.key);
-    if (record.live)
-      return;
-    if (record.done) {
-      hold(flow, desired, "ended_without_change",
-           "the agent ended well and left the stage as it was; change the file, or `baton retry`");
-      return;
-    }
-    const std::string* const fault = fault_of(desired);
-    if (fault != nullptr && !desired.counts_refusal)
-      return hold(flow, desired, "agent_unusable", *fault);
-    if (!played(flow, desired) || !in_force(flow, desired) || !may_attempt(candidate, record))
-      return;
-    if (fault != nullptr)
-      return refuse(candidate, *fault);
-    if (const auto refused = s_.refused.find(candidate.key); refused != s_.refused.end()) {
-      if (desired.counts_refusal)
-        return refuse(candidate, refused->second);
-      plan_.failed.insert(flow.flow);
-      return hold(flow, desired, "cannot_launch", refused->second);
-    }
-    // Two rows of a table may ask for the same work; it is one work.
-    const auto of_flow = candidates_.begin() + static_cast<std::ptrdiff_t>(first_of_flow_);
-    if (std::any_of(of_flow, candidates_.end(),
-                    [&](const Candidate& other) { return other.key == candidate.key; }))
-      return;
-    candidate.attempt = record.attempts + 1;
-    candidates_.push_back(candidate);
-    plan_.wanting.insert(flow.flow);
-  }
-
-  bool configured(const Role& role) const {
-    return s_.usable_roles.contains(role) || s_.unusable_roles.contains(role);
-  }
-
-  /// Why the agent of the role cannot be started; nullptr when it can, or when there is none.
-  const std::string* fault_of(const Desired& desired) const {
-    if (desired.action)
-      return nullptr;
-    const auto bad = s_.unusable_roles.find(
-        configured(desired.role) || !s_.default_role ? desired.role : Role("default"));
-    return bad == s_.unusable_roles.end() ? nullptr : &bad->second;
-  }
-
-  bool played(const FlowSituation& flow, const Desired& desired) {
-    if (desired.action || s_.default_role || configured(desired.role))
-      return true;
-    hold(flow, desired, "missing_role",
-         "no agent is configured for the role `" + desired.role + "`; name it below `agents:`");
+/// Enters a value, or that there is none. Whether anything is other than before.
+template <class Value>
+bool enter_or_erase(std::map<FlowId, Value>& map, const FlowId& flow, Value value) {
+  const auto found = map.find(flow);
+  if (value.empty() && found == map.end())
     return false;
-  }
-
-  /// It is due, and cannot be started: its dialect counts that.
-  void refuse(const Candidate& candidate, const std::string& why) {
-    if (s_.held) {
-      hold(*candidate.flow, *candidate.desired, s_.held->reason, s_.held->why);
-      plan_.waiting = true;
-      return;
-    }
-    plan_.refused[candidate.flow->flow].emplace(candidate.key, why);
-    plan_.wanting.insert(candidate.flow->flow);
-  }
-
-  bool in_force(const FlowSituation& flow, const Desired& desired) {
-    if (flow.control != Control::run) {
-      // A pause of baton's own making needs a person.
-      if (flow.control_reason == "spawns_per_hour")
-        plan_.failed.insert(flow.flow);
-      hold(flow, desired, flow.control_reason.empty() ? Word("paused") : flow.control_reason,
-           flow.control_why);
-      return false;
-    }
-    if (flow.held) {
-      hold(flow, desired, flow.held->reason, flow.held->why);
-      return false;
-    }
-    if (flow.decision.control != Control::run) {
-      hold(flow, desired, "not_running", "the flow's own files do not say run");
-      return false;
-    }
+  if (value.empty()) {
+    map.erase(found);
     return true;
   }
-
-  bool may_attempt(const Candidate& candidate, const Record& record) {
-    if (record.last == nullptr)
-      return true;
-    const FlowSituation& flow = *candidate.flow;
-    const Desired& desired = *candidate.desired;
-    const RetryLimits limits = retry_limits(desired);
-    if (record.last->outcome == Outcome::interrupted && !record.last->forgiven &&
-        s_.on_interrupted != OnInterrupted::retry) {
-      // To wait for a person is no failure; `fail` says that nobody is going to look.
-      const bool fails = s_.on_interrupted == OnInterrupted::fail;
-      if (fails)
-        plan_.failed.insert(flow.flow);
-      hold(flow, desired, "interrupted",
-           "run " + record.last->id.substr(0, 8) + " was interrupted (" + record.last->reason +
-               ") and may have done its work" +
-               (fails ? "; it counts as failed (on_interrupted: fail), until `baton retry`"
-                      : "; look, then `baton retry`"));
-      return false;
-    }
-    if (record.failures >= limits.max_attempts) {
-      plan_.failed.insert(flow.flow);
-      hold(flow, desired, "attempts_exhausted",
-           std::to_string(record.failures) + " of " + std::to_string(limits.max_attempts) +
-               " attempts failed, the last one: " + outcome_text(*record.last) + "; see " +
-               logs_command(*record.last) + ", then `baton retry`");
-      return false;
-    }
-    const std::uint32_t waits = record.failures + record.voids;
-    if (waits == 0 || record.last->forgiven || record.last->outcome == Outcome::stopped)
-      return true;
-    const Time due = record.last->ended + backoff_delay(limits, waits, record.last->id);
-    if (s_.now >= due)
-      return true;
-    sooner(plan_.wake, due);
-    plan_.waiting = true;
-    hold(flow, desired, "backing_off",
-         "attempt " + std::to_string(record.attempts) + " ended as " +
-             std::string(word(record.last->outcome)) + "; next start at " + iso_time(due));
+  if (found != map.end() && found->second == value)
     return false;
-  }
+  map.insert_or_assign(flow, std::move(value));
+  return true;
+}
 
-  RetryLimits retry_limits(const Desired& desired) const {
-    if (desired.retry)
-      return *desired.retry;
-    const auto found = s_.role_retry.find(desired.role);
-    return found == s_.role_retry.end() ? s_.retry : found->second;
-  }
-
-  /// Room: claims, the flow's hourly budget, the number of running agents.
-  void place(const Candidate& candidate) {
-    const FlowSituation& flow = *candidate.flow;
-    const Desired& desired = *candidate.desired;
-    if (s_.held) {
-      hold(flow, desired, s_.held->reason, s_.held->why);
-      plan_.waiting = true;
-      return;
-    }
-    for (const Claim& claim : desired.claims) {
-      if (taken(resource_of(claim)) >= claim.capacity) {
-        hold(flow, desired, "claimed", "`" + claim.resource + "` is taken; it frees by an exit");
-        plan_.waiting = true;
-        return;
-      }
-    }
-    if (!budget_left(flow, desired))
-      return;
-    if (running_ + s_.running_elsewhere >= s_.max_running) {
-      // Nothing to arm: a place becomes free by an exit, and an exit decides again.
-      hold(flow, desired, "no_place",
-           std::to_string(running_ + s_.running_elsewhere) + " of " +
-               std::to_string(s_.max_running) + " agents are running");
-      plan_.waiting = true;
-      return;
-    }
-    ++running_;
-    ++spawned_[flow.flow];
-    for (const Claim& claim : desired.claims)
-      ++held_[resource_of(claim)];
-    plan_.starts.push_back(Start{candidate.key, candidate.attempt, desired});
-  }
-
-  /// How often a resource is held; a path also by whoever holds one above or below it.
-  std::uint32_t taken(const std::string& resource) const {
-    const auto held = [&](const std::string& other) {
-      const auto found = held_.find(other);
-      return found == held_.end() ? 0U : found->second;
-    };
-    std::uint32_t count = held(resource);
-    if (!resource.starts_with(kPath))
-      return count;
-    for (auto slash = resource.rfind('/'); slash != std::string::npos && slash >= kPath.size();
-         slash = slash == 0 ? std::string::npos : resource.rfind('/', slash - 1))
-      count += held(resource.substr(0, slash));
-    const std::string below = resource + "/";
-    for (auto at = held_.lower_bound(below); at != held_.end() && at->first.starts_with(below);
-         ++at)
-      count += at->second;
-    return count;
-  }
-
-  bool budget_left(const FlowSituation& flow, const Desired& desired) {
-    if (desired.action && !desired.action->counts_as_spawn)
-      return true;
-    const std::uint32_t cap = flow.decision.spawns_per_hour.value_or(s_.spawns_per_hour);
-    const Time since = std::max(s_.now - kHour, flow.resumed_at);
-    const auto used = static_cast<std::uint32_t>(
-        std::count_if(flow.runs.begin(), flow.runs.end(), [&](const Run& run) {
-          return run.outcome != Outcome::voided && run.key.role != kActionRole &&
-                 run.started > since;
-        }));
-    if (used + spawned_[flow.flow] < cap)
-      return true;
-    const std::string why =
-        "the flow has started " + std::to_string(cap) + (cap == 1 ? " agent" : " agents") +
-        " within an hour (spawns_per_hour); `baton resume " + text(flow.flow) + "` to go on";
-    hold(flow, desired, "spawns_per_hour", why);
-    plan_.failed.insert(flow.flow);
-    if (std::none_of(plan_.pauses.begin(), plan_.pauses.end(),
-                     [&](const PauseFlow& other) { return other.flow == flow.flow; }))
-      plan_.pauses.push_back(PauseFlow{flow.flow, "spawns_per_hour", why});
-    return false;
-  }
-
-  const Situation& s_;
-  Plan plan_;
-  std::vector<Candidate> candidates_;
-  std::size_t first_of_flow_ = 0;  ///< among the candidates
-  std::map<std::string, std::uint32_t> held_;
-  std::map<FlowId, std::uint32_t> spawned_;
-  std::uint32_t running_ = 0;
-};
+/// Whether anything is other than before.
+bool enter_or_erase(std::set<FlowId>& set, const FlowId& flow, bool there) {
+  return there ? set.insert(flow).second : set.erase(flow) > 0;
+}
 
 }  // namespace
 
-Millis backoff_delay(const RetryLimits& limits, std::uint32_t failures, const RunId& last) {
-  Millis delay = limits.backoff;
-  for (std::uint32_t i = 1; i < failures && delay < limits.max_backoff; ++i)
-    delay *= 2;
-  delay = std::min(delay, limits.max_backoff);
-  // FNV-1a over the id: the same run always waits the same time, different ones spread.
-  std::uint32_t seed = 2166136261U;
-  for (const char c : last)
-    seed = (seed ^ static_cast<unsigned char>(c)) * 16777619U;
-  const auto permille = static_cast<std::int64_t>(seed % 401U) - 200;
-  return delay + delay * permille / 1000;
+void Reconciler::put(Terms terms) {
+  if (terms == terms_)
+    return;
+  terms_ = std::move(terms);
+  for (const auto& [id, flow] : flows_)
+    stale_.insert(id);
 }
 
-Plan reconcile(const Situation& situation) {
-  return Reconciler(situation).plan();
+void Reconciler::put(FlowSituation flow) {
+  const FlowId id = flow.flow;
+  if (const auto known = flows_.find(id); known != flows_.end()) {
+    withdraw(id, known->second);
+    flows_.erase(known);
+  } else {
+    news_.insert(id);
+  }
+  flows_.emplace(id, Flow{std::move(flow), {}, {}});
+  stale_.insert(id);
+}
+
+void Reconciler::drop(const FlowId& id) {
+  const auto known = flows_.find(id);
+  if (known == flows_.end())
+    return;
+  withdraw(id, known->second);
+  flows_.erase(known);
+  stale_.erase(id);
+  rewrite_.insert(id);
+}
+
+void Reconciler::hold(const FlowId& flow, Hold hold) {
+  plan_.holds[flow].push_back(std::move(hold));
+  news_.insert(flow);
+  stale_.insert(flow);
+}
+
+void Reconciler::plan(Time now, std::uint32_t running_elsewhere) {
+  // What was found holds from then on and not before.
+  if (now < now_)
+    for (const auto& [id, flow] : flows_)
+      stale_.insert(id);
+  now_ = now;
+  elsewhere_ = running_elsewhere;
+  take_back_starts();
+  renew_flows();
+  // Time gives back what an hour allows.
+  ask_all(Answer::spent);
+  const std::uint32_t full = std::max(running_ + elsewhere_, terms_.max_running);
+  if (std::exchange(told_full_, full) != full)
+    ask_all(Answer::no_place);
+  while (const auto turn = next())
+    ask(*turn);
+  for (const FlowId& id : std::exchange(rewrite_, {}))
+    write(id);
+  sum_up();
+}
+
+template <class Resources>
+void Reconciler::take(const Resources& resources, bool more) {
+  for (const std::string& resource : resources) {
+    const auto held = taken_.try_emplace(resource).first;
+    more ? ++held->second : --held->second;
+    if (held->second == 0)
+      taken_.erase(held);
+    moved_[resource] += more ? 1 : -1;
+  }
+}
+
+/// They are runs by now, or came to nothing.
+void Reconciler::take_back_starts() {
+  for (const Start& start : plan_.starts)
+    stale_.insert(start.key.flow);
+  running_ -= static_cast<std::uint32_t>(plan_.starts.size());
+  take(lent_, false);
+  plan_.starts.clear();
+  plan_.pauses.clear();
+  spawned_.clear();
+}
+
+void Reconciler::renew_flows() {
+  for (auto at = wakes_.begin(); at != wakes_.end() && at->first <= now_; ++at)
+    stale_.insert(at->second);
+  for (const FlowId& id : std::exchange(stale_, {})) {
+    const auto flow = flows_.find(id);
+    if (flow == flows_.end())
+      continue;
+    withdraw(id, flow->second);
+    enter(id, flow->second);
+  }
+  // What was given back and taken again is as it was. But whoever was asked before a start has not
+  // heard of what it took.
+  for (const auto& [resource, change] : std::exchange(moved_, {}))
+    if (change != 0 || lent_.contains(resource))
+      ask_claimants(resource, {});
+  lent_.clear();
+}
+
+void Reconciler::withdraw(const FlowId& id, Flow& flow) {
+  const Share share = std::exchange(flow.share, {});
+  running_ -= share.running;
+  take(share.resources, false);
+  if (share.wake)
+    wakes_.erase({*share.wake, id});
+  stopping_.erase(id);
+  waiting_.erase(id);
+  for (std::size_t nth = 0; nth < flow.asked.size(); ++nth) {
+    const Turn turn{share.candidates[nth].entered, id, nth};
+    line(flow.asked[nth].answer).erase(turn);
+    for (const std::string& resource : flow.asked[nth].resources) {
+      const auto claimants = claimants_.find(resource);
+      if (claimants == claimants_.end())
+        continue;  // it claims the same twice
+      claimants->second.erase(turn);
+      if (claimants->second.empty())
+        claimants_.erase(claimants);
+    }
+  }
+  flow.asked.clear();
+}
+
+void Reconciler::enter(const FlowId& id, Flow& flow) {
+  flow.share = share_of(flow.situation, terms_, now_);
+  const Share& share = flow.share;
+  running_ += share.running;
+  take(share.resources, true);
+  if (share.wake)
+    wakes_.emplace(*share.wake, id);
+  if (!share.stops.empty())
+    stopping_.insert(id);
+  if (share.waiting)
+    waiting_.insert(id);
+  for (const Candidate& candidate : share.candidates) {
+    const Turn turn{candidate.entered, id, flow.asked.size()};
+    Asked& asked = flow.asked.emplace_back();
+    for (const Claim& claim : candidate.desired->claims) {
+      claimants_[resource_of(claim)].insert(turn);
+      asked.resources.push_back(resource_of(claim));
+    }
+    line(Answer::unasked).insert(turn);
+  }
+  rewrite_.insert(id);
+}
+
+/// How often a resource is held; a path also by whoever holds one above or below it.
+std::uint32_t Reconciler::taken(const std::string& resource) const {
+  std::uint32_t count = 0;
+  for_same(taken_, resource, [&](std::uint32_t held) { count += held; });
+  return count;
+}
+
+void Reconciler::ask_claimants(const std::string& resource, const Turn& from) {
+  for_same(claimants_, resource, [&](const std::set<Turn>& turns) {
+    for (auto turn = turns.lower_bound(from); turn != turns.end(); ++turn)
+      ask_again(*turn);
+  });
+}
+
+void Reconciler::ask_again(const Turn& turn) {
+  Answer& answer = flows_.at(turn.flow).asked[turn.nth].answer;
+  if (answer == Answer::starts)
+    return;
+  line(answer).erase(turn);
+  answer = Answer::unasked;
+  line(answer).insert(turn);
+}
+
+void Reconciler::ask_all(Answer answer) {
+  for (const Turn& turn : std::set<Turn>(line(answer)))
+    ask_again(turn);
+}
+
+/// Who has to be asked next. As long as there is room, also who found none when it was asked last;
+/// the others' answers stand.
+std::optional<Reconciler::Turn> Reconciler::next() const {
+  const std::set<Turn>& unasked = line(Answer::unasked);
+  const std::set<Turn>& no_place = line(Answer::no_place);
+  const bool both = room() && !no_place.empty();
+  if (both && (unasked.empty() || *no_place.begin() < *unasked.begin()))
+    return *no_place.begin();
+  return unasked.empty() ? std::nullopt : std::optional<Turn>(*unasked.begin());
+}
+
+void Reconciler::ask(const Turn& turn) {
+  const Flow& flow = flows_.at(turn.flow);
+  auto [answer, hold] = this->answer(flow, flow.share.candidates[turn.nth]);
+  Asked& asked = flows_.at(turn.flow).asked[turn.nth];
+  line(asked.answer).erase(turn);
+  line(answer).insert(turn);
+  asked.answer = answer;
+  if (asked.hold != hold)
+    rewrite_.insert(turn.flow);
+  asked.hold = std::move(hold);
+  if (answer == Answer::starts)
+    start(turn, flow);
+  else if (answer == Answer::spent)
+    pause(turn.flow, asked.hold.why);
+}
+
+/// Room: claims, the flow's hourly budget, the number of running agents.
+std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
+                                                       const Candidate& candidate) const {
+  const Desired& desired = *candidate.desired;
+  const auto held = [&](Answer answer, Word reason, std::string why) {
+    return std::pair{answer,
+                     Hold{desired.role, desired.subject, std::move(reason), std::move(why)}};
+  };
+  if (terms_.held)
+    return held(Answer::everything_held, terms_.held->reason, terms_.held->why);
+  for (const Claim& claim : desired.claims)
+    if (taken(resource_of(claim)) >= claim.capacity)
+      return held(Answer::claimed, "claimed",
+                  "`" + claim.resource + "` is taken; it frees by an exit");
+  const FlowId& id = candidate.key.flow;
+  const auto spawned = spawned_.find(id);
+  const bool spawns = !desired.action || desired.action->counts_as_spawn;
+  if (spawns &&
+      !budget_left(flow.situation, terms_, now_, spawned == spawned_.end() ? 0 : spawned->second)) {
+    const std::uint32_t cap = budget_of(flow.situation, terms_);
+    return held(Answer::spent, "spawns_per_hour",
+                "the flow has started " + std::to_string(cap) + (cap == 1 ? " agent" : " agents") +
+                    " within an hour (spawns_per_hour); `baton resume " + text(id) + "` to go on");
+  }
+  // Nothing to arm: a place becomes free by an exit, and an exit decides again.
+  if (!room())
+    return held(Answer::no_place, "no_place",
+                std::to_string(running_ + elsewhere_) + " of " +
+                    std::to_string(terms_.max_running) + " agents are running");
+  return {Answer::starts, {}};
+}
+
+void Reconciler::start(const Turn& turn, const Flow& flow) {
+  const Candidate& candidate = flow.share.candidates[turn.nth];
+  plan_.starts.push_back(Start{candidate.key, candidate.attempt, *candidate.desired});
+  ++running_;
+  ++spawned_[turn.flow];
+  for (const std::string& resource : flow.asked[turn.nth].resources) {
+    ++taken_[resource];
+    lent_.insert(resource);
+    ask_claimants(resource, turn);
+  }
+  // What its flow has left of its hour is less now.
+  for (std::size_t nth = turn.nth + 1; nth < flow.asked.size(); ++nth)
+    ask_again({flow.share.candidates[nth].entered, turn.flow, nth});
+}
+
+void Reconciler::pause(const FlowId& id, const std::string& why) {
+  if (std::none_of(plan_.pauses.begin(), plan_.pauses.end(),
+                   [&](const PauseFlow& other) { return other.flow == id; }))
+    plan_.pauses.push_back(PauseFlow{id, "spawns_per_hour", why});
+}
+
+/// The part of the plan that is about this flow and stays until the flow changes.
+void Reconciler::write(const FlowId& id) {
+  const Share none{};
+  const auto known = flows_.find(id);
+  const Flow* const flow = known == flows_.end() ? nullptr : &known->second;
+  const Share& share = flow == nullptr ? none : flow->share;
+  std::vector<Hold> holds = share.holds;
+  bool failed = share.failed;
+  if (flow != nullptr) {
+    for (const Asked& asked : flow->asked) {
+      if (asked.answer != Answer::starts)
+        holds.push_back(asked.hold);
+      failed = failed || asked.answer == Answer::spent;
+    }
+    const std::optional<Hold>& held = flow->situation.held;
+    if (flow->situation.tell_held && held &&
+        std::none_of(holds.begin(), holds.end(),
+                     [&](const Hold& hold) { return hold.reason == held->reason; }))
+      holds.push_back(*held);
+  }
+  const bool held = enter_or_erase(plan_.holds, id, std::move(holds));
+  if (enter_or_erase(plan_.failed, id, failed) || held)
+    news_.insert(id);
+  enter_or_erase(plan_.refused, id, share.refused);
+  enter_or_erase(plan_.wanting, id, !share.candidates.empty() || !share.refused.empty());
+}
+
+void Reconciler::sum_up() {
+  plan_.stops.clear();
+  for (const FlowId& id : stopping_) {
+    const std::vector<Stop>& stops = flows_.at(id).share.stops;
+    plan_.stops.insert(plan_.stops.end(), stops.begin(), stops.end());
+  }
+  plan_.wake.reset();
+  if (!wakes_.empty())
+    plan_.wake = wakes_.begin()->first;
+  plan_.waiting = !waiting_.empty() || !line(Answer::everything_held).empty() ||
+                  !line(Answer::claimed).empty() || !line(Answer::no_place).empty();
 }
 
 }  // namespace baton

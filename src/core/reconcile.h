@@ -1,56 +1,19 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "core/dialect.h"
 #include "core/effect.h"
-#include "core/run.h"
+#include "core/share.h"
 
 namespace baton {
-
-/// What to do with an attempt that may have run when the machine went down, or that somebody else
-/// ended.
-/// hold: the flow waits for a person, and has not failed.
-/// retry: a failed attempt; the next one follows after the back-off, as long as there are some
-/// left. fail: a failure for good; the flow has failed, whatever attempts are left.
-enum class OnInterrupted { hold, retry, fail };
-
-/// One flow as reconcile sees it. References must outlive the call.
-struct FlowSituation {
-  const FlowId& flow;
-  const Decision& decision;
-  const std::map<Subject, StageState>& stages;
-  std::span<const Run>
-      runs;  ///< all live ones, those of present generations, those of the last hour
-  Control control = Control::run;  ///< the operator's
-  Word control_reason;
-  std::string control_why;
-  Time resumed_at{};         ///< the hourly budget counts from here at the earliest
-  std::optional<Hold> held;  ///< the flow may start nothing, whatever it desires
-};
-
-struct Situation {
-  std::vector<FlowSituation> flows;
-  Time now{};
-  Time since{};  ///< from when on this daemon has watched; its clock may not fit what was before
-  std::uint32_t max_running = 4;
-  std::uint32_t running_elsewhere = 0;  ///< on the daemon's other roots
-  std::uint32_t spawns_per_hour = 60;
-  OnInterrupted on_interrupted = OnInterrupted::hold;
-  std::optional<Hold> held;  ///< nothing may be started at all: draining, disk full ...
-  RetryLimits retry;
-  std::map<Role, RetryLimits> role_retry;
-  std::map<Role, std::string> unusable_roles;  ///< role → why; a role in neither list is missing
-  std::set<Role> usable_roles;
-  bool default_role = false;           ///< `default` stands in for missing ones
-  std::map<Key, std::string> refused;  ///< what cannot be started as it stands → why
-};
 
 /// The difference between what is desired and what the runs say has been done.
 struct Plan {
@@ -64,13 +27,100 @@ struct Plan {
   std::set<FlowId> failed;   ///< flows that need a person: attempts used up, budget spent ...
   std::optional<Time> wake;  ///< the earliest time at which the answer differs
   bool waiting = false;      ///< something will be started later without anybody's doing
+  bool operator==(const Plan&) const = default;
 };
 
-/// Pure; shared by all dialects. Asking twice with the starts entered as runs gives nothing.
-Plan reconcile(const Situation& situation);
+/// Desired minus done, under limits and claims; shared by all dialects. A plan is a function of the
+/// terms, the flows and the time, however they came to be as they are:
+/// tests/core/reconcile_test.cpp compares with a plan made from nothing. What was found of a flow
+/// is kept, and only those are asked anew that were given again, whose time has come, or whose
+/// chance for a place or a resource may be another one. Asking again with the starts entered as
+/// runs gives nothing.
+class Reconciler {
+ public:
+  /// Where they differ, every flow is asked anew.
+  void put(Terms terms);
+  /// A flow as it is now. What it refers to is looked at by `plan` and not otherwise.
+  void put(FlowSituation flow);
+  void drop(const FlowId& id);
 
-/// The wait before a further attempt after `failures` failed ones: doubled each time, capped, with
-/// up to 20 % added or taken, decided by the id of the last run.
-Millis backoff_delay(const RetryLimits& limits, std::uint32_t failures, const RunId& last);
+  void plan(Time now, std::uint32_t running_elsewhere);
+  /// As it was made last.
+  const Plan& made() const { return plan_; }
+  Plan& made() { return plan_; }
+  /// A hold that turned up when the plan was carried out; it stands until the next one.
+  void hold(const FlowId& flow, Hold hold);
+
+  /// Flows whose holds, or whether they failed, may be other than when `told` was called last.
+  const std::set<FlowId>& news() const { return news_; }
+  void told() { news_.clear(); }
+
+ private:
+  /// Who comes first has the first place: by the entry into the stage; what came together, as its
+  /// flow and then its dialect name it.
+  struct Turn {
+    Arrival entered = 0;
+    FlowId flow;
+    std::size_t nth = 0;  ///< of the candidates of its flow
+    auto operator<=>(const Turn&) const = default;
+  };
+  /// What became of a candidate when it was asked last.
+  enum class Answer { unasked, starts, everything_held, claimed, spent, no_place };
+  struct Asked {
+    std::vector<std::string> resources;  ///< what the candidate claims
+    Answer answer = Answer::unasked;
+    Hold hold = {};  ///< of the last answer; none when it starts
+  };
+  struct Flow {
+    FlowSituation situation;
+    Share share;
+    std::vector<Asked> asked;  ///< of its candidates
+  };
+
+  std::set<Turn>& line(Answer answer) { return lines_.at(static_cast<std::size_t>(answer)); }
+  const std::set<Turn>& line(Answer answer) const {
+    return lines_.at(static_cast<std::size_t>(answer));
+  }
+  void withdraw(const FlowId& id, Flow& flow);
+  void enter(const FlowId& id, Flow& flow);
+  template <class Resources>
+  void take(const Resources& resources, bool more);
+  std::uint32_t taken(const std::string& resource) const;
+  void take_back_starts();
+  void renew_flows();
+  void ask_claimants(const std::string& resource, const Turn& from);
+  void ask_again(const Turn& turn);
+  void ask_all(Answer answer);
+  std::optional<Turn> next() const;
+  void ask(const Turn& turn);
+  std::pair<Answer, Hold> answer(const Flow& flow, const Candidate& candidate) const;
+  void start(const Turn& turn, const Flow& flow);
+  void pause(const FlowId& id, const std::string& why);
+  bool room() const { return running_ + elsewhere_ < terms_.max_running; }
+  void write(const FlowId& id);
+  void sum_up();
+
+  Terms terms_;
+  Plan plan_;
+  Time now_{};
+  std::uint32_t elsewhere_ = 0;
+  std::uint32_t told_full_ = 0;  ///< as `no_place` says it
+
+  std::map<FlowId, Flow> flows_;
+  std::set<FlowId> stale_;    ///< to be asked anew
+  std::set<FlowId> rewrite_;  ///< their part of the plan is to be written anew
+  std::set<FlowId> news_;
+
+  std::uint32_t running_ = 0;
+  std::map<std::string, std::uint32_t> taken_;  ///< how often each resource is held
+  std::map<std::string, std::int64_t> moved_;   ///< and how that has changed since the last plan
+  std::map<std::string, std::set<Turn>> claimants_;  ///< of each resource
+  std::array<std::set<Turn>, 6> lines_;              ///< of all candidates, by answer
+  std::set<std::pair<Time, FlowId>> wakes_;
+  std::set<FlowId> stopping_;                ///< flows with something to stop
+  std::set<FlowId> waiting_;                 ///< flows that wait by themselves
+  std::multiset<std::string> lent_;          ///< the resources of the starts of the plan
+  std::map<FlowId, std::uint32_t> spawned_;  ///< by the plan under construction
+};
 
 }  // namespace baton

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <map>
+#include <set>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -20,6 +22,7 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kMaxMoved = 256U << 20U;
+constexpr std::chrono::seconds kLookAgain{1};
 
 /// The last lines of a file, as many as `max_bytes` hold.
 Result<std::string> last_lines(int fd, std::size_t max_bytes, const std::string& where) {
@@ -89,28 +92,43 @@ class RealDisk final : public Disk {
   Result<void> may_read(int fd, const std::string& path) const;
   template <typename Read>
   Result<FileBytes> read_part(const std::string& path, const Read& read_bytes);
+  void hold(const std::string& path);
 
   std::shared_ptr<RootFolder> root_;
   KeptFiles kept_;
   std::map<std::string, Fd> held_;
+  std::set<std::string> made_anew_;  ///< those of them that were gone, and `create` made again
+  std::chrono::steady_clock::time_point looked_;
 };
 
 void RealDisk::hold(const std::set<std::string>& paths) {
-  std::erase_if(held_, [&](const auto& row) { return !paths.contains(row.first); });
-  for (const std::string& path : paths) {
-    const SplitPath at = split_path(path);
-    const auto folder = folder_of(at);
-    if (!folder)
-      continue;
-    // One that was replaced since is another file.
-    if (const auto known = held_.find(path);
-        known != held_.end() && names(folder->get(), at.name, known->second.get()))
-      continue;
-    held_.erase(path);
-    Fd file(openat(folder->get(), at.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (file && flock(file.get(), LOCK_EX | LOCK_NB) == 0)
-      held_.emplace(path, std::move(file));
-  }
+  const auto let_go =
+      std::erase_if(held_, [&](const auto& row) { return !paths.contains(row.first); });
+  // There may be a thousand, one more or less each time. Whether somebody else has replaced one is
+  // looked for when nothing else is asked, and once in a while.
+  const auto now = std::chrono::steady_clock::now();
+  const bool same = let_go == 0 && held_.size() == paths.size();
+  const bool all = same || now - looked_ >= kLookAgain;
+  looked_ = all ? now : looked_;
+  for (const std::string& path : paths)
+    if (all || !held_.contains(path) || made_anew_.contains(path))
+      hold(path);
+  made_anew_.clear();
+}
+
+void RealDisk::hold(const std::string& path) {
+  const SplitPath at = split_path(path);
+  const auto folder = folder_of(at);
+  if (!folder)
+    return;
+  // One that was replaced since is another file.
+  if (const auto known = held_.find(path);
+      known != held_.end() && names(folder->get(), at.name, known->second.get()))
+    return;
+  held_.erase(path);
+  Fd file(openat(folder->get(), at.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (file && flock(file.get(), LOCK_EX | LOCK_NB) == 0)
+    held_.emplace(path, std::move(file));
 }
 
 // A second name may have been given to a file its maker could not read but we can.
@@ -236,6 +254,8 @@ Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
     unlinkat(folder->get(), fresh->name.c_str(), 0);
     return moved;
   }
+  if (held_.contains(path))
+    made_anew_.insert(path);
   return sync(folder->get(), path);
 }
 

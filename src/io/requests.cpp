@@ -23,6 +23,9 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 1U << 20U;
 constexpr std::time_t kReplyAge = 3600;
+/// So often they are looked for at most: there may be a thousand answers at once, and as many
+/// files to look at.
+constexpr std::time_t kPruneEvery = 60;
 constexpr mode_t kPrivate = 0750;
 constexpr std::string_view kSuffix = ".json";
 constexpr Millis kNap{20};
@@ -151,8 +154,9 @@ class RealRequests final : public Requests {
 
  private:
   Result<Request> load(int folder, const std::string& name) const;
-  void prune() const;
+  void prune();
   Fd state_;
+  std::time_t pruned_ = 0;
 };
 
 // Who may write into the state folder's `requests` may still not file in somebody else's name.
@@ -230,7 +234,11 @@ void RealRequests::answer(const Reply& reply) {
   prune();
 }
 
-void RealRequests::prune() const {
+void RealRequests::prune() {
+  const std::time_t now = std::time(nullptr);
+  if (now >= pruned_ && now - pruned_ < kPruneEvery)
+    return;
+  pruned_ = now;
   for (const std::string part : {"replies", "requests"}) {
     const auto folder = open_part(state_.get(), part);
     const auto names = folder ? names_in(folder->get(), part)
@@ -241,7 +249,7 @@ void RealRequests::prune() const {
       struct stat info {};
       const bool removable = part == "replies" || is_temporary_name(name);
       if (removable && fstatat(folder->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-          std::time(nullptr) - info.st_mtime > kReplyAge)
+          now - info.st_mtime > kReplyAge)
         unlinkat(folder->get(), name.c_str(), 0);
     }
   }

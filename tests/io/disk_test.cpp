@@ -101,6 +101,13 @@ TEST_CASE("what is held is locked for everybody else until it is let go") {
   CHECK_FALSE(taken("a"));
   disk->hold({"a"});
   CHECK(taken("a"));
+  // So is one that was made here, whatever else is asked for.
+  fs::remove(root / "a");
+  REQUIRE(disk->create("a", "newer").has_value());
+  CHECK_FALSE(taken("a"));
+  disk->hold({"a", "b"});
+  CHECK(taken("a"));
+  CHECK(taken("b"));
   disk->hold({});
   CHECK_FALSE(taken("a"));
 }

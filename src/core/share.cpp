@@ -1,0 +1,332 @@
+#include "core/share.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "core/run_text.h"
+
+namespace baton {
+namespace {
+
+constexpr Millis kHour{3'600'000};
+/// So many starts in a row may lose a shared file to another writer before they are put off: the
+/// next look usually fits, and agents that share a file would wait for nothing.
+constexpr std::uint32_t kLostRaces = 3;
+/// An agent is ended by its shim. One that lives so long beyond its limits has a shim that stands
+/// still or hangs.
+constexpr Millis kOverdue{60'000};
+
+/// What the runs of one key say.
+struct Record {
+  bool live = false;
+  bool done = false;
+  std::uint32_t attempts = 0;  ///< the highest attempt number that counts as made
+  std::uint32_t failures = 0;  ///< failed attempts in this life of the key
+  std::uint32_t voids = 0;     ///< void starts since the last attempt that ran, but for lost races
+  std::uint32_t races = 0;     ///< the first ones of those that lost a race for a shared file
+  const Run* last = nullptr;   ///< the newest
+};
+
+Record record_of(std::span<const Run> runs, const Key& key) {
+  Record record;
+  for (const Run& run : runs) {
+    if (run.key != key)
+      continue;
+    record.live = record.live || run.live();
+    if (record.last == nullptr ||
+        std::tie(run.started, run.attempt) >= std::tie(record.last->started, record.last->attempt))
+      record.last = &run;
+    if (run.outcome == Outcome::voided) {
+      const bool lost_race = run.reason == "write_refused" && record.races < kLostRaces;
+      ++(lost_race ? record.races : record.voids);
+      continue;
+    }
+    record.voids = 0;
+    record.races = 0;
+    record.attempts = std::max(record.attempts, run.attempt);
+    if (run.forgiven || run.live())
+      continue;
+    if (run.outcome == Outcome::succeeded)
+      record.done = true;
+    else if (run.outcome != Outcome::stopped)
+      ++record.failures;
+  }
+  return record;
+}
+
+void sooner(std::optional<Time>& wake, Time time) {
+  if (!wake || time < *wake)
+    wake = time;
+}
+
+class Sharing {
+ public:
+  Sharing(const FlowSituation& flow, const Terms& terms, Time now)
+      : flow_(flow), terms_(terms), now_(now) {}
+
+  Share share() {
+    count();
+    stops();
+    for (const Desired& desired : flow_.decision.desired)
+      consider(desired);
+    std::stable_sort(share_.candidates.begin(), share_.candidates.end(),
+                     [](const auto& a, const auto& b) { return a.entered < b.entered; });
+    return std::move(share_);
+  }
+
+ private:
+  void count() {
+    const auto take = [&](const std::vector<Claim>& claims) {
+      for (const Claim& claim : claims)
+        share_.resources.push_back(resource_of(claim));
+    };
+    take(flow_.decision.claims);
+    for (const Run& run : flow_.runs) {
+      if (!run.live())
+        continue;
+      ++share_.running;
+      take(run.claims);
+    }
+  }
+
+  void stop(const Run& run, Word reason, std::string why) {
+    const bool planned = std::any_of(share_.stops.begin(), share_.stops.end(),
+                                     [&](const Stop& other) { return other.run == run.id; });
+    if (run.state == RunState::started && !planned)
+      share_.stops.push_back(Stop{run.id, std::move(reason), std::move(why)});
+  }
+
+  void stops() {
+    for (const Run& run : flow_.runs) {
+      if (!run.live())
+        continue;
+      if (flow_.control == Control::stop)
+        stop(run, "stopped",
+             flow_.control_why.empty() ? "the flow was stopped" : flow_.control_why);
+      else if (flow_.decision.control == Control::stop)
+        stop(run, "stopped", "the flow's own files say stop");
+      else if (flow_.decision.control == Control::pause && flow_.decision.end_at) {
+        if (now_ >= *flow_.decision.end_at)
+          stop(run, "paused", "the flow is paused and the agent did not leave by itself");
+        else
+          sooner(share_.wake, *flow_.decision.end_at);
+      }
+      for (const Release& release : flow_.decision.releases)
+        consider(release, run);
+      overdue(run);
+    }
+  }
+
+  void overdue(const Run& run) {
+    const Time from = std::max(run.started, terms_.since);
+    const Millis room = Time::max() - from - run.limits.kill_grace - kOverdue;
+    if (run.state != RunState::started || run.limits.timeout == Millis(0) ||
+        run.limits.timeout > room)
+      return;
+    const Time due = from + run.limits.timeout + run.limits.kill_grace + kOverdue;
+    if (now_ >= due)
+      stop(run, "overdue", "it is long past its timeout, and its shim has not ended it");
+    else
+      sooner(share_.wake, due);
+  }
+
+  void consider(const Release& release, const Run& run) {
+    if (!release.role.empty() && release.role != run.key.role)
+      return;
+    if (!release.subject.empty() && release.subject != run.key.subject)
+      return;
+    const auto stage = flow_.stages.find(run.key.subject);
+    if (!release.any_generation && stage != flow_.stages.end() &&
+        run.key.generation >= stage->second.generation)
+      return;
+    const Time since = stage == flow_.stages.end() ? run.started : stage->second.since;
+    const Time due = std::max(since, run.started) + release.after;
+    if (now_ >= due)
+      stop(run, "released", release.why);
+    else
+      sooner(share_.wake, due);
+  }
+
+  void hold(const Desired& desired, Word reason, std::string why) {
+    share_.holds.push_back(Hold{desired.role, desired.subject, std::move(reason), std::move(why)});
+  }
+
+  /// The reasons that have nothing to do with room, most lasting first.
+  void consider(const Desired& desired) {
+    const auto stage = flow_.stages.find(desired.subject);
+    const bool known = stage != flow_.stages.end();
+    Candidate candidate{&desired, {}, 1, known ? stage->second.arrival : 0};
+    candidate.key = Key{flow_.flow, desired.role, desired.subject,
+                        known ? stage->second.generation : 0, desired.turn};
+    const Record record = record_of(flow_.runs, candidate.key);
+    if (record.live)
+      return;
+    if (record.done) {
+      hold(desired, "ended_without_change",
+           "the agent ended well and left the stage as it was; change the file, or `baton retry`");
+      return;
+    }
+    const std::string* const fault = fault_of(desired);
+    if (fault != nullptr && !desired.counts_refusal)
+      return hold(desired, "agent_unusable", *fault);
+    if (!played(desired) || !in_force(desired) || !may_attempt(candidate, record))
+      return;
+    if (fault != nullptr)
+      return refuse(candidate, *fault);
+    if (const auto refused = flow_.refused.find(candidate.key); refused != flow_.refused.end()) {
+      if (desired.counts_refusal)
+        return refuse(candidate, refused->second);
+      share_.failed = true;
+      return hold(desired, "cannot_launch", refused->second);
+    }
+    // Two rows of a table may ask for the same work; it is one work.
+    if (std::any_of(share_.candidates.begin(), share_.candidates.end(),
+                    [&](const Candidate& other) { return other.key == candidate.key; }))
+      return;
+    candidate.attempt = record.attempts + 1;
+    share_.candidates.push_back(candidate);
+  }
+
+  bool configured(const Role& role) const {
+    return terms_.usable_roles.contains(role) || terms_.unusable_roles.contains(role);
+  }
+
+  /// Why the agent of the role cannot be started; nullptr when it can, or when there is none.
+  const std::string* fault_of(const Desired& desired) const {
+    if (desired.action)
+      return nullptr;
+    const auto bad = terms_.unusable_roles.find(
+        configured(desired.role) || !terms_.default_role ? desired.role : Role("default"));
+    return bad == terms_.unusable_roles.end() ? nullptr : &bad->second;
+  }
+
+  bool played(const Desired& desired) {
+    if (desired.action || terms_.default_role || configured(desired.role))
+      return true;
+    hold(desired, "missing_role",
+         "no agent is configured for the role `" + desired.role + "`; name it below `agents:`");
+    return false;
+  }
+
+  /// It is due, and cannot be started: its dialect counts that.
+  void refuse(const Candidate& candidate, const std::string& why) {
+    if (terms_.held) {
+      hold(*candidate.desired, terms_.held->reason, terms_.held->why);
+      share_.waiting = true;
+      return;
+    }
+    share_.refused.emplace(candidate.key, why);
+  }
+
+  bool in_force(const Desired& desired) {
+    if (flow_.control != Control::run) {
+      // A pause of baton's own making needs a person.
+      if (flow_.control_reason == "spawns_per_hour")
+        share_.failed = true;
+      hold(desired, flow_.control_reason.empty() ? Word("paused") : flow_.control_reason,
+           flow_.control_why);
+      return false;
+    }
+    if (flow_.held) {
+      hold(desired, flow_.held->reason, flow_.held->why);
+      return false;
+    }
+    if (flow_.decision.control != Control::run) {
+      hold(desired, "not_running", "the flow's own files do not say run");
+      return false;
+    }
+    return true;
+  }
+
+  bool may_attempt(const Candidate& candidate, const Record& record) {
+    if (record.last == nullptr)
+      return true;
+    const Desired& desired = *candidate.desired;
+    const RetryLimits limits = retry_limits(desired);
+    if (record.last->outcome == Outcome::interrupted && !record.last->forgiven &&
+        terms_.on_interrupted != OnInterrupted::retry) {
+      // To wait for a person is no failure; `fail` says that nobody is going to look.
+      const bool fails = terms_.on_interrupted == OnInterrupted::fail;
+      if (fails)
+        share_.failed = true;
+      hold(desired, "interrupted",
+           "run " + record.last->id.substr(0, 8) + " was interrupted (" + record.last->reason +
+               ") and may have done its work" +
+               (fails ? "; it counts as failed (on_interrupted: fail), until `baton retry`"
+                      : "; look, then `baton retry`"));
+      return false;
+    }
+    if (record.failures >= limits.max_attempts) {
+      share_.failed = true;
+      hold(desired, "attempts_exhausted",
+           std::to_string(record.failures) + " of " + std::to_string(limits.max_attempts) +
+               " attempts failed, the last one: " + outcome_text(*record.last) + "; see " +
+               logs_command(*record.last) + ", then `baton retry`");
+      return false;
+    }
+    const std::uint32_t waits = record.failures + record.voids;
+    if (waits == 0 || record.last->forgiven || record.last->outcome == Outcome::stopped)
+      return true;
+    const Time due = record.last->ended + backoff_delay(limits, waits, record.last->id);
+    if (now_ >= due)
+      return true;
+    sooner(share_.wake, due);
+    share_.waiting = true;
+    hold(desired, "backing_off",
+         "attempt " + std::to_string(record.attempts) + " ended as " +
+             std::string(word(record.last->outcome)) + "; next start at " + iso_time(due));
+    return false;
+  }
+
+  RetryLimits retry_limits(const Desired& desired) const {
+    if (desired.retry)
+      return *desired.retry;
+    const auto found = terms_.role_retry.find(desired.role);
+    return found == terms_.role_retry.end() ? terms_.retry : found->second;
+  }
+
+  const FlowSituation& flow_;
+  const Terms& terms_;
+  const Time now_;
+  Share share_;
+};
+
+}  // namespace
+
+Share share_of(const FlowSituation& flow, const Terms& terms, Time now) {
+  return Sharing(flow, terms, now).share();
+}
+
+std::uint32_t budget_of(const FlowSituation& flow, const Terms& terms) {
+  return flow.decision.spawns_per_hour.value_or(terms.spawns_per_hour);
+}
+
+bool budget_left(const FlowSituation& flow, const Terms& terms, Time now, std::uint32_t further) {
+  const Time since = std::max(now - kHour, flow.resumed_at);
+  const auto used = static_cast<std::uint32_t>(
+      std::count_if(flow.runs.begin(), flow.runs.end(), [&](const Run& run) {
+        return run.outcome != Outcome::voided && run.key.role != kActionRole && run.started > since;
+      }));
+  return used + further < budget_of(flow, terms);
+}
+
+std::string resource_of(const Claim& claim) {
+  const bool slash = claim.resource.starts_with(kPathClaim) && claim.resource.ends_with('/');
+  return claim.resource.substr(0, claim.resource.size() - (slash ? 1 : 0));
+}
+
+Millis backoff_delay(const RetryLimits& limits, std::uint32_t failures, const RunId& last) {
+  Millis delay = limits.backoff;
+  for (std::uint32_t i = 1; i < failures && delay < limits.max_backoff; ++i)
+    delay *= 2;
+  delay = std::min(delay, limits.max_backoff);
+  // FNV-1a over the id: the same run always waits the same time, different ones spread.
+  std::uint32_t seed = 2166136261U;
+  for (const char c : last)
+    seed = (seed ^ static_cast<unsigned char>(c)) * 16777619U;
+  const auto permille = static_cast<std::int64_t>(seed % 401U) - 200;
+  return delay + delay * permille / 1000;
+}
+
+}  // namespace baton
