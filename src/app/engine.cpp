@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/ending.h"
+#include "app/held_locks.h"
 #include "app/inbox.h"
 #include "app/outbox.h"
 #include "app/planning.h"
@@ -34,6 +35,7 @@ class RealEngine : public Engine {
         inbox_(ports.disk),
         outbox_(ports.disk),
         sealing_(ports.disk),
+        locks_(ports.disk),
         ending_(ports.agents) {}
 
   Result<void> recover() override;
@@ -79,9 +81,6 @@ class RealEngine : public Engine {
   Result<void> commit(Draft& next, const Prepares& prepared);
   void perform(const Draft& next, const Prepares& prepared);
   void publish(Draft& next);
-  bool relocks(const Draft& next) const;
-  std::set<std::string> wanted_locks() const;
-  std::vector<std::string> locks_to_write(const Draft& next) const;
   Circumstances circumstances() const {
     return {.books = books_,
             .requests = requests_.waiting(),
@@ -105,6 +104,7 @@ class RealEngine : public Engine {
   Inbox inbox_;
   Outbox outbox_;
   Sealing sealing_;
+  HeldLocks locks_;
   Ending ending_;
   Time since_ = ports_.clock.now();
   Arrival arrival_ = 0;
@@ -120,9 +120,7 @@ class RealEngine : public Engine {
   std::optional<Time> retry_;      ///< the last step could not be committed
   std::optional<Time> try_again_;  ///< starts are held until then: no processes, no room
   std::string trouble_;
-  std::set<std::string> locks_;  ///< as the disk was told last
-  bool locks_changed_ = true;    ///< by what was decided since
-  std::string stop_why_;         ///< not empty: all agents are to end
+  std::string stop_why_;  ///< not empty: all agents are to end
 };
 
 Result<void> RealEngine::recover() {
@@ -158,12 +156,7 @@ Result<void> RealEngine::recover() {
   }
   if (rehearsal)
     return {};
-  std::vector<Intent> writes;
-  for (Intent& each : ledger->intents)
-    if (each.kind == Intent::Kind::backup)
-      sealing_.take(std::move(each));
-    else
-      writes.push_back(std::move(each));
+  const auto writes = sealing_.without_its_own(ledger->intents);
   inbox_.changed(outbox_.recover(writes, works_->setup.load.max_bytes));
   return {};
 }
@@ -342,7 +335,7 @@ void RealEngine::publish(Draft& next) {
     outbox_.seen(path);
   for (const FlowId& flow : next.forgotten)
     works_->library.drop(flow);
-  locks_changed_ = locks_changed_ || relocks(next);
+  locks_.decided(next, books_);
   next.publish(books_, tally_);
   outbox_.noted();
   sealing_.noted();
@@ -351,47 +344,12 @@ void RealEngine::publish(Draft& next) {
     first_start_ = false;
 }
 
-/// Whether the step changes what is to be locked; to ask all flows takes longer.
-bool RealEngine::relocks(const Draft& next) const {
-  return !next.forgotten.empty() ||
-         std::any_of(next.touched().begin(), next.touched().end(), [&](const auto& row) {
-           const auto before = books_.find(row.first);
-           return row.second.decision.locks != (before == books_.end()
-                                                    ? std::vector<std::string>{}
-                                                    : before->second.decision.locks);
-         });
-}
-
 void RealEngine::perform(const Draft& next, const Prepares& prepared) {
-  // What is not to be locked any more is let go first: it may be about to be moved away.
-  bool relock = false;
-  bool let_go = false;
-  if (std::exchange(locks_changed_, false)) {
-    const std::set<std::string> before = std::exchange(locks_, wanted_locks());
-    relock = !std::includes(before.begin(), before.end(), locks_.begin(), locks_.end());
-    let_go = !std::includes(locks_.begin(), locks_.end(), before.begin(), before.end());
-  }
-  if (const auto written = locks_to_write(next); !written.empty()) {
-    std::set<std::string> kept = locks_;
-    for (const std::string& path : written)
-      kept.erase(path);
-    ports_.disk.hold(kept);
-    relock = true;
-  } else if (let_go) {
-    ports_.disk.hold(locks_);
-  }
-  std::vector<Intent> at_once;
-  for (const Intent& write : next.writes)
-    if (write.kind == Intent::Kind::backup)
-      sealing_.take(write);
-    else
-      at_once.push_back(write);
+  locks_.let_go(tally_, next.writes, outbox_);
+  const auto at_once = sealing_.without_its_own(next.writes);
   pending_ = pending_ || at_once.size() < next.writes.size();
   Outbox::Performed writes = outbox_.perform(at_once);
-  relock = relock || std::any_of(writes.paths.begin(), writes.paths.end(),
-                                 [&](const std::string& path) { return locks_.contains(path); });
-  if (relock)
-    ports_.disk.hold(locks_);
+  locks_.take_again(writes.paths);
   if (!writes.paths.empty())
     inbox_.written(next.now);
   if (writes.no_room)
@@ -432,26 +390,6 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
     ports_.requests.answer(reply);
 }
 
-/// Those that are held and about to be written: a lock of baton's own is as much in the way of that
-/// as anybody's.
-std::vector<std::string> RealEngine::locks_to_write(const Draft& next) const {
-  std::vector<std::string> paths;
-  for (const Intent& write : next.writes)
-    if (locks_.contains(write.path))
-      paths.push_back(write.path);
-  if (!outbox_.empty())
-    std::copy_if(locks_.begin(), locks_.end(), std::back_inserter(paths),
-                 [&](const std::string& path) { return outbox_.awaits(path); });
-  return paths;
-}
-
-std::set<std::string> RealEngine::wanted_locks() const {
-  std::set<std::string> paths;
-  for (const auto& [path, flows] : tally_.locks)
-    paths.insert(paths.end(), path);
-  return paths;
-}
-
 std::optional<Time> RealEngine::wake() const {
   std::optional<Time> wake = works_->intake.wake();
   sooner(wake, plan().wake);
@@ -476,9 +414,11 @@ bool RealEngine::quiet() const {
 }
 
 Said RealEngine::said() const {
-  Said said{works_->planning.held(circumstances()), {}};
+  Said said{works_->planning.held(circumstances()), {}, {}};
   for (const auto& [until, flow] : tally_.breakers)
     said.calm_at.emplace(flow, until);
+  for (const FlowId& flow : outbox_.flows())
+    said.unwritten.emplace(flow, outbox_.waiting(flow));
   return said;
 }
 

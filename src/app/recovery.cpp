@@ -59,10 +59,10 @@ std::string Recovery::add_backups(const FlowId& flow, const Catalog::Entry& entr
                                                 : document.error().findings.front().message;
     else
       docs[file.path] = Accepted{*std::move(document), "backup", name, 0, {}, true, {}};
-    if (!fault.empty())
-      docs[file.path] = Accepted{nullptr, "backup", name, 0, {}, true, {}};
-    if (!fault.empty())
-      damaged += "; " + file.path + " cannot be used: " + fault;
+    if (fault.empty())
+      continue;
+    docs[file.path] = Accepted{nullptr, "backup", name, 0, {}, true, {}};
+    damaged += "; " + file.path + " cannot be used: " + fault;
   }
   return damaged;
 }

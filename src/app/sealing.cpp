@@ -21,6 +21,16 @@ std::vector<std::string> program_for(const FlowId& flow, const Catalog& catalog)
 
 }  // namespace
 
+std::vector<Intent> Sealing::without_its_own(const std::vector<Intent>& writes) {
+  std::vector<Intent> others;
+  for (const Intent& write : writes)
+    if (write.kind == Intent::Kind::backup)
+      waiting_.push_back(write);
+    else
+      others.push_back(write);
+  return others;
+}
+
 void Sealing::tend(const Setup& setup, const Catalog& catalog) {
   std::erase_if(running_, [this](const Running& each) {
     auto bytes = each.program(false);

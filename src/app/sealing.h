@@ -21,8 +21,8 @@ class Sealing {
  public:
   explicit Sealing(Disk& disk) : disk_(disk) {}
 
-  /// One whose intent is committed.
-  void take(Intent copy) { waiting_.push_back(std::move(copy)); }
+  /// Takes those of committed writes that are its own, and leaves the others.
+  std::vector<Intent> without_its_own(const std::vector<Intent>& writes);
   /// Writes what has come out meanwhile, and starts what there is place for.
   void tend(const Setup& setup, const Catalog& catalog);
   /// Tells of those that came to nothing, since `noted`.

@@ -75,7 +75,7 @@ TEST_CASE("copies wait for their program without anybody waiting, and a few are 
   const Catalog catalog = catalog_with(kSeal);
   CHECK(!place.sealing.wake(Time{}));
   for (std::uint64_t id = 1; id <= 6; ++id)
-    place.sealing.take(copy(id));
+    place.sealing.without_its_own({copy(id)});
   place.sealing.tend(setup, catalog);
   place.sealing.tend(setup, catalog);
   CHECK(seals.started == 4);
@@ -101,7 +101,7 @@ TEST_CASE(
   Seals seals;
   const Setup setup = seals.setup();
   place.disk.write("backups/1", "sealed before the daemon was killed");
-  place.sealing.take(copy(1));
+  place.sealing.without_its_own({copy(1)});
   place.sealing.tend(setup, catalog_with(kSeal));
   place.sealing.tend(setup, catalog_with(kSeal));
   CHECK(place.sealing.done() == std::vector<std::uint64_t>{1});
@@ -110,7 +110,7 @@ TEST_CASE(
   seals.out = [](const std::string&) -> Result<std::string> {
     return fail(Errc::busy, "did not end within 10s", "seal");
   };
-  place.sealing.take(copy(2));
+  place.sealing.without_its_own({copy(2)});
   place.sealing.tend(setup, catalog_with(kSeal));
   place.sealing.tend(setup, catalog_with(kSeal));
   CHECK(place.sealing.done() == std::vector<std::uint64_t>{1, 2});
@@ -124,7 +124,7 @@ TEST_CASE(
 TEST_CASE("nothing is written in the clear where the program was taken out of the configuration") {
   Place place;
   Seals seals;
-  place.sealing.take(copy(1));
+  place.sealing.without_its_own({copy(1)});
   place.sealing.tend(seals.setup(), catalog_with("{}"));
   CHECK(seals.started == 0);
   CHECK(place.disk.files().empty());

@@ -1,0 +1,64 @@
+#include "app/held_locks.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace baton {
+namespace {
+
+bool within(const std::set<std::string>& inner, const std::set<std::string>& outer) {
+  return std::includes(outer.begin(), outer.end(), inner.begin(), inner.end());
+}
+
+std::set<std::string> locks_of(const Tally& tally) {
+  std::set<std::string> paths;
+  for (const auto& [path, flows] : tally.locks)
+    paths.insert(paths.end(), path);
+  return paths;
+}
+
+}  // namespace
+
+void HeldLocks::decided(const Draft& next, const Books& before) {
+  static const std::vector<std::string> kNone;
+  changed_ = changed_ || !next.forgotten.empty() ||
+             std::any_of(next.touched().begin(), next.touched().end(), [&](const auto& row) {
+               const auto book = before.find(row.first);
+               return row.second.decision.locks !=
+                      (book == before.end() ? kNone : book->second.decision.locks);
+             });
+}
+
+void HeldLocks::let_go(const Tally& tally, const std::vector<Intent>& writes,
+                       const Outbox& outbox) {
+  bool unwanted = false;
+  if (std::exchange(changed_, false)) {
+    const std::set<std::string> before = std::exchange(wanted_, locks_of(tally));
+    lacking_ = lacking_ || !within(wanted_, before);
+    unwanted = !within(before, wanted_);
+  }
+  std::vector<std::string> written;
+  for (const Intent& write : writes)
+    if (wanted_.contains(write.path))
+      written.push_back(write.path);
+  if (!outbox.empty())
+    std::copy_if(wanted_.begin(), wanted_.end(), std::back_inserter(written),
+                 [&](const std::string& path) { return outbox.awaits(path); });
+  lacking_ = lacking_ || !written.empty();
+  if (written.empty() && !unwanted)
+    return;
+  std::set<std::string> kept = wanted_;
+  for (const std::string& path : written)
+    kept.erase(path);
+  disk_.hold(kept);
+}
+
+void HeldLocks::take_again(const std::set<std::string>& written) {
+  const bool anew = std::any_of(written.begin(), written.end(),
+                                [this](const std::string& path) { return wanted_.contains(path); });
+  if (std::exchange(lacking_, false) || anew)
+    disk_.hold(wanted_);
+}
+
+}  // namespace baton
