@@ -1,6 +1,9 @@
 #include "core/reconcile.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "base/text.h"
 
 namespace baton {
 namespace {
@@ -38,6 +41,22 @@ bool enter_or_erase(std::map<FlowId, Value>& map, const FlowId& flow, Value valu
     return false;
   map.insert_or_assign(flow, std::move(value));
   return true;
+}
+
+std::uint32_t count(const std::map<FlowId, std::uint32_t>& holders) {
+  return std::accumulate(holders.begin(), holders.end(), std::uint32_t{0},
+                         [](std::uint32_t sum, const auto& holder) { return sum + holder.second; });
+}
+
+/// Who holds what `asking` would like to have.
+std::string named(const std::map<FlowId, std::uint32_t>& holders, const FlowId& asking) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> names;
+  for (const auto& [id, held] : holders)
+    names.push_back(id == asking ? "another run of this flow" : text(id));
+  const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
+  names.resize(names.size() - more);
+  return join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
 /// Whether anything is other than before.
@@ -104,15 +123,15 @@ void Reconciler::plan(Time now, std::uint32_t running_elsewhere) {
   sum_up();
 }
 
-template <class Resources>
-void Reconciler::take(const Resources& resources, bool more) {
-  for (const std::string& resource : resources) {
-    const auto held = taken_.try_emplace(resource).first;
-    more ? ++held->second : --held->second;
-    if (held->second == 0)
-      taken_.erase(held);
-    moved_[resource] += more ? 1 : -1;
-  }
+void Reconciler::take(const FlowId& id, const std::string& resource, bool more) {
+  Holders& holders = taken_[resource];
+  std::uint32_t& held = holders[id];
+  more ? ++held : --held;
+  if (held == 0)
+    holders.erase(id);
+  if (holders.empty())
+    taken_.erase(resource);
+  moved_[resource][id] += more ? 1 : -1;
 }
 
 /// They are runs by now, or came to nothing.
@@ -120,7 +139,9 @@ void Reconciler::take_back_starts() {
   for (const Start& start : plan_.starts)
     stale_.insert(start.key.flow);
   running_ -= static_cast<std::uint32_t>(plan_.starts.size());
-  take(lent_, false);
+  for (const auto& [resource, flows] : lent_)
+    for (const FlowId& id : flows)
+      take(id, resource, false);
   plan_.starts.clear();
   plan_.pauses.clear();
   spawned_.clear();
@@ -138,8 +159,9 @@ void Reconciler::renew_flows() {
   }
   // What was given back and taken again is as it was. But whoever was asked before a start has not
   // heard of what it took.
-  for (const auto& [resource, change] : std::exchange(moved_, {}))
-    if (change != 0 || lent_.contains(resource))
+  for (const auto& [resource, changes] : std::exchange(moved_, {}))
+    if (lent_.contains(resource) || std::any_of(changes.begin(), changes.end(),
+                                                [](const auto& row) { return row.second != 0; }))
       ask_claimants(resource, {});
   lent_.clear();
 }
@@ -147,7 +169,8 @@ void Reconciler::renew_flows() {
 void Reconciler::withdraw(const FlowId& id, Flow& flow) {
   const Share share = std::exchange(flow.share, {});
   running_ -= share.running;
-  take(share.resources, false);
+  for (const std::string& resource : share.resources)
+    take(id, resource, false);
   if (share.wake)
     wakes_.erase({*share.wake, id});
   stopping_.erase(id);
@@ -171,7 +194,8 @@ void Reconciler::enter(const FlowId& id, Flow& flow) {
   flow.share = share_of(flow.situation, terms_, now_);
   const Share& share = flow.share;
   running_ += share.running;
-  take(share.resources, true);
+  for (const std::string& resource : share.resources)
+    take(id, resource, true);
   if (share.wake)
     wakes_.emplace(*share.wake, id);
   if (!share.stops.empty())
@@ -190,11 +214,14 @@ void Reconciler::enter(const FlowId& id, Flow& flow) {
   rewrite_.insert(id);
 }
 
-/// How often a resource is held; a path also by whoever holds one above or below it.
-std::uint32_t Reconciler::taken(const std::string& resource) const {
-  std::uint32_t count = 0;
-  for_same(taken_, resource, [&](std::uint32_t held) { count += held; });
-  return count;
+/// Who holds a resource; a path also whoever holds one above or below it.
+Reconciler::Holders Reconciler::holders(const std::string& resource) const {
+  Holders all;
+  for_same(taken_, resource, [&](const Holders& some) {
+    for (const auto& [id, held] : some)
+      all[id] += held;
+  });
+  return all;
 }
 
 void Reconciler::ask_claimants(const std::string& resource, const Turn& from) {
@@ -255,11 +282,12 @@ std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
   };
   if (terms_.held)
     return held(Answer::everything_held, terms_.held->reason, terms_.held->why);
-  for (const Claim& claim : desired.claims)
-    if (taken(resource_of(claim)) >= claim.capacity)
-      return held(Answer::claimed, "claimed",
-                  "`" + claim.resource + "` is taken; it frees by an exit");
   const FlowId& id = candidate.key.flow;
+  for (const Claim& claim : desired.claims)
+    if (const Holders all = holders(resource_of(claim)); count(all) >= claim.capacity)
+      return held(Answer::claimed, "claimed",
+                  "`" + claim.resource + "` is taken by " + named(all, id) +
+                      "; it is free when that has ended");
   const auto spawned = spawned_.find(id);
   const bool spawns = !desired.action || desired.action->counts_as_spawn;
   if (spawns &&
@@ -283,8 +311,8 @@ void Reconciler::start(const Turn& turn, const Flow& flow) {
   ++running_;
   ++spawned_[turn.flow];
   for (const std::string& resource : flow.asked[turn.nth].resources) {
-    ++taken_[resource];
-    lent_.insert(resource);
+    ++taken_[resource][turn.flow];
+    lent_[resource].insert(turn.flow);
     ask_claimants(resource, turn);
   }
   // What its flow has left of its hour is less now.

@@ -64,6 +64,7 @@ class Reconciler {
     std::size_t nth = 0;  ///< of the candidates of its flow
     auto operator<=>(const Turn&) const = default;
   };
+  using Holders = std::map<FlowId, std::uint32_t>;  ///< how often each holds a resource
   /// What became of a candidate when it was asked last.
   enum class Answer { unasked, starts, everything_held, claimed, spent, no_place };
   struct Asked {
@@ -83,9 +84,8 @@ class Reconciler {
   }
   void withdraw(const FlowId& id, Flow& flow);
   void enter(const FlowId& id, Flow& flow);
-  template <class Resources>
-  void take(const Resources& resources, bool more);
-  std::uint32_t taken(const std::string& resource) const;
+  void take(const FlowId& id, const std::string& resource, bool more);
+  Holders holders(const std::string& resource) const;
   void take_back_starts();
   void renew_flows();
   void ask_claimants(const std::string& resource, const Turn& from);
@@ -112,15 +112,16 @@ class Reconciler {
   std::set<FlowId> news_;
 
   std::uint32_t running_ = 0;
-  std::map<std::string, std::uint32_t> taken_;  ///< how often each resource is held
-  std::map<std::string, std::int64_t> moved_;   ///< and how that has changed since the last plan
+  std::map<std::string, Holders> taken_;  ///< who holds each resource
+  /// And how that has changed since the last plan.
+  std::map<std::string, std::map<FlowId, std::int64_t>> moved_;
   std::map<std::string, std::set<Turn>> claimants_;  ///< of each resource
   std::array<std::set<Turn>, 6> lines_;              ///< of all candidates, by answer
   std::set<std::pair<Time, FlowId>> wakes_;
-  std::set<FlowId> stopping_;                ///< flows with something to stop
-  std::set<FlowId> waiting_;                 ///< flows that wait by themselves
-  std::multiset<std::string> lent_;          ///< the resources of the starts of the plan
-  std::map<FlowId, std::uint32_t> spawned_;  ///< by the plan under construction
+  std::set<FlowId> stopping_;                          ///< flows with something to stop
+  std::set<FlowId> waiting_;                           ///< flows that wait by themselves
+  std::map<std::string, std::multiset<FlowId>> lent_;  ///< the resources of the starts of the plan
+  std::map<FlowId, std::uint32_t> spawned_;            ///< by the plan under construction
 };
 
 }  // namespace baton

@@ -306,7 +306,7 @@ TEST_CASE("a fragment's parameters are bound by `with`") {
   CHECK(loaded.error.find("needs the parameter \"cmd\"") != std::string::npos);
 }
 
-TEST_CASE("an import that is missing or empty is an error where it is named") {
+TEST_CASE("an import that is missing or empty is an error where it is named (S13)") {
   CHECK(loaded_from({{".loops/x.yaml", "name: x\nimport:\n  - lib/one.yaml\n"},
                      {".loops/lib/one.yaml", ""}})
             .error.starts_with(".loops/x.yaml:3:5: there is no file for \"lib/one.yaml\""));

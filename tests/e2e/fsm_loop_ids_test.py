@@ -1,5 +1,5 @@
 """Everything schemas/fsm_loop/README.md gives an id is shown by a scenario, a sample or a test, and these name no id that
-the page does not have: each decision (D-LL-…), each evaluator that baton runs, each way on (W…), each reason to end
+the page does not have: each decision (D-LL-…), each rule (S…), each evaluator that baton runs, each way on (W…), each reason to end
 (terminated_by). usage: fsm_loop_ids_test.py"""
 
 import json
@@ -7,7 +7,7 @@ import pathlib
 import re
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-ID = r"\b(D-LL-\d+|W\d+)\b"
+ID = r"\b(D-LL-\d+|W\d+|S\d+)\b"
 
 
 def table(page, heading):
@@ -19,7 +19,7 @@ def table(page, heading):
 
 def page_ids():
     page = (TOP / "schemas/fsm_loop/README.md").read_text(encoding="utf-8")
-    marked = set(re.findall(r"^\| (D-LL-\d+|W\d+) \|", page, re.M))
+    marked = set(re.findall(r"^\| (D-LL-\d+|W\d+|S\d+) \|", page, re.M))
     evaluators = {word.strip() for names, driven in table(page, "| type | needs | may have | baton |\n")
                   if driven.startswith("implemented") for word in names.replace("[M]", "").split(",")}
     reasons = {"ends " + word.strip() for names, _ in table(page, "| terminated_by | status | when |\n")
@@ -40,8 +40,12 @@ def shown():
         note(set(first.get("shows", [])) | set(re.findall(ID, first["scenario"])), path.name)
     for row in json.loads((TOP / "tests/samples/fsm_loop/manifest.json").read_text(encoding="utf-8")):
         note(re.findall(ID, row.get("why", "")), row["file"])
+        note([rule.removeprefix("fsm_loop/") for rule in row.get("rules", []) if re.fullmatch(r"fsm_loop/S\d+", rule)],
+             row["file"])
     for path in sorted((TOP / "tests/dialects").glob("fsm_*.cpp")):
-        note(re.findall(ID, " ".join(re.findall(r'TEST_CASE\("([^"]*)"', path.read_text(encoding="utf-8")))), path.name)
+        text = path.read_text(encoding="utf-8")
+        note(re.findall(ID, " ".join(re.findall(r'TEST_CASE\("([^"]*)"', text))), path.name)
+        note(re.findall(r'"(?:fsm_loop/)?(S\d+)"', text), path.name)
     for path in sorted((TOP / "tests/e2e").glob("fsm_*_test.py")):
         if path.name != pathlib.Path(__file__).name:
             note(re.findall(ID, path.read_text(encoding="utf-8")), path.name)
@@ -52,6 +56,7 @@ marked, evaluators, reasons = page_ids()
 # The page is read here as text: a table that moved would otherwise be one without ids.
 assert {f"D-LL-{number}" for number in range(1, 29)} <= marked, sorted(marked)
 assert {f"W{number}" for number in range(1, 15)} <= marked, sorted(marked)
+assert len([each for each in marked if each.startswith("S")]) >= 35, sorted(marked)
 assert {"exit_code", "llm_structured", "action_stall", "harbor_scorer"} <= evaluators and len(evaluators) == 11, evaluators
 assert {"ends terminal", "ends max_steps", "ends user_stopped"} <= reasons and len(reasons) == 10, reasons
 known = marked | evaluators | reasons
