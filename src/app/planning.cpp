@@ -13,13 +13,17 @@
 namespace baton {
 namespace {
 
-/// `root`: the operator's word for everything.
-FlowSituation situation_of(const FlowBook& book, const ControlRow& root, const Circumstances& now) {
+/// `root`: the operator's word for everything; `said`: what the daemon says, in a rehearsal.
+FlowSituation situation_of(const FlowBook& book, const ControlRow& root, const Said& said,
+                           const Circumstances& now) {
   FlowSituation one{book.id,          book.decision,           book.stages,
                     book.runs,        book.control.control,    book.control.reason,
                     book.control.why, book.control.resumed_at, book.held};
   // That a write waits is told also where no start waits for it.
-  if (const std::string open = now.outbox.waiting(book.id); !open.empty()) {
+  const auto unwritten = said.unwritten.find(book.id);
+  if (const std::string open =
+          unwritten == said.unwritten.end() ? now.outbox.waiting(book.id) : unwritten->second;
+      !open.empty()) {
     one.held = Hold{"", "", "write_pending",
                     "a write is still to be made, tried again every second: " + open};
     one.tell_held = true;
@@ -101,7 +105,7 @@ void Planning::give(const std::set<FlowId>& flows, const Draft& next, const Circ
       reconciler_.drop(flow);
       continue;
     }
-    FlowSituation one = situation_of(*book, *root_, now);
+    FlowSituation one = situation_of(*book, *root_, setup_.said, now);
     for (const auto& [key, why] : refused)
       if (key.flow == flow)
         one.refused.emplace(key, why);

@@ -23,8 +23,9 @@ namespace baton {
 
 /// What only the living daemon of a root knows. A rehearsal takes its word for it.
 struct Said {
-  std::optional<Hold> held;        ///< why it starts nothing at all
-  std::map<FlowId, Time> calm_at;  ///< flows its rate breaker holds, and until when
+  std::optional<Hold> held;                 ///< why it starts nothing at all
+  std::map<FlowId, Time> calm_at;           ///< flows its rate breaker holds, and until when
+  std::map<FlowId, std::string> unwritten;  ///< flows with a write that waits, which, and for what
   bool operator==(const Said&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #include "cli/served.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <map>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/document.h"
+#include "base/text.h"
 #include "io/disk.h"
 #include "io/fd.h"
 #include "io/lock.h"
@@ -34,15 +36,26 @@ Result<Json> read_word(const std::string& state_folder) {
   return parse_json(*text);
 }
 
-Json json_of(const Said& said, std::size_t most) {
-  Json calm = Json::array();
-  for (const auto& [flow, until] : said.calm_at) {
-    if (most-- == 0)
+/// One member says what there is to say of a flow.
+template <class Map, class Tell>
+Json list_of(const Map& flows, std::size_t most, const char* name, const Tell& tell) {
+  Json list = Json::array();
+  for (const auto& [flow, value] : flows)
+    if (most-- > 0)
+      list.push(
+          Json::object({{"dialect", flow.dialect}, {"flow", flow.name}, {name, tell(value)}}));
+    else
       break;
-    calm.push(Json::object(
-        {{"dialect", flow.dialect}, {"flow", flow.name}, {"until", iso_time(until, true)}}));
-  }
-  Json json = Json::object({{"held", Json()}, {"rate_breaker", calm}});
+  return list;
+}
+
+Json json_of(const Said& said, std::size_t most) {
+  Json json = Json::object(
+      {{"held", Json()},
+       {"rate_breaker",
+        list_of(said.calm_at, most, "until", [](Time until) { return iso_time(until, true); })},
+       {"unwritten", list_of(said.unwritten, most, "why",
+                             [](const std::string& why) { return printable(why, 500); })}});
   if (said.held)
     json.set("held", Json::object({{"reason", said.held->reason}, {"why", said.held->why}}));
   return json;
@@ -55,12 +68,20 @@ Said said_in(const Value& json) {
   Said said;
   if (const Value* const held = json::child(json, "held"); held != nullptr && held->IsObject())
     said.held = Hold{"", "", string(*held, "reason"), string(*held, "why")};
-  const Value* const calm = json::child(json, "rate_breaker");
-  if (calm == nullptr || !calm->IsArray())
-    return said;
-  for (const Value& each : calm->GetArray())
+  const auto for_each = [&](const char* name, const auto& take) {
+    const Value* const list = json::child(json, name);
+    if (list == nullptr || !list->IsArray())
+      return;
+    for (const Value& each : list->GetArray())
+      take(FlowId{string(each, "dialect"), string(each, "flow")}, each);
+  };
+  for_each("rate_breaker", [&](const FlowId& flow, const Value& each) {
     if (const auto until = parse_time(string(each, "until")))
-      said.calm_at[FlowId{string(each, "dialect"), string(each, "flow")}] = *until;
+      said.calm_at[flow] = *until;
+  });
+  for_each("unwritten", [&](const FlowId& flow, const Value& each) {
+    said.unwritten[flow] = string(each, "why");
+  });
   return said;
 }
 
@@ -139,8 +160,8 @@ SaidWords all_served_last(const std::vector<StateParent>& parents) {
 Result<void> leave_word(const std::string& state_folder, const Served& word) {
   std::string text;
   // Of more flows than find room the rest goes unsaid.
-  for (std::size_t flows = word.said.calm_at.size(); text.empty() || text.size() > kBytes;
-       flows /= 2) {
+  for (std::size_t flows = std::max(word.said.calm_at.size(), word.said.unwritten.size());
+       text.empty() || text.size() > kBytes; flows /= 2) {
     if (!text.empty() && flows == 0)
       return fail(Errc::too_large, "the word is too long", place(state_folder));
     Json json = json_of(word.said, flows);

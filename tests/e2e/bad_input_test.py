@@ -407,6 +407,12 @@ def write_waits(exe):
                         and each["event"] == "held" and "tickets/a.json is locked by " in each["why"]]
             wait_until(told, "the history says what the write waits for", lambda: baton.call("events").stdout)
             check(not baton.starts("rules/t/a"), baton.starts())
+
+            def shown():
+                return [each for each in baton.lines("status") if each["flow"] == "rules/t/a"
+                        and each["waiting_for"] == "write_pending"]
+            wait_until(shown, "status says so too", lambda: baton.call("status").stdout)
+            check("tickets/a.json is locked by " in baton.call("explain", "rules/t/a").stdout)
         wait_until(lambda: baton.starts("rules/t/a"), "it is made when the lock is let go")
         check(len(told()) == 1, told())
 
