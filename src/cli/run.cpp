@@ -77,11 +77,10 @@ class Service {
         return exit_code_;
       if (!root)
         return refuse(root.error());
-      tell_of(**root);
+      serve(*std::move(root));
       // Of two daemons that start at once, each having left its word, one sees the other's.
-      if (auto apart = options_.apart((*root)->root()); !apart)
+      if (auto apart = options_.apart(served.root); !apart)
         return refuse(apart.error());
-      roots_.push_back(std::move(*root));
     }
     serving_ = true;
     step();
@@ -147,8 +146,7 @@ class Service {
     auto root = take_up(served, config_.shim);
     if (!root)
       return pass_on(root);
-    tell_of(**root);
-    roots_.push_back(std::move(*root));
+    serve(*std::move(root));
     wake();
     return {};
   }
@@ -166,10 +164,13 @@ class Service {
   }
 
   /// Commands find what is served by the word that is left, so it stands before anything happens.
-  void tell_of(RootService& root) const {
-    root.tell_how(since_);
-    spdlog::info("serving {} (state in {}; {})", printable(root.root()),
-                 printable(root.state_folder()), root.describe());
+  void serve(std::unique_ptr<RootService> root) {
+    root->tell_how(since_);
+    spdlog::info("serving {} (state in {}; {})", printable(root->root()),
+                 printable(root->state_folder()), root->describe());
+    if (draining_)
+      root->engine().drain();
+    roots_.push_back(std::move(root));
   }
 
   void end(int code) {
@@ -372,12 +373,8 @@ class Service {
       message += "; " + root->root() + " is given up when what runs there has ended (" +
                  agents(root->engine().running()) + ")";
     }
-    for (auto& root : taken_up) {
-      tell_of(*root);
-      if (draining_)
-        root->engine().drain();
-      roots_.push_back(std::move(root));
-    }
+    for (auto& root : taken_up)
+      serve(std::move(root));
     for (const std::string& remark : loaded->remarks)
       spdlog::warn("{}", printable(remark));
     config_ = std::move(*loaded);

@@ -59,7 +59,7 @@ void Moments::report(std::string_view id, FindingList& findings) const {
   std::string message = text_ + " has no zone and is read as UTC";
   if (zoneless_ > 1)
     message += ", and " + std::to_string(zoneless_ - 1) + " more";
-  findings.warning(id, first_, std::move(message), nullptr, "Z or an offset such as +08:00");
+  findings.warning(id, first_, message, nullptr, "Z or an offset such as +08:00");
 }
 
 }  // namespace baton

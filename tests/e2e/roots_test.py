@@ -200,22 +200,30 @@ def commands_cover_all_roots(exe):
 def drain_is_the_daemons(exe):
     """Whichever root it is asked of, and whichever are taken up later."""
     with world.World(exe) as baton:
-        one, two, three = (f"{baton.home}/{name}" for name in ("one", "two", "three"))
+        one, two, three, late = (f"{baton.home}/{name}" for name in ("one", "two", "three", "late"))
         goes_on = baton.home + "/goes_on"
         world.write(goes_on, b"")
         baton.settings["agents"] = {"worker": baton.counting(
             "sh", "-c", f"[ $BATON_FLOW != rules/t/long ] || while [ -e '{goes_on}' ]; do sleep 0.05; done")}
-        start(baton, [one, two])
+        for root in (one, two):
+            os.makedirs(root + "/tickets")
         ticket(two, "long", "ready")
+        baton.settings["roots"] = [one, two, late]
+        baton.configure()
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen(serve(baton, "--act-on-existing"), stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log)
         wait_until(lambda: baton.starts("rules/t/long"), "the long one is at work")
         command(baton, "drain", root=one)
         os.makedirs(three + "/tickets")
         ticket(three, "new", "ready")
         ticket(two, "new", "ready")
-        baton.settings["roots"] = [one, two, three]
+        baton.settings["roots"] = [one, two, three, late]
         baton.configure()
         command(baton, "reload")
-        wait_until(lambda: command(baton, "status", "--json").stdout.count('"draining"') >= 2, "both say why they wait")
+        ticket(late, "new", "ready")
+        wait_until(lambda: command(baton, "status", "--json").stdout.count('"draining"') >= 3, "all say why they wait",
+                   lambda: command(baton, "status", "--json").stdout)
         check(baton.daemon.poll() is None, "it has ended beside its agent")
         os.unlink(goes_on)
         check(baton.daemon.wait(timeout=60) == 0, "the daemon does not end")
