@@ -21,12 +21,12 @@ std::set<std::string> locks_of(const Tally& tally) {
 }  // namespace
 
 void HeldLocks::decided(const Draft& next, const Books& before) {
-  static const std::vector<std::string> kNone;
+  static const std::vector<std::string> none;
   changed_ = changed_ || !next.forgotten.empty() ||
              std::any_of(next.touched().begin(), next.touched().end(), [&](const auto& row) {
                const auto book = before.find(row.first);
                return row.second.decision.locks !=
-                      (book == before.end() ? kNone : book->second.decision.locks);
+                      (book == before.end() ? none : book->second.decision.locks);
              });
 }
 

@@ -329,26 +329,28 @@ class Service {
     return done;
   }
 
-  /// All or nothing: whatever can fail comes first, for all roots.
-  Result<std::string> exchange() {
-    auto loaded = options_.load();
-    if (!loaded)
-      return pass_on(loaded);
-    if (auto known = awaited_.check(loaded->awaited); !known)
-      return pass_on(known);
+  /// What a new configuration comes to.
+  struct Exchange {
     std::vector<std::unique_ptr<RootService>> taken_up;
     std::vector<std::pair<RootService*, std::unique_ptr<Works>>> kept;
     std::string message = "the configuration was read again";
-    for (const ServedRoot& served : loaded->roots) {
+  };
+
+  /// All or nothing: whatever can fail comes first, for all roots.
+  Result<Exchange> prepare(const ServiceConfig& loaded) {
+    if (auto known = awaited_.check(loaded.awaited); !known)
+      return pass_on(known);
+    Exchange next;
+    for (const ServedRoot& served : loaded.roots) {
       const auto known = std::find_if(roots_.begin(), roots_.end(), [&](const auto& root) {
         return root->root() == served.root;
       });
       if (known == roots_.end()) {
-        auto root = take_up(served, loaded->shim);
+        auto root = take_up(served, loaded.shim);
         if (!root)
           return pass_on(root);
-        taken_up.push_back(*std::move(root));
-        message += "; " + served.root + " is served now";
+        next.taken_up.push_back(*std::move(root));
+        next.message += "; " + served.root + " is served now";
         continue;
       }
       if ((*known)->leaving())
@@ -357,30 +359,40 @@ class Service {
       auto works = (*known)->engine().works_of(served.setup);
       if (!works)
         return pass_on(works);
-      kept.emplace_back(known->get(), *std::move(works));
+      next.kept.emplace_back(known->get(), *std::move(works));
       if (served.state_folder != (*known)->state_folder())
-        message += "; the state of " + served.root + " stays in " + (*known)->state_folder() +
-                   " until a restart";
+        next.message += "; the state of " + served.root + " stays in " + (*known)->state_folder() +
+                        " until a restart";
     }
-    for (auto& [root, works] : kept)
+    return next;
+  }
+
+  Result<std::string> exchange() {
+    auto loaded = options_.load();
+    if (!loaded)
+      return pass_on(loaded);
+    auto next = prepare(*loaded);
+    if (!next)
+      return pass_on(next);
+    for (auto& [root, works] : next->kept)
       root->reconfigure(std::move(works));
     for (const auto& root : roots_) {
-      const bool named = std::any_of(kept.begin(), kept.end(),
+      const bool named = std::any_of(next->kept.begin(), next->kept.end(),
                                      [&](const auto& each) { return each.first == root.get(); });
       if (named || root->leaving())
         continue;
       root->leave();
-      message += "; " + root->root() + " is given up when what runs there has ended (" +
-                 agents(root->engine().running()) + ")";
+      next->message += "; " + root->root() + " is given up when what runs there has ended (" +
+                       agents(root->engine().running()) + ")";
     }
-    for (auto& root : taken_up)
+    for (auto& root : next->taken_up)
       serve(std::move(root));
     for (const std::string& remark : loaded->remarks)
       spdlog::warn("{}", printable(remark));
     config_ = std::move(*loaded);
     awaited_.replace(config_.awaited);
     teller_.configure(config_);
-    return message;
+    return std::move(next->message);
   }
 
   void give_up_left() {

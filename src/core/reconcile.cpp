@@ -52,6 +52,7 @@ std::uint32_t count(const std::map<FlowId, std::uint32_t>& holders) {
 std::string named(const std::map<FlowId, std::uint32_t>& holders, const FlowId& asking) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> names;
+  names.reserve(holders.size());
   for (const auto& [id, held] : holders)
     names.push_back(id == asking ? "another run of this flow" : text(id));
   const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;

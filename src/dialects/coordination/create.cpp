@@ -150,7 +150,7 @@ Result<std::string> with_message(const Document& document, std::string_view kind
   else if (const Value* const list = json::child(mailbox, "messages");
            list == nullptr || !list->IsArray())
     return fail(Errc::schema, "the mailbox has no list `messages`");
-  const auto id = id_of(given, mailbox, wall);
+  auto id = id_of(given, mailbox, wall);
   if (!id)
     return id;
   Json message = Json::object({{"id", *id},
