@@ -44,6 +44,7 @@ class RealEngine : public Engine {
   std::optional<Time> wake() const override;
   bool quiet() const override;
   std::size_t running() const override { return tally_.live.size(); }
+  bool sealing() const override { return sealing_.busy(); }
   void drain() override {
     draining_ = true;
     pending_ = true;
@@ -403,7 +404,7 @@ std::optional<Time> RealEngine::wake() const {
   if (!tally_.wakes.empty())
     sooner(wake, std::max(tally_.wakes.begin()->first, now + Millis(10)));
   if (!tally_.breakers.empty())
-    sooner(wake, tally_.breakers.begin()->first);
+    sooner(wake, std::max(tally_.breakers.begin()->first, now + Millis(10)));
   return wake;
 }
 

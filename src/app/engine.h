@@ -55,6 +55,8 @@ class Engine {
   /// Nothing runs, nothing is settling, and nothing will be started without somebody's doing.
   virtual bool quiet() const = 0;
   virtual std::size_t running() const = 0;
+  /// Backups are on their way through their program.
+  virtual bool sealing() const = 0;
   /// No new starts from now on (`drain`, or the daemon is ending).
   virtual void drain() = 0;
   /// A request for `drain` came in, which is meant for the whole daemon.

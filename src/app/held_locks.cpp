@@ -40,8 +40,9 @@ void HeldLocks::let_go(const Tally& tally, const std::vector<Intent>& writes,
   }
   std::vector<std::string> written;
   for (const Intent& write : writes)
-    if (wanted_.contains(write.path))
-      written.push_back(write.path);
+    for (const std::string* const path : {&write.path, &write.to})
+      if (wanted_.contains(*path))
+        written.push_back(*path);
   if (!outbox.empty())
     std::copy_if(wanted_.begin(), wanted_.end(), std::back_inserter(written),
                  [&](const std::string& path) { return outbox.awaits(path); });

@@ -55,7 +55,7 @@ class RootService {
   /// of its agents has ended.
   void leave();
   bool leaving() const { return leaving_; }
-  bool left() const { return leaving_ && engine_->running() == 0; }
+  bool left() const { return leaving_ && engine_->running() == 0 && !engine_->sealing(); }
 
  private:
   RootService(asio::io_context& loop, ServedRoot served, RootLock lock, Wake wake);

@@ -247,7 +247,10 @@ class Service {
       quiet = quiet && engine.quiet();
       failed = failed || engine.tally().failed > 0;
     }
-    const bool drained = draining_ && running() == 0;
+    // The last agent's work is copied before the daemon ends; the programs have a time limit.
+    const bool drained = draining_ && running() == 0 &&
+                         std::none_of(roots_.begin(), roots_.end(),
+                                      [](const auto& root) { return root->engine().sealing(); });
     if (!drained && !(options_.once && quiet))
       return false;
     if (drained)

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -119,16 +120,19 @@ std::set<std::int64_t>& awaited() {
   if (getppid() == parent && dup2(streams.in.get(), STDIN_FILENO) >= 0 &&
       dup2(streams.out.get(), STDOUT_FILENO) >= 0 && dup2(streams.err.get(), STDERR_FILENO) >= 0)
     execv(argv[0], argv);
+  const char* const why = strerrordesc_np(errno);
+  (void)!write(STDERR_FILENO, why, strlen(why));
   _exit(kNotRun);
 }
 
 class Child final : public RunningCommand {
  public:
-  Child(std::string name, Streams streams, pid_t pid, std::size_t max_bytes, Millis limit)
+  Child(std::string name, Streams streams, pid_t pid, Fd process, std::size_t max_bytes,
+        Millis limit)
       : name_(std::move(name)),
         streams_(std::move(streams)),
         pid_(pid),
-        process_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
+        process_(std::move(process)),
         max_bytes_(max_bytes),
         limit_(limit) {
     awaited().insert(pid);
@@ -164,7 +168,7 @@ class Child final : public RunningCommand {
     do {
       const auto left =
           std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now());
-      found = process_ ? poll(&ended, 1, static_cast<int>(std::max(left, Millis(0)).count())) : 0;
+      found = poll(&ended, 1, static_cast<int>(std::max(left, Millis(0)).count()));
     } while (found < 0 && errno == EINTR);
     return found > 0;
   }
@@ -218,8 +222,15 @@ Result<std::unique_ptr<RunningCommand>> RunningCommand::start(const std::vector<
   if (pid == 0)
     become(parent, *streams, pointers.data());
   setpgid(pid, pid);  // it does so too; whoever comes first
-  return std::unique_ptr<RunningCommand>(
-      std::make_unique<Child>(argv[0], *std::move(streams), pid, max_bytes, limit));
+  Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!process) {
+    const int error = errno;
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    return system_error(error, "cannot be watched", argv[0]);
+  }
+  return std::unique_ptr<RunningCommand>(std::make_unique<Child>(
+      argv[0], *std::move(streams), pid, std::move(process), max_bytes, limit));
 }
 
 bool RunningCommand::awaits(std::int64_t pid) {

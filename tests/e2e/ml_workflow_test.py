@@ -447,6 +447,7 @@ def encrypted(exe):
 
 # Hangs while there is a file `hang` in the folder $1, which each run tells of.
 SEAL = """#!/bin/sh
+[ -e "$1/slow" ] && sleep 1
 [ -e "$1/hang" ] || exec gzip
 : >"$1/at_work.$$"
 exec sleep 600
@@ -491,6 +492,14 @@ def slow(exe):
         wait_until(lambda: len(backups(it)) == 2, "what was cut off is done again:", lambda: backups(it))
         newest = gzip.decompress(gzip.open(backups(it)[-1]).read())
         check(json.loads(newest)["step_history"][1]["status"] == "completed", newest)
+        # A daemon that drains waits for the copy of what its last agent has done.
+        it.switch("slow")
+        it.begin("late")
+        wait_until(lambda: it.starts("ml_workflow/late"), "its first agent is at work")
+        it.call("drain")
+        check(it.daemon.wait(timeout=60) == 0, "a drain gave", it.daemon.returncode)
+        newest = json.loads(gzip.decompress(gzip.open(backups(it, "late")[-1]).read()))
+        check(newest["step_history"] == it.read("late")["step_history"], newest, it.read("late"))
 
 
 def told(exe):
