@@ -199,8 +199,8 @@ ExitCode pause_command(Words words) {
 
 ExitCode resume_command(Words words) {
   return flow_or_all(words, "resume",
-                     "Goes on with a flow, or with the root, after a pause, a stop or a limit.\n"
-                     "Without a daemon it is recorded for the next one.");
+                     "Goes on with a flow, or with the root, after a pause, a stop, a limit or a\n"
+                     "failure. Without a daemon it is recorded for the next one.");
 }
 
 ExitCode stop_command(Words words) {

@@ -10,7 +10,7 @@ enum class ExitCode : int {
   failed = 1,         ///< the thing asked about failed
   usage = 2,          ///< wrong usage, configuration or schema
   unreachable = 3,    ///< could not read, write, or reach what is needed
-  served = 75,        ///< another daemon serves this root (`run`)
+  served = 75,        ///< another daemon serves this root, or one inside or around it (`run`)
   timed_out = 124,    ///< the time given was not enough
   interrupted = 130,  ///< Ctrl-C; the signal itself does it
 };

@@ -65,7 +65,7 @@ void print_help() {
       "  1    the thing asked about failed\n"
       "  2    wrong usage, configuration or schema\n"
       "  3    could not read, write, or reach what is needed\n"
-      "  75   another daemon serves this root (run)\n"
+      "  75   another daemon serves this root, or one inside or around it (run)\n"
       "  124  time-out (wait)\n"
       "  130  Ctrl-C\n";
   print(text);

@@ -91,7 +91,7 @@ ExitCode run_command_line(Words words) {
                   "  1   with --once: a flow failed\n"
                   "  2   wrong usage or configuration\n"
                   "  3   could not read or write what is needed\n"
-                  "  75  another daemon serves this root\n"
+                  "  75  another daemon serves this root, or one inside or around it\n"
                   "  130 Ctrl-C, and the agents were stopped");
   options.values("--root", arguments.roots, "DIR",
                  "The root; else those of the configuration, else the nearest folder upwards "

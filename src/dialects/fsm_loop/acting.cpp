@@ -384,12 +384,7 @@ void Machine::move(Frame& frame, const std::string& to, const std::string& verdi
                 "the way " + edge + " was taken more than " +
                     std::to_string(loop_.max_edge_revisits) + " times (max_edge_revisits)");
   }
-  if (to == from)
-    ++record.retries[to];
-  else
-    record.retries.erase(from);
-  record.current_state = to;
-  record.phase = Phase::routed;
+  take_way(record, from, to);
   const std::int64_t until = frame.work.until_ms;
   frame.work = Work{};
   frame.work.until_ms = until > scene_.now_ms() ? until : 0;

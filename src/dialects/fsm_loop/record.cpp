@@ -139,4 +139,13 @@ Json json_of(const Record& record, const Value* before) {
   return root;
 }
 
+void take_way(Record& record, const std::string& from, const std::string& to) {
+  if (to == from)
+    ++record.retries[to];
+  else
+    record.retries.erase(from);
+  record.current_state = to;
+  record.phase = Phase::routed;
+}
+
 }  // namespace baton::fsm_loop

@@ -70,6 +70,9 @@ struct Record {
   std::string_view status_word() const { return kStatus.at(static_cast<std::size_t>(status)).word; }
 };
 
+/// Takes the way between two states.
+void take_way(Record& record, const std::string& from, const std::string& to);
+
 /// Reads a document that the schema accepts.
 Record record_of(const Value& state);
 /// The document as it has to be; members of `before` that baton does not know stay.

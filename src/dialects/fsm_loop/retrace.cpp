@@ -227,12 +227,7 @@ class Retracing {
                ", has ended, and not all that it printed is recorded");
       }
       ++record.edges[from + "->" + to];
-      if (to == from)
-        ++record.retries[to];
-      else
-        record.retries.erase(from);
-      record.current_state = to;
-      record.phase = Phase::routed;
+      take_way(record, from, to);
     } else if (fresh && !json::text(line, "next").value_or("").empty()) {
       // A guard sent it elsewhere; where that was on the way of a verdict, the route follows.
       record.retries.erase(record.current_state);
