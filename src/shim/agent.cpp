@@ -141,11 +141,11 @@ void prepare(const Launch& launch, int failures) {
     leave(failures, Failure::Step::before);
 }
 
-[[noreturn]] void become_agent(pid_t shim, int directory, const Launch& launch,
-                               const Pipes& pipes) {
+/// What does not depend on what is to be started.
+void stand_ready(pid_t shim, const Pipes& pipes) {
   // Nobody but the shim holds the run's lock, and nothing is entered when it is gone; this process
-  // may stand here for as long as `before` takes.
-  for (const int file : {kLockFd, kGoFd, kLaunchFd})
+  // may stand here for as long as a start lets it wait.
+  for (const int file : {kLockFd, kGoFd})
     close(file);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != shim)
@@ -154,29 +154,44 @@ void prepare(const Launch& launch, int failures) {
   // Everything that is open closes itself at exec, also what this process does not know of.
   syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
   close(pipes.gate.write);
+  place(pipes.out.write, STDOUT_FILENO);
+  place(pipes.err.write, STDERR_FILENO);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  reset_signals();
+}
+
+/// Waits for the next byte; see `brief` and `enter`.
+void pass_gate(const Pipes& pipes) {
+  char byte = 0;
+  ssize_t got = 0;
+  do {
+    got = read(pipes.gate.read, &byte, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1)
+    _exit(127);  // the shim is gone or has thought better of it
+}
+
+[[noreturn]] void become_agent(pid_t shim, int directory, const char* run_id, const Pipes& pipes) {
+  stand_ready(shim, pipes);
+  pass_gate(pipes);
+  Launch launch;
+  errno = 0;
+  if (!read_launch(kLaunchFd, run_id, launch)) {
+    complain(STDERR_FILENO, "what is to be started cannot be read", nullptr, "");
+    leave(pipes.failures.write, Failure::Step::launch);
+  }
   const int input = launch.prompt
                         ? openat(directory, kPromptFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
                         : open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (input < 0) {
-    complain(pipes.err.write, "the prompt cannot be opened", nullptr, "");
+    complain(STDERR_FILENO, "the prompt cannot be opened", nullptr, "");
     leave(pipes.failures.write, Failure::Step::standard_input);
   }
   place(input, STDIN_FILENO);
-  place(pipes.out.write, STDOUT_FILENO);
-  place(pipes.err.write, STDERR_FILENO);
-
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  reset_signals();
   // Everything above is done while the start is being written down. What the world outside of the
   // run directory has to say comes after it.
-  char go = 0;
-  ssize_t got = 0;
-  do {
-    got = read(pipes.gate.read, &go, 1);
-  } while (got < 0 && errno == EINTR);
-  if (got != 1)
-    _exit(127);  // the shim is gone or has thought better of it
+  pass_gate(pipes);
   sigset_t none{};
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -205,6 +220,8 @@ void reset_signals() {
 
 const char* step_name(Failure::Step step) {
   switch (step) {
+    case Failure::Step::launch:
+      return "launch";
     case Failure::Step::cwd:
       return "working directory";
     case Failure::Step::standard_input:
@@ -220,6 +237,7 @@ const char* step_name(Failure::Step step) {
 
 const char* cause_of(Failure::Step step) {
   switch (step) {
+    case Failure::Step::launch:
     case Failure::Step::cwd:
     case Failure::Step::standard_input:
     case Failure::Step::exec:
@@ -232,7 +250,7 @@ const char* cause_of(Failure::Step step) {
   return kCauseExecFailed;
 }
 
-bool make_agent(int directory, const Launch& launch, Agent& agent) {
+bool make_agent(int directory, const char* run_id, Agent& agent) {
   const pid_t shim = getpid();
   Pipes pipes;
   const pid_t pid = pipes.open() ? fork() : -1;
@@ -241,7 +259,7 @@ bool make_agent(int directory, const Launch& launch, Agent& agent) {
     return false;
   }
   if (pid == 0)
-    become_agent(shim, directory, launch, pipes);
+    become_agent(shim, directory, run_id, pipes);
   close(pipes.out.write);
   close(pipes.err.write);
   close(pipes.failures.write);
@@ -249,19 +267,27 @@ bool make_agent(int directory, const Launch& launch, Agent& agent) {
   fcntl(pipes.out.read, F_SETFL, O_NONBLOCK);
   fcntl(pipes.err.read, F_SETFL, O_NONBLOCK);
   fcntl(pipes.failures.read, F_SETFL, O_NONBLOCK);
-  agent = Agent{.pid = pid,
-                .out = pipes.out.read,
-                .err = pipes.err.read,
-                .out_log = make_log(directory, kStdoutFile),
-                .err_log = make_log(directory, kStderrFile),
-                .failures = pipes.failures.read,
-                .gate = pipes.gate.write};
+  agent.pid = pid;
+  agent.out = pipes.out.read;
+  agent.err = pipes.err.read;
+  agent.failures = pipes.failures.read;
+  agent.gate = pipes.gate.write;
   return true;
 }
 
+bool still_there(const Agent& agent) {
+  siginfo_t ended{};
+  return waitid(P_PID, static_cast<id_t>(agent.pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == 0;
+}
+
+void brief(const Agent& agent) {
+  const char byte = 1;
+  (void)!write(agent.gate, &byte, 1);
+}
+
 void enter(Agent& agent) {
-  const char go = 1;
-  (void)!write(agent.gate, &go, 1);
+  brief(agent);
   close(agent.gate);
   agent.gate = -1;
 }
@@ -271,13 +297,9 @@ void abandon(Agent& agent) {
   close(agent.out);
   close(agent.err);
   close(agent.failures);
-  if (agent.out_log >= 0)
-    close(agent.out_log);
-  if (agent.err_log >= 0)
-    close(agent.err_log);
   kill(agent.pid, SIGKILL);
   waitpid(agent.pid, nullptr, 0);
-  agent = Agent{};
+  agent = Agent{.out_log = agent.out_log, .err_log = agent.err_log};
 }
 
 }  // namespace baton::shim

@@ -6,9 +6,10 @@
 
 namespace baton::shim {
 
-/// The agent's process between fork and exec. It stands still until `enter`.
+/// The agent's process between fork and exec. It is made ahead, stands still until `brief`, which
+/// says that there is something to become, and again until `enter`.
 struct Agent {
-  pid_t pid = 0;
+  pid_t pid = 0;      ///< 0: none
   int out = -1;       ///< reading end of its stdout, non-blocking
   int err = -1;       ///< and of its stderr
   int out_log = -1;   ///< where its stdout is to be kept; -1: nowhere
@@ -19,7 +20,14 @@ struct Agent {
 
 /// Why the program could not be entered.
 struct Failure {
-  enum class Step : int { cwd, standard_input, exec, before, before_timeout } step = Step::exec;
+  enum class Step : int {
+    launch,
+    cwd,
+    standard_input,
+    exec,
+    before,
+    before_timeout
+  } step = Step::exec;
   int number = 0;  ///< errno; 0: `before` ran and did not end well
 };
 const char* step_name(Failure::Step step);
@@ -30,10 +38,14 @@ const char* cause_of(Failure::Step step);
 void reset_signals();
 
 /// False when a pipe or a process cannot be had; then nothing is left behind.
-bool make_agent(int directory, const Launch& launch, Agent& agent);
+bool make_agent(int directory, const char* run_id, Agent& agent);
+/// False when it has ended while it stood still.
+bool still_there(const Agent& agent);
+/// Lets it read the launch (kLaunchFd) and open its input. Once.
+void brief(const Agent& agent);
 /// Lets it go on into its program.
 void enter(Agent& agent);
-/// Ends a process that was not let go.
+/// Ends a process that was not let go. The logs stay open, for another one.
 void abandon(Agent& agent);
 
 }  // namespace baton::shim

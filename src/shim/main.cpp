@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include "shim/cgroup.h"
 #include "shim/courier.h"
 #include "shim/launch.h"
+#include "shim/log.h"
 #include "shim/proc.h"
 #include "shim/protocol.h"
 #include "shim/record.h"
@@ -79,27 +81,45 @@ bool wait_for_byte(int signals) {
 
 /// Everything of a start but the claim and the agent's program.
 struct Ready {
-  Agent agent;
-  Stat stat;  ///< of the agent
+  Agent agent;  ///< pid 0: none
+  Stat stat;    ///< of the agent
   int cgroup = -1;
   char cgroup_path[kPathBytes] = {};
 };
 
 void give_up(Ready& ready) {
-  abandon(ready.agent);
+  if (ready.agent.pid != 0)
+    abandon(ready.agent);
   remove_cgroup(ready.cgroup_path);
 }
 
-bool make_ready(const char* run_id, const Launch& launch, Ready& ready) {
-  if (!make_agent(kDirectoryFd, launch, ready.agent))
-    return false;
-  ready.cgroup = make_cgroup(launch.cgroup, run_id, ready.cgroup_path, sizeof ready.cgroup_path);
+/// What can be done before the run is known, so that a start need not wait for it. What fails here,
+/// for want of room or of processes, is tried again when there is something to start.
+bool make_ready(const char* run_id, Ready& ready) {
+  Agent& agent = ready.agent;
+  if (agent.pid != 0 && !still_there(agent))
+    abandon(agent);
+  if (agent.pid == 0) {
+    remove_agent(kDirectoryFd);
+    if (!make_agent(kDirectoryFd, run_id, agent))
+      return false;
+    if (!read_stat(agent.pid, ready.stat) || !write_agent(kDirectoryFd, ready.stat)) {
+      abandon(agent);
+      return false;
+    }
+  }
+  if (agent.out_log < 0)
+    agent.out_log = make_log(kDirectoryFd, kStdoutFile);
+  if (agent.err_log < 0)
+    agent.err_log = make_log(kDirectoryFd, kStderrFile);
+  return true;
+}
+
+/// False when the agent's record cannot name the cgroup it is in.
+bool take_cgroup(const char* run_id, const char* parent, Ready& ready) {
+  ready.cgroup = make_cgroup(parent, run_id, ready.cgroup_path, sizeof ready.cgroup_path);
   enter_cgroup(ready.cgroup, ready.agent.pid);
-  if (read_stat(ready.agent.pid, ready.stat) &&
-      write_agent(kDirectoryFd, ready.stat, ready.cgroup_path))
-    return true;
-  give_up(ready);
-  return false;
+  return ready.cgroup < 0 || add_cgroup(kDirectoryFd, ready.cgroup_path);
 }
 
 ShimExit watch(int signals, const char* run_id, const Launch& launch, const Ready& ready) {
@@ -114,6 +134,25 @@ ShimExit watch(int signals, const char* run_id, const Launch& launch, const Read
   return write_exit(kDirectoryFd, run_id, exit) ? ShimExit::recorded : ShimExit::lost;
 }
 
+/// Why this process has to leave. None: the run is its own, and the agent may be entered.
+std::optional<ShimExit> claim(int signals, const char* run_id, Launch& launch, Ready& ready) {
+  if (!wait_for_byte(signals))
+    return ShimExit::not_started;
+  // Before the launch is read and closed: an agent's process made only now reads it as well.
+  if (!make_ready(run_id, ready))
+    return ShimExit::no_claim;
+  if (!read_launch(kLaunchFd, run_id, launch))
+    return ShimExit::bad_call;
+  if (!take_cgroup(run_id, launch.cgroup, ready))
+    return ShimExit::no_claim;
+  brief(ready.agent);
+  if (!wait_for_byte(signals))
+    return ShimExit::not_started;
+  if (!make_claim(kDirectoryFd))
+    return ShimExit::no_claim;
+  return std::nullopt;
+}
+
 ShimExit run(const char* run_id) {
   if (!settle_descriptors(kLaunchFd))
     return ShimExit::bad_call;
@@ -122,18 +161,12 @@ ShimExit run(const char* run_id) {
     return ShimExit::bad_call;
   setsid();
   (void)!chdir("/");
-  if (!wait_for_byte(signals))
-    return ShimExit::not_started;
-  Launch launch;
-  if (!read_launch(kLaunchFd, run_id, launch))
-    return ShimExit::bad_call;
   Ready ready;
-  if (!make_ready(run_id, launch, ready))
-    return ShimExit::no_claim;
-  const bool go = wait_for_byte(signals);
-  if (!go || !make_claim(kDirectoryFd)) {
+  Launch launch;
+  (void)make_ready(run_id, ready);
+  if (const auto leaves = claim(signals, run_id, launch, ready)) {
     give_up(ready);
-    return go ? ShimExit::no_claim : ShimExit::not_started;
+    return *leaves;
   }
   enter(ready.agent);
   close(kGoFd);

@@ -37,19 +37,20 @@
 // or the daemon is gone. It leaves nothing behind, also no record.
 //
 // A shim may be started before its run is known: until the first byte its directory lies apart
-// (`.spare` in the folder of the runs), and it belongs to nobody.
+// (`.spare` in the folder of the runs), and it belongs to nobody. It makes the agent's process, its
+// logs and its record at once, so that a start waits for none of them.
 //
 // Files in the run directory (0750; files 0640), in the order they come into being:
 //
 //   - lock (daemon): empty.
-//   - prompt (daemon): what the agent gets on stdin; empty when there is no prompt.
 //   - .claim (daemon): "pid N", "start_ticks N", "boot_id TEXT" of the shim as lines, written while
-//   it
-//     waits: the claim itself needs no room then, and is never half there.
+//     it waits: the claim itself needs no room then, and is never half there.
+//   - agent (shim): lines as in claim, of the agent, "session N", and from the first byte on
+//     "cgroup PATH" if it has one. Its process is there and stands still; it ends when its shim
+//     does.
 //   - stdout.log, stderr.log (shim): what the agent wrote, up to the cap; then a marker line. Their
-//     modification time is the time of the last output.
-//   - agent (shim): lines as in claim, of the agent, and "session N", "cgroup PATH" (may be empty).
-//     Its process is there and stands still; it ends when its shim does.
+//     modification time is the time of the last output, if they are not empty.
+//   - prompt (daemon): what the agent gets on stdin; empty when there is no prompt.
 //   - claim (shim): .claim under its second name. A link is made by one only, like a file with
 //     O_EXCL. Once it is there this attempt is never started again, and only then is the agent's
 //     program entered.

@@ -127,12 +127,26 @@ void tidy_claim(int directory) {
   unlinkat(directory, kWrittenClaimFile, 0);
 }
 
-bool write_agent(int directory, const Stat& agent, const char* cgroup) {
+bool write_agent(int directory, const Stat& agent) {
   Text text = identity(agent);
   text << "session " << agent.pid << "\n";
-  if (cgroup != nullptr)
-    text << "cgroup " << cgroup << "\n";
   return create(directory, kAgentFile, text.view(), false);
+}
+
+bool add_cgroup(int directory, const char* path) {
+  Text text;
+  text << "cgroup " << path << "\n";
+  const int file = openat(directory, kAgentFile, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0)
+    return false;
+  const std::string_view line = text.view();
+  const bool good = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  close(file);
+  return good;
+}
+
+void remove_agent(int directory) {
+  unlinkat(directory, kAgentFile, 0);
 }
 
 bool read_agent(int directory, AgentRecord& agent) {

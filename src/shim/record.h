@@ -18,7 +18,11 @@ bool make_claim(int directory);
 void tidy_claim(int directory);
 
 /// `agent`, for the case that the shim is killed.
-bool write_agent(int directory, const Stat& agent, const char* cgroup);
+bool write_agent(int directory, const Stat& agent);
+/// Adds the cgroup, which is known later.
+bool add_cgroup(int directory, const char* path);
+/// Removes it, for its process is gone.
+void remove_agent(int directory);
 struct AgentRecord {
   pid_t session = 0;
   std::uint64_t start_ticks = 0;

@@ -108,9 +108,9 @@ std::int64_t Supervisor::next_deadline() const {
 }
 
 void Supervisor::wait() {
-  // poll leaves out negative descriptors.
-  std::array<pollfd, 4> watched = {pollfd{signals_, POLLIN, 0}, pollfd{failures_, POLLIN, 0},
-                                   pollfd{out_.source(), POLLIN, 0},
+  // poll leaves out negative descriptors. The agent's `failures` are not among them: to be woken by
+  // the entry of its program would take the processor from it.
+  std::array<pollfd, 3> watched = {pollfd{signals_, POLLIN, 0}, pollfd{out_.source(), POLLIN, 0},
                                    pollfd{err_.source(), POLLIN, 0}};
   const std::int64_t next = next_deadline();
   int timeout = -1;
@@ -123,7 +123,6 @@ void Supervisor::wait() {
   const bool err = err_.drain(now);
   if (out || err)
     last_output_ = now;
-  read_failure();
   read_signals();
 }
 
@@ -137,20 +136,14 @@ void Supervisor::read_signals() {
   reap();
 }
 
+/// At the end: an agent that was not entered has ended at once.
 void Supervisor::read_failure() {
-  if (failures_ < 0)
-    return;
   Failure failure;
-  const ssize_t got = read(failures_, &failure, sizeof failure);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR))
-    return;
-  if (got == static_cast<ssize_t>(sizeof failure)) {
+  if (read(failures_, &failure, sizeof failure) == static_cast<ssize_t>(sizeof failure)) {
     exit_.cause = cause_of(failure.step);
     exit_.error_step = step_name(failure.step);
     exit_.error_number = failure.number;
   }
-  close(failures_);
-  failures_ = -1;
 }
 
 void Supervisor::reap() {

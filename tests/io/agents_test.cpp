@@ -450,6 +450,25 @@ TEST_CASE("200 quick starts leave no zombie and no descriptor") {
   CHECK(children() == children_before);
 }
 
+/// 0: none, for as long as one may take to come.
+pid_t youngest_child_of(pid_t parent) {
+  const std::string of = std::to_string(parent);
+  for (int turn = 0; turn < 3000; ++turn) {
+    const std::string all = slurp("/proc/" + of + "/task/" + of + "/children");
+    if (all.size() > 1)
+      return std::stoi(all.substr(all.rfind(' ', all.size() - 2) + 1));
+    usleep(10'000);
+  }
+  return 0;
+}
+
+void kill_and_wait(pid_t process) {
+  REQUIRE(kill(process, SIGKILL) == 0);
+  for (auto stat = baton::process_stat(process); stat && stat->alive();
+       stat = baton::process_stat(process))
+    usleep(1000);
+}
+
 TEST_CASE("a spare shim becomes the next run, is nobody's before, and leaves with us") {
   Bench bench;
   bench.keep_spare = true;
@@ -484,12 +503,21 @@ TEST_CASE("a spare shim becomes the next run, is nobody's before, and leaves wit
     CHECK_FALSE(fs::exists(run.directory));
     CHECK(bench.eventually([&] { return spares().size() == 1 && children() == before + 1; }));
   }
-  SUBCASE("one that was killed is replaced") {
-    const std::string all = slurp("/proc/self/task/" + std::to_string(getpid()) + "/children");
-    const int spare = std::stoi(all.substr(all.rfind(' ', all.size() - 2) + 1));
-    REQUIRE(kill(spare, SIGKILL) == 0);
-    while (baton::process_stat(spare)->alive())
-      usleep(1000);
+  SUBCASE("an agent's process that was killed while it waited is made anew") {
+    const pid_t agent = youngest_child_of(youngest_child_of(getpid()));
+    REQUIRE(agent > 0);
+    kill_and_wait(agent);
+    const Run run = bench.start(bench.shell("echo here"));
+    CHECK(run.id == id);
+    CHECK(bench.wait(run).reason == "");
+    CHECK(Bench::out(run) == "here\n");
+  }
+  SUBCASE("one that was killed takes the agent's process with it and is replaced") {
+    const pid_t spare = youngest_child_of(getpid());
+    const pid_t agent = youngest_child_of(spare);
+    REQUIRE(agent > 0);
+    kill_and_wait(spare);
+    CHECK(bench.eventually([agent] { return !baton::process_stat(agent); }));
     const RunEnd end = bench.outcome_of(bench.shell("true"));
     CHECK(end.outcome == Outcome::succeeded);
     CHECK(end.run != id);
