@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -61,6 +62,20 @@ struct Spare {
   std::uint64_t start_ticks = 0;
 };
 
+/// A shim that was not let go has nothing to end but itself and the process that stands behind it.
+/// It is waited for: it may be making a file in the directory that is about to be removed.
+void end_parked(Watch& run) {
+  run.go.reset();
+  if (run.pid == 0 || run.shim_ended)
+    return;
+  const Fd process(run.process.release());
+  (void)send_signal(process.get(), SIGKILL);
+  pollfd watched{process.get(), POLLIN, 0};
+  while (poll(&watched, 1, -1) < 0 && errno == EINTR) {}
+  (void)reap(process);
+  run.shim_ended = true;
+}
+
 class ProcessAgents : public Agents {
  public:
   ProcessAgents(asio::io_context& context, ProcessAgentsOptions options,
@@ -80,7 +95,7 @@ class ProcessAgents : public Agents {
   }
   ~ProcessAgents() override {
     if (spare_)
-      drop(std::move(*spare_));
+      drop(*spare_);
   }
   ProcessAgents(const ProcessAgents&) = delete;
   ProcessAgents& operator=(const ProcessAgents&) = delete;
@@ -99,7 +114,7 @@ class ProcessAgents : public Agents {
   Result<Prepared> prepare(const Launch& launch, Spare spare);
   Result<Spare> make_spare();
   Result<void> start_shim(Spare& spare);
-  void drop(Spare spare);
+  static void drop(const Spare& spare);
   void keep_spare();
   void watch(const WatchPtr& run, Standing standing, Fd process);
   void look_again(const WatchPtr& run, Standing standing);
@@ -137,7 +152,7 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
     Spare spare = std::move(*spare_);
     spare_.reset();
     if (spare.run->shim_ended)
-      drop(std::move(spare));
+      drop(spare);
     // What is wrong with it says nothing about a new one.
     else if (auto prepared = prepare(launch, std::move(spare)); prepared)
       return prepared;
@@ -165,7 +180,7 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch, Spare spare) {
   if (told && write(run->go.get(), &ready, 1) != 1)
     told = system_error(errno, "cannot tell the shim what to start", run->directory);
   if (!told) {
-    drop(std::move(spare));
+    drop(spare);
     return pass_on(told);
   }
   run->kill_grace = launch.limits.kill_grace;
@@ -187,8 +202,10 @@ Result<Spare> ProcessAgents::make_spare() {
               .place = std::move(*place),
               .launch = Fd(memfd_create("launch", MFD_CLOEXEC)),
               .start_ticks = 0};
+  // The file gets its memory now and not during a start.
+  (void)!pwrite(spare.launch.get(), "", 1, 0);
   if (auto started = start_shim(spare); !started) {
-    drop(std::move(spare));
+    drop(spare);
     return pass_on(started);
   }
   return spare;
@@ -226,15 +243,10 @@ Result<void> ProcessAgents::start_shim(Spare& spare) {
                      boot_id_);
 }
 
-/// Nothing ran, and the shim leaves.
-void ProcessAgents::drop(Spare spare) {
-  const WatchPtr run = spare.run;
-  run->go.reset();
-  (void)remove_run_directory(run->directory);
-  if (run->pid == 0 || run->shim_ended)
-    return;
-  run->standing = Standing::dropped;
-  runs_.insert_or_assign(run->id, run);
+/// Nothing ran, and nothing is left.
+void ProcessAgents::drop(const Spare& spare) {
+  end_parked(*spare.run);
+  (void)remove_run_directory(spare.run->directory);
 }
 
 /// A moment later: what is being started comes first, also on a machine with one processor.
@@ -272,8 +284,9 @@ void ProcessAgents::discard(const RunId& id) {
   const WatchPtr run = find(id);
   if (!run || run->standing != Standing::parked)
     return;
+  end_parked(*run);
   (void)remove_run_directory(run->directory);
-  revoke(id);
+  runs_.erase(run->id);
 }
 
 void ProcessAgents::revoke(const RunId& id) {
