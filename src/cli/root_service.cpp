@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "io/agents.h"
+#include "io/cgroup.h"
 #include "io/clock.h"
 #include "io/command.h"
 #include "io/disk.h"
@@ -59,6 +60,7 @@ Result<void> RootService::open(const std::string& shim, Observer& observer) {
   ProcessAgentsOptions options;
   options.runs.path = served_.state_folder + "/runs";
   options.shim = shim;
+  options.cgroup = delegated_cgroup();
   options.reap_others = getpid() == 1;
   options.keep_spare = true;
   options.keep = RunningCommand::awaits;

@@ -32,7 +32,8 @@ project=/srv/project
 mkdir -p "$project/tickets"
 cat >"$project/agent.sh" <<'AGENT'
 #!/bin/sh
-echo "$BATON_RUN_ID $$" >>agents.log
+setsid env -i sleep 1001 </dev/null >/dev/null 2>&1 &
+echo "$BATON_RUN_ID $$ $!" >>agents.log
 exec sleep 1000
 AGENT
 chmod 755 "$project/agent.sh"
@@ -66,6 +67,11 @@ adopted() { [[ $(property StatusText) == 1\ running* ]]; }
 until_true adopted
 grep -q '^NoNewPrivs:.*1' "/proc/$agent/status" || fail "the agent could gain privileges"
 
+step "gives the agent a cgroup of its own"
+run_groups() { find "/sys/fs/cgroup$(property ControlGroup)" -mindepth 1 -type d; }
+grep -q "^0::$(property ControlGroup)/run-" "/proc/$agent/cgroup" || fail "it is in $(cat "/proc/$agent/cgroup")"
+[[ $(run_groups | wc -l) == 1 ]] || fail "cgroups: $(run_groups)"
+
 step "is started again after kill -9, and adopts the agent"
 systemctl kill -s KILL --kill-whom=main "$unit"
 until_true above NRestarts 0
@@ -95,10 +101,22 @@ agent_lives || fail "stop ended the agent"
 systemctl start "$unit"
 until_true adopted
 
+step "ends what stands behind a killed shim, also what has left session and environment"
+hidden=$(cut -d' ' -f3 "$project/agents.log")
+kill -0 "$hidden" || fail "the agent's hidden child is not there"
+kill -9 "$(ps -o ppid= -p "$agent")"
+nothing_behind() { ! kill -0 "$agent" 2>/dev/null && ! kill -0 "$hidden" 2>/dev/null; }
+until_true nothing_behind
+second() { [[ $(wc -l <"$project/agents.log") == 2 ]]; }
+until_true second
+agent=$(tail -n 1 "$project/agents.log" | cut -d' ' -f2)
+
 step "ends every agent on baton stop --all"
 runuser -u baton -- baton stop --all --root "$project" --state-dir /var/lib/baton
 agent_ended() { ! kill -0 "$agent"; }
 until_true agent_ended
+no_groups() { [[ -z $(run_groups) ]]; }
+until_true no_groups
 systemctl stop "$unit"
 
 step "is not started again for a wrong configuration"
