@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include <unistd.h>
+
 #include <asio.hpp>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -423,9 +425,25 @@ class Service {
   /// systemd sends the same signal for stop and restart: agents go on under their shims, and the
   /// next daemon adopts them.
   void detach() {
+    if (getpid() == 1 && running() > 0 && !std::exchange(taking_along_, true))
+      return take_along();
     spdlog::info("ending; what runs goes on by itself ({})", agents(running()));
     interrupted_ = true;
     end(0);
+  }
+
+  /// With PID 1 a container ends, and the kernel kills at once whatever still runs in it. So all
+  /// are told to end first, as a machine does that goes down: what is ended by that was
+  /// interrupted.
+  void take_along() {
+    spdlog::warn("ending, and {} with this container (TERM again leaves at once)",
+                 agents(running()));
+    interrupted_ = true;
+    draining_ = true;
+    for (const auto& root : roots_)
+      root->engine().drain();
+    kill(-1, SIGTERM);
+    wake();
   }
 
   /// Ctrl-C: drain; once more: end the agents; a third time: leave.
@@ -507,6 +525,7 @@ class Service {
   bool woken_ = false;
   bool ended_ = false;
   bool interrupted_ = false;
+  bool taking_along_ = false;  ///< all processes of the container were told to end
   int exit_code_ = 0;
   int interrupts_ = 0;
   bool draining_ = false;

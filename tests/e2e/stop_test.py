@@ -37,6 +37,35 @@ def stubborn(exe):
         check(len(baton.starts("rules/t/s")) == 1, "a stopped flow was started again")
 
 
+def container(exe):
+    """A daemon that is PID 1 takes its agents along when it is told to end: they hear TERM and may end in
+    order, and the next container neither takes that for a failure nor starts them when they are to be held."""
+    inside = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if subprocess.run(inside + ["true"], capture_output=True).returncode:
+        world.skip("no process namespace may be made here")
+    with world.World(exe) as baton:
+        agent = f"trap 'echo heard >{baton.home}/heard; exit 1' TERM; while :; do sleep 0.1; done"
+        baton.settings["agents"]["worker"] = baton.counting("sh", "-c", agent)
+        baton.settings["on_interrupted"] = "hold"
+        baton.configure()
+        with open(baton.home + "/daemon.log", "ab") as log:
+            for turn in (1, 2):
+                box = subprocess.Popen(inside + baton.run_command(), stdin=subprocess.DEVNULL, stdout=log,
+                                       stderr=log)
+                if turn == 1:
+                    baton.ticket("c", "ready")
+                    wait_until(lambda: baton.starts("rules/t/c"))
+                else:
+                    wait_until(lambda: baton.lines("status")[0]["process"] == "held", lambda: baton.lines("status"))
+                with open(f"/proc/{box.pid}/task/{box.pid}/children") as children:
+                    os.kill(int(children.read().split()[0]), signal.SIGTERM)
+                check(box.wait(timeout=60) == 0, "PID 1 ended with", box.returncode)
+        check(os.path.exists(baton.home + "/heard"), "the agent was not told to end")
+        ended = [(each["outcome"], each["state"]) for each in baton.lines("agents")]
+        check(ended == [("interrupted", "ended")], ended)
+        check(len(baton.starts("rules/t/c")) == 1, "an interrupted agent that is to be held was started")
+
+
 def killed_shims(exe):
     """At random moments of an agent's life its shim is killed."""
     dice = random.Random(7)
@@ -137,7 +166,7 @@ def interrupted(exe):
 
 
 def test(exe):
-    for part in (stubborn, stop_all, killed_shims, beside_a_command, interrupted):
+    for part in (stubborn, stop_all, killed_shims, beside_a_command, interrupted, container):
         part(exe)
         print(part.__name__, "passed", flush=True)
 
