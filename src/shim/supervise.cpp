@@ -244,8 +244,9 @@ void Supervisor::finish() {
     exit_.wall_ms = now - started_;
   }
   // A machine that goes down sends TERM to everybody at once; the agent's end may be seen first.
+  // Some agents end with a status of their own then. One that ended well has ended well.
   read_signals();
-  if (term_ && exit_.cause == kCauseExit && exit_.signal == SIGTERM)
+  if (term_ && exit_.cause == kCauseExit && exit_.exit_code != 0)
     exit_.cause = kCauseTerm;
 }
 

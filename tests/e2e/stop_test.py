@@ -52,6 +52,8 @@ def container(exe):
             for turn in (1, 2):
                 box = subprocess.Popen(inside + baton.run_command(), stdin=subprocess.DEVNULL, stdout=log,
                                        stderr=log)
+                # Before it listens, PID 1 hears no signal.
+                wait_until(lambda: log_of(baton).count(" serving ") == turn)
                 if turn == 1:
                     baton.ticket("c", "ready")
                     wait_until(lambda: baton.starts("rules/t/c"))

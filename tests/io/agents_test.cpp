@@ -37,6 +37,25 @@ void kill_shim(const Run& run) {
   REQUIRE(kill(static_cast<pid_t>(run.pid), SIGKILL) == 0);
 }
 
+/// 0: none, for as long as one may take to come.
+pid_t youngest_child_of(pid_t parent) {
+  const std::string of = std::to_string(parent);
+  for (int turn = 0; turn < 3000; ++turn) {
+    const std::string all = slurp("/proc/" + of + "/task/" + of + "/children");
+    if (all.size() > 1)
+      return std::stoi(all.substr(all.rfind(' ', all.size() - 2) + 1));
+    usleep(10'000);
+  }
+  return 0;
+}
+
+void kill_and_wait(pid_t process) {
+  REQUIRE(kill(process, SIGKILL) == 0);
+  for (auto stat = baton::process_stat(process); stat && stat->alive();
+       stat = baton::process_stat(process))
+    usleep(1000);
+}
+
 // A daemon of the worst kind: own session, two forks, no parent, deaf to TERM.
 constexpr const char* kDaemon =
     "setsid sh -c 'trap \"\" TERM HUP; (trap \"\" TERM; while :; do sleep 1; done) & "
@@ -235,6 +254,27 @@ TEST_CASE("a TERM that nobody here asked for is an interruption") {
   REQUIRE(kill(static_cast<pid_t>(run.pid), SIGTERM) == 0);
   CHECK(bench.wait(run).outcome == Outcome::interrupted);
   CHECK(bench.nothing_left(run));
+}
+
+TEST_CASE("an agent that ends with its own status when a machine goes down was interrupted") {
+  Bench bench;
+  const auto end_after = [&bench](const std::string& status) {
+    const std::string ready = "ready" + status;
+    const Run run = bench.start(bench.shell("trap 'exit " + status + "' TERM; touch " + ready +
+                                            "; while :; do sleep 0.05; done"));
+    REQUIRE(bench.wait_for(ready));
+    const auto shim = static_cast<pid_t>(run.pid);
+    const pid_t agent = youngest_child_of(shim);
+    // Everybody hears TERM at once; here the agent has ended before its shim listens.
+    REQUIRE(kill(shim, SIGSTOP) == 0);
+    REQUIRE(kill(agent, SIGTERM) == 0);
+    REQUIRE(bench.eventually([agent] { return !baton::process_stat(agent)->alive(); }));
+    REQUIRE(kill(shim, SIGTERM) == 0);
+    REQUIRE(kill(shim, SIGCONT) == 0);
+    return bench.wait(run);
+  };
+  CHECK(end_after("143").outcome == Outcome::interrupted);
+  CHECK(end_after("0").outcome == Outcome::succeeded);
 }
 
 TEST_CASE("a run stopped before its release never runs") {
@@ -448,25 +488,6 @@ TEST_CASE("200 quick starts leave no zombie and no descriptor") {
   }
   CHECK(open_descriptors() == before);
   CHECK(children() == children_before);
-}
-
-/// 0: none, for as long as one may take to come.
-pid_t youngest_child_of(pid_t parent) {
-  const std::string of = std::to_string(parent);
-  for (int turn = 0; turn < 3000; ++turn) {
-    const std::string all = slurp("/proc/" + of + "/task/" + of + "/children");
-    if (all.size() > 1)
-      return std::stoi(all.substr(all.rfind(' ', all.size() - 2) + 1));
-    usleep(10'000);
-  }
-  return 0;
-}
-
-void kill_and_wait(pid_t process) {
-  REQUIRE(kill(process, SIGKILL) == 0);
-  for (auto stat = baton::process_stat(process); stat && stat->alive();
-       stat = baton::process_stat(process))
-    usleep(1000);
 }
 
 TEST_CASE("a spare shim becomes the next run, is nobody's before, and leaves with us") {
