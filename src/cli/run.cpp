@@ -1,5 +1,6 @@
-// The daemon: signals, timers and inputs of all roots in one event loop. What belongs to one root
-// is in cli/root_service, everything that decides in app/engine.
+// The daemon: signals, timers and its end, in one event loop. What belongs to all of its roots is
+// in cli/served_roots, to one of them in cli/root_service; everything that decides is in
+// app/engine.
 
 #include <algorithm>
 #include <csignal>
@@ -15,13 +16,10 @@
 
 #include "base/text.h"
 #include "cli/awaited_roots.h"
-#include "cli/context.h"
-#include "cli/root_service.h"
+#include "cli/served_roots.h"
 #include "cli/service.h"
 #include "cli/teller.h"
-#include "io/backup_prune.h"
 #include "io/clock.h"
-#include "io/run_directory.h"
 #include "io/service_manager.h"
 
 namespace baton {
@@ -35,10 +33,6 @@ constexpr Millis kHurry{5000};
 /// How often a root that is not there yet is looked for.
 constexpr Millis kLookEvery{2000};
 constexpr Millis kPruneEvery{6 * 3'600'000};
-
-std::string agents(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " agent" : " agents");
-}
 
 void start_log() {
   auto logger =
@@ -61,7 +55,8 @@ class Service {
         timer_(loop_),
         alive_(loop_),
         look_(loop_),
-        prune_(loop_) {
+        prune_(loop_),
+        roots_({loop_, teller_, options_, *clock_, [this] { wake(); }}) {
     awaited_.replace(config_.awaited);
   }
 
@@ -70,16 +65,16 @@ class Service {
       spdlog::warn("{}", printable(remark));
     await_signal();
     for (const ServedRoot& served : config_.roots) {
-      auto root = take_up(served, config_.shim);
+      auto root = roots_.take_up(served, config_.shim);
       while (!root && root.error().code == Errc::busy && !ended_) {
         wait_for_end(root.error());
-        root = take_up(served, config_.shim);
+        root = roots_.take_up(served, config_.shim);
       }
       if (ended_)
         return exit_code_;
       if (!root)
         return refuse(root.error());
-      serve(*std::move(root));
+      roots_.serve(*std::move(root));
       // Of two daemons that start at once, each having left its word, one sees the other's.
       if (auto apart = options_.apart(served.root); !apart)
         return refuse(apart.error());
@@ -109,24 +104,9 @@ class Service {
     return told_wrong ? 2 : 3;
   }
 
-  /// Errc::busy: a command is at work there, which ends by itself.
-  Result<std::unique_ptr<RootService>> take_up(const ServedRoot& served, const std::string& shim) {
-    auto lock = lock_root(served.root, served.state_folder);
-    if (!lock && lock.error().code == Errc::served)
-      lock.error().message.insert(0, "another daemon serves this root: ");
-    if (!lock)
-      return pass_on(lock);
-    if (auto apart = options_.apart(served.root); !apart)
-      return pass_on(apart);
-    auto root =
-        RootService::make(loop_, served, *std::move(lock), shim, teller_, [this] { wake(); });
-    if (!root && root.error().code == Errc::busy)
-      root.error().code = Errc::io;
-    return root;
-  }
-
   void await_roots() {
-    awaited_.look([this](const ServedRoot& served) { return take_up_late(served); });
+    awaited_.look(
+        [this](const ServedRoot& served) { return roots_.take_up_late(served, config_.shim); });
     if (awaited_.none())
       return;
     look_.expires_after(kLookEvery);
@@ -134,23 +114,6 @@ class Service {
       if (!error)
         await_roots();
     });
-  }
-
-  Result<void> take_up_late(const ServedRoot& served) {
-    std::vector<std::string> all{served.root};
-    for (const auto& root : roots_)
-      all.push_back(root->root());
-    // By another name it may be one of those that are served.
-    if (std::count(all.begin(), all.end(), served.root) > 1)
-      return {};
-    if (auto apart = check_apart(all); !apart)
-      return apart;
-    auto root = take_up(served, config_.shim);
-    if (!root)
-      return pass_on(root);
-    serve(*std::move(root));
-    wake();
-    return {};
   }
 
   /// Signals are heard meanwhile.
@@ -163,16 +126,6 @@ class Service {
     loop_.restart();
     loop_.run_for(kSecond);
     loop_.restart();
-  }
-
-  /// Commands find what is served by the word that is left, so it stands before anything happens.
-  void serve(std::unique_ptr<RootService> root) {
-    root->tell_how(since_);
-    spdlog::info("serving {} (state in {}; {})", printable(root->root()),
-                 printable(root->state_folder()), root->describe());
-    if (draining_)
-      root->engine().drain();
-    roots_.push_back(std::move(root));
   }
 
   void end(int code) {
@@ -191,109 +144,37 @@ class Service {
     });
   }
 
-  std::uint32_t running() {
-    std::size_t all = 0;
-    for (const auto& root : roots_)
-      all += root->engine().running();
-    return static_cast<std::uint32_t>(all);
-  }
-
   void step() {
     if (ended_ || !serving_)
       return;
-    bool freed = false;
-    // What a root that waits for a place is promised before those behind it: without that a root
-    // whose agents end would fill their places again at once, and the others would wait for ever.
-    std::uint32_t promised = 0;
-    for (const auto& root : roots_) {
-      Engine& engine = root->engine();
-      const std::size_t before = engine.running();
-      engine.running_elsewhere(running() - static_cast<std::uint32_t>(before) + promised);
-      if (auto stepped = root->step(); !stepped) {
-        spdlog::critical("{}", printable(baton::describe(stepped.error())));
-        return end(3);
-      }
-      freed = freed || engine.running() < before;
-      promised += engine.tally().no_place > 0 ? 1U : 0U;
+    if (auto stepped = roots_.step(); !stepped) {
+      spdlog::critical("{}", printable(baton::describe(stepped.error())));
+      return end(3);
     }
-    // Who had a turn is last the next time.
-    std::stable_partition(roots_.begin(), roots_.end(),
-                          [](const auto& root) { return !root->started(); });
-    answer_reloads();
-    drain_together();
-    give_up_left();
-    // A place that became free on one root is for the others too.
-    if (roots_.size() > 1 && freed)
-      wake();
+    roots_.answer_reloads([this] { return reload(); });
     if (finished())
       return;
-    report();
+    const std::string status = roots_.tell_how() + awaited_.describe();
+    if (status != status_)
+      manager_.status(status);
+    status_ = status;
     arm();
   }
 
-  /// Whoever asked one root to drain meant the daemon, with what it takes up later.
-  void drain_together() {
-    if (draining_ || std::none_of(roots_.begin(), roots_.end(),
-                                  [](const auto& root) { return root->engine().drain_wanted(); }))
-      return;
-    draining_ = true;
-    for (const auto& root : roots_)
-      root->engine().drain();
-  }
-
   bool finished() {
-    bool quiet = true;
-    bool failed = false;
-    for (const auto& root : roots_) {
-      Engine& engine = root->engine();
-      quiet = quiet && engine.quiet();
-      failed = failed || engine.tally().failed > 0;
-    }
-    // The last agent's work is copied before the daemon ends; the programs have a time limit.
-    const bool drained = draining_ && running() == 0 &&
-                         std::none_of(roots_.begin(), roots_.end(),
-                                      [](const auto& root) { return root->engine().sealing(); });
-    if (!drained && !(options_.once && quiet))
+    const bool drained = roots_.drained();
+    if (!drained && !(options_.once && roots_.quiet()))
       return false;
     if (drained)
       spdlog::info("drained");
-    const int code = options_.once && failed ? 1 : 0;
+    const int code = options_.once && roots_.failed() ? 1 : 0;
     end(interrupts_ > 1 ? 130 : code);
     return true;
   }
 
-  void report() {
-    std::size_t flows = 0;
-    std::size_t held = 0;
-    bool full = false;
-    std::string watching;
-    for (const auto& root : roots_) {
-      const Books& books = root->engine().books();
-      flows += books.size() - books.count(FlowId{});
-      held += root->engine().tally().held;
-      full = full || root->engine().disk_full();
-      root->tell_how(since_);
-      if (root->polls())
-        watching = "; " + root->describe();
-    }
-    std::string status = std::to_string(running()) + " running, " + std::to_string(flows) +
-                         " flows, " + std::to_string(held) + " waiting or held" + watching;
-    status += awaited_.describe();
-    if (full)
-      status += "; DISK FULL: supervising only";
-    if (status != status_)
-      manager_.status(status);
-    status_ = std::move(status);
-  }
-
   void arm() {
     const Time now = clock_->now();
-    std::optional<Time> next;
-    for (const auto& root : roots_) {
-      const auto wake = root->due(now) ? std::optional<Time>(now) : root->engine().wake();
-      if (wake && (!next || *wake < *next))
-        next = wake;
-    }
+    std::optional<Time> next = roots_.due(now);
     if (teller_.busy() && (!next || *next > now + kSecond))
       next = now + kSecond;
     timer_.cancel();
@@ -306,19 +187,6 @@ class Service {
       teller_.tend();
       step();
     });
-  }
-
-  void answer_reloads() {
-    std::vector<std::pair<Engine*, std::string>> asked;
-    for (const auto& root : roots_)
-      if (auto request = root->engine().reload_wanted())
-        asked.emplace_back(&root->engine(), *std::move(request));
-    if (asked.empty())
-      return;
-    const auto done = reload();
-    for (const auto& [engine, request] : asked)
-      engine->answer(
-          Reply{request, done.has_value(), done ? *done : baton::describe(done.error())});
   }
 
   /// What the new configuration changed, for people.
@@ -334,78 +202,22 @@ class Service {
     return done;
   }
 
-  /// What a new configuration comes to.
-  struct Exchange {
-    std::vector<std::unique_ptr<RootService>> taken_up;
-    std::vector<std::pair<RootService*, std::unique_ptr<Works>>> kept;
-    std::string message = "the configuration was read again";
-  };
-
-  /// All or nothing: whatever can fail comes first, for all roots.
-  Result<Exchange> prepare(const ServiceConfig& loaded) {
-    if (auto known = awaited_.check(loaded.awaited); !known)
-      return pass_on(known);
-    Exchange next;
-    for (const ServedRoot& served : loaded.roots) {
-      const auto known = std::find_if(roots_.begin(), roots_.end(), [&](const auto& root) {
-        return root->root() == served.root;
-      });
-      if (known == roots_.end()) {
-        auto root = take_up(served, loaded.shim);
-        if (!root)
-          return pass_on(root);
-        next.taken_up.push_back(*std::move(root));
-        next.message += "; " + served.root + " is served now";
-        continue;
-      }
-      if ((*known)->leaving())
-        return fail(Errc::busy, "is given up when its last agent has ended; take it up again then",
-                    served.root);
-      auto works = (*known)->engine().works_of(served.setup);
-      if (!works)
-        return pass_on(works);
-      next.kept.emplace_back(known->get(), *std::move(works));
-      if (served.state_folder != (*known)->state_folder())
-        next.message += "; the state of " + served.root + " stays in " + (*known)->state_folder() +
-                        " until a restart";
-    }
-    return next;
-  }
-
   Result<std::string> exchange() {
     auto loaded = options_.load();
     if (!loaded)
       return pass_on(loaded);
-    auto next = prepare(*loaded);
+    if (auto known = awaited_.check(loaded->awaited); !known)
+      return pass_on(known);
+    auto next = roots_.prepare(*loaded);
     if (!next)
       return pass_on(next);
-    for (auto& [root, works] : next->kept)
-      root->reconfigure(std::move(works));
-    for (const auto& root : roots_) {
-      const bool named = std::any_of(next->kept.begin(), next->kept.end(),
-                                     [&](const auto& each) { return each.first == root.get(); });
-      if (named || root->leaving())
-        continue;
-      root->leave();
-      next->message += "; " + root->root() + " is given up when what runs there has ended (" +
-                       agents(root->engine().running()) + ")";
-    }
-    for (auto& root : next->taken_up)
-      serve(std::move(root));
+    std::string message = roots_.exchange(*std::move(next));
     for (const std::string& remark : loaded->remarks)
       spdlog::warn("{}", printable(remark));
     config_ = std::move(*loaded);
     awaited_.replace(config_.awaited);
     teller_.configure(config_);
-    return std::move(next->message);
-  }
-
-  void give_up_left() {
-    std::erase_if(roots_, [](const auto& root) {
-      if (root->left())
-        spdlog::info("{} is no longer served", printable(root->root()));
-      return root->left();
-    });
+    return message;
   }
 
   void await_signal() {
@@ -425,9 +237,9 @@ class Service {
   /// systemd sends the same signal for stop and restart: agents go on under their shims, and the
   /// next daemon adopts them.
   void detach() {
-    if (getpid() == 1 && running() > 0 && !std::exchange(taking_along_, true))
+    if (getpid() == 1 && roots_.running() > 0 && !std::exchange(taking_along_, true))
       return take_along();
-    spdlog::info("ending; what runs goes on by itself ({})", agents(running()));
+    spdlog::info("ending; what runs goes on by itself ({})", count_agents(roots_.running()));
     interrupted_ = true;
     end(0);
   }
@@ -437,11 +249,9 @@ class Service {
   /// interrupted.
   void take_along() {
     spdlog::warn("ending, and {} with this container (TERM again leaves at once)",
-                 agents(running()));
+                 count_agents(roots_.running()));
     interrupted_ = true;
-    draining_ = true;
-    for (const auto& root : roots_)
-      root->engine().drain();
+    roots_.drain();
     kill(-1, SIGTERM);
     wake();
   }
@@ -450,20 +260,17 @@ class Service {
   void interrupt() {
     ++interrupts_;
     interrupted_ = true;
-    draining_ = true;
     if (interrupts_ >= 3)
       return end(130);
+    roots_.drain();
     if (interrupts_ == 1)
       spdlog::warn("no new starts; waiting for {} (Ctrl-C again ends what runs)",
-                   agents(running()));
+                   count_agents(roots_.running()));
     else
-      spdlog::warn("ending {} (Ctrl-C again leaves what runs alone)", agents(running()));
-    for (const auto& root : roots_) {
-      if (interrupts_ == 1)
-        root->engine().drain();
-      else
-        root->engine().stop_agents("Ctrl-C");
-    }
+      spdlog::warn("ending {} (Ctrl-C again leaves what runs alone)",
+                   count_agents(roots_.running()));
+    if (interrupts_ > 1)
+      roots_.stop_agents("Ctrl-C");
     wake();
   }
 
@@ -480,28 +287,12 @@ class Service {
   }
 
   void prune() {
-    for (const auto& root : roots_) {
-      auto pruned = prune_journal(root->state_folder(), config_.retention, clock_->wall(),
-                                  [](const std::string& directory) {
-                                    return static_cast<bool>(remove_run_directory(directory));
-                                  });
-      if (!pruned)
-        spdlog::warn("old history stays: {}", printable(baton::describe(pruned.error())));
-      for (const Catalog::Entry& entry : root->engine().catalog().entries()) {
-        if (entry.dialect->backups == nullptr)
-          continue;
-        const auto removed =
-            prune_backups(root->root(), entry.dialect->backups(entry.options), clock_->wall());
-        if (!removed)
-          spdlog::warn("old backups stay: {}", printable(baton::describe(removed.error())));
-      }
-    }
+    roots_.prune(config_.retention);
     prune_.expires_after(kPruneEvery);
     prune_.async_wait([this](const asio::error_code& error) {
       if (error)
         return;
-      for (const auto& root : roots_)
-        root->sweep();
+      roots_.sweep();
       prune();
     });
   }
@@ -518,9 +309,8 @@ class Service {
   asio::steady_timer alive_;
   asio::steady_timer look_;
   asio::steady_timer prune_;
-  std::vector<std::unique_ptr<RootService>> roots_;
+  ServedRoots roots_;
   std::string status_;
-  const Time since_ = clock_->wall();
   bool serving_ = false;  ///< all roots are taken up
   bool woken_ = false;
   bool ended_ = false;
@@ -528,7 +318,6 @@ class Service {
   bool taking_along_ = false;  ///< all processes of the container were told to end
   int exit_code_ = 0;
   int interrupts_ = 0;
-  bool draining_ = false;
 };
 
 }  // namespace

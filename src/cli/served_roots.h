@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/root_service.h"
+#include "cli/service.h"
+#include "cli/teller.h"
+
+namespace baton {
+
+/// All roots that one daemon serves. They share its limits, its configuration and its end.
+class ServedRoots {
+ public:
+  /// What each of them is made with. All of it outlives this object.
+  struct Means {
+    asio::io_context& loop;
+    Teller& teller;
+    const ServiceOptions& options;
+    Clock& clock;
+    std::function<void()> wake;  ///< to be called when there is something to `step` for
+  };
+  explicit ServedRoots(Means means) : means_(std::move(means)), since_(means_.clock.wall()) {}
+
+  /// Takes the lock and all that belongs to it; the root is not served yet. Errc::busy: a command
+  /// is at work there, which ends by itself. Errc::served: another daemon.
+  Result<std::unique_ptr<RootService>> take_up(const ServedRoot& served, const std::string& shim);
+  void serve(std::unique_ptr<RootService> root);
+  /// Both, for one that was waited for. By another name it may be served already: then it is left
+  /// alone.
+  Result<void> take_up_late(const ServedRoot& served, const std::string& shim);
+
+  /// One turn of each. An error ends the daemon.
+  Result<void> step();
+  /// When there is something to `step` for without an input.
+  std::optional<Time> due(Time now) const;
+
+  std::uint32_t running() const;
+  /// Nothing runs, waits or is to be done.
+  bool quiet() const;
+  bool failed() const;
+
+  /// No new starts from now on, nor in a root that is taken up later.
+  void drain();
+  /// What a drain waits for has ended.
+  bool drained() const;
+  void stop_agents(const std::string& why);
+
+  /// Leaves word of each for commands, and says in a line how all of them do.
+  std::string tell_how();
+
+  /// What a new configuration comes to, with everything made that can fail.
+  struct Exchange {
+    std::vector<std::unique_ptr<RootService>> taken_up;
+    std::vector<std::pair<RootService*, std::unique_ptr<Works>>> kept;
+    std::string message = "the configuration was read again";
+  };
+  Result<Exchange> prepare(const ServiceConfig& loaded);
+  /// Puts it in force and says for people what it changed.
+  std::string exchange(Exchange next);
+  /// Answers who asked for it, with what `reload` came to; it is not called when nobody did.
+  void answer_reloads(const std::function<Result<std::string>()>& reload);
+
+  /// What killed daemons have left beside the files, and history that is old enough.
+  void sweep();
+  void prune(const Retention& retention);
+
+ private:
+  void drain_together();
+  void give_up_left();
+
+  Means means_;
+  std::vector<std::unique_ptr<RootService>> roots_;
+  Time since_;
+  bool draining_ = false;
+};
+
+/// "1 agent", "2 agents".
+std::string count_agents(std::size_t count);
+
+}  // namespace baton
