@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ namespace {
 constexpr mode_t kFolderMode = 0750;
 constexpr mode_t kFileMode = 0640;
 constexpr const char* kSpareFolder = ".spare";
+constexpr std::size_t kMaxClaimBytes = 4096;
 constexpr std::size_t kMaxExitBytes = 64U << 10U;
 constexpr int kMaxDepth = 64;
 
@@ -87,6 +89,16 @@ Result<std::vector<std::string>> names_in(const Fd& folder, const std::string& w
   return names;
 }
 
+std::optional<std::int64_t> number_after(std::string_view text, std::string_view word) {
+  const std::size_t found = text.find(word);
+  if (found == std::string_view::npos)
+    return std::nullopt;
+  const std::string_view rest = text.substr(found + word.size());
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  return error == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
+}
+
 /// Everything inside `folder`.
 Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::string& where) {
   struct stat status {};
@@ -114,6 +126,10 @@ Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::
 }
 
 }  // namespace
+
+std::string runs_folder(const std::string& state_folder) {
+  return state_folder + "/runs";
+}
 
 std::string fill_in(std::string_view text, const RunId& run, const std::string& directory) {
   const std::array<std::pair<std::string_view, std::string>, 3> values = {
@@ -285,6 +301,19 @@ Result<bool> claimed(const Fd& directory) {
   if (errno == ENOENT)
     return false;
   return system_error(errno, "cannot look for the claim", shim::kClaimFile);
+}
+
+std::optional<std::int64_t> living_shim(const Fd& directory, const RunId& run) {
+  const Fd file(
+      openat(directory.get(), shim::kClaimFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file)
+    return std::nullopt;
+  const auto text = read_all(file.get(), kMaxClaimBytes, shim::kClaimFile);
+  const auto pid = text ? number_after(*text, "pid ") : std::nullopt;
+  const auto start_ticks = text ? number_after(*text, "\nstart_ticks ") : std::nullopt;
+  if (!pid || !start_ticks || !open_process({*pid, static_cast<std::uint64_t>(*start_ticks), run}))
+    return std::nullopt;
+  return pid;
 }
 
 Result<std::string> exit_text(const Fd& directory) {

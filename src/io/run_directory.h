@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "core/ports.h"
@@ -15,6 +17,10 @@ struct RunFolder {
   std::string path;               ///< absolute; made when missing
   std::optional<unsigned> group;  ///< instead of the process's own
 };
+
+/// The folder of all runs in a state folder. A run's own is called by its id in it, wherever the
+/// state folder has been moved or copied to; nothing else says where it lies.
+std::string runs_folder(const std::string& state_folder);
 
 /// What the shim reads: see the launch in shim/protocol.h. Placeholders are filled in and the run's
 /// own variables added. Errc::usage for what no process can be given.
@@ -56,6 +62,9 @@ Result<std::optional<Fd>> take_run_lock(const Fd& directory);
 
 /// Whether the run was claimed: then its attempt is never started again.
 Result<bool> claimed(const Fd& directory);
+
+/// The process that made the claim. Nothing when it is gone, or cannot be told from another one.
+std::optional<std::int64_t> living_shim(const Fd& directory, const RunId& run);
 
 /// The text of exit.json. Errc::not_found.
 Result<std::string> exit_text(const Fd& directory);
