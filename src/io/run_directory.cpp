@@ -282,6 +282,23 @@ Result<Fd> open_run_directory(const std::string& path) {
   return directory;
 }
 
+Result<Fd> remake_run_directory(const RunFolder& folder, const RunId& run) {
+  const std::string path = folder.path + "/" + run;
+  auto made = make_folder(folder, path);
+  if (!made && made.error().code == Errc::not_found) {
+    if (auto above = make_folder(folder, folder.path); !above)
+      return above;
+    made = make_folder(folder, path);
+  }
+  if (!made && made.error().code == Errc::changed) {
+    const std::string aside = folder.path + "/.aside." + random_hex(8);
+    if (rename(path.c_str(), aside.c_str()) != 0)
+      return system_error(errno, "cannot move aside what is no run directory", path);
+    made = make_folder(folder, path);
+  }
+  return made;
+}
+
 Result<std::optional<Fd>> take_run_lock(const Fd& directory) {
   Fd lock(openat(directory.get(), shim::kLockFile,
                  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kFileMode));
@@ -296,7 +313,12 @@ Result<std::optional<Fd>> take_run_lock(const Fd& directory) {
 
 Result<bool> claimed(const Fd& directory) {
   struct stat status {};
-  if (fstatat(directory.get(), shim::kClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0)
+  // In this order: the shim makes the one before it removes the other.
+  const bool written =
+      fstatat(directory.get(), shim::kWrittenClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!written && errno != ENOENT)
+    return system_error(errno, "cannot look for the claim", shim::kWrittenClaimFile);
+  if (!written || fstatat(directory.get(), shim::kClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0)
     return true;
   if (errno == ENOENT)
     return false;

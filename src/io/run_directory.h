@@ -54,13 +54,18 @@ Result<std::string> take_up_directory(const RunFolder& folder, const RunId& run,
 /// Removes what a daemon that was killed has left. Only for the one who has the root's lock.
 Result<void> remove_spare_directories(const RunFolder& folder);
 
-/// Errc::not_found.
+/// Errc::not_found, also when something else stands there.
 Result<Fd> open_run_directory(const std::string& path);
+
+/// Makes the directory of a run whose own is gone, so that there is one to end what is left of it
+/// from. What else stands there is moved aside.
+Result<Fd> remake_run_directory(const RunFolder& folder, const RunId& run);
 
 /// Takes the run's lock; nothing when somebody holds it. A lock file that was removed is made anew.
 Result<std::optional<Fd>> take_run_lock(const Fd& directory);
 
-/// Whether the run was claimed: then its attempt is never started again.
+/// Whether the run was claimed: then its attempt is never started again. A claim is a second name
+/// of the one that was written ahead; where neither is left, somebody has removed it.
 Result<bool> claimed(const Fd& directory);
 
 /// The process that made the claim. Nothing when it is gone, or cannot be told from another one.
