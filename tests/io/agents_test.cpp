@@ -473,6 +473,14 @@ TEST_CASE("a claim that was removed is none that was never made") {
   CHECK(bench.wait(run).outcome == Outcome::unknown);
 }
 
+TEST_CASE("nothing an agent makes in its folder keeps its end from being written down") {
+  Bench bench;
+  const Run run = bench.start(
+      bench.shell("cd $BATON_RUN_DIR; mkdir -p exit.json/x .exit.json.tmp; chmod 500 .; exit 4"));
+  CHECK(bench.wait(run).reason == "exit_4");
+  CHECK(fs::is_regular_file(run.directory + "/exit.json"));
+}
+
 TEST_CASE("without a boot's id living agents are adopted, and what is unclaimed is not void") {
   Bench bench;
   Run run;
