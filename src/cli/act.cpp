@@ -20,6 +20,7 @@
 #include "io/journal.h"
 #include "io/lock.h"
 #include "io/requests.h"
+#include "io/run_directory.h"
 
 namespace baton {
 namespace {
@@ -77,7 +78,7 @@ class Stage {
     if (!shim)
       return pass_on(shim);
     ProcessAgentsOptions options;
-    options.runs.path = state + "/runs";
+    options.runs.path = runs_folder(state);
     options.shim = *std::move(shim);
     stage->agents_ = process_agents(
         stage->loop_, std::move(options),

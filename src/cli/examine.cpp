@@ -147,7 +147,7 @@ void examine_state(const Context& context, Diagnoses& all) {
     return add(all, Level::error, "state", describe(journal.error()),
                journal.error().code == Errc::denied
                    ? "run this as the owner of the folder, who alone can tell more"
-                   : "keep a copy of the folder and let baton begin a new one");
+                   : "keep a copy of the folder before anything is done about it");
   const auto damage = (*journal)->damage();
   if (!damage)
     return add(

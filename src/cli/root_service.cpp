@@ -1,5 +1,7 @@
 #include "cli/root_service.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include <fcntl.h>
@@ -15,6 +17,7 @@
 #include "io/disk.h"
 #include "io/journal.h"
 #include "io/requests.h"
+#include "io/run_directory.h"
 
 namespace baton {
 
@@ -43,14 +46,12 @@ Result<void> RootService::open(const std::string& shim, Observer& observer) {
   if (!journal)
     return pass_on(journal);
   journal_ = std::move(*journal);
-  journal_file_ = journal_path(served_.state_folder);
   auto state = open_folder(served_.state_folder);
   if (!state)
     return pass_on(state);
   state_ = std::move(*state);
-  held_journal_ = Fd(::open(journal_file_.c_str(), O_PATH | O_CLOEXEC));
-  if (!held_journal_)
-    return fail(Errc::io, "the journal cannot be opened", journal_file_);
+  if (auto held = hold_journal(); !held)
+    return pass_on(held);
   auto requests = real_requests(served_.state_folder);
   if (!requests)
     return pass_on(requests);
@@ -58,7 +59,7 @@ Result<void> RootService::open(const std::string& shim, Observer& observer) {
   disk_ = real_disk(root_);
   clock_ = real_clock();
   ProcessAgentsOptions options;
-  options.runs.path = served_.state_folder + "/runs";
+  options.runs.path = runs_folder(served_.state_folder);
   options.shim = shim;
   options.cgroup = delegated_cgroup();
   options.reap_others = getpid() == 1;
@@ -77,6 +78,18 @@ Result<void> RootService::open(const std::string& shim, Observer& observer) {
   // Watched first, then scanned: what changes in between is seen twice, never not at all.
   start_watch();
   return engine_->recover();
+}
+
+Result<void> RootService::hold_journal() {
+  // Also what stands only in them is the journal; they are there from the first look into it on.
+  for (const char* part : {"", "-wal", "-shm"}) {
+    const std::string path = journal_path(served_.state_folder) + part;
+    Fd file(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    if (!file)
+      return system_error(errno, "the journal cannot be opened", path);
+    held_.emplace_back(path, std::move(file));
+  }
+  return {};
 }
 
 void RootService::sweep() {
@@ -133,8 +146,11 @@ Result<void> RootService::step() {
   // What is written into a journal that was removed is lost with the next restart, and then
   // everything is started a second time.
   if (!leads_to(served_.state_folder, state_.get()) ||
-      !leads_to(journal_file_, held_journal_.get()))
-    return fail(Errc::io, "the state folder or its journal was removed or replaced while in use",
+      !std::all_of(held_.begin(), held_.end(),
+                   [](const auto& row) { return leads_to(row.first, row.second.get()); }))
+    return fail(Errc::io,
+                "the state folder or a file of its journal (journal.db, -wal, -shm) was removed or "
+                "replaced while in use",
                 served_.state_folder);
   if (!root_->is_current())
     look_for_root();

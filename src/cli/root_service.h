@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/engine.h"
@@ -63,6 +64,7 @@ class RootService {
   void start_watch();
   void rescan(std::string why);
   void look_for_root();
+  Result<void> hold_journal();
 
   asio::io_context& loop_;
   ServedRoot served_;
@@ -73,9 +75,9 @@ class RootService {
   std::string away_;  ///< why the root is not served at present; "" while it is
   bool leaving_ = false;
   bool started_ = false;
-  std::string journal_file_;
-  Fd state_;         ///< the state folder, to notice that it was removed
-  Fd held_journal_;  ///< the journal's file, by path only: to notice the same
+  Fd state_;  ///< the state folder, to notice that it was removed
+  /// The journal's files and what they were, by path only: to notice the same.
+  std::vector<std::pair<std::string, Fd>> held_;
   std::shared_ptr<RootFolder> root_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Requests> requests_;

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include <asio.hpp>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
 #include "base/text.h"
@@ -20,6 +21,7 @@
 #include "cli/service.h"
 #include "cli/teller.h"
 #include "io/clock.h"
+#include "io/error_lines.h"
 #include "io/service_manager.h"
 
 namespace baton {
@@ -34,9 +36,21 @@ constexpr Millis kHurry{5000};
 constexpr Millis kLookEvery{2000};
 constexpr Millis kPruneEvery{6 * 3'600'000};
 
+class ErrorSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    lines_.write({line.data(), line.size()});
+  }
+  void flush_() override {}
+
+ private:
+  ErrorLines lines_{STDERR_FILENO};
+};
+
 void start_log() {
-  auto logger =
-      std::make_shared<spdlog::logger>("baton", std::make_shared<spdlog::sinks::stderr_sink_st>());
+  auto logger = std::make_shared<spdlog::logger>("baton", std::make_shared<ErrorSink>());
   // systemd reads `<n>` in front of a line as its priority and stamps the time itself.
   const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
   spdlog::set_default_logger(std::move(logger));

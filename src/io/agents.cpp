@@ -334,14 +334,6 @@ Found ProcessAgents::recover(const Run& lost) {
   if (runs_.contains(lost.id))
     return {.adopted = true, .end = {}};
   const bool stop_wanted = lost.state == RunState::stopping;
-  if (lost.boot_id != boot_id_) {
-    auto directory = open_run_directory(lost.directory);
-    auto recorded = directory ? recorded_end(*directory, lost.id, stop_wanted)
-                              : Result<std::optional<RunEnd>>(std::optional<RunEnd>());
-    if (recorded && *recorded)
-      return {.adopted = false, .end = std::move(**recorded)};
-    return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, "other_boot")};
-  }
   auto run = std::make_shared<Watch>(context_, lost.id, lost.directory);
   run->pid = lost.pid;
   run->kill_grace = lost.limits.kill_grace;
@@ -355,7 +347,19 @@ Found ProcessAgents::recover(const Run& lost) {
       (void)stop(lost);
     return {.adopted = true, .end = {}};
   }
-  RunVerdict verdict = verdict_by_folder(lost.id, lost.directory, stop_wanted);
+  const auto same = same_boot(lost.boot_id, boot_id_);
+  if (same == false) {
+    auto directory = open_run_directory(lost.directory);
+    auto recorded = directory ? recorded_end(*directory, lost.id, stop_wanted)
+                              : Result<std::optional<RunEnd>>(std::optional<RunEnd>());
+    if (recorded && *recorded)
+      return {.adopted = false, .end = std::move(**recorded)};
+    return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, "other_boot")};
+  }
+  RunVerdict verdict = verdict_by_folder(options_.runs, lost.id, stop_wanted);
+  // A claim of before a power cut may not have come to the disk.
+  if (!same && verdict.end.outcome == Outcome::voided)
+    verdict.end = plain_end(lost.id, Outcome::interrupted, "other_boot");
   if (verdict.kind == RunVerdict::Kind::ended)
     return {.adopted = false, .end = std::move(verdict.end)};
   runs_.emplace(lost.id, run);
@@ -397,7 +401,7 @@ void ProcessAgents::shim_ended(const WatchPtr& run) {
 
 void ProcessAgents::decide(const WatchPtr& run) {
   run->shim_ended = false;
-  act_on(run, verdict_by_folder(run->id, run->directory, run->stop_wanted));
+  act_on(run, verdict_by_folder(options_.runs, run->id, run->stop_wanted));
 }
 
 void ProcessAgents::act_on(const WatchPtr& run, RunVerdict verdict) {

@@ -50,7 +50,8 @@ struct ProcessAgentsOptions {
 ///   - dropped: discarded; only to be reaped.
 ///
 /// Decided: exit.json -> ended as it says; lock held -> polled; no claim -> voided; claim ->
-/// sweeping, ended unknown (reason `shim_killed`).
+/// sweeping, ended unknown (reason `shim_killed`). While a process carries the run's id and no
+/// exit.json can be read, it is swept, be its folder gone.
 std::unique_ptr<Agents> process_agents(asio::io_context& context, ProcessAgentsOptions options,
                                        std::function<void(RunEnded)> on_end);
 

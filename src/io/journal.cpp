@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 #include "io/file_system.h"
+#include "io/journal_claims.h"
 #include "io/journal_file.h"
 #include "io/journal_rows.h"
 #include "io/journal_schema.h"
 #include "io/journal_values.h"
 #include "io/root.h"
+#include "io/run_directory.h"
 #include "io/sqlite.h"
 
 namespace baton {
@@ -62,9 +64,10 @@ Result<void> make_file(const std::string& path) {
 
 class SqliteJournal : public Journal {
  public:
-  explicit SqliteJournal(std::unique_ptr<Database> db) : db_(std::move(db)) {}
+  SqliteJournal(std::unique_ptr<Database> db, std::string runs)
+      : db_(std::move(db)), runs_(std::move(runs)) {}
 
-  Result<Ledger> load() override { return rows::load(*db_, kRecent); }
+  Result<Ledger> load() override { return rows::load(*db_, kRecent, runs_); }
 
   Result<std::string> bytes(const std::string& path) override { return rows::bytes(*db_, path); }
 
@@ -225,6 +228,7 @@ class SqliteJournal : public Journal {
   }
 
   std::unique_ptr<Database> db_;
+  std::string runs_;
   /// After a failed sync nobody knows what is on the disk. Only a new start finds out.
   std::optional<Error> broken_;
 };
@@ -249,18 +253,19 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
   auto usable = look_at_journal(state_folder, JournalUse::write);
   if (!usable && usable.error().code != Errc::not_found)
     return pass_on(usable);
+  if (usable)
+    if (auto whole = refuse_older_journal(state_folder); !whole)
+      return pass_on(whole);
   auto made = make_file(path);
   if (!made)
     return pass_on(made);
   auto db = Database::open(path, Database::Access::write);
   if (!db)
     return pass_on(db);
-  auto ready = refuse_newer_journal(**db);
   // auto_vacuum is taken by an empty file only.
-  if (ready)
-    ready = (*db)->execute(
-        "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
-        "PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF;");
+  auto ready = (*db)->execute(
+      "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+      "PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF;");
   if (ready)
     ready = migrate_journal(**db);
   if (!ready) {
@@ -268,7 +273,8 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
       ready.error().where = path;
     return pass_on(ready);
   }
-  return std::unique_ptr<Journal>(std::make_unique<SqliteJournal>(std::move(*db)));
+  return std::unique_ptr<Journal>(
+      std::make_unique<SqliteJournal>(std::move(*db), runs_folder(state_folder)));
 }
 
 }  // namespace baton

@@ -8,6 +8,7 @@
 
 #include "io/fd.h"
 #include "io/journal.h"
+#include "io/run_directory.h"
 
 namespace baton {
 namespace {
@@ -17,7 +18,7 @@ constexpr off_t kHeaderBytes = 512;
 /// Tables are made and synced before the first run has a folder.
 bool has_runs(const std::string& state_folder) {
   std::error_code none;
-  const std::filesystem::path runs = state_folder + "/runs";
+  const std::filesystem::path runs = runs_folder(state_folder);
   return std::filesystem::is_directory(runs, none) && !std::filesystem::is_empty(runs, none) &&
          !none;
 }

@@ -6,15 +6,20 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "io/fd.h"
 #include "io/journal.h"
+#include "io/journal_claims.h"
 #include "io/journal_file.h"
 #include "io/journal_rows.h"
 #include "io/journal_schema.h"
+#include "io/run_directory.h"
 #include "io/sqlite.h"
 
 namespace baton {
@@ -27,9 +32,29 @@ constexpr Millis kRecent = std::chrono::hours(1);
 /// So that a daemon never waits long for its turn.
 constexpr std::int64_t kRowsPerTransaction = 2000;
 
-struct OldRun {
-  std::string id;
-  std::string directory;
+/// Removes the folders of one state folder's runs.
+class Folders {
+ public:
+  Folders(std::string runs, const std::function<bool(const std::string&)>& remove)
+      : runs_(std::move(runs)), remove_(remove) {}
+
+  std::string path(const std::string& run) const { return runs_ + "/" + run; }
+
+  /// False when it stays: a shim that lives has its lock, whatever a row says.
+  bool remove(const std::string& run) const {
+    std::optional<Fd> lock;
+    if (const auto directory = open_run_directory(path(run)); directory) {
+      auto taken = take_run_lock(*directory);
+      if (!taken || !*taken)
+        return false;
+      lock = std::move(*taken);
+    }
+    return remove_(path(run));
+  }
+
+ private:
+  std::string runs_;
+  const std::function<bool(const std::string&)>& remove_;
 };
 
 Result<std::size_t> affected(Database& db) {
@@ -63,9 +88,9 @@ Result<std::size_t> drop_old(Database& db, std::string_view sql, Millis age, Tim
   }
 }
 
-Result<std::vector<OldRun>> old_runs(Database& db, const Retention& retention, Time now) {
+Result<std::vector<std::string>> old_runs(Database& db, const Retention& retention, Time now) {
   constexpr std::string_view kSql =
-      "SELECT id, directory FROM runs AS r WHERE state = 'ended' "
+      "SELECT id FROM runs AS r WHERE state = 'ended' "
       "AND started < (SELECT max(started) FROM runs) - ?1 "
       "AND NOT EXISTS(SELECT 1 FROM generations AS g WHERE g.dialect = r.dialect "
       "AND g.flow = r.flow AND g.subject = r.subject AND g.generation = r.generation) "
@@ -76,12 +101,14 @@ Result<std::vector<OldRun>> old_runs(Database& db, const Retention& retention, T
                                   : (now - retention.runs).time_since_epoch().count();
   const std::int64_t most =
       retention.max_runs == 0 ? -1 : static_cast<std::int64_t>(retention.max_runs);
-  std::vector<OldRun> runs;
+  std::vector<std::string> runs;
   auto done = rows::each(
       db, "runs", kSql, [&](Statement& s) { s.add(kRecent.count()).add(oldest).add(most); },
       [&](Statement& row) {
         std::string id = row.text();
-        runs.push_back({std::move(id), row.text()});
+        if (!safe_name(id))  // it becomes part of a path
+          row.damaged(id);
+        runs.push_back(std::move(id));
       });
   if (!done)
     return pass_on(done);
@@ -89,17 +116,17 @@ Result<std::vector<OldRun>> old_runs(Database& db, const Retention& retention, T
 }
 
 Result<std::size_t> drop_runs(Database& db, const Retention& retention, Time now,
-                              const std::function<bool(const std::string&)>& remove) {
+                              const Folders& folders) {
   auto runs = old_runs(db, retention, now);
   if (!runs)
     return pass_on(runs);
-  std::erase_if(*runs, [&](const OldRun& run) { return !remove(run.directory); });
+  std::erase_if(*runs, [&](const std::string& run) { return !folders.remove(run); });
   auto done = db.execute("BEGIN IMMEDIATE");
   for (std::size_t i = 0; done && i < runs->size(); ++i) {
     auto statement = db.prepare("DELETE FROM runs WHERE id = ? AND state = 'ended'");
     if (!statement)
       return pass_on(statement);
-    done = (*statement)->add((*runs)[i].id).run();
+    done = (*statement)->add((*runs)[i]).run();
   }
   if (done)
     done = db.execute("COMMIT");
@@ -110,35 +137,53 @@ Result<std::size_t> drop_runs(Database& db, const Retention& retention, Time now
   return runs->size();
 }
 
-/// Directories of runs that were prepared and never committed, because the daemon died in between.
-/// One that is being prepared right now is younger than an hour.
-Result<std::size_t> drop_strays(Database& db, const std::string& runs_folder,
-                                const std::function<bool(const std::string&)>& remove) {
-  std::error_code none;
+/// Folders of runs that were prepared and never committed, because the daemon died in between. One
+/// that is being prepared right now is younger than an hour.
+Result<std::size_t> drop_strays(Database& db, const std::string& state_folder,
+                                const Folders& folders) {
+  auto unknown = unknown_runs(db, state_folder);
+  if (!unknown)
+    return pass_on(unknown);
   const auto oldest = std::filesystem::file_time_type::clock::now() - kRecent;
-  std::vector<std::string> strays;
-  for (const auto& entry : std::filesystem::directory_iterator(runs_folder, none)) {
-    if (entry.path().filename().string().starts_with('.'))
-      continue;  // no run is called so: what a daemon has in hand
+  const auto stray = [&](const std::string& run) {
+    std::error_code none;
+    const std::filesystem::directory_entry entry(folders.path(run), none);
     const auto changed = entry.last_write_time(none);
-    if (none || changed > oldest || !entry.is_directory(none))
-      continue;
-    auto known = db.prepare("SELECT 1 FROM runs WHERE id = ?");
-    if (!known)
-      return pass_on(known);
-    auto row = (*known)->add(entry.path().filename().string()).step();
-    if (!row)
-      return pass_on(row);
-    if (!*row)
-      strays.push_back(entry.path().string());
-  }
-  return static_cast<std::size_t>(std::count_if(strays.begin(), strays.end(), remove));
+    return !none && changed <= oldest && !entry.is_symlink(none) && entry.is_directory(none) &&
+           folders.remove(run);
+  };
+  return static_cast<std::size_t>(
+      std::count_if(unknown->unclaimed.begin(), unknown->unclaimed.end(), stray));
 }
 
-Result<Pruned> prune(Database& db, const Retention& retention, Time now,
-                     const std::function<bool(const std::string&)>& remove) {
+/// Folders of runs of forgotten flows. Their ids go with them, not before.
+Result<std::size_t> drop_forgotten(Database& db, const Folders& folders) {
+  std::vector<std::string> runs;
+  auto done =
+      rows::each(db, "forgotten_runs", "SELECT id FROM forgotten_runs", {}, [&](Statement& row) {
+        std::string id = row.text();
+        if (!safe_name(id))
+          row.damaged(id);
+        runs.push_back(std::move(id));
+      });
+  std::size_t dropped = 0;
+  for (std::size_t i = 0; done && i < runs.size(); ++i) {
+    if (!folders.remove(runs[i]))
+      continue;
+    auto statement = db.prepare("DELETE FROM forgotten_runs WHERE id = ?");
+    if (!statement)
+      return pass_on(statement);
+    done = (*statement)->add(runs[i]).run();
+    ++dropped;
+  }
+  if (!done)
+    return pass_on(done);
+  return dropped;
+}
+
+Result<Pruned> prune(Database& db, const Retention& retention, Time now, const Folders& folders) {
   Pruned pruned;
-  auto count = drop_runs(db, retention, now, remove);
+  auto count = drop_runs(db, retention, now, folders);
   if (!count)
     return pass_on(count);
   pruned.runs = *count;
@@ -183,6 +228,8 @@ Result<Pruned> prune_journal(const std::string& state_folder, const Retention& r
   const std::string path = journal_path(state_folder);
   if (auto usable = look_at_journal(state_folder, JournalUse::write); !usable)
     return pass_on(usable);
+  if (auto usable = refuse_older_journal(state_folder); !usable)
+    return pass_on(usable);
   auto db = Database::open(path, Database::Access::write);
   if (!db)
     return pass_on(db);
@@ -194,12 +241,16 @@ Result<Pruned> prune_journal(const std::string& state_folder, const Retention& r
       ready.error().where = path;
     return pass_on(ready);
   }
-  auto strays = drop_strays(**db, state_folder + "/runs", remove);
+  const Folders folders(runs_folder(state_folder), remove);
+  auto strays = drop_strays(**db, state_folder, folders);
   if (!strays)
     return pass_on(strays);
-  auto pruned = prune(**db, retention, now, remove);
+  auto forgotten = drop_forgotten(**db, folders);
+  if (!forgotten)
+    return pass_on(forgotten);
+  auto pruned = prune(**db, retention, now, folders);
   if (pruned)
-    pruned->runs += *strays;
+    pruned->runs += *strays + *forgotten;
   return pruned;
 }
 

@@ -10,10 +10,12 @@
 
 #include "base/text.h"
 #include "io/journal.h"
+#include "io/journal_claims.h"
 #include "io/journal_file.h"
 #include "io/journal_rows.h"
 #include "io/journal_schema.h"
 #include "io/requests.h"
+#include "io/run_directory.h"
 #include "io/sqlite.h"
 
 namespace baton {
@@ -29,11 +31,16 @@ std::int64_t limit_of(std::size_t limit) {
   return static_cast<std::int64_t>(std::min(limit, kMost));
 }
 
-Result<std::unique_ptr<Database>> open_as(const std::string& path, Database::Access access) {
-  auto db = Database::open(path, access);
+Result<std::unique_ptr<Database>> open_as(const std::string& state_folder,
+                                          Database::Access access) {
+  auto db = Database::open(journal_path(state_folder), access);
   if (!db)
     return pass_on(db);
-  auto checked = check_journal_version(**db);
+  auto checked = refuse_newer_journal(**db);
+  if (checked)
+    checked = refuse_older_journal(**db, state_folder);
+  if (checked)
+    checked = check_journal_version(**db);
   if (!checked)
     return pass_on(checked);
   return std::move(*db);
@@ -52,7 +59,8 @@ std::string after_prefix(const std::string& prefix) {
 
 }  // namespace
 
-JournalReader::JournalReader(std::unique_ptr<Database> db) : db_(std::move(db)) {}
+JournalReader::JournalReader(std::unique_ptr<Database> db, std::string runs)
+    : db_(std::move(db)), runs_(std::move(runs)) {}
 JournalReader::~JournalReader() = default;
 
 Result<void> JournalReader::hold_still() {
@@ -64,7 +72,7 @@ void JournalReader::follow() {
 }
 
 Result<Ledger> JournalReader::ledger() {
-  return rows::load(*db_, kRecent);
+  return rows::load(*db_, kRecent, runs_);
 }
 
 Result<std::string> JournalReader::bytes(const std::string& path) {
@@ -112,7 +120,7 @@ Result<std::vector<Run>> JournalReader::runs(const RunQuery& query) {
           s.add(query.flow->dialect).add(query.flow->name);
         s.add(limit_of(query.limit));
       },
-      [&](Statement& row) { runs.push_back(rows::read_run(row)); });
+      [&](Statement& row) { runs.push_back(rows::read_run(row, runs_)); });
   if (!done)
     return pass_on(done);
   std::reverse(runs.begin(), runs.end());
@@ -176,21 +184,21 @@ Result<std::unique_ptr<JournalReader>> read_journal(const std::string& state_fol
   const std::string path = journal_path(state_folder);
   if (auto usable = look_at_journal(state_folder, JournalUse::read); !usable)
     return pass_on(usable);
-  auto db = open_as(path, Database::Access::read);
+  auto db = open_as(state_folder, Database::Access::read);
   // Without -wal and -shm beside it (a copy, or somebody removed them) SQLite has to create them.
   // Where this user cannot, the main file alone tells all, if no -wal holds anything.
   while (!db && db.error().code == Errc::no_space && lend_reserve(state_folder))
-    db = open_as(path, Database::Access::read);
+    db = open_as(state_folder, Database::Access::read);
   const bool again = !db && (db.error().code == Errc::io || db.error().code == Errc::no_space) &&
                      nothing_in_wal(path);
   if (again)
-    db = open_as(path, Database::Access::immutable);
+    db = open_as(state_folder, Database::Access::immutable);
   if (!db) {
     if (db.error().where.empty())
       db.error().where = path;
     return pass_on(db);
   }
-  return std::make_unique<JournalReader>(std::move(*db));
+  return std::make_unique<JournalReader>(std::move(*db), runs_folder(state_folder));
 }
 
 }  // namespace baton

@@ -43,7 +43,7 @@ struct ReplacedVersion {
 /// a crash, and for a member of the group who may not write in the folder.
 class JournalReader {
  public:
-  explicit JournalReader(std::unique_ptr<sqlite::Database> db);
+  JournalReader(std::unique_ptr<sqlite::Database> db, std::string runs);
   ~JournalReader();
   JournalReader(const JournalReader&) = delete;
   JournalReader& operator=(const JournalReader&) = delete;
@@ -76,10 +76,12 @@ class JournalReader {
 
  private:
   std::unique_ptr<sqlite::Database> db_;
+  std::string runs_;  ///< the folder of the runs
 };
 
 /// Errc::not_found: there is no journal in this folder, or nothing was ever written into it.
-/// Errc::denied: not readable for this user. Errc::io: damaged, or of another version of baton.
+/// Errc::denied: not readable for this user. Errc::io: damaged, older than it was, or of another
+/// version of baton.
 Result<std::unique_ptr<JournalReader>> read_journal(const std::string& state_folder);
 
 }  // namespace baton

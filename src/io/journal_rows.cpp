@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/document.h"
+#include "base/text.h"
 #include "io/journal_file.h"
 #include "io/journal_values.h"
 
@@ -140,12 +141,12 @@ Result<void> write_told(Database& db, const FlowId& flow, const Json& told) {
 Result<void> write(Database& db, const Run& row) {
   constexpr std::string_view kSql =
       "INSERT INTO runs "
-      "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
       "ON CONFLICT(id) DO UPDATE SET state=excluded.state, outcome=excluded.outcome, "
       "why=excluded.why, started=excluded.started, ended=excluded.ended, pid=excluded.pid, "
-      "start_ticks=excluded.start_ticks, boot_id=excluded.boot_id, directory=excluded.directory, "
-      "timeout=excluded.timeout, idle_timeout=excluded.idle_timeout, "
-      "kill_grace=excluded.kill_grace, log_cap_bytes=excluded.log_cap_bytes, "
+      "start_ticks=excluded.start_ticks, boot_id=excluded.boot_id, timeout=excluded.timeout, "
+      "idle_timeout=excluded.idle_timeout, kill_grace=excluded.kill_grace, "
+      "log_cap_bytes=excluded.log_cap_bytes, "
       "claims=excluded.claims, base=excluded.base, stop_why=excluded.stop_why, "
       "exit_code=excluded.exit_code, signal=excluded.signal, reason=excluded.reason, "
       "forgiven=excluded.forgiven, cost_usd=excluded.cost_usd, tokens=excluded.tokens, "
@@ -157,7 +158,7 @@ Result<void> write(Database& db, const Run& row) {
     s.add(count(key.generation)).add(count(key.turn)).add(count(row.attempt));
     s.add(row.purpose).add(row.stage).add(word(row.state)).add(word(row.outcome)).add(row.why);
     s.add(millis(row.started)).add(millis(row.ended)).add(row.pid).add(count(row.start_ticks));
-    s.add(row.boot_id).add(row.directory).add(row.limits.timeout.count());
+    s.add(row.boot_id).add(row.limits.timeout.count());
     s.add(row.limits.idle_timeout.count()).add(row.limits.kill_grace.count());
     s.add(count(row.limits.log_cap_bytes)).add(claims_text(row.claims)).add(base_text(row.base));
     s.add(row.stop_why).add(optional_count(row.exit_code)).add(std::int64_t{row.signal});
@@ -220,6 +221,7 @@ Result<void> forget(Database& db, const FlowId& flow) {
       "DELETE FROM generations WHERE dialect=? AND flow=?",
       "DELETE FROM memos WHERE dialect=? AND flow=?",
       "DELETE FROM told WHERE dialect=? AND flow=?",
+      "INSERT OR IGNORE INTO forgotten_runs SELECT id FROM runs WHERE dialect=? AND flow=?",
       "DELETE FROM runs WHERE dialect=? AND flow=?",
       "DELETE FROM intents WHERE dialect=? AND flow=?",
       "DELETE FROM requests WHERE dialect=? AND flow=?",
@@ -237,15 +239,19 @@ Result<void> forget(Database& db, const FlowId& flow) {
 std::string_view run_columns() {
   return "id, dialect, flow, role, subject, generation, turn, attempt, purpose, stage, state, "
          "outcome, "
-         "why, started, ended, pid, start_ticks, boot_id, directory, timeout, idle_timeout, "
-         "kill_grace, "
-         "log_cap_bytes, claims, base, stop_why, exit_code, signal, reason, forgiven, cost_usd, "
+         "why, started, ended, pid, start_ticks, boot_id, timeout, idle_timeout, "
+         "kill_grace, log_cap_bytes, claims, base, stop_why, exit_code, signal, reason, forgiven, "
+         "cost_usd, "
          "tokens, output, errors, duration";
 }
 
-Run read_run(Statement& row) {
+Run read_run(Statement& row, const std::string& runs) {
   Run run;
   run.id = row.text();
+  // It becomes part of a path.
+  if (!safe_name(run.id))
+    row.damaged(run.id);
+  run.directory = runs + "/" + run.id;
   run.key.flow = flow_of(row);
   run.key.role = row.text();
   run.key.subject = row.text();
@@ -262,7 +268,6 @@ Run read_run(Statement& row) {
   run.pid = row.integer();
   run.start_ticks = read_count(row);
   run.boot_id = row.text();
-  run.directory = row.text();
   run.limits.timeout = Millis(row.integer());
   run.limits.idle_timeout = Millis(row.integer());
   run.limits.kill_grace = Millis(row.integer());
@@ -360,7 +365,7 @@ Result<void> load_flows(Database& db, Ledger& ledger) {
               by_flow(ledger.told));
 }
 
-Result<void> load_runs(Database& db, Millis recent, Ledger& ledger) {
+Result<void> load_runs(Database& db, Millis recent, const std::string& runs, Ledger& ledger) {
   const std::string sql =
       "SELECT " + std::string(run_columns()) +
       " FROM runs AS r WHERE state <> 'ended' "
@@ -369,7 +374,7 @@ Result<void> load_runs(Database& db, Millis recent, Ledger& ledger) {
       "AND g.subject = r.subject AND g.generation = r.generation) ORDER BY started, rowid";
   return each(
       db, "runs", sql, [&](Statement& s) { s.add(recent.count()); },
-      [&](Statement& row) { ledger.runs.push_back(read_run(row)); });
+      [&](Statement& row) { ledger.runs.push_back(read_run(row, runs)); });
 }
 
 Result<void> load_rest(Database& db, Ledger& ledger) {
@@ -405,10 +410,10 @@ Result<void> load_rest(Database& db, Ledger& ledger) {
   });
 }
 
-Result<void> load_all(Database& db, Millis recent, Ledger& ledger) {
+Result<void> load_all(Database& db, Millis recent, const std::string& runs, Ledger& ledger) {
   auto done = load_flows(db, ledger);
   if (done)
-    done = load_runs(db, recent, ledger);
+    done = load_runs(db, recent, runs, ledger);
   if (done)
     done = load_rest(db, ledger);
   return done;
@@ -416,14 +421,14 @@ Result<void> load_all(Database& db, Millis recent, Ledger& ledger) {
 
 }  // namespace
 
-Result<Ledger> load(Database& db, Millis recent) {
+Result<Ledger> load(Database& db, Millis recent, const std::string& runs) {
   // One read transaction, so that all tables are of one moment.
   const bool within = db.in_transaction();
   auto begun = within ? Result<void>() : db.execute("BEGIN");
   if (!begun)
     return pass_on(begun);
   Ledger ledger;
-  auto done = load_all(db, recent, ledger);
+  auto done = load_all(db, recent, runs, ledger);
   if (!within)
     db.rollback();
   if (!done)

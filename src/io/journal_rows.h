@@ -29,13 +29,14 @@ Result<void> write(sqlite::Database& db, const Reply& reply, Time time);
 Result<void> write(sqlite::Database& db, const Event& event);
 Result<void> write_replaced(sqlite::Database& db, const std::string& path, std::string_view bytes,
                             Time time);
-/// Drops everything of a flow.
+/// Drops everything of a flow but the ids of its runs, whose folders go later.
 Result<void> forget(sqlite::Database& db, const FlowId& flow);
 
 /// Columns of `runs` and `events` in the order in which `read_run` and `read_event` take them.
 std::string_view run_columns();
 std::string_view event_columns();
-Run read_run(sqlite::Statement& row);
+/// `runs`: the folder in which the run's own lies.
+Run read_run(sqlite::Statement& row, const std::string& runs);
 Event read_event(sqlite::Statement& row);
 
 using Bind = std::function<void(sqlite::Statement&)>;
@@ -47,8 +48,8 @@ Result<void> each(sqlite::Database& db, std::string_view table, std::string_view
 
 /// Everything Journal::load gives, of one moment. Runs that are over belong to it when their
 /// subject is still in the generation they were started for, or when they were started at most
-/// `recent` before the newest run.
-Result<Ledger> load(sqlite::Database& db, Millis recent);
+/// `recent` before the newest run. `runs`: the folder in which their own lie.
+Result<Ledger> load(sqlite::Database& db, Millis recent, const std::string& runs);
 
 Result<std::string> bytes(sqlite::Database& db, const std::string& path);
 

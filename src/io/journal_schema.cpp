@@ -88,6 +88,13 @@ CREATE TABLE told(
 DROP INDEX IF EXISTS runs_subject;
 DROP INDEX IF EXISTS runs_live;
 DROP INDEX IF EXISTS events_time;
+)sql",
+    // Where a run's folder lies, its id says. Those of a forgotten
+    // flow stay known until their folders are gone: a started run
+    // that is not shows that the journal went back.
+    R"sql(
+ALTER TABLE runs DROP COLUMN directory;
+CREATE TABLE forgotten_runs(id TEXT PRIMARY KEY) STRICT;
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());

@@ -91,6 +91,20 @@ Result<Fd> open_process(const ProcessIdentity& identity) {
   return process;
 }
 
+bool variable_lives(std::string_view entry) {
+  constexpr std::size_t kLongest = 4U << 20U;
+  std::error_code error;
+  std::filesystem::directory_iterator process("/proc", error);
+  for (; !error && process != std::filesystem::directory_iterator(); process.increment(error)) {
+    std::int64_t pid = 0;
+    const std::string name = process->path().filename().string();
+    if (read_number(std::string_view(name), pid) &&
+        has_word(proc_text("/proc/" + name + "/environ", kLongest), entry))
+      return true;
+  }
+  return false;
+}
+
 Result<void> send_signal(int process, int signal) {
   if (syscall(SYS_pidfd_send_signal, process, signal, nullptr, 0U) == 0 || errno == ESRCH)
     return {};

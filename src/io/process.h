@@ -45,6 +45,10 @@ Result<void> send_signal(int process, int signal);
 /// `waitid` gives it. Nothing for a process that is not our child or has not ended.
 std::optional<int> reap(const Fd& process);
 
+/// Whether any living process was started with this variable (`NAME=value`) in its environment, as
+/// far as this user may look.
+bool variable_lives(std::string_view entry);
+
 /// The present boot; empty when unknown.
 std::string boot_id();
 

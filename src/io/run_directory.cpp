@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ namespace {
 constexpr mode_t kFolderMode = 0750;
 constexpr mode_t kFileMode = 0640;
 constexpr const char* kSpareFolder = ".spare";
+constexpr std::size_t kMaxClaimBytes = 4096;
 constexpr std::size_t kMaxExitBytes = 64U << 10U;
 constexpr int kMaxDepth = 64;
 
@@ -87,6 +89,16 @@ Result<std::vector<std::string>> names_in(const Fd& folder, const std::string& w
   return names;
 }
 
+std::optional<std::int64_t> number_after(std::string_view text, std::string_view word) {
+  const std::size_t found = text.find(word);
+  if (found == std::string_view::npos)
+    return std::nullopt;
+  const std::string_view rest = text.substr(found + word.size());
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  return error == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
+}
+
 /// Everything inside `folder`.
 Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::string& where) {
   struct stat status {};
@@ -114,6 +126,10 @@ Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::
 }
 
 }  // namespace
+
+std::string runs_folder(const std::string& state_folder) {
+  return state_folder + "/runs";
+}
 
 std::string fill_in(std::string_view text, const RunId& run, const std::string& directory) {
   const std::array<std::pair<std::string_view, std::string>, 3> values = {
@@ -266,6 +282,23 @@ Result<Fd> open_run_directory(const std::string& path) {
   return directory;
 }
 
+Result<Fd> remake_run_directory(const RunFolder& folder, const RunId& run) {
+  const std::string path = folder.path + "/" + run;
+  auto made = make_folder(folder, path);
+  if (!made && made.error().code == Errc::not_found) {
+    if (auto above = make_folder(folder, folder.path); !above)
+      return above;
+    made = make_folder(folder, path);
+  }
+  if (!made && made.error().code == Errc::changed) {
+    const std::string aside = folder.path + "/.aside." + random_hex(8);
+    if (rename(path.c_str(), aside.c_str()) != 0)
+      return system_error(errno, "cannot move aside what is no run directory", path);
+    made = make_folder(folder, path);
+  }
+  return made;
+}
+
 Result<std::optional<Fd>> take_run_lock(const Fd& directory) {
   Fd lock(openat(directory.get(), shim::kLockFile,
                  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kFileMode));
@@ -280,11 +313,29 @@ Result<std::optional<Fd>> take_run_lock(const Fd& directory) {
 
 Result<bool> claimed(const Fd& directory) {
   struct stat status {};
-  if (fstatat(directory.get(), shim::kClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0)
+  // In this order: the shim makes the one before it removes the other.
+  const bool written =
+      fstatat(directory.get(), shim::kWrittenClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!written && errno != ENOENT)
+    return system_error(errno, "cannot look for the claim", shim::kWrittenClaimFile);
+  if (!written || fstatat(directory.get(), shim::kClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0)
     return true;
   if (errno == ENOENT)
     return false;
   return system_error(errno, "cannot look for the claim", shim::kClaimFile);
+}
+
+std::optional<std::int64_t> living_shim(const Fd& directory, const RunId& run) {
+  const Fd file(
+      openat(directory.get(), shim::kClaimFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file)
+    return std::nullopt;
+  const auto text = read_all(file.get(), kMaxClaimBytes, shim::kClaimFile);
+  const auto pid = text ? number_after(*text, "pid ") : std::nullopt;
+  const auto start_ticks = text ? number_after(*text, "\nstart_ticks ") : std::nullopt;
+  if (!pid || !start_ticks || !open_process({*pid, static_cast<std::uint64_t>(*start_ticks), run}))
+    return std::nullopt;
+  return pid;
 }
 
 Result<std::string> exit_text(const Fd& directory) {

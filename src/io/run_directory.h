@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "core/ports.h"
@@ -15,6 +17,10 @@ struct RunFolder {
   std::string path;               ///< absolute; made when missing
   std::optional<unsigned> group;  ///< instead of the process's own
 };
+
+/// The folder of all runs in a state folder. A run's own is called by its id in it, wherever the
+/// state folder has been moved or copied to; nothing else says where it lies.
+std::string runs_folder(const std::string& state_folder);
 
 /// What the shim reads: see the launch in shim/protocol.h. Placeholders are filled in and the run's
 /// own variables added. Errc::usage for what no process can be given.
@@ -48,14 +54,22 @@ Result<std::string> take_up_directory(const RunFolder& folder, const RunId& run,
 /// Removes what a daemon that was killed has left. Only for the one who has the root's lock.
 Result<void> remove_spare_directories(const RunFolder& folder);
 
-/// Errc::not_found.
+/// Errc::not_found, also when something else stands there.
 Result<Fd> open_run_directory(const std::string& path);
+
+/// Makes the directory of a run whose own is gone, so that there is one to end what is left of it
+/// from. What else stands there is moved aside.
+Result<Fd> remake_run_directory(const RunFolder& folder, const RunId& run);
 
 /// Takes the run's lock; nothing when somebody holds it. A lock file that was removed is made anew.
 Result<std::optional<Fd>> take_run_lock(const Fd& directory);
 
-/// Whether the run was claimed: then its attempt is never started again.
+/// Whether the run was claimed: then its attempt is never started again. A claim is a second name
+/// of the one that was written ahead; where neither is left, somebody has removed it.
 Result<bool> claimed(const Fd& directory);
+
+/// The process that made the claim. Nothing when it is gone, or cannot be told from another one.
+std::optional<std::int64_t> living_shim(const Fd& directory, const RunId& run);
 
 /// The text of exit.json. Errc::not_found.
 Result<std::string> exit_text(const Fd& directory);

@@ -10,6 +10,14 @@
 namespace baton {
 namespace {
 
+constexpr const char* kExitFileDamaged = "exit_file_damaged";
+constexpr const char* kDirectoryMissing = "run_directory_missing";
+
+/// An agent can do what it likes to its folder, but not to what its processes were started with.
+bool lives(const RunId& run) {
+  return variable_lives(std::string(shim::kRunIdVariable) + "=" + run);
+}
+
 Time wall_now() {
   return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
 }
@@ -48,18 +56,25 @@ Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run
     return pass_on(text);
   const auto exit = text ? parse_exit(*text, shim::kExitFile) : Result<ExitRecord>(pass_on(text));
   if (!exit || exit->run_id != run)
-    return std::optional(plain_end(run, Outcome::unknown, "exit_file_damaged"));
+    return std::optional(plain_end(run, Outcome::unknown, kExitFileDamaged));
   RunEnd end = run_end(*exit, stop_wanted);
   end.output = output_tail(directory, shim::kStdoutFile, kOutputBytes);
   end.errors = output_tail(directory, shim::kStderrFile, kErrorBytes);
   return std::optional(std::move(end));
 }
 
-RunVerdict verdict_by_folder(const RunId& run, const std::string& path, bool stop_wanted) {
-  auto directory = open_run_directory(path);
-  if (!directory && directory.error().code == Errc::not_found)
+std::optional<bool> same_boot(const std::string& one, const std::string& other) {
+  return one.empty() || other.empty() ? std::nullopt : std::optional(one == other);
+}
+
+RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted) {
+  auto directory = open_run_directory(folder.path + "/" + run);
+  const bool missing = !directory && directory.error().code == Errc::not_found;
+  if (missing && !lives(run))
     // Without it nobody can say whether it was claimed, so it must not be had again.
-    return ended(plain_end(run, Outcome::unknown, "run_directory_missing"));
+    return ended(plain_end(run, Outcome::unknown, kDirectoryMissing));
+  if (missing)
+    directory = remake_run_directory(folder, run);
   if (!directory)
     return undecided(RunVerdict::Kind::retry);
   auto lock = take_run_lock(*directory);
@@ -71,12 +86,13 @@ RunVerdict verdict_by_folder(const RunId& run, const std::string& path, bool sto
   auto recorded = recorded_end(*directory, run, stop_wanted);
   if (!recorded)
     return undecided(RunVerdict::Kind::retry);
-  if (*recorded)
+  if (*recorded && !((*recorded)->reason == kExitFileDamaged && lives(run)))
     return ended(std::move(**recorded));
   const auto was_claimed = claimed(*directory);
   if (!was_claimed)
     return undecided(RunVerdict::Kind::retry);
-  if (!*was_claimed)
+  // Whatever its folder says: who lives was started.
+  if (!*was_claimed && !lives(run))
     return ended(plain_end(run, Outcome::voided, "not_claimed"));
   RunVerdict verdict = undecided(RunVerdict::Kind::sweep);
   verdict.directory = std::move(*directory);
@@ -85,26 +101,31 @@ RunVerdict verdict_by_folder(const RunId& run, const std::string& path, bool sto
 }
 
 std::optional<RunEnd> unrecorded_end(const Run& run) {
-  const bool other_boot = run.boot_id != boot_id();
-  if (!other_boot && open_process({run.pid, run.start_ticks, run.id}))
+  if (open_process({run.pid, run.start_ticks, run.id}))
+    return std::nullopt;
+  const auto same = same_boot(run.boot_id, boot_id());
+  // Its shim is gone; what it has left is ended by the next daemon, and lives until then.
+  if (same != false && lives(run.id))
     return std::nullopt;
   const auto directory = open_run_directory(run.directory);
   if (!directory)
     return directory.error().code == Errc::not_found
-               ? std::optional(plain_end(run.id, Outcome::unknown, "run_directory_missing"))
+               ? std::optional(plain_end(run.id, Outcome::unknown, kDirectoryMissing))
                : std::nullopt;
   auto recorded = recorded_end(*directory, run.id, run.state == RunState::stopping);
   if (!recorded)
     return std::nullopt;
   if (*recorded)
     return std::move(*recorded);
-  if (other_boot)
+  if (same == false)
     return plain_end(run.id, Outcome::interrupted, "other_boot");
   const auto was_claimed = claimed(*directory);
   if (!was_claimed)
     return std::nullopt;
-  return *was_claimed ? plain_end(run.id, Outcome::unknown, "shim_killed")
-                      : plain_end(run.id, Outcome::voided, "not_claimed");
+  if (*was_claimed)
+    return plain_end(run.id, Outcome::unknown, "shim_killed");
+  return same ? plain_end(run.id, Outcome::voided, "not_claimed")
+              : plain_end(run.id, Outcome::interrupted, "other_boot");
 }
 
 }  // namespace baton

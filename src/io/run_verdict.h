@@ -7,6 +7,7 @@
 #include "core/event.h"
 #include "core/run.h"
 #include "io/fd.h"
+#include "io/run_directory.h"
 #include "io/run_end.h"
 
 namespace baton {
@@ -35,6 +36,11 @@ struct RunVerdict {
   std::optional<Fd> directory;  ///< with `sweep`, like `lock`: held until it is destroyed
   std::optional<Fd> lock;
 };
-RunVerdict verdict_by_folder(const RunId& run, const std::string& path, bool stop_wanted);
+/// Nothing is said to have ended, or never to have run, while a process lives that carries the
+/// run's id: its tree is ended first, if need be from a directory made anew.
+RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted);
+
+/// Whether both are of one boot. Without one of the two nobody can say.
+std::optional<bool> same_boot(const std::string& one, const std::string& other);
 
 }  // namespace baton

@@ -199,7 +199,8 @@ void Statement::damaged(std::string_view value) {
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access access) {
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
-  flags |= access == Access::write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+  const bool may_write = access == Access::write || access == Access::look;
+  flags |= may_write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
   const std::string uri = uri_of(path, access == Access::immutable ? "?immutable=1" : "");
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(uri.c_str(), &handle, flags, vfs_name());
@@ -232,14 +233,14 @@ Result<void> Database::configure(Access access) {
   sqlite3_db_config(db_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-  if (access != Access::write) {
-    sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-    return execute("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA query_only=ON;");
-  }
   // -wal and -shm stay when the last connection closes: a reader who may not write in the folder
   // can open the file with them only.
   int persist = 1;
   sqlite3_file_control(db_, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+  if (access != Access::write) {
+    sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    return execute("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA query_only=ON;");
+  }
   return execute("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0;");
 }
 

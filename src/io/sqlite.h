@@ -76,6 +76,7 @@ class Database {
  public:
   enum class Access {
     write,      ///< the file must exist
+    look,       ///< for who may write: undoes what a killed writer had begun, and changes nothing
     read,       ///< follows what a writer does at the same time
     immutable,  ///< of a file nobody writes, in a folder where nothing can be created
   };

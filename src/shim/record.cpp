@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,8 +17,6 @@
 
 namespace baton::shim {
 namespace {
-
-constexpr const char* kTemporary = ".exit.json.tmp";
 
 /// Makes a new file with these bytes; nothing stays behind when that fails.
 bool create(int directory, const char* name, std::string_view bytes, bool durable) {
@@ -112,6 +111,28 @@ bool sync_directories(int directory) {
   return good;
 }
 
+/// `.exit.json.` and 16 random digits: an agent cannot stand in its way.
+Text other_name(std::string_view ending) {
+  std::array<unsigned char, 8> random{};
+  if (getrandom(random.data(), random.size(), GRND_NONBLOCK) < 0)
+    random = {};
+  constexpr std::string_view kHex = "0123456789abcdef";
+  Text name;
+  name << "." << kExitFile << ".";
+  for (const unsigned byte : random)
+    name << kHex.substr(byte >> 4U, 1) << kHex.substr(byte & 0xfU, 1);
+  name << ending;
+  return name;
+}
+
+bool take_place(int directory, const char* temporary) {
+  if (renameat(directory, temporary, directory, kExitFile) == 0)
+    return true;
+  // A folder that the agent has made, say.
+  return renameat(directory, kExitFile, directory, other_name(".aside").c_str()) == 0 &&
+         renameat(directory, temporary, directory, kExitFile) == 0;
+}
+
 bool removed(int directory) {
   struct stat status {};
   return fstat(directory, &status) == 0 && status.st_nlink == 0;
@@ -167,10 +188,14 @@ bool read_agent(int directory, AgentRecord& agent) {
 bool write_exit(int directory, const char* run_id, const ExitRecord& exit) {
   const Text text = json(run_id, exit);
   while (!removed(directory)) {
-    unlinkat(directory, kTemporary, 0);
-    if (create(directory, kTemporary, text.view(), true) &&
-        renameat(directory, kTemporary, directory, kExitFile) == 0 && sync_directories(directory))
-      return true;
+    const Text temporary = other_name(".tmp");
+    if (create(directory, temporary.c_str(), text.view(), true)) {
+      if (take_place(directory, temporary.c_str()) && sync_directories(directory))
+        return true;
+      unlinkat(directory, temporary.c_str(), 0);
+    }
+    // The agent may have taken everybody's right to write here, its own too.
+    (void)fchmod(directory, 0750);
     poll(nullptr, 0, 1000);
   }
   return false;

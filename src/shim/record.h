@@ -52,8 +52,8 @@ struct ExitRecord {
   int survivors = 0;
 };
 
-/// Writes exit.json durably. Tries again each second until there is room for it; false only when
-/// the run directory itself is gone.
+/// Writes exit.json durably, whatever stands in its place. Tries again each second until there is
+/// room for it; false only when the run directory itself is gone.
 bool write_exit(int directory, const char* run_id, const ExitRecord& exit);
 
 }  // namespace baton::shim

@@ -1,6 +1,7 @@
 """Cases of tests/ABUSE.md that need the whole program: agents and files that mean no good.
 usage: abuse_test.py BATON"""
 
+import fcntl
 import glob
 import json
 import os
@@ -8,6 +9,7 @@ import signal
 import socket
 import stat
 import subprocess
+import threading
 
 import world
 from world import check, processes_with, skip, wait_until, write
@@ -243,10 +245,36 @@ def a24_fork_bomb(exe):
         check(baton.daemon.poll() is None, "the daemon ended")
 
 
+def nobody_reads_stderr(exe):
+    """The daemon's log goes into a pipe that is full and that nobody reads: it works on, and says later what was
+    lost."""
+    with world.World(exe) as baton:
+        reading, writing = os.pipe()
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+        baton.daemon = subprocess.Popen(baton.run_command(), stdin=subprocess.DEVNULL, stdout=writing,
+                                        stderr=writing)
+        os.close(writing)
+        for _ in range(60):  # more lines than the pipe holds
+            baton.canary()
+        baton.idle()
+        lines = []
+        with open(reading, encoding="utf-8") as said:
+            thread = threading.Thread(target=lambda: lines.extend(said))
+            thread.start()
+            wait_until(lambda: len(lines) >= 10, "what fits is there")
+            baton.canary()
+            baton.call("drain")
+            check(baton.daemon.wait(world.PATIENCE) == 0, baton.daemon.returncode)
+            thread.join(world.PATIENCE)
+        check(any("lost here: nobody read them" in line for line in lines), lines[-40:])
+        check("drained" in lines[-1], lines[-1])
+
+
 def test(exe):
     for part in (a01_a02_words_stay_words, a03_only_the_configuration_names_programs, a26_closed_descriptors,
                  a28_stops_itself, a30_kills_the_daemon, a31_a55_state_is_nobody_elses, a33_fake_exit_file,
                  a34_a35_nothing_leaks_into_agents, a36_what_agents_print, a43_clocks_of_files, damaged_word,
+                 nobody_reads_stderr,
                  a24_fork_bomb):
         part(exe)
         print(part.__name__, "passed", flush=True)

@@ -4,6 +4,7 @@ changes it or starts anything. usage: journal_test.py BATON"""
 import glob
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 
@@ -132,11 +133,175 @@ def while_running(exe):
         check(flows == ["rules/t/canary1", "rules/t/x"], flows)
 
 
+def flipped(path):
+    """The beginning of what was written last."""
+    with open(path, "r+b") as file:
+        file.seek(os.path.getsize(path) // 2)
+        byte = file.read(1)
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte[0] ^ 1]))
+
+
+# How what the journal's -wal held is lost.
+LOSSES = {"removed": os.unlink, "cut": cut_to(5000), "emptied": cut_to(0), "flipped": flipped}
+
+
+def journal_of(baton):
+    return glob.glob(baton.state + "/*/journal.db")[0]
+
+
+def refused(baton, words, runs, *more):
+    """A journal that went back is refused by every command with what to do, and nothing is started."""
+    starts = len(baton.starts())
+    for each in commands(runs[0]):
+        done = baton.call(*each, code=3)
+        says = (each, done.stdout, done.stderr)
+        check(not done.stdout, "prints something all the same:", *says)
+        for word in ("went back", *runs[:3], "move them out of", "-wal", *more):
+            check(word in done.stderr, "does not say", repr(word), *says)
+    done = baton.call("doctor", code=1)
+    check("went back" in done.stdout, done.stdout)
+    check(len(baton.starts()) == starts, "started an agent again:", words, baton.starts())
+
+
+def moved_away(baton, runs):
+    """The way out that the message names."""
+    folder = os.path.dirname(journal_of(baton)) + "/runs/"
+    for run in runs:
+        os.rename(folder + run, f"{baton.home}/aside-{run}")
+
+
+def wal_lost(exe, how):
+    """The daemon was killed, and what it wrote last is lost, while its agent runs on."""
+    with world.World(exe, command=("sleep", "1000")) as baton:
+        daemon = baton.start()
+        baton.canary()  # a daemon that has just begun prunes, and that empties the -wal
+        baton.ticket("a", "ready")
+        run = wait_until(lambda: baton.starts("rules/t/a"), "it starts")[0].run
+        daemon.kill()
+        daemon.wait()
+        LOSSES[how](journal_of(baton) + "-wal")
+        agent = set(world.processes_with(f"BATON_RUN_ID={run}"))
+        check(agent, "the agent is gone")
+        shim = [pid for pid in world.processes_with(run) if pid not in agent]
+        check(len(shim) == 1, shim)
+        refused(baton, how, [run], f"`kill {shim[0]}`")
+        check(set(world.processes_with(f"BATON_RUN_ID={run}")) == agent, "the agent was ended")
+        os.kill(shim[0], signal.SIGTERM)
+        wait_until(lambda: not world.processes_with(run), "the agent ends with its shim")
+        done = baton.call("status", code=3)
+        check("`kill " not in done.stderr, done.stderr)
+        moved_away(baton, [run])
+        baton.start()
+        wait_until(lambda: len(baton.starts("rules/t/a")) == 2, "what is due is started once more")
+        check(len(baton.starts()) == 3, "what the journal knew was started again:", baton.starts())
+        baton.call("stop", "--all")
+
+
+def backup_restored(exe):
+    """An older journal is brought back, also one that knows some of the runs."""
+    with world.World(exe) as baton:
+        baton.ticket("z", "ready")
+        check(baton.once().returncode == 0)
+        path = journal_of(baton)
+        shutil.copy2(path, baton.home + "/old.db")
+        baton.ticket("a", "ready")
+        check(baton.once().returncode == 0)
+        for beside in glob.glob(path + "-*"):
+            os.unlink(beside)
+        shutil.copy2(path, baton.home + "/new.db")
+        shutil.copy2(baton.home + "/old.db", path)
+        run = baton.starts("rules/t/a")[0].run
+        refused(baton, "an older one", [run])
+        os.unlink(path)
+        shutil.copy2(baton.home + "/new.db", path)
+        check(baton.once().returncode == 0)
+        check(len(baton.starts()) == 2, "the newest one is taken")
+        shutil.copy2(baton.home + "/old.db", path)
+        moved_away(baton, [run])
+        check(baton.once().returncode == 0)
+        check(sorted(each.flow for each in baton.starts()) == ["rules/t/a", "rules/t/a", "rules/t/z"], baton.starts())
+
+
+def forgotten_and_known(exe):
+    """A forgotten flow is no sign that the journal went back."""
+    with world.World(exe) as baton:
+        baton.ticket("a", "ready")
+        check(baton.once().returncode == 0)
+        os.unlink(baton.root + "/tickets/a.json")
+        check(baton.once().returncode == 0)
+        baton.call("forget", "rules/t/a")
+        check(baton.once().returncode == 0)
+        check(not baton.lines("agents"))
+
+
+def wal_removed_while_running(exe):
+    """What was taken from beside the journal is noticed before anything more is started."""
+    for part in ("-wal", "-shm"):
+        with world.World(exe) as baton:
+            daemon = baton.start()
+            baton.canary()
+            baton.idle()
+            os.unlink(journal_of(baton) + part)
+            baton.ticket("x", "ready")
+            wait_until(lambda: daemon.poll() is not None, "it ends")
+            check(daemon.returncode == 3, daemon.returncode)
+            check(not baton.starts("rules/t/x"), "it went on without", part)
+            check(baton.once().returncode == 0)
+            flows = sorted(each.flow for each in baton.starts())
+            check(flows == ["rules/t/canary1", "rules/t/x"], part, flows)
+
+
+def copied_state(exe):
+    """What is pruned in a copy of the state folder, or in one that was moved, is pruned there only."""
+    with world.World(exe) as baton:
+        baton.ticket("a", "ready")
+        check(baton.once().returncode == 0)
+        baton.ticket("a", "done")
+        check(baton.once().returncode == 0)
+        run = baton.starts()[0].run
+        state = os.path.dirname(journal_of(baton))
+        journal = sqlite3.connect(state + "/journal.db")
+        with journal:
+            journal.execute("UPDATE runs SET started = 1, ended = 2")
+        journal.close()
+        original, baton.state = baton.state, baton.home + "/copy"
+        shutil.copytree(original, baton.state)
+        check(os.path.exists(f"{os.path.dirname(journal_of(baton))}/runs/{run}"))
+        baton.ticket("b", "ready")  # a newer run, for the newest are kept
+        check(baton.once().returncode == 0)
+        baton.call("prune", "--older-than", "1h")
+        check(not os.path.exists(f"{os.path.dirname(journal_of(baton))}/runs/{run}"), "was not pruned")
+        check(os.path.exists(f"{state}/runs/{run}/exit.json"), "the original was pruned")
+
+
+def moved_state(exe):
+    """An agent that has ended while its state folder moved has ended as it did."""
+    with world.World(exe, command=("sh", "-c", "while [ ! -e go ]; do sleep 0.05; done")) as baton:
+        baton.start()
+        baton.ticket("a", "ready")
+        run = wait_until(baton.starts, "it starts")[0].run
+        baton.daemon.kill()
+        baton.daemon.wait()
+        os.rename(baton.state, baton.home + "/moved")
+        baton.state = baton.home + "/moved"
+        world.write(baton.root + "/go", {})
+        wait_until(lambda: not world.processes_with(run), "the agent ends")
+        check(baton.once().returncode == 0)
+        check(len(baton.starts()) == 1, baton.starts())
+        ends = [(each["run"], each["outcome"]) for each in baton.lines("agents")]
+        check(ends == [(run, "succeeded")], ends)
+
+
 def test(exe):
     for what in DAMAGE:
         damaged(exe, what)
         print(what, "passed", flush=True)
-    for part in (begun_anew, while_running):
+    for how in LOSSES:
+        wal_lost(exe, how)
+        print("wal_lost", how, "passed", flush=True)
+    for part in (begun_anew, while_running, backup_restored, forgotten_and_known, wal_removed_while_running,
+                 copied_state, moved_state):
         part(exe)
         print(part.__name__, "passed", flush=True)
 

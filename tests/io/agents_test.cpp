@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 
 #include "io/bench.h"
+#include "io/run_verdict.h"
 
 using baton::Errc;
 using baton::Found;
@@ -31,6 +32,11 @@ std::size_t open_descriptors() {
 std::size_t children() {
   const std::string text = slurp("/proc/self/task/" + std::to_string(getpid()) + "/children");
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), ' '));
+}
+
+/// True when it has ended and was our child.
+bool reaped(const Run& run) {
+  return waitpid(static_cast<pid_t>(run.pid), nullptr, WNOHANG) > 0;
 }
 
 void kill_shim(const Run& run) {
@@ -455,6 +461,87 @@ TEST_CASE("a run whose folder is gone is not void, for it may have been claimed"
   CHECK_FALSE(found.adopted);
   CHECK(found.end.outcome == Outcome::unknown);
   CHECK(found.end.reason == "run_directory_missing");
+}
+
+TEST_CASE("what an agent does to its folder does not save it when its shim is killed") {
+  Bench bench;
+  std::string mischief;
+  SUBCASE("the folder removed") {
+    mischief = "rm -r $BATON_RUN_DIR";
+  }
+  SUBCASE("a file in its place") {
+    mischief = "rm -r $BATON_RUN_DIR; echo x > $BATON_RUN_DIR";
+  }
+  SUBCASE("a link in its place") {
+    mischief = "rm -r $BATON_RUN_DIR; ln -s /tmp $BATON_RUN_DIR";
+  }
+  SUBCASE("lock and claim removed") {
+    mischief = "cd $BATON_RUN_DIR; rm lock claim";
+  }
+  SUBCASE("everything in it removed") {
+    mischief = "cd $BATON_RUN_DIR; rm *";
+  }
+  SUBCASE("the claim taken back") {
+    mischief = "cd $BATON_RUN_DIR; mv claim .claim";
+  }
+  SUBCASE("an exit file that is none") {
+    mischief = "cd $BATON_RUN_DIR; echo '{}' > exit.json";
+  }
+  for (const bool adopted : {false, true}) {
+    CAPTURE(adopted);
+    Launch wanted = bench.shell(mischief + "; touch $0; sleep 1000");
+    const std::string ready = adopted ? "ready1" : "ready0";
+    wanted.argv.push_back(bench.folder / ready);
+    const Run run = bench.start(wanted);
+    REQUIRE(bench.wait_for(ready));
+    kill_shim(run);
+    CHECK_FALSE(baton::unrecorded_end(run));  // while it lives
+    if (adopted) {
+      bench.restart();
+      CHECK(bench.agents->recover(run).adopted);
+    }
+    const RunEnd end = bench.wait(run);
+    CHECK(end.outcome == Outcome::unknown);
+    CHECK(bench.nothing_left(run));
+    fs::remove_all(bench.folder / "runs");
+  }
+}
+
+TEST_CASE("a claim that was removed is none that was never made") {
+  Bench bench;
+  const Run run = bench.start(bench.shell("rm $BATON_RUN_DIR/claim; kill -KILL $PPID"));
+  CHECK(bench.wait(run).outcome == Outcome::unknown);
+}
+
+TEST_CASE("nothing an agent makes in its folder keeps its end from being written down") {
+  Bench bench;
+  const Run run = bench.start(
+      bench.shell("cd $BATON_RUN_DIR; mkdir -p exit.json/x .exit.json.tmp; chmod 500 .; exit 4"));
+  CHECK(bench.wait(run).reason == "exit_4");
+  CHECK(fs::is_regular_file(run.directory + "/exit.json"));
+}
+
+TEST_CASE("without a boot's id living agents are adopted, and what is unclaimed is not void") {
+  Bench bench;
+  Run run;
+  SUBCASE("alive") {
+    run = bench.start(bench.shell("while [ ! -e go ]; do sleep 0.02; done; exit 4"));
+    bench.restart();
+    run.boot_id.clear();
+    CHECK(bench.agents->recover(run).adopted);
+    std::ofstream(bench.folder / "go");
+    CHECK(bench.wait(run).reason == "exit_4");
+  }
+  SUBCASE("not claimed, or the claim was lost with the power") {
+    run = bench.prepare(bench.shell("true"));
+    bench.restart();
+    REQUIRE(bench.eventually([&] { return !baton::process_stat(run.pid) || reaped(run); }));
+    run.boot_id.clear();
+    const Found found = bench.agents->recover(run);
+    CHECK_FALSE(found.adopted);
+    CHECK(found.end.outcome == Outcome::interrupted);
+    CHECK(baton::unrecorded_end(run)->outcome == Outcome::interrupted);
+  }
 }
 
 TEST_CASE("a damaged exit file tells that the run has ended, and nothing more") {

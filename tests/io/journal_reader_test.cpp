@@ -13,6 +13,8 @@
 #include "io/journal.h"
 #include "io/journal_prune.h"
 #include "io/journal_rows.h"
+#include "io/run_directory.h"
+#include "io/sqlite.h"
 #include "io/temp_folder.h"
 
 namespace baton {
@@ -30,11 +32,13 @@ int read_sample(const std::string& folder) {
     MESSAGE(describe(reader.error()));
     return 1;
   }
-  const auto ledger = (*reader)->ledger();
+  auto ledger = (*reader)->ledger();
   if (!ledger) {
     MESSAGE(describe(ledger.error()));
     return 2;
   }
+  for (Run& run : ledger->runs)
+    run.directory.clear();
   if (ledger->runs != sample_commit().runs || ledger->stages != sample_commit().stages)
     return 3;
   const auto bytes = (*reader)->bytes("tickets/a.json");
@@ -249,13 +253,13 @@ TEST_CASE("pruning removes what is old and what nothing rests on") {
   Words removed;
   const auto remove = [&](const std::string& folder) {
     removed.push_back(folder);
-    return folder != "/state/runs/stuck";
+    return folder != scratch / "runs/stuck";
   };
   SUBCASE("by age") {
     const auto pruned = prune_journal(scratch.path(), {}, at(40 * kDay), remove);
     REQUIRE(pruned.has_value());
     CHECK(*pruned == Pruned{.events = 1, .runs = 1, .replaced = 0});
-    CHECK(removed == Words{"/state/runs/old", "/state/runs/stuck"});
+    CHECK(removed == Words{scratch / "runs/old", scratch / "runs/stuck"});
     CHECK((*journal)->load()->runs.size() == 3);
     const auto reader = read_journal(scratch.path());
     CHECK((*reader)->run("old").error().code == Errc::not_found);
@@ -266,7 +270,7 @@ TEST_CASE("pruning removes what is old and what nothing rests on") {
         prune_journal(scratch.path(), {.runs = Millis(0), .max_runs = 2}, at(40 * kDay), remove);
     REQUIRE(pruned.has_value());
     CHECK(pruned->runs == 2);
-    CHECK(removed.back() == "/state/runs/young");
+    CHECK(removed.back() == scratch / "runs/young");
   }
   SUBCASE("everything at once, and the numbers go on") {
     const Retention none{Millis(1), Millis(1), Millis(1), 1};
@@ -294,13 +298,55 @@ TEST_CASE("directories of runs that were never committed are removed") {
   fs::create_directories(runs / "00000000000000000000000000000002");
   fs::last_write_time(runs / "00000000000000000000000000000001",
                       fs::file_time_type::clock::now() - std::chrono::hours(2));
+  // A folder that is locked or has no such name is nobody's to remove.
+  for (const char* other : {"locked", "_not_a_run"}) {
+    fs::create_directories(runs / other);
+    fs::last_write_time(runs / other, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  }
+  const auto directory = open_run_directory(runs / "locked");
+  REQUIRE(directory);
+  const auto lock = take_run_lock(*directory);
+  REQUIRE((lock && *lock));
+  fs::last_write_time(runs / "locked", fs::file_time_type::clock::now() - std::chrono::hours(2));
   std::vector<std::string> removed;
-  const auto pruned = prune_journal(scratch.path(), {}, at(0), [&](const std::string& directory) {
-    removed.push_back(fs::path(directory).filename());
+  const auto pruned = prune_journal(scratch.path(), {}, at(0), [&](const std::string& path) {
+    removed.push_back(fs::path(path).filename());
     return true;
   });
   REQUIRE(pruned.has_value());
   CHECK(removed == std::vector<std::string>{"00000000000000000000000000000001"});
+}
+
+TEST_CASE("a forged row makes pruning touch nothing outside of the folder of the runs") {
+  const TempFolder scratch;
+  std::filesystem::create_directories(scratch / "victim");
+  {
+    auto journal = open_journal(scratch.path());
+    REQUIRE(journal.has_value());
+    Commit step;
+    step.runs = {ended_run("old", 1, 2), ended_run("newest", 4, 40 * 86'400)};
+    REQUIRE((*journal)->commit(step).has_value());
+  }
+  for (const char* sql : {"UPDATE runs SET id = '../victim' WHERE id = 'old'",
+                          "UPDATE runs SET id = '.' WHERE id = '../victim'",
+                          "DELETE FROM runs WHERE id = '.'; "
+                          "INSERT INTO forgotten_runs VALUES('../victim')"}) {
+    CAPTURE(sql);
+    {
+      auto db =
+          sqlite::Database::open(journal_path(scratch.path()), sqlite::Database::Access::write);
+      REQUIRE(db.has_value());
+      REQUIRE((*db)->execute(sql).has_value());
+    }
+    bool asked = false;
+    const auto pruned = prune_journal(scratch.path(), {}, at(41 * 86'400), [&](const std::string&) {
+      asked = true;
+      return true;
+    });
+    REQUIRE(!pruned.has_value());
+    CHECK(pruned.error().message.find("damaged") != std::string::npos);
+    CHECK_FALSE(asked);
+  }
 }
 
 }  // namespace baton

@@ -31,7 +31,6 @@ inline Run sample_run(const std::string& id, std::uint64_t generation, std::int6
   run.pid = 4711;
   run.start_ticks = 99'000'000'000;
   run.boot_id = "0f-1e";
-  run.directory = "/state/runs/" + id;
   run.limits = {Millis(1), Millis(2), Millis(3), 4};
   run.claims = {{"file:src/a.c", 1}, {"places", 4}};
   run.base = {{"tickets/a.json", digest_of("one")}, {"tickets/ä b.json", digest_of("two")}};

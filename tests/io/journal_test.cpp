@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -11,8 +12,10 @@
 #include <doctest/doctest.h>
 
 #include "io/child.h"
+#include "io/journal_prune.h"
 #include "io/journal_reader.h"
 #include "io/journal_rows.h"
+#include "io/run_directory.h"
 #include "io/sqlite.h"
 #include "io/temp_folder.h"
 
@@ -35,6 +38,11 @@ void commit(Journal& journal, const Commit& step) {
 Ledger loaded(Journal& journal) {
   auto ledger = journal.load();
   REQUIRE_MESSAGE(ledger.has_value(), (ledger ? "" : describe(ledger.error())));
+  // Where a run's folder lies does not stand in its row.
+  for (Run& run : ledger->runs) {
+    CHECK(run.directory.ends_with("/runs/" + run.id));
+    run.directory.clear();
+  }
   return std::move(*ledger);
 }
 
@@ -234,39 +242,160 @@ TEST_CASE("what was committed is there after the writer was killed") {
   }
 }
 
-TEST_CASE("a WAL cut anywhere gives whole steps only") {
-  const TempFolder scratch;
+namespace {
+
+constexpr int kSteps = 3;
+
+/// A journal whose writer was killed after as many steps, with a run in each whose shim has claimed
+/// it; everything stands in its -wal.
+void killed_after_starts(const std::string& folder) {
   const int status = in_child([&] {
-    auto journal = open_journal(scratch.path());
+    auto journal = open_journal(folder);
     if (!journal)
       return 1;
     Journal* killed = journal->release();
-    for (int i = 1; i <= 3; ++i) {
+    for (int i = 1; i <= kSteps; ++i) {
       Commit step;
       step.stages.push_back(sample_stage(static_cast<std::uint64_t>(i)));
       step.memos.emplace_back(flow_a(), Json(i));
+      step.runs = {sample_run("r" + std::to_string(i), static_cast<std::uint64_t>(i), i)};
       if (!killed->commit(step))
         return 1;
     }
     return 0;
   });
   REQUIRE(status == 0);
+}
+
+void claim(const std::string& folder, const std::string& run) {
+  const std::filesystem::path directory = folder + "/runs/" + run;
+  std::filesystem::create_directories(directory);
+  write(directory / "claim", "pid 1\nstart_ticks 1\nboot_id x\n");
+}
+
+/// How many steps such a journal still knows. Whole steps only.
+std::uint64_t steps_in(Journal& journal) {
+  const Ledger ledger = loaded(journal);
+  const std::size_t steps = ledger.runs.size();
+  if (steps == 0)
+    return 0;
+  REQUIRE(ledger.memos.size() == 1);
+  REQUIRE(ledger.stages.size() == 1);
+  CHECK(ledger.memos[0].second == Json(ledger.stages[0].state.generation));
+  CHECK(ledger.stages[0].state.generation == steps);
+  return steps;
+}
+
+}  // namespace
+
+TEST_CASE("a WAL that was cut or damaged gives whole steps, and no start is forgotten by it") {
+  const TempFolder scratch;
+  killed_after_starts(scratch.path());
   const std::string main_file = slurp(scratch / "journal.db");
   const std::string wal = slurp(scratch / "journal.db-wal");
-  for (std::size_t size = 0; size <= wal.size(); size += 1031) {
-    CAPTURE(size);
+  const auto look = [&](const std::string& bytes, int claims) {
     const TempFolder copy;
     write(copy / "journal.db", main_file);
-    write(copy / "journal.db-wal", wal.substr(0, size));
+    write(copy / "journal.db-wal", bytes);
+    for (int i = 1; i <= claims; ++i)
+      claim(copy.path(), "r" + std::to_string(i));
     auto journal = open_journal(copy.path());
-    if (!journal)
-      continue;
-    const auto ledger = (*journal)->load();
-    if (!ledger || ledger->stages.empty())
-      continue;
-    REQUIRE(ledger->memos.size() == 1);
-    CHECK(Json(ledger->stages[0].state.generation) == ledger->memos[0].second);
+    if (!journal) {
+      CHECK(journal.error().code == Errc::io);
+      CAPTURE(journal.error().message);
+      CHECK(journal.error().message.find("went back") != std::string::npos);
+      CHECK(read_journal(copy.path()).error().code == Errc::io);
+      CHECK(slurp(copy / "journal.db") == main_file);
+      CHECK(slurp(copy / "journal.db-wal") == bytes);
+      return -1;
+    }
+    return static_cast<int>(steps_in(**journal));
+  };
+  std::set<int> seen;
+  SUBCASE("cut, nothing was claimed") {
+    for (std::size_t size = 0; size <= wal.size(); size += 1031)
+      seen.insert(look(wal.substr(0, size), 0));
+    CHECK(look(wal, 0) == kSteps);
+    CHECK(seen == std::set<int>{0, 1, 2});
   }
+  SUBCASE("cut, all were claimed") {
+    for (std::size_t size = 0; size <= wal.size(); size += 1031)
+      seen.insert(look(wal.substr(0, size), kSteps));
+    CHECK(look(wal, kSteps) == kSteps);
+    CHECK(seen == std::set<int>{-1});
+  }
+  SUBCASE("a bit flipped, all were claimed") {
+    for (std::size_t place = 0; place < wal.size(); place += 1031) {
+      std::string bad = wal;
+      bad[place] = static_cast<char>(bad[place] ^ 1);
+      seen.insert(look(bad, kSteps));
+    }
+    CHECK(seen.contains(-1));
+    seen.erase(-1);
+    // What of the file's own beginning nobody reads may be flipped unnoticed.
+    CHECK((seen.empty() || seen == std::set<int>{kSteps}));
+  }
+}
+
+TEST_CASE("a journal that does not know a claimed run is refused until its folder is moved away") {
+  const TempFolder scratch;
+  commit(*opened(scratch.path()), sample_commit());
+  for (const char* run : {"aa01", "ab02", "c0ffee"})
+    claim(scratch.path(), run);
+  std::filesystem::create_directories(scratch / "runs/unclaimed");
+  std::filesystem::create_directories(scratch / "runs/.spare");
+  const auto journal = open_journal(scratch.path());
+  REQUIRE(!journal.has_value());
+  CHECK(journal.error().code == Errc::io);
+  CHECK(journal.error().where == journal_path(scratch.path()));
+  CAPTURE(journal.error().message);
+  for (const char* said : {"went back", "(c0ffee)", "together with its -wal", "move them out of"})
+    CHECK(journal.error().message.find(said) != std::string::npos);
+  CHECK(read_journal(scratch.path()).error() == journal.error());
+  CHECK(prune_journal(scratch.path(), {}, at(1), [](const std::string&) { return true; }).error() ==
+        journal.error());
+  std::filesystem::rename(scratch / "runs/c0ffee", scratch / "c0ffee");
+  CHECK(opened(scratch.path()));
+  CHECK(read_journal(scratch.path()));
+}
+
+TEST_CASE("runs of a forgotten flow are known until their folders are gone") {
+  const TempFolder scratch;
+  {
+    const auto journal = opened(scratch.path());
+    commit(*journal, sample_commit());
+    claim(scratch.path(), "aa01");
+    claim(scratch.path(), "ab02");
+    Commit next;
+    next.forgotten = {flow_a()};
+    commit(*journal, next);
+  }
+  CHECK(loaded(*opened(scratch.path())).runs.empty());
+  const auto remove = [](const std::string& folder) {
+    return std::filesystem::remove_all(folder) > 0;
+  };
+  const auto directory = open_run_directory(scratch / "runs/ab02");
+  REQUIRE(directory);
+  auto lock = take_run_lock(*directory);
+  REQUIRE((lock && *lock));
+  CHECK(prune_journal(scratch.path(), {}, at(0), remove)->runs == 1);
+  CHECK(std::filesystem::exists(scratch / "runs/ab02"));
+  CHECK(opened(scratch.path()));
+  (*lock).reset();
+  CHECK(prune_journal(scratch.path(), {}, at(0), remove)->runs == 1);
+  CHECK(std::filesystem::is_empty(scratch / "runs"));
+  CHECK(prune_journal(scratch.path(), {}, at(0), remove)->runs == 0);
+  claim(scratch.path(), "aa01");
+  CHECK(open_journal(scratch.path()).error().code == Errc::io);
+}
+
+TEST_CASE("a run's folder lies in the state folder, wherever that has been copied to") {
+  const TempFolder scratch;
+  std::filesystem::create_directories(scratch / "one");
+  commit(*opened(scratch / "one"), sample_commit());
+  std::filesystem::copy(scratch / "one", scratch / "two", std::filesystem::copy_options::recursive);
+  CHECK(opened(scratch / "two")->load()->runs[0].directory == scratch / "two/runs/aa01");
+  CHECK((*read_journal(scratch / "two"))->run("aa01")->directory == scratch / "two/runs/aa01");
 }
 
 TEST_CASE("a damaged file is an error or unnoticed, never a crash") {
@@ -314,6 +443,8 @@ TEST_CASE("rows that do not hold what they should are refused by name") {
   const TempFolder scratch;
   commit(*opened(scratch.path()), sample_commit());
   for (const Row& row : {
+           Row{"UPDATE runs SET id = '../../x' WHERE id = 'aa01'", "runs.id is '../../x'"},
+           Row{"UPDATE runs SET id = '' WHERE id = 'aa01'", "runs.id is ''"},
            Row{"UPDATE runs SET state = 'flying'", "runs.state is 'flying'"},
            Row{"UPDATE runs SET outcome = 'won'", "runs.outcome is 'won'"},
            Row{"UPDATE runs SET attempt = -1 WHERE id = 'aa01'", "runs.attempt is '-1'"},
@@ -356,7 +487,9 @@ TEST_CASE("a journal of an older baton is brought up to date by a daemon, and on
   const auto as_before = opened(scratch.path())->load();
   tamper(scratch.path(),
          "ALTER TABLE runs DROP COLUMN output; ALTER TABLE runs DROP COLUMN errors; "
-         "ALTER TABLE runs DROP COLUMN duration; DROP TABLE told; UPDATE meta SET value = 1 WHERE "
+         "ALTER TABLE runs DROP COLUMN duration; DROP TABLE told; DROP TABLE forgotten_runs; "
+         "ALTER TABLE runs ADD COLUMN directory TEXT NOT NULL DEFAULT '/elsewhere'; UPDATE meta "
+         "SET value = 1 WHERE "
          "name = "
          "'schema_version'");
   CHECK(read_journal(scratch.path()).error().message.find("`baton run` brings it up to date") !=

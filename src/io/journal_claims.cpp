@@ -1,0 +1,141 @@
+#include "io/journal_claims.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "io/journal.h"
+#include "io/journal_rows.h"
+#include "io/journal_schema.h"
+#include "io/run_directory.h"
+#include "shim/protocol.h"
+
+namespace baton {
+namespace {
+
+using sqlite::Database;
+using sqlite::Statement;
+
+constexpr std::size_t kNamed = 3;
+
+/// The names of folders in it that a run could have; others belong to somebody else.
+Result<std::vector<std::string>> run_names(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  if (error == std::errc::no_such_file_or_directory)
+    return names;
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    if (safe_name(name))
+      names.push_back(std::move(name));
+  }
+  if (error)
+    return system_error(error.value(), "cannot look through the runs", folder);
+  return names;
+}
+
+/// Adds the ids in a table; one that is not there yet has none.
+Result<void> add_ids(Database& db, std::string_view table, const char* sql,
+                     std::set<std::string>& ids) {
+  bool there = false;
+  auto done = rows::each(
+      db, "sqlite_master", "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+      [&](Statement& s) { s.add(table); }, [&](Statement&) { there = true; });
+  if (!done || !there)
+    return done;
+  return rows::each(db, table, sql, {}, [&](Statement& row) { ids.insert(row.text()); });
+}
+
+bool there(const std::string& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0;
+}
+
+/// `kill 4711`, for those that still run; "" when none does.
+std::string kill_command(const std::string& runs, const std::vector<std::string>& ids) {
+  std::string command;
+  for (const std::string& id : ids) {
+    const auto directory = open_run_directory(runs + "/" + id);
+    const auto shim = directory ? living_shim(*directory, id) : std::nullopt;
+    if (shim)
+      command += (command.empty() ? "kill " : " ") + std::to_string(*shim);
+  }
+  return command;
+}
+
+std::string older(const std::string& runs, const std::vector<std::string>& ids) {
+  std::vector<std::string> named(
+      ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, ids.size())));
+  if (named.size() < ids.size())
+    named.emplace_back("...");
+  const std::string kill = kill_command(runs, ids);
+  return "the journal went back: it does not know " +
+         (ids.size() == 1 ? std::string("a run that was")
+                          : std::to_string(ids.size()) + " runs that were") +
+         " started (" + join(named, ", ") + "), and would start " +
+         (ids.size() == 1 ? "its" : "their") +
+         " work again; bring the newest journal.db back together with its -wal. If that is lost: " +
+         (kill.empty() ? "" : "end what still runs (`" + kill + "`), ") +
+         "see in the folders of these runs what they did, and move them out of " + printable(runs) +
+         "; then what is due is started once more";
+}
+
+}  // namespace
+
+Result<UnknownRuns> unknown_runs(Database& db, const std::string& state_folder) {
+  const std::string runs = runs_folder(state_folder);
+  // Folders first: a run is in the journal before it is claimed, whoever writes meanwhile.
+  auto names = run_names(runs);
+  if (!names)
+    return pass_on(names);
+  UnknownRuns unknown;
+  if (names->empty())
+    return unknown;
+  std::set<std::string> known;
+  auto done = add_ids(db, "runs", "SELECT id FROM runs", known);
+  if (done)
+    done = add_ids(db, "forgotten_runs", "SELECT id FROM forgotten_runs", known);
+  if (!done)
+    return pass_on(done);
+  for (const std::string& name : *names) {
+    if (known.contains(name))
+      continue;
+    const std::string path = runs + "/" + name;
+    const bool started =
+        there(path + "/" + shim::kClaimFile) || there(path + "/" + shim::kExitFile);
+    (started ? unknown.claimed : unknown.unclaimed).push_back(name);
+  }
+  std::sort(unknown.claimed.begin(), unknown.claimed.end());
+  return unknown;
+}
+
+Result<void> refuse_older_journal(Database& db, const std::string& state_folder) {
+  auto unknown = unknown_runs(db, state_folder);
+  if (!unknown)
+    return pass_on(unknown);
+  if (unknown->claimed.empty())
+    return {};
+  return fail(Errc::io, older(runs_folder(state_folder), unknown->claimed));
+}
+
+Result<void> refuse_older_journal(const std::string& state_folder) {
+  const std::string path = journal_path(state_folder);
+  auto db = Database::open(path, Database::Access::look);
+  if (!db)
+    return pass_on(db);
+  auto usable = refuse_newer_journal(**db);
+  if (usable)
+    usable = refuse_older_journal(**db, state_folder);
+  if (!usable && usable.error().where.empty())
+    usable.error().where = path;
+  return usable;
+}
+
+}  // namespace baton
