@@ -173,7 +173,7 @@ Result<ServedRoots::Exchange> ServedRoots::prepare(const ServiceConfig& loaded) 
     auto works = (*known)->engine().works_of(served.setup);
     if (!works)
       return pass_on(works);
-    next.kept.emplace_back(known->get(), *std::move(works));
+    next.kept.push_back({known->get(), *std::move(works), &served});
     if (served.state_folder != (*known)->state_folder())
       next.message += "; the state of " + served.root + " stays in " + (*known)->state_folder() +
                       " until a restart";
@@ -182,11 +182,14 @@ Result<ServedRoots::Exchange> ServedRoots::prepare(const ServiceConfig& loaded) 
 }
 
 std::string ServedRoots::exchange(Exchange next) {
-  for (auto& [root, works] : next.kept)
-    root->reconfigure(std::move(works));
+  for (auto& [root, works, by] : next.kept) {
+    root->reconfigure(std::move(works), *by);
+    // Before anybody is told that it was read.
+    root->tell_how(since_);
+  }
   for (const auto& root : roots_) {
     const bool named = std::any_of(next.kept.begin(), next.kept.end(),
-                                   [&](const auto& each) { return each.first == root.get(); });
+                                   [&](const auto& each) { return each.root == root.get(); });
     if (named || root->leaving())
       continue;
     root->leave();
