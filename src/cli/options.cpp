@@ -40,6 +40,15 @@ bool has_option(const std::vector<std::string>& words) {
                      [](const std::string& word) { return word.starts_with("-"); });
 }
 
+/// A script's unset variable is no place.
+void refuse_empty(CLI::Option& option, const std::string& what) {
+  if (what != "DIR" && what != "FILE")
+    return;
+  option.check([what](const std::string& given) {
+    return given.empty() ? "is empty, and names no " + what : std::string();
+  });
+}
+
 }  // namespace
 
 Options::Options(const std::string& name, const std::string& description, const std::string& exits)
@@ -60,12 +69,14 @@ void Options::value(const std::string& names, std::string& place, const std::str
                     const std::string& help) {
   CLI::Option* const option = parser_->app.add_option(names, place, help);
   option->type_name(what)->allow_extra_args(false);
+  refuse_empty(*option, what);
 }
 
 void Options::values(const std::string& names, std::vector<std::string>& place,
                      const std::string& what, const std::string& help) {
   // Without allow_extra_args(false) an option takes all the words behind it.
   CLI::Option* const option = parser_->app.add_option(names, place, help + " (may be repeated)");
+  refuse_empty(*option, what);
   option->type_name(what)->type_size(1)->allow_extra_args(false)->multi_option_policy(
       CLI::MultiOptionPolicy::TakeAll);
 }
