@@ -46,6 +46,8 @@ class ServedRoots {
   /// Nothing runs, waits or is to be done.
   bool quiet() const;
   bool failed() const;
+  /// How many flows something stands against.
+  std::size_t held() const;
 
   /// No new starts from now on, nor in a root that is taken up later.
   void drain();

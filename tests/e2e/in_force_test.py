@@ -251,5 +251,18 @@ def recorded_workflow(exe):
         check(json.loads(plain(baton, "status", "first", "--json").stdout)["process"] == "paused")
 
 
+def once_says_what_is_held(exe):
+    with make(exe, agents={"worker": {"command": ["./nowhere"]}}) as baton:
+        baton.ticket("a", "ready")
+        for _ in range(2):
+            done = baton.once()
+            check(done.returncode == 0, done)
+            check("1 flow is held: see `baton status`" in done.stderr.splitlines()[-1], done.stderr)
+        baton.ticket("a", "new")
+        done = baton.once()
+        check("held" not in done.stderr.splitlines()[-1], done.stderr)
+
+
 if __name__ == "__main__":
-    world.main_parts([changed_and_not_read, broken, several_roots, recorded, recorded_start, recorded_workflow])
+    world.main_parts([changed_and_not_read, broken, several_roots, recorded, recorded_start, recorded_workflow,
+                      once_says_what_is_held])
