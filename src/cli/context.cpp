@@ -39,10 +39,14 @@ const std::string_view* own_schema(std::string_view uri) {
 }
 
 /// `wait` and `status --watch` look again and again.
-void warn_once(const std::string& message) {
+void complain_once(const std::string& message) {
   static std::set<std::string> told;
   if (told.insert(message).second)
-    complain("warning: " + message);
+    complain(message);
+}
+
+void warn_once(const std::string& message) {
+  complain_once("warning: " + message);
 }
 
 /// Errc::schema and others: a schema of the dialect cannot be used.
@@ -168,9 +172,9 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
 
 void Context::warn_of_faults(const Error& error) const {
   for (const std::string& fault : faults_)
-    complain(fault);
-  complain("warning: " + printable(describe(error)) +
-           (follows_ ? "; the daemon goes on with the last good one" : "; going on without it"));
+    complain_once(fault);
+  warn_once(printable(describe(error)) +
+            (follows_ ? "; the daemon goes on with the last good one" : "; going on without it"));
 }
 
 Result<void> Context::all_there() const {
@@ -207,7 +211,7 @@ Result<void> Context::find_roots(const std::string& here) {
       warn_once(printable(describe(one.error())) + "; what is known of it is in the journal");
       roots.push_back(real_path(path).value_or(path));
     } else {
-      complain("warning: " + printable(describe(one.error())));
+      warn_once(printable(describe(one.error())));
       missing_roots_.push_back(real_path(path).value_or(each));
     }
   }

@@ -221,11 +221,12 @@ ExitCode status_command(Words words) {
   options.places(arguments.places);
   if (const auto over = options.parse(words))
     return *over;
-  const auto context = Context::open_anyway(arguments.places);
-  if (!context)
-    return complain(context.error());
   Shown shown;
   for (;;) {
+    // Anew each time: the configuration may be changed, and read by the daemon, meanwhile.
+    const auto context = Context::open_anyway(arguments.places);
+    if (!context)
+      return complain(context.error());
     const ExitCode code = show(arguments, *context, shown);
     if (code != ExitCode::fine || !arguments.watch)
       return finish(code);

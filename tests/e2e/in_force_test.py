@@ -72,8 +72,20 @@ def changed_and_not_read(exe):
         check(status(baton, "rules/t/a")["process"] == "waiting", "a copy that is another one counts")
         os.rename(copy + ".away", copy)
         check(status(baton, "rules/t/a")["process"] == "idle")
-        # Whoever was told that it was read sees that it was.
+        # Whoever was told that it was read sees that it was, also who looks all the time.
+        log = baton.home + "/watched"
+        with open(log, "wb") as file:
+            watching = subprocess.Popen([exe, "status", "rules/t/a", "--watch", "--json", *baton.places()],
+                                        stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+
+        def last():
+            with open(log) as file:
+                return (file.read().splitlines() or [""])[-1]
+        wait_until(lambda: '"configuration":"changed"' in last().replace(" ", ""), last)
         baton.call("reload")
+        wait_until(lambda: '"configuration":null' in last().replace(" ", ""), last)
+        watching.terminate()
+        watching.wait()
         check(status(baton, "rules/t/a")["configuration"] is None, baton.lines("status"))
         check("`baton reload`" not in baton.call("status").stdout)
         wait_until(lambda: baton.starts("rules/t/a"), "it is started after the reload")
