@@ -94,9 +94,11 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
     // No longer configured: its agents are looked after, nothing is started.
     book.decision = Decision{};
     book.decision.control = Control::idle;
-    book.held = Hold{"", "", "unconfigured",
-                     "the configuration knows no dialect `" + flow.dialect +
-                         "`, so nothing of it is acted upon"};
+    book.held =
+        Hold{"", "", "unconfigured",
+             !setup_.unconfigured.empty() ? setup_.unconfigured
+                                          : "the configuration knows no dialect `" + flow.dialect +
+                                                "`, so nothing of it is acted upon"};
     return {};
   }
   auto opened = library_.open(book, *entry, draft.documents);

@@ -209,6 +209,7 @@ void RealEngine::rehearse(Draft& next) {
     for (const auto& [key, why] : refused)
       works_->planning.hold(key, "agent_unusable", why);
   works_->planning.note_holds(next);
+  RequestQueue::keep_answered(next);
   publish(next);
 }
 

@@ -57,9 +57,10 @@ struct Setup {
   OnInterrupted on_interrupted = OnInterrupted::hold;
   std::size_t max_existing = 20;  ///< flows that may start something at the first start on a root
   bool act_on_existing = false;
-  bool may_start = true;   ///< false: control without a daemon: nothing new is started
-  bool rehearsal = false;  ///< decide only: no commit, no start, no write
-  Said said;               ///< for a rehearsal while a daemon lives
+  bool may_start = true;     ///< false: control without a daemon: nothing new is started
+  bool rehearsal = false;    ///< decide only: no commit, no start, no write
+  Said said;                 ///< for a rehearsal while a daemon lives
+  std::string unconfigured;  ///< why no dialect is configured at all; empty: that is not so
 };
 
 }  // namespace baton

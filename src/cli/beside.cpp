@@ -95,6 +95,10 @@ Context in_charge(const Context& context) {
     if (daemons.contains(word.pid) ||
         (!configuration.empty() && word.configuration == configuration))
       add(word.root, roots);
+  // Not served yet, and meant by whoever says `--all`.
+  for (const std::string& each : context.roots_of_file())
+    if (const auto root = existing_folder(each))
+      add(*root, roots);
   for (const std::string& root : left_behind(context))
     add(root, roots);
   return context.with_roots(std::move(roots));

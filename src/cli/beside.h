@@ -18,9 +18,10 @@ std::vector<std::string> left_behind(const Context& context);
 /// where this context looks for it.
 Result<void> apart_from_others(const Context& context, const std::string& root);
 
-/// The context of a command that controls: of the roots of the configuration, and of those that
-/// living daemons serve by it or that were left behind, though it may name them no more or their
-/// folders may be elsewhere by now: their agents run. With --root only that one.
+/// The context of a command that controls: of the roots of the configuration, in force and in the
+/// file, and of those that living daemons serve by it or that were left behind, though it may name
+/// them no more or their folders may be elsewhere by now: their agents run. With --root only that
+/// one.
 Context in_charge(const Context& context);
 
 /// How many agents run on the other roots with which this context's root shares its limits: those

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/uri.h"
 #include "cli/agent_spec.h"
+#include "cli/configuration_file.h"
 #include "cli/environment.h"
 #include "cli/filter.h"
 #include "cli/output.h"
@@ -21,31 +22,11 @@
 #include "io/disk.h"
 #include "io/lock.h"
 #include "io/process.h"
-#include "io/trust.h"
 
 namespace baton {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kName = "baton.yaml";
-constexpr const char* kNamed = "BATON_CONFIG";
-constexpr std::size_t kMaxConfigBytes = 4U << 20U;
-
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(fs::symlink_status(path, error));
-}
-
-/// The nearest folder upwards that has a configuration.
-std::string nearest_root(const fs::path& from) {
-  for (fs::path at = from;; at = at.parent_path()) {
-    if (is_there(at / kName))
-      return at.string();
-    if (at == at.parent_path())
-      return from.string();
-  }
-}
 
 /// A schema of this binary by the `$id` it has.
 const std::string_view* own_schema(std::string_view uri) {
@@ -57,35 +38,15 @@ const std::string_view* own_schema(std::string_view uri) {
   return embedded_file("schemas/" + name + ".schema.json");
 }
 
-std::string absolute(const std::string& path, const std::string& folder) {
-  return (fs::path(folder) / path).lexically_normal().string();
-}
-
-/// The first configuration of the list; "" when there is none.
-std::string find_configuration(const Places& places, const std::string& root) {
-  if (!places.config.empty())
-    return places.config;
-  if (std::string named = variable(kNamed); !named.empty())
-    return named;
-  std::vector<std::string> usual = {root + "/" + kName};
-  std::string home = variable("XDG_CONFIG_HOME");
-  if (!home.starts_with('/')) {
-    home = variable("HOME");
-    home = home.starts_with('/') ? home + "/.config" : "";
-  }
-  if (!home.empty())
-    usual.push_back(home + "/baton/config.yaml");
-  usual.emplace_back("/etc/baton/config.yaml");
-  const auto found = std::find_if(usual.begin(), usual.end(),
-                                  [](const std::string& path) { return is_there(path); });
-  return found == usual.end() ? "" : *found;
-}
-
 /// `wait` and `status --watch` look again and again.
-void warn_once(const std::string& message) {
+void complain_once(const std::string& message) {
   static std::set<std::string> told;
   if (told.insert(message).second)
-    complain("warning: " + message);
+    complain(message);
+}
+
+void warn_once(const std::string& message) {
+  complain_once("warning: " + message);
 }
 
 /// Errc::schema and others: a schema of the dialect cannot be used.
@@ -140,25 +101,41 @@ Result<void> check_apart(const std::vector<std::string>& roots) {
   return {};
 }
 
+/// How a command wants its configuration.
+struct Context::Opening {
+  bool follow = false;  ///< a living daemon
+  bool anyway = false;  ///< without one that can be used
+  bool quiet = false;
+  std::string here;  ///< "": the current folder
+};
+
 Result<Context> Context::open(const Places& places) {
-  return open(places, false);
+  return open(places, Opening{});
+}
+
+Result<Context> Context::open_in_force(const Places& places, const std::string& here) {
+  return open(places, Opening{.follow = true, .here = here});
 }
 
 Result<Context> Context::open_anyway(const Places& places) {
-  return open(places, true);
+  return open(places, Opening{.follow = true, .anyway = true});
 }
 
-Result<Context> Context::open(const Places& places, bool anyway) {
+Result<Context> Context::open_to_examine(const Places& places) {
+  return open(places, Opening{.anyway = true, .quiet = true});
+}
+
+Result<Context> Context::open(const Places& places, const Opening& opening) {
   Context context;
   context.places_ = places;
-  context.anyway_ = anyway;
+  context.anyway_ = opening.anyway;
   std::error_code error;
-  const fs::path here = fs::current_path(error);
+  const std::string here = opening.here.empty() ? fs::current_path(error).string() : opening.here;
   if (error && places.root.empty())
     return fail(Errc::not_found, "the current folder is gone");
   auto root = existing_folder(places.root.empty() ? nearest_root(here) : places.root);
   // Gone under a daemon, whose agents can still be seen and stopped.
-  if (!root && anyway && context.is_served(places.root)) {
+  if (!root && opening.anyway && context.is_served(places.root)) {
     warn_once(printable(describe(root.error())) + "; what is known of it is in the journal");
     root = real_path(places.root);
   }
@@ -166,12 +143,38 @@ Result<Context> Context::open(const Places& places, bool anyway) {
     return pass_on(root);
   context.root_ = *root;
   context.folder_ = *root;
-  if (const std::string path = find_configuration(places, *root); !path.empty())
-    if (auto read = anyway ? context.read_anyway(path) : context.read(path); !read)
-      return pass_on(read);
-  if (auto found = context.find_roots(here.string()); !found)
+  context.file_ = find_configuration(places, *root, here);
+  auto done = context.file_.empty() ? Result<void>() : context.read(context.file_);
+  if (opening.follow)
+    context.follow_daemon();
+  // A good one is looked at as strictly as a daemon does.
+  if (opening.quiet)
+    context.anyway_ = !done;
+  if (!done && opening.quiet && context.faults_.empty())
+    context.faults_ = {describe(done.error())};
+  if (!done && !context.follows_) {
+    // A name that was given by hand and leads nowhere is a slip of that hand.
+    const bool slip = done.error().code == Errc::not_found && !places.config.empty();
+    if (!opening.anyway)
+      for (const std::string& fault : context.faults_)
+        complain(fault);
+    if (!opening.anyway || slip)
+      return pass_on(done);
+  }
+  if (!done)
+    context.broken_configuration_ = context.file_;
+  if (!done && opening.anyway && !opening.quiet)
+    context.warn_of_faults(done.error());
+  if (auto found = context.find_roots(here); !found)
     return pass_on(found);
   return context;
+}
+
+void Context::warn_of_faults(const Error& error) const {
+  for (const std::string& fault : faults_)
+    complain_once(fault);
+  warn_once(printable(describe(error)) +
+            (follows_ ? "; the daemon goes on with the last good one" : "; going on without it"));
 }
 
 Result<void> Context::all_there() const {
@@ -188,7 +191,12 @@ bool Context::is_served(const std::string& root) const {
 /// The roots of the configuration, and the one of them the command is meant for.
 Result<void> Context::find_roots(const std::string& here) {
   roots_ = {root_};
-  if (!places_.root.empty() || config_.roots.empty())
+  if (!places_.root.empty())
+    return {};
+  for (const std::string& each : roots_of_file_)
+    if (!existing_folder(each) && !is_served(each))
+      missing_roots_.push_back(real_path(each).value_or(each));
+  if (config_.roots.empty())
     return {};
   std::vector<std::string> roots;
   for (const std::string& each : config_.roots) {
@@ -203,7 +211,7 @@ Result<void> Context::find_roots(const std::string& here) {
       warn_once(printable(describe(one.error())) + "; what is known of it is in the journal");
       roots.push_back(real_path(path).value_or(path));
     } else {
-      complain("warning: " + printable(describe(one.error())));
+      warn_once(printable(describe(one.error())));
       missing_roots_.push_back(real_path(path).value_or(each));
     }
   }
@@ -222,69 +230,127 @@ Result<void> Context::find_roots(const std::string& here) {
 
 Result<void> Context::read(const std::string& path) {
   auto real = real_path(path);
-  if (!real)
-    return pass_on(real);
-  if (auto trusted = trusted_file(*real); !trusted) {
-    Error& error = trusted.error();
-    const bool foreign = error.code == Errc::denied;
-    return fail(foreign ? Errc::config : error.code,
-                (foreign ? "the configuration is not to be trusted: " : "") + error.message,
-                error.where.empty() ? path : error.where);
-  }
-  auto text = read_file(*real, kMaxConfigBytes);
-  if (!text)
+  auto text = real ? read_configuration(*real) : real;
+  if (!text) {
+    // As it was named, not as the links go.
+    if (real && text.error().where == *real)
+      text.error().where = path;
     return pass_on(text);
-  auto parsed = parse_config(*std::move(text));
+  }
+  file_digest_ = hex(digest_of(*text));
+  auto taken = take(*text, *real, path);
+  if (!taken)
+    take_places(*text, *real);
+  return taken;
+}
+
+Result<void> Context::take(std::string text, const std::string& real, const std::string& shown) {
+  auto parsed = parse_config(text);
   if (!parsed) {
-    // A daemon that reads again has a log of its own, and somebody who waits for the answer.
-    if (again_) {
-      std::vector<std::string> faults;
-      for (const Finding& finding : parsed.error())
-        faults.push_back(describe(finding, path));
-      return fail(Errc::config, "the configuration cannot be used: " + join(faults, "; "), path);
-    }
+    faults_.clear();
     for (const Finding& finding : parsed.error())
-      complain(describe(finding, path));
-    return fail(Errc::config, "the configuration cannot be used", path);
+      faults_.push_back(describe(finding, shown));
+    return fail(Errc::config, "the configuration cannot be used", shown);
   }
   config_ = std::move(parsed->config);
   warnings_ = std::move(parsed->warnings);
-  configuration_ = *real;
-  folder_ = fs::path(*real).parent_path().string();
+  configuration_ = real;
+  text_ = std::move(text);
+  folder_ = fs::path(real).parent_path().string();
   if (!config_.state_dir.empty())
     config_.state_dir = absolute(config_.state_dir, folder_);
   return {};
 }
 
-Result<void> Context::read_anyway(const std::string& path) {
-  auto done = read(path);
-  if (done)
-    return done;
-  const Error& error = done.error();
-  // A name that was given by hand and leads nowhere is a slip of that hand.
-  if (error.code == Errc::not_found && !places_.config.empty())
-    return done;
-  complain("warning: " + printable(describe(error)) + "; going on without it");
-  broken_configuration_ = path;
-  const auto real = real_path(path);
-  if (!real || !trusted_file(*real))
+void Context::take_places(const std::string& text, const std::string& real) {
+  folder_ = fs::path(real).parent_path().string();
+  SaidPlaces said = places_in(text);
+  config_.roots = std::move(said.roots);
+  if (!said.state_dir.empty())
+    config_.state_dir = absolute(said.state_dir, folder_);
+}
+
+/// The living daemon this context is about, by its state folder.
+std::optional<std::pair<std::string, Served>> Context::daemon() const {
+  std::vector<std::string> roots{root_};
+  if (!root_is_named())
+    for (const std::string& each : config_.roots)
+      roots.push_back(real_path(absolute(each, folder_)).value_or(""));
+  const auto parents = state_parents();
+  for (const std::string& root : roots)
+    if (const auto folder = find_state_folder(root, parents))
+      if (auto word = served(*folder))
+        return std::pair(*folder, *std::move(word));
+  // It may serve what the file names no more.
+  const std::string file = real_path(file_).value_or("");
+  if (!root_is_named() && !file.empty() && (!config_.roots.empty() || configuration_.empty()))
+    for (const auto& [folder, word] : all_served(parents))
+      if (word.configuration == file)
+        return std::pair(folder, word);
+  return std::nullopt;
+}
+
+void Context::follow_daemon() {
+  const auto found = daemon();
+  // One that has left no word yet, or was of another version.
+  if (!found || found->second.root.empty())
+    return;
+  const auto& [folder, word] = *found;
+  const std::string file = real_path(file_).value_or("");
+  if (!places_.config.empty() && word.configuration != file)
+    return;
+  std::vector<std::string> named;
+  for (const std::string& each : config_.roots)
+    named.push_back(absolute(each, folder_));
+  if (word.configuration == file && word.configuration_digest == file_digest_ &&
+      !configuration_.empty())
+    return;
+  if (word.configuration.empty()) {
+    config_ = Config{};
+    warnings_.clear();
+    configuration_.clear();
+    folder_ = root_;
+  } else {
+    auto text = configuration_in_force(folder, word);
+    auto faults = faults_;
+    const bool taken = text && take(*std::move(text), word.configuration, word.configuration);
+    faults_ = std::move(faults);
+    if (!taken)
+      return;
+  }
+  follows_ = true;
+  for (const std::string& each : config_.roots)
+    std::erase(named, absolute(each, folder_));
+  roots_of_file_ = std::move(named);
+  // Where the daemon was found, wherever its state would lie after a restart.
+  config_.state_dir = fs::path(folder).parent_path().string();
+}
+
+Context::Unlike Context::unlike() const {
+  const auto found = daemon();
+  const std::string shown = printable(file_);
+  if (!found)
+    return broken_configuration_.empty()
+               ? Unlike{}
+               : Unlike{"unusable",
+                        "the configuration " + shown + " cannot be used; `baton doctor` says why"};
+  const Served& word = found->second;
+  if (word.root.empty() || file_.empty())
     return {};
-  folder_ = fs::path(*real).parent_path().string();
-  auto text = read_file(*real, kMaxConfigBytes);
-  if (!text)
+  const std::string daemon = "the daemon (process " + std::to_string(word.pid) + ")";
+  if (word.configuration != real_path(file_).value_or(""))
+    return {"other",
+            word.configuration.empty()
+                ? daemon + " goes by no configuration, " + shown +
+                      " was not there when it began; `baton reload` has it read"
+                : daemon + " goes by " + printable(word.configuration) + ", not by " + shown};
+  if (!broken_configuration_.empty() || file_digest_.empty())
+    return {"unusable", "the configuration " + shown +
+                            " cannot be used; the daemon goes on with the last good one"};
+  if (word.configuration_digest == file_digest_ || word.configuration_digest.empty())
     return {};
-  // What says where things lie is of use even when the rest is not.
-  const auto document = load_document(*std::move(text), Format::yaml);
-  if (!document)
-    return {};
-  const Value& value = (*document)->root();
-  if (const auto state = json::text(value, "state_dir"); state && !state->empty())
-    config_.state_dir = absolute(std::string(*state), folder_);
-  if (const Value* const roots = json::at(value, "/roots"); roots != nullptr && roots->IsArray())
-    for (const Value& each : roots->GetArray())
-      if (each.IsString() && each.GetStringLength() > 0)
-        config_.roots.emplace_back(each.GetString(), each.GetStringLength());
-  return {};
+  return {"changed", shown + " was changed after the daemon read it; `baton reload` has it read" +
+                         (follows_ ? "" : ". What is said here is by the file as it stands")};
 }
 
 Result<Context> Context::reread() const {
@@ -292,12 +358,14 @@ Result<Context> Context::reread() const {
   fresh.places_ = places_;
   fresh.root_ = root_;
   fresh.folder_ = root_;
-  fresh.again_ = true;
   const std::string path =
-      configuration_.empty() ? find_configuration(places_, root_) : configuration_;
-  if (!path.empty())
-    if (auto read = fresh.read(path); !read)
-      return pass_on(read);
+      configuration_.empty() ? find_configuration(places_, root_, root_) : configuration_;
+  // A daemon has a log of its own, and somebody who waits for the answer.
+  if (auto read = path.empty() ? Result<void>() : fresh.read(path); !read) {
+    if (!fresh.faults_.empty())
+      read.error().message += ": " + join(fresh.faults_, "; ");
+    return pass_on(read);
+  }
   if (auto found = fresh.find_roots(root_); !found)
     return pass_on(found);
   return fresh;
@@ -354,9 +422,9 @@ Result<Setup> Context::setup(const std::string& root) const {
     return pass_on(added);
   setup.environment = environment_of(root, folder_);
   // What agents are told to read, where they would not find it by themselves.
-  setup.environment.variables.erase(kNamed);
-  if (!configuration_.empty() && configuration_ != root + "/" + kName)
-    setup.environment.variables.emplace(kNamed, configuration_);
+  setup.environment.variables.erase(kConfigurationVariable);
+  if (!configuration_.empty() && configuration_ != root + "/" + kConfigurationName)
+    setup.environment.variables.emplace(kConfigurationVariable, configuration_);
   for (const auto& [role, agent] : config_.agents)
     setup.agents[role] = agent_spec(config_, role, agent, setup.environment);
   const auto shell = config_.agents.find(std::string(kActionRole));
@@ -374,6 +442,11 @@ Result<Setup> Context::setup(const std::string& root) const {
   setup.max_running = config_.limits.max_running;
   setup.spawns_per_hour = config_.limits.spawns_per_hour;
   setup.on_interrupted = config_.on_interrupted;
+  if (configuration_.empty())
+    setup.unconfigured = broken_configuration_.empty() || follows_
+                             ? "there is no configuration, so nothing is acted upon"
+                             : "the configuration cannot be used, so it is not known what this "
+                               "comes to; `baton doctor` says what is wrong with it";
   return setup;
 }
 

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/config.h"
 #include "app/engine.h"
 #include "base/result.h"
 #include "cli/options.h"
+#include "cli/served.h"
 #include "io/place.h"
 
 namespace baton {
@@ -19,10 +22,15 @@ class Context {
   /// or the configuration cannot be read. Errc::config: the configuration is wrong or not to be
   /// trusted; every fault has been told on stderr.
   static Result<Context> open(const Places& places);
-  /// For commands that look at or control what runs already: a configuration that cannot be used
-  /// is told as a warning, and the command goes on without it. Where it says so readably, its
-  /// `roots:` and `state_dir:` still count.
+  /// For commands whose words a living daemon takes up: by the configuration that it goes by, which
+  /// the file may differ from. Without one as `open`. `here`: instead of the current folder.
+  static Result<Context> open_in_force(const Places& places, const std::string& here = "");
+  /// For commands that look at or control what runs already: the same, and a configuration that
+  /// cannot be used is told as a warning, and the command goes on without it where there is no
+  /// daemon. Where it says so readably, its `roots:` and `state_dir:` still count.
   static Result<Context> open_anyway(const Places& places);
+  /// By the file as it stands. What is wrong with it is in `faults`, and nothing is told.
+  static Result<Context> open_to_examine(const Places& places);
 
   /// Absolute, without links.
   const std::string& root() const { return root_; }
@@ -32,12 +40,27 @@ class Context {
   bool root_is_named() const { return !places_.root.empty(); }
   /// Those of the configuration that are not there, absolute. After `open` at least one is.
   const std::vector<std::string>& missing_roots() const { return missing_roots_; }
+  /// Those that only the file names, absolute, where the daemon goes by another version of it.
+  const std::vector<std::string>& roots_of_file() const { return roots_of_file_; }
   /// Errc::not_found names the first that is not.
   Result<void> all_there() const;
   /// The configuration in force; "" when there is none.
   const std::string& configuration() const { return configuration_; }
-  /// After `open_anyway`: the one that cannot be used; "" when there is none such.
+  /// After `open_anyway` and `open_to_examine`: the one that cannot be used; "" when there is none
+  /// such.
   const std::string& broken_configuration() const { return broken_configuration_; }
+  /// What is wrong with it, each with its place.
+  const std::vector<std::string>& faults() const { return faults_; }
+  /// In force is what the daemon goes by, not the file.
+  bool follows_daemon() const { return follows_; }
+  /// Why the file and what is in force are two things, or that nothing is; for people and programs.
+  struct Unlike {
+    Word word;        ///< of docs/status.md; "": nothing to be said
+    std::string why;  ///< with what to do
+  };
+  Unlike unlike() const;
+  /// Its text.
+  const std::string& text() const { return text_; }
   /// Its folder; without one the root.
   const std::string& folder() const { return folder_; }
   const Config& config() const { return config_; }
@@ -63,9 +86,17 @@ class Context {
   Result<std::string> make_state_folder(const std::string& root) const;
 
  private:
-  static Result<Context> open(const Places& places, bool anyway);
+  struct Opening;
+  static Result<Context> open(const Places& places, const Opening& opening);
   Result<void> read(const std::string& path);
-  Result<void> read_anyway(const std::string& path);
+  /// Takes a text for the configuration. Errc::config, and `faults_` says why.
+  Result<void> take(std::string text, const std::string& real, const std::string& shown);
+  /// Where things lie, of one that cannot be used.
+  void take_places(const std::string& text, const std::string& real);
+  /// What the daemon goes by, if it is not what was read.
+  void follow_daemon();
+  void warn_of_faults(const Error& error) const;
+  std::optional<std::pair<std::string, Served>> daemon() const;
   bool is_served(const std::string& root) const;
   /// Whether a dialect of the configuration goes into a setup; errors as of `setup`.
   Result<bool> usable(const Dialect* known, const std::string& name, const Json& options) const;
@@ -73,12 +104,17 @@ class Context {
   Result<void> find_roots(const std::string& here);
   Places places_;
   bool anyway_ = false;
-  bool again_ = false;  ///< read anew by a daemon
+  bool follows_ = false;
   std::string root_;
   std::vector<std::string> roots_;
   std::vector<std::string> missing_roots_;
+  std::vector<std::string> roots_of_file_;
   std::string configuration_;
   std::string broken_configuration_;
+  std::vector<std::string> faults_;
+  std::string text_;         ///< of the configuration in force
+  std::string file_;         ///< of the configuration, as it was found; "": none was
+  std::string file_digest_;  ///< "": it cannot be read
   std::string folder_;
   Config config_;
   Findings warnings_;

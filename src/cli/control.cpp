@@ -117,12 +117,17 @@ ExitCode drain(const Wish& wish) {
 }
 
 ExitCode reload(const Wish& wish) {
-  const auto context = Context::open_anyway(wish.places);
+  // A daemon says itself what is wrong with the file.
+  auto context = Context::open_to_examine(wish.places);
+  if (!context)
+    context = Context::open_anyway(wish.places);
   if (!context)
     return complain(context.error());
   if (const auto code = ask_daemons(wish, *context))
     return *code;
   // Nobody reads it now; but who changed it wants to know whether it is good.
+  for (const std::string& fault : context->faults())
+    complain(fault);
   if (!context->broken_configuration().empty())
     return ExitCode::usage;
   for (const Context& on_root : context->each())

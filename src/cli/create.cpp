@@ -44,7 +44,7 @@ Result<const Catalog::Entry*> entry_of(const Wish& wish, const Catalog& catalog)
 }
 
 ExitCode create(const Wish& wish) {
-  const auto context = Context::open(wish.places);
+  const auto context = Context::open_in_force(wish.places);
   if (!context)
     return complain(context.error());
   const auto setup = context->setup(context->root());

@@ -71,7 +71,7 @@ ExitCode doctor_command(Words words) {
   if (const auto over = options.parse(words))
     return *over;
   Diagnoses all;
-  const auto context = Context::open(places);
+  const auto context = Context::open_to_examine(places);
   if (context) {
     take_daemon_path(*context, all);
     examine_configuration(*context, all);

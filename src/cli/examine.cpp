@@ -250,9 +250,19 @@ void examine_system(Diagnoses& all) {
 }
 
 void examine_configuration(const Context& context, Diagnoses& all) {
+  const auto unlike = context.unlike();
+  if (!context.faults().empty()) {
+    for (const std::string& fault : context.faults())
+      add(all, Level::error, "configuration", fault,
+          "see docs/configuration.md; `baton schema config` is its schema");
+    return;
+  }
   if (context.configuration().empty())
     return add(all, Level::warning, "configuration", "there is none, so nothing is acted upon",
                "`baton init` writes one");
+  if (!unlike.why.empty())
+    add(all, Level::warning, "configuration", unlike.why,
+        "`baton reload`, when the file is as you want it");
   add(all, Level::fine, "configuration", context.configuration());
   examine_writable("configuration", context.configuration(), all);
   for (const Finding& finding : context.warnings())

@@ -121,18 +121,42 @@ std::optional<std::string> path_below(const Context& context, const std::string&
   return below(root, way.path);
 }
 
-/// The same, if it is one that belongs to a flow.
-std::optional<std::string> known_path(const Context& context, const Rehearsal& rehearsal,
-                                      const std::string& what) {
-  auto path = path_below(context, what);
-  if (!path || !rehearsal.catalog().match(*path))
+struct KnownPath {
+  std::string path;
+  FlowId flow;
+};
+/// The same, if it is one that belongs to a flow: by the configuration, else by the journal.
+std::optional<KnownPath> known_path(const Context& context, const Rehearsal& rehearsal,
+                                    const std::string& what) {
+  const auto path = path_below(context, what);
+  if (!path)
     return std::nullopt;
-  return path;
+  if (const auto match = rehearsal.catalog().match(*path))
+    return KnownPath{*path, match->flow};
+  for (const auto& [flow, book] : rehearsal.books())
+    if (book.accepted.contains(*path) || book.rejected.contains(*path))
+      return KnownPath{*path, flow};
+  return std::nullopt;
+}
+
+/// What stands against what is explained being what happens.
+void warn(const Context& context, const Rehearsal& rehearsal) {
+  const auto unlike = context.unlike();
+  // That it cannot be used was told when it was read.
+  if (!unlike.why.empty() && context.broken_configuration().empty())
+    complain("warning: " + unlike.why);
+  else if (context.configuration().empty() && context.broken_configuration().empty())
+    complain("warning: " + without_configuration(rehearsal.daemon()));
+  if (!rehearsal.recorded().empty())
+    complain("warning: " + recorded_text(rehearsal.recorded()));
 }
 
 /// Why a file that is there belongs to no flow.
 std::string strange(const std::vector<RehearsedRoot>& roots, const std::string& what) {
   for (const auto& [on_root, rehearsal] : roots) {
+    if (!on_root.broken_configuration().empty() && !on_root.follows_daemon())
+      return "may belong to a flow: which, the configuration would say, and that cannot be used; "
+             "`baton doctor` says why";
     const auto path = path_below(on_root, what);
     const Catalog& catalog = rehearsal->catalog();
     if (path && !catalog.known_other(*path).empty())
@@ -170,11 +194,10 @@ ExitCode explain_command(Words words) {
   if (!roots)
     return complain(roots.error());
   for (const auto& [on_root, rehearsal] : *roots)
-    if (on_root.configuration().empty() && on_root.broken_configuration().empty())
-      complain("warning: " + without_configuration(rehearsal->daemon()));
+    warn(on_root, *rehearsal);
   for (const auto& [on_root, rehearsal] : *roots)
-    if (const auto path = known_path(on_root, *rehearsal, arguments.what))
-      return show(arguments, on_root, *rehearsal, rehearsal->catalog().match(*path)->flow, *path);
+    if (const auto known = known_path(on_root, *rehearsal, arguments.what))
+      return show(arguments, on_root, *rehearsal, known->flow, known->path);
   const auto place = choose_flow(arguments.what, *roots);
   if (place) {
     const auto& [on_root, rehearsal] = (*roots)[place->root];

@@ -40,6 +40,15 @@ bool has_option(const std::vector<std::string>& words) {
                      [](const std::string& word) { return word.starts_with("-"); });
 }
 
+/// A script's unset variable is no place.
+void refuse_empty(CLI::Option& option, const std::string& what) {
+  if (what != "DIR" && what != "FILE")
+    return;
+  option.check([what](const std::string& given) {
+    return given.empty() ? "is empty, and names no " + what : std::string();
+  });
+}
+
 }  // namespace
 
 Options::Options(const std::string& name, const std::string& description, const std::string& exits)
@@ -58,17 +67,18 @@ void Options::flag(const std::string& names, bool& place, const std::string& hel
 
 void Options::value(const std::string& names, std::string& place, const std::string& what,
                     const std::string& help) {
-  parser_->app.add_option(names, place, help)->type_name(what)->allow_extra_args(false);
+  CLI::Option* const option = parser_->app.add_option(names, place, help);
+  option->type_name(what)->allow_extra_args(false);
+  refuse_empty(*option, what);
 }
 
 void Options::values(const std::string& names, std::vector<std::string>& place,
                      const std::string& what, const std::string& help) {
   // Without allow_extra_args(false) an option takes all the words behind it.
-  parser_->app.add_option(names, place, help + " (may be repeated)")
-      ->type_name(what)
-      ->type_size(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  CLI::Option* const option = parser_->app.add_option(names, place, help + " (may be repeated)");
+  refuse_empty(*option, what);
+  option->type_name(what)->type_size(1)->allow_extra_args(false)->multi_option_policy(
+      CLI::MultiOptionPolicy::TakeAll);
 }
 
 void Options::word(const std::string& what, std::string& place, const std::string& help,
@@ -85,8 +95,8 @@ void Options::places(Places& places) {
   value("--root", places.root, "DIR",
         "The root; else the nearest folder upwards with a baton.yaml, else this folder");
   value("--config", places.config, "FILE",
-        "The configuration; else $BATON_CONFIG, baton.yaml in the root, "
-        "$XDG_CONFIG_HOME/baton/config.yaml, /etc/baton/config.yaml");
+        "The configuration; else $BATON_CONFIG, baton.yaml in the root, one upwards whose roots: "
+        "name it, $XDG_CONFIG_HOME/baton/config.yaml, /etc/baton/config.yaml");
   value("--state-dir", places.state_dir, "DIR",
         "Where state folders lie; else state_dir:, $BATON_STATE_DIR, $STATE_DIRECTORY, "
         "/var/lib/baton, $XDG_STATE_HOME/baton, ~/.local/state/baton");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "io/clock.h"
 #include "io/disk.h"
 #include "io/journal_reader.h"
+#include "io/requests.h"
 #include "io/run_verdict.h"
 
 namespace baton {
@@ -73,10 +75,15 @@ class NoAgents : public Agents {
   bool served_;
 };
 
-class NoRequests : public Requests {
+/// What a daemon that began now would find, as long as there is none.
+class RecordedRequests : public Requests {
  public:
-  std::vector<Request> pending(std::vector<std::string>& /*damaged*/) override { return {}; }
+  explicit RecordedRequests(std::vector<Request> all) : all_(std::move(all)) {}
+  std::vector<Request> pending(std::vector<std::string>& /*damaged*/) override { return all_; }
   void answer(const Reply& /*reply*/) override {}
+
+ private:
+  std::vector<Request> all_;
 };
 
 class Unheard : public Observer {
@@ -145,12 +152,16 @@ class OneFile : public Disk {
 }  // namespace
 
 struct Rehearsal::World {
-  World(std::unique_ptr<Disk> the_disk, std::unique_ptr<JournalReader> reader, bool served)
-      : disk(std::move(the_disk)), journal(std::move(reader)), agents(served) {}
+  World(std::unique_ptr<Disk> the_disk, std::unique_ptr<JournalReader> reader, bool served,
+        std::vector<Request> recorded)
+      : disk(std::move(the_disk)),
+        journal(std::move(reader)),
+        agents(served),
+        requests(std::move(recorded)) {}
   std::unique_ptr<Disk> disk;
   ReadOnlyJournal journal;
   NoAgents agents;
-  NoRequests requests;
+  RecordedRequests requests;
   SteppedClock clock;
   Unheard observer;
   LoadLimits load;
@@ -201,8 +212,11 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
   auto opened = real_disk(context.root());
   std::unique_ptr<JournalReader> reader;
   std::optional<Served> daemon;
+  std::vector<Request> recorded;
   if (const auto folder = context.state_folder()) {
     daemon = served(*folder);
+    if (!daemon)
+      recorded = recorded_requests(*folder);
     auto journal = read_journal(*folder);
     if (!journal && journal.error().code != Errc::not_found)
       return pass_on(journal);
@@ -214,7 +228,8 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
     return pass_on(opened);
   std::unique_ptr<Disk> disk = opened ? *std::move(opened) : std::make_unique<OneFile>();
   auto rehearsal = std::unique_ptr<Rehearsal>(new Rehearsal(
-      std::make_unique<World>(std::move(disk), std::move(reader), daemon.has_value())));
+      std::make_unique<World>(std::move(disk), std::move(reader), daemon.has_value(), recorded)));
+  rehearsal->recorded_ = std::move(recorded);
   setup->may_start = daemon || options.as_daemon;
   if (daemon && !options.as_daemon)
     setup->said = daemon->said;
@@ -241,8 +256,8 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_document(const Context& context
     setup = *std::move(configured);
   }
   setup.dialects = {{choice.entry().dialect, choice.entry().options}};
-  auto rehearsal = std::unique_ptr<Rehearsal>(new Rehearsal(
-      std::make_unique<World>(std::make_unique<OneFile>(path, text), nullptr, false)));
+  auto rehearsal = std::unique_ptr<Rehearsal>(new Rehearsal(std::make_unique<World>(
+      std::make_unique<OneFile>(path, text), nullptr, false, std::vector<Request>())));
   if (auto done = rehearsal->run(std::move(setup), 0); !done)
     return pass_on(done);
   return rehearsal;
@@ -290,6 +305,26 @@ Result<std::vector<RehearsedRoot>> rehearse(const Context& context) {
     all.push_back({std::move(one), *std::move(rehearsal)});
   }
   return all;
+}
+
+std::vector<Request> of_flow(const std::vector<Request>& recorded, const FlowId& flow) {
+  std::vector<Request> some;
+  std::copy_if(recorded.begin(), recorded.end(), std::back_inserter(some),
+               [&](const Request& each) { return each.flow == flow || each.flow == FlowId{}; });
+  return some;
+}
+
+std::string recorded_text(const std::vector<Request>& recorded) {
+  if (recorded.empty())
+    return "";
+  std::vector<std::string> all;
+  for (const Request& each : recorded)
+    all.push_back(each.verb + " " + (each.flow == FlowId{} ? "--all" : text(each.flow)));
+  return std::to_string(all.size()) +
+         (all.size() == 1 ? " request is recorded for the next daemon: "
+                          : " requests are recorded for the next daemon: ") +
+         printable(join(all, ", "), 1000) + ". What is said here is as if it had dealt with " +
+         (all.size() == 1 ? "it" : "them");
 }
 
 std::string without_configuration(const std::optional<Served>& daemon) {

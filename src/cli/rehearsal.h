@@ -48,6 +48,9 @@ class Rehearsal {
   ControlRow root_control() const;
   /// The daemon that lives, as it left word.
   const std::optional<Served>& daemon() const { return daemon_; }
+  /// Requests that wait for the next daemon, the oldest first; what the rehearsal says is as if one
+  /// had dealt with them. None while a daemon lives.
+  const std::vector<Request>& recorded() const { return recorded_; }
   /// Reads a file the way the daemon does.
   Result<FileBytes> read(const std::string& path) const;
 
@@ -64,6 +67,7 @@ class Rehearsal {
 
   std::unique_ptr<World> world_;
   std::optional<Served> daemon_;
+  std::vector<Request> recorded_;
 };
 
 /// A root a command is about, and its rehearsal.
@@ -73,6 +77,11 @@ struct RehearsedRoot {
 };
 /// All roots of the context. Errors as of `of_root`.
 Result<std::vector<RehearsedRoot>> rehearse(const Context& context);
+
+/// Those about this flow, or about the whole root.
+std::vector<Request> of_flow(const std::vector<Request>& recorded, const FlowId& flow);
+/// They are recorded for the next daemon, as a sentence; "" of none.
+std::string recorded_text(const std::vector<Request>& recorded);
 
 /// What is to be said where no configuration is in force.
 std::string without_configuration(const std::optional<Served>& daemon);

@@ -9,6 +9,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "io/agents.h"
 #include "io/cgroup.h"
@@ -20,6 +21,13 @@
 #include "io/run_directory.h"
 
 namespace baton {
+namespace {
+
+std::string digest_of_configuration(const ServedRoot& served) {
+  return served.configuration.empty() ? "" : hex(digest_of(served.configuration_text));
+}
+
+}  // namespace
 
 Result<std::unique_ptr<RootService>> RootService::make(asio::io_context& loop, ServedRoot served,
                                                        RootLock lock, const std::string& shim,
@@ -32,7 +40,11 @@ Result<std::unique_ptr<RootService>> RootService::make(asio::io_context& loop, S
 }
 
 RootService::RootService(asio::io_context& loop, ServedRoot served, RootLock lock, Wake wake)
-    : loop_(loop), served_(std::move(served)), lock_(std::move(lock)), wake_(std::move(wake)) {}
+    : loop_(loop),
+      served_(std::move(served)),
+      digest_(digest_of_configuration(served_)),
+      lock_(std::move(lock)),
+      wake_(std::move(wake)) {}
 
 Result<void> RootService::open(const std::string& shim, Observer& observer) {
   auto folder = RootFolder::open(served_.root);
@@ -132,11 +144,16 @@ void RootService::tell_how(Time since) {
   const Served word{.pid = getpid(),
                     .root = served_.root,
                     .configuration = served_.configuration,
+                    .configuration_digest = digest_,
                     .since = iso_time(since),
                     .watching = describe(),
                     .polls = polls(),
                     .disk_full = engine_->disk_full(),
                     .said = engine_->said()};
+  // First what the word is about. A disk that has no room for it now may have some later.
+  if (configuration_left_ != digest_ &&
+      leave_configuration(served_.state_folder, served_.configuration_text))
+    configuration_left_ = digest_;
   // Nothing depends on the word, so a disk that does not take it stops nothing.
   if (word != word_ && leave_word(served_.state_folder, word))
     word_ = word;
@@ -173,7 +190,10 @@ void RootService::rescan(std::string why) {
   inputs_.emplace_back(Rescan{std::move(why)});
 }
 
-void RootService::reconfigure(std::unique_ptr<Works> works) {
+void RootService::reconfigure(std::unique_ptr<Works> works, const ServedRoot& by) {
+  served_.configuration = by.configuration;
+  served_.configuration_text = by.configuration_text;
+  digest_ = digest_of_configuration(by);
   engine_->reconfigure(std::move(works));
   start_watch();
 }

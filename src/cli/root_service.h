@@ -50,7 +50,8 @@ class RootService {
   /// The last `step` decided to start something.
   bool started() const { return started_; }
   bool due(Time now) const;
-  void reconfigure(std::unique_ptr<Works> works);
+  /// `by`: what the works are made of.
+  void reconfigure(std::unique_ptr<Works> works, const ServedRoot& by);
 
   /// The configuration does not name it any more: it starts nothing, and is given up when the last
   /// of its agents has ended.
@@ -68,11 +69,13 @@ class RootService {
 
   asio::io_context& loop_;
   ServedRoot served_;
+  std::string digest_;  ///< of the configuration; "" without one
   RootLock lock_;
   Wake wake_;
   std::vector<Input> inputs_;
   Served word_;
-  std::string away_;  ///< why the root is not served at present; "" while it is
+  std::string configuration_left_;  ///< digest of what stands in the state folder
+  std::string away_;                ///< why the root is not served at present; "" while it is
   bool leaving_ = false;
   bool started_ = false;
   Fd state_;  ///< the state folder, to notice that it was removed

@@ -181,6 +181,10 @@ class Service {
       return false;
     if (drained)
       spdlog::info("drained");
+    // Whoever waited for the end wants to know that it is not the end of everything.
+    else if (const std::size_t held = roots_.held(); held > 0)
+      spdlog::warn("{} held: see `baton status`",
+                   held == 1 ? "1 flow is" : std::to_string(held) + " flows are");
     const int code = options_.once && roots_.failed() ? 1 : 0;
     end(interrupts_ > 1 ? 130 : code);
     return true;

@@ -38,7 +38,8 @@ Result<ServedRoot> served_root(const Context& context, const std::string& root) 
   auto state = context.make_state_folder(root);
   if (!state)
     return pass_on(state);
-  return ServedRoot{root, std::move(*state), context.configuration(), std::move(*setup)};
+  return ServedRoot{root, std::move(*state), context.configuration(), context.text(),
+                    std::move(*setup)};
 }
 
 /// What cannot be started, by name.

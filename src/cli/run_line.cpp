@@ -57,6 +57,8 @@ ExitCode dry_run(const RunArguments& arguments, const Context& context) {
   const auto roots = real_roots(arguments.roots.empty() ? context.roots() : arguments.roots);
   if (!roots)
     return complain(roots.error());
+  if (const auto unlike = context.unlike(); !unlike.why.empty())
+    complain("warning: " + unlike.why);
   std::size_t starts = 0;
   for (const std::string& root : *roots) {
     const auto rehearsal = Rehearsal::of_root(
@@ -71,6 +73,8 @@ ExitCode dry_run(const RunArguments& arguments, const Context& context) {
     else
       print_plan(plan, roots->size() > 1 ? " on " + printable(root) : "");
     starts += plan.starts.size();
+    if (!(*rehearsal)->recorded().empty())
+      complain(recorded_text((*rehearsal)->recorded()));
   }
   if (starts == 0 && !arguments.as_json)
     print("nothing would be started\n");

@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "base/document.h"
 #include "base/text.h"
+#include "cli/configuration_file.h"
 #include "io/disk.h"
 #include "io/fd.h"
 #include "io/lock.h"
@@ -26,6 +28,10 @@ constexpr unsigned kMode = 0640;
 
 std::string place(const std::string& state_folder) {
   return state_folder + "/daemon.json";
+}
+
+std::string configuration_place(const std::string& state_folder) {
+  return state_folder + "/configuration.yaml";
 }
 
 /// It may be read while it is written; then it is as if there were none.
@@ -90,6 +96,7 @@ Served word_in(const Value& json) {
   word.pid = json::integer(json, "pid").value_or(0);
   word.root = json::text(json, "root").value_or("");
   word.configuration = json::text(json, "configuration").value_or("");
+  word.configuration_digest = json::text(json, "configuration_digest").value_or("");
   word.since = json::text(json, "since").value_or("");
   word.watching = json::text(json, "watching").value_or("");
   word.polls = json::boolean(json, "polls").value_or(false);
@@ -168,6 +175,7 @@ Result<void> leave_word(const std::string& state_folder, const Served& word) {
     json.set("pid", word.pid)
         .set("root", word.root)
         .set("configuration", word.configuration)
+        .set("configuration_digest", word.configuration_digest)
         .set("since", word.since)
         .set("watching", word.watching)
         .set("polls", word.polls)
@@ -179,6 +187,22 @@ Result<void> leave_word(const std::string& state_folder, const Served& word) {
   if (!done && done.error().code == Errc::not_found)
     return write_file_durably(place(state_folder), text, kMode);
   return done;
+}
+
+Result<void> leave_configuration(const std::string& state_folder, const std::string& text) {
+  constexpr unsigned kSecret = 0600;
+  const std::string path = configuration_place(state_folder);
+  if (const auto there = read_configuration(path); there && *there == text)
+    return {};
+  return write_file_durably(path, text, kSecret);
+}
+
+Result<std::string> configuration_in_force(const std::string& state_folder, const Served& word) {
+  const std::string path = configuration_place(state_folder);
+  auto text = read_configuration(path);
+  if (text && hex(digest_of(*text)) != word.configuration_digest)
+    return fail(Errc::changed, "is not the configuration that the daemon goes by", path);
+  return text;
 }
 
 }  // namespace baton

@@ -15,10 +15,11 @@ namespace baton {
 /// How a daemon serves a root, as it leaves word in `daemon.json` of the state folder.
 struct Served {
   std::int64_t pid = 0;
-  std::string root;           ///< real path, as it was when the daemon took it up
-  std::string configuration;  ///< real path; "" when it has none
-  std::string since;          ///< ISO time
-  std::string watching;       ///< for people: inotify or what is polled, and why
+  std::string root;                  ///< real path, as it was when the daemon took it up
+  std::string configuration;         ///< real path; "" when it has none
+  std::string configuration_digest;  ///< of its text as the daemon read it
+  std::string since;                 ///< ISO time
+  std::string watching;              ///< for people: inotify or what is polled, and why
   bool polls = false;
   bool disk_full = false;  ///< the journal's disk: agents are looked after, none is started
   Said said;
@@ -40,5 +41,16 @@ SaidWords all_served(const std::vector<StateParent>& parents);
 SaidWords all_served_last(const std::vector<StateParent>& parents);
 
 Result<void> leave_word(const std::string& state_folder, const Served& word);
+
+// A daemon keeps the text of the configuration it goes by in `configuration.yaml` of the state
+// folder, for the file may be
+// changed or broken meanwhile. It is for the daemon's user alone: there may be secrets in it.
+
+/// Leaves it as it is when it says the same already.
+Result<void> leave_configuration(const std::string& state_folder, const std::string& text);
+
+/// The text a daemon goes by, as it left it. Errc::changed: it is not the one the word is about;
+/// denied: it is not for this user, or somebody else can write it; not_found, io.
+Result<std::string> configuration_in_force(const std::string& state_folder, const Served& word);
 
 }  // namespace baton

@@ -109,6 +109,13 @@ bool ServedRoots::failed() const {
                      [](const auto& root) { return root->engine().tally().failed > 0; });
 }
 
+std::size_t ServedRoots::held() const {
+  std::size_t held = 0;
+  for (const auto& root : roots_)
+    held += root->engine().tally().held;
+  return held;
+}
+
 void ServedRoots::drain() {
   draining_ = true;
   for (const auto& root : roots_)
@@ -136,20 +143,18 @@ void ServedRoots::stop_agents(const std::string& why) {
 
 std::string ServedRoots::tell_how() {
   std::size_t flows = 0;
-  std::size_t held = 0;
   bool full = false;
   std::string watching;
   for (const auto& root : roots_) {
     const Books& books = root->engine().books();
     flows += books.size() - books.count(FlowId{});
-    held += root->engine().tally().held;
     full = full || root->engine().disk_full();
     root->tell_how(since_);
     if (root->polls())
       watching = "; " + root->describe();
   }
   return std::to_string(running()) + " running, " + std::to_string(flows) + " flows, " +
-         std::to_string(held) + " waiting or held" + watching +
+         std::to_string(held()) + " waiting or held" + watching +
          (full ? "; DISK FULL: supervising only" : "");
 }
 
@@ -173,7 +178,7 @@ Result<ServedRoots::Exchange> ServedRoots::prepare(const ServiceConfig& loaded) 
     auto works = (*known)->engine().works_of(served.setup);
     if (!works)
       return pass_on(works);
-    next.kept.emplace_back(known->get(), *std::move(works));
+    next.kept.push_back({known->get(), *std::move(works), &served});
     if (served.state_folder != (*known)->state_folder())
       next.message += "; the state of " + served.root + " stays in " + (*known)->state_folder() +
                       " until a restart";
@@ -182,11 +187,14 @@ Result<ServedRoots::Exchange> ServedRoots::prepare(const ServiceConfig& loaded) 
 }
 
 std::string ServedRoots::exchange(Exchange next) {
-  for (auto& [root, works] : next.kept)
-    root->reconfigure(std::move(works));
+  for (auto& [root, works, by] : next.kept) {
+    root->reconfigure(std::move(works), *by);
+    // Before anybody is told that it was read.
+    root->tell_how(since_);
+  }
   for (const auto& root : roots_) {
     const bool named = std::any_of(next.kept.begin(), next.kept.end(),
-                                   [&](const auto& each) { return each.first == root.get(); });
+                                   [&](const auto& each) { return each.root == root.get(); });
     if (named || root->leaving())
       continue;
     root->leave();

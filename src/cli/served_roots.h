@@ -46,6 +46,8 @@ class ServedRoots {
   /// Nothing runs, waits or is to be done.
   bool quiet() const;
   bool failed() const;
+  /// How many flows something stands against.
+  std::size_t held() const;
 
   /// No new starts from now on, nor in a root that is taken up later.
   void drain();
@@ -59,9 +61,15 @@ class ServedRoots {
   /// What a new configuration comes to, with everything made that can fail.
   struct Exchange {
     std::vector<std::unique_ptr<RootService>> taken_up;
-    std::vector<std::pair<RootService*, std::unique_ptr<Works>>> kept;
+    struct Kept {
+      RootService* root = nullptr;
+      std::unique_ptr<Works> works;
+      const ServedRoot* by = nullptr;  ///< of what was loaded
+    };
+    std::vector<Kept> kept;
     std::string message = "the configuration was read again";
   };
+  /// `loaded` outlives it.
   Result<Exchange> prepare(const ServiceConfig& loaded);
   /// Puts it in force and says for people what it changed.
   std::string exchange(Exchange next);

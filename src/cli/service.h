@@ -16,6 +16,7 @@ struct ServedRoot {
   std::string root;  ///< real path
   std::string state_folder;
   std::string configuration;  ///< real path; "" when there is none
+  std::string configuration_text;
   Setup setup;
 };
 

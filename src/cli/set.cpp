@@ -102,11 +102,11 @@ ExitCode set_command(Words words) {
       "Changes members of a JSON file that others write too: locked, checked against its schema\n"
       "where that is known, and replaced at once. When somebody else was faster, it is read again\n"
       "and the change made to that. Everything else in the file stays as it is written.\n"
-      "Works without a daemon and without a configuration.\n\n"
+      "Works without a daemon and without a configuration; one that cannot be used is an error.\n\n"
       "  baton set group_status.json '/A/status=\"waiting_qa\"' /A/attempts=2",
       "  0  changed, or already so\n"
       "  1  not as expected, or the change would break the file; nothing was changed\n"
-      "  2  wrong usage\n"
+      "  2  wrong usage, or the configuration cannot be used\n"
       "  3  the file cannot be read or written, or somebody keeps it locked");
   options.word("FILE", arguments.file, "The file");
   options.words("POINTER=JSON", arguments.changes,

@@ -76,13 +76,20 @@ Result<StateFile> StateFile::open(const std::string& named, const Places& given)
     return pass_on(disk);
   file.disk_ = *std::move(disk);
   Places places = given;
-  if (places.root.empty())
-    places.root = root_of(folder);
-  if (const auto context = Context::open(places)) {
+  const std::string root = root_of(folder);
+  if (places.root.empty() && root == variable("BATON_ROOT"))
+    places.root = root;
+  auto context = Context::open_in_force(places, root.empty() ? "" : folder);
+  if (context) {
     file.schemas_ = std::make_unique<Schemas>(schemas_below(context->folder()));
     if (auto dialects = known_dialects(context->config()))
       file.catalog_ = Catalog::of(*dialects);
-    file.path_ = below(context->root(), *real).value_or("");
+    for (const std::string& each : context->roots())
+      if (auto path = below(each, *real))
+        file.path_ = *std::move(path);
+  } else if (context.error().code == Errc::config || !given.root.empty()) {
+    context.error().message += "; the file is not known, and nothing was changed";
+    return pass_on(context);
   } else {
     complain("the file is written without a check: " + printable(describe(context.error())));
   }

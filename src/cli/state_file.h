@@ -16,8 +16,10 @@ namespace baton {
 /// One file that agents write, and what is known about it.
 class StateFile {
  public:
-  /// What a configuration says about the file counts; having none, or a broken one, does not stop
-  /// an agent from writing its state. Errc::not_regular: a link leads to it; not_found, denied, io.
+  /// What the configuration says about the file counts: the one a living daemon goes by, else the
+  /// one that is found. Having none does not stop an agent from writing its state. Errc::config:
+  /// there is one that cannot be used; not_regular: a link leads to the file; not_found, denied,
+  /// io.
   static Result<StateFile> open(const std::string& named, const Places& given);
 
   Result<FileBytes> read();

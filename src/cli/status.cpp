@@ -67,20 +67,21 @@ std::string table_of(const std::vector<FlowStatus>& all, Time now) {
 }
 
 /// Who serves the root, or what is missing for it.
-std::string hint(const Context& context, const std::optional<Served>& daemon) {
+std::string hint(const Context& context, const std::optional<Served>& daemon,
+                 const std::vector<Request>& recorded) {
   std::string text;
   if (daemon)
     text += "served by process " + std::to_string(daemon->pid) + " since " +
             printable(daemon->since) + " (" + printable(daemon->watching) + ")" +
             (daemon->disk_full ? "; its disk is full: nothing is started" : "") + "\n";
-  if (!context.broken_configuration().empty())
-    text += "the configuration " + printable(context.broken_configuration()) + " cannot be used; " +
-            (daemon ? "the daemon goes on with the last good one" : "`baton doctor` says why") +
-            "\n";
+  if (const auto unlike = context.unlike(); !unlike.why.empty())
+    text += unlike.why + "\n";
   else if (context.configuration().empty())
     text += without_configuration(daemon) + "\n";
   else if (!daemon)
     text += "no daemon serves this root: run `baton run`\n";
+  if (!recorded.empty())
+    text += recorded_text(recorded) + "\n";
   return text;
 }
 
@@ -89,6 +90,8 @@ struct Section {
   std::string root;
   std::vector<FlowStatus> flows;
   std::optional<Served> daemon;
+  std::vector<Request> recorded;
+  Word unlike;  ///< see Context::Unlike
   std::string hint;
 };
 
@@ -108,6 +111,11 @@ Shown lines_of(const std::vector<Section>& sections) {
       Json line = status_json(status);
       line.set("watching", section.daemon ? Json(section.daemon->watching) : Json());
       line.set("root", Json(section.root));
+      line.set("configuration", section.unlike.empty() ? Json() : Json(section.unlike));
+      Json verbs = Json::array();
+      for (const Request& each : of_flow(section.recorded, status.flow))
+        verbs.push(Json(each.verb));
+      line.set("recorded", verbs);
       shown.lines[{section.root, status.flow}] = line.dump();
     }
   }
@@ -157,8 +165,11 @@ Result<std::vector<Section>> sections_of(const std::string& flow,
     if (wanted && wanted->root != i)
       continue;
     const auto& [on_root, rehearsal] = roots[i];
-    Section section{on_root.root(), statuses(rehearsal->books(), rehearsal->plan()),
-                    rehearsal->daemon(), hint(on_root, rehearsal->daemon())};
+    Section section{on_root.root(),        statuses(rehearsal->books(), rehearsal->plan()),
+                    rehearsal->daemon(),   rehearsal->recorded(),
+                    on_root.unlike().word, ""};
+    section.hint = hint(on_root, section.daemon,
+                        wanted ? of_flow(section.recorded, wanted->flow) : section.recorded);
     if (wanted)
       std::erase_if(section.flows,
                     [&](const FlowStatus& status) { return status.flow != wanted->flow; });
@@ -210,11 +221,12 @@ ExitCode status_command(Words words) {
   options.places(arguments.places);
   if (const auto over = options.parse(words))
     return *over;
-  const auto context = Context::open_anyway(arguments.places);
-  if (!context)
-    return complain(context.error());
   Shown shown;
   for (;;) {
+    // Anew each time: the configuration may be changed, and read by the daemon, meanwhile.
+    const auto context = Context::open_anyway(arguments.places);
+    if (!context)
+      return complain(context.error());
     const ExitCode code = show(arguments, *context, shown);
     if (code != ExitCode::fine || !arguments.watch)
       return finish(code);

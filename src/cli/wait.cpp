@@ -112,11 +112,12 @@ ExitCode wait_command(Words words) {
       return ExitCode::usage;
     }
   }
-  const auto context = Context::open_anyway(arguments.places);
-  if (!context)
-    return complain(context.error());
   const auto began = std::chrono::steady_clock::now();
   for (;;) {
+    // Anew each time: the configuration may be changed, and read by the daemon, meanwhile.
+    const auto context = Context::open_anyway(arguments.places);
+    if (!context)
+      return complain(context.error());
     if (const auto code = look(arguments, *context))
       return *code;
     if (timeout && std::chrono::steady_clock::now() - began >= *timeout) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <functional>
 #include <thread>
 
 #include <fcntl.h>
@@ -146,29 +147,16 @@ bool short_of_room(int state) {
   return fstatvfs(state, &room) == 0 && room.f_bavail * room.f_frsize < kAnswerBytes;
 }
 
-class RealRequests final : public Requests {
- public:
-  explicit RealRequests(Fd state) : state_(std::move(state)) {}
-  std::vector<Request> pending(std::vector<std::string>& damaged) override;
-  void answer(const Reply& reply) override;
-
- private:
-  Result<Request> load(int folder, const std::string& name) const;
-  void prune();
-  Fd state_;
-  std::time_t pruned_ = 0;
-};
-
 // Who may write into the state folder's `requests` may still not file in somebody else's name.
-Result<Request> RealRequests::load(int folder, const std::string& name) const {
+Result<Request> load(int state, int folder, const std::string& name) {
   const auto fd = open_regular(folder, name, O_RDONLY);
   if (!fd)
     return tl::unexpected(fd.error());
   struct stat file {};
-  struct stat state {};
-  if (fstat(fd->get(), &file) != 0 || fstat(state_.get(), &state) != 0)
+  struct stat owner {};
+  if (fstat(fd->get(), &file) != 0 || fstat(state, &owner) != 0)
     return system_error(errno, "cannot be looked at", name);
-  if (file.st_uid != 0 && file.st_uid != state.st_uid && file.st_uid != geteuid())
+  if (file.st_uid != 0 && file.st_uid != owner.st_uid && file.st_uid != geteuid())
     return fail(Errc::denied, "was filed by user " + std::to_string(file.st_uid), name);
   const auto text = read_all(fd->get(), kMaxBytes, name);
   if (!text)
@@ -179,10 +167,12 @@ Result<Request> RealRequests::load(int folder, const std::string& name) const {
   return parse_request(*text, id);
 }
 
-std::vector<Request> RealRequests::pending(std::vector<std::string>& damaged) {
+/// Those that can be read, the oldest first; `other` hears of the rest.
+std::vector<Request> load_all(
+    int state,
+    const std::function<void(int folder, const std::string& name, const Error&)>& other) {
   std::vector<Request> requests;
-  keep_reserve(state_.get());
-  const auto folder = open_part(state_.get(), "requests");
+  const auto folder = open_part(state, "requests");
   auto names = folder ? names_in(folder->get(), "requests")
                       : Result<FolderNames>(tl::unexpected(folder.error()));
   if (!names)
@@ -191,18 +181,37 @@ std::vector<Request> RealRequests::pending(std::vector<std::string>& damaged) {
   for (const std::string& name : names->files) {
     if (!name.ends_with(kSuffix) || name.starts_with('.'))
       continue;
-    auto request = load(folder->get(), name);
-    if (request) {
+    auto request = load(state, folder->get(), name);
+    if (request)
       requests.push_back(std::move(*request));
-      continue;
-    }
-    const Errc code = request.error().code;
-    // Gone meanwhile, or we cannot read anything at present: says nothing about the request.
-    if (code == Errc::not_found || code == Errc::busy || code == Errc::io)
-      continue;
-    damaged.push_back("request " + printable(name, 255) + ": " + request.error().message);
-    unlinkat(folder->get(), name.c_str(), 0);
+    else
+      other(folder->get(), name, request.error());
   }
+  return requests;
+}
+
+class RealRequests final : public Requests {
+ public:
+  explicit RealRequests(Fd state) : state_(std::move(state)) {}
+  std::vector<Request> pending(std::vector<std::string>& damaged) override;
+  void answer(const Reply& reply) override;
+
+ private:
+  void prune();
+  Fd state_;
+  std::time_t pruned_ = 0;
+};
+
+std::vector<Request> RealRequests::pending(std::vector<std::string>& damaged) {
+  keep_reserve(state_.get());
+  auto requests =
+      load_all(state_.get(), [&](int folder, const std::string& name, const Error& error) {
+        // Gone meanwhile, or we cannot read anything at present: says nothing about the request.
+        if (error.code == Errc::not_found || error.code == Errc::busy || error.code == Errc::io)
+          return;
+        damaged.push_back("request " + printable(name, 255) + ": " + error.message);
+        unlinkat(folder, name.c_str(), 0);
+      });
   if (!requests.empty() && short_of_room(state_.get()))
     give_up_reserve(state_.get());
   return requests;
@@ -318,6 +327,13 @@ Result<std::string> post_request(const std::string& state_folder, Request reques
   if (!done)
     return pass_on(done);
   return request.id;
+}
+
+std::vector<Request> recorded_requests(const std::string& state_folder) {
+  const auto state = open_folder(state_folder);
+  if (!state)
+    return {};
+  return load_all(state->get(), [](int, const std::string&, const Error&) {});
 }
 
 std::optional<Reply> await_reply(const std::string& state_folder, const std::string& id,

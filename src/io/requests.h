@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -30,6 +31,10 @@ bool lend_reserve(const std::string& state_folder);
 /// Files a request and returns its id, which is made when the request has none and sorts by time.
 /// `made` too. Errc::not_found when there is no state folder, denied, no_space, io.
 Result<std::string> post_request(const std::string& state_folder, Request request);
+
+/// Those that wait for a daemon, the oldest first, for who only looks: nothing is tidied up, and
+/// what cannot be read is left out.
+std::vector<Request> recorded_requests(const std::string& state_folder);
 
 /// Waits for the answer. Nothing when the time is up; the request stays filed.
 std::optional<Reply> await_reply(const std::string& state_folder, const std::string& id,

@@ -28,6 +28,12 @@ expect_exit 2 baton statsu
 expect_err 'did you mean `status`?'
 expect_exit 2 baton frobnicate
 expect_err "baton --help"
+# A script's unset variable is no place.
+for command in "status --root" "run --root" "doctor --config" "validate --schema"; do
+  # shellcheck disable=SC2086  # two words
+  expect_exit 2 baton $command ""
+  expect_err "${command#* }: is empty, and names no "
+done
 expect_exit 2 baton validate --schmea x
 expect_err "did you mean --schema?"
 expect_exit 2 baton prompt

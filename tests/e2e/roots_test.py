@@ -389,12 +389,12 @@ def limits_count_all_roots(exe):
                 lines = [json.loads(line) for line in command(baton, "status", "--json", **places).stdout.splitlines()]
                 check([each["waiting_for"] for each in lines if each["root"] == waits] == ["no_place"], lines)
             check("1 of 1" in command(baton, "explain", "rules/t/a", root=waits).stdout, "explain counts one root")
-            # The folder has no configuration of its own: that is said, and which one the daemon uses.
+            # The folder has no configuration of its own: the daemon's counts.
             for asks in ["explain", "rules/t/a"], ["status"]:
                 done = subprocess.run([baton.exe, *asks, "--root", waits, "--state-dir", baton.state], cwd=baton.home,
                                       capture_output=True, text=True, timeout=60,
                                       env={**os.environ, "XDG_CONFIG_HOME": baton.home, "HOME": baton.home})
-                check(baton.config in done.stdout + done.stderr, asks, done.stdout, done.stderr)
+                check("1 of 1" in done.stdout, asks, done.stdout, done.stderr)
         command(baton, "stop", "--all")
 
 

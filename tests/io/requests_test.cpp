@@ -40,6 +40,21 @@ Request pause_request() {
 
 }  // namespace
 
+TEST_CASE("who only looks sees what is recorded, and changes nothing") {
+  const TempFolder state;
+  CHECK(recorded_requests(state.path() + "/none").empty());
+  CHECK(recorded_requests(state.path()).empty());
+  CHECK_FALSE(fs::exists(state.path() + "/requests"));
+  const auto id = post_request(state.path(), pause_request());
+  REQUIRE(id);
+  test::write(state.path() + "/requests/0-damaged.json", "{");
+  const auto recorded = recorded_requests(state.path());
+  REQUIRE(recorded.size() == 1);
+  CHECK(recorded[0].id == *id);
+  CHECK(recorded[0].flow == pause_request().flow);
+  CHECK(count_files(state.path() + "/requests") == 2);
+}
+
 TEST_CASE("a request arrives whole, and its answer comes back") {
   const TempFolder state;
   const auto requests = requests_of(state.path());

@@ -1,0 +1,107 @@
+#include "cli/configuration_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/document.h"
+#include "cli/environment.h"
+#include "io/disk.h"
+#include "io/place.h"
+#include "io/trust.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxBytes = 4U << 20U;
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
+/// Who names one of several roots means the configuration that serves it, which may lie beside the
+/// roots. One that does not name the root is about something else.
+std::string naming(const std::string& root, const std::string& from) {
+  const std::string path = nearest_root(from) + "/" + kConfigurationName;
+  const auto real = real_path(path);
+  const auto text = real ? read_configuration(*real) : real;
+  if (!text)
+    return {};
+  const std::string folder = fs::path(*real).parent_path().string();
+  const auto roots = places_in(*text).roots;
+  const bool named = std::any_of(roots.begin(), roots.end(), [&](const std::string& each) {
+    return real_path(absolute(each, folder)).value_or("") == root;
+  });
+  return named ? path : "";
+}
+
+}  // namespace
+
+std::string nearest_root(const std::string& from) {
+  for (fs::path at = from;; at = at.parent_path()) {
+    if (is_there(at / kConfigurationName))
+      return at.string();
+    if (at == at.parent_path())
+      return from;
+  }
+}
+
+std::string find_configuration(const Places& places, const std::string& root,
+                               const std::string& here) {
+  if (!places.config.empty())
+    return places.config;
+  if (std::string named = variable(kConfigurationVariable); !named.empty())
+    return named;
+  if (std::string own = root + "/" + kConfigurationName; is_there(own))
+    return own;
+  if (!places.root.empty())
+    for (const std::string& from : {root, here})
+      if (std::string path = naming(root, from); !path.empty())
+        return path;
+  std::vector<std::string> usual;
+  std::string home = variable("XDG_CONFIG_HOME");
+  if (!home.starts_with('/')) {
+    home = variable("HOME");
+    home = home.starts_with('/') ? home + "/.config" : "";
+  }
+  if (!home.empty())
+    usual.push_back(home + "/baton/config.yaml");
+  usual.emplace_back("/etc/baton/config.yaml");
+  const auto found = std::find_if(usual.begin(), usual.end(),
+                                  [](const std::string& path) { return is_there(path); });
+  return found == usual.end() ? "" : *found;
+}
+
+Result<std::string> read_configuration(const std::string& real) {
+  if (auto trusted = trusted_file(real); !trusted) {
+    const Error& error = trusted.error();
+    const bool foreign = error.code == Errc::denied;
+    return fail(foreign ? Errc::config : error.code,
+                (foreign ? "the configuration is not to be trusted: " : "") + error.message,
+                error.where.empty() ? real : error.where);
+  }
+  return read_file(real, kMaxBytes);
+}
+
+SaidPlaces places_in(std::string text) {
+  SaidPlaces said;
+  const auto document = load_document(std::move(text), Format::yaml);
+  if (!document)
+    return said;
+  const Value& value = (*document)->root();
+  said.state_dir = json::text(value, "state_dir").value_or("");
+  if (const Value* const roots = json::at(value, "/roots"); roots != nullptr && roots->IsArray())
+    for (const Value& each : roots->GetArray())
+      if (each.IsString() && each.GetStringLength() > 0)
+        said.roots.emplace_back(each.GetString(), each.GetStringLength());
+  return said;
+}
+
+std::string absolute(const std::string& path, const std::string& folder) {
+  return (fs::path(folder) / path).lexically_normal().string();
+}
+
+}  // namespace baton

@@ -1,0 +1,280 @@
+"""What commands say is what happens: by the configuration the daemon goes by while its file was changed or
+broken, by the one that names the root, and by what is recorded for the next daemon.
+usage: in_force_test.py BATON [PART...]"""
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+
+import world
+from world import check, wait_until, write
+
+SCHEMA = {"type": "object", "properties": {"status": {"enum": ["new", "ready", "Ready", "fail", "done"]}}}
+RULE = {**world.World.TICKETS, "schema": "ticket.schema.json"}
+
+
+def make(exe, **more):
+    baton = world.World(exe, rules=[RULE], **more)
+    write(baton.home + "/ticket.schema.json", SCHEMA)
+    return baton
+
+
+def flow(baton, name, *places):
+    every = [json.loads(line) for line in plain(baton, "status", "--json", *places).stdout.splitlines()]
+    return next((each for each in every if each["flow"] == name), None)
+
+
+def plain(baton, *arguments, code=0, folder=None):
+    """A command that is told no places but where state lies."""
+    done = subprocess.run([baton.exe, *arguments, "--state-dir", baton.state], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=world.PATIENCE, cwd=folder or baton.root,
+                          env={**os.environ, "HOME": baton.home})
+    check(code is None or done.returncode == code, "baton", *arguments, "gave", done.returncode, done.stdout,
+          done.stderr)
+    return done
+
+
+def status(baton, name):
+    return next((each for each in baton.lines("status") if each["flow"] == name), None)
+
+
+def changed_and_not_read(exe):
+    with make(exe) as baton:
+        baton.ticket("a", "new")
+        baton.start()
+        check(status(baton, "rules/t/a")["configuration"] is None, baton.lines("status"))
+        baton.settings["rules"] = [{**RULE, "react": [{"to": ["ready", "Ready"], "run": "worker"}]}]
+        baton.configure()
+        baton.ticket("a", "Ready")
+        baton.canary()
+        wait_until(lambda: status(baton, "rules/t/a")["declared"] == "Ready")
+        seen = status(baton, "rules/t/a")
+        check((seen["process"], seen["configuration"]) == ("idle", "changed"), seen)
+        check("was changed after the daemon read it; `baton reload`" in baton.call("status").stdout)
+        check(not baton.explain("rules/t/a")["desired"], baton.explain("rules/t/a"))
+        check("`baton reload`" in baton.call("explain", "rules/t/a").stderr)
+        doctor = json.loads(baton.call("doctor", "--json", code=None).stdout)["findings"]
+        check([each for each in doctor if each["check"] == "configuration" and each["level"] == "warning"
+               and "was changed after the daemon read it" in each["message"]], doctor)
+        # A rehearsal of the next daemon is by the file, and says that this one goes by another.
+        dry = baton.call("run", "--dry-run")
+        check("would start worker for rules/t/a" in dry.stdout and "was changed" in dry.stderr, dry)
+        check(not baton.starts("rules/t/a"), baton.starts())
+        # Without the copy it is said what the words are worth.
+        copy = glob.glob(baton.state + "/*/configuration.yaml")[0]
+        check(os.stat(copy).st_mode & 0o777 == 0o600, oct(os.stat(copy).st_mode))
+        os.rename(copy, copy + ".away")
+        check("What is said here is by the file as it stands" in baton.call("status").stdout)
+        write(copy, {"version": 1})
+        os.chmod(copy, 0o600)
+        check(status(baton, "rules/t/a")["process"] == "waiting", "a copy that is another one counts")
+        os.rename(copy + ".away", copy)
+        check(status(baton, "rules/t/a")["process"] == "idle")
+        # Whoever was told that it was read sees that it was, also who looks all the time.
+        log = baton.home + "/watched"
+        with open(log, "wb") as file:
+            watching = subprocess.Popen([exe, "status", "rules/t/a", "--watch", "--json", *baton.places()],
+                                        stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+
+        def last():
+            with open(log) as file:
+                return (file.read().splitlines() or [""])[-1]
+        wait_until(lambda: '"configuration":"changed"' in last().replace(" ", ""), last)
+        baton.call("reload")
+        wait_until(lambda: '"configuration":null' in last().replace(" ", ""), last)
+        watching.terminate()
+        watching.wait()
+        check(status(baton, "rules/t/a")["configuration"] is None, baton.lines("status"))
+        check("`baton reload`" not in baton.call("status").stdout)
+        wait_until(lambda: baton.starts("rules/t/a"), "it is started after the reload")
+
+
+def broken(exe):
+    with make(exe, agents={"worker": {"command": ["/bin/sh", "-c", "exit 1"]}},
+              limits={"max_attempts": 1}) as baton:
+        baton.start()
+        baton.ticket("bad", "ready")
+        wait_until(lambda: (status(baton, "rules/t/bad") or {}).get("process") == "failed")
+        baton.ticket("idle", "new")
+        wait_until(lambda: status(baton, "rules/t/idle"))
+        with open(baton.config) as file:
+            good = file.read()
+        for text in (good.replace("max_attempts", "max_atempts"), "rules: ["):
+            write(baton.config, text.encode())
+            shown = baton.call("status")
+            check("the daemon goes on with the last good one" in shown.stdout, shown.stdout)
+            check("the daemon goes on with the last good one" in shown.stderr, shown.stderr)
+            seen = status(baton, "rules/t/idle")
+            check((seen["process"], seen["declared"], seen["configuration"]) == ("idle", "new", "unusable"), seen)
+            check(baton.call("wait", "rules/t/bad", "--until", "done", "--timeout", "60s", code=1))
+            ticket = baton.root + "/tickets/idle.json"
+            check(baton.explain(ticket)["documents"][0]["verdict"] == "accepted", baton.explain(ticket))
+            check("enum" in baton.call("set", ticket, '/status="odd"', code=1).stderr)
+            baton.call("set", ticket, '/status="new"', "/more=1")
+            baton.call("start", "nothing", code=2)
+            doctor = json.loads(baton.call("doctor", "--json", code=1).stdout)["findings"]
+            fault = [each for each in doctor if each["check"] == "configuration" and each["level"] == "error"]
+            check(fault and f"{baton.config}:" in fault[0]["message"], doctor)
+            check({"root", "state", "daemon"} <= {each["check"] for each in doctor}, doctor)
+            check(f"process {baton.daemon.pid} serves" in str(doctor), doctor)
+        write(baton.config, good.replace("max_attempts", "max_atempts").encode())
+        done = baton.call("reload", code=1)
+        check(done.stderr.count("did you mean 'max_attempts'?") == 1, done.stderr)
+        # Nobody goes by anything then: what is not known is said to be not known.
+        baton.daemon.terminate()
+        check(baton.daemon.wait(timeout=60) == 0)
+        seen = status(baton, "rules/t/idle")
+        check((seen["waiting_for"], seen["configuration"]) == ("unconfigured", "unusable"), seen)
+        check("the configuration cannot be used" in seen["why"], seen)
+        before = open(ticket).read()
+        refused = baton.call("set", ticket, "/status={}", code=2)
+        check("nothing was changed" in refused.stderr and "max_atempts" in refused.stderr, refused.stderr)
+        check(open(ticket).read() == before)
+        check(baton.explain(ticket)["holds"][0]["reason"] == "unconfigured", baton.explain(ticket))
+        write(baton.root + "/tickets/strange.json", {"status": "new"})
+        strange = baton.call("explain", baton.root + "/tickets/strange.json", code=2)
+        check("cannot be used; `baton doctor` says why" in strange.stderr, strange.stderr)
+        os.unlink(baton.config)
+
+
+def several_roots(exe):
+    """Whoever is told to name a root with --root gets the answer that was meant."""
+    with make(exe, command=("sleep", "1000")) as baton:
+        shutil.copy(baton.home + "/ticket.schema.json", baton.root)
+        roots = [baton.root + "/a", baton.root + "/b"]
+        for root in roots:
+            write(root + "/tickets/f.json", {"status": "ready"})
+        baton.settings["roots"] = ["a", "b"]
+        inside = baton.root + "/baton.yaml"
+        write(inside, baton.settings)
+        unsure = plain(baton, "status", "rules/t/f", code=2)
+        check("name one with --root" in unsure.stderr and roots[0] in unsure.stderr, unsure.stderr)
+
+        def answers():
+            for root in roots:
+                seen = flow(baton, "rules/t/f", "--root", root)
+                check(seen["waiting_for"] == "no_daemon" and seen["root"] == root, seen)
+                check("would start worker for rules/t/f" in plain(baton, "run", "--dry-run", "--root", root).stdout)
+                ticket = root + "/tickets/f.json"
+                for places in (["--root", root], []):
+                    check("enum" in plain(baton, "set", ticket, '/status="odd"', *places, code=1).stderr)
+                # By name from elsewhere, too.
+                check("enum" in plain(baton, "set", ticket, '/status="odd"', "--root", root, code=1,
+                                      folder=baton.home).stderr)
+        answers()
+        # The folder of a configuration of roots elsewhere.
+        away = baton.home + "/away"
+        os.mkdir(away)
+        os.rename(inside, away + "/baton.yaml")
+        shutil.copy(baton.home + "/ticket.schema.json", away)
+        baton.settings["roots"] = roots
+        write(away + "/baton.yaml", baton.settings)
+        seen = json.loads(plain(baton, "status", "--json", "--root", roots[0], folder=away).stdout)
+        check(seen["waiting_for"] == "no_daemon", seen)
+        # One upwards that does not name the root is about something else.
+        write(inside, {**baton.settings, "roots": ["b"]})
+        check(not plain(baton, "status", "--json", "--root", roots[0]).stdout)
+        check("there is no configuration" in plain(baton, "status", "--root", roots[0]).stdout)
+        os.unlink(inside)
+        # A daemon has left word of what it goes by.
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen(
+                [exe, "run", "--config", away + "/baton.yaml", "--state-dir", baton.state],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_until(lambda: len(baton.starts("rules/t/f")) == 2)
+        for root in roots:
+            wait_until(lambda: (flow(baton, "rules/t/f", "--root", root) or {}).get("process") == "running")
+            check("enum" in plain(baton, "set", root + "/tickets/f.json", '/status="odd"', "--root", root,
+                                  code=1).stderr)
+        for copy in glob.glob(baton.state + "/*/configuration.yaml"):
+            os.unlink(copy)
+        for command in "status", "explain":
+            done = plain(baton, command, *["rules/t/f"][:command == "explain"], "--root", roots[0])
+            check(f"with --config {away}/baton.yaml" in done.stdout + done.stderr, done)
+        plain(baton, "stop", "--all", "--root", roots[0])
+        plain(baton, "stop", "--all", "--root", roots[1])
+
+
+def recorded(exe):
+    """What was recorded for the next daemon is what it will do, and is told beforehand."""
+    with make(exe, command=("sleep", "1000")) as baton:
+        baton.ticket("a", "ready")
+        baton.call("stop", "--all")
+        check(status(baton, "rules/t/a")["process"] != "waiting", baton.lines("status"))
+        check("would not start" in baton.call("run", "--dry-run").stdout)
+        baton.call("resume", "--all")
+        requests = glob.glob(baton.state + "/*/requests/*.json")
+        check(len(requests) == 1, requests)
+        dry = baton.call("run", "--dry-run", "--act-on-existing")
+        check("would start worker for rules/t/a" in dry.stdout, dry)
+        check("1 request is recorded for the next daemon: resume --all" in dry.stderr, dry.stderr)
+        seen = status(baton, "rules/t/a")
+        check((seen["waiting_for"], seen["recorded"]) == ("no_daemon", ["resume"]), seen)
+        check("recorded for the next daemon: resume --all" in baton.call("status").stdout)
+        check("recorded for the next daemon: resume --all" in baton.call("explain", "rules/t/a").stderr)
+        # Looking deals with nothing.
+        check(glob.glob(baton.state + "/*/requests/*.json") == requests)
+        check(not baton.starts())
+        baton.start()
+        wait_until(lambda: baton.starts("rules/t/a"))
+        wait_until(lambda: status(baton, "rules/t/a")["recorded"] == [])
+        check("recorded" not in baton.call("status").stdout)
+        baton.call("stop", "--all")
+
+
+def recorded_start(exe):
+    with make(exe) as baton:
+        root = baton.root
+        role = {"command": [baton.agent, baton.log]}
+        write(root + "/baton.yaml", {"version": 1, "agents": {"default": role},
+                                     "dialects": {"coordination": {}}})
+        wishes = baton.home + "/wishes.md"
+        write(wishes, b"A tower.\n")
+        subprocess.run([exe, "init", "--dialect", "coordination", root], check=True, capture_output=True)
+        check("nothing would be started" in plain(baton, "run", "--dry-run").stdout)
+        plain(baton, "start", "coordination", "--requirements", "@" + wishes)
+        tree = sorted(glob.glob(root + "/**", recursive=True))
+        dry = plain(baton, "run", "--dry-run")
+        check("would start project_manager for coordination/coordination" in dry.stdout, dry)
+        check("start coordination/coordination" in dry.stderr, dry.stderr)
+        shown = plain(baton, "status", "coordination")
+        check("original_requirements" not in shown.stdout and "no daemon" in shown.stdout, shown.stdout)
+        check("1 request is recorded for the next daemon: start coordination/coordination" in shown.stdout)
+        check(sorted(glob.glob(root + "/**", recursive=True)) == tree, "looking wrote something")
+
+
+def recorded_workflow(exe):
+    with make(exe) as baton:
+        root = baton.root
+        subprocess.run([exe, "init", "--dialect", "agent_run", root], check=True, capture_output=True)
+        write(root + "/baton.yaml", {"version": 1, "agents": {"default": {"command": [baton.agent, baton.log]}},
+                                     "dialects": {"agent_run": {}}})
+        began = plain(baton, "start", "workflow.yaml", "--run-id", "first")
+        check("recorded" in began.stdout, began.stdout)
+        dry = plain(baton, "run", "--dry-run")
+        check("would start architect for agent_run/first" in dry.stdout, dry)
+        shown = plain(baton, "status", "first", "--json")
+        check(json.loads(shown.stdout)["recorded"] == ["start"], shown.stdout)
+        check("agent_run/first" in plain(baton, "explain", "first").stdout)
+        # Another command that is about it finds it as well.
+        plain(baton, "pause", "first")
+        check(json.loads(plain(baton, "status", "first", "--json").stdout)["process"] == "paused")
+
+
+def once_says_what_is_held(exe):
+    with make(exe, agents={"worker": {"command": ["./nowhere"]}}) as baton:
+        baton.ticket("a", "ready")
+        for _ in range(2):
+            done = baton.once()
+            check(done.returncode == 0, done)
+            check("1 flow is held: see `baton status`" in done.stderr.splitlines()[-1], done.stderr)
+        baton.ticket("a", "new")
+        done = baton.once()
+        check("held" not in done.stderr.splitlines()[-1], done.stderr)
+
+
+if __name__ == "__main__":
+    world.main_parts([changed_and_not_read, broken, several_roots, recorded, recorded_start, recorded_workflow,
+                      once_says_what_is_held])
