@@ -188,11 +188,8 @@ Result<Pruned> prune(Database& db, const Retention& retention, Time now, const F
     return pass_on(count);
   pruned.runs = *count;
   count = drop_old(db,
-                   // Events come in the order of their numbers: the first that is young enough ends
-                   // the old ones, and nothing behind it is looked at.
-                   "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE seq < "
-                   "ifnull((SELECT seq FROM events WHERE time >= ?1 ORDER BY seq LIMIT 1), "
-                   "9223372036854775807) ORDER BY seq LIMIT ?2)",
+                   "DELETE FROM events WHERE seq IN "
+                   "(SELECT seq FROM events WHERE time < ? LIMIT ?)",
                    retention.events, now);
   if (!count)
     return pass_on(count);

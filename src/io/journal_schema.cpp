@@ -13,8 +13,7 @@ namespace {
 // Version n is entry n-1. Entries are only ever added. Flows are kept as two columns, digests as
 // hexadecimal text, times and durations in milliseconds. Bytes stand last, so that reading the
 // other columns of a row does not touch them.
-constexpr std::array kMigrations = {
-    R"sql(
+constexpr std::array kMigrations = {R"sql(
 CREATE TABLE documents(
   path TEXT PRIMARY KEY, dialect TEXT NOT NULL, flow TEXT NOT NULL, kind TEXT NOT NULL, part TEXT NOT NULL,
   digest TEXT NOT NULL, arrival INTEGER NOT NULL, writer TEXT NOT NULL, present INTEGER NOT NULL,
@@ -72,27 +71,21 @@ CREATE INDEX events_flow ON events(dialect, flow, seq);
 CREATE INDEX events_time ON events(time);
 INSERT INTO meta(name, value) VALUES('arrival', 0), ('intent', 0);
 )sql",
-    R"sql(
+                                    R"sql(
 ALTER TABLE runs ADD COLUMN output TEXT NOT NULL DEFAULT '';
 )sql",
-    R"sql(
+                                    R"sql(
 ALTER TABLE runs ADD COLUMN errors TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN duration INTEGER NOT NULL DEFAULT 0;
 )sql",
-    R"sql(
+                                    R"sql(
 CREATE TABLE told(
   dialect TEXT NOT NULL, flow TEXT NOT NULL, told TEXT NOT NULL, PRIMARY KEY(dialect, flow)) STRICT;
 )sql",
-    // Each is a page that every start writes and hardly anybody reads.
-    R"sql(
-DROP INDEX IF EXISTS runs_subject;
-DROP INDEX IF EXISTS runs_live;
-DROP INDEX IF EXISTS events_time;
-)sql",
-    // Where a run's folder lies, its id says. Those of a forgotten
-    // flow stay known until their folders are gone: a started run
-    // that is not shows that the journal went back.
-    R"sql(
+                                    // Where a run's folder lies, its id says. Those of a forgotten
+                                    // flow stay known until their folders are gone: a started run
+                                    // that is not shows that the journal went back.
+                                    R"sql(
 ALTER TABLE runs DROP COLUMN directory;
 CREATE TABLE forgotten_runs(id TEXT PRIMARY KEY) STRICT;
 )sql"};
