@@ -179,6 +179,7 @@ class FakeAgents : public Agents {
   std::string boot_id = "boot-1";
   std::optional<Errc> prepare_fails;
   std::optional<Errc> stop_fails;  ///< no signal is sent
+  bool stops_hang = false;         ///< it is sent, and no end is recorded
   Millis claim_delay{0};
   std::vector<std::string> faults;  ///< broken promises: double starts, wrong signals
 

@@ -538,6 +538,7 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          r.world_.agents.stop_fails = word == "io"     ? std::optional(Errc::io)
                                       : word == "busy" ? std::optional(Errc::busy)
                                                        : std::nullopt;
+         r.world_.agents.stops_hang = word == "hang";
          return r.settle();
        }},
       {"claim_delay",

@@ -173,7 +173,7 @@ Result<void> World::settle() {
       return fail(Errc::too_large, "the engine spins: something is always left to do at once");
     agents.tick();
     for (FakeAgents::Shim* const shim : agents.in(FakeAgents::State::running)) {
-      if (!shim->stopping)
+      if (!shim->stopping || agents.stops_hang)
         continue;
       RunEnd end;
       end.outcome = Outcome::interrupted;

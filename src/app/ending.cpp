@@ -15,19 +15,29 @@ bool past_timeout(const Run& run, Time now) {
   return run.limits.timeout != Millis(0) && now - run.started > run.limits.timeout;
 }
 
+/// When an agent should have ended long ago, and its shim have said so.
+Time overdue(const Run& run, Time asked) {
+  const Millis room = Time::max() - asked - kLongestPause;
+  return run.limits.kill_grace > room ? Time::max() : asked + run.limits.kill_grace + kLongestPause;
+}
+
 }  // namespace
 
 void Ending::ask(const Run& run, Time now) {
-  const auto asked = agents_.stop(run);
-  if (asked) {
-    failed_.erase(run.id);
+  const auto heard = agents_.stop(run);
+  Asked& asked = asked_[run.id];
+  if (!heard) {
+    asked.pause = asked.pause == Millis(0) ? kFirstPause : std::min(asked.pause * 2, kLongestPause);
+    asked.again = now + asked.pause;
+    asked.error = describe(heard.error());
     return;
   }
-  Failed& failed = failed_[run.id];
-  failed.pause =
-      failed.pause == Millis(0) ? kFirstPause : std::min(failed.pause * 2, kLongestPause);
-  failed.again = now + failed.pause;
-  failed.error = describe(asked.error());
+  asked.heard = asked.heard.value_or(now);
+  asked.pause = Millis(0);
+  const Time due = overdue(run, *asked.heard);
+  asked.again = now < due ? due : now + kLongestPause;
+  asked.error =
+      now < due ? "" : "it was told to end, and no end of it is recorded: " + run.directory;
 }
 
 void Ending::ask(const Books& books, const Tally& tally, const std::vector<Stop>& stops, Time now) {
@@ -45,14 +55,14 @@ void Ending::ask_unjournalled(const Books& books, const Tally& tally,
 
 void Ending::ask_again(const Books& books, const Tally& tally, Time now) {
   std::vector<RunId> due;
-  for (const auto& [id, failed] : failed_)
-    if (failed.again <= now)
+  for (const auto& [id, asked] : asked_)
+    if (asked.again <= now)
       due.push_back(id);
   for (const RunId& id : due) {
     const FlowBook* const book = book_of(books, tally, id);
     // A stop that was never committed may no longer be wanted.
     if (book == nullptr || book->run(id)->state != RunState::stopping)
-      failed_.erase(id);
+      asked_.erase(id);
     else
       ask(*book->run(id), now);
   }
@@ -60,9 +70,9 @@ void Ending::ask_again(const Books& books, const Tally& tally, Time now) {
 
 std::optional<Time> Ending::wake() const {
   std::optional<Time> wake;
-  for (const auto& [id, failed] : failed_)
-    if (!wake || failed.again < *wake)
-      wake = failed.again;
+  for (const auto& [id, asked] : asked_)
+    if (!wake || asked.again < *wake)
+      wake = asked.again;
   return wake;
 }
 
@@ -71,22 +81,25 @@ void Ending::tell(Draft& draft, const Books& books) const {
     return;
   for (const auto& [flow, book] : books)
     for (const Run& run : book.runs)
-      if (const auto failed = failed_.find(run.id);
-          failed != failed_.end() && failed->second.error != failed->second.told)
+      if (const auto asked = asked_.find(run.id); asked != asked_.end() && untold(asked->second))
         draft.event("could_not_stop", flow,
-                    failed->second.error + "; tried again until it has ended", run.key.subject,
+                    asked->second.error + "; tried again until it has ended", run.key.subject,
                     run.key.role, run.id);
 }
 
+bool Ending::untold(const Asked& asked) {
+  return !asked.error.empty() && asked.error != asked.told;
+}
+
 bool Ending::untold() const {
-  return std::any_of(failed_.begin(), failed_.end(),
-                     [](const auto& row) { return row.second.error != row.second.told; });
+  return std::any_of(asked_.begin(), asked_.end(),
+                     [](const auto& row) { return untold(row.second); });
 }
 
 void Ending::committed() {
   unjournalled_.clear();
-  for (auto& [id, failed] : failed_)
-    failed.told = failed.error;
+  for (auto& [id, asked] : asked_)
+    asked.told = asked.error;
 }
 
 Run ended_run(Run run, RunEnd end, Time now) {
@@ -105,7 +118,7 @@ Run ended_run(Run run, RunEnd end, Time now) {
 }
 
 void Ending::enter(Draft& next, const Books& books, const Tally& tally, RunEnd ended) {
-  failed_.erase(ended.run);
+  asked_.erase(ended.run);
   const FlowBook* const known = book_of(books, tally, ended.run);
   if (known == nullptr)
     return;

@@ -19,7 +19,8 @@ Run ended_run(Run run, RunEnd end, Time now);
 /// How runs end: has those end that are to, and enters the ends that came. Asking an agent to end
 /// can fail (it is in doubt which process it is). That is said, once per run and error and daemon,
 /// and it is asked again, after 5 s and then after twice as long each time up to a minute, until
-/// the run has ended.
+/// the run has ended. The same is said and done when it was asked, and a minute beyond its grace
+/// nothing has come of it.
 class Ending {
  public:
   explicit Ending(Agents& agents) : agents_(agents) {}
@@ -31,7 +32,7 @@ class Ending {
   /// `committed`; whoever wants the stop asks again.
   void ask_unjournalled(const Books& books, const Tally& tally, const std::vector<Stop>& stops,
                         Time now);
-  /// Asks again where it failed and the time has come.
+  /// Asks again where nothing came of it and the time has come.
   void ask_again(const Books& books, const Tally& tally, Time now);
   std::optional<Time> wake() const;
 
@@ -44,15 +45,18 @@ class Ending {
   void enter(Draft& next, const Books& books, const Tally& tally, RunEnd ended);
 
  private:
-  struct Failed {
+  struct Asked {
+    std::optional<Time> heard;  ///< since when it is known to be told
     Time again{};
     Millis pause{};
-    std::string error;
-    std::string told;  ///< the error that was said
+    std::string error;  ///< "": it is waited for
+    std::string told;   ///< the error that was said
   };
+  static bool untold(const Asked& asked);
+
   Agents& agents_;
   std::set<RunId> unjournalled_;
-  std::map<RunId, Failed> failed_;
+  std::map<RunId, Asked> asked_;
 };
 
 }  // namespace baton
