@@ -357,9 +357,12 @@ Found ProcessAgents::recover(const Run& lost) {
     return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, "other_boot")};
   }
   RunVerdict verdict = verdict_by_folder(options_.runs, lost.id, stop_wanted);
-  // A claim of before a power cut may not have come to the disk.
-  if (!same && verdict.end.outcome == Outcome::voided)
-    verdict.end = plain_end(lost.id, Outcome::interrupted, "other_boot");
+  // Nothing of it is left, and it may have been a power cut; then a claim may not have come to the
+  // disk either.
+  const bool over =
+      verdict.kind == RunVerdict::Kind::sweep || verdict.end.outcome == Outcome::voided;
+  if (!same && over && !lives(lost.id))
+    return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, "other_boot")};
   if (verdict.kind == RunVerdict::Kind::ended)
     return {.adopted = false, .end = std::move(verdict.end)};
   runs_.emplace(lost.id, run);

@@ -13,11 +13,6 @@ namespace {
 constexpr const char* kExitFileDamaged = "exit_file_damaged";
 constexpr const char* kDirectoryMissing = "run_directory_missing";
 
-/// An agent can do what it likes to its folder, but not to what its processes were started with.
-bool lives(const RunId& run) {
-  return variable_lives(std::string(shim::kRunIdVariable) + "=" + run);
-}
-
 Time wall_now() {
   return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
 }
@@ -61,6 +56,10 @@ Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run
   end.output = output_tail(directory, shim::kStdoutFile, kOutputBytes);
   end.errors = output_tail(directory, shim::kStderrFile, kErrorBytes);
   return std::optional(std::move(end));
+}
+
+bool lives(const RunId& run) {
+  return variable_lives(std::string(shim::kRunIdVariable) + "=" + run);
 }
 
 std::optional<bool> same_boot(const std::string& one, const std::string& other) {
@@ -117,15 +116,13 @@ std::optional<RunEnd> unrecorded_end(const Run& run) {
     return std::nullopt;
   if (*recorded)
     return std::move(*recorded);
-  if (same == false)
+  if (same != true)
     return plain_end(run.id, Outcome::interrupted, "other_boot");
   const auto was_claimed = claimed(*directory);
   if (!was_claimed)
     return std::nullopt;
-  if (*was_claimed)
-    return plain_end(run.id, Outcome::unknown, "shim_killed");
-  return same ? plain_end(run.id, Outcome::voided, "not_claimed")
-              : plain_end(run.id, Outcome::interrupted, "other_boot");
+  return *was_claimed ? plain_end(run.id, Outcome::unknown, "shim_killed")
+                      : plain_end(run.id, Outcome::voided, "not_claimed");
 }
 
 }  // namespace baton

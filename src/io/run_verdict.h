@@ -40,6 +40,10 @@ struct RunVerdict {
 /// run's id: its tree is ended first, if need be from a directory made anew.
 RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted);
 
+/// Whether a process lives that carries the run's id. An agent can do what it likes to its folder,
+/// but not to what its processes were started with.
+bool lives(const RunId& run);
+
 /// Whether both are of one boot. Without one of the two nobody can say.
 std::optional<bool> same_boot(const std::string& one, const std::string& other);
 

@@ -521,7 +521,7 @@ TEST_CASE("nothing an agent makes in its folder keeps its end from being written
   CHECK(fs::is_regular_file(run.directory + "/exit.json"));
 }
 
-TEST_CASE("without a boot's id living agents are adopted, and what is unclaimed is not void") {
+TEST_CASE("without a boot's id living agents are adopted, and others may have lost the power") {
   Bench bench;
   Run run;
   SUBCASE("alive") {
@@ -531,6 +531,20 @@ TEST_CASE("without a boot's id living agents are adopted, and what is unclaimed 
     CHECK(bench.agents->recover(run).adopted);
     std::ofstream(bench.folder / "go");
     CHECK(bench.wait(run).reason == "exit_4");
+  }
+  SUBCASE("claimed, and nothing of it is left") {
+    run = bench.start(bench.shell("touch ready; sleep 1000"));
+    REQUIRE(bench.wait_for("ready"));
+    bench.restart();
+    kill_shim(run);
+    for (const std::int64_t process : baton::test::processes_with("BATON_RUN_ID=" + run.id))
+      kill(static_cast<pid_t>(process), SIGKILL);
+    REQUIRE(bench.eventually([&] { return reaped(run) && bench.nothing_left(run); }));
+    run.boot_id.clear();
+    CHECK(baton::unrecorded_end(run)->outcome == Outcome::interrupted);
+    const Found found = bench.agents->recover(run);
+    CHECK_FALSE(found.adopted);
+    CHECK(found.end.outcome == Outcome::interrupted);
   }
   SUBCASE("not claimed, or the claim was lost with the power") {
     run = bench.prepare(bench.shell("true"));

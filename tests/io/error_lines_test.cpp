@@ -1,6 +1,7 @@
 #include "io/error_lines.h"
 
 #include <csignal>
+#include <cstdlib>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -8,7 +9,6 @@
 #include <unistd.h>
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 #include <termios.h>
 
 #include "base/text.h"
