@@ -1,0 +1,99 @@
+// What a context has to do with the daemon that lives: which one it is, what that goes by, and how
+// the file differs from it.
+
+#include <filesystem>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/configuration_file.h"
+#include "cli/context.h"
+#include "io/place.h"
+
+namespace baton {
+
+namespace fs = std::filesystem;
+
+/// The living daemon this context is about, by its state folder.
+std::optional<std::pair<std::string, Served>> Context::daemon() const {
+  std::vector<std::string> roots{root_};
+  if (!root_is_named())
+    for (const std::string& each : config_.roots)
+      roots.push_back(real_path(absolute(each, folder_)).value_or(""));
+  const auto parents = state_parents();
+  for (const std::string& root : roots)
+    if (const auto folder = find_state_folder(root, parents))
+      if (auto word = served(*folder))
+        return std::pair(*folder, *std::move(word));
+  // It may serve what the file names no more.
+  const std::string file = real_path(file_).value_or("");
+  if (!root_is_named() && !file.empty() && (!config_.roots.empty() || configuration_.empty()))
+    for (const auto& [folder, word] : all_served(parents))
+      if (word.configuration == file)
+        return std::pair(folder, word);
+  return std::nullopt;
+}
+
+void Context::follow_daemon() {
+  const auto found = daemon();
+  // One that has left no word yet, or was of another version.
+  if (!found || found->second.root.empty())
+    return;
+  const auto& [folder, word] = *found;
+  const std::string file = real_path(file_).value_or("");
+  if (!places_.config.empty() && word.configuration != file)
+    return;
+  std::vector<std::string> named;
+  for (const std::string& each : config_.roots)
+    named.push_back(absolute(each, folder_));
+  if (word.configuration == file && word.configuration_digest == file_digest_ &&
+      !configuration_.empty())
+    return;
+  if (word.configuration.empty()) {
+    config_ = Config{};
+    warnings_.clear();
+    configuration_.clear();
+    folder_ = root_;
+  } else {
+    auto text = configuration_in_force(folder, word);
+    auto faults = faults_;
+    const bool taken = text && take(*std::move(text), word.configuration, word.configuration);
+    faults_ = std::move(faults);
+    if (!taken)
+      return;
+  }
+  follows_ = true;
+  for (const std::string& each : config_.roots)
+    std::erase(named, absolute(each, folder_));
+  roots_of_file_ = std::move(named);
+  // Where the daemon was found, wherever its state would lie after a restart.
+  config_.state_dir = fs::path(folder).parent_path().string();
+}
+
+Context::Unlike Context::unlike() const {
+  const auto found = daemon();
+  const std::string shown = printable(file_);
+  if (!found)
+    return broken_configuration_.empty()
+               ? Unlike{}
+               : Unlike{"unusable",
+                        "the configuration " + shown + " cannot be used; `baton doctor` says why"};
+  const Served& word = found->second;
+  if (word.root.empty() || file_.empty())
+    return {};
+  const std::string daemon = "the daemon (process " + std::to_string(word.pid) + ")";
+  if (word.configuration != real_path(file_).value_or(""))
+    return {"other",
+            word.configuration.empty()
+                ? daemon + " goes by no configuration, " + shown +
+                      " was not there when it began; `baton reload` has it read"
+                : daemon + " goes by " + printable(word.configuration) + ", not by " + shown};
+  if (!broken_configuration_.empty() || file_digest_.empty())
+    return {"unusable", "the configuration " + shown +
+                            " cannot be used; the daemon goes on with the last good one"};
+  if (word.configuration_digest == file_digest_ || word.configuration_digest.empty())
+    return {};
+  return {"changed", shown + " was changed after the daemon read it; `baton reload` has it read" +
+                         (follows_ ? "" : ". What is said here is by the file as it stands")};
+}
+
+}  // namespace baton
