@@ -141,6 +141,16 @@ Result<void> RealEngine::recover() {
     if (!works_->setup.rehearsal)
       ports_.requests.answer(reply);
   }
+  for (const FlowId& flow : ledger->told_lost)
+    ports_.observer.happened(Event{
+        0,
+        ports_.clock.wall(),
+        "journal_mended",
+        flow,
+        {},
+        {},
+        {},
+        "what was told already cannot be read in the journal; what still holds is told again"});
   inbox_.scan("start");
   pending_ = true;
   const bool rehearsal = works_->setup.rehearsal;

@@ -257,6 +257,7 @@ struct Ledger {
   std::vector<StageRow> stages;
   std::vector<std::pair<FlowId, Json>> memos;
   std::vector<std::pair<FlowId, Json>> told;
+  std::vector<FlowId> told_lost;  ///< flows of which it cannot be read what was told
   std::vector<Run> runs;        ///< live ones, those of present generations, those of the last hour
   std::vector<Intent> intents;  ///< not done
   std::vector<ControlRow> controls;
