@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 
@@ -204,6 +205,28 @@ def json_is_utf8(exe):
         for command in (["status", "--json"], ["explain", "rules/t/a", "--json"], ["status"], ["explain", "rules/t/a"]):
             done = subprocess.run([exe, *command, *baton.places()], stdin=subprocess.DEVNULL, capture_output=True)
             check(done.returncode == 0 and done.stdout.decode().count("\u20ac") > 10, command, done)
+
+
+def long_decision(exe):
+    """What a decision's file says has no bound; what is told of it, and kept, has."""
+    rule = {"name": "t", "stage": "job:/s",
+            "files": {"job": "q/{flow}.json", "decision": {"path": "decisions/{flow}.json", "optional": True}},
+            "react": [{"to": "built", "approval": {"decision": "decision:/decision"}, "run": "worker"}]}
+    with world.World(exe, rules=[rule]) as baton:
+        decision = baton.root + "/decisions/a.json"
+        write(baton.root + "/q/a.json", {"s": "built"})
+        write(decision, {"decision": ["perhaps"] * 100_000})
+        found = json.loads(baton.call("validate", "--json", code=1).stdout)["findings"]
+        check(len(found) == 1 and found[0]["rule"] == "rules/decision", found)
+        check(len(found[0]["message"]) < 200, len(found[0]["message"]))
+        os.unlink(decision)
+        baton.start()
+        wait_until(lambda: baton.lines("status")[0]["process"] == "held", baton.lines("status"))
+        write(decision, {"decision": "approve", "by": "a" * 500_000, "comment": "\u20ac" * 500_000})
+        wait_until(lambda: baton.starts("rules/t/a"), "it is approved")
+        with contextlib.closing(sqlite3.connect(glob.glob(baton.state + "/*/journal.db")[0])) as journal:
+            sizes = journal.execute("SELECT length(memo) FROM memos").fetchall()
+        check(sizes and max(sizes)[0] < 50_000, sizes)
 
 
 def requests_not_utf8(exe):
@@ -499,7 +522,7 @@ def started_on_full_disk_of_small_blocks(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts((bad_files, no_regular_files, long_names, names_not_utf8, json_is_utf8, requests_not_utf8,
-                      said_at_start, second_daemon, full_disk, stopped_on_full_disk, without_a_reserve_it_is_not,
+    world.main_parts((bad_files, no_regular_files, long_names, names_not_utf8, json_is_utf8, long_decision,
+                      requests_not_utf8, said_at_start, second_daemon, full_disk, stopped_on_full_disk, without_a_reserve_it_is_not,
                       started_on_full_disk, started_on_full_disk_of_small_blocks, said_by_the_daemon,
                       cannot_start_is_said, write_waits, rejected_behind_its_agent))
