@@ -155,7 +155,7 @@ void Intake::ignore(const std::string& path, Draft& draft) {
   const bool told = passed_over(draft.find(FlowId{}), path);
   if (why.empty() && !told)
     return;
-  const auto there = ports_.disk.read(path, limits_.max_bytes);
+  const auto there = ports_.disk.read(path, 0);
   const bool gone = !there && there.error().code == Errc::not_found;
   if ((gone || why.empty()) && told)
     draft.touch(FlowId{}).told.ignored.erase(path);
@@ -429,7 +429,23 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
   return {};
 }
 
+// Flows come and go. Looked through when it has doubled, so that a step costs what changed.
+void Intake::forget_moments(Time now) {
+  if (changes_.size() + restores_.size() <= most_moments_)
+    return;
+  Millis longest = kRestoreWindow;
+  for (const Catalog::Entry& entry : catalog_.entries())
+    for (const FileKind& kind : entry.kinds)
+      longest = std::max(longest, kind.breaker_window);
+  for (Moments* const moments : {&changes_, &restores_})
+    std::erase_if(*moments, [&](const auto& each) {
+      return each.second.empty() || each.second.back() < now - longest;
+    });
+  most_moments_ = std::max(kFewMoments, 2 * (changes_.size() + restores_.size()));
+}
+
 void Intake::committed(const Draft& draft) {
+  forget_moments(draft.now);
   for (const std::string& path : draft.changed)
     changes_[path].push_back(draft.now);
   for (const std::string& path : draft.restored)
