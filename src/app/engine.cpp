@@ -363,7 +363,7 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   Outbox::Performed writes = outbox_.perform(at_once);
   locks_.take_again(writes.paths);
   if (!writes.paths.empty())
-    inbox_.written(next.now);
+    inbox_.mind_late(next.now);
   if (writes.no_room)
     retry_ = next.now + kTryAgain;
   for (const auto& [write, error] : writes.missed)
