@@ -207,10 +207,7 @@ ExitCode refuse(const Error& error) {
   return failed ? ExitCode::failed : exit_code_of(error.code);
 }
 
-}  // namespace
-
-ExitCode rewrite(StateFile& file,
-                 const std::function<Result<std::string>(const std::string& now)>& change) {
+ExitCode keep_trying(StateFile& file, const TextChange& change) {
   const auto until = std::chrono::steady_clock::now() + kPatience;
   auto unlocked = std::chrono::steady_clock::now();
   Millis nap{1};
@@ -227,8 +224,6 @@ ExitCode rewrite(StateFile& file,
     }
     if (!tried && !locked)
       return refuse(tried.error());
-    if (tried && *tried == Attempt::done)
-      settle_late(file, change);
     if (tried && *tried != Attempt::again)
       return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
     if (now > until) {
@@ -238,6 +233,16 @@ ExitCode rewrite(StateFile& file,
     std::this_thread::sleep_for(nap);
     nap = nap >= kLongestNap ? Millis{1} : nap * 2;
   }
+}
+
+}  // namespace
+
+ExitCode rewrite(StateFile& file,
+                 const std::function<Result<std::string>(const std::string& now)>& change) {
+  const ExitCode done = keep_trying(file, change);
+  if (done == ExitCode::fine)
+    settle_late(file, change);
+  return done;
 }
 
 }  // namespace baton
