@@ -88,6 +88,8 @@ Result<std::vector<FileEntry>> FakeDisk::list(const std::string& folder, unsigne
   std::vector<FileEntry> entries;
   if (blind)
     return entries;
+  for (Kept& each : kept_)
+    each.adopted = true;
   const std::string prefix = folder.empty() ? "" : folder + "/";
   for (const auto& [path, bytes] : files_)
     if (path.starts_with(prefix) && levels(path) - levels(prefix) <= depth)
@@ -118,6 +120,7 @@ Result<void> FakeDisk::replace(const std::string& path, const Digest& assumes,
     return fail(Errc::changed, "the file was changed meanwhile", path);
   if (replacing)
     replacing(path, *there);
+  kept_.push_back(Kept{path, *there, {}, {}});
   put(path, std::string(bytes));
   deeds_.push_back(Did{Did::What::write, {}, path});
   fuse_.moment();
@@ -171,9 +174,52 @@ Result<void> FakeDisk::move(const std::string& from, const Digest& assumes, cons
   return {};
 }
 
-std::vector<LateWrite> FakeDisk::late_writes(Time) {
+bool FakeDisk::write_late(const std::string& path, std::string bytes, Time closes) {
+  const auto kept = std::find_if(kept_.rbegin(), kept_.rend(),
+                                 [&](const Kept& each) { return each.path == path; });
+  if (kept == kept_.rend() || kept->told)
+    return false;
+  kept->bytes = std::move(bytes);
+  kept->open_until = closes;
+  return true;
+}
+
+void FakeDisk::daemon_killed() {
+  for (Kept& each : kept_)
+    each = Kept{each.path, std::move(each.bytes), {}, each.open_until, false, false};
+}
+
+bool FakeDisk::keeps_old(Time now) {
+  bool any = false;
+  for (Kept& each : kept_) {
+    any = any || each.adopted;
+    if (each.adopted && !each.since)
+      each.since = now;
+  }
+  return any;
+}
+
+std::vector<LateWrite> FakeDisk::late_writes(Time now) {
+  constexpr Millis kFirstLook{1000};
   fuse_.moment();
-  return std::exchange(late, {});
+  std::vector<LateWrite> late;
+  std::erase_if(kept_, [&](Kept& each) {
+    if (each.told || !each.since || now - *each.since < kFirstLook)
+      return false;
+    if (!each.open_until)
+      return true;
+    if (now >= *each.open_until) {
+      late.push_back(LateWrite{each.path, each.bytes});
+      each.told = true;
+    }
+    return false;
+  });
+  return late;
+}
+
+void FakeDisk::late_noted() {
+  fuse_.moment();
+  std::erase_if(kept_, [](const Kept& each) { return each.told; });
 }
 
 // ---- journal

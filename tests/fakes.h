@@ -63,6 +63,11 @@ class FakeDisk : public Disk {
   void write(const std::string& path, std::string bytes);
   void remove(const std::string& path);
   const std::string* file(const std::string& path) const;
+  /// Somebody writes through a descriptor of the version that baton has replaced last, and closes
+  /// it at that time. False: baton keeps none any more, and nobody will ever see what he wrote.
+  bool write_late(const std::string& path, std::string bytes, Time closes);
+  /// The daemon has ended; what it kept lies there.
+  void daemon_killed();
   const std::map<std::string, std::string>& files() const { return files_; }
 
   std::vector<std::string> changes;  ///< paths with an event that was not yet delivered
@@ -70,7 +75,6 @@ class FakeDisk : public Disk {
   std::map<std::string, std::string> racing;
   std::map<std::string, Errc> unreadable;  ///< reads of these paths fail
   std::optional<Errc> list_fails;          ///< the next list fails
-  std::vector<LateWrite> late;             ///< reported by the next call of late_writes
   bool full = false;
   bool blind = false;  ///< mutant: scans see nothing, so only events count
   /// Told of each version that a write of baton's replaces.
@@ -88,16 +92,28 @@ class FakeDisk : public Disk {
   Result<void> create(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
   void hold(const std::set<std::string>& paths) override { held = paths; }
+  bool keeps_old(Time now) override;
   std::vector<LateWrite> late_writes(Time now) override;
+  void late_noted() override;
   std::set<std::string> held;  ///< locked at present
 
  private:
+  /// A version that was replaced and may still be written to.
+  struct Kept {
+    std::string path;
+    std::string bytes;
+    std::optional<Time> since;
+    std::optional<Time> open_until;  ///< somebody has written
+    bool told = false;
+    bool adopted = true;  ///< the present daemon knows of it
+  };
   void race(const std::string& path);
   void put(const std::string& path, std::string bytes);
   Fuse& fuse_;
   Deeds& deeds_;
   std::map<std::string, std::string> files_;
   std::map<std::string, Stamp> stamps_;
+  std::vector<Kept> kept_;
   Stamp stamp_ = 0;
 };
 

@@ -557,10 +557,12 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
       {"late_write",
        [](Runner& r, const Value& v, const Value& s) -> Fault {
          const Value* const value = json::child(s, "json");
-         r.world_.disk.late.push_back(
-             LateWrite{std::string(json::text(v).value_or("")),
-                       value == nullptr ? text_of(s, "text") : json::dump(*value) + "\n"});
-         return std::nullopt;
+         const auto open = parse_duration(text_of(s, "open_for")).value_or(Millis(0));
+         const bool kept = r.world_.disk.write_late(
+             std::string(json::text(v).value_or("")),
+             value == nullptr ? text_of(s, "text") : json::dump(*value) + "\n",
+             r.world_.clock.at + open);
+         return kept ? std::nullopt : Fault("baton keeps no version of it that it has replaced");
        }},
       {"unreadable",
        [](Runner& r, const Value& v, const Value& s) -> Fault {

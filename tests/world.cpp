@@ -148,11 +148,13 @@ RenewAgent World::renewer() {
 void World::kill() {
   engine.reset();
   agents.daemon_killed();
+  disk.daemon_killed();
 }
 
 void World::power_cut() {
   engine.reset();
   agents.power_cut();
+  disk.daemon_killed();
   journal.power_cut();
 }
 

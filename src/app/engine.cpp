@@ -141,6 +141,16 @@ Result<void> RealEngine::recover() {
     if (!works_->setup.rehearsal)
       ports_.requests.answer(reply);
   }
+  for (const FlowId& flow : ledger->told_lost)
+    ports_.observer.happened(Event{
+        0,
+        ports_.clock.wall(),
+        "journal_mended",
+        flow,
+        {},
+        {},
+        {},
+        "what was told already cannot be read in the journal; what still holds is told again"});
   inbox_.scan("start");
   pending_ = true;
   const bool rehearsal = works_->setup.rehearsal;
@@ -353,7 +363,7 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   Outbox::Performed writes = outbox_.perform(at_once);
   locks_.take_again(writes.paths);
   if (!writes.paths.empty())
-    inbox_.written(next.now);
+    inbox_.mind_late(next.now);
   if (writes.no_room)
     retry_ = next.now + kTryAgain;
   for (const auto& [write, error] : writes.missed)

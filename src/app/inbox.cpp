@@ -58,17 +58,26 @@ void Inbox::take(const std::vector<Input>& inputs, Works& works, const Books& bo
   }
 }
 
-void Inbox::written(Time now) {
-  late_check_ = now + kLateWrites;
+// A check that is due stays due: whoever writes all the time must not put it off.
+void Inbox::mind_late(Time now) {
+  if (disk_.keeps_old(now) && !late_check_)
+    late_check_ = now + kLateWrites;
+}
+
+void Inbox::look_late(Time now) {
+  if (late_check_ && now >= *late_check_) {
+    late_check_.reset();
+    // What could not be committed yet comes first.
+    if (late_.empty())
+      late_ = disk_.late_writes(now);
+  }
+  mind_late(now);
 }
 
 void Inbox::gather(Draft& next, const Works& works, const Books& books, const Tally& tally,
                    Ending& ending) {
-  if (late_check_ && next.now >= *late_check_) {
-    late_check_.reset();
-    for (LateWrite& write : disk_.late_writes(next.now))
-      late_.push_back(std::move(write));
-  }
+  if (!works.setup.rehearsal)
+    look_late(next.now);
   for (const std::string& path : works.intake.due(next.now))
     dirty_.insert(path);
   for (const RunEnd& ended : ends_) {
@@ -116,7 +125,8 @@ void Inbox::due(Draft& next, const Books& books, const Tally& tally) const {
 bool Inbox::committed() {
   dirty_.clear();
   ends_.clear();
-  late_.clear();
+  if (!std::exchange(late_, {}).empty())
+    disk_.late_noted();
   again_.clear();
   // Nothing is known of the root before it could be listed.
   if (!scan_due())

@@ -36,8 +36,9 @@ class Inbox {
   void ended(RunEnd end) { ends_.push_back(std::move(end)); }
   void decide_again(const FlowId& flow) { again_.insert(flow); }
   void decide_all() { decide_all_ = true; }
-  /// Files were written: somebody may still write into their former versions.
-  void written(Time now);
+  /// Files were written, or a scan has found some that were: somebody may still write into their
+  /// former versions.
+  void mind_late(Time now);
 
   /// What time brings by itself, and the ends of runs.
   void gather(Draft& next, const Works& works, const Books& books, const Tally& tally,
@@ -57,6 +58,7 @@ class Inbox {
   std::optional<Time> wake(Time now) const;
 
  private:
+  void look_late(Time now);
   void look_behind(const FlowBook& book, const Works& works);
 
   Disk& disk_;

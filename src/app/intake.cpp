@@ -155,7 +155,7 @@ void Intake::ignore(const std::string& path, Draft& draft) {
   const bool told = passed_over(draft.find(FlowId{}), path);
   if (why.empty() && !told)
     return;
-  const auto there = ports_.disk.read(path, limits_.max_bytes);
+  const auto there = ports_.disk.read(path, 0);
   const bool gone = !there && there.error().code == Errc::not_found;
   if ((gone || why.empty()) && told)
     draft.touch(FlowId{}).told.ignored.erase(path);
@@ -325,9 +325,10 @@ void Intake::accept(const Catalog::Match& match, const std::string& path,
                            ++draft.arrival, writer, true},
                document);
   count_change(match, path, book, draft);
-  draft.event(
-      "accepted", match.flow,
-      path + (writer.empty() ? "" : " (while run " + writer.substr(0, 8) + " was at work)"));
+  draft.event("accepted", match.flow,
+              path + (writer.empty() || writer == "baton"
+                          ? ""
+                          : " (while run " + writer.substr(0, 8) + " was at work)"));
 }
 
 void Intake::count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
@@ -394,12 +395,14 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
   draft.commit.replaced.emplace_back(write.path, write.bytes);
   if (!match)
     return {};
+  const auto only_kept = [&](const char* why) {
+    draft.event("late_write", match->flow,
+                write.path + " was written through an old descriptor after baton had replaced it" +
+                    why + "; what was written is kept in the journal");
+  };
   Verdict verdict = judge(*match, write.path, write.bytes, ports_.schemas, limits_);
   if (!verdict.accepted() || match->entry->dialect->admit == nullptr) {
-    draft.event("late_write", match->flow,
-                write.path +
-                    " was written through an old descriptor after baton had replaced it; "
-                    "what was written is kept in the journal");
+    only_kept(verdict.accepted() ? "" : ", and it is not valid");
     return {};
   }
   // What stands there now may be news itself; it comes first, and the late write is compared with
@@ -407,7 +410,11 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
   if (auto looked = look(write.path, draft, requests); !looked)
     return looked;
   auto there = ports_.disk.read(write.path, limits_.max_bytes);
-  if (!there)
+  if (!there) {
+    only_kept(", and is gone or cannot be read now");
+    return {};
+  }
+  if (there->digest == verdict.document->digest())
     return {};
   auto admission = ask(*match, write.path, *verdict.document, true, draft, requests);
   if (!admission)
@@ -417,10 +424,16 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
     text = admission->text;
   else if (admission->verdict == Admission::Verdict::accept)
     text = write.bytes;
-  else
+  else {
+    only_kept(", and what stands there now goes before it");
     return {};
+  }
   Verdict merged = judge(*match, write.path, text, ports_.schemas, limits_);
-  if (!merged.accepted())
+  if (!merged.accepted()) {
+    only_kept(", and merged with what stands there now it would not be valid");
+    return {};
+  }
+  if (text == there->bytes)
     return {};
   FlowBook& book = draft.touch(match->flow);
   draft.write_over(book, write.path, *there, text, "a late write");
@@ -429,7 +442,23 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
   return {};
 }
 
+// Flows come and go. Looked through when it has doubled, so that a step costs what changed.
+void Intake::forget_moments(Time now) {
+  if (changes_.size() + restores_.size() <= most_moments_)
+    return;
+  Millis longest = kRestoreWindow;
+  for (const Catalog::Entry& entry : catalog_.entries())
+    for (const FileKind& kind : entry.kinds)
+      longest = std::max(longest, kind.breaker_window);
+  for (Moments* const moments : {&changes_, &restores_})
+    std::erase_if(*moments, [&](const auto& each) {
+      return each.second.empty() || each.second.back() < now - longest;
+    });
+  most_moments_ = std::max(kFewMoments, 2 * (changes_.size() + restores_.size()));
+}
+
 void Intake::committed(const Draft& draft) {
+  forget_moments(draft.now);
   for (const std::string& path : draft.changed)
     changes_[path].push_back(draft.now);
   for (const std::string& path : draft.restored)

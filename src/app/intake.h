@@ -67,6 +67,7 @@ class Intake {
   /// The rate breaker: too many versions of one file within its window hold the flow.
   void count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
                     Draft& draft);
+  void forget_moments(Time now);
 
   Ports ports_;
   const Catalog& catalog_;
@@ -74,8 +75,12 @@ class Intake {
   LoadLimits limits_;
   Scan scan_;
   Patience unsettled_;
-  std::map<std::string, std::deque<Time>> restores_;
-  std::map<std::string, std::deque<Time>> changes_;
+  /// When files were put back, and when they changed, within the windows in which that counts.
+  using Moments = std::map<std::string, std::deque<Time>>;
+  Moments restores_;
+  Moments changes_;
+  static constexpr std::size_t kFewMoments = 1000;
+  std::size_t most_moments_ = kFewMoments;  ///< beyond that many files the old ones are looked for
 };
 
 }  // namespace baton

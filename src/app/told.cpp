@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
+
 namespace baton {
 namespace {
 
@@ -29,6 +31,25 @@ void write_list(Json& json, std::string_view name, const Items& items, const Wri
   json.set(name, list);
 }
 
+// A name that is not UTF-8 is no text in JSON: its bytes are written as numbers.
+Json json_of_name(const std::string& name) {
+  if (!bad_utf8(name))
+    return name;
+  Json bytes = Json::array();
+  for (const char byte : name)
+    bytes.push(static_cast<int>(static_cast<unsigned char>(byte)));
+  return bytes;
+}
+
+std::string name_of(const Value& json) {
+  if (!json.IsArray())
+    return std::string(json::text(json).value_or(""));
+  std::string name;
+  for (const Value& byte : json.GetArray())
+    name += static_cast<char>(static_cast<unsigned char>(json::integer(byte).value_or(0)));
+  return name;
+}
+
 }  // namespace
 
 bool Told::has(const Hold& hold) const {
@@ -47,8 +68,7 @@ Told told_of(const Json& json) {
   });
   told.conflict = member(*json, "conflict");
   told.own_write = member(*json, "own_write");
-  read_list(json, "ignored", told.ignored,
-            [](const Value& each) { return std::string(json::text(each).value_or("")); });
+  read_list(json, "ignored", told.ignored, name_of);
   return told;
 }
 
@@ -67,7 +87,7 @@ Json json_of(const Told& told) {
     json.set("conflict", Json(told.conflict));
   if (!told.own_write.empty())
     json.set("own_write", Json(told.own_write));
-  write_list(json, "ignored", told.ignored, [](const std::string& path) { return Json(path); });
+  write_list(json, "ignored", told.ignored, json_of_name);
   return json;
 }
 

@@ -8,6 +8,8 @@
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
 
+#include "base/text.h"
+
 namespace baton {
 
 void detail::json_assertion_failed(const char* what) {
@@ -25,6 +27,12 @@ Value string_value(std::string_view text, JsonPool& pool) {
 
 std::string_view view_of(const Value& string) {
   return {string.GetString(), string.GetStringLength()};
+}
+
+// What is not UTF-8 comes from names of files and arguments: one of them must not make a whole
+// line, or a row of the journal, unreadable.
+std::string sound(std::string_view text) {
+  return bad_utf8(text) ? mended_utf8(text) : std::string(text);
 }
 
 template <class Writer>
@@ -156,7 +164,7 @@ std::string Json::pretty() const {
   rapidjson::PrettyWriter<rapidjson::StringBuffer> writer(buffer);
   writer.SetIndent(' ', 2);
   value_.Accept(writer);
-  return std::string(buffer.GetString(), buffer.GetSize()) + '\n';
+  return sound({buffer.GetString(), buffer.GetSize()}) + '\n';
 }
 
 JsonPool& Json::pool() {
@@ -249,14 +257,18 @@ const Value* item(const Value& array, std::string_view token) {
 }  // namespace
 
 std::string dump(const Value& value) {
-  return write_with<rapidjson::Writer<rapidjson::StringBuffer>>(value);
+  return sound(write_with<rapidjson::Writer<rapidjson::StringBuffer>>(value));
+}
+
+bool is_utf8(const Value& value) {
+  return !bad_utf8(write_with<rapidjson::Writer<rapidjson::StringBuffer>>(value));
 }
 
 std::string quote(std::string_view text) {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
   writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
-  return {buffer.GetString(), buffer.GetSize()};
+  return sound({buffer.GetString(), buffer.GetSize()});
 }
 
 const Value* child(const Value& value, std::string_view name) {

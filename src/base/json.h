@@ -98,9 +98,12 @@ class Json {
 
 namespace json {
 
-/// Compact text of a value, strings escaped by the JSON rules.
+/// Compact text of a value, strings escaped by the JSON rules. What is not UTF-8 becomes U+FFFD, so
+/// that what is written can always be read.
 std::string dump(const Value& value);
 std::string quote(std::string_view text);
+/// Whether all texts in it are UTF-8: those of a document are, names from elsewhere need not be.
+bool is_utf8(const Value& value);
 
 /// The member of an object; nullptr when `value` is no object or has none of that name.
 const Value* child(const Value& value, std::string_view name);

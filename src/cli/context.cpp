@@ -86,7 +86,8 @@ Result<std::string> existing_folder(const std::string& path) {
     return real;
   std::error_code error;
   if (!fs::is_directory(*real, error))
-    return fail(Errc::not_found, "there is no such folder", path);
+    return fs::exists(*real, error) ? fail(Errc::not_regular, "is no folder", path)
+                                    : fail(Errc::not_found, "there is no such folder", path);
   return real;
 }
 
@@ -180,7 +181,10 @@ void Context::warn_of_faults(const Error& error) const {
 Result<void> Context::all_there() const {
   if (missing_roots_.empty())
     return {};
-  return fail(Errc::not_found, "there is no such folder", missing_roots_.front());
+  const std::string& first = missing_roots_.front();
+  auto there = existing_folder(first);
+  return there ? fail(Errc::not_found, "there was no such folder", first)
+               : Result<void>(pass_on(there));
 }
 
 bool Context::is_served(const std::string& root) const {

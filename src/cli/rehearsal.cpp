@@ -139,7 +139,9 @@ class OneFile : public Disk {
     return refused(from);
   }
   void hold(const std::set<std::string>& /*paths*/) override {}
+  bool keeps_old(Time /*now*/) override { return false; }
   std::vector<LateWrite> late_writes(Time /*now*/) override { return {}; }
+  void late_noted() override {}
 
  private:
   static tl::unexpected<Error> refused(const std::string& path) {

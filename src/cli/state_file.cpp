@@ -22,6 +22,11 @@ constexpr std::chrono::seconds kPatience{60};
 /// Who keeps the lock on the file longer than this does not exchange it, and may wait for us.
 constexpr std::chrono::seconds kLockPatience{10};
 constexpr Millis kLongestNap{16};
+/// Who has the replaced file open gets so long to write what he was about to.
+constexpr std::chrono::seconds kWriterPatience{1};
+constexpr Millis kWriterNap{5};
+/// From this age on a former version is settled as soon as nobody holds it.
+constexpr Millis kOldEnough{1000};
 
 /// The root of the agent this is called by, when the file lies in it; else the nearest folder
 /// upwards from the file that has a configuration. Agents may work elsewhere.
@@ -101,7 +106,14 @@ Result<FileBytes> StateFile::read() {
 }
 
 Result<void> StateFile::replace(const Digest& assumes, std::string_view text) {
-  return disk_->replace(name_, assumes, text);
+  auto done = disk_->replace(name_, assumes, text);
+  if (done)
+    written_ = digest_of(text);
+  return done;
+}
+
+std::vector<LateWrite> StateFile::late_writes() {
+  return disk_->late_writes(Time{} + kOldEnough);
 }
 
 Findings StateFile::check(const std::string& text) {
@@ -150,16 +162,52 @@ Result<Attempt> attempt(StateFile& file,
   return tl::unexpected(replaced.error());
 }
 
+using TextChange = std::function<Result<std::string>(const std::string& now)>;
+
+/// Makes the change to a version that somebody wrote into the replaced file, as if he had been
+/// faster. False: it cannot be made, or a third one has written since.
+bool merge_late(StateFile& file, const std::string& late, const TextChange& change) {
+  const auto text = change(late);
+  const auto now = file.read();
+  if (!text || !now || !file.is_ours(*now) || has_error(file.check(*text)))
+    return false;
+  if (*text != now->bytes && !file.replace(now->digest, *text))
+    return false;
+  file.late_noted();
+  return true;
+}
+
+/// What is written into the replaced file would be lost. What cannot be settled here lies beside
+/// the file until a daemon takes it up.
+void settle_late(StateFile& file, const TextChange& change) {
+  const auto until = std::chrono::steady_clock::now() + kWriterPatience;
+  while (file.keeps_old()) {
+    for (const LateWrite& late : file.late_writes())
+      if (!merge_late(file, late.bytes, change)) {
+        complain("warning: " + printable(file.shown()) +
+                 ": somebody has written into its former version at the same time; that lies "
+                 "beside it until `baton run` takes it up");
+        return;
+      }
+    if (!file.keeps_old())
+      return;
+    if (std::chrono::steady_clock::now() > until) {
+      complain("warning: " + printable(file.shown()) +
+               ": somebody keeps its former version open for writing; what he writes there is "
+               "taken up by `baton run`");
+      return;
+    }
+    std::this_thread::sleep_for(kWriterNap);
+  }
+}
+
 ExitCode refuse(const Error& error) {
   const bool failed = error.code == Errc::parse || error.code == Errc::changed;
   (void)complain(error);
   return failed ? ExitCode::failed : exit_code_of(error.code);
 }
 
-}  // namespace
-
-ExitCode rewrite(StateFile& file,
-                 const std::function<Result<std::string>(const std::string& now)>& change) {
+ExitCode keep_trying(StateFile& file, const TextChange& change) {
   const auto until = std::chrono::steady_clock::now() + kPatience;
   auto unlocked = std::chrono::steady_clock::now();
   Millis nap{1};
@@ -185,6 +233,16 @@ ExitCode rewrite(StateFile& file,
     std::this_thread::sleep_for(nap);
     nap = nap >= kLongestNap ? Millis{1} : nap * 2;
   }
+}
+
+}  // namespace
+
+ExitCode rewrite(StateFile& file,
+                 const std::function<Result<std::string>(const std::string& now)>& change) {
+  const ExitCode done = keep_trying(file, change);
+  if (done == ExitCode::fine)
+    settle_late(file, change);
+  return done;
 }
 
 }  // namespace baton

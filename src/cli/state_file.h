@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/judge.h"
 #include "base/result.h"
@@ -24,6 +25,12 @@ class StateFile {
 
   Result<FileBytes> read();
   Result<void> replace(const Digest& assumes, std::string_view text);
+  /// Whether the file is as `replace` left it.
+  bool is_ours(const FileBytes& now) const { return now.digest == written_; }
+  /// As of Disk, but nobody waits who need not: a version that nobody holds is settled at once.
+  bool keeps_old() { return disk_->keeps_old(Time{}); }
+  std::vector<LateWrite> late_writes();
+  void late_noted() { disk_->late_noted(); }
   /// The findings of a new text.
   Findings check(const std::string& text);
   /// As it was named.
@@ -34,6 +41,7 @@ class StateFile {
   std::string shown_;
   std::string name_;
   std::string path_;
+  Digest written_;
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<Schemas> schemas_;
   Catalog catalog_;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/act.h"
 #include "cli/output.h"
@@ -69,9 +70,27 @@ ExitCode act(const Context& context, const Request& request) {
   return complain(reply.error());
 }
 
+/// Of an argument whose bytes are not UTF-8, which no request can hold: how it reads. Empty: all
+/// are.
+std::string not_utf8(const Request& request) {
+  for (const std::string* const each : {&request.flow.name, &request.subject})
+    if (bad_utf8(*each))
+      return printable(*each, 200);
+  if (json::is_utf8(*request.arguments))
+    return {};
+  for (const auto& member : request.arguments->GetObject())
+    if (const auto text = json::text(member.value); text && bad_utf8(*text))
+      return printable(*text, 200);
+  return printable(request.arguments.dump(), 200);
+}
+
 }  // namespace
 
 ExitCode submit(const Context& context, const Request& request, bool wait) {
+  if (const std::string bad = not_utf8(request); !bad.empty()) {
+    complain("this is not UTF-8: " + bad + "; nothing was asked for");
+    return ExitCode::usage;
+  }
   const auto state = context.state_folder();
   if (state && daemon_lives(*state))
     return ask_daemon(context, *state, request, wait);

@@ -42,7 +42,7 @@ struct FileEntry {
 };
 
 /// A version of a file that somebody wrote through an old descriptor after it had been exchanged
-/// for one of ours. The path holds our version; `bytes` is what would be lost.
+/// for one of ours. The path holds our version, or one behind it; `bytes` is what would be lost.
 struct LateWrite {
   std::string path;
   std::string bytes;
@@ -93,9 +93,16 @@ class Disk {
   /// asks for a lock of them without waiting is told that it is taken.
   virtual void hold(const std::set<std::string>& paths) = 0;
 
-  /// To be called about every second: versions written late into files this object has exchanged
-  /// more than a second ago. The old files are removed then.
+  /// Whether former versions of exchanged files are kept, into which somebody may still write:
+  /// `late_writes` is to be asked in a second, and again as long as there are any. Those that were
+  /// kept since it was asked last are a second old a second from `now`. `list` finds those that
+  /// another process has left behind.
+  virtual bool keeps_old(Time now) = 0;
+  /// What was written late into versions that are kept for more than a second, each once. Others
+  /// are removed when they are that old and in nobody's hands, or after a minute.
   virtual std::vector<LateWrite> late_writes(Time now) = 0;
+  /// All that `late_writes` gave is in the journal: the former versions may go.
+  virtual void late_noted() = 0;
 };
 
 /// What is to be started.
@@ -257,6 +264,7 @@ struct Ledger {
   std::vector<StageRow> stages;
   std::vector<std::pair<FlowId, Json>> memos;
   std::vector<std::pair<FlowId, Json>> told;
+  std::vector<FlowId> told_lost;  ///< flows of which it cannot be read what was told
   std::vector<Run> runs;        ///< live ones, those of present generations, those of the last hour
   std::vector<Intent> intents;  ///< not done
   std::vector<ControlRow> controls;

@@ -73,9 +73,11 @@ class RealDisk final : public Disk {
   Result<void> create(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
   void hold(const std::set<std::string>& paths) override;
+  bool keeps_old(Time now) override { return kept_.any(now); }
   std::vector<LateWrite> late_writes(Time now) override {
     return kept_.late_writes(root_->fd(), now);
   }
+  void late_noted() override { kept_.noted(root_->fd()); }
 
  private:
   /// A root that was renamed or deleted is not followed: what its path leads to is what counts.
@@ -169,6 +171,8 @@ Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigne
     return found;
   Walk walk;
   walk.file = [&](std::string path) {
+    if (kept_.adopt(path))
+      return;
     struct stat info {};
     const bool seen = fstatat(root_->fd(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
     const Stamp stamp = seen ? stamp_of(info) : 0;
@@ -195,8 +199,7 @@ Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
   if (!kept)
     return pass_on(kept);
   if (!kept->empty())
-    kept_.keep(
-        {.path = path, .temporary = join_path(at.folder, *kept), .digest = assumes, .since = {}});
+    kept_.keep(path, join_path(at.folder, *kept), assumes);
   return {};
 }
 

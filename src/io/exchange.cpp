@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "io/beneath.h"
+#include "io/kept.h"
 
 namespace baton {
 
@@ -131,6 +132,15 @@ Result<std::string> swap(int folder, const std::string& name, const Prewritten& 
   return has_changed(replacement.where);
 }
 
+// A name that tells the next daemon what it is, should this process end before it is settled.
+std::string set_aside(int folder, const std::string& name, const std::string& temporary,
+                      const Digest& digest) {
+  std::string kept = kept_name(name, digest);
+  const bool moved = !temporary.empty() && !kept.empty() &&
+                     renameat(folder, temporary.c_str(), folder, kept.c_str()) == 0;
+  return moved ? kept : temporary;
+}
+
 }  // namespace
 
 bool names(int folder, const std::string& name, int fd) {
@@ -219,6 +229,8 @@ Result<std::string> exchange(int folder, const std::string& name, const Replacem
     return pass_on(fresh);
   auto kept = replacement.can_exchange ? swap(folder, name, *fresh, old->get(), replacement)
                                        : overwrite(folder, name, *fresh, old->get(), replacement);
+  if (kept)
+    kept = set_aside(folder, name, *kept, replacement.assumes);
   if (auto synced = sync(folder, replacement.where); kept && !synced)
     return pass_on(synced);
   return kept;

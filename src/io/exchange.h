@@ -46,8 +46,9 @@ struct Replacement {
   bool can_exchange = true;  ///< false: as on a file system that cannot
 };
 
-/// Replaces `name`. Returns the temporary name under which the old file lies now, empty when it
-/// could not be kept. Errc::changed: see Disk::replace.
+/// Replaces `name`. Returns the name under which the old file lies now (`kept_name`, a temporary
+/// one where that would be too long), empty when it could not be kept. Errc::changed: see
+/// Disk::replace.
 Result<std::string> exchange(int folder, const std::string& name, const Replacement& replacement);
 
 }  // namespace baton

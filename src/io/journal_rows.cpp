@@ -361,8 +361,15 @@ Result<void> load_flows(Database& db, Ledger& ledger) {
               by_flow(ledger.memos));
   if (!done)
     return done;
+  // It only keeps a message from being told twice: nothing need be refused for it.
   return each(db, "told", "SELECT dialect, flow, told FROM told ORDER BY dialect, flow", {},
-              by_flow(ledger.told));
+              [&](Statement& row) {
+                FlowId flow = flow_of(row);
+                if (auto told = maybe_json(row))
+                  ledger.told.emplace_back(std::move(flow), *std::move(told));
+                else
+                  ledger.told_lost.push_back(std::move(flow));
+              });
 }
 
 Result<void> load_runs(Database& db, Millis recent, const std::string& runs, Ledger& ledger) {

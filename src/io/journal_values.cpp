@@ -166,6 +166,11 @@ Digest read_digest(Statement& row) {
   return digest.value_or(Digest{});
 }
 
+std::optional<Json> maybe_json(Statement& row) {
+  auto parsed = parse_json(row.text(), kOwnLimits);
+  return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
+}
+
 Json read_json(Statement& row) {
   return read_json_of(row, "");
 }

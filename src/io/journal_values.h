@@ -34,6 +34,8 @@ std::optional<int> read_maybe_int(sqlite::Statement& row);
 bool read_flag(sqlite::Statement& row);
 Time read_time(sqlite::Statement& row);
 Digest read_digest(sqlite::Statement& row);
+/// Nothing when the column is no JSON, which is no damage then.
+std::optional<Json> maybe_json(sqlite::Statement& row);
 Json read_json(sqlite::Statement& row);
 RunState read_run_state(sqlite::Statement& row);
 Outcome read_outcome(sqlite::Statement& row);

@@ -1,11 +1,14 @@
 #include "io/kept.h"
 
 #include <csignal>
+#include <iterator>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/beneath.h"
+#include "io/fd.h"
 
 namespace baton {
 
@@ -14,6 +17,12 @@ namespace {
 constexpr Millis kFirstLook{1000};
 constexpr Millis kLastLook{60'000};
 constexpr std::size_t kMaxBytes = 256U << 20U;
+constexpr std::string_view kWas = ".was";
+constexpr std::size_t kDigestDigits = 32;
+constexpr std::size_t kRandomDigits = 8;
+/// `.`, the digits with `-` between them, and what tells the name from others.
+constexpr std::size_t kTail = 1 + kDigestDigits + 1 + kRandomDigits + kWas.size();
+constexpr std::size_t kNameMax = 255;
 
 // The kernel refuses a read lease while anybody has the file open for writing. Should a writer open
 // it in the moment we hold the lease, the kernel tells us by SIGURG, which is ignored, and not by
@@ -27,6 +36,12 @@ bool open_for_writing(int fd) {
   return false;
 }
 
+/// Whoever gives a file a second name may not be allowed to read it, but we are.
+bool has_one_name(int fd) {
+  struct stat info {};
+  return fstat(fd, &info) == 0 && info.st_nlink <= 1;
+}
+
 void remove(int root, const std::string& path) {
   const SplitPath at = split_path(path);
   if (const auto folder = open_beneath(root, at.folder, O_RDONLY | O_DIRECTORY))
@@ -35,40 +50,88 @@ void remove(int root, const std::string& path) {
 
 }  // namespace
 
+std::string kept_name(std::string_view name, const Digest& digest) {
+  if (1 + name.size() + kTail > kNameMax)
+    return {};
+  return "." + std::string(name) + "." + hex(digest) + "-" + random_hex(kRandomDigits / 2) +
+         std::string(kWas);
+}
+
+void KeptFiles::keep(const std::string& path, const std::string& kept, const Digest& digest) {
+  kept_.insert_or_assign(kept, Kept{.path = path, .digest = digest, .since = {}});
+}
+
+bool KeptFiles::adopt(const std::string& kept) {
+  const SplitPath at = split_path(kept);
+  const std::string& name = at.name;
+  if (!name.starts_with('.') || !name.ends_with(kWas) || name.size() < kTail + 2)
+    return false;
+  const std::string_view tail = std::string_view(name).substr(name.size() - kTail);
+  const auto digest = parse_digest(tail.substr(1, kDigestDigits));
+  if (tail.front() != '.' || tail[1 + kDigestDigits] != '-' || !digest)
+    return false;
+  const std::string path = join_path(at.folder, name.substr(1, name.size() - kTail - 1));
+  kept_.try_emplace(kept, Kept{.path = path, .digest = *digest, .since = {}, .own = false});
+  return true;
+}
+
+bool KeptFiles::any(Time now) {
+  for (auto& [kept, row] : kept_)
+    if (!row.since)
+      row.since = now;
+  return !kept_.empty();
+}
+
 std::vector<LateWrite> KeptFiles::late_writes(int root, Time now) {
   std::vector<LateWrite> late;
   // True: it is settled and need not be looked at again.
-  const auto settle = [&](Kept& kept) {
-    if (!kept.since)
-      kept.since = now;
-    const auto age = now - *kept.since;
-    if (age < kFirstLook)
+  const auto settle = [&](const std::string& kept, Kept& row) {
+    if (!row.since)
+      row.since = now;
+    const auto age = now - *row.since;
+    if (row.told || age < kFirstLook)
       return false;
-    const auto fd = open_regular(root, kept.temporary, O_RDONLY);
+    const auto fd = open_regular(root, kept, O_RDONLY);
     if (!fd)
       return fd.error().code != Errc::busy;
+    if (!has_one_name(fd->get()))
+      return true;
     if (age < kLastLook && open_for_writing(fd->get()))
       return false;
-    auto bytes = read_all(fd->get(), kMaxBytes, kept.temporary);
+    auto bytes = read_all(fd->get(), kMaxBytes, kept);
     if (!bytes)
       return bytes.error().code != Errc::busy;
-    if (digest_of(*bytes) != kept.digest)
-      late.push_back({.path = kept.path, .bytes = std::move(*bytes)});
-    remove(root, kept.temporary);
+    if (digest_of(*bytes) != row.digest) {
+      late.push_back({.path = row.path, .bytes = std::move(*bytes)});
+      row.told = true;
+      return false;
+    }
+    remove(root, kept);
     return true;
   };
-  std::erase_if(kept_, settle);
+  for (auto each = kept_.begin(); each != kept_.end();)
+    each = settle(each->first, each->second) ? kept_.erase(each) : std::next(each);
   return late;
 }
 
+void KeptFiles::noted(int root) {
+  std::erase_if(kept_, [&](const auto& each) {
+    if (each.second.told)
+      remove(root, each.first);
+    return each.second.told;
+  });
+}
+
 void KeptFiles::leave(int root) {
-  for (const Kept& kept : kept_) {
-    const auto fd = open_regular(root, kept.temporary, O_RDONLY);
+  for (const auto& [kept, row] : kept_) {
+    if (!row.own)
+      continue;
+    const auto fd = open_regular(root, kept, O_RDONLY);
     if (!fd || open_for_writing(fd->get()))
       continue;
-    const auto bytes = read_all(fd->get(), kMaxBytes, kept.temporary);
-    if (bytes && digest_of(*bytes) == kept.digest)
-      remove(root, kept.temporary);
+    const auto bytes = read_all(fd->get(), kMaxBytes, kept);
+    if (bytes && digest_of(*bytes) == row.digest)
+      remove(root, kept);
   }
   kept_.clear();
 }

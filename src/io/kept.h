@@ -1,7 +1,9 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/digest.h"
@@ -10,29 +12,40 @@
 
 namespace baton {
 
+/// `.name.<digest>-<8 random hex>.was`: where a file that was exchanged lies until it is settled,
+/// and what it was then. Empty when it would be too long for a name.
+std::string kept_name(std::string_view name, const Digest& digest);
+
 /// Files that were exchanged for ours and may still be held open by a writer. A second later, when
 /// nobody has them open for writing any more, they are compared once more and removed. A writer
-/// that never closes is waited for a minute.
+/// that never closes is waited for a minute. Those that are not settled when this process ends are
+/// found by the next one, by their names.
 class KeptFiles {
  public:
-  struct Kept {
-    std::string path;       ///< the file that was replaced, relative to the root
-    std::string temporary;  ///< where the old version lies, relative to the root
-    Digest digest;
-    std::optional<Time> since;  ///< when `late_writes` saw it first
-  };
+  /// `kept`: where the old version of `path` lies; both relative to the root.
+  void keep(const std::string& path, const std::string& kept, const Digest& digest);
+  /// True: the name is that of a kept file, and it is looked after now, whoever left it.
+  bool adopt(const std::string& kept);
 
-  void keep(Kept kept) { kept_.push_back(std::move(kept)); }
-  bool empty() const { return kept_.empty(); }
-
+  /// Whether there is any; those of no age yet begin to be kept now.
+  bool any(Time now);
   std::vector<LateWrite> late_writes(int root, Time now);
+  /// What `late_writes` gave is safe elsewhere: its files are removed.
+  void noted(int root);
 
-  /// At the end: removes those that are unchanged and in nobody's hands; leaves the rest where it
-  /// lies.
+  /// At the end: removes those of our own that are unchanged and in nobody's hands; leaves the rest
+  /// where it lies.
   void leave(int root);
 
  private:
-  std::vector<Kept> kept_;
+  struct Kept {
+    std::string path;
+    Digest digest;
+    std::optional<Time> since;
+    bool own = true;
+    bool told = false;  ///< as a late write
+  };
+  std::map<std::string, Kept> kept_;  ///< by where they lie
 };
 
 }  // namespace baton

@@ -52,6 +52,19 @@ TEST_CASE("pretty text has two spaces and ends with a newline") {
   CHECK(value.pretty() == "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {}\n}\n");
 }
 
+TEST_CASE("what is not UTF-8 is written so that it can be read") {
+  const Json name = Json::object({{"path", "t/\xff.json"}, {"v", "\xe2\x82\xac"}});
+  for (const std::string& text : {name.dump(), name.pretty()}) {
+    const auto read = parse_json(text);
+    REQUIRE(read.has_value());
+    CHECK(json::text(**read, "path") == "t/\xEF\xBF\xBD.json");
+    CHECK(json::text(**read, "v") == "\xe2\x82\xac");
+  }
+  CHECK(json::quote("\xff") == "\"\xEF\xBF\xBD\"");
+  CHECK_FALSE(json::is_utf8(*name));
+  CHECK(json::is_utf8(*Json::object({{"v", std::string("\0\xe2\x82\xac", 4)}})));
+}
+
 TEST_CASE("numbers that JSON cannot spell become null") {
   CHECK(Json(std::numeric_limits<double>::infinity()).is_null());
   CHECK(Json(std::numeric_limits<double>::quiet_NaN()).is_null());

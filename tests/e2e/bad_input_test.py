@@ -1,5 +1,5 @@
 """Bad input changes nothing: the last good state stays in force, nothing is started, the file is left as it
-is, and somebody is told. So are a missing program, a second daemon, a full disk. usage: bad_input_test.py BATON"""
+is, and somebody is told. So are a missing program, a second daemon, a full disk. usage: bad_input_test.py BATON [PART...]"""
 
 import contextlib
 import fcntl
@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 
@@ -163,6 +164,83 @@ def long_names(exe):
         baton.canary()
         check(len([each for each in baton.lines("events") if each["event"] == "ignored"]) == 2, baton.lines("events"))
         check(len(baton.starts()) == 2, baton.starts())
+
+
+def names_not_utf8(exe):
+    """A name that is no text is told once, and keeps neither a restart nor a command from working."""
+    with Checked(exe) as baton:
+        baton.settings["agents"]["default"] = baton.counting()
+        baton.settings["dialects"] = {name: {} for name in ("coordination", "fsm_loop", "ccw_loop", "agent_run",
+                                                            "ml_workflow")}
+        baton.settings["rules"].append({"name": "n", "files": "n/{flow}/x.json", "stage": "/s",
+                                          "react": [{"to": "go", "run": "worker"}]})
+        baton.configure()
+        for name in (b"tickets/\xff.json", b"n/\xff/x.json", b".loops/\xff.yaml", b".loops/.running/\xff.state.json",
+                     b".workflow/.loop/\xff.json", b".agents/runs/\xff/run_state.json", b"workflow_states/\xff/state.json",
+                     b"coordination/messages/\xff.json", b"tickets/\xe2\x82.json"):
+            write(f"{baton.root}/{os.fsdecode(name)}", b'{"status": "ready", "s": "ready"}\n')
+        told = []
+        for turn in range(2):
+            baton.start()
+            baton.canary()
+            for command in (["status", "--json"], ["status"], ["events", "--json"], ["agents", "--json"],
+                            ["explain", "rules/t/canary1", "--json"], ["doctor", "--json"]):
+                baton.call(*command, code=None if command[0] == "doctor" else 0)
+            told.append([each["why"] for each in baton.lines("events") if each["event"] == "ignored"])
+            check(any("tickets/\\xff.json" in why for why in told[turn]), told)
+            check(any("n/\\xff" in why for why in told[turn]), told)
+            baton.daemon.terminate()
+            check(baton.daemon.wait() == 0, "the daemon ended with", baton.daemon.returncode)
+            baton.call("status", "--json")
+        check(told[0] == told[1], "told again:", told)
+        check(len(baton.starts()) == 2, baton.starts())
+
+
+def json_is_utf8(exe):
+    """What is shortened in a message is cut between characters."""
+    rule = dict(Checked.TICKETS, react=[{"to": "ready", "run": "worker", "when": [{"pointer": "/v", "equals": 1}]}])
+    with world.World(exe, rules=[rule]) as baton:
+        write(f"{baton.root}/tickets/a.json", b'{"status": "ready", "v": "%s"}' % ("\u20ac" * 60).encode())
+        check(baton.once().returncode == 0)
+        for command in (["status", "--json"], ["explain", "rules/t/a", "--json"], ["status"], ["explain", "rules/t/a"]):
+            done = subprocess.run([exe, *command, *baton.places()], stdin=subprocess.DEVNULL, capture_output=True)
+            check(done.returncode == 0 and done.stdout.decode().count("\u20ac") > 10, command, done)
+
+
+def long_decision(exe):
+    """What a decision's file says has no bound; what is told of it, and kept, has."""
+    rule = {"name": "t", "stage": "job:/s",
+            "files": {"job": "q/{flow}.json", "decision": {"path": "decisions/{flow}.json", "optional": True}},
+            "react": [{"to": "built", "approval": {"decision": "decision:/decision"}, "run": "worker"}]}
+    with world.World(exe, rules=[rule]) as baton:
+        decision = baton.root + "/decisions/a.json"
+        write(baton.root + "/q/a.json", {"s": "built"})
+        write(decision, {"decision": ["perhaps"] * 100_000})
+        found = json.loads(baton.call("validate", "--json", code=1).stdout)["findings"]
+        check(len(found) == 1 and found[0]["rule"] == "rules/decision", found)
+        check(len(found[0]["message"]) < 200, len(found[0]["message"]))
+        os.unlink(decision)
+        baton.start()
+        wait_until(lambda: baton.lines("status")[0]["process"] == "held", baton.lines("status"))
+        write(decision, {"decision": "approve", "by": "a" * 500_000, "comment": "\u20ac" * 500_000})
+        wait_until(lambda: baton.starts("rules/t/a"), "it is approved")
+        with contextlib.closing(sqlite3.connect(glob.glob(baton.state + "/*/journal.db")[0])) as journal:
+            sizes = journal.execute("SELECT length(memo) FROM memos").fetchall()
+        check(sizes and max(sizes)[0] < 50_000, sizes)
+
+
+def requests_not_utf8(exe):
+    """A request that no file can hold is refused before it is made."""
+    with Checked(exe) as baton:
+        baton.ticket("z", "idle")
+        baton.once()
+        for serve in (False, True):
+            if serve:
+                baton.start()
+            for words in ([b"reject", b"t/z", b"--comment", b"no\xff"], [b"retry", b"t/z", b"no\xff"]):
+                done = subprocess.run([os.fsencode(exe), *words, *map(os.fsencode, baton.places())],
+                                      stdin=subprocess.DEVNULL, capture_output=True, timeout=world.PATIENCE)
+                check(done.returncode == 2 and b"is not UTF-8" in done.stderr and b"\\xff" in done.stderr, words, done)
 
 
 def said_at_start(exe):
@@ -443,13 +521,8 @@ def started_on_full_disk_of_small_blocks(exe):
     started_on_full_disk(exe, 1024)
 
 
-def test(exe):
-    for part in (bad_files, no_regular_files, long_names, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
-                 without_a_reserve_it_is_not, started_on_full_disk, started_on_full_disk_of_small_blocks,
-                 said_by_the_daemon, cannot_start_is_said, write_waits, rejected_behind_its_agent):
-        part(exe)
-        print(part.__name__, "passed", flush=True)
-
-
 if __name__ == "__main__":
-    world.main(test)
+    world.main_parts((bad_files, no_regular_files, long_names, names_not_utf8, json_is_utf8, long_decision,
+                      requests_not_utf8, said_at_start, second_daemon, full_disk, stopped_on_full_disk, without_a_reserve_it_is_not,
+                      started_on_full_disk, started_on_full_disk_of_small_blocks, said_by_the_daemon,
+                      cannot_start_is_said, write_waits, rejected_behind_its_agent))

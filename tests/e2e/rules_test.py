@@ -210,7 +210,7 @@ def sweep(exe, killat, step, first):
             starts = w.starts()
             check([(each.purpose, each.attempt) for each in starts] == [("build", "1")], "stop", stop, starts)
             # A daemon killed inside the exchange leaves its hidden temporary file; nobody reads that.
-            left = [name for name in os.listdir(w.root + "/queue") if name != "a.json" and not name.endswith(".tmp")]
+            left = [name for name in os.listdir(w.root + "/queue") if name != "a.json" and not name.endswith((".tmp", ".was"))]
             check(not left, "stop", stop, "left", left)
             stages = [each for each in w.lines("events") if each["event"] == "stage"]
             check([each["why"] for each in stages] == ["new", "new -> queued"], "stop", stop, stages)

@@ -14,6 +14,7 @@
 
 #include "io/beneath.h"
 #include "io/disk.h"
+#include "io/kept.h"
 #include "io/print.h"
 #include "io/temp_folder.h"
 
@@ -193,8 +194,65 @@ TEST_CASE("what is written late into an exchanged file is reported once") {
     CHECK(disk->late_writes(start + 60 * second).size() == 1);
   }
   CHECK(disk->late_writes(start + 70 * second).empty());
+  disk->late_noted();
   CHECK(slurp(root / "state") == "ours");
   CHECK(count_files(root.path()) == 1);
+}
+
+TEST_CASE("a late write is there until it is noted, also for the next daemon") {
+  const TempFolder root;
+  test::write(root / "state", "old");
+  const Time start{};
+  const Millis second{1000};
+  {
+    const auto disk = disk_of(root.path());
+    const Fd writer(open((root / "state").c_str(), O_WRONLY | O_CLOEXEC));
+    REQUIRE(disk->replace("state", digest_of("old"), "ours"));
+    CHECK(disk->keeps_old(start));
+    REQUIRE(write(writer.get(), "late!", 5) == 5);
+    CHECK(disk->late_writes(start + second).empty());
+  }
+  // The end of that daemon: what was written is nobody's yet.
+  CHECK(count_files(root.path()) == 2);
+  {
+    const auto disk = disk_of(root.path());
+    CHECK_FALSE(disk->keeps_old(start));
+    const auto entries = disk->list("", 0);
+    REQUIRE(entries);
+    CHECK(entries->size() == 1);
+    CHECK(disk->keeps_old(start));
+    const auto late = disk->late_writes(start + second);
+    REQUIRE(late.size() == 1);
+    CHECK(late[0].path == "state");
+    CHECK(late[0].bytes == "late!");
+    CHECK(disk->late_writes(start + 2 * second).empty());
+  }
+  CHECK(count_files(root.path()) == 2);
+  const auto disk = disk_of(root.path());
+  REQUIRE(disk->list("", 0));
+  CHECK(disk->late_writes(start).empty());
+  CHECK(disk->late_writes(start + second).size() == 1);
+  disk->late_noted();
+  CHECK(count_files(root.path()) == 1);
+  CHECK_FALSE(disk->keeps_old(start + second));
+}
+
+TEST_CASE("what only looks like a kept file is left alone") {
+  const TempFolder root;
+  test::write(root / "state", "now");
+  test::write(root / "secret", "not ours");
+  const std::string name = kept_name("state", digest_of("old"));
+  const std::string plain = kept_name("plain", digest_of("old"));
+  REQUIRE(link((root / "secret").c_str(), (root / name).c_str()) == 0);
+  REQUIRE(symlink("secret", (root / plain).c_str()) == 0);
+  test::write(root / ".state.0123.was", "short");
+  test::write(root / (".state." + std::string(32, 'x') + "-01234567.was"), "no digest");
+  const auto disk = disk_of(root.path());
+  REQUIRE(disk->list("", 0));
+  CHECK(disk->late_writes(Time{}).empty());
+  CHECK(disk->late_writes(Time{} + Millis(70'000)).empty());
+  CHECK(count_files(root.path()) == 6);
+  CHECK(kept_name(std::string(255, 'x'), digest_of("old")).empty());
 }
 
 TEST_CASE("an exchanged file nobody writes to is removed after a second") {

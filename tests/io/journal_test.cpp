@@ -470,6 +470,20 @@ TEST_CASE("rows that do not hold what they should are refused by name") {
   }
 }
 
+TEST_CASE("what was told and cannot be read is lost, and nothing else") {
+  const TempFolder scratch;
+  Commit told = sample_commit();
+  told.told.emplace_back(FlowId{}, Json::object({{"ignored", Json::array({Json("t/x.json")})}}));
+  commit(*opened(scratch.path()), told);
+  REQUIRE(opened(scratch.path())->load()->told.size() == 1);
+  tamper(scratch.path(), "UPDATE told SET told = '{\"ignored\":[\"t/' || x'ff' || '.json\"]}'");
+  const auto ledger = opened(scratch.path())->load();
+  REQUIRE(ledger.has_value());
+  CHECK(ledger->told.empty());
+  CHECK(ledger->told_lost == std::vector<FlowId>{FlowId{}});
+  CHECK(ledger->accepted.size() == told.accepted.size());
+}
+
 TEST_CASE("a journal of a newer baton is left alone") {
   const TempFolder scratch;
   commit(*opened(scratch.path()), sample_commit());

@@ -26,6 +26,20 @@ std::optional<Word> word_for(std::string_view said) {
   return row == kWords.end() ? std::nullopt : std::optional<Word>(Word(row->second));
 }
 
+/// Of what a file says, which has no bound: it stays in the memo, which is written with each step.
+constexpr std::size_t kMostBy = 200;
+constexpr std::size_t kMostComment = 16'384;
+
+std::string cut(std::string text, std::size_t most) {
+  if (text.size() <= most)
+    return text;
+  constexpr unsigned char kKind = 0xC0;
+  constexpr unsigned char kWithin = 0x80;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & kKind) == kWithin)
+    --most;
+  return text.substr(0, most) + "...";
+}
+
 /// A reaction that waits for a person.
 struct Wait {
   Subject subject;
@@ -130,6 +144,8 @@ class People {
   }
 
   void enter(const Wait& wait, Saying said) {
+    said.by = cut(std::move(said.by), kMostBy);
+    said.comment = cut(std::move(said.comment), kMostComment);
     decision_.notices.push_back(
         Notice{said.decision, wait.subject,
                "by " + printable(said.by, 80) +

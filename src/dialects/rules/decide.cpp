@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "dialects/rules/approval.h"
 #include "dialects/rules/layout.h"
 #include "dialects/rules/memo.h"
@@ -79,7 +80,7 @@ class Reacting {
  private:
   std::string found(const Condition& condition) const {
     const Value* const value = scene_.value(condition.place, *subject_);
-    return value == nullptr ? "; it is not there" : "; it is " + json::dump(*value).substr(0, 80);
+    return value == nullptr ? "; it is not there" : "; it is " + printable(json::dump(*value), 80);
   }
 
   void react(const Reaction& reaction, const std::string& key) {

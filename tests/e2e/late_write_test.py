@@ -1,0 +1,140 @@
+"""A writer holds a file open that baton replaces: what he writes after that is not lost, though baton writes nothing
+more, ends meanwhile or is killed; and nothing stays beside the file. So it is with `baton set`.
+usage: late_write_test.py BATON [PART...]"""
+
+import json
+import os
+import subprocess
+
+import world
+from world import check, wait_until, write
+
+RULE = {"name": "t", "files": "tickets/{flow}.json", "stage": "/status",
+        "react": [{"to": "ready", "set": {"/owner": "ops"}}]}
+
+
+class Replaced(world.World):
+    def __init__(self, exe):
+        super().__init__(exe, rules=[RULE])
+
+    def path(self, name):
+        return f"{self.root}/tickets/{name}.json"
+
+    def load(self, name):
+        with open(self.path(name)) as file:
+            return json.load(file)
+
+    def held(self, name):
+        """A ticket, and somebody who has it open and is about to write."""
+        self.ticket(name, "ready")
+        return open(self.path(name), "r+")
+
+    def replaced(self, name):
+        wait_until(lambda: self.load(name).get("owner") == "ops", name, "is replaced")
+
+    def merged(self, name):
+        expected = {"status": "ready", "title": "late", "owner": "ops"}
+        wait_until(lambda: self.load(name) == expected, name, "is merged, it is", lambda: self.load(name))
+
+    def clean(self):
+        wait_until(lambda: not self.beside(), "nothing stays beside the files:", self.beside)
+
+    def beside(self):
+        return [name for name in os.listdir(self.root + "/tickets") if name.startswith(".")]
+
+
+def finish(held):
+    """The whole of it is written anew, as `json.dump` does."""
+    held.seek(0)
+    held.truncate()
+    held.write('{"status": "ready", "title": "late"}\n')
+    held.close()
+
+
+def without_another_write(exe):
+    with Replaced(exe) as it:
+        held = it.held("a")
+        it.start()
+        it.replaced("a")
+        finish(held)
+        it.merged("a")
+        it.clean()
+        events = [each["event"] for each in it.lines("events")]
+        check(events.count("merged") == 1, events)
+
+
+def nothing_stays(exe):
+    with Replaced(exe) as it:
+        for number in range(30):
+            it.ticket(f"a{number}", "ready")
+        it.start()
+        for number in range(30):
+            it.replaced(f"a{number}")
+        it.clean()
+
+
+def over_the_end(exe):
+    """Written while no daemon is there: the next one takes it up, at its start."""
+    for end in ("terminate", "kill"):
+        with Replaced(exe) as it:
+            held = it.held("a")
+            it.start()
+            it.replaced("a")
+            getattr(it.daemon, end)()
+            it.daemon.wait()
+            finish(held)
+            it.start()
+            it.merged("a")
+            it.clean()
+
+
+def what_is_not_valid(exe):
+    """It is told, kept in the journal and merged with nothing."""
+    with Replaced(exe) as it:
+        held = it.held("a")
+        it.start()
+        it.replaced("a")
+        held.truncate(10)
+        held.close()
+        wait_until(lambda: [each for each in it.lines("events") if each["event"] == "late_write"], "it is told")
+        it.clean()
+        check(it.load("a") == {"status": "ready", "owner": "ops"}, it.load("a"))
+
+
+def set_waits(exe):
+    """`baton set` without a daemon: a writer who is about to finish has his say."""
+    with Replaced(exe) as it:
+        held = it.held("a")
+        inode = os.stat(it.path("a")).st_ino
+        command = subprocess.Popen([exe, "set", it.path("a"), '/owner="ops"', *it.places()], text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_until(lambda: os.stat(it.path("a")).st_ino != inode, "it is replaced")
+        finish(held)
+        said = command.communicate(timeout=world.PATIENCE)
+        check(command.returncode == 0, command.returncode, *said)
+        if "baton run" in said[1]:
+            # The machine was so busy that it did not wait long enough: a daemon is to see to it.
+            it.start()
+            wait_until(lambda: it.load("a").get("title") == "late", "it is taken up")
+        else:
+            it.merged("a")
+        it.clean()
+
+
+def set_leaves_it(exe):
+    """One who holds it for longer is told of, and what he writes then is taken up by the daemon."""
+    with Replaced(exe) as it:
+        held = it.held("a")
+        done = it.call("set", it.path("a"), '/status="idle"')
+        check("keeps its former version open" in done.stderr, done.stderr)
+        check(len(it.beside()) == 1, it.beside())
+        held.truncate(10)
+        held.close()
+        it.start()
+        wait_until(lambda: [each for each in it.lines("events") if each["event"] == "late_write"], "it is told")
+        it.clean()
+        check(it.load("a") == {"status": "idle"}, it.load("a"))
+
+
+if __name__ == "__main__":
+    world.main_parts((without_another_write, nothing_stays, over_the_end, what_is_not_valid, set_waits, set_leaves_it))
