@@ -200,9 +200,12 @@ class SqliteJournal : public Journal {
     if (!statement)
       return pass_on(statement);
     auto there = (*statement)->step();
+    const std::uint64_t last = there && *there ? rows::read_count(**statement) : 0;
+    // Or it would go on reading, and the log could not be emptied.
+    (*statement)->reset();
     if (!there)
       return pass_on(there);
-    return rows::read_count(**statement);
+    return last;
   }
 
   /// Numbers once given out are never given out again, also when their rows are gone.
