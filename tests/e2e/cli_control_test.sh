@@ -284,6 +284,7 @@ expect_exit 2 baton retry groups --wait --no-wait
 expect_exit 3 baton resume other/two --wait
 expect_err "nothing is waited for"
 expect_exit 0 baton resume --all
+echo '{"A": {"status": "done"}}' >groups.json
 cat >worker.sh <<'A'
 #!/bin/sh
 cat >/dev/null
@@ -316,7 +317,6 @@ kill_daemon
 
 # drain ends a daemon that has nothing to do.
 expect_exit 0 baton resume --all
-echo '{"A": {"status": "done"}}' >groups.json
 start_daemon
 expect_exit 0 baton drain
 code=0
