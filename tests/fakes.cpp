@@ -290,7 +290,7 @@ void FakeJournal::enter(const Run& run) {
   tables.runs.push_back(run);
 }
 
-Result<void> FakeJournal::commit(const Commit& commit) {
+Result<Arrival> FakeJournal::commit(const Commit& commit) {
   fuse_.moment();
   if (fails)
     return fail(*fails, *fails == Errc::no_space ? "no space left on device" : "input/output error",
@@ -353,7 +353,7 @@ Result<void> FakeJournal::commit(const Commit& commit) {
   if (after_commit)
     after_commit(commit);
   fuse_.moment();
-  return {};
+  return commit.events.empty() ? 0 : tables.events.back().seq;
 }
 
 Result<std::string> FakeJournal::bytes(const std::string& path) {

@@ -152,7 +152,7 @@ class FakeJournal : public Journal {
   void power_cut();
 
   Result<Ledger> load() override;
-  Result<void> commit(const Commit& commit) override;
+  Result<Arrival> commit(const Commit& commit) override;
   Result<std::string> bytes(const std::string& path) override;
 
  private:

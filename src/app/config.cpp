@@ -48,6 +48,7 @@ AgentConfig read_agent(const Fields& fields) {
   agent.max_attempts = fields.count("max_attempts");
   agent.backoff = fields.duration("backoff");
   agent.max_backoff = fields.duration("max_backoff");
+  agent.may_decide = fields.flag("may_decide").value_or(false);
   const Fields env = fields.child("env");
   agent.env_allow = env.texts("allow");
   for (const std::string& name : agent.env_allow) {
@@ -121,11 +122,21 @@ void check_options(const Fields& dialect, const Json& options, const std::string
   auto document = load_document(options.dump(), Format::json);
   if (!document)
     return;
-  for (const Finding& fault : schema->check(**document))
-    dialect.error(
-        "options",
-        fault.message + (fault.pointer.empty() ? "" : " at " + fault.pointer) +
-            (fault.suggestion.empty() ? "" : "; did you mean '" + fault.suggestion + "'?"));
+  for (const Finding& fault : schema->check(**document)) {
+    // The options are a copy, with the same pointers.
+    Fields at = dialect;
+    if (const auto tokens = json::pointer_tokens(fault.pointer))
+      for (const std::string& token : *tokens)
+        at = at.child(token);
+    // For people the pattern says nothing.
+    const bool folder = fault.schema_pointer == "#/properties/path/pattern";
+    at.error("options",
+             (folder ? fault.found + " is no folder below the root; one is written as in `a/b`, of "
+                                     "letters, digits, `.`, `_` and `-`, without `.` or `..` alone"
+                     : fault.message) +
+                 (fault.pointer.empty() ? "" : " at " + fault.pointer) +
+                 (fault.suggestion.empty() ? "" : "; did you mean '" + fault.suggestion + "'?"));
+  }
 }
 
 std::string nearest_role(const Config& config, const Role& role) {
@@ -191,11 +202,14 @@ Config read_config(const Fields& fields, Findings& findings) {
   return config;
 }
 
-/// A number where a text with a unit is wanted is the commonest slip of all.
-void name_units(Findings& faults) {
+/// What people are to write instead, where the schema can only say what does not fit. A number
+/// where a text with a unit is wanted is the commonest slip of all.
+void name_remedies(Findings& faults) {
   for (Finding& fault : faults) {
     const std::string_view place = fault.schema_pointer;
-    if (place == "#/definitions/duration/type")
+    if (place == "#/properties/version/const")
+      fault.message += "; this baton reads version 1 of its configuration";
+    else if (place == "#/definitions/duration/type")
       fault.message += "; a duration is a text with a unit, such as \"30s\" or \"5m\"";
     else if (place == "#/definitions/size/type")
       fault.message += "; a size is a text with a unit, such as \"512KiB\" or \"10MiB\"";
@@ -212,7 +226,7 @@ tl::expected<ParsedConfig, Findings> parse_config(std::string text) {
   const auto schema = schema_of(kSchema, findings);
   if (schema != nullptr) {
     Findings faults = schema->check(**document);
-    name_units(faults);
+    name_remedies(faults);
     findings.insert(findings.end(), faults.begin(), faults.end());
   }
   // What does not fit the schema is not looked into any further.

@@ -32,6 +32,7 @@ struct AgentConfig {
   std::optional<Millis> max_backoff;
   std::vector<std::string> env_allow;          ///< names passed on from the daemon's environment
   std::map<std::string, std::string> env_set;  ///< given as they are
+  bool may_decide = false;  ///< its runs may answer for a person: approve, reject, ...
   bool operator==(const AgentConfig&) const = default;
 };
 

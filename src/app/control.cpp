@@ -120,7 +120,11 @@ Answer for_root(const Request& request, const Books& books, Draft& draft) {
   }
   if (request.verb == "stop") {
     (void)stop(request, root, draft);
-    return {true, "stopping " + plural(running, "agent")};
+    return {
+        true,
+        running == 0
+            ? "everything is stopped; no agent runs, and none is started until `baton resume --all`"
+            : "stopping " + plural(running, "agent")};
   }
   if (request.verb == "resume") {
     (void)resume(root, draft);

@@ -312,7 +312,8 @@ void RealEngine::finish_commit(Draft& next) {
 
 Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
   next.commit.arrival = next.arrival;
-  const auto committed = next.commit.empty() ? Result<void>{} : ports_.journal.commit(next.commit);
+  const auto committed =
+      next.commit.empty() ? Result<Arrival>(0) : ports_.journal.commit(next.commit);
   if (!committed) {
     const bool undone =
         committed.error().code == Errc::no_space || committed.error().code == Errc::busy;
@@ -332,6 +333,10 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
   }
   pending_ = pending_ || std::exchange(disk_full_, false);
   retry_.reset();
+  // As the journal has numbered them.
+  Arrival seq = *committed - next.commit.events.size();
+  for (Event& event : next.commit.events)
+    event.seq = ++seq;
   publish(next);
   perform(next, prepared);
   return {};

@@ -8,10 +8,12 @@
 namespace baton {
 namespace {
 
+constexpr const char* kNotClosed = " (no closing brace)";
+
 /// The next placeholder at or behind `at`.
 struct Hole {
   std::size_t open = std::string_view::npos;
-  std::size_t close = std::string_view::npos;  ///< npos: nothing more
+  std::size_t close = std::string_view::npos;  ///< npos: nothing more, or it is not closed
   bool literal = false;                        ///< `$${`: `open` is the first of the dollars
   std::string_view name;
 };
@@ -33,13 +35,18 @@ Hole next_hole(std::string_view text, std::size_t at) {
   return hole;
 }
 
+/// What stands in the place of the name where a `}` is missing.
+std::string_view unclosed(std::string_view text, const Hole& hole) {
+  return hole.open == std::string_view::npos ? std::string_view() : text.substr(hole.open + 2);
+}
+
 }  // namespace
 
 Result<std::string> fill(std::string_view text, const std::map<std::string, std::string>& values) {
   std::string filled;
   std::size_t at = 0;
-  for (Hole hole = next_hole(text, at); hole.close != std::string_view::npos;
-       hole = next_hole(text, at)) {
+  Hole hole = next_hole(text, at);
+  for (; hole.close != std::string_view::npos; hole = next_hole(text, at)) {
     filled.append(text.substr(at, hole.open - at));
     at = hole.close + 1;
     if (hole.literal) {
@@ -59,18 +66,23 @@ Result<std::string> fill(std::string_view text, const std::map<std::string, std:
     }
     filled.append(value->second);
   }
+  if (hole.open != std::string_view::npos)
+    return fail(Errc::config, "`${" + printable(unclosed(text, hole), 80) +
+                                  "` has no `}`; `$${` stands for a literal `${`");
   return filled.append(text.substr(std::min(at, text.size())));
 }
 
 std::vector<std::string> placeholders_in(std::string_view text) {
   std::vector<std::string> names;
   std::size_t at = 0;
-  for (Hole hole = next_hole(text, at); hole.close != std::string_view::npos;
-       hole = next_hole(text, at)) {
+  Hole hole = next_hole(text, at);
+  for (; hole.close != std::string_view::npos; hole = next_hole(text, at)) {
     if (!hole.literal)
       names.emplace_back(hole.name);
     at = hole.close + 1;
   }
+  if (hole.open != std::string_view::npos)
+    names.push_back(std::string(unclosed(text, hole)) + kNotClosed);
   return names;
 }
 

@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "base/scan.h"
+#include "base/text.h"
 
 namespace baton::json {
 namespace {
@@ -91,8 +92,24 @@ std::string with_removed(std::string_view text, const Container& container, std:
   return replaced(text, {items[index - 1].value.end, items[index].value.end}, "");
 }
 
-tl::unexpected<Error> leads_nowhere(const Edit& edit) {
-  return fail(Errc::schema, "nothing to change there", "#" + edit.pointer);
+tl::unexpected<Error> leads_nowhere(const Edit& edit, const std::string& why) {
+  return fail(Errc::schema, printable(edit.pointer, 200) + " cannot be set: " + why,
+              "#" + edit.pointer);
+}
+
+std::string pointer_to(std::span<const std::string> tokens) {
+  std::string pointer;
+  for (const std::string& token : tokens)
+    pointer += "/" + pointer_token(token);
+  return pointer.empty() ? "the whole" : printable(pointer, 200);
+}
+
+/// The first step of a way that is not there.
+std::string missing(std::string_view text, std::size_t start, std::span<const std::string> tokens) {
+  std::size_t there = 0;
+  while (there < tokens.size() && scan::find(text, start, tokens.first(there + 1)))
+    ++there;
+  return "there is no " + pointer_to(tokens.first(std::min(there + 1, tokens.size())));
 }
 
 std::optional<std::size_t> position_of(std::string_view text, const Container& container,
@@ -108,10 +125,10 @@ std::optional<std::size_t> position_of(std::string_view text, const Container& c
 
 /// Changes one member or item of a container that exists.
 Result<std::string> change(std::string_view text, const Container& container, const Edit& edit,
-                           const std::string& token) {
+                           std::span<const std::string> way, const std::string& token) {
   const bool object = text[container.extent.begin] == '{';
   if (!object && text[container.extent.begin] != '[')
-    return leads_nowhere(edit);
+    return leads_nowhere(edit, pointer_to(way) + " is neither an object nor a list");
   const auto index = position_of(text, container, token);
   if (edit.text.empty())
     return index ? with_removed(text, container, *index) : std::string(text);
@@ -122,7 +139,10 @@ Result<std::string> change(std::string_view text, const Container& container, co
                       quote(token) + std::string(colon(text, container)) + edit.text);
   if (token == "-")
     return with_added(text, container, edit.text);
-  return leads_nowhere(edit);
+  const std::size_t count = container.items.size();
+  return leads_nowhere(edit, (way.empty() ? "the list" : "the list " + pointer_to(way)) + " has " +
+                                 std::to_string(count) + (count == 1 ? " item" : " items") +
+                                 ", counted from 0 without zeros in front; `-` appends one");
 }
 
 Result<std::string> applied(std::string_view text, const Edit& edit) {
@@ -136,17 +156,17 @@ Result<std::string> applied(std::string_view text, const Edit& edit) {
   const std::size_t start = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   if (tokens->empty()) {
     if (edit.text.empty())
-      return leads_nowhere(edit);
+      return fail(Errc::schema, "the whole document cannot be removed", "#");
     return replaced(text, scan::value_at(text, start), edit.text);
   }
   const std::string last = std::move(tokens->back());
   tokens->pop_back();
   const auto parent = scan::find(text, start, *tokens);
   if (!parent)
-    return leads_nowhere(edit);
+    return leads_nowhere(edit, missing(text, start, *tokens));
   const Container container{.extent = parent->value,
                             .items = scan::items_at(text, parent->value.begin)};
-  return change(text, container, edit, last);
+  return change(text, container, edit, *tokens, last);
 }
 
 }  // namespace

@@ -80,6 +80,16 @@ void find_programs(AgentSpec& spec, const Role& role, const AgentConfig& agent,
   find("`before`", agent.before, spec.before);
 }
 
+/// A folder that has one name, and that nothing makes before, has to be there.
+void find_folder(AgentSpec& spec, const Role& role) {
+  std::error_code error;
+  if (!spec.problem.empty() || spec.cwd.empty() || !spec.before.empty() ||
+      spec.cwd.find("${") != std::string::npos || std::filesystem::is_directory(spec.cwd, error))
+    return;
+  spec.problem = "the agent `" + role + "` cannot be started: its folder (`cwd:`) " +
+                 printable(spec.cwd, 200) + " is not there";
+}
+
 AgentSpec checked(AgentSpec spec, const Role& role, const Config& config) {
   if (const std::string fault = unknown_placeholder(spec, config); !fault.empty())
     spec.problem = "the agent `" + role + "` cannot be started: " + fault;
@@ -104,6 +114,7 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   spec.before = agent.before;
   spec.before_timeout = agent.before_timeout;
   find_programs(spec, role, agent, environment);
+  find_folder(spec, role);
   if (!spec.problem.empty())
     return spec;
   if (agent.prompt.empty())
@@ -128,6 +139,7 @@ AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
   if (!known.problem.empty())
     return agent_spec(config, role, agent->second, environment);
   find_programs(known, role, agent->second, environment);
+  find_folder(known, role);
   return known;
 }
 

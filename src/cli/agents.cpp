@@ -110,6 +110,10 @@ ExitCode agents_command(Words words) {
   options.places(places);
   if (const auto over = options.parse(words))
     return *over;
+  if (names && as_json) {
+    complain("--names and --json exclude each other");
+    return ExitCode::usage;
+  }
   const auto context = Context::open_anyway(places);
   if (!context)
     return complain(context.error());

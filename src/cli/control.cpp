@@ -18,6 +18,7 @@
 #include "cli/rehearsal.h"
 #include "cli/settings.h"
 #include "cli/submit.h"
+#include "cli/wait.h"
 #include "io/lock.h"
 
 namespace baton {
@@ -31,6 +32,7 @@ struct Wish {
   Json arguments = Json::object();
   bool all = false;
   bool no_wait = false;
+  bool wait = false;             ///< for the flow's end
   std::string max_steps;         ///< of a loop
   std::vector<std::string> set;  ///< of a loop
   bool redo = false;             ///< of a loop
@@ -63,7 +65,8 @@ ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
                           ""});
   if (auto added = add_loop_words(wish, request); !added)
     return complain(added.error());
-  return submit(context, request, !wish.no_wait);
+  const ExitCode code = submit(context, request, !wish.no_wait);
+  return wish.wait && code == ExitCode::fine ? await_end(wish.places, context.root(), flow) : code;
 }
 
 ExitCode control_roots(const Wish& wish, const Context& asked) {
@@ -142,6 +145,20 @@ void common(Options& options, Wish& wish) {
   options.places(wish.places);
 }
 
+/// Of those after which a flow goes on.
+void waiting(Options& options, Wish& wish) {
+  options.flag("--wait", wish.wait, kWaitHelp);
+}
+
+/// `--wait` needs one flow, and an answer first.
+bool contradicts_itself(const Wish& wish) {
+  if (!wish.wait || (!wish.all && !wish.no_wait))
+    return false;
+  complain(wish.all ? "--wait is for one flow, not for --all"
+                    : "--wait and --no-wait exclude each other");
+  return true;
+}
+
 /// pause, resume, stop: of a flow, or of all roots.
 ExitCode flow_or_all(Words words, const Word& verb, const std::string& description) {
   Wish wish;
@@ -156,10 +173,13 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
                    "Loops: another value of a variable, where what is no JSON is a text");
     options.flag("--redo", wish.redo,
                  "Loops: carry out an action again whose end is known, and whose verdict is not");
+    waiting(options, wish);
   }
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
+  if (contradicts_itself(wish))
+    return ExitCode::usage;
   if (wish.all && wish.for_a_loop()) {
     complain("--max-steps, --set and --redo are for one loop, not for --all");
     return ExitCode::usage;
@@ -172,6 +192,14 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
   return control(wish);
 }
 
+/// Whether the run that calls is of a role whose word counts as a person's.
+bool agent_may_decide(const Places& places) {
+  const auto context = Context::open_anyway(places);
+  const AgentConfig* const agent =
+      context ? agent_for(context->config(), variable("BATON_ROLE")) : nullptr;
+  return agent != nullptr && agent->may_decide;
+}
+
 /// A person's word: approve, reject, answer.
 ExitCode decision(Words words, const Word& verb, const std::string& description) {
   Wish wish;
@@ -181,11 +209,17 @@ ExitCode decision(Words words, const Word& verb, const std::string& description)
   options.word("FLOW", wish.flow, "dialect/name, or a unique name");
   options.word("SUBJECT", wish.subject, "Only this part of it: a group, a step", false);
   options.value("--comment", comment, "TEXT", "What the next agent is told");
+  waiting(options, wish);
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
-  if (!variable("BATON_RUN_ID").empty()) {
-    complain("an agent cannot answer for a person (BATON_RUN_ID is set)");
+  if (contradicts_itself(wish))
+    return ExitCode::usage;
+  if (!variable("BATON_RUN_ID").empty() && !agent_may_decide(wish.places)) {
+    complain(
+        "an agent cannot answer for a person (BATON_RUN_ID is set), unless `may_decide: true` "
+        "stands "
+        "with its role in baton.yaml");
     return ExitCode::failed;
   }
   if (!comment.empty())
@@ -225,9 +259,12 @@ ExitCode retry_command(Words words) {
                   kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name");
   options.word("SUBJECT", wish.subject, "Only this part of it", false);
+  waiting(options, wish);
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
+  if (contradicts_itself(wish))
+    return ExitCode::usage;
   return control(wish);
 }
 

@@ -73,11 +73,6 @@ void examine_agent(const Role& role, const AgentSpec& spec, Diagnoses& all) {
                "mend what the message names, or change `agents:`");
   add(all, Level::fine, "agent", role + ": " + spec.argv.front());
   examine_writable("agent", spec.argv.front(), all);
-  std::error_code error;
-  if (!spec.cwd.empty() && spec.cwd.find("${") == std::string::npos &&
-      !fs::is_directory(spec.cwd, error))
-    add(all, Level::error, "agent", role + ": its folder " + spec.cwd + " is not there",
-        "make it, or change `cwd:`");
 }
 
 /// The root that a folder lies in; agents may write everything there.
@@ -208,6 +203,48 @@ void examine_rules(const Context& context, const SchemaFetch& fetch, Diagnoses& 
   }
 }
 
+/// Whether the journal or the folder has a file of the rule.
+bool has_files(const rules::Rule& rule, const Books& books) {
+  return std::any_of(books.begin(), books.end(), [&](const auto& row) {
+    const auto& [flow, book] = row;
+    return flow.dialect == "rules" && flow.name.substr(0, flow.name.find('/')) == rule.name &&
+           !(book.accepted.empty() && book.rejected.empty());
+  });
+}
+
+/// Rules that no file fits, for a slip in `files:` looks like having nothing to do.
+void examine_files(const Context& context, const Books& books, Diagnoses& all) {
+  std::error_code error;
+  for (const auto& [name, options] : context.config().dialects)
+    for (const rules::Rule& rule :
+         name == "rules" ? rules::rules_in(options) : std::vector<rules::Rule>())
+      for (const rules::Kind& kind : rule.kinds) {
+        if (kind.optional || has_files(rule, books))
+          continue;
+        const std::string folder = pattern_folder(kind.pattern).folder;
+        if (!folder.empty() && !fs::is_directory(fs::path(context.root()) / folder, error))
+          add(all, Level::warning, "rules",
+              "rule " + rule.name + ": there is no folder " + folder + " below " + context.root() +
+                  ", where " + kind.pattern + " is looked for",
+              "make it, or mend `files:` of the rule");
+        else
+          add(all, Level::fine, "rules",
+              "rule " + rule.name + ": no file below " + context.root() + " fits " + kind.pattern +
+                  " yet");
+      }
+}
+
+/// Roles that a dialect asks for and nobody plays.
+void examine_roles(const Context& context, const Setup& setup, Diagnoses& all) {
+  for (const auto& [dialect, options] : setup.dialects)
+    for (const std::string_view role : dialect->roles)
+      if (agent_for(context.config(), Role(role)) == nullptr)
+        add(all, Level::warning, "agent",
+            "no agent plays `" + std::string(role) + "`, which " + std::string(dialect->name) +
+                " asks for, and there is no `default`",
+            "name it below `agents:`; a flow that needs it waits until then");
+}
+
 /// The programs that backups go through.
 void examine_backups(const Context& context, const Setup& setup, Diagnoses& all) {
   for (const auto& [dialect, options] : setup.dialects) {
@@ -275,6 +312,7 @@ void examine_configuration(const Context& context, Diagnoses& all) {
                "dialects there are");
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
+  examine_roles(context, *setup, all);
   examine_backups(context, *setup, all);
   if (!context.config().notify.empty()) {
     const auto program =
@@ -284,10 +322,14 @@ void examine_configuration(const Context& context, Diagnoses& all) {
           "install the program, or change `notify:`; until then nobody is told anything");
   }
   examine_rules(context, setup->schemas, all);
-  const auto rehearsal = Rehearsal::of_root(context);
-  if (!rehearsal && exit_code_of(rehearsal.error().code) == ExitCode::usage)
-    add(all, Level::error, "schemas", describe(rehearsal.error()),
-        "mend the schema, or change `schema:` of the rule; the daemon would not start");
+  for (const Context& on_root : context.each()) {
+    const auto rehearsal = Rehearsal::of_root(on_root);
+    if (rehearsal)
+      examine_files(on_root, (*rehearsal)->books(), all);
+    else if (exit_code_of(rehearsal.error().code) == ExitCode::usage)
+      return add(all, Level::error, "schemas", describe(rehearsal.error()),
+                 "mend the schema, or change `schema:` of the rule; the daemon would not start");
+  }
 }
 
 void examine_places(const Context& context, Diagnoses& all) {

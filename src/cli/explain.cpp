@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/inspection.h"
 #include "cli/kind_choice.h"
+#include "cli/looked_for.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
@@ -34,7 +35,7 @@ DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
     return document;
   if (!file) {
     Finding finding;
-    finding.rule = "json";
+    finding.rule = "file";
     finding.message = file.error().message;
     document.findings.push_back(std::move(finding));
     document.standing = Standing::rejected;
@@ -164,7 +165,10 @@ std::string strange(const std::vector<RehearsedRoot>& roots, const std::string& 
     if (path && catalog.nearly(*path))
       return std::string(Catalog::kNearly);
   }
-  return "belongs to no flow of this root; with --as it is looked at by itself";
+  std::string text = "belongs to no flow";
+  for (const auto& [on_root, rehearsal] : roots)
+    text += "; below " + printable(on_root.root()) + " " + looked_for(rehearsal->catalog());
+  return text + "; with --as it is looked at by itself";
 }
 
 }  // namespace
@@ -208,6 +212,10 @@ ExitCode explain_command(Words words) {
     complain(printable(arguments.what) + " " + strange(*roots, arguments.what));
     return ExitCode::usage;
   }
+  const bool file = arguments.what.ends_with(".json") || arguments.what.ends_with(".jsonl") ||
+                    arguments.what.ends_with(".yaml") || arguments.what.ends_with(".yml");
+  if (file)
+    complain("there is no file " + printable(arguments.what));
   return complain(place.error());
 }
 

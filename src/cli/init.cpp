@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +26,7 @@ constexpr std::string_view kCoordination = "coordination";
 constexpr std::string_view kWorkflows = "agent_run";
 constexpr std::string_view kLoop = "ccw_loop";
 constexpr std::string_view kSteps = "ml_workflow";
+constexpr std::string_view kLoops = "fsm_loop";
 
 constexpr std::string_view kHead =
     R"(# baton: which agents there are, which state files they write, what is started when.
@@ -69,35 +72,57 @@ constexpr std::string_view kRulesExample = R"(
 #      - { from: ready, to: rejected, stop: developer }
 )";
 
-constexpr std::string_view kCoordinationAgents = R"(
+constexpr std::string_view kAgentsHead = R"(
 # Role -> how to start it. A program and its arguments, never a shell; a program with a `/` is
-# relative to this file. ${subject}, ${flow}, ${purpose} and others are filled in.
+# relative to this file. Placeholders are filled in: ${subject}, ${flow}, ${purpose} and others (%s);
+# the prompt is given on stdin, and without a prompt file baton says what is to be done.
 agents:
-  project_manager:
-    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
-  developer:
-    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
-    #prompt: prompts/developer.md      # given on stdin; without it baton says what is to be done
-    timeout: 45m
-  qa_expert:
-    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
-  tech_lead:
-    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
 )";
 
-constexpr std::string_view kWorkflowAgents = R"(
-# Role -> how to start it. The roles are those that the steps of your workflows name (`agent:`). A program
-# and its arguments, never a shell; a program with a `/` is relative to this file. ${step_id}, ${prompt},
-# ${report} and others are filled in; the prompt file's text comes on stdin.
-agents:
-  architect:
-    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
-  developer:
-    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
-    timeout: 45m
-  reviewer:
-    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
-)";
+/// What is written of a role besides its command.
+struct RoleLines {
+  std::string_view dialect;
+  std::string_view role;
+  std::string_view more = "";
+};
+constexpr std::string_view kCommand =
+    "    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]\n";
+constexpr std::string_view kLong = "    timeout: 45m\n";
+/// Of agent_run, whose workflows name their roles, those of the workflow that is written with it.
+constexpr std::array kRoles = {
+    RoleLines{kCoordination, "project_manager"},
+    RoleLines{kCoordination, "developer", "    #prompt: prompts/developer.md\n    timeout: 45m\n"},
+    RoleLines{kCoordination, "qa_expert"},
+    RoleLines{kCoordination, "tech_lead"},
+    RoleLines{kLoops, "agent", kLong},
+    RoleLines{kLoops, "judge"},
+    RoleLines{kLoop, "executor", kLong},
+    RoleLines{kWorkflows, "architect"},
+    RoleLines{kWorkflows, "developer", kLong},
+    RoleLines{kWorkflows, "reviewer"},
+    RoleLines{kSteps, "planner"},
+    RoleLines{kSteps, "validator"},
+    RoleLines{kSteps, "programmer", kLong},
+};
+
+/// How the first flow of a dialect begins, for people.
+struct Beginning {
+  std::string_view dialect;
+  std::string_view text;
+};
+constexpr std::array kBeginnings = {
+    Beginning{kCoordination,
+              "a session begins with `baton start coordination --requirements @FILE`"},
+    Beginning{kLoops, "a loop is defined in .loops/NAME.yaml and begins with `baton start NAME`"},
+    Beginning{
+        kLoop,
+        "a loop begins with `baton create --title TEXT`, then `baton start` with the name that "
+        "prints"},
+    Beginning{kWorkflows, "a workflow begins with `baton start workflow.yaml`"},
+    Beginning{kSteps,
+              "a workflow begins with `baton start NAME --dialect ml_workflow --requirements "
+              "@FILE`"},
+};
 
 constexpr std::string_view kCoordinationRules = R"(
 # The groups of coordination/group_status.json: each is handed on as its status says.
@@ -110,28 +135,6 @@ rules:
       - { to: [pending, qa_failed, changes_requested], run: developer }
       - { to: waiting_qa, run: qa_expert }
       - { to: waiting_review, run: tech_lead }
-)";
-
-constexpr std::string_view kLoopAgents = R"(
-# Role -> how to start it. A program and its arguments, never a shell; a program with a `/` is
-# relative to this file. ${loop_id}, ${action}, ${progress_dir} and others are filled in.
-agents:
-  executor:
-    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
-    timeout: 45m
-)";
-
-constexpr std::string_view kStepAgents = R"(
-# Role -> how to start it. A program and its arguments, never a shell; a program with a `/` is
-# relative to this file. ${step}, ${template}, ${artifacts}, ${instance} and others are filled in.
-agents:
-  planner:
-    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
-  validator:
-    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
-  programmer:
-    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
-    timeout: 45m
 )";
 
 struct Planned {
@@ -155,15 +158,37 @@ std::vector<std::string> choices() {
   return names;
 }
 
+void replace(std::string& text, std::string_view from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// The roles of all dialects that are wanted, each once.
+std::string agents_of(const std::vector<std::string>& wanted) {
+  std::set<std::string> placeholders;
+  std::set<std::string_view> known;
+  std::string text;
+  for (const RoleLines& each : kRoles) {
+    if (!has(wanted, each.dialect) || !known.insert(each.role).second)
+      continue;
+    text += "  " + std::string(each.role) + ":\n" + std::string(kCommand) + std::string(each.more);
+  }
+  if (text.empty())
+    return std::string(kAgentsExample);
+  for (const std::string& name : wanted)
+    if (const Dialect* const each = dialect(name))
+      for (const std::string_view placeholder : each->placeholders)
+        if (placeholders.size() < 4)
+          placeholders.insert("${" + std::string(placeholder) + "}");
+  std::string head(kAgentsHead);
+  replace(head, "%s",
+          join(std::vector<std::string>(placeholders.begin(), placeholders.end()), ", "));
+  return head + text;
+}
+
 std::string configuration(const std::vector<std::string>& wanted) {
   const bool coordination = has(wanted, kCoordination);
-  std::string text(kHead);
-  const std::string only = wanted.size() == 1 ? wanted.front() : "";
-  text += coordination              ? kCoordinationAgents
-          : has(wanted, kWorkflows) ? kWorkflowAgents
-          : only == kLoop           ? kLoopAgents
-          : only == kSteps          ? kStepAgents
-                                    : kAgentsExample;
+  std::string text = std::string(kHead) + agents_of(wanted);
   text += kLimits;
   std::string listed;
   for (const std::string& name : wanted)
@@ -174,11 +199,6 @@ std::string configuration(const std::vector<std::string>& wanted) {
             listed;
   text += coordination && dialect(kCoordination) == nullptr ? kCoordinationRules : kRulesExample;
   return text;
-}
-
-void replace(std::string& text, std::string_view from, const std::string& to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
 }
 
 /// The configuration that is there already, if there is one.
@@ -271,7 +291,8 @@ ExitCode write(const std::string& folder, const std::vector<Planned>& files) {
 }  // namespace
 
 ExitCode init_command(Words words) {
-  std::string folder = ".";
+  std::string folder;
+  std::string root;
   std::vector<std::string> wanted;
   const auto known = choices();
   Options options("init",
@@ -281,9 +302,16 @@ ExitCode init_command(Words words) {
                   "  2  wrong usage; the configuration that is there is wrong\n"
                   "  3  could not be written");
   options.word("DIR", folder, "The root (this folder)", false);
+  options.value("--root", root, "DIR", "The same");
   options.values("--dialect", wanted, "NAME", "A layout to begin with: " + join(known, ", "));
   if (const auto over = options.parse(words))
     return *over;
+  if (!folder.empty() && !root.empty()) {
+    complain("DIR and --root are the same; give one");
+    return ExitCode::usage;
+  }
+  if (folder.empty())
+    folder = root.empty() ? "." : root;
   for (const std::string& name : wanted)
     if (!has(known, name)) {
       const auto near = nearest(name, known);
@@ -311,10 +339,12 @@ ExitCode init_command(Words words) {
   const ExitCode code = write(folder, files);
   if (*there)
     tell_missing(wanted, **there);
-  if (code == ExitCode::fine && has(wanted, kSteps))
-    print("a workflow begins with `baton start NAME --dialect ml_workflow --requirements @FILE`\n");
-  if (code == ExitCode::fine)
-    print("next: look at baton.yaml, then `baton doctor`, then `baton run`\n");
+  if (code != ExitCode::fine)
+    return finish(code);
+  print("next: look at baton.yaml, then `baton doctor`, then `baton run`\n");
+  for (const Beginning& each : kBeginnings)
+    if (has(wanted, each.dialect) && dialect(each.dialect) != nullptr)
+      print(std::string(each.dialect) + ": " + std::string(each.text) + "\n");
   return finish(code);
 }
 

@@ -15,6 +15,7 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kCellBytes = 160;
+constexpr std::size_t kWholeBytes = 16'384;
 
 std::string_view code_of(Colour colour) {
   switch (colour) {
@@ -98,7 +99,9 @@ std::string Table::text() const {
   for (const auto& row : rows_) {
     auto& line = cells.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line.push_back(row[i].empty() ? "-" : printable(row[i], kCellBytes));
+      // What stands last needs no place beside it, unless a terminal would break it.
+      const bool whole = i + 1 == row.size() && !on_terminal();
+      line.push_back(row[i].empty() ? "-" : printable(row[i], whole ? kWholeBytes : kCellBytes));
       widths.resize(std::max(widths.size(), i + 1));
       widths[i] = std::max(widths[i], utf8_count(line.back()));
     }

@@ -39,7 +39,7 @@ class ReadOnlyJournal : public Journal {
     if (reader_ != nullptr)
       reader_->follow();
   }
-  Result<void> commit(const Commit& /*commit*/) override {
+  Result<Arrival> commit(const Commit& /*commit*/) override {
     return fail(Errc::io, "a rehearsal writes nothing");
   }
   Result<std::string> bytes(const std::string& path) override {

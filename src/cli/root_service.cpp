@@ -31,10 +31,12 @@ std::string digest_of_configuration(const ServedRoot& served) {
 
 Result<std::unique_ptr<RootService>> RootService::make(asio::io_context& loop, ServedRoot served,
                                                        RootLock lock, const std::string& shim,
-                                                       Observer& observer, Wake wake) {
+                                                       std::unique_ptr<Observer> observer,
+                                                       Wake wake) {
   auto service = std::unique_ptr<RootService>(
       new RootService(loop, std::move(served), std::move(lock), std::move(wake)));
-  if (auto ready = service->open(shim, observer); !ready)
+  service->observer_ = std::move(observer);
+  if (auto ready = service->open(shim); !ready)
     return pass_on(ready);
   return service;
 }
@@ -46,7 +48,7 @@ RootService::RootService(asio::io_context& loop, ServedRoot served, RootLock loc
       lock_(std::move(lock)),
       wake_(std::move(wake)) {}
 
-Result<void> RootService::open(const std::string& shim, Observer& observer) {
+Result<void> RootService::open(const std::string& shim) {
   auto folder = RootFolder::open(served_.root);
   if (!folder)
     return pass_on(folder);
@@ -82,7 +84,7 @@ Result<void> RootService::open(const std::string& shim, Observer& observer) {
     wake_();
   });
   auto engine =
-      Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, observer}, served_.setup);
+      Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, *observer_}, served_.setup);
   if (!engine)
     return pass_on(engine);
   engine_ = std::move(*engine);

@@ -27,7 +27,7 @@ class RootService {
   /// `wake` is called when something came in.
   static Result<std::unique_ptr<RootService>> make(asio::io_context& loop, ServedRoot served,
                                                    RootLock lock, const std::string& shim,
-                                                   Observer& observer, Wake wake);
+                                                   std::unique_ptr<Observer> observer, Wake wake);
   RootService(const RootService&) = delete;
   RootService& operator=(const RootService&) = delete;
   RootService(RootService&&) = delete;
@@ -61,7 +61,7 @@ class RootService {
 
  private:
   RootService(asio::io_context& loop, ServedRoot served, RootLock lock, Wake wake);
-  Result<void> open(const std::string& shim, Observer& observer);
+  Result<void> open(const std::string& shim);
   void start_watch();
   void rescan(std::string why);
   void look_for_root();
@@ -72,6 +72,7 @@ class RootService {
   std::string digest_;  ///< of the configuration; "" without one
   RootLock lock_;
   Wake wake_;
+  std::unique_ptr<Observer> observer_;
   std::vector<Input> inputs_;
   Served word_;
   std::string configuration_left_;  ///< digest of what stands in the state folder

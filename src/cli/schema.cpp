@@ -33,6 +33,10 @@ ExitCode schema_command(Words words) {
   options.value("--base", base, "URL", "What the catalogue puts in front of the schemas' names");
   if (const auto over = options.parse(words))
     return *over;
+  if (!name.empty() && (list || catalog)) {
+    complain("a NAME and " + std::string(list ? "--list" : "--catalog") + " exclude each other");
+    return ExitCode::usage;
+  }
   const auto names = schema_names();
   if (catalog) {
     print(schema_catalog(base).pretty());

@@ -38,8 +38,9 @@ Result<Mailbox> mailbox_of(const Catalog& catalog, const std::string& named) {
     }
   }
   const auto near = nearest(named, names);
-  return fail(Errc::usage, "there is no mailbox " + printable(named, 100) +
-                               (near ? "; did you mean " + *near + "?" : ""));
+  return fail(Errc::usage,
+              "there is no mailbox " + printable(named, 100) +
+                  (near ? "; did you mean " + *near + "?" : "; `baton send --help` names them"));
 }
 
 Result<std::string> with_message(const Mailbox& mailbox, std::string text, const Json& message) {

@@ -1,3 +1,4 @@
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +32,10 @@ Result<Pair> parse_pair(const std::string& word) {
     return fail(Errc::usage, "`" + printable(word, 200) + "` is not POINTER=JSON");
   const std::string pointer = word.substr(0, equals);
   if (!json::pointer_tokens(pointer))
-    return fail(Errc::usage, "`" + printable(pointer, 200) +
-                                 "` is no JSON pointer; one begins with /, as in /status");
+    return fail(Errc::usage,
+                "`" + printable(pointer, 200) + "` is no JSON pointer; " +
+                    (pointer.starts_with('/') ? "a ~ stands only in ~0, for ~ itself, and ~1, for /"
+                                              : "one begins with /, as in /status"));
   const std::string text = word.substr(equals + 1);
   auto value = parse_json(text);
   if (value)
@@ -119,11 +122,17 @@ ExitCode set_command(Words words) {
   const auto changes = parse_pairs(arguments.changes);
   if (!changes)
     return complain(changes.error());
-  for (const Pair& each : *changes)
+  std::set<std::string> set;
+  for (const Pair& each : *changes) {
     if (each.pointer.empty()) {
       complain("`=` alone would replace the whole file; write a pointer, such as /status=...");
       return ExitCode::usage;
     }
+    if (!set.insert(each.pointer).second && !each.pointer.ends_with("/-")) {
+      complain(printable(each.pointer, 200) + " is set twice; which value is meant?");
+      return ExitCode::usage;
+    }
+  }
   const auto expectations = parse_pairs(arguments.expectations);
   if (!expectations)
     return complain(expectations.error());

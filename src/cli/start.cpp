@@ -19,6 +19,7 @@
 #include "cli/settings.h"
 #include "cli/start_workflow.h"
 #include "cli/submit.h"
+#include "cli/wait.h"
 #include "dialects/registry.h"
 #include "io/disk.h"
 
@@ -192,6 +193,7 @@ struct Given {
   std::string input;      ///< of a loop
   std::string max_steps;  ///< of a loop
   bool no_wait = false;
+  bool wait = false;  ///< for the flow's end
 };
 
 Result<void> add_settings(const Given& given, bool texts, Request& request) {
@@ -214,6 +216,11 @@ Result<void> add_loop_words(const Given& given, Request& request) {
   return add_max_steps(given.max_steps, request);
 }
 
+ExitCode hand_in(const Given& given, const Context& context, const Request& request) {
+  const ExitCode code = submit(context, request, !given.no_wait);
+  return given.wait && code == ExitCode::fine ? await_end(given.places, context.root(), request.flow) : code;
+}
+
 /// A workflow run belongs to the root of the command; `--root` names another.
 ExitCode start_workflow(const Given& given, const Context& context, Request& request) {
   const auto seen = Rehearsal::of_root(context);
@@ -224,7 +231,7 @@ ExitCode start_workflow(const Given& given, const Context& context, Request& req
     return complain(added.error());
   if (request.arguments->HasMember("workflow"))
     print("run " + request.flow.name + "\n");
-  return submit(context, request, !given.no_wait);
+  return hand_in(given, context, request);
 }
 
 /// A file that is the definition of a loop of this root means that loop.
@@ -284,7 +291,7 @@ ExitCode begin(const Given& given, const Context& on_root, Request& request) {
   if (known != nullptr && known->check_request != nullptr)
     if (const auto fit = known->check_request(request); !fit)
       return complain(fit.error());
-  return submit(on_root, request, !given.no_wait);
+  return hand_in(given, on_root, request);
 }
 
 ExitCode start(Given given) {
@@ -368,10 +375,15 @@ ExitCode start_command(Words words) {
                 "page");
   options.flag("--pause-for-human-input", run.pause_for_human_input,
                "Workflows: steps with human_in_the_loop wait for a person");
+  options.flag("--wait", given.wait, kWaitHelp);
   options.flag("--no-wait", given.no_wait, "Do not wait for the daemon's answer");
   options.places(given.places);
   if (const auto over = options.parse(words))
     return *over;
+  if (given.wait && given.no_wait) {
+    complain("--wait and --no-wait exclude each other");
+    return ExitCode::usage;
+  }
   return start(std::move(given));
 }
 

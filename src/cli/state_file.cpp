@@ -102,7 +102,10 @@ Result<StateFile> StateFile::open(const std::string& named, const Places& given)
 }
 
 Result<FileBytes> StateFile::read() {
-  return disk_->read(name_, LoadLimits{}.max_bytes);
+  auto bytes = disk_->read(name_, LoadLimits{}.max_bytes);
+  if (!bytes)
+    bytes.error().where = shown_;
+  return bytes;
 }
 
 Result<void> StateFile::replace(const Digest& assumes, std::string_view text) {

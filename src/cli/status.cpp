@@ -1,5 +1,6 @@
 #include "app/status.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/looked_for.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
@@ -93,6 +95,7 @@ struct Section {
   std::vector<Request> recorded;
   Word unlike;  ///< see Context::Unlike
   std::string hint;
+  std::string looked_for;
 };
 
 /// What --watch has shown last: what stands under the tables, and by root and flow the lines of
@@ -122,6 +125,11 @@ Shown lines_of(const std::vector<Section>& sections) {
   return shown;
 }
 
+bool names_alike(const Shown& now, const Shown& before) {
+  return std::equal(now.lines.begin(), now.lines.end(), before.lines.begin(), before.lines.end(),
+                    [](const auto& one, const auto& other) { return one.first == other.first; });
+}
+
 /// The lines of JSON that are not what they were.
 void show_lines(const Shown& now, const Shown& before) {
   for (const auto& [whose, line] : now.lines) {
@@ -135,8 +143,9 @@ void show_tables(const std::vector<Section>& sections, bool many) {
   for (const Section& section : sections) {
     if (many)
       print((&section != &sections.front() ? "\n" : "") + printable(section.root) + "\n");
-    print(section.flows.empty() ? "there is no flow on " + printable(section.root) + "\n"
-                                : table_of(section.flows, real_clock()->wall()));
+    print(section.flows.empty()
+              ? "there is no flow on " + printable(section.root) + "; " + section.looked_for + "\n"
+              : table_of(section.flows, real_clock()->wall()));
     print("\n" + section.hint);
   }
 }
@@ -167,7 +176,8 @@ Result<std::vector<Section>> sections_of(const std::string& flow,
     const auto& [on_root, rehearsal] = roots[i];
     Section section{on_root.root(),        statuses(rehearsal->books(), rehearsal->plan()),
                     rehearsal->daemon(),   rehearsal->recorded(),
-                    on_root.unlike().word, ""};
+                    on_root.unlike().word, "",
+                    looked_for(rehearsal->catalog())};
     section.hint = hint(on_root, section.daemon,
                         wanted ? of_flow(section.recorded, wanted->flow) : section.recorded);
     if (wanted)
@@ -185,14 +195,13 @@ ExitCode show(const Arguments& arguments, const Context& context, Shown& shown) 
   const auto sections = sections_of(arguments.flow, *roots);
   if (!sections)
     return complain(sections.error());
-  if (arguments.names) {
-    show_names(*sections);
-    return ExitCode::fine;
-  }
   Shown lines = lines_of(*sections);
   // On a terminal how long ago something was goes on by itself.
   const bool clear = arguments.watch && on_terminal();
-  if (arguments.json) {
+  if (arguments.names) {
+    if (!names_alike(lines, shown))
+      show_names(*sections);
+  } else if (arguments.json) {
     show_lines(lines, shown);
   } else if (clear || lines != shown) {
     if (clear)
@@ -221,6 +230,10 @@ ExitCode status_command(Words words) {
   options.places(arguments.places);
   if (const auto over = options.parse(words))
     return *over;
+  if (arguments.names && arguments.json) {
+    complain("--names and --json exclude each other");
+    return ExitCode::usage;
+  }
   Shown shown;
   for (;;) {
     // Anew each time: the configuration may be changed, and read by the daemon, meanwhile.

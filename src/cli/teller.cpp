@@ -38,6 +38,20 @@ spdlog::level::level_enum level_of(const Event& event) {
 
 }  // namespace
 
+class Teller::OnRoot final : public Observer {
+ public:
+  OnRoot(Teller& teller, std::string root) : teller_(teller), root_(std::move(root)) {}
+  void happened(const Event& event) override { teller_.tell(root_, event); }
+
+ private:
+  Teller& teller_;
+  std::string root_;
+};
+
+std::unique_ptr<Observer> Teller::on(std::string root) {
+  return std::make_unique<OnRoot>(*this, std::move(root));
+}
+
 void Teller::configure(const ServiceConfig& config) {
   if (config.notify == notify_ && config.notify_timeout == timeout_)
     return;
@@ -45,6 +59,7 @@ void Teller::configure(const ServiceConfig& config) {
   timeout_ = config.notify_timeout;
   if (hook_ && hook_->busy())
     former_.push_back(std::move(hook_));
+  fault_.clear();
   hook_ = command_hook({config.shim, timeout_, config.notify, config.notify_env});
 }
 
@@ -53,6 +68,20 @@ void Teller::tend() {
     hook->tend();
   std::erase_if(former_, [](const auto& hook) { return !hook->busy(); });
   hook_->tend();
+  note_fault();
+}
+
+void Teller::note_fault() {
+  if (hook_->fault() == fault_)
+    return;
+  fault_ = hook_->fault();
+  if (fault_.empty())
+    spdlog::warn("notify: {} works again", printable(notify_.front()));
+  else
+    spdlog::warn(
+        "notify: {} {}, so an event may have been told to nobody; not said again until it "
+        "works",
+        printable(notify_.front()), printable(fault_));
 }
 
 void Teller::finish(Millis patience) {
@@ -68,7 +97,7 @@ void Teller::finish(Millis patience) {
     spdlog::warn("not told through notify: {} event{}", untold, untold == 1 ? "" : "s");
 }
 
-void Teller::happened(const Event& event) {
+void Teller::tell(const std::string& root, const Event& event) {
   std::string line = event.event;
   if (event.flow != FlowId{})
     line += " " + text(event.flow);
@@ -83,10 +112,13 @@ void Teller::happened(const Event& event) {
   spdlog::log(level_of(event), "{}", printable(line));
   if (!worth_telling(event))
     return;
-  // Its number is the journal's; here it is not known.
   Json told = event_json(event);
-  told.erase("seq");
+  // Not in the journal: a full disk takes no event.
+  if (event.seq == 0)
+    told.set("seq", Json());
+  told.set("root", Json(root));
   hook_->tell(told.dump());
+  note_fault();
 }
 
 }  // namespace baton

@@ -12,13 +12,15 @@
 namespace baton {
 
 /// Tells people what happened: one line per event on stderr, under systemd with the priority it
-/// reads; and `notify:` what a person would want to know.
-class Teller final : public Observer {
+/// reads; and `notify:` what a person would want to know, as schemas/output/notify.schema.json
+/// says. That its command fails is said when it begins and when it is over.
+class Teller {
  public:
   explicit Teller(const ServiceConfig& config) { configure(config); }
   /// A command that stays the same goes on with what it has not told yet.
   void configure(const ServiceConfig& config);
-  void happened(const Event& event) override;
+  /// Hears what happens on one root. The teller must outlive it.
+  std::unique_ptr<Observer> on(std::string root);
   /// To be called about every second while `busy`.
   void tend();
   bool busy() const { return hook_->busy() || !former_.empty(); }
@@ -26,10 +28,14 @@ class Teller final : public Observer {
   void finish(Millis patience);
 
  private:
+  class OnRoot;
+  void tell(const std::string& root, const Event& event);
+  void note_fault();
   std::vector<std::string> notify_ = {""};
   Millis timeout_{0};
   std::unique_ptr<Hook> hook_;
   std::vector<std::unique_ptr<Hook>> former_;  ///< of other configurations, still telling
+  std::string fault_;                          ///< of the command, as it was said last
 };
 
 }  // namespace baton

@@ -202,6 +202,9 @@ ExitCode validate_command(Words words) {
     return complain(inspection.error());
   print(format->print(format->from_here ? seen_from_here(inspection->report())
                                         : inspection->report()));
+  if (inspection->report().checked == 0 && inspection->report().skipped > 0 &&
+      !arguments.request.paths.empty() && inspection->code() == ExitCode::fine)
+    complain("nothing was checked: no file named is one by its place; --as says what it is");
   return finish(inspection->code());
 }
 

@@ -229,8 +229,9 @@ bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
   }
   std::error_code error;
   if (way.link == way.path)
-    inspection.unreadable(path,
-                          {Errc::not_regular, "is a symbolic link, which is not followed", {}});
+    inspection.unreadable(
+        path,
+        {Errc::not_regular, "is a symbolic link, which is not followed; name what it means", {}});
   else if (fs::exists(fs::symlink_status(way.path, error)))
     read(**disk, *relative, {path, *relative, ""}, *found, inspection);
   else
@@ -380,8 +381,9 @@ Result<void> Validation::index(Inspection& inspection) {
       continue;
     }
     if (!file.regular) {
-      inspection.unreadable(name.shown,
-                            {Errc::not_regular, "is a symbolic link, which is not followed", {}});
+      inspection.unreadable(
+          name.shown,
+          {Errc::not_regular, "is a symbolic link, which is not followed; name what it means", {}});
       continue;
     }
     if (name.path.empty())

@@ -1,6 +1,9 @@
+#include "cli/wait.h"
+
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "app/status.h"
 #include "base/text.h"
@@ -8,22 +11,25 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
+#include "io/lock.h"
 
 namespace baton {
 namespace {
 
 constexpr std::chrono::milliseconds kEvery{250};
 
-struct Arguments {
-  Places places;
+/// What is waited for.
+struct Goal {
   std::string flow;
-  std::string until;
-  std::string timeout;
+  std::string until;                ///< "": the flow's end
+  Process told = Process::running;  ///< what was said last of one that waits for a person
 };
 
 /// A word for processes (idle, failed ...), the flow's declared word, or the stage in which all its
 /// subjects are.
 bool there(const FlowStatus& status, const FlowBook& book, const std::string& until) {
+  if (until.empty())
+    return status.process == Process::idle;
   if (until == word(status.process) || until == status.declared)
     return true;
   bool any = false;
@@ -53,19 +59,28 @@ bool over(Process process) {
   return false;
 }
 
+/// Whoever waits for the end should know for what it waits.
+void tell_person(Goal& goal, Process process, const std::string& what) {
+  const bool persons = process == Process::held || process == Process::paused;
+  if (goal.until.empty() && persons && std::exchange(goal.told, process) != process)
+    complain(what);
+  if (!persons)
+    goal.told = process;
+}
+
 /// One look; nothing: go on waiting.
-std::optional<ExitCode> look(const Arguments& arguments, const Context& context) {
+std::optional<ExitCode> look(Goal& goal, const Context& context) {
   const auto roots = rehearse(context);
   if (!roots)
     return complain(roots.error());
-  const auto place = choose_flow(arguments.flow, *roots);
+  const auto place = choose_flow(goal.flow, *roots);
   if (!place)
     return complain(place.error());
   const FlowId& flow = place->flow;
   const auto& rehearsal = (*roots)[place->root].rehearsal;
   const FlowBook& book = rehearsal->books().at(flow);
   const FlowStatus status = status_of(book, rehearsal->plan(), rehearsal->root_control());
-  if (there(status, book, arguments.until))
+  if (there(status, book, goal.until))
     return ExitCode::fine;
   const std::string now =
       printable(text(flow), 200) + " is " + std::string(word(status.process)) +
@@ -78,13 +93,34 @@ std::optional<ExitCode> look(const Arguments& arguments, const Context& context)
     complain(now + ", and no daemon serves this root: run `baton run`");
     return ExitCode::unreachable;
   }
+  tell_person(goal, status.process, now + ": " + printable(status.why));
   return std::nullopt;
 }
 
 }  // namespace
 
+ExitCode await_end(Places places, const std::string& root, const FlowId& flow) {
+  places.root = root;
+  Goal goal{text(flow), ""};
+  for (;;) {
+    const auto context = Context::open_anyway(places);
+    if (!context)
+      return complain(context.error());
+    const auto state = context->state_folder();
+    if (!state || !daemon_lives(*state)) {
+      complain("no daemon serves this root, so nothing is waited for: run `baton run`");
+      return ExitCode::unreachable;
+    }
+    if (const auto code = look(goal, *context))
+      return *code;
+    std::this_thread::sleep_for(kEvery);
+  }
+}
+
 ExitCode wait_command(Words words) {
-  Arguments arguments;
+  Places places;
+  Goal goal;
+  std::string longest;
   Options options(
       "wait",
       "Waits until a flow is somewhere: until its process word (idle, paused ...), its\n"
@@ -94,34 +130,34 @@ ExitCode wait_command(Words words) {
       "  2    wrong usage or configuration; no such flow\n"
       "  3    no daemon serves the root, so it will not be\n"
       "  124  not within the time given");
-  options.word("FLOW", arguments.flow, "dialect/name, or a unique name");
-  options.value("--until", arguments.until, "STATUS", "What to wait for");
-  options.value("--timeout", arguments.timeout, "TIME", "Such as 90s or 10m; else for ever");
-  options.places(arguments.places);
+  options.word("FLOW", goal.flow, "dialect/name, or a unique name");
+  options.value("--until", goal.until, "STATUS", "What to wait for");
+  options.value("--timeout", longest, "TIME", "Such as 90s or 10m; else for ever");
+  options.places(places);
   if (const auto left = options.parse(words))
     return *left;
-  if (arguments.until.empty()) {
+  if (goal.until.empty()) {
     complain("wait for what? --until STATUS, for example --until idle");
     return ExitCode::usage;
   }
   std::optional<Millis> timeout;
-  if (!arguments.timeout.empty()) {
-    timeout = parse_duration(arguments.timeout);
+  if (!longest.empty()) {
+    timeout = parse_duration(longest);
     if (!timeout) {
-      complain("--timeout is a time such as 90s or 10m, not " + printable(arguments.timeout, 60));
+      complain("--timeout is a time such as 90s or 10m, not " + printable(longest, 60));
       return ExitCode::usage;
     }
   }
   const auto began = std::chrono::steady_clock::now();
   for (;;) {
     // Anew each time: the configuration may be changed, and read by the daemon, meanwhile.
-    const auto context = Context::open_anyway(arguments.places);
+    const auto context = Context::open_anyway(places);
     if (!context)
       return complain(context.error());
-    if (const auto code = look(arguments, *context))
+    if (const auto code = look(goal, *context))
       return *code;
     if (timeout && std::chrono::steady_clock::now() - began >= *timeout) {
-      complain("not " + printable(arguments.until, 60) + " within " + duration_text(*timeout));
+      complain("not " + printable(goal.until, 60) + " within " + duration_text(*timeout));
       return ExitCode::timed_out;
     }
     std::this_thread::sleep_for(kEvery);

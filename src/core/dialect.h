@@ -212,6 +212,9 @@ struct Dialect {
   Brief (*brief)(const View&, const Desired&) = nullptr;
   /// The names `Brief::values` adds to the placeholders every command may use.
   std::span<const std::string_view> placeholders = {};
+  /// The roles its flows ask for by themselves; those that their files name besides are not among
+  /// them. For `init`, which writes them, and `doctor`, which misses them.
+  std::span<const std::string_view> roles = {};
   /// A name for a new flow, for `create`; different seeds give different ones.
   std::string (*fresh_name)(Time wall, std::string_view seed) = nullptr;
   /// Where and how the flows' documents are backed up; for `Backup` and `recover`.

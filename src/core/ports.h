@@ -278,8 +278,9 @@ class Journal {
   virtual ~Journal() = default;
   virtual Result<Ledger> load() = 0;
   /// Errc::no_space: nothing was written, try again when there is room. Errc::io: nothing may be
-  /// relied on; the daemon has to end (exit 3) and read again.
-  virtual Result<void> commit(const Commit& commit) = 0;
+  /// relied on; the daemon has to end (exit 3) and read again. Gives the seq of its last event (0:
+  /// it has none); those of one commit follow each other.
+  virtual Result<Arrival> commit(const Commit& commit) = 0;
   /// The accepted bytes of a path. Errc::not_found.
   virtual Result<std::string> bytes(const std::string& path) = 0;
 };

@@ -19,11 +19,13 @@ constexpr int kAlways = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 Result<Fd> refused(int error, const std::string& path) {
   if (error == ELOOP)
-    return fail(Errc::not_regular, "leads over a symbolic link", path);
+    return fail(Errc::not_regular,
+                "leads over a symbolic link, which is not followed; put the file itself there",
+                path);
   if (error == EXDEV)
     return fail(Errc::not_regular, "leads out of its root or onto another mount", path);
   if (error == ENXIO || error == ENODEV)
-    return fail(Errc::not_regular, "is not a regular file", path);
+    return fail(Errc::not_regular, "is not a regular file; only such are read", path);
   return system_error(error, "cannot be opened", path);
 }
 
@@ -135,7 +137,7 @@ Result<Fd> open_regular(int folder, const std::string& path, int flags) {
   if (S_ISDIR(info.st_mode))
     return fail(Errc::not_regular, "is a folder where a file belongs; move it away", path);
   if (!S_ISREG(info.st_mode))
-    return fail(Errc::not_regular, "is not a regular file", path);
+    return fail(Errc::not_regular, "is not a regular file; only such are read", path);
   return fd;
 }
 

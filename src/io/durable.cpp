@@ -50,7 +50,7 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   if (fstat(fd.get(), &info) != 0)
     return system_error(errno, "cannot be looked at", path);
   if (!S_ISREG(info.st_mode))
-    return fail(Errc::not_regular, "is not a regular file", path);
+    return fail(Errc::not_regular, "is not a regular file; only such are read", path);
   return read_all(fd.get(), max_bytes, path);
 }
 

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <deque>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -42,6 +43,20 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
+/// By the exit status of the shim.
+std::string fault_in(int status) {
+  const auto is = [&](shim::ShimExit exit) {
+    return WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(exit);
+  };
+  if (is(shim::ShimExit::recorded))
+    return {};
+  if (is(shim::ShimExit::program_failed))
+    return "did not end with 0";
+  if (is(shim::ShimExit::program_late))
+    return "was ended, for it took longer than its `timeout`";
+  return "could not be run";
+}
+
 class CommandHook : public Hook {
  public:
   explicit CommandHook(HookCall call) : env_(std::move(call.env)) {
@@ -76,8 +91,11 @@ class CommandHook : public Hook {
 
   void tend() override {
     if (pid_ > 0) {
-      if (waitpid(pid_, nullptr, WNOHANG) == 0)
+      int status = 0;
+      const pid_t ended = waitpid(pid_, &status, WNOHANG);
+      if (ended == 0)
         return;
+      fault_ = ended == pid_ ? fault_in(status) : std::string();
       pid_ = 0;
     }
     if (waiting_.empty())
@@ -86,14 +104,17 @@ class CommandHook : public Hook {
     waiting_.pop_front();
   }
 
+  const std::string& fault() const override { return fault_; }
   bool busy() const override { return pid_ > 0 || !waiting_.empty(); }
   std::size_t untold() const override { return waiting_.size() + (pid_ > 0 ? 1U : 0U); }
 
  private:
   void start(const std::string& json) {
     const Fd input(life_ ? readable(json + "\n") : -1);
-    if (!input)
+    if (!input) {
+      fault_ = "could not be started: there is no descriptor or memory for it";
       return;
+    }
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
@@ -109,8 +130,12 @@ class CommandHook : public Hook {
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     const std::vector<char*> argv = pointers(argv_);
     const std::vector<char*> env = pointers(env_);
-    if (posix_spawn(&pid_, argv_[0].c_str(), &actions, &attributes, argv.data(), env.data()) != 0)
+    if (const int fault =
+            posix_spawn(&pid_, argv_[0].c_str(), &actions, &attributes, argv.data(), env.data());
+        fault != 0) {
       pid_ = 0;
+      fault_ = "could not be started: " + std::generic_category().message(fault);
+    }
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
   }
@@ -118,6 +143,7 @@ class CommandHook : public Hook {
   std::vector<std::string> argv_;
   std::vector<std::string> env_;
   std::deque<std::string> waiting_;
+  std::string fault_;
   pid_t pid_ = 0;  ///< of the shim
   Fd life_;
   Fd ours_;  ///< nobody else has it: it is closed when the daemon is gone, however it goes

@@ -27,6 +27,9 @@ class Hook {
   /// `busy`.
   virtual void tend() = 0;
   virtual bool busy() const = 0;
+  /// Why the last program that came to its end has not done its work, as a clause; "" when it has,
+  /// or none has come to its end yet.
+  virtual const std::string& fault() const = 0;
   /// How many objects have not been told, the one that is being told included.
   virtual std::size_t untold() const = 0;
 };

@@ -71,20 +71,24 @@ class SqliteJournal : public Journal {
 
   Result<std::string> bytes(const std::string& path) override { return rows::bytes(*db_, path); }
 
-  Result<void> commit(const Commit& commit) override {
+  Result<Arrival> commit(const Commit& commit) override {
     if (broken_)
       return tl::unexpected<Error>(*broken_);
     auto done = db_->execute("BEGIN IMMEDIATE");
     if (done)
       done = write(commit);
+    Result<Arrival> last = 0;
+    if (done && !commit.events.empty())
+      last = last_event();
     if (done)
-      done = db_->execute("COMMIT");
+      done = last ? db_->execute("COMMIT") : Result<void>(pass_on(last));
     if (!done) {
       db_->rollback();
       if (done.error().code != Errc::busy && done.error().code != Errc::no_space)
         broken_ = done.error();
+      return pass_on(done);
     }
-    return done;
+    return last;
   }
 
  private:
@@ -189,6 +193,19 @@ class SqliteJournal : public Journal {
         return done;
     }
     return {};
+  }
+
+  Result<Arrival> last_event() {
+    auto statement = db_->prepare("SELECT max(seq) FROM events");
+    if (!statement)
+      return pass_on(statement);
+    auto there = (*statement)->step();
+    const std::uint64_t last = there && *there ? rows::read_count(**statement) : 0;
+    // Or it would go on reading, and the log could not be emptied.
+    (*statement)->reset();
+    if (!there)
+      return pass_on(there);
+    return last;
   }
 
   /// Numbers once given out are never given out again, also when their rows are gone.

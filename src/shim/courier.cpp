@@ -35,11 +35,14 @@ constexpr std::uint64_t kGraceMs = 1000;
   _exit(127);
 }
 
-/// True when nothing is left: as the subreaper this process is the parent of all orphans.
-bool childless() {
+/// True when nothing is left: as the subreaper this process is the parent of all orphans. `failed`
+/// becomes true when the program is among those that have ended, and not with 0.
+bool childless(pid_t program, bool& failed) {
   pid_t pid = 0;
+  int status = 0;
   do {
-    pid = waitpid(-1, nullptr, WNOHANG);
+    pid = waitpid(-1, &status, WNOHANG);
+    failed = failed || (pid == program && status != 0);
   } while (pid > 0);
   return pid < 0 && errno == ECHILD;
 }
@@ -66,7 +69,8 @@ ShimExit deliver(int signals, const char* limit_ms, char** argv) {
     become_program(shim, argv);
   constexpr std::uint64_t kMost = 3'600'000;
   const std::int64_t end = steady_ms() + static_cast<std::int64_t>(std::min(limit, kMost));
-  while (!childless()) {
+  bool failed = false;
+  while (!childless(pid, failed)) {
     const std::int64_t left = end - steady_ms();
     pollfd watched[] = {{kLifeFd, POLLIN, 0}, {signals, POLLIN, 0}};
     if (left > 0 && poll(watched, 2, static_cast<int>(left)) < 0 && errno != EINTR)
@@ -75,10 +79,12 @@ ShimExit deliver(int signals, const char* limit_ms, char** argv) {
       continue;
     ExitRecord exit;
     sweep(Tree{.parent = shim}, kGraceMs, exit);
-    (void)childless();
-    return exit.survivors == 0 ? ShimExit::recorded : ShimExit::lost;
+    (void)childless(pid, failed);
+    if (exit.survivors != 0)
+      return ShimExit::lost;
+    return left > 0 ? ShimExit::recorded : ShimExit::program_late;
   }
-  return ShimExit::recorded;
+  return failed ? ShimExit::program_failed : ShimExit::recorded;
 }
 
 }  // namespace baton::shim

@@ -102,6 +102,16 @@ inline constexpr const char* kCauseShimKilled = "shim_killed";  ///< written by 
 /// recorded: exit.json is there. not_started: told to leave, nothing ran. bad_call: arguments,
 /// descriptors or the launch are wrong, nothing ran. no_claim: what a start needs or `claim` could
 /// not be made, nothing ran. lost: the run directory was removed, so the end could not be recorded.
-enum class ShimExit { recorded = 0, not_started = 111, bad_call = 112, no_claim = 113, lost = 114 };
+/// Of `tell`, where recorded means that the program has ended with 0: program_failed: in another
+/// way, or it could not be entered; program_late: the limit had passed.
+enum class ShimExit {
+  recorded = 0,
+  not_started = 111,
+  bad_call = 112,
+  no_claim = 113,
+  lost = 114,
+  program_failed = 115,
+  program_late = 116
+};
 
 }  // namespace baton::shim

@@ -157,6 +157,21 @@ TEST_CASE("a dialect with nothing behind it has its defaults") {
   }
 }
 
+TEST_CASE(
+    "the folder of a dialect lies below the root, and the key that leads elsewhere is named") {
+  for (const char* const dialect :
+       {"agent_run", "ccw_loop", "coordination", "fsm_loop", "ml_workflow"})
+    for (const char* const path : {"../x", "..", ".", "a/../../x", "a/..", "/x", "./a"}) {
+      CAPTURE(dialect);
+      CAPTURE(path);
+      const std::string head = "version: 1\ndialects: { " + std::string(dialect) + ": { path: ";
+      const std::string found = faults(head + path + " } }\n");
+      CHECK(found.starts_with("baton.yaml:2:" + std::to_string(head.size() - 10) + ": \"" + path +
+                              "\" is no folder below the root"));
+      CHECK(parse_config(head + "a/.b..c } }\n"));
+    }
+}
+
 TEST_CASE("a rule may have limits of its own") {
   const Config config = parsed(rule(R"(    files: ["a/{flow}/{part}.json", b.json]
     stage: /groups/{subject}/status
@@ -210,6 +225,15 @@ TEST_CASE("values that make no sense are named with their place") {
                "baton.yaml:3:17: a command names a program [config/command]\n"},
            Row{"version: 1\nagents:\n  a: { command: [b], env: { set: { BATON_X: y } } }\n",
                "baton.yaml:3:45: 'BATON_X' is given by baton itself [config/env]\n"},
+           Row{"version: 1\nagents:\n  a: { command: [b], may_decide: yes }\n",
+               "baton.yaml:3:34: expected boolean, found the string \"yes\" [schema/type]\n"},
+           Row{"version: 2\n",
+               "baton.yaml:1:10: 2 is not 1; this baton reads version 1 of its configuration "
+               "[schema/const]\n"},
+           Row{"version: 1\ndialects:\n  fsm_loop: { pth: x }\n",
+               "baton.yaml:3:20: the member \"pth\" is not allowed here at /pth; did you mean "
+               "'path'? "
+               "[config/options]\n"},
            Row{"version: 1\ndialects:\n  rules: {}\n",
                "baton.yaml:3:10: rules of your own stand under 'rules' at the top "
                "[config/dialect]\n"},
@@ -282,6 +306,8 @@ TEST_CASE("what a rule names and nobody knows is an error with its place") {
            Row{"a.json", "/s", "{ to: a, set: { \"x:/s\": 1 } }", "a map in `files` names them"},
            Row{"a.json", "/s", "{ to: a, set: { /x: \"${naow}\" } }",
                "unknown placeholder '${naow}'; did you mean '${now}'? [config/placeholder]"},
+           Row{"a.json", "/s", "{ to: a, set: { /x: \"${now\" } }",
+               "unknown placeholder '${now (no closing brace)}'"},
            Row{"a.json", "/s", "{ to: a, set: { /s: [] } }", "the stage is set to what is no word"},
            Row{"a.json", "/s", "{ to: a, notify: true, purpose: x }",
                "is for a reaction with `run`"},

@@ -67,6 +67,17 @@ TEST_CASE("a value from a file neither leaves the working directory nor becomes 
   CHECK(launch(above, "A", "a"));
 }
 
+TEST_CASE("a placeholder without its brace is a fault, not a text") {
+  AgentSpec open = spec();
+  open.argv = {"/bin/agent", "x ${group"};
+  const auto done = launch(open, "A", "a");
+  REQUIRE_FALSE(done);
+  CHECK(done.error().message == "`${group` has no `}`; `$${` stands for a literal `${`");
+  open.argv = {"/bin/agent", "x $${group"};
+  REQUIRE(launch(open, "A", "a"));
+  CHECK(launch(open, "A", "a")->argv.back() == "x ${group");
+}
+
 TEST_CASE("a dialect's own folder serves where the role has none, and later variables win") {
   AgentSpec plain;
   plain.argv = {"/bin/agent"};

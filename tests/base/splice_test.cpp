@@ -103,6 +103,31 @@ TEST_CASE("several edits follow each other") {
   CHECK(*out == "{\n  \"b\": {\"c\": [7]}\n}\n");
 }
 
+TEST_CASE("an edit that leads nowhere says which step is missing") {
+  struct Wrong {
+    std::string_view before;
+    const char* pointer;
+    const char* message;
+  };
+  for (const Wrong& row : {
+           Wrong{"{}", "/a/b/c", "/a/b/c cannot be set: there is no /a"},
+           Wrong{"{\"a\": {}}", "/a/b/c", "/a/b/c cannot be set: there is no /a/b"},
+           Wrong{"{\"a\": 1}", "/a/b", "/a/b cannot be set: /a is neither an object nor a list"},
+           Wrong{"[1]", "/5",
+                 "/5 cannot be set: the list has 1 item, counted from 0 "
+                 "without zeros in front; `-` appends one"},
+           Wrong{"{\"l\": [1, 2]}", "/l/01",
+                 "/l/01 cannot be set: the list /l has 2 items, "
+                 "counted from 0 without zeros in front; `-` appends "
+                 "one"},
+       }) {
+    CAPTURE(row.pointer);
+    const auto out = json::splice(row.before, {{row.pointer, "1"}});
+    REQUIRE_FALSE(out.has_value());
+    CHECK(out.error().message == row.message);
+  }
+}
+
 TEST_CASE("an edit that leads nowhere changes nothing") {
   struct Wrong {
     std::string_view before;

@@ -58,6 +58,7 @@ expect_document_fits output/explain
   fail "explain: $out"
 expect_exit 0 baton explain rules/other/one
 expect_out "other/one.json (other): accepted"
+expect_out 'no reaction of the rule other is for `new`; it has some for never'
 expect_exit 2 baton explain agent.sh
 expect_err "--as"
 ln -s one.json other/link.json
@@ -266,15 +267,56 @@ expect_exit 0 baton forget other/one
 expect_out "forgotten"
 expect_exit 2 baton status other/one
 
-# answer is for people, and for flows that ask something.
-expect_exit 1 env BATON_RUN_ID=x "$baton_binary" answer rules/groups
+# answer is for people, and for flows that ask something; an agent may where its role is trusted with it.
+expect_exit 1 env BATON_RUN_ID=x BATON_ROLE=quick "$baton_binary" answer rules/groups
+expect_err "an agent cannot answer"
+sed -i 's#quick: { command: \[./agent.sh\] }#quick: { command: [./agent.sh], may_decide: true }#' baton.yaml
+expect_exit 1 env BATON_RUN_ID=x BATON_ROLE=quick "$baton_binary" answer rules/groups
+expect_err "means nothing"
+expect_exit 1 env BATON_RUN_ID=x BATON_ROLE=slow "$baton_binary" answer rules/groups
 expect_err "an agent cannot answer"
 expect_exit 1 baton answer rules/groups --comment "go on"
 expect_err "means nothing"
 
-# drain ends a daemon that has nothing to do.
+# --wait is for one flow, and ends as the flow does.
+expect_exit 2 baton resume --all --wait
+expect_exit 2 baton retry groups --wait --no-wait
+expect_exit 3 baton resume other/two --wait
+expect_err "nothing is waited for"
 expect_exit 0 baton resume --all
 echo '{"A": {"status": "done"}}' >groups.json
+cat >worker.sh <<'A'
+#!/bin/sh
+cat >/dev/null
+"$BATON_EXE" set "$BATON_STATE_FILE" "/status=\"$BATON_PURPOSE\""
+A
+chmod 700 worker.sh
+cat >>baton.yaml <<'Y'
+  - name: work
+    files: "work/{flow}.json"
+    stage: /status
+    limits: { max_attempts: 1 }
+    react:
+      - { to: ready, run: worker, purpose: finished }
+      - { to: hopeless, run: nobody, purpose: hopeless }
+Y
+sed -i 's#^agents:#agents:\n  worker: { command: [./worker.sh] }\n  nobody: { command: ["false"] }#' baton.yaml
+mkdir work
+echo '{"status": "ready"}' >work/good.json
+echo '{"status": "hopeless"}' >work/bad.json
+expect_exit 0 baton pause work/good
+expect_exit 0 baton pause work/bad
+start_daemon
+expect_exit 0 baton resume work/good --wait
+[[ $(jq -r .status work/good.json) == finished ]] || fail "not waited for: $(cat work/good.json)"
+expect_exit 1 baton resume work/bad --wait
+expect_err "rules/work/bad is failed"
+expect_exit 1 baton retry work/bad --wait
+expect_exit 1 baton retry work/good --wait
+kill_daemon
+
+# drain ends a daemon that has nothing to do.
+expect_exit 0 baton resume --all
 start_daemon
 expect_exit 0 baton drain
 code=0

@@ -36,6 +36,10 @@ for command in "status --root" "run --root" "doctor --config" "validate --schema
 done
 expect_exit 2 baton validate --schmea x
 expect_err "did you mean --schema?"
+for option in --root --config --state-dir; do
+  expect_exit 2 baton status $option ""
+  expect_err "$option is given and names nothing"
+done
 expect_exit 2 baton prompt
 expect_exit 2 baton prompt a b
 expect_err "too many arguments"
@@ -61,6 +65,10 @@ done
 expect_exit 2 baton schema confgi
 expect_err "did you mean config?"
 expect_exit 2 baton schema
+expect_exit 2 baton schema config --list
+expect_err "exclude each other"
+expect_exit 2 baton status --names --json
+expect_exit 2 baton agents --names --json
 
 # A full disk or a closed reader is not a success.
 expect_exit 3 bash -c '"$1" --help >/dev/full' - "$baton_binary"
@@ -101,7 +109,9 @@ expect_exit 1 baton doctor --config slip.yaml
 expect_out 'did you mean `${subject}`'
 
 # init never overwrites, and what it writes is valid.
-mkdir fresh
+mkdir fresh "$work/bin"
+printf '#!/bin/sh\n' >"$work/bin/claude"
+chmod 755 "$work/bin/claude"
 expect_exit 0 baton init fresh
 expect_out "wrote fresh/baton.yaml"
 expect_exit 0 baton status --root fresh
@@ -130,9 +140,47 @@ printf 'version: 1\ndialects: [\n' >named/baton.yaml
 expect_exit 2 baton init --dialect coordination named
 expect_exit 0 baton validate --schema coordination/pm_state team/coordination/pm_state.json
 expect_exit 0 baton init --dialect rules other
+# Of several layouts each finds its roles, and each is told how it begins.
+for dialect in coordination fsm_loop ccw_loop agent_run ml_workflow; do
+  expect_exit 0 baton init --dialect $dialect "one_$dialect"
+  expect_out "$dialect: "
+  expect_exit 0 env PATH="$work/bin:$PATH" "$baton_binary" doctor --root "one_$dialect"
+  [[ $out != *"no agent plays"* ]] || fail "$dialect: $out"
+done
+expect_exit 0 baton init --root all --dialect coordination --dialect fsm_loop --dialect ccw_loop --dialect agent_run --dialect ml_workflow
+for command in "start coordination" "start NAME" "create --title" "start workflow.yaml" "--dialect ml_workflow"; do
+  expect_out "$command"
+done
+expect_exit 0 env PATH="$work/bin:$PATH" "$baton_binary" doctor --root all
+for role in project_manager developer qa_expert tech_lead agent judge executor architect reviewer planner validator programmer; do
+  expect_out "agent: $role: "
+done
+sed -i '/^  planner:/,+1d' all/baton.yaml
+expect_exit 0 env PATH="$work/bin:$PATH" "$baton_binary" doctor --root all
+expect_out 'no agent plays `planner`, which ml_workflow asks for'
+expect_exit 2 baton init --root all all
 expect_exit 2 baton init --dialect coordinatoin third
 expect_err "did you mean coordination?"
 [[ ! -e third ]] || fail "a wrong call has written something"
+
+# Rules that no file fits: a slip in the pattern, or nothing to do yet.
+mkdir -p lost/here
+printf 'version: 1\nrules:\n  - { name: a, files: "nowhere/{flow}.json", stage: /s, react: [{ to: x, notify: true }] }\n  - { name: b, files: "here/{flow}.json", stage: /s, react: [{ to: [x, y], notify: true }] }\n' >lost/baton.yaml
+expect_exit 0 baton doctor --root lost
+expect_out "there is no folder nowhere below $work/root/lost, where nowhere/{flow}.json is looked for"
+expect_out "no file below $work/root/lost fits here/{flow}.json yet"
+expect_exit 0 baton status --root lost
+expect_out "files are looked for as nowhere/{flow}.json, here/{flow}.json"
+echo '{"s": "X"}' >lost/here/one.json
+echo '{"s": "x"}' >lost/here/two.yaml
+expect_exit 0 baton doctor --root lost
+[[ $out != *"fits here"* ]] || fail "a file fits: $out"
+expect_exit 0 baton status --root lost --json
+[[ $out == *'no reaction of the rule b is for `X`; it has some for x, y'* ]] || fail "why idle: $out"
+expect_exit 2 baton explain --root lost lost/here/two.yaml
+expect_err "files are looked for as nowhere/{flow}.json, here/{flow}.json"
+expect_exit 2 baton explain --root lost nope.json
+expect_err "there is no file nope.json"
 
 # doctor names what is missing, and ends with 1 for it.
 cat >baton.yaml <<'Y'
@@ -141,12 +189,14 @@ agents:
   good: { command: [sh, -c, "true"] }
   bad: { command: [no-such-program-here] }
   dumb: { command: [sh], prompt: missing.md }
+  lost: { command: [sh], cwd: nodir }
 Y
 expect_exit 1 baton doctor
 expect_out "no-such-program-here"
 expect_out "missing.md"
+expect_out "root/nodir is not there"
 expect_out "inotify watches"
-sed -i '/bad:/d; /dumb:/d' baton.yaml
+sed -i '/bad:/d; /dumb:/d; /lost:/d' baton.yaml
 expect_exit 0 baton doctor --json
 expect_out '"schema":"baton/doctor/v1"'
 [[ -z $(ls "$work/state") ]] || fail "looking has made a state folder"

@@ -36,6 +36,16 @@ expect_exit 2 baton set s.jsonl '/s="b"'
 expect_err "append a line"
 expect_file s.jsonl '{"s": "a"}'
 expect_exit 1 baton set s.json /no/such/place=1
+expect_err "/no/such/place cannot be set: there is no /no"
+expect_exit 1 baton set s.json /list/5=3
+expect_err "the list /list has 2 items"
+expect_exit 2 baton set s.json '/status="x"' '/status="y"'
+expect_err "/status is set twice"
+expect_exit 2 baton set s.json /~2=1
+expect_err "~0, for ~ itself"
+mkdir -p sub
+expect_exit 3 baton set sub/none.json /a=1
+expect_err "sub/none.json: "
 expect_exit 1 baton set s.json '/status="c"' --expect '/status="a"'
 expect_err '/status is "b", not "a"'
 expect_exit 1 baton set s.json '/status="c"' --expect /nothing=1

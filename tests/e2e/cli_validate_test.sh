@@ -112,6 +112,7 @@ cp kept.json ticket.schema.json
 echo '{"status": "ready"}' >elsewhere.json
 expect_exit 0 baton validate elsewhere.json
 expect_out "1 of no known kind skipped"
+expect_err "--as says what it is"
 expect_exit 1 baton validate --require-schema elsewhere.json
 expect_exit 0 baton validate --as tickets elsewhere.json
 expect_exit 1 baton validate --as tickets tickets/wrong.json

@@ -4,6 +4,7 @@ daemon. usage: notify_test.py BATON"""
 import json
 import os
 import signal
+import subprocess
 
 import world
 from world import check, wait_until, write
@@ -129,6 +130,50 @@ def last_words(exe):
         check("not told" not in done.stderr, done.stderr)
 
 
+def as_described(exe):
+    """Each object is the line of the history with the same number, of the root it names, and fits its schema."""
+    with Told(exe) as baton:
+        baton.start()
+        baton.ticket("a", "done")
+        baton.ticket("b", "odd")
+        wait_until(lambda: baton.told("notice") and baton.told("held"), "both are told", baton.told)
+        history = {each["seq"]: each for each in baton.lines("events")}
+        for each in baton.told():
+            check(each == history.get(each["seq"]), each, "is not line", each["seq"], "of the history")
+            check(each["root"] == os.path.realpath(baton.root), each)
+            done = subprocess.run([exe, "validate", "-", "--schema", "output/notify"], input=json.dumps(each),
+                                  capture_output=True, text=True)
+            check(done.returncode == 0, each, done.stdout, done.stderr)
+
+
+def failing(exe):
+    """A program that fails is said once in the log, and once that it works again."""
+    with Told(exe, timeout="1s") as baton:
+        def log():
+            with open(baton.home + "/daemon.log") as file:
+                return file.read()
+        baton.how("exit 3\n")
+        baton.start()
+        baton.ticket("a", "done")
+        wait_until(lambda: "did not end with 0" in log(), "the failure is said", log)
+        baton.ticket("b", "done")
+        wait_until(lambda: baton.told("notice", "rules/t/b"), "the next one is tried")
+        os.unlink(baton.home + "/how")
+        baton.ticket("c", "done")
+        wait_until(lambda: "works again" in log(), "the end of the failure is said", log)
+        check(log().count("did not end with 0") == 1, "said again:", log())
+        baton.how("sleep 60\n")
+        baton.ticket("d", "done")
+        wait_until(lambda: "took longer than its `timeout`" in log(), "the late one is said", log)
+        baton.settings["notify"] = {"command": [baton.home + "/gone.sh"]}
+        write(baton.home + "/gone.sh", b"#!/nowhere\n")
+        os.chmod(baton.home + "/gone.sh", 0o755)
+        baton.configure()
+        baton.call("reload")
+        baton.ticket("e", "done")
+        wait_until(lambda: log().count("did not end with 0") == 2, "one that cannot be entered is said", log)
+
+
 def reload_goes_on(exe):
     """Another command takes over what comes from now on; what waits is still told by the former one."""
     with Told(exe) as baton:
@@ -151,7 +196,7 @@ def reload_goes_on(exe):
 
 
 def test(exe):
-    for part in (told_once, ended_with_the_daemon, limited, last_words, reload_goes_on):
+    for part in (told_once, ended_with_the_daemon, limited, last_words, as_described, failing, reload_goes_on):
         part(exe)
         print(part.__name__, "passed", flush=True)
 

@@ -110,6 +110,24 @@ TEST_CASE("every row comes back as it was, however often it is loaded or opened"
   check_sample(loaded(*journal));
 }
 
+TEST_CASE("a commit gives the number of its last event, as the history will show it") {
+  const TempFolder scratch;
+  const auto journal = opened(scratch.path());
+  Commit step;
+  step.controls.push_back({flow_a(), Control::run, "", "", at(8), at(8), true});
+  CHECK(journal->commit(step) == Arrival{0});
+  step.events.resize(3);
+  CHECK(journal->commit(step) == Arrival{3});
+  step.events.resize(2);
+  CHECK(journal->commit(step) == Arrival{5});
+  const auto history = read_journal(scratch.path());
+  REQUIRE(history);
+  const auto events = (*history)->events({});
+  REQUIRE(events);
+  REQUIRE(events->size() == 5);
+  CHECK(events->back().seq == 5);
+}
+
 TEST_CASE("rows replace those of the same identity, and done work goes") {
   const TempFolder scratch;
   const auto journal = opened(scratch.path());

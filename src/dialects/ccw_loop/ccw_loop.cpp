@@ -11,6 +11,12 @@
 
 namespace baton {
 
+namespace {
+
+constexpr std::string_view kRoles[] = {"executor"};
+
+}  // namespace
+
 const Dialect& ccw_loop_dialect() {
   static const Dialect dialect = {
       .name = "ccw_loop",
@@ -25,6 +31,7 @@ const Dialect& ccw_loop_dialect() {
       .create = ccw_loop::create,
       .brief = ccw_loop::brief,
       .placeholders = ccw_loop::kPlaceholders,
+      .roles = kRoles,
       .fresh_name = ccw_loop::fresh_id,
       .rebuild = ccw_loop::rebuild,
   };

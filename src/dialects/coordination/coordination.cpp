@@ -173,6 +173,8 @@ namespace {
 /// What `prompts.cpp` puts into Brief::values.
 constexpr std::array kPlaceholders = {std::string_view("group"), std::string_view("branch"),
                                       std::string_view("tier")};
+constexpr std::string_view kRoles[] = {"project_manager", "developer", "qa_expert", "tech_lead"};
+
 }  // namespace
 
 const Dialect& coordination_dialect() {
@@ -190,6 +192,7 @@ const Dialect& coordination_dialect() {
       .send = coordination::with_message,
       .brief = coordination::brief,
       .placeholders = kPlaceholders,
+      .roles = kRoles,
       .rebuild = coordination::rebuild,
   };
   return dialect;

@@ -29,6 +29,8 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
                               : check_each(docs, options, scope, check_one);
 }
 
+constexpr std::string_view kRoles[] = {"agent", "judge"};
+
 }  // namespace
 
 const Dialect& fsm_loop_dialect() {
@@ -46,6 +48,7 @@ const Dialect& fsm_loop_dialect() {
       .create = fsm_loop::create,
       .brief = fsm_loop::brief,
       .placeholders = fsm_loop::kPlaceholders,
+      .roles = kRoles,
       .rebuild = fsm_loop::rebuild,
   };
   return dialect;

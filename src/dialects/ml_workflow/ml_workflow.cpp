@@ -22,6 +22,8 @@ constexpr std::array kVerbs = {std::string_view("approve"), std::string_view("re
 constexpr std::array kPlaceholders = {std::string_view("step"), std::string_view("template"),
                                       std::string_view("artifacts"), std::string_view("instance")};
 
+constexpr std::string_view kRoles[] = {"planner", "validator", "programmer"};
+
 }  // namespace
 
 const Dialect& ml_workflow_dialect() {
@@ -37,6 +39,7 @@ const Dialect& ml_workflow_dialect() {
       .create = ml_workflow::create,
       .brief = ml_workflow::brief,
       .placeholders = kPlaceholders,
+      .roles = kRoles,
       .backups = ml_workflow::backups,
       .rebuild = ml_workflow::rebuild,
   };

@@ -1,6 +1,8 @@
 #include "dialects/rules/decide.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,10 +55,12 @@ class Reacting {
   Reacting(const View& view, const Scene& scene, Memo& memo, Writes& writes, Decision& decision)
       : view_(view), scene_(scene), memo_(memo), writes_(writes), decision_(decision) {}
 
-  void to(const Subject& subject, const StageState& state) {
+  /// False: no reaction is about it.
+  bool to(const Subject& subject, const StageState& state) {
     subject_ = &subject;
     state_ = &state;
     idle_ = true;
+    bool any = false;
     stopped_.clear();
     started_.clear();
     std::vector<Hold> unmet;
@@ -65,6 +69,7 @@ class Reacting {
         const Reaction& reaction = scene_.rule().react[i];
         if (reaction.stop.empty() == stops || !is_about(reaction, state.previous, state.stage))
           continue;
+        any = true;
         if (const Condition* const condition = scene_.unmet(reaction, subject)) {
           unmet.push_back(Hold{reaction.run, subject, "condition",
                                "waits until " + text(*condition) + found(*condition)});
@@ -75,6 +80,7 @@ class Reacting {
     // Of several ways on, one is taken; the others are worth a word only while none is.
     if (idle_)
       decision_.holds.insert(decision_.holds.end(), unmet.begin(), unmet.end());
+    return any;
   }
 
  private:
@@ -192,6 +198,46 @@ void no_stage(const View& view, const Rule& rule, Decision& decision) {
   }
 }
 
+/// The first few, and how many more there are.
+std::string some_of(const std::vector<std::string>& all) {
+  constexpr std::size_t kMost = 8;
+  if (all.size() <= kMost)
+    return join(all, ", ");
+  return join(std::span(all).first(kMost), ", ") + " and " + std::to_string(all.size() - kMost) +
+         " more";
+}
+
+/// Stages that no reaction is about, with their subjects.
+using Quiet = std::map<std::string, std::vector<std::string>>;
+
+void note_quiet(const Rule& rule, const Subject& subject, const StageState& state, Quiet& quiet) {
+  const auto quoted = [](const Word& word) { return "`" + printable(word, 60) + "`"; };
+  const bool known = std::any_of(rule.react.begin(), rule.react.end(), [&](const Reaction& each) {
+    return std::find(each.to.begin(), each.to.end(), state.stage) != each.to.end();
+  });
+  const std::string stage =
+      quoted(state.stage) + (!known                   ? ""
+                             : state.previous.empty() ? " without a stage before it"
+                                                      : " after " + quoted(state.previous));
+  std::vector<std::string>& subjects = quiet[stage];
+  if (subject != "main")
+    subjects.push_back(printable(subject, 60));
+}
+
+/// Why nothing is to be done: what the rule has no reaction for, and what it has some for.
+std::string standing(const Rule& rule, const Quiet& quiet) {
+  std::vector<std::string> stages;
+  for (const auto& [stage, subjects] : quiet)
+    stages.push_back(stage + (subjects.empty() ? "" : " (" + some_of(subjects) + ")"));
+  std::vector<std::string> known;
+  for (const Reaction& reaction : rule.react)
+    for (const Word& word : reaction.to)
+      if (std::find(known.begin(), known.end(), printable(word, 60)) == known.end())
+        known.push_back(printable(word, 60));
+  return "no reaction of the rule " + rule.name + " is for " + some_of(stages) +
+         "; it has some for " + some_of(known);
+}
+
 }  // namespace
 
 Decision decide(const View& view) {
@@ -216,15 +262,18 @@ Decision decide(const View& view) {
   hear_people(view, scene, memo, decision);
   Writes writes(view, scene, memo);
   Reacting reacting(view, scene, memo, writes, decision);
+  Quiet quiet;
   for (const auto& [subject, state] : view.stages) {
     if (state.stage.empty())
       continue;
     if (!decision.declared.empty())
       decision.declared += ", ";
     decision.declared += subject == "main" ? state.stage : subject + ": " + state.stage;
-    if (!scene.disputed(subject))
-      reacting.to(subject, state);
+    if (!scene.disputed(subject) && !reacting.to(subject, state))
+      note_quiet(*rule, subject, state, quiet);
   }
+  if (!quiet.empty())
+    decision.standing = standing(*rule, quiet);
   if (decision.declared.empty())
     no_stage(view, *rule, decision);
   for (Update& update : writes.updates())

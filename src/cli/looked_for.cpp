@@ -1,0 +1,26 @@
+#include "cli/looked_for.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "base/text.h"
+
+namespace baton {
+
+std::string looked_for(const Catalog& catalog) {
+  std::vector<std::string> patterns;
+  for (const Catalog::Entry& entry : catalog.entries())
+    for (const FileKind& kind : entry.kinds)
+      if (std::find(patterns.begin(), patterns.end(), kind.pattern) == patterns.end())
+        patterns.push_back(kind.pattern);
+  if (patterns.empty())
+    return "no files are looked for, since the configuration names none";
+  constexpr std::size_t kMost = 12;
+  const std::size_t shown = std::min(patterns.size(), kMost);
+  return "files are looked for as " + printable(join(std::span(patterns).first(shown), ", ")) +
+         (patterns.size() > shown ? " and " + std::to_string(patterns.size() - shown) + " more"
+                                  : "");
+}
+
+}  // namespace baton
