@@ -298,6 +298,7 @@ void RealEngine::finish_commit(Draft& next) {
   }
   // A request is answered and remembered in the same transaction.
   RequestQueue::keep_answered(next);
+  RequestQueue::tell_of_root(next);
 }
 
 Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
