@@ -7,8 +7,25 @@
 
 namespace baton {
 namespace {
+
 constexpr Millis kHour{3'600'000};
+
+/// All times of a ledger that anything is counted from.
+template <class Visit>
+void each_time(Ledger& ledger, const Visit& visit) {
+  for (Run& run : ledger.runs) {
+    visit(run.started);
+    visit(run.ended);
+  }
+  for (StageRow& row : ledger.stages)
+    visit(row.state.since);
+  for (ControlRow& row : ledger.controls) {
+    visit(row.since);
+    visit(row.resumed_at);
+  }
 }
+
+}  // namespace
 
 std::vector<Run>::iterator FlowBook::run(const RunId& wanted) {
   return std::find_if(runs.begin(), runs.end(), [&](const Run& run) { return run.id == wanted; });
@@ -48,6 +65,13 @@ Books books_of(const Ledger& ledger) {
   for (const ControlRow& row : ledger.controls)
     book(row.flow).control = row;
   return books;
+}
+
+void set_back(Ledger& ledger, Time now) {
+  Time newest = now;
+  each_time(ledger, [&](Time time) { newest = std::max(newest, time); });
+  const Millis ahead = newest - now;
+  each_time(ledger, [&](Time& time) { time -= time > now ? ahead : Millis(0); });
 }
 
 void forget_old_runs(FlowBook& book, Time now) {
