@@ -303,10 +303,11 @@ std::uint32_t budget_of(const FlowSituation& flow, const Terms& terms) {
 }
 
 bool budget_left(const FlowSituation& flow, const Terms& terms, Time now, std::uint32_t further) {
-  const Time since = std::max(now - kHour, flow.resumed_at);
   const auto used = static_cast<std::uint32_t>(
       std::count_if(flow.runs.begin(), flow.runs.end(), [&](const Run& run) {
-        return run.outcome != Outcome::voided && run.key.role != kActionRole && run.started > since;
+        // What begins with the step that resumes the flow belongs to the new budget.
+        return run.outcome != Outcome::voided && run.key.role != kActionRole &&
+               run.started > now - kHour && run.started >= flow.resumed_at;
       }));
   return used + further < budget_of(flow, terms);
 }
