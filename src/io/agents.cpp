@@ -85,6 +85,7 @@ class ProcessAgents : public Agents {
         on_end_(std::move(on_end)),
         children_(context),
         spare_turn_(context),
+        look_(context),
         boot_id_(boot_id()) {
     signal(SIGPIPE, SIG_IGN);
     (void)remove_spare_directories(options_.runs);  // what a killed daemon had in hand
@@ -118,6 +119,7 @@ class ProcessAgents : public Agents {
   void keep_spare();
   void watch(const WatchPtr& run, Standing standing, Fd process);
   void look_again(const WatchPtr& run, Standing standing);
+  void look_for_stopped();
   void shim_ended(const WatchPtr& run);
   void decide(const WatchPtr& run);
   void act_on(const WatchPtr& run, RunVerdict verdict);
@@ -131,13 +133,36 @@ class ProcessAgents : public Agents {
   std::function<void(RunEnded)> on_end_;
   asio::signal_set children_;
   asio::steady_timer spare_turn_;
+  asio::steady_timer look_;  ///< for shims that stand still
   std::string boot_id_;
   /// Handlers hold weak pointers only: what is not in here any more, nobody hears of.
   std::map<RunId, WatchPtr> runs_;
   std::optional<Spare> spare_;
   bool waits_for_turn_ = false;
+  bool looks_ = false;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  ///< for handlers that may come late
 };
+
+/// A shim that stands still, most likely stopped by its own agent, neither keeps to its limits nor
+/// tells of an end.
+void ProcessAgents::look_for_stopped() {
+  if (std::exchange(looks_, true))
+    return;
+  look_.expires_after(options_.look_every);
+  look_.async_wait([this, here = std::weak_ptr(here_)](const asio::error_code& error) {
+    if (error || here.expired())
+      return;
+    looks_ = false;
+    for (const auto& [id, run] : runs_) {
+      if (run->standing != Standing::watched)
+        continue;
+      look_for_stopped();
+      const auto stat = process_stat(run->pid);
+      if (stat && stat->state == 'T')
+        (void)send_signal(run->process.native_handle(), SIGCONT);
+    }
+  });
+}
 
 WatchPtr ProcessAgents::find(const RunId& run) const {
   const auto at = runs_.find(run);
@@ -271,6 +296,7 @@ Result<void> ProcessAgents::release(const RunId& id) {
   if (!run || run->standing != Standing::parked)
     return fail(Errc::not_found, "the run is not prepared", id);
   run->standing = Standing::watched;
+  look_for_stopped();
   const char go = 1;
   (void)!write(run->go.get(), &go, 1);
   run->go.reset();
@@ -369,6 +395,8 @@ Found ProcessAgents::recover(const Run& lost) {
 
 void ProcessAgents::watch(const WatchPtr& run, Standing standing, Fd process) {
   run->standing = standing;
+  if (standing == Standing::watched)
+    look_for_stopped();
   run->process.assign(process.release());
   run->process.async_wait(asio::posix::descriptor_base::wait_read,
                           [this, weak = std::weak_ptr(run)](const asio::error_code& error) {

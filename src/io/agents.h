@@ -24,6 +24,8 @@ struct ProcessAgentsOptions {
   /// After the first start: hold a shim ready for the next one. It waits without a run, outside of
   /// all that is said here, and leaves with this object or this process.
   bool keep_spare = false;
+  /// How often shims that stand still are looked for, and made to go on.
+  Millis look_every{30'000};
   /// With reap_others: children somebody else in this process waits for.
   std::function<bool(std::int64_t)> keep = {};
 };

@@ -1,7 +1,9 @@
 #include "io/agents.h"
 
 #include <algorithm>
+#include <fstream>
 #include <thread>
+#include <utility>
 
 #include <signal.h>
 #include <sys/mount.h>
@@ -312,6 +314,20 @@ TEST_CASE("a shim that stood still beyond the wall limit ends its agent when it 
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   REQUIRE(bench.agents->stop(run));
   CHECK(bench.wait(run).outcome == Outcome::timed_out);
+  CHECK(bench.nothing_left(run));
+}
+
+TEST_CASE("a shim that its agent has stopped is made to go on, and ends the agent in time") {
+  Bench bench;
+  auto options = bench.options();
+  options.look_every = Millis(50);
+  bench.agents = baton::process_agents(*bench.context, options, [&](const baton::RunEnded& ended) {
+    bench.ends.push_back(ended.end);
+  });
+  Launch wanted = bench.shell("kill -STOP $PPID; sleep 1000");
+  wanted.limits.idle_timeout = Millis(300);
+  const Run run = bench.start(wanted);
+  CHECK(bench.wait(run).outcome == Outcome::stalled);
   CHECK(bench.nothing_left(run));
 }
 
