@@ -309,7 +309,8 @@ std::string ending_text(const Run& run) {
   // Of a start that was taken back people see nothing but that word.
   if (run.outcome != Outcome::voided)
     return outcome_text(run);
-  return std::string(kDidNotRun) + (run.reason.empty() ? "" : " (" + run.reason + ")");
+  const std::string reason = reason_text(run);
+  return std::string(kDidNotRun) + (reason.empty() ? "" : " (" + reason + ")");
 }
 
 Json agent_json(const Run& run) {

@@ -274,8 +274,11 @@ class Sharing {
     sooner(share_.wake, due);
     share_.waiting = true;
     hold(desired, "backing_off",
-         "attempt " + std::to_string(record.attempts) + " ended as " +
-             std::string(word(record.last->outcome)) + "; next start at " + iso_time(due));
+         (record.last->outcome == Outcome::voided
+              ? "the last start did not run (" + reason_text(*record.last) + ")"
+              : "attempt " + std::to_string(record.attempts) + " ended as " +
+                    std::string(word(record.last->outcome))) +
+             "; next start at " + iso_time(due));
     return false;
   }
 

@@ -50,6 +50,7 @@ struct Watch {
   Millis kill_grace{0};
   bool stop_wanted = false;
   bool shim_ended = false;  ///< while parked
+  int shim_exit = 0;        ///< of a child that has ended
   int failed_sweeps = 0;    ///< sweepers that left without having recorded anything
 };
 using WatchPtr = std::shared_ptr<Watch>;
@@ -74,6 +75,13 @@ void end_parked(Watch& run) {
   while (poll(&watched, 1, -1) < 0 && errno == EINTR) {}
   (void)reap(process);
   run.shim_ended = true;
+}
+
+/// What the exit of a shim says that has made no claim.
+std::string why_not_claimed(int exit) {
+  if (exit == static_cast<int>(shim::ShimExit::bad_call))
+    return kShimMisfit;
+  return exit == static_cast<int>(shim::ShimExit::no_claim) ? kShimUnready : kNotClaimed;
 }
 
 class ProcessAgents : public Agents {
@@ -203,7 +211,10 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch, Spare spare) {
     told = pass_on(path);
   const char ready = 1;
   if (told && write(run->go.get(), &ready, 1) != 1)
-    told = system_error(errno, "cannot tell the shim what to start", run->directory);
+    told = system_error(errno,
+                        "the shim has left before it heard what to start (is it of this daemon's "
+                        "version? `baton doctor`)",
+                        run->directory);
   if (!told) {
     drop(spare);
     return pass_on(told);
@@ -418,7 +429,7 @@ void ProcessAgents::look_again(const WatchPtr& run, Standing standing) {
 
 void ProcessAgents::shim_ended(const WatchPtr& run) {
   const Fd process(run->process.release());
-  (void)reap(process);
+  run->shim_exit = reap(process).value_or(0);
   if (run->standing == Standing::dropped)
     runs_.erase(run->id);
   else if (run->standing == Standing::parked)
@@ -472,6 +483,8 @@ void ProcessAgents::sweep(const WatchPtr& run, const RunVerdict& verdict) {
 }
 
 void ProcessAgents::report(const WatchPtr& run, RunEnd end) {
+  if (end.outcome == Outcome::voided && end.reason == kNotClaimed)
+    end.reason = why_not_claimed(run->shim_exit);
   runs_.erase(run->id);
   on_end_(RunEnded{std::move(end)});
 }

@@ -93,7 +93,7 @@ RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool sto
     return undecided(RunVerdict::Kind::retry);
   // Whatever its folder says: who lives was started.
   if (!*was_claimed && !lives(run))
-    return ended(plain_end(run, Outcome::voided, "not_claimed"));
+    return ended(plain_end(run, Outcome::voided, kNotClaimed));
   RunVerdict verdict = undecided(RunVerdict::Kind::sweep);
   verdict.directory = std::move(*directory);
   verdict.lock = std::move(**lock);
@@ -124,7 +124,7 @@ std::optional<RunEnd> unrecorded_end(const Run& run) {
     return std::nullopt;
   if (*was_claimed)
     return plain_end(run.id, Outcome::unknown, "shim_killed");
-  return same ? plain_end(run.id, Outcome::voided, "not_claimed")
+  return same ? plain_end(run.id, Outcome::voided, kNotClaimed)
               : plain_end(run.id, Outcome::interrupted, "other_boot");
 }
 
