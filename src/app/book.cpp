@@ -86,7 +86,8 @@ void forget_old_runs(FlowBook& book, Time now) {
     }
   // The hourly budget counts no actions of the dialect's own: a loop would keep thousands of them.
   std::erase_if(book.runs, [&](const Run& run) {
-    const bool counts = run.key.role != kActionRole && run.started > now - kHour;
+    const bool counts =
+        run.key.role != kActionRole && std::max(run.started, run.ended) > now - kHour;
     return !run.live() && !counts && passed(run);
   });
 }

@@ -221,8 +221,7 @@ class Sharing {
 
   bool in_force(const Desired& desired) {
     if (flow_.control != Control::run) {
-      // A pause of baton's own making needs a person.
-      if (flow_.control_reason == "spawns_per_hour")
+      if (at_cap(flow_.control_reason))
         share_.failed = true;
       hold(desired, flow_.control_reason.empty() ? Word("paused") : flow_.control_reason,
            flow_.control_why);
@@ -313,6 +312,15 @@ bool budget_left(const FlowSituation& flow, const Terms& terms, Time now, std::u
                run.started > now - kHour && run.started >= flow.resumed_at;
       }));
   return used + further < budget_of(flow, terms);
+}
+
+bool money_left(const FlowSituation& flow, const Terms& terms, Time now) {
+  double spent = 0;
+  for (const Run& run : flow.runs)
+    if (const Time at = run.live() ? now : run.ended;
+        run.cost_usd && at > now - kHour && at >= flow.resumed_at)
+      spent += *run.cost_usd;
+  return spent < terms.cost_per_hour;
 }
 
 std::string resource_of(const Claim& claim) {
