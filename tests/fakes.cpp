@@ -254,6 +254,9 @@ Result<Ledger> FakeJournal::load() {
         stage->second.state.generation == run.key.generation)
       ledger.runs.push_back(run);
   }
+  if (mixes_up)
+    for (Run& run : ledger.runs)
+      ++run.pid;
   for (const auto& [id, intent] : tables.intents)
     ledger.intents.push_back(intent);
   for (const auto& [flow, row] : tables.controls)
@@ -522,6 +525,8 @@ Result<void> FakeAgents::stop(const Run& run) {
     return fail(*stop_fails,
                 std::string("no signal was sent: ") +
                     (*stop_fails == Errc::busy ? "try again" : "who it is is in doubt"));
+  if (deaf)
+    return {};
   if (!shim.stopping)
     deeds_.push_back(Did{Did::What::stop, run.id, {}});
   shim.stopping = true;

@@ -146,6 +146,8 @@ class FakeJournal : public Journal {
   std::function<void(const Commit&)> before_commit;  ///< mutant: write before journal
   std::function<void(const Commit&)> after_commit;
 
+  /// Mutant: after a restart it tells runs with somebody else's process number.
+  bool mixes_up = false;
   /// Mutant: commits are only in memory until `sync`; a power cut loses the rest.
   bool no_sync = false;
   void sync() { synced_ = tables; }
@@ -203,6 +205,7 @@ class FakeAgents : public Agents {
   bool release_early = false;  ///< prepare lets the agent go at once
   bool no_claim = false;       ///< the shim leaves no claim
   bool no_lock = false;        ///< nobody can see that a shim lives
+  bool deaf = false;           ///< no shim hears that its agent is to end
 
   Shim* live(const Role& role, const Subject& subject);
   std::vector<Shim*> in(State state);

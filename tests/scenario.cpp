@@ -427,6 +427,21 @@ class Runner {
     return same_json(json::child(what, "json"), found->second.second);
   }
 
+  /// As the journal has it, of all runs of the flow.
+  Fault expect_cost(const Value& what) {
+    double cost = 0;
+    std::int64_t tokens = 0;
+    for (const Run& run : world_.journal.tables.runs) {
+      if (run.key.flow != flow_of(what, dialect_))
+        continue;
+      cost += run.cost_usd.value_or(0);
+      tokens += run.tokens.value_or(0);
+    }
+    const Json got = Json::object(
+        {{"flow", text_of(what, "flow")}, {"cost", Json(cost)}, {"tokens", Json(tokens)}});
+    return fits(what, *got) ? std::nullopt : Fault("got " + got.dump());
+  }
+
   Fault expect_stage(const Value& what) {
     const auto& books = world_.engine->books();
     const auto book = books.find(flow_of(what, dialect_));
@@ -596,6 +611,7 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
       {"expect_accepted",
        [](Runner& r, const Value& v, const Value&) { return r.expect_accepted(v); }},
       {"expect_stage", [](Runner& r, const Value& v, const Value&) { return r.expect_stage(v); }},
+      {"expect_cost", [](Runner& r, const Value& v, const Value&) { return r.expect_cost(v); }},
       {"expect_quiet",
        [](Runner& r, const Value& v, const Value&) -> Fault {
          const bool quiet = r.world_.engine->quiet();

@@ -24,8 +24,10 @@
 namespace baton::testing {
 namespace {
 
-/// Those of the dialect rules.
-const std::vector<std::string_view> kMutants = {"set_forgotten", "nobody_is_asked"};
+/// Those of the dialect rules, of limits, and of what the fakes promise.
+const std::vector<std::string_view> kMutants = {
+    "set_forgotten", "nobody_is_asked", "no_place_of_a_rule", "no_last_attempt",
+    "no_budget",     "wrong_identity",  "deaf_shim"};
 
 struct Counts {
   Tally tally;
@@ -36,6 +38,8 @@ struct Counts {
 
 constexpr std::uint32_t kMaxRunning = 2;
 constexpr std::uint32_t kMaxAttempts = 3;
+constexpr std::uint32_t kFewSpawns = 4;
+constexpr Millis kHour{3'600'000};
 constexpr int kSteps = 24;
 constexpr std::string_view kRules = R"({"rules": [
   {"name": "g", "files": "g.json", "stage": "/{subject}/status", "max_entries": 6, "react": [
@@ -49,6 +53,7 @@ constexpr std::string_view kRules = R"({"rules": [
     {"to": "pending", "run": "developer"},
     {"to": "idle", "set": {"/note": "idle ${entry}"}},
     {"to": "complete", "approval": {"rejected": {"/status": "rejected"}}, "set": {"/status": "shipped"}}]}]})";
+constexpr std::string_view kPlaceOfRule = R"( "limits": {"max_running": 1},)";
 constexpr std::string_view kApproval = R"("approval": {"rejected": {"/status": "rejected"}}, )";
 
 const std::vector<std::string> kStages = {"pending",   "waiting_qa", "waiting_review",
@@ -104,6 +109,8 @@ class Simulation {
     std::string rules(kRules);
     if (chance_.mutant == "nobody_is_asked")
       rules.erase(rules.find(kApproval), kApproval.size());
+    if (chance_.mutant == "no_place_of_a_rule")
+      rules.erase(rules.find(kPlaceOfRule), kPlaceOfRule.size());
     const Json options = *parse_json(rules);
     Setup& setup = world_.setup;
     const Dialect* const rules_dialect =
@@ -112,7 +119,12 @@ class Simulation {
     setup.environment = Environment{"/root", "/root", "/usr/bin/baton"};
     setup.max_running = kMaxRunning;
     setup.retry = RetryLimits{kMaxAttempts, Millis(1000), Millis(4000)};
-    setup.spawns_per_hour = random_.one_in(8) ? 4 : 1000;
+    if (chance_.mutant == "no_last_attempt")
+      ++setup.retry.max_attempts;
+    few_spawns_ = random_.one_in(8);
+    setup.spawns_per_hour = few_spawns_ && chance_.mutant != "no_budget" ? kFewSpawns : 1000;
+    world_.agents.deaf = chance_.mutant == "deaf_shim";
+    world_.journal.mixes_up = chance_.mutant == "wrong_identity";
     setup.on_interrupted = chance_.any_policy();
     for (const char* const role : {"developer", "qa_expert", "tech_lead", "worker"}) {
       AgentSpec spec;
@@ -460,6 +472,44 @@ class Simulation {
     check_sets();
     if (live() > kMaxRunning)
       say("more agents run than are allowed");
+    check_rule();
+    check_attempts();
+    if (few_spawns_)
+      check_budgets();
+  }
+
+  /// The rule `t` has one place for all its flows.
+  void check_rule() {
+    std::size_t running = 0;
+    for (const auto& [id, shim] : world_.agents.shims)
+      running +=
+          (shim.state == FakeAgents::State::running || shim.state == FakeAgents::State::going) &&
+                  shim.launch.key.flow.name.starts_with("t/")
+              ? 1U
+              : 0U;
+    if (running > 1)
+      say("more agents of one rule run than it allows");
+  }
+
+  /// In this life of a key: what was forgiven counts no more.
+  void check_attempts() {
+    std::map<Key, std::uint32_t> attempts;
+    for (const Run& run : world_.journal.tables.runs)
+      if (!run.forgiven && run.outcome != Outcome::voided && run.outcome != Outcome::stopped &&
+          run.outcome != Outcome::succeeded && ++attempts[run.key] > kMaxAttempts)
+        say(text(run.key) + " was attempted more often than is allowed");
+  }
+
+  void check_budgets() {
+    std::map<FlowId, std::uint32_t> spawns;
+    for (const Run& run : world_.journal.tables.runs) {
+      const auto control = world_.journal.tables.controls.find(run.key.flow);
+      const Time resumed =
+          control == world_.journal.tables.controls.end() ? Time{} : control->second.resumed_at;
+      if (run.outcome != Outcome::voided && run.started >= resumed &&
+          run.started > world_.clock.at - kHour && ++spawns[run.key.flow] > kFewSpawns)
+        say(text(run.key.flow) + " has started more agents within an hour than it may");
+    }
   }
 
   /// All trouble ends; agents end without a word; after a while nothing moves any more.
@@ -658,6 +708,7 @@ class Simulation {
   Counts& counts_;
   std::vector<Input> queue_;  ///< events on their way
   std::size_t lose_events_ = 0;
+  bool few_spawns_ = false;
   std::uint64_t versions_ = 0;
   std::uint64_t requests_ = 0;
   std::set<Digest> kept_;  ///< versions the journal has had

@@ -44,6 +44,8 @@ AgentSpec agent(const Role& role, const Value& value, const RetryLimits& retry) 
 Result<void> read_limits(const Value& limits, Setup& setup) {
   setup.max_running = count_of(limits, "max_running", setup.max_running);
   setup.spawns_per_hour = count_of(limits, "spawns_per_hour", setup.spawns_per_hour);
+  if (const Value* const cost = json::child(limits, "cost_per_hour"))
+    setup.cost_per_hour = cost->GetDouble();
   setup.retry.max_attempts = count_of(limits, "max_attempts", setup.retry.max_attempts);
   auto backoff = duration(limits, "backoff", setup.retry.backoff);
   if (!backoff)

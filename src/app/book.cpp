@@ -7,8 +7,25 @@
 
 namespace baton {
 namespace {
+
 constexpr Millis kHour{3'600'000};
+
+/// All times of a ledger that anything is counted from.
+template <class Visit>
+void each_time(Ledger& ledger, const Visit& visit) {
+  for (Run& run : ledger.runs) {
+    visit(run.started);
+    visit(run.ended);
+  }
+  for (StageRow& row : ledger.stages)
+    visit(row.state.since);
+  for (ControlRow& row : ledger.controls) {
+    visit(row.since);
+    visit(row.resumed_at);
+  }
 }
+
+}  // namespace
 
 std::vector<Run>::iterator FlowBook::run(const RunId& wanted) {
   return std::find_if(runs.begin(), runs.end(), [&](const Run& run) { return run.id == wanted; });
@@ -50,6 +67,13 @@ Books books_of(const Ledger& ledger) {
   return books;
 }
 
+void set_back(Ledger& ledger, Time now) {
+  Time newest = now;
+  each_time(ledger, [&](Time time) { newest = std::max(newest, time); });
+  const Millis ahead = newest - now;
+  each_time(ledger, [&](Time& time) { time -= time > now ? ahead : Millis(0); });
+}
+
 void forget_old_runs(FlowBook& book, Time now) {
   const auto passed = [&](const Run& run) {
     const auto stage = book.stages.find(run.key.subject);
@@ -62,7 +86,8 @@ void forget_old_runs(FlowBook& book, Time now) {
     }
   // The hourly budget counts no actions of the dialect's own: a loop would keep thousands of them.
   std::erase_if(book.runs, [&](const Run& run) {
-    const bool counts = run.key.role != kActionRole && run.started > now - kHour;
+    const bool counts =
+        run.key.role != kActionRole && std::max(run.started, run.ended) > now - kHour;
     return !run.live() && !counts && passed(run);
   });
 }

@@ -54,6 +54,11 @@ struct Tally;  // app/tally.h
 /// The books as the journal has them.
 Books books_of(const Ledger& ledger);
 
+/// Times that lie ahead of `now` were told by a clock that has been set back since, and whatever
+/// counts from them would wait for as long. They are moved back, all by as much, so that the newest
+/// is now.
+void set_back(Ledger& ledger, Time now);
+
 /// Drops runs nobody asks for any more: ended, of a former generation, and no agent's of the last
 /// hour.
 void forget_old_runs(FlowBook& book, Time now);

@@ -69,6 +69,7 @@ LimitsConfig read_limits(const Fields& fields) {
   LimitsConfig limits;
   take(limits.max_running, fields.count("max_running"));
   take(limits.spawns_per_hour, fields.count("spawns_per_hour"));
+  take(limits.cost_per_hour, fields.number("cost_per_hour"));
   take(limits.run.timeout, fields.duration("timeout"));
   take(limits.run.idle_timeout, fields.duration("idle_timeout"));
   take(limits.run.kill_grace, fields.duration("kill_grace"));

@@ -40,6 +40,7 @@ struct AgentConfig {
 struct LimitsConfig {
   std::uint32_t max_running = 4;       ///< agents at a time, per daemon
   std::uint32_t spawns_per_hour = 60;  ///< per flow
+  double cost_per_hour = 50;           ///< US dollars, per flow
   RunLimits run;
   RetryLimits retry;
   bool operator==(const LimitsConfig&) const = default;

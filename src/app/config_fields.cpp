@@ -103,6 +103,12 @@ std::optional<std::uint32_t> Fields::count(std::string_view name) const {
   return static_cast<std::uint32_t>(*found);
 }
 
+std::optional<double> Fields::number(std::string_view name) const {
+  const Value* const member = value(name);
+  return member == nullptr || !member->IsNumber() ? std::nullopt
+                                                  : std::optional(member->GetDouble());
+}
+
 std::optional<bool> Fields::flag(std::string_view name) const {
   const Value* const member = value(name);
   return member == nullptr ? std::nullopt : json::boolean(*member);

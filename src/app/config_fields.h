@@ -33,6 +33,7 @@ class Fields {
 
   std::optional<std::string> text(std::string_view name) const;
   std::optional<std::uint32_t> count(std::string_view name) const;
+  std::optional<double> number(std::string_view name) const;
   std::optional<bool> flag(std::string_view name) const;
   std::optional<Millis> duration(std::string_view name) const;
   std::optional<std::uint64_t> size(std::string_view name) const;

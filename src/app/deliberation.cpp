@@ -41,6 +41,19 @@ std::string first_error(const std::map<std::string, Findings>& conflicts,
   return {};
 }
 
+void enter_spent(FlowBook& book, Draft& draft) {
+  for (const Spent& spent : book.decision.spent) {
+    const auto known = book.run(spent.run);
+    if (known == book.runs.end() ||
+        (known->cost_usd == spent.cost_usd && known->tokens == spent.tokens))
+      continue;
+    Run run = *known;
+    run.cost_usd = spent.cost_usd;
+    run.tokens = spent.tokens;
+    draft.put(book, run);
+  }
+}
+
 /// A file that is to be created stands there already and could not be accepted.
 std::string in_the_way(const FlowBook& book, const std::vector<Update>& updates) {
   for (const Update& update : updates)
@@ -214,6 +227,7 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
     say_once(book, said, draft);
     for (const Reply& reply : book.decision.replies)
       draft.reply(reply);
+    enter_spent(book, draft);
     if (book.decision.updates.empty())
       break;
     trouble = round == kMaxRounds

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/status.h"
+#include "core/reported.h"
 
 namespace baton {
 namespace {
@@ -113,6 +114,12 @@ Run ended_run(Run run, RunEnd end, Time now) {
   run.output = std::move(end.output);
   run.errors = std::move(end.errors);
   run.duration = end.duration;
+  // Where the dialect has read a report of the agent's already, that counts.
+  if (!run.cost_usd && !run.tokens) {
+    const Reported reported = reported_in(run.output);
+    run.cost_usd = reported.cost_usd;
+    run.tokens = reported.tokens;
+  }
   run.ended = now;
   return run;
 }

@@ -129,6 +129,7 @@ Result<void> RealEngine::recover() {
   if (!ledger)
     return pass_on(ledger);
   first_start_ = ledger->accepted.empty();
+  set_back(*ledger, ports_.clock.now());
   books_ = books_of(*ledger);
   for (const auto& [flow, until] : works_->setup.said.calm_at)
     if (const auto book = books_.find(flow); book != books_.end())
@@ -307,6 +308,7 @@ void RealEngine::finish_commit(Draft& next) {
     }
   }
   // A request is answered and remembered in the same transaction.
+  RequestQueue::tell_of_root(next);
   RequestQueue::keep_answered(next);
 }
 

@@ -58,6 +58,7 @@ Terms Planning::terms(const Circumstances& now, std::optional<Hold> held) const 
   terms.since = now.since;
   terms.max_running = setup_.max_running;
   terms.spawns_per_hour = setup_.spawns_per_hour;
+  terms.cost_per_hour = setup_.cost_per_hour;
   terms.on_interrupted = setup_.on_interrupted;
   terms.retry = setup_.retry;
   for (const auto& [role, spec] : agents_) {

@@ -90,6 +90,22 @@ bool RequestQueue::settle(const Works& works, const Books& books, Draft& next) {
   return again;
 }
 
+void RequestQueue::tell_of_root(Draft& next) {
+  const FlowBook* const root = next.find(FlowId{});
+  if (root == nullptr || root->control.control == Control::run)
+    return;
+  const char* const word = root->control.control == Control::stop ? "stopped" : "paused";
+  for (Reply& reply : next.commit.replies) {
+    const bool goes_on = std::any_of(
+        next.commit.requests.begin(), next.commit.requests.end(), [&](const Request& request) {
+          return request.id == reply.request && request.flow != FlowId{} &&
+                 (request.verb == "resume" || request.verb == "retry" || request.verb == "start");
+        });
+    if (reply.accepted && goes_on)
+      reply.message += std::string("; the whole root is still ") + word + ": `baton resume --all`";
+  }
+}
+
 void RequestQueue::keep_answered(Draft& next) {
   std::erase_if(next.commit.requests, [&](const Request& request) {
     return std::none_of(next.commit.replies.begin(), next.commit.replies.end(),

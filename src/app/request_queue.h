@@ -37,6 +37,8 @@ class RequestQueue {
 
   /// Somebody was told already.
   void answered(const std::string& id) { answered_.insert(id); }
+  /// Who has a flow go on hears when the operator's word for the whole root keeps it from that.
+  static void tell_of_root(Draft& next);
   /// Takes the ones that got no answer out of the transaction: they come again.
   static void keep_answered(Draft& next);
   void committed(const Draft& next);

@@ -54,6 +54,7 @@ struct Setup {
   RetryLimits retry;
   std::uint32_t max_running = 4;
   std::uint32_t spawns_per_hour = 60;
+  double cost_per_hour = 50;
   OnInterrupted on_interrupted = OnInterrupted::hold;
   std::size_t max_existing = 20;  ///< flows that may start something at the first start on a root
   bool act_on_existing = false;

@@ -136,7 +136,7 @@ bool explain_control(FlowStatus& status, const ControlRow& control, const std::s
   const bool stopped = control.control == Control::stop;
   // Not by an operator's wish, so one has to look.
   const bool held = control.reason == "existing" || control.reason == "disputed";
-  const bool failed = control.reason == "spawns_per_hour";
+  const bool failed = at_cap(control.reason);
   const Process process = failed    ? Process::failed
                           : held    ? Process::held
                           : stopped ? Process::stopped
@@ -309,7 +309,8 @@ std::string ending_text(const Run& run) {
   // Of a start that was taken back people see nothing but that word.
   if (run.outcome != Outcome::voided)
     return outcome_text(run);
-  return std::string(kDidNotRun) + (run.reason.empty() ? "" : " (" + run.reason + ")");
+  const std::string reason = reason_text(run);
+  return std::string(kDidNotRun) + (reason.empty() ? "" : " (" + reason + ")");
 }
 
 Json agent_json(const Run& run) {

@@ -36,14 +36,6 @@ void add(const std::string& root, std::vector<std::string>& roots) {
     roots.push_back(root);
 }
 
-std::uint32_t running_on(const Context& context) {
-  const auto folder = context.state_folder();
-  if (!folder)
-    return 0;
-  const auto journal = read_journal(*folder);
-  return journal ? (*journal)->running().value_or(0) : 0;
-}
-
 bool agents_live(const std::string& root, const std::string& state_folder) {
   auto journal = read_journal(state_folder);
   if (!journal)
@@ -102,6 +94,14 @@ Context in_charge(const Context& context) {
   for (const std::string& root : left_behind(context))
     add(root, roots);
   return context.with_roots(std::move(roots));
+}
+
+std::uint32_t running_on(const Context& context) {
+  const auto folder = context.state_folder();
+  if (!folder)
+    return 0;
+  const auto journal = read_journal(*folder);
+  return journal ? (*journal)->running().value_or(0) : 0;
 }
 
 std::uint32_t running_beside(const Context& context) {

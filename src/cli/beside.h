@@ -24,6 +24,9 @@ Result<void> apart_from_others(const Context& context, const std::string& root);
 /// one.
 Context in_charge(const Context& context);
 
+/// How many agents run on this root; 0 where that cannot be read.
+std::uint32_t running_on(const Context& context);
+
 /// How many agents run on the other roots with which this context's root shares its limits: those
 /// of the daemon that serves it, else those of the configuration. Roots that cannot be read count
 /// nothing.

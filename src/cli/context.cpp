@@ -362,6 +362,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   setup.retry = config_.limits.retry;
   setup.max_running = config_.limits.max_running;
   setup.spawns_per_hour = config_.limits.spawns_per_hour;
+  setup.cost_per_hour = config_.limits.cost_per_hour;
   setup.on_interrupted = config_.on_interrupted;
   if (configuration_.empty())
     setup.unconfigured = broken_configuration_.empty() || follows_

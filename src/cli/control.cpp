@@ -52,13 +52,18 @@ Result<void> add_loop_words(const Wish& wish, Request& request) {
   return add_max_steps(wish.max_steps, request);
 }
 
-ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
+Request request_of(const Wish& wish, const FlowId& flow) {
   Request request;
   request.verb = wish.verb;
   request.flow = flow;
   request.subject = wish.subject;
   request.arguments = wish.arguments;
   request.by = asked_by();
+  return request;
+}
+
+ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
+  Request request = request_of(wish, flow);
   if (wish.for_a_loop() && flow.dialect != "fsm_loop")
     return complain(Error{Errc::usage,
                           "--max-steps, --set and --redo are for loops; " + text(flow) + " is none",
@@ -71,9 +76,7 @@ ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
 
 ExitCode control_roots(const Wish& wish, const Context& asked) {
   const Context context = in_charge(asked);
-  ExitCode code = ExitCode::fine;
-  for (const Context& on_root : context.each())
-    code = graver(code, control(wish, on_root, FlowId{}));
+  ExitCode code = submit(context.each(), request_of(wish, FlowId{}), !wish.no_wait);
   for (const std::string& root : asked.missing_roots())
     if (std::find(context.roots().begin(), context.roots().end(), root) == context.roots().end())
       code =

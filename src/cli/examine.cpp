@@ -20,6 +20,7 @@
 #include "io/journal_reader.h"
 #include "io/lock.h"
 #include "io/root.h"
+#include "io/spawn.h"
 #include "io/trust.h"
 
 namespace baton {
@@ -245,6 +246,20 @@ void examine_roles(const Context& context, const Setup& setup, Diagnoses& all) {
             "name it below `agents:`; a flow that needs it waits until then");
 }
 
+void examine_shim(Diagnoses& all) {
+  const auto shim = find_shim(own_path());
+  if (!shim)
+    return add(all, Level::error, "shim", describe(shim.error()),
+               "install baton-shim beside baton");
+  const auto fits = shim_fits(*shim);
+  if (fits && *fits)
+    return add(all, Level::fine, "shim", *shim);
+  add(all, Level::error, "shim",
+      *shim + (fits ? " does not fit this baton: nothing would be started by it"
+                    : " cannot be run: " + describe(fits.error())),
+      "install baton and baton-shim of one version, then restart the daemon");
+}
+
 /// The programs that backups go through.
 void examine_backups(const Context& context, const Setup& setup, Diagnoses& all) {
   for (const auto& [dialect, options] : setup.dialects) {
@@ -277,10 +292,7 @@ void examine_system(Diagnoses& all) {
         std::to_string(files.rlim_cur) + " open files per process" + (few ? " is little" : ""),
         few ? "ulimit -n, or LimitNOFILE= in the unit" : "");
   }
-  if (const auto shim = find_shim(own_path()))
-    add(all, Level::fine, "shim", *shim);
-  else
-    add(all, Level::error, "shim", describe(shim.error()), "install baton-shim beside baton");
+  examine_shim(all);
   if (geteuid() == 0)
     add(all, Level::warning, "user", "baton runs as root, and so will every agent",
         "use a user of its own; the unit files do");

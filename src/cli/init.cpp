@@ -49,9 +49,10 @@ constexpr std::string_view kAgentsExample = R"(
 )";
 
 constexpr std::string_view kLimits = R"(
-# The defaults. max_running: per daemon; spawns_per_hour, max_attempts: per flow.
+# The defaults. max_running: per daemon; spawns_per_hour, cost_per_hour (US dollars, as the agents
+# report them), max_attempts: per flow.
 #limits: { max_running: 4, spawns_per_hour: 60, max_attempts: 3, backoff: 10s, max_backoff: 5m,
-#          timeout: 1h, idle_timeout: 15m, kill_grace: 10s, log_cap: 10MiB }
+#          timeout: 1h, idle_timeout: 15m, kill_grace: 10s, log_cap: 10MiB, cost_per_hour: 50 }
 
 # What becomes of a run that a power cut may have cut off: hold, retry or fail.
 #on_interrupted: hold

@@ -1,10 +1,15 @@
 #include "cli/submit.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/act.h"
+#include "cli/beside.h"
 #include "cli/output.h"
 #include "io/lock.h"
 #include "io/requests.h"
@@ -28,9 +33,9 @@ ExitCode tell(const Context& context, const Reply& reply) {
   return ExitCode::failed;
 }
 
-ExitCode ask_daemon(const Context& context, const std::string& state, const Request& request,
-                    bool wait) {
-  auto id = post_request(state, request);
+/// Waits for the answer to what was posted.
+ExitCode answered(const Context& context, const std::string& state, Result<std::string> id,
+                  bool wait) {
   if (!id && id.error().code == Errc::denied)
     id.error().message += "; who controls a daemon is its own user";
   if (!id)
@@ -45,6 +50,11 @@ ExitCode ask_daemon(const Context& context, const std::string& state, const Requ
   complain(whose(context) + "the daemon has not answered within " + duration_text(kPatience) +
            "; the request stays recorded");
   return ExitCode::unreachable;
+}
+
+ExitCode ask_daemon(const Context& context, const std::string& state, const Request& request,
+                    bool wait) {
+  return answered(context, state, post_request(state, request), wait);
 }
 
 /// Leaves the request for the next daemon.
@@ -103,6 +113,36 @@ ExitCode submit(const Context& context, const Request& request, bool wait) {
     return finish();
   }
   return act(context, request);
+}
+
+ExitCode submit(const std::vector<Context>& roots, const Request& request, bool wait) {
+  struct Asked {
+    std::string state;
+    std::uint32_t running = 0;
+    std::size_t nth = 0;  ///< of the roots
+  };
+  std::vector<Asked> served;
+  for (std::size_t nth = 0; nth < roots.size(); ++nth)
+    if (const auto state = roots[nth].state_folder(); state && daemon_lives(*state))
+      served.push_back({*state, running_on(roots[nth]), nth});
+  std::stable_sort(served.begin(), served.end(),
+                   [](const Asked& a, const Asked& b) { return a.running < b.running; });
+  std::vector<std::string> folders;
+  for (const Asked& each : served)
+    folders.push_back(each.state);
+  auto posted = post_requests(folders, request);
+  ExitCode code = ExitCode::fine;
+  for (std::size_t nth = 0; nth < roots.size(); ++nth) {
+    const auto asked = std::find_if(served.begin(), served.end(),
+                                    [&](const Asked& each) { return each.nth == nth; });
+    code = graver(
+        code,
+        asked == served.end()
+            ? submit(roots[nth], request, wait)
+            : answered(roots[nth], asked->state,
+                       std::move(posted[static_cast<std::size_t>(asked - served.begin())]), wait));
+  }
+  return code;
 }
 
 }  // namespace baton

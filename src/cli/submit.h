@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "cli/context.h"
 #include "cli/exit_code.h"
 #include "core/event.h"
@@ -17,5 +19,10 @@ inline constexpr const char* kSubmitExits =
 /// `wait` is false. Without one, `start` and `resume` are recorded for the next, and everything
 /// else is done at once under the root's lock. Tells what came of it.
 ExitCode submit(const Context& context, const Request& request, bool wait);
+
+/// The same for several roots, of which a daemon may serve many: it hears of all before it is
+/// waited for, and last of those where agents run. What a stop makes free on one root is for the
+/// others otherwise, until they hear of it too.
+ExitCode submit(const std::vector<Context>& roots, const Request& request, bool wait);
 
 }  // namespace baton

@@ -32,8 +32,15 @@ bool worth_telling(const Event& event) {
   return std::find(kWords.begin(), kWords.end(), event.event) != kWords.end();
 }
 
+/// The next start will not fare better by itself.
+bool shim_is_at_fault(const Event& event) {
+  const std::string begin = std::string(kDidNotRun) + " (shim_";
+  return event.event == "ended" && event.why.starts_with(begin);
+}
+
 spdlog::level::level_enum level_of(const Event& event) {
-  return worth_telling(event) ? spdlog::level::warn : spdlog::level::info;
+  return worth_telling(event) || shim_is_at_fault(event) ? spdlog::level::warn
+                                                         : spdlog::level::info;
 }
 
 }  // namespace

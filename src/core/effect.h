@@ -121,6 +121,14 @@ struct Notice {
   bool operator==(const Notice&) const = default;
 };
 
+/// What a run has cost by a report the dialect has read; nothing: the report does not say.
+struct Spent {
+  RunId run;
+  std::optional<double> cost_usd;
+  std::optional<std::int64_t> tokens;
+  bool operator==(const Spent&) const = default;
+};
+
 /// What a flow as a whole is to do. pause: no new starts, running agents get the grace of the
 /// dialect. stop: no new starts, running agents are ended. idle: finished, foreign, or nothing to
 /// do yet.
@@ -142,6 +150,7 @@ struct Decision {
   std::vector<Update> updates;
   Json memo;
   std::vector<Notice> notices;
+  std::vector<Spent> spent;    ///< entered into the runs
   std::vector<Reply> replies;  ///< to requests the dialect deals with itself
   std::optional<Time> wake;    ///< look again then, at the latest
   /// The same for housekeeping: nothing waits for it, so `--once` does not either.

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "core/reported.h"
 
 namespace baton {
 namespace {
@@ -270,7 +271,7 @@ void Reconciler::ask(const Turn& turn) {
   if (answer == Answer::starts)
     start(turn, flow);
   else if (answer == Answer::spent)
-    pause(turn.flow, asked.hold.why);
+    pause(turn.flow, asked.hold);
 }
 
 /// Room: claims, the flow's hourly budget, the number of running agents.
@@ -294,10 +295,15 @@ std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
   if (spawns &&
       !budget_left(flow.situation, terms_, now_, spawned == spawned_.end() ? 0 : spawned->second)) {
     const std::uint32_t cap = budget_of(flow.situation, terms_);
-    return held(Answer::spent, "spawns_per_hour",
+    return held(Answer::spent, Word(kSpawnsPerHour),
                 "the flow has started " + std::to_string(cap) + (cap == 1 ? " agent" : " agents") +
                     " within an hour (spawns_per_hour); `baton resume " + text(id) + "` to go on");
   }
+  if (spawns && !money_left(flow.situation, terms_, now_))
+    return held(Answer::spent, Word(kCostPerHour),
+                "its agents have reported a cost of " + dollars(terms_.cost_per_hour) +
+                    " or more within an hour (cost_per_hour); `baton resume " + text(id) +
+                    "` to go on");
   // Nothing to arm: a place becomes free by an exit, and an exit decides again.
   if (!room())
     return held(Answer::no_place, "no_place",
@@ -321,10 +327,10 @@ void Reconciler::start(const Turn& turn, const Flow& flow) {
     ask_again({flow.share.candidates[nth].entered, turn.flow, nth});
 }
 
-void Reconciler::pause(const FlowId& id, const std::string& why) {
+void Reconciler::pause(const FlowId& id, const Hold& cap) {
   if (std::none_of(plan_.pauses.begin(), plan_.pauses.end(),
                    [&](const PauseFlow& other) { return other.flow == id; }))
-    plan_.pauses.push_back(PauseFlow{id, "spawns_per_hour", why});
+    plan_.pauses.push_back(PauseFlow{id, cap.reason, cap.why});
 }
 
 /// The part of the plan that is about this flow and stays until the flow changes.

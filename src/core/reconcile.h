@@ -95,7 +95,7 @@ class Reconciler {
   void ask(const Turn& turn);
   std::pair<Answer, Hold> answer(const Flow& flow, const Candidate& candidate) const;
   void start(const Turn& turn, const Flow& flow);
-  void pause(const FlowId& id, const std::string& why);
+  void pause(const FlowId& id, const Hold& cap);
   bool room() const { return running_ + elsewhere_ < terms_.max_running; }
   void write(const FlowId& id);
   void sum_up();

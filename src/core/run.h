@@ -42,6 +42,11 @@ inline constexpr std::size_t kErrorBytes = 32U << 10U;  ///< how much is kept of
 /// The role of a dialect's own actions. They need no agent, and count against no hourly budget.
 inline constexpr std::string_view kActionRole = "shell";
 
+// Reasons of a voided run. `write_refused` is another.
+inline constexpr const char* kNotClaimed = "not_claimed";
+inline constexpr const char* kShimMisfit = "shim_misfit";    ///< it does not understand this daemon
+inline constexpr const char* kShimUnready = "shim_unready";  ///< it had not what a start needs
+
 /// What the shim wrote down, or what recovery found out, about the end of a run.
 struct RunEnd {
   RunId run;

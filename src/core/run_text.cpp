@@ -25,13 +25,25 @@ std::string shim_says(const Run& run) {
   return ": " + printable(last.substr(kBegin.size()), kMostShown);
 }
 
+/// What a word does not say by itself.
+std::string meaning(const Run& run) {
+  if (run.reason == kShimMisfit)
+    return ": baton-shim and the daemon are of different versions; install both of one, then "
+           "restart the daemon";
+  if (run.reason == kShimUnready)
+    return ": baton-shim found no processes, no room or no folder for the start";
+  return shim_says(run);
+}
+
 }  // namespace
 
+std::string reason_text(const Run& run) {
+  return run.reason.empty() ? "" : run.reason + meaning(run);
+}
+
 std::string outcome_text(const Run& run) {
-  std::string text(word(run.outcome));
-  if (!run.reason.empty())
-    text += " (" + run.reason + shim_says(run) + ")";
-  return text;
+  const std::string reason = reason_text(run);
+  return std::string(word(run.outcome)) + (reason.empty() ? "" : " (" + reason + ")");
 }
 
 std::string logs_command(const Run& run) {

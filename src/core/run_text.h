@@ -10,6 +10,9 @@ namespace baton {
 /// its shim says of that: which program, and what the system said.
 std::string outcome_text(const Run& run);
 
+/// The reason alone, with what stands behind it; empty when there is none.
+std::string reason_text(const Run& run);
+
 /// The command that shows what a run has said about its failure.
 std::string logs_command(const Run& run);
 

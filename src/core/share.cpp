@@ -221,8 +221,7 @@ class Sharing {
 
   bool in_force(const Desired& desired) {
     if (flow_.control != Control::run) {
-      // A pause of baton's own making needs a person.
-      if (flow_.control_reason == "spawns_per_hour")
+      if (at_cap(flow_.control_reason))
         share_.failed = true;
       hold(desired, flow_.control_reason.empty() ? Word("paused") : flow_.control_reason,
            flow_.control_why);
@@ -274,8 +273,11 @@ class Sharing {
     sooner(share_.wake, due);
     share_.waiting = true;
     hold(desired, "backing_off",
-         "attempt " + std::to_string(record.attempts) + " ended as " +
-             std::string(word(record.last->outcome)) + "; next start at " + iso_time(due));
+         (record.last->outcome == Outcome::voided
+              ? "the last start did not run (" + reason_text(*record.last) + ")"
+              : "attempt " + std::to_string(record.attempts) + " ended as " +
+                    std::string(word(record.last->outcome))) +
+             "; next start at " + iso_time(due));
     return false;
   }
 
@@ -303,12 +305,22 @@ std::uint32_t budget_of(const FlowSituation& flow, const Terms& terms) {
 }
 
 bool budget_left(const FlowSituation& flow, const Terms& terms, Time now, std::uint32_t further) {
-  const Time since = std::max(now - kHour, flow.resumed_at);
   const auto used = static_cast<std::uint32_t>(
       std::count_if(flow.runs.begin(), flow.runs.end(), [&](const Run& run) {
-        return run.outcome != Outcome::voided && run.key.role != kActionRole && run.started > since;
+        // What begins with the step that resumes the flow belongs to the new budget.
+        return run.outcome != Outcome::voided && run.key.role != kActionRole &&
+               run.started > now - kHour && run.started >= flow.resumed_at;
       }));
   return used + further < budget_of(flow, terms);
+}
+
+bool money_left(const FlowSituation& flow, const Terms& terms, Time now) {
+  double spent = 0;
+  for (const Run& run : flow.runs)
+    if (const Time at = run.live() ? now : run.ended;
+        run.cost_usd && at > now - kHour && at >= flow.resumed_at)
+      spent += *run.cost_usd;
+  return spent < terms.cost_per_hour;
 }
 
 std::string resource_of(const Claim& claim) {

@@ -45,6 +45,7 @@ struct Terms {
   Time since{};  ///< from when on this daemon has watched; its clock may not fit what was before
   std::uint32_t max_running = 4;
   std::uint32_t spawns_per_hour = 60;
+  double cost_per_hour = 50;  ///< US dollars, as agents report them
   OnInterrupted on_interrupted = OnInterrupted::hold;
   std::optional<Hold> held;  ///< nothing may be started at all: draining, disk full ...
   RetryLimits retry;
@@ -83,6 +84,15 @@ Share share_of(const FlowSituation& flow, const Terms& terms, Time now);
 bool budget_left(const FlowSituation& flow, const Terms& terms, Time now, std::uint32_t further);
 /// How many agents it allows.
 std::uint32_t budget_of(const FlowSituation& flow, const Terms& terms);
+/// Whether what the flow's runs of the hour have reported leaves something of what they may cost.
+bool money_left(const FlowSituation& flow, const Terms& terms, Time now);
+
+/// Reasons of a pause of baton's own making. It needs a person.
+inline constexpr std::string_view kSpawnsPerHour = "spawns_per_hour";
+inline constexpr std::string_view kCostPerHour = "cost_per_hour";
+inline bool at_cap(const Word& reason) {
+  return reason == kSpawnsPerHour || reason == kCostPerHour;
+}
 
 inline constexpr std::string_view kPathClaim = "path:";
 /// What a claim is about. Paths are compared without a slash at their end; the topmost one is empty

@@ -50,6 +50,7 @@ struct Watch {
   Millis kill_grace{0};
   bool stop_wanted = false;
   bool shim_ended = false;  ///< while parked
+  int shim_exit = 0;        ///< of a child that has ended
   int failed_sweeps = 0;    ///< sweepers that left without having recorded anything
 };
 using WatchPtr = std::shared_ptr<Watch>;
@@ -76,6 +77,13 @@ void end_parked(Watch& run) {
   run.shim_ended = true;
 }
 
+/// What the exit of a shim says that has made no claim.
+std::string why_not_claimed(int exit) {
+  if (exit == static_cast<int>(shim::ShimExit::bad_call))
+    return kShimMisfit;
+  return exit == static_cast<int>(shim::ShimExit::no_claim) ? kShimUnready : kNotClaimed;
+}
+
 class ProcessAgents : public Agents {
  public:
   ProcessAgents(asio::io_context& context, ProcessAgentsOptions options,
@@ -85,6 +93,7 @@ class ProcessAgents : public Agents {
         on_end_(std::move(on_end)),
         children_(context),
         spare_turn_(context),
+        look_(context),
         boot_id_(boot_id()) {
     signal(SIGPIPE, SIG_IGN);
     (void)remove_spare_directories(options_.runs);  // what a killed daemon had in hand
@@ -118,6 +127,7 @@ class ProcessAgents : public Agents {
   void keep_spare();
   void watch(const WatchPtr& run, Standing standing, Fd process);
   void look_again(const WatchPtr& run, Standing standing);
+  void look_for_stopped();
   void shim_ended(const WatchPtr& run);
   void decide(const WatchPtr& run);
   void act_on(const WatchPtr& run, RunVerdict verdict);
@@ -131,13 +141,36 @@ class ProcessAgents : public Agents {
   std::function<void(RunEnded)> on_end_;
   asio::signal_set children_;
   asio::steady_timer spare_turn_;
+  asio::steady_timer look_;  ///< for shims that stand still
   std::string boot_id_;
   /// Handlers hold weak pointers only: what is not in here any more, nobody hears of.
   std::map<RunId, WatchPtr> runs_;
   std::optional<Spare> spare_;
   bool waits_for_turn_ = false;
+  bool looks_ = false;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  ///< for handlers that may come late
 };
+
+/// A shim that stands still, most likely stopped by its own agent, neither keeps to its limits nor
+/// tells of an end.
+void ProcessAgents::look_for_stopped() {
+  if (std::exchange(looks_, true))
+    return;
+  look_.expires_after(options_.look_every);
+  look_.async_wait([this, here = std::weak_ptr(here_)](const asio::error_code& error) {
+    if (error || here.expired())
+      return;
+    looks_ = false;
+    for (const auto& [id, run] : runs_) {
+      if (run->standing != Standing::watched)
+        continue;
+      look_for_stopped();
+      const auto stat = process_stat(run->pid);
+      if (stat && stat->state == 'T')
+        (void)send_signal(run->process.native_handle(), SIGCONT);
+    }
+  });
+}
 
 WatchPtr ProcessAgents::find(const RunId& run) const {
   const auto at = runs_.find(run);
@@ -178,7 +211,10 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch, Spare spare) {
     told = pass_on(path);
   const char ready = 1;
   if (told && write(run->go.get(), &ready, 1) != 1)
-    told = system_error(errno, "cannot tell the shim what to start", run->directory);
+    told = system_error(errno,
+                        "the shim has left before it heard what to start (is it of this daemon's "
+                        "version? `baton doctor`)",
+                        run->directory);
   if (!told) {
     drop(spare);
     return pass_on(told);
@@ -271,6 +307,7 @@ Result<void> ProcessAgents::release(const RunId& id) {
   if (!run || run->standing != Standing::parked)
     return fail(Errc::not_found, "the run is not prepared", id);
   run->standing = Standing::watched;
+  look_for_stopped();
   const char go = 1;
   (void)!write(run->go.get(), &go, 1);
   run->go.reset();
@@ -372,6 +409,8 @@ Found ProcessAgents::recover(const Run& lost) {
 
 void ProcessAgents::watch(const WatchPtr& run, Standing standing, Fd process) {
   run->standing = standing;
+  if (standing == Standing::watched)
+    look_for_stopped();
   run->process.assign(process.release());
   run->process.async_wait(asio::posix::descriptor_base::wait_read,
                           [this, weak = std::weak_ptr(run)](const asio::error_code& error) {
@@ -393,7 +432,7 @@ void ProcessAgents::look_again(const WatchPtr& run, Standing standing) {
 
 void ProcessAgents::shim_ended(const WatchPtr& run) {
   const Fd process(run->process.release());
-  (void)reap(process);
+  run->shim_exit = reap(process).value_or(0);
   if (run->standing == Standing::dropped)
     runs_.erase(run->id);
   else if (run->standing == Standing::parked)
@@ -447,6 +486,8 @@ void ProcessAgents::sweep(const WatchPtr& run, const RunVerdict& verdict) {
 }
 
 void ProcessAgents::report(const WatchPtr& run, RunEnd end) {
+  if (end.outcome == Outcome::voided && end.reason == kNotClaimed)
+    end.reason = why_not_claimed(run->shim_exit);
   runs_.erase(run->id);
   on_end_(RunEnded{std::move(end)});
 }

@@ -24,6 +24,8 @@ struct ProcessAgentsOptions {
   /// After the first start: hold a shim ready for the next one. It waits without a run, outside of
   /// all that is said here, and leaves with this object or this process.
   bool keep_spare = false;
+  /// How often shims that stand still are looked for, and made to go on.
+  Millis look_every{30'000};
   /// With reap_others: children somebody else in this process waits for.
   std::function<bool(std::int64_t)> keep = {};
 };
@@ -49,9 +51,10 @@ struct ProcessAgentsOptions {
 ///     Then: a second later -> decided.
 ///   - dropped: discarded; only to be reaped.
 ///
-/// Decided: exit.json -> ended as it says; lock held -> polled; no claim -> voided; claim ->
-/// sweeping, ended unknown (reason `shim_killed`). While a process carries the run's id and no
-/// exit.json can be read, it is swept, be its folder gone.
+/// Decided: exit.json -> ended as it says; lock held -> polled; no claim -> voided, with what the
+/// shim's exit says of it as far as that is known; claim -> sweeping, ended unknown (reason
+/// `shim_killed`). While a process carries the run's id and no exit.json can be read, it is swept,
+/// be its folder gone.
 std::unique_ptr<Agents> process_agents(asio::io_context& context, ProcessAgentsOptions options,
                                        std::function<void(RunEnded)> on_end);
 

@@ -116,7 +116,8 @@ std::optional<int> reap(const Fd& process) {
   const auto id = static_cast<id_t>(process.get());
   if (waitid(kPidfdType, id, &info, WEXITED | WNOHANG) != 0 || info.si_pid == 0)
     return std::nullopt;
-  return info.si_status;
+  constexpr int kKilled = 128;
+  return info.si_code == CLD_EXITED ? info.si_status : kKilled + info.si_status;
 }
 
 std::string boot_id() {

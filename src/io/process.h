@@ -41,8 +41,8 @@ Result<Fd> open_process(const ProcessIdentity& identity);
 /// Sends a signal through a pidfd. A process that is gone already is no error.
 Result<void> send_signal(int process, int signal);
 
-/// Takes the exit status of a child that has ended, so that no zombie stays; the wait status as
-/// `waitid` gives it. Nothing for a process that is not our child or has not ended.
+/// Takes the exit status of a child that has ended, so that no zombie stays; 128 and the signal for
+/// one that was killed. Nothing for a process that is not our child or has not ended.
 std::optional<int> reap(const Fd& process);
 
 /// Whether any living process was started with this variable (`NAME=value`) in its environment, as

@@ -84,9 +84,17 @@ Result<Request> parse_request(std::string_view text, const std::string& id) {
   return request;
 }
 
-// Put in place complete, for whoever owns the state folder: root may file for a daemon that is not.
-Result<void> publish(int state, const std::string& part, const std::string& name,
-                     std::string_view text) {
+/// A file that is complete, under a temporary name.
+struct Laid {
+  Fd folder;
+  std::string part;
+  std::string name;
+  std::string temporary;
+};
+
+// For whoever owns the state folder: root may file for a daemon that is not.
+Result<Laid> lay(int state, const std::string& part, const std::string& name,
+                 std::string_view text) {
   constexpr mode_t kFileMode = 0640;
   const std::string where = part + "/" + name;
   auto folder = make_folders(state, part, kPrivate);
@@ -104,13 +112,30 @@ Result<void> publish(int state, const std::string& part, const std::string& name
     done = system_error(errno, "cannot be handed over", where);
   if (done && fchmod(fresh->fd.get(), kFileMode) != 0)
     done = system_error(errno, "mode cannot be set", where);
-  if (done && renameat(folder->get(), fresh->name.c_str(), folder->get(), name.c_str()) != 0)
-    done = system_error(errno, "cannot be put in place", where);
   if (!done) {
     unlinkat(folder->get(), fresh->name.c_str(), 0);
-    return done;
+    return pass_on(done);
   }
-  return sync(folder->get(), part);
+  return Laid{std::move(*folder), part, name, fresh->name};
+}
+
+Result<void> put_in_place(const Laid& laid) {
+  const int folder = laid.folder.get();
+  if (renameat(folder, laid.temporary.c_str(), folder, laid.name.c_str()) == 0)
+    return {};
+  auto error = system_error(errno, "cannot be put in place", laid.part + "/" + laid.name);
+  unlinkat(folder, laid.temporary.c_str(), 0);
+  return error;
+}
+
+Result<void> publish(int state, const std::string& part, const std::string& name,
+                     std::string_view text) {
+  auto laid = lay(state, part, name, text);
+  if (!laid)
+    return pass_on(laid);
+  if (auto placed = put_in_place(*laid); !placed)
+    return placed;
+  return sync(laid->folder.get(), part);
 }
 
 /// Room for a request on a disk that is full: whoever finds none removes it. Made when it is
@@ -282,6 +307,20 @@ std::string new_id(Time made) {
   return id + "-" + random_hex(8);
 }
 
+Result<Laid> lay_request(const std::string& state_folder, const Request& request) {
+  auto state = open_folder(state_folder);
+  if (!state)
+    return pass_on(state);
+  if (!safe_name(request.id))
+    return fail(Errc::usage, "is no name of a request", printable(request.id));
+  const std::string name = request.id + std::string(kSuffix);
+  const std::string text = request_text(request);
+  auto laid = lay(state->get(), "requests", name, text);
+  if (!laid && laid.error().code == Errc::no_space && give_up_reserve(state->get()))
+    laid = lay(state->get(), "requests", name, text);
+  return laid;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder) {
@@ -310,23 +349,29 @@ bool lend_reserve(const std::string& state_folder) {
 }
 
 Result<std::string> post_request(const std::string& state_folder, Request request) {
-  auto state = open_folder(state_folder);
-  if (!state)
-    return pass_on(state);
+  return std::move(post_requests({state_folder}, std::move(request)).front());
+}
+
+std::vector<Result<std::string>> post_requests(const std::vector<std::string>& state_folders,
+                                               Request request) {
   if (request.made == Time{})
     request.made = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
   if (request.id.empty())
     request.id = new_id(request.made);
-  if (!safe_name(request.id))
-    return fail(Errc::usage, "is no name of a request", printable(request.id));
-  const std::string name = request.id + std::string(kSuffix);
-  const std::string text = request_text(request);
-  auto done = publish(state->get(), "requests", name, text);
-  if (!done && done.error().code == Errc::no_space && give_up_reserve(state->get()))
-    done = publish(state->get(), "requests", name, text);
-  if (!done)
-    return pass_on(done);
-  return request.id;
+  std::vector<Result<Laid>> laid;
+  for (const std::string& folder : state_folders)
+    laid.push_back(lay_request(folder, request));
+  // What takes time is done: all of them stand there before anybody has dealt with one.
+  std::vector<Result<std::string>> posted;
+  for (auto& each : laid) {
+    auto placed = each ? put_in_place(*each) : Result<void>(pass_on(each));
+    posted.push_back(placed ? Result<std::string>(request.id) : pass_on(placed));
+  }
+  for (std::size_t i = 0; i < laid.size(); ++i)
+    if (posted[i])
+      if (auto synced = sync(laid[i]->folder.get(), laid[i]->part); !synced)
+        posted[i] = pass_on(synced);
+  return posted;
 }
 
 std::vector<Request> recorded_requests(const std::string& state_folder) {

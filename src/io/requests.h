@@ -32,6 +32,11 @@ bool lend_reserve(const std::string& state_folder);
 /// `made` too. Errc::not_found when there is no state folder, denied, no_space, io.
 Result<std::string> post_request(const std::string& state_folder, Request request);
 
+/// The same request to several daemons, or to one that serves several folders: it appears in all of
+/// them as good as at once, in their order. Of each what became of it.
+std::vector<Result<std::string>> post_requests(const std::vector<std::string>& state_folders,
+                                               Request request);
+
 /// Those that wait for a daemon, the oldest first, for who only looks: nothing is tidied up, and
 /// what cannot be read is left out.
 std::vector<Request> recorded_requests(const std::string& state_folder);

@@ -92,7 +92,7 @@ RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool sto
     return undecided(RunVerdict::Kind::retry);
   // Whatever its folder says: who lives was started.
   if (!*was_claimed && !lives(run))
-    return ended(plain_end(run, Outcome::voided, "not_claimed"));
+    return ended(plain_end(run, Outcome::voided, kNotClaimed));
   RunVerdict verdict = undecided(RunVerdict::Kind::sweep);
   verdict.directory = std::move(*directory);
   verdict.lock = std::move(**lock);
@@ -122,7 +122,7 @@ std::optional<RunEnd> unrecorded_end(const Run& run) {
   if (!was_claimed)
     return std::nullopt;
   return *was_claimed ? plain_end(run.id, Outcome::unknown, "shim_killed")
-                      : plain_end(run.id, Outcome::voided, "not_claimed");
+                      : plain_end(run.id, Outcome::voided, kNotClaimed);
 }
 
 }  // namespace baton

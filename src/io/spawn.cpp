@@ -12,6 +12,7 @@
 
 #include <spawn.h>
 
+#include "io/command.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -99,6 +100,14 @@ Result<StartedShim> spawn_shim(const ShimCall& call) {
     return system_error(error, "cannot watch the shim", shim);
   }
   return started;
+}
+
+Result<bool> shim_fits(const std::string& shim) {
+  constexpr std::size_t kMost = 1024;
+  auto answer = run_command({shim, shim::kCallVersion, shim::kModeFits}, "", kMost);
+  if (!answer)
+    return pass_on(answer);
+  return answer->exit == 0;
 }
 
 }  // namespace baton

@@ -28,4 +28,7 @@ struct StartedShim {
 /// have run out; not_found, denied, io for a shim that cannot be started.
 Result<StartedShim> spawn_shim(const ShimCall& call);
 
+/// Whether a shim understands how this program calls it. Errors as of `run_command`.
+Result<bool> shim_fits(const std::string& shim);
+
 }  // namespace baton

@@ -208,9 +208,11 @@ ShimExit tell(const char* limit_ms, char** argv) {
 }
 
 ShimExit called(int count, char** words) {
-  if (count < 4 || std::string_view(words[1]) != kCallVersion)
+  if (count < 3 || std::string_view(words[1]) != kCallVersion)
     return ShimExit::bad_call;
   const std::string_view mode(words[2]);
+  if (mode == kModeFits && count == 3)
+    return ShimExit::recorded;
   if (mode == kModeRun && count == 4)
     return run(words[3]);
   if (mode == kModeSweep && count == 5)

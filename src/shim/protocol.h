@@ -8,6 +8,7 @@
 //   baton-shim 2 run   <run id>               park, claim, run the agent, record its end
 //   baton-shim 2 sweep <run id> <grace ms>    the run's shim was killed: end its tree, record that
 //   baton-shim 2 tell  <limit ms> <argv ...>  no run: a program of `notify:`, see below
+//   baton-shim 2 fits                         leave with 0: it understands who calls so
 //
 // with an empty environment, all signals blocked, stdin, stdout and stderr on /dev/null, and
 // the descriptors below. Exit statuses are those of ShimExit.
@@ -70,6 +71,7 @@ inline constexpr int kExitVersion = 1;
 inline constexpr const char* kModeRun = "run";
 inline constexpr const char* kModeSweep = "sweep";
 inline constexpr const char* kModeTell = "tell";
+inline constexpr const char* kModeFits = "fits";
 
 inline constexpr int kLifeFd = 3;  ///< of `tell`
 inline constexpr int kDirectoryFd = 3;
@@ -99,9 +101,10 @@ inline constexpr const char* kCauseIdleLimit = "idle_limit";
 inline constexpr const char* kCauseTerm = "term";               ///< the shim got SIGTERM
 inline constexpr const char* kCauseShimKilled = "shim_killed";  ///< written by `sweep`
 
-/// recorded: exit.json is there. not_started: told to leave, nothing ran. bad_call: arguments,
-/// descriptors or the launch are wrong, nothing ran. no_claim: what a start needs or `claim` could
-/// not be made, nothing ran. lost: the run directory was removed, so the end could not be recorded.
+/// recorded: exit.json is there, or nothing was to be done (`fits`). not_started: told to leave,
+/// nothing ran. bad_call: arguments, descriptors or the launch are wrong, nothing ran. no_claim:
+/// what a start needs or `claim` could not be made, nothing ran. lost: the run directory was
+/// removed, so the end could not be recorded.
 /// Of `tell`, where recorded means that the program has ended with 0: program_failed: in another
 /// way, or it could not be entered; program_late: the limit had passed.
 enum class ShimExit {

@@ -29,5 +29,20 @@ TEST_CASE("a program that was never entered is said with what the system said") 
   CHECK(outcome_text(ended("before_failed", "something of its own\n")) == "failed (before_failed)");
 }
 
+TEST_CASE("of a shim that refused a start is said what to do") {
+  Run run = ended("shim_misfit", "");
+  run.outcome = Outcome::voided;
+  CHECK(reason_text(run) ==
+        "shim_misfit: baton-shim and the daemon are of different versions; install both of one, "
+        "then restart the daemon");
+  run.reason = "shim_unready";
+  CHECK(outcome_text(run) ==
+        "voided (shim_unready: baton-shim found no processes, no room or no folder for the start)");
+  run.reason = "not_claimed";
+  CHECK(reason_text(run) == "not_claimed");
+  run.reason.clear();
+  CHECK(reason_text(run).empty());
+}
+
 }  // namespace
 }  // namespace baton

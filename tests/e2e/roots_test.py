@@ -399,6 +399,26 @@ def limits_count_all_roots(exe):
         command(baton, "stop", "--all")
 
 
+def stop_all_starts_none(exe):
+    """What a stop makes free on one root is for no other that is to stop as well."""
+    with world.World(exe, command=("sleep", "1000"), limits={"max_running": 1}) as baton:
+        roots = [f"{baton.home}/r{number}" for number in range(6)]
+        for root in roots:
+            ticket(root, "a", "ready")
+        baton.settings["roots"] = roots
+        baton.configure()
+        begin(baton)
+        wait_until(lambda: len(baton.starts()) == 1, "one has the only place")
+        # All the others wait, and have been looked at.
+        wait_until(lambda: command(baton, "status", "--json").stdout.count('"no_place"') == 5, "the others wait for it")
+        done = command(baton, "stop", "--all")
+        check(done.stdout.count("stopping 1 agent") == 1 and done.stdout.count("stopping 0 agents") == 5, done.stdout)
+        wait_until(lambda: not world.processes_with(f"BATON_ROOT={baton.home}"), "the agent ends")
+        for root in roots:
+            wait_until(lambda: '"stopped"' in command(baton, "status", "--json", root=root).stdout, root, "is stopped")
+        check(len(baton.starts()) == 1, "a stop has started agents:", baton.starts())
+
+
 def busy_root_starves_none(exe):
     """With one place for all, a root that always has work does not keep it from the others."""
     with world.World(exe, limits={"max_running": 1}) as baton:
@@ -446,6 +466,7 @@ def test(exe):
     once(exe)
     two_roots(exe)
     busy_root_starves_none(exe)
+    stop_all_starts_none(exe)
     commands_cover_all_roots(exe)
     drain_is_the_daemons(exe)
     control_reaches_what_runs(exe)

@@ -1,7 +1,9 @@
 #include "io/agents.h"
 
 #include <algorithm>
+#include <fstream>
 #include <thread>
+#include <utility>
 
 #include <signal.h>
 #include <sys/mount.h>
@@ -313,6 +315,43 @@ TEST_CASE("a shim that stood still beyond the wall limit ends its agent when it 
   REQUIRE(bench.agents->stop(run));
   CHECK(bench.wait(run).outcome == Outcome::timed_out);
   CHECK(bench.nothing_left(run));
+}
+
+TEST_CASE("a shim that its agent has stopped is made to go on, and ends the agent in time") {
+  Bench bench;
+  auto options = bench.options();
+  options.look_every = Millis(50);
+  bench.agents = baton::process_agents(*bench.context, options, [&](const baton::RunEnded& ended) {
+    bench.ends.push_back(ended.end);
+  });
+  Launch wanted = bench.shell("kill -STOP $PPID; sleep 1000");
+  wanted.limits.idle_timeout = Millis(300);
+  const Run run = bench.start(wanted);
+  CHECK(bench.wait(run).outcome == Outcome::stalled);
+  CHECK(bench.nothing_left(run));
+}
+
+TEST_CASE("why a shim has refused a start is the reason") {
+  Bench bench;
+  const auto shim = [&](int code) {
+    const fs::path path = bench.folder / "shim";
+    std::ofstream(path) << "#!/bin/sh\ndd bs=1 count=1 <&5 2>/dev/null\nexit " << code << "\n";
+    fs::permissions(path, fs::perms::owner_all);
+    auto options = bench.options();
+    options.shim = path;
+    bench.agents = baton::process_agents(
+        *bench.context, options,
+        [&](const baton::RunEnded& ended) { bench.ends.push_back(ended.end); });
+    return bench.outcome_of(bench.shell("touch ran"));
+  };
+  for (const auto& [code, reason] : {std::pair(112, "shim_misfit"), std::pair(113, "shim_unready"),
+                                     std::pair(111, "not_claimed"), std::pair(1, "not_claimed")}) {
+    CAPTURE(code);
+    const RunEnd end = shim(code);
+    CHECK(end.outcome == Outcome::voided);
+    CHECK(end.reason == reason);
+  }
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
 }
 
 TEST_CASE("the wall limit ends an agent that goes on and on") {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/reported.h"
 #include "dialects/agent_run/progress.h"
 
 namespace baton::agent_run {
@@ -31,6 +32,14 @@ double amount(const Value& object, std::string_view name) {
   return std::isfinite(amount) ? std::max(0.0, amount) : 0;
 }
 
+double tokens_of(const Value& metrics) {
+  constexpr double kMost = 9'007'199'254'740'992;  // beyond that a double is no whole number
+  const double total = amount(metrics, "total_tokens");
+  return std::min(kMost, total > 0
+                             ? total
+                             : amount(metrics, "input_tokens") + amount(metrics, "output_tokens"));
+}
+
 double today(const Scene& scene) {
   double cost = scene.memo.cost_day == day_of(scene.view.wall) ? scene.memo.cost_usd : 0;
   if (const Accepted* const stats = scene.document(daily_stats(scene)))
@@ -38,17 +47,15 @@ double today(const Scene& scene) {
   return cost;
 }
 
-std::string dollars(double amount) {
-  std::array<char, 400> text{};  // room for the largest double there is
-  const auto written =
-      std::to_chars(text.data(), text.data() + text.size(), amount, std::chars_format::fixed, 2);
-  return std::string(text.data(), written.ptr) + " USD";
-}
-
 }  // namespace
 
-void add_cost(Scene& scene, const Report& report) {
+void add_cost(Scene& scene, const Run& run, const Report& report, Decision& decision) {
   const double cost = amount(*report.metrics, "cost_usd");
+  const double tokens = tokens_of(*report.metrics);
+  if (cost > 0 || tokens > 0)
+    decision.spent.push_back(
+        Spent{run.id, cost > 0 ? std::optional(cost) : std::nullopt,
+              tokens > 0 ? std::optional(static_cast<std::int64_t>(tokens)) : std::nullopt});
   if (cost <= 0)
     return;
   const std::string day = day_of(scene.view.wall);

@@ -8,9 +8,10 @@
 
 namespace baton::agent_run {
 
-/// Adds to the day's cost what a report says of its start: `cost_usd` of its metrics, a number or
-/// one written as a text.
-void add_cost(Scene& scene, const Report& report);
+/// What a report says of its start: `cost_usd` of its metrics, a number or one written as a text,
+/// goes to the day's cost, and with `total_tokens` (else `input_tokens` and `output_tokens`) to the
+/// run.
+void add_cost(Scene& scene, const Run& run, const Report& report, Decision& decision);
 
 /// The day's statistics that the original's agents keep, relative to the root.
 std::string daily_stats(const Scene& scene);

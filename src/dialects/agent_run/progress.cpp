@@ -194,7 +194,7 @@ void apply(Scene& scene, const Step& step, const Run& run, const Report& report,
            Decision& decision) {
   StepRecord& record = scene.record(step.id);
   // Here, where each start comes by once, whatever becomes of its step.
-  add_cost(scene, report);
+  add_cost(scene, run, report, decision);
   if (!report.astray.empty())
     say(decision, "artifact_astray", step.id,
         "not below the repository: " + printable(join(report.astray, ", "), 300));
