@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -145,30 +146,35 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   context.root_ = *root;
   context.folder_ = *root;
   context.file_ = find_configuration(places, *root, here);
-  auto done = context.file_.empty() ? Result<void>() : context.read(context.file_);
-  if (opening.follow)
-    context.follow_daemon();
-  // A good one is looked at as strictly as a daemon does.
-  if (opening.quiet)
-    context.anyway_ = !done;
-  if (!done && opening.quiet && context.faults_.empty())
-    context.faults_ = {describe(done.error())};
-  if (!done && !context.follows_) {
-    // A name that was given by hand and leads nowhere is a slip of that hand.
-    const bool slip = done.error().code == Errc::not_found && !places.config.empty();
-    if (!opening.anyway)
-      for (const std::string& fault : context.faults_)
-        complain(fault);
-    if (!opening.anyway || slip)
-      return pass_on(done);
-  }
-  if (!done)
-    context.broken_configuration_ = context.file_;
-  if (!done && opening.anyway && !opening.quiet)
-    context.warn_of_faults(done.error());
+  if (auto configured = context.find_configuration_in_force(opening); !configured)
+    return pass_on(configured);
   if (auto found = context.find_roots(here); !found)
     return pass_on(found);
   return context;
+}
+
+Result<void> Context::find_configuration_in_force(const Opening& opening) {
+  auto done = file_.empty() ? Result<void>() : read(file_);
+  if (opening.follow)
+    follow_daemon();
+  // A good one is looked at as strictly as a daemon does.
+  if (opening.quiet)
+    anyway_ = !done;
+  if (done)
+    return done;
+  if (opening.quiet && faults_.empty())
+    faults_ = {describe(done.error())};
+  // A name that was given by hand and leads nowhere is a slip of that hand.
+  const bool slip = done.error().code == Errc::not_found && !places_.config.empty();
+  if (!follows_ && !opening.anyway)
+    for (const std::string& fault : faults_)
+      complain(fault);
+  if (!follows_ && (!opening.anyway || slip))
+    return done;
+  broken_configuration_ = file_;
+  if (opening.anyway && !opening.quiet)
+    warn_of_faults(done.error());
+  return {};
 }
 
 void Context::warn_of_faults(const Error& error) const {
@@ -197,9 +203,9 @@ Result<void> Context::find_roots(const std::string& here) {
   roots_ = {root_};
   if (!places_.root.empty())
     return {};
-  for (const std::string& each : roots_of_file_)
-    if (!existing_folder(each) && !is_served(each))
-      missing_roots_.push_back(real_path(each).value_or(each));
+  std::copy_if(
+      roots_of_file_.begin(), roots_of_file_.end(), std::back_inserter(missing_roots_),
+      [this](const std::string& each) { return !existing_folder(each) && !is_served(each); });
   if (config_.roots.empty())
     return {};
   std::vector<std::string> roots;

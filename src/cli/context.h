@@ -88,6 +88,7 @@ class Context {
  private:
   struct Opening;
   static Result<Context> open(const Places& places, const Opening& opening);
+  Result<void> find_configuration_in_force(const Opening& opening);
   Result<void> read(const std::string& path);
   /// Takes a text for the configuration. Errc::config, and `faults_` says why.
   Result<void> take(std::string text, const std::string& real, const std::string& shown);
