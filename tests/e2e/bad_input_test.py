@@ -221,7 +221,8 @@ def long_decision(exe):
         check(len(found[0]["message"]) < 200, len(found[0]["message"]))
         os.unlink(decision)
         baton.start()
-        wait_until(lambda: baton.lines("status")[0]["process"] == "held", baton.lines("status"))
+        # What `status` foresees is not enough: a decision counts that comes after the daemon began to wait for it.
+        wait_until(lambda: [each for each in baton.lines("events") if each["event"] == "stage"], "it waits")
         write(decision, {"decision": "approve", "by": "a" * 500_000, "comment": "\u20ac" * 500_000})
         wait_until(lambda: baton.starts("rules/t/a"), "it is approved")
         with contextlib.closing(sqlite3.connect(glob.glob(baton.state + "/*/journal.db")[0])) as journal:
