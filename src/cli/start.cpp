@@ -218,7 +218,9 @@ Result<void> add_loop_words(const Given& given, Request& request) {
 
 ExitCode hand_in(const Given& given, const Context& context, const Request& request) {
   const ExitCode code = submit(context, request, !given.no_wait);
-  return given.wait && code == ExitCode::fine ? await_end(given.places, context.root(), request.flow) : code;
+  return given.wait && code == ExitCode::fine
+             ? await_end(given.places, context.root(), request.flow)
+             : code;
 }
 
 /// A workflow run belongs to the root of the command; `--root` names another.

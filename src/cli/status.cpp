@@ -174,9 +174,12 @@ Result<std::vector<Section>> sections_of(const std::string& flow,
     if (wanted && wanted->root != i)
       continue;
     const auto& [on_root, rehearsal] = roots[i];
-    Section section{on_root.root(),        statuses(rehearsal->books(), rehearsal->plan()),
-                    rehearsal->daemon(),   rehearsal->recorded(),
-                    on_root.unlike().word, "",
+    Section section{on_root.root(),
+                    statuses(rehearsal->books(), rehearsal->plan()),
+                    rehearsal->daemon(),
+                    rehearsal->recorded(),
+                    on_root.unlike().word,
+                    "",
                     looked_for(rehearsal->catalog())};
     section.hint = hint(on_root, section.daemon,
                         wanted ? of_flow(section.recorded, wanted->flow) : section.recorded);
