@@ -118,10 +118,6 @@ std::optional<ExitCode> Options::parse(Words words) {
     const auto extras = left_over(app);
     fault = has_option(extras) ? unknown(extras, names()) : std::string(error.what());
   }
-  for (const char* const name : {"--root", "--config", "--state-dir"})
-    if (const CLI::Option* const option = app.get_option_no_throw(name);
-        fault.empty() && option != nullptr && !option->empty() && option->results().front().empty())
-      fault = std::string(name) + " is given and names nothing";
   if (fault.empty())
     return std::nullopt;
   complain(fault + "\nsee `" + app.get_name() + " --help`");

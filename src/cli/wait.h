@@ -14,8 +14,8 @@ inline constexpr const char* kWaitHelp =
 
 /// For `--wait`, after a request was accepted: until nothing is left to be done for the flow (fine)
 /// or it has failed, was stopped or is gone (failed). Without a daemon it will not come to its end:
-/// unreachable. That it waits for a person is said, and waited for. `context` is of the flow's
-/// root.
-ExitCode await_end(const Context& context, const FlowId& flow);
+/// unreachable. That it waits for a person is said, and waited for. `places` are those
+/// of the command, `root` is the flow's.
+ExitCode await_end(Places places, const std::string& root, const FlowId& flow);
 
 }  // namespace baton

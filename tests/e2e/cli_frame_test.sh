@@ -36,10 +36,6 @@ for command in "status --root" "run --root" "doctor --config" "validate --schema
 done
 expect_exit 2 baton validate --schmea x
 expect_err "did you mean --schema?"
-for option in --root --config --state-dir; do
-  expect_exit 2 baton status $option ""
-  expect_err "$option is given and names nothing"
-done
 expect_exit 2 baton prompt
 expect_exit 2 baton prompt a b
 expect_err "too many arguments"
