@@ -57,6 +57,7 @@ Result<std::string> fill(std::string_view text, const std::map<std::string, std:
     const auto value = values.find(name);
     if (value == values.end()) {
       std::vector<std::string> names;
+      names.reserve(values.size());
       for (const auto& [known, ignored] : values)
         names.push_back(known);
       const auto near = nearest(name, names);
