@@ -54,7 +54,7 @@ void Context::follow_daemon() {
     configuration_.clear();
     folder_ = root_;
   } else {
-    auto text = configuration_in_force(folder, word);
+    auto text = configuration_in_force(word);
     auto faults = faults_;
     const bool taken = text && take(*std::move(text), word.configuration, word.configuration);
     faults_ = std::move(faults);

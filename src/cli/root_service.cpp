@@ -143,19 +143,21 @@ bool RootService::polls() const {
 }
 
 void RootService::tell_how(Time since) {
+  if (configuration_left_ != digest_)
+    if (auto kept = keep_configuration(served_.configuration_text)) {
+      configuration_kept_ = *std::move(kept);
+      configuration_left_ = digest_;
+    }
   const Served word{.pid = getpid(),
                     .root = served_.root,
                     .configuration = served_.configuration,
                     .configuration_digest = digest_,
+                    .configuration_fd = configuration_kept_.get(),
                     .since = iso_time(since),
                     .watching = describe(),
                     .polls = polls(),
                     .disk_full = engine_->disk_full(),
                     .said = engine_->said()};
-  // First what the word is about. A disk that has no room for it now may have some later.
-  if (configuration_left_ != digest_ &&
-      leave_configuration(served_.state_folder, served_.configuration_text))
-    configuration_left_ = digest_;
   // Nothing depends on the word, so a disk that does not take it stops nothing.
   if (word != word_ && leave_word(served_.state_folder, word))
     word_ = word;

@@ -75,7 +75,8 @@ class RootService {
   std::unique_ptr<Observer> observer_;
   std::vector<Input> inputs_;
   Served word_;
-  std::string configuration_left_;  ///< digest of what stands in the state folder
+  Fd configuration_kept_;           ///< its text, for commands
+  std::string configuration_left_;  ///< the digest of that
   std::string away_;                ///< why the root is not served at present; "" while it is
   bool leaving_ = false;
   bool started_ = false;

@@ -6,13 +6,13 @@
 #include <map>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/digest.h"
 #include "base/document.h"
 #include "base/text.h"
-#include "cli/configuration_file.h"
 #include "io/disk.h"
 #include "io/fd.h"
 #include "io/lock.h"
@@ -28,10 +28,6 @@ constexpr unsigned kMode = 0640;
 
 std::string place(const std::string& state_folder) {
   return state_folder + "/daemon.json";
-}
-
-std::string configuration_place(const std::string& state_folder) {
-  return state_folder + "/configuration.yaml";
 }
 
 /// It may be read while it is written; then it is as if there were none.
@@ -97,6 +93,7 @@ Served word_in(const Value& json) {
   word.root = json::text(json, "root").value_or("");
   word.configuration = json::text(json, "configuration").value_or("");
   word.configuration_digest = json::text(json, "configuration_digest").value_or("");
+  word.configuration_fd = static_cast<int>(json::integer(json, "configuration_fd").value_or(-1));
   word.since = json::text(json, "since").value_or("");
   word.watching = json::text(json, "watching").value_or("");
   word.polls = json::boolean(json, "polls").value_or(false);
@@ -176,6 +173,7 @@ Result<void> leave_word(const std::string& state_folder, const Served& word) {
         .set("root", word.root)
         .set("configuration", word.configuration)
         .set("configuration_digest", word.configuration_digest)
+        .set("configuration_fd", std::int64_t{word.configuration_fd})
         .set("since", word.since)
         .set("watching", word.watching)
         .set("polls", word.polls)
@@ -189,17 +187,20 @@ Result<void> leave_word(const std::string& state_folder, const Served& word) {
   return done;
 }
 
-Result<void> leave_configuration(const std::string& state_folder, const std::string& text) {
-  constexpr unsigned kSecret = 0600;
-  const std::string path = configuration_place(state_folder);
-  if (const auto there = read_configuration(path); there && *there == text)
-    return {};
-  return write_file_durably(path, text, kSecret);
+Result<Fd> keep_configuration(std::string_view text) {
+  Fd kept(memfd_create("configuration", MFD_CLOEXEC));
+  if (!kept)
+    return system_error(errno, "the configuration cannot be kept in memory", {});
+  if (auto written = write_all(kept.get(), text, {}); !written)
+    return pass_on(written);
+  return kept;
 }
 
-Result<std::string> configuration_in_force(const std::string& state_folder, const Served& word) {
-  const std::string path = configuration_place(state_folder);
-  auto text = read_configuration(path);
+Result<std::string> configuration_in_force(const Served& word) {
+  constexpr std::size_t kMost = 4U << 20U;
+  const std::string path =
+      "/proc/" + std::to_string(word.pid) + "/fd/" + std::to_string(word.configuration_fd);
+  auto text = read_file(path, kMost);
   if (text && hex(digest_of(*text)) != word.configuration_digest)
     return fail(Errc::changed, "is not the configuration that the daemon goes by", path);
   return text;

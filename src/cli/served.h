@@ -2,12 +2,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/setup.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "io/fd.h"
 #include "io/place.h"
 
 namespace baton {
@@ -18,6 +20,7 @@ struct Served {
   std::string root;                  ///< real path, as it was when the daemon took it up
   std::string configuration;         ///< real path; "" when it has none
   std::string configuration_digest;  ///< of its text as the daemon read it
+  int configuration_fd = -1;         ///< the daemon's descriptor of that text; -1: none
   std::string since;                 ///< ISO time
   std::string watching;              ///< for people: inotify or what is polled, and why
   bool polls = false;
@@ -42,15 +45,15 @@ SaidWords all_served_last(const std::vector<StateParent>& parents);
 
 Result<void> leave_word(const std::string& state_folder, const Served& word);
 
-// A daemon keeps the text of the configuration it goes by in `configuration.yaml` of the state
-// folder, for the file may be
-// changed or broken meanwhile. It is for the daemon's user alone: there may be secrets in it.
+// A daemon keeps the text of the configuration it goes by, for the file may be changed or broken
+// meanwhile. It keeps it in memory, as an open file: there may be secrets in it, and none of them
+// belongs into the state folder.
 
-/// Leaves it as it is when it says the same already.
-Result<void> leave_configuration(const std::string& state_folder, const std::string& text);
+/// A file in memory with that text, for the daemon to hold as long as it goes by it.
+Result<Fd> keep_configuration(std::string_view text);
 
-/// The text a daemon goes by, as it left it. Errc::changed: it is not the one the word is about;
-/// denied: it is not for this user, or somebody else can write it; not_found, io.
-Result<std::string> configuration_in_force(const std::string& state_folder, const Served& word);
+/// The text a daemon goes by. Errc::changed: it is not the one the word is about; denied: it is not
+/// for this user; not_found, io.
+Result<std::string> configuration_in_force(const Served& word);
 
 }  // namespace baton

@@ -309,7 +309,7 @@ def full_disk(exe):
         try:
             baton.start()
             baton.ticket("before", "ready")
-            wait_until(lambda: baton.starts("rules/t/before"))
+            before = wait_until(lambda: baton.starts("rules/t/before"))[0].run
             with open(baton.state + "/fill", "wb", buffering=0) as fill:
                 try:
                     while True:
@@ -373,7 +373,7 @@ def stopped_on_full_disk(exe, reserve=True):
         try:
             baton.start()
             baton.ticket("before", "ready")
-            wait_until(lambda: baton.starts("rules/t/before"))
+            before = wait_until(lambda: baton.starts("rules/t/before"))[0].run
             fill(baton.state)
             if not reserve:
                 # Only now, or the daemon would make it anew.
@@ -384,7 +384,7 @@ def stopped_on_full_disk(exe, reserve=True):
                 check(done.returncode == 3, done.returncode, done.stdout, done.stderr)
                 return
             check(glob.glob(baton.state + "/*/replies/*.json"), "there is no reply")
-            wait_until(lambda: not world.processes_with("BATON_FLOW=rules/t/before"), "the agent ends")
+            wait_until(lambda: not world.processes_with("BATON_RUN_ID=" + before), "the agent ends")
         finally:
             leave_small_disk(baton, baton.state)
 
@@ -402,7 +402,7 @@ def started_on_full_disk(exe, block_bytes=4096):
         try:
             baton.start()
             baton.ticket("before", "ready")
-            wait_until(lambda: baton.starts("rules/t/before"))
+            before = wait_until(lambda: baton.starts("rules/t/before"))[0].run
             baton.daemon.terminate()
             baton.daemon.wait()
             fill(baton.state)
@@ -415,7 +415,7 @@ def started_on_full_disk(exe, block_bytes=4096):
             check(len(baton.starts()) == 1, baton.starts())
             check(baton.daemon.poll() is None, "the daemon ended")
             baton.call("stop", "rules/t/before")
-            wait_until(lambda: not world.processes_with("BATON_FLOW=rules/t/before"), "the agent ends")
+            wait_until(lambda: not world.processes_with("BATON_RUN_ID=" + before), "the agent ends")
             os.unlink(baton.state + "/fill")
             wait_until(lambda: baton.starts("rules/t/late"), "late was lost")
             check(len(baton.starts()) == 2, baton.starts())

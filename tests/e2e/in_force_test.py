@@ -2,9 +2,11 @@
 broken, by the one that names the root, and by what is recorded for the next daemon.
 usage: in_force_test.py BATON [PART...]"""
 
+import contextlib
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -40,6 +42,22 @@ def status(baton, name):
     return next((each for each in baton.lines("status") if each["flow"] == name), None)
 
 
+@contextlib.contextmanager
+def copies_lost(baton):
+    """As if the copy that the daemon keeps were that of another configuration: its word names standard input."""
+    words = {}
+    for path in glob.glob(baton.state + "/*/daemon.json"):
+        with open(path, "rb") as file:
+            words[path] = file.read()
+        with open(path, "r+b") as file:
+            file.write(re.sub(rb'"configuration_fd": \d+', b'"configuration_fd": 0', words[path]))
+    check(words, "no daemon has left word")
+    yield
+    for path, word in words.items():
+        with open(path, "r+b") as file:
+            file.write(word)
+
+
 def changed_and_not_read(exe):
     with make(exe) as baton:
         baton.ticket("a", "new")
@@ -63,14 +81,9 @@ def changed_and_not_read(exe):
         check("would start worker for rules/t/a" in dry.stdout and "was changed" in dry.stderr, dry)
         check(not baton.starts("rules/t/a"), baton.starts())
         # Without the copy it is said what the words are worth.
-        copy = glob.glob(baton.state + "/*/configuration.yaml")[0]
-        check(os.stat(copy).st_mode & 0o777 == 0o600, oct(os.stat(copy).st_mode))
-        os.rename(copy, copy + ".away")
-        check("What is said here is by the file as it stands" in baton.call("status").stdout)
-        write(copy, {"version": 1})
-        os.chmod(copy, 0o600)
-        check(status(baton, "rules/t/a")["process"] == "waiting", "a copy that is another one counts")
-        os.rename(copy + ".away", copy)
+        with copies_lost(baton):
+            check("What is said here is by the file as it stands" in baton.call("status").stdout)
+            check(status(baton, "rules/t/a")["process"] == "waiting", "a copy that is another one counts")
         check(status(baton, "rules/t/a")["process"] == "idle")
         # Whoever was told that it was read sees that it was, also who looks all the time.
         log = baton.home + "/watched"
@@ -188,11 +201,10 @@ def several_roots(exe):
             wait_until(lambda: (flow(baton, "rules/t/f", "--root", root) or {}).get("process") == "running")
             check("enum" in plain(baton, "set", root + "/tickets/f.json", '/status="odd"', "--root", root,
                                   code=1).stderr)
-        for copy in glob.glob(baton.state + "/*/configuration.yaml"):
-            os.unlink(copy)
-        for command in "status", "explain":
-            done = plain(baton, command, *["rules/t/f"][:command == "explain"], "--root", roots[0])
-            check(f"with --config {away}/baton.yaml" in done.stdout + done.stderr, done)
+        with copies_lost(baton):
+            for command in "status", "explain":
+                done = plain(baton, command, *["rules/t/f"][:command == "explain"], "--root", roots[0])
+                check(f"with --config {away}/baton.yaml" in done.stdout + done.stderr, done)
         plain(baton, "stop", "--all", "--root", roots[0])
         plain(baton, "stop", "--all", "--root", roots[1])
 

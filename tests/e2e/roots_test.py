@@ -412,7 +412,7 @@ def stop_all_starts_none(exe):
         # All the others wait, and have been looked at.
         wait_until(lambda: command(baton, "status", "--json").stdout.count('"no_place"') == 5, "the others wait for it")
         done = command(baton, "stop", "--all")
-        check(done.stdout.count("stopping 1 agent") == 1 and done.stdout.count("stopping 0 agents") == 5, done.stdout)
+        check(done.stdout.count("stopping 1 agent") == 1 and done.stdout.count("no agent runs") == 5, done.stdout)
         wait_until(lambda: not world.processes_with(f"BATON_ROOT={baton.home}"), "the agent ends")
         for root in roots:
             wait_until(lambda: '"stopped"' in command(baton, "status", "--json", root=root).stdout, root, "is stopped")

@@ -108,6 +108,7 @@ def doctor(exe):
     review = [{"to": "open", "run": "worker"}, {"to": "review", "run": "reviewer"}]
     with Queue(exe) as w:
         world.write(w.home + "/job.schema.json", {"properties": {"state": {}, "target": {}}})
+        os.makedirs(w.root + "/t")
         w.settings["rules"] = [{"name": "t", "files": "t/{flow}.json", "schema": "job.schema.json", "stage": "/stat",
                                 "react": [*review, {"to": "x", "stop": "builder"}]}]
         w.configure()

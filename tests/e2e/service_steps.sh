@@ -104,7 +104,7 @@ until_true adopted
 step "ends what stands behind a killed shim, also what has left session and environment"
 hidden=$(cut -d' ' -f3 "$project/agents.log")
 kill -0 "$hidden" || fail "the agent's hidden child is not there"
-kill -9 "$(ps -o ppid= -p "$agent")"
+kill -9 "$(sed -n 's/^PPid:\t//p' "/proc/$agent/status")"
 nothing_behind() { ! kill -0 "$agent" 2>/dev/null && ! kill -0 "$hidden" 2>/dev/null; }
 until_true nothing_behind
 second() { [[ $(wc -l <"$project/agents.log") == 2 ]]; }

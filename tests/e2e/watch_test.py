@@ -221,7 +221,7 @@ def unreadable_root(exe):
         # A folder that may not be read cannot be watched either; the next full look, within a minute, finds it, too.
         baton.call("reload", code=None)
         wait_until(lambda: "is waited for: folder cannot be opened: Permission denied" in log_of(baton), "it says so")
-        check("stopping" in baton.call("stop", "--all").stdout, "commands are not answered")
+        check("everything is stopped" in baton.call("stop", "--all").stdout, "commands are not answered")
         baton.call("resume", "--all")
         check(not baton.starts("rules/t/second"), "it was read")
         os.chmod(baton.root, 0o755)
