@@ -344,12 +344,12 @@ TEST_CASE("why a shim has refused a start is the reason") {
         [&](const baton::RunEnded& ended) { bench.ends.push_back(ended.end); });
     return bench.outcome_of(bench.shell("touch ran"));
   };
-  for (const auto& [code, reason] : {std::pair(112, "shim_misfit"), std::pair(113, "shim_unready"),
-                                     std::pair(111, "not_claimed"), std::pair(1, "not_claimed")}) {
-    CAPTURE(code);
-    const RunEnd end = shim(code);
+  for (const auto& row : {std::pair(112, "shim_misfit"), std::pair(113, "shim_unready"),
+                          std::pair(111, "not_claimed"), std::pair(1, "not_claimed")}) {
+    CAPTURE(row.first);
+    const RunEnd end = shim(row.first);
     CHECK(end.outcome == Outcome::voided);
-    CHECK(end.reason == reason);
+    CHECK(end.reason == row.second);
   }
   CHECK_FALSE(fs::exists(bench.folder / "ran"));
 }
