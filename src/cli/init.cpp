@@ -84,7 +84,7 @@ agents:
 struct RoleLines {
   std::string_view dialect;
   std::string_view role;
-  std::string_view more = "";
+  std::string_view more;
 };
 constexpr std::string_view kCommand =
     "    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]\n";

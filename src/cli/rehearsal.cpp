@@ -320,6 +320,7 @@ std::string recorded_text(const std::vector<Request>& recorded) {
   if (recorded.empty())
     return "";
   std::vector<std::string> all;
+  all.reserve(recorded.size());
   for (const Request& each : recorded)
     all.push_back(each.verb + " " + (each.flow == FlowId{} ? "--all" : text(each.flow)));
   return std::to_string(all.size()) +

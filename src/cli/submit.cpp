@@ -128,6 +128,7 @@ ExitCode submit(const std::vector<Context>& roots, const Request& request, bool 
   std::stable_sort(served.begin(), served.end(),
                    [](const Asked& a, const Asked& b) { return a.running < b.running; });
   std::vector<std::string> folders;
+  folders.reserve(served.size());
   for (const Asked& each : served)
     folders.push_back(each.state);
   auto posted = post_requests(folders, request);

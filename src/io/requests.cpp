@@ -359,6 +359,7 @@ std::vector<Result<std::string>> post_requests(const std::vector<std::string>& s
   if (request.id.empty())
     request.id = new_id(request.made);
   std::vector<Result<Laid>> laid;
+  laid.reserve(state_folders.size());
   for (const std::string& folder : state_folders)
     laid.push_back(lay_request(folder, request));
   // What takes time is done: all of them stand there before anybody has dealt with one.
