@@ -118,6 +118,8 @@ Result<void> FakeDisk::replace(const std::string& path, const Digest& assumes,
   const std::string* const there = file(path);
   if (there == nullptr || digest_of(*there) != assumes)
     return fail(Errc::changed, "the file was changed meanwhile", path);
+  if (const auto error = shut(unwritable, path))
+    return fail(*error, "cannot be written", path);
   if (replacing)
     replacing(path, *there);
   kept_.push_back(Kept{path, *there, {}, {}});
@@ -133,6 +135,8 @@ Result<void> FakeDisk::append(const std::string& path, std::uint64_t assumes_byt
   race(path);
   if (full)
     return fail(Errc::no_space, "no space left on device", path);
+  if (const auto error = shut(unwritable, path))
+    return fail(*error, "cannot be written", path);
   const std::string* const there = file(path);
   const std::string before = there == nullptr ? "" : *there;
   if (assumes_bytes != kAtEnd && before.size() != assumes_bytes)
@@ -149,6 +153,8 @@ Result<void> FakeDisk::create(const std::string& path, std::string_view bytes) {
   race(path);
   if (full)
     return fail(Errc::no_space, "no space left on device", path);
+  if (const auto error = shut(unwritable, path))
+    return fail(*error, "cannot be written", path);
   if (file(path) != nullptr)
     return fail(Errc::changed, "the file exists", path);
   put(path, std::string(bytes));
@@ -164,8 +170,13 @@ Result<void> FakeDisk::move(const std::string& from, const Digest& assumes, cons
   if (there == nullptr && assumes == Digest{})
     return {};
   const bool fits = there != nullptr && (assumes == Digest{} || digest_of(*there) == assumes);
-  if (!fits || file(to) != nullptr)
+  if (!fits)
     return fail(Errc::changed, "the file was changed meanwhile", from);
+  for (const std::string& path : {from, to})
+    if (const auto error = shut(unwritable, path))
+      return fail(*error, "cannot be moved", path);
+  if (file(to) != nullptr)
+    return fail(Errc::denied, "exists already", to);
   const std::string bytes = *there;
   remove(from);
   put(to, bytes);
@@ -230,7 +241,7 @@ void FakeJournal::power_cut() {
     tables = synced_.value_or(Tables{});
 }
 
-Result<Ledger> FakeJournal::load() {
+Result<Ledger> FakeJournal::load(Time now) {
   fuse_.moment();
   Ledger ledger;
   ledger.arrival = tables.arrival;
@@ -245,13 +256,10 @@ Result<Ledger> FakeJournal::load() {
     ledger.memos.push_back(row);
   for (const auto& row : tables.told)
     ledger.told.push_back(row);
-  Time newest{};
-  for (const Run& run : tables.runs)
-    newest = std::max(newest, run.started);
   for (const Run& run : tables.runs) {
     const auto stage = tables.stages.find({run.key.flow, run.key.subject});
-    if (run.live() || run.started > newest - kHour || stage == tables.stages.end() ||
-        stage->second.state.generation == run.key.generation)
+    if (run.live() || std::max(run.started, run.ended) > now - kHour ||
+        stage == tables.stages.end() || stage->second.state.generation == run.key.generation)
       ledger.runs.push_back(run);
   }
   if (mixes_up)

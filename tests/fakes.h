@@ -74,6 +74,7 @@ class FakeDisk : public Disk {
   /// Somebody writes this right before baton writes the path: it must not be lost.
   std::map<std::string, std::string> racing;
   std::map<std::string, Errc> unreadable;  ///< reads of these paths fail
+  std::map<std::string, Errc> unwritable;  ///< writes to these paths, or below them, are refused
   std::optional<Errc> list_fails;          ///< the next list fails
   bool full = false;
   bool blind = false;  ///< mutant: scans see nothing, so only events count
@@ -153,7 +154,7 @@ class FakeJournal : public Journal {
   void sync() { synced_ = tables; }
   void power_cut();
 
-  Result<Ledger> load() override;
+  Result<Ledger> load(Time now) override;
   Result<Arrival> commit(const Commit& commit) override;
   Result<std::string> bytes(const std::string& path) override;
 

@@ -210,6 +210,20 @@ class Runner {
     return waits(step, &what) ? std::nullopt : settle();
   }
 
+  /// The path; what is done there fails from now on, with the error the line names, if any.
+  static std::string refuse(std::map<std::string, Errc>& refused, const Value& what,
+                            const Value& step) {
+    static const std::map<std::string, Errc> kErrors = {{"busy", Errc::busy},
+                                                        {"denied", Errc::denied},
+                                                        {"io", Errc::io},
+                                                        {"not_regular", Errc::not_regular},
+                                                        {"too_large", Errc::too_large}};
+    const std::string path(json::text(what).value_or(""));
+    refused.erase(path);
+    if (const auto error = kErrors.find(text_of(step, "error")); error != kErrors.end())
+      refused[path] = error->second;
+    return path;
+  }
   Fault disk(const Value& what) {
     const auto word = json::text(what).value_or("");
     world_.journal.fails.reset();
@@ -581,17 +595,14 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
        }},
       {"unreadable",
        [](Runner& r, const Value& v, const Value& s) -> Fault {
-         static const std::map<std::string, Errc> kErrors = {{"busy", Errc::busy},
-                                                             {"denied", Errc::denied},
-                                                             {"io", Errc::io},
-                                                             {"not_regular", Errc::not_regular},
-                                                             {"too_large", Errc::too_large}};
-         const std::string path(json::text(v).value_or(""));
-         r.world_.disk.unreadable.erase(path);
-         if (const auto error = kErrors.find(text_of(s, "error")); error != kErrors.end())
-           r.world_.disk.unreadable[path] = error->second;
+         const std::string path = r.refuse(r.world_.disk.unreadable, v, s);
          if (!json::boolean(s, "unseen").value_or(false))
            r.world_.disk.changes.push_back(path);
+         return r.settle();
+       }},
+      {"unwritable",
+       [](Runner& r, const Value& v, const Value& s) -> Fault {
+         r.refuse(r.world_.disk.unwritable, v, s);
          return r.settle();
        }},
       {"expect", [](Runner& r, const Value& v, const Value&) { return r.expect(v); }},

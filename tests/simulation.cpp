@@ -26,8 +26,8 @@ namespace {
 
 /// Those of the dialect rules, of limits, and of what the fakes promise.
 const std::vector<std::string_view> kMutants = {
-    "set_forgotten", "nobody_is_asked", "no_place_of_a_rule", "no_last_attempt",
-    "no_budget",     "wrong_identity",  "deaf_shim"};
+    "set_forgotten",  "nobody_is_asked", "no_place_of_a_rule", "no_last_attempt", "no_budget",
+    "wrong_identity", "deaf_shim",       "admits_all",         "admits_stale"};
 
 struct Counts {
   Tally tally;
@@ -61,7 +61,9 @@ const std::vector<std::string> kStages = {"pending",   "waiting_qa", "waiting_re
 const std::string kSetPath = "s/x.json";
 const FlowId kSetFlow{"rules", "s/x"};
 const std::vector<std::string> kSetStages = {"new", "new", "idle", "complete", "rejected"};
+const std::string kToyPath = "toy/x.json";
 const std::vector<std::string> kToyStages = {"work", "next", "both", "log", "rest"};
+const std::vector<std::string> kOwners = {"anna", "ben"};
 
 /// The dialect rules without its memory of what it has set.
 Decision forgetting(const View& view) {
@@ -78,6 +80,19 @@ const Dialect& forgetful() {
     return changed;
   }();
   return rules;
+}
+
+/// The toy dialect when it takes any version for a good one, or one that lacks what was there.
+Dialect careless_toy(std::string_view mutant) {
+  Dialect toy = toy_dialect();
+  if (mutant == "admits_all")
+    toy.admit = [](const View&, const Change&) { return Admission{}; };
+  if (mutant == "admits_stale")
+    toy.admit = [](const View& view, const Change& change) {
+      const Admission admission = toy_dialect().admit(view, change);
+      return admission.verdict == Admission::Verdict::merged ? Admission{} : admission;
+    };
+  return toy;
 }
 
 class Simulation {
@@ -115,7 +130,7 @@ class Simulation {
     Setup& setup = world_.setup;
     const Dialect* const rules_dialect =
         chance_.mutant == "set_forgotten" ? &forgetful() : dialect("rules");
-    setup.dialects = {{rules_dialect, options}, {&toy_dialect(), Json::object()}};
+    setup.dialects = {{rules_dialect, options}, {&toy_, Json::object()}};
     setup.environment = Environment{"/root", "/root", "/usr/bin/baton"};
     setup.max_running = kMaxRunning;
     setup.retry = RetryLimits{kMaxAttempts, Millis(1000), Millis(4000)};
@@ -140,13 +155,9 @@ class Simulation {
         world_.agents.forget(flow);
       watch_sets(commit);
       for (const auto& [row, bytes] : commit.accepted) {
-        kept_.insert(row.digest);
         if (row.kind == "state")
-          for (const std::string& item : items_in(bytes))
-            items_[row.path].insert(item);
+          watch_admitted(row.path, bytes);
       }
-      for (const auto& [path, bytes] : commit.replaced)
-        kept_.insert(digest_of(bytes));
     };
   }
 
@@ -164,6 +175,20 @@ class Simulation {
   }
 
   void say(std::string what) { chance_.say(std::move(what)); }
+
+  // ---- what the toy dialect admits --------------------------------------------------------------
+
+  void watch_admitted(const std::string& path, const std::string& bytes) {
+    for (const std::string& item : items_in(bytes))
+      items_[path].insert(item);
+    const Json doc = *parse_json(bytes);
+    if (json::boolean(*doc, "partial").value_or(false))
+      say(path + " is not complete yet, and was accepted");
+    const std::string owner(json::text(*doc, "owner").value_or(""));
+    if (owner_.value_or(owner) != owner)
+      say(path + " has another owner");
+    owner_ = owner;
+  }
 
   // ---- what rules set ---------------------------------------------------------------------------
 
@@ -254,6 +279,9 @@ class Simulation {
       list = Json(*items);
     if (random_.one_in(2))
       list.push(Json("item" + std::to_string(versions_)));
+    if (random_.one_in(12))
+      doc.set("owner", random_.pick(kOwners));
+    doc.set("partial", Json(random_.one_in(12)));
     return doc.set("stage", Json(random_.pick(kToyStages))).set("items", list).set("n", number);
   }
 
@@ -271,8 +299,8 @@ class Simulation {
   }
 
   std::string any_path() {
-    static const std::vector<std::string> kPaths = {"g.json",     "g.json", "t/a.json", "t/b.json",
-                                                    "toy/x.json", kSetPath, kSetPath};
+    static const std::vector<std::string> kPaths = {"g.json", "g.json", "t/a.json", "t/b.json",
+                                                    kToyPath, kSetPath, kSetPath};
     return random_.pick(kPaths);
   }
 
@@ -292,6 +320,8 @@ class Simulation {
   // ---- what happens -----------------------------------------------------------------------------
 
   void act() {
+    for (const FakeAgents::Shim* const shim : world_.agents.in(FakeAgents::State::running))
+      read_at_start_.try_emplace(shim->id, document(path_of(shim->launch.key)));
     switch (random_.below(16)) {
       case 0:
       case 1:
@@ -405,13 +435,9 @@ class Simulation {
       case 3:
         write(path, moved(document(path), path, subject));
         break;
-      case 4: {  // writes back what it read long ago
-        const auto old = world_.journal.tables.replaced;
-        const auto accepted = world_.journal.tables.accepted.find(path);
-        if (accepted != world_.journal.tables.accepted.end())
-          write(path, moved(*parse_json(accepted->second.second), path, subject));
+      case 4:  // knows nothing of what others wrote meanwhile
+        write(path, moved(read_at_start_.at(shim.id), path, subject));
         break;
-      }
       case 5:
         end.outcome = random_.one_in(2) ? Outcome::failed : Outcome::timed_out;
         break;
@@ -516,6 +542,8 @@ class Simulation {
   void rest() {
     world_.fuse.cut();
     chance_.calm();
+    if (Json toy = document(kToyPath); json::boolean(*toy, "partial").value_or(false))
+      world_.disk.write(kToyPath, toy.set("partial", Json(false)).dump());
     if (world_.engine == nullptr)
       chance_.guarded([&] { return world_.start(); });
     if (chance_.fault)
@@ -644,6 +672,7 @@ class Simulation {
                             world_.setup.on_interrupted != OnInterrupted::retry &&
                             (world_.setup.on_interrupted != OnInterrupted::fail || book.failed)},
         {"paused", control(Control::pause)},
+        {"disputed", control(Control::pause)},
         {"spawns_per_hour", control(Control::pause)},
         {"stopped", control(Control::stop)},
         {"max_entries", row.state.entries > 6},
@@ -709,9 +738,11 @@ class Simulation {
   std::vector<Input> queue_;  ///< events on their way
   std::size_t lose_events_ = 0;
   bool few_spawns_ = false;
+  const Dialect toy_ = careless_toy(chance_.mutant);
   std::uint64_t versions_ = 0;
   std::uint64_t requests_ = 0;
-  std::set<Digest> kept_;  ///< versions the journal has had
+  std::map<RunId, Json> read_at_start_;  ///< its document, as an agent has found it
+  std::optional<std::string> owner_;     ///< of the toy's document
   std::map<std::string, std::set<std::string>> items_;
   std::map<std::string, Word> decisions_;  ///< by request
   std::size_t may_set_ = 0;

@@ -1,6 +1,7 @@
 #include "app/book.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "app/tally.h"
@@ -10,19 +11,38 @@ namespace {
 
 constexpr Millis kHour{3'600'000};
 
-/// All times of a ledger that anything is counted from.
-template <class Visit>
-void each_time(Ledger& ledger, const Visit& visit) {
-  for (Run& run : ledger.runs) {
-    visit(run.started);
-    visit(run.ended);
+// The times of a row that anything is counted from.
+std::array<Time*, 2> times_of(Run& run) {
+  return {&run.started, &run.ended};
+}
+std::array<Time*, 1> times_of(StageRow& row) {
+  return {&row.state.since};
+}
+std::array<Time*, 2> times_of(ControlRow& row) {
+  return {&row.since, &row.resumed_at};
+}
+
+template <class Row>
+void raise(Time& newest, std::vector<Row>& rows) {
+  for (Row& row : rows)
+    for (const Time* const time : times_of(row))
+      newest = std::max(newest, *time);
+}
+
+/// Those that lie ahead of `now`; gives the rows that have any.
+template <class Row>
+std::vector<Row> move_back(std::vector<Row>& rows, Time now, Millis by) {
+  std::vector<Row> moved;
+  for (Row& row : rows) {
+    const auto times = times_of(row);
+    const auto ahead = [&](const Time* time) { return *time > now; };
+    if (std::none_of(times.begin(), times.end(), ahead))
+      continue;
+    for (Time* const time : times)
+      *time -= ahead(time) ? by : Millis(0);
+    moved.push_back(row);
   }
-  for (StageRow& row : ledger.stages)
-    visit(row.state.since);
-  for (ControlRow& row : ledger.controls) {
-    visit(row.since);
-    visit(row.resumed_at);
-  }
+  return moved;
 }
 
 }  // namespace
@@ -67,11 +87,17 @@ Books books_of(const Ledger& ledger) {
   return books;
 }
 
-void set_back(Ledger& ledger, Time now) {
+Commit set_back(Ledger& ledger, Time now) {
   Time newest = now;
-  each_time(ledger, [&](Time time) { newest = std::max(newest, time); });
+  raise(newest, ledger.runs);
+  raise(newest, ledger.stages);
+  raise(newest, ledger.controls);
   const Millis ahead = newest - now;
-  each_time(ledger, [&](Time& time) { time -= time > now ? ahead : Millis(0); });
+  Commit moved;
+  moved.runs = move_back(ledger.runs, now, ahead);
+  moved.stages = move_back(ledger.stages, now, ahead);
+  moved.controls = move_back(ledger.controls, now, ahead);
+  return moved;
 }
 
 void forget_old_runs(FlowBook& book, Time now) {

@@ -26,7 +26,8 @@ struct FlowBook {
   std::map<Subject, StageState> stages;
   std::map<Subject, std::map<Word, std::uint64_t>> entries;
   Json memo;
-  std::vector<Run> runs;  ///< live ones, those of present generations, those of the last hour
+  /// Live ones, those of present generations, those of the last hour; in the order of their starts.
+  std::vector<Run> runs;
   ControlRow control;
   Told told;
   Time last_activity{};
@@ -56,8 +57,8 @@ Books books_of(const Ledger& ledger);
 
 /// Times that lie ahead of `now` were told by a clock that has been set back since, and whatever
 /// counts from them would wait for as long. They are moved back, all by as much, so that the newest
-/// is now.
-void set_back(Ledger& ledger, Time now);
+/// is now. Gives the rows that were moved.
+Commit set_back(Ledger& ledger, Time now);
 
 /// Drops runs nobody asks for any more: ended, of a former generation, and no agent's of the last
 /// hour.

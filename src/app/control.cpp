@@ -45,6 +45,7 @@ Answer resume(FlowBook& book, Draft& draft) {
 
 Answer retry(const Request& request, FlowBook& book, Draft& draft) {
   std::size_t forgiven = 0;
+  std::size_t counted = 0;  // neither a stopped nor a voided attempt ever did
   const std::vector<Run> runs = book.runs;
   for (Run run : runs) {
     const auto stage = book.stages.find(run.key.subject);
@@ -56,15 +57,18 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
     run.forgiven = true;
     draft.put(book, run);
     ++forgiven;
+    counted += run.outcome != Outcome::stopped && run.outcome != Outcome::voided ? 1U : 0U;
   }
   draft.decide.insert(book.id);
   if (forgiven == 0)
     return {false, "there is no ended attempt to be made again" +
                        (request.subject.empty() ? "" : " for " + printable(request.subject, 80))};
-  return {true, "to be tried again: " + plural(forgiven, "attempt") + " forgiven"};
+  if (counted == 0)
+    return {true, "there is nothing to forgive: no attempt has counted"};
+  return {true, "to be tried again: " + plural(counted, "attempt") + " forgiven"};
 }
 
-Answer forget(FlowBook& book, const Catalog& catalog, Draft& draft) {
+Answer forget(const FlowBook& book, const Catalog& catalog, Draft& draft) {
   if (book.live())
     return {false, "agents of it are running; `baton stop " + text(book.id) + "` first"};
   // A file of a rule or dialect that is configured no more, or is another flow's by now, starts
@@ -88,6 +92,26 @@ Answer forget(FlowBook& book, const Catalog& catalog, Draft& draft) {
   return {true, "forgotten"};
 }
 
+/// All files of it that were ever accepted are gone, and none is there that was rejected.
+bool is_gone(const FlowBook& book) {
+  return !book.live() && !book.accepted.empty() && book.rejected.empty() &&
+         std::none_of(book.accepted.begin(), book.accepted.end(),
+                      [](const auto& row) { return row.second.present; });
+}
+
+Answer forget_gone(const Books& books, Draft& draft) {
+  std::size_t count = 0;
+  for (const auto& [flow, before] : books) {
+    const FlowBook* const book = draft.find(flow);
+    if (flow == FlowId{} || book == nullptr || !is_gone(*book))
+      continue;
+    draft.forget(flow);
+    ++count;
+  }
+  return {true, plural(count, "flow") + " whose files are gone " + (count == 1 ? "is" : "are") +
+                    " forgotten"};
+}
+
 Answer for_flow(const Request& request, FlowBook& book, const Catalog& catalog, Draft& draft) {
   if (request.verb == "pause")
     return pause(request, book, draft);
@@ -104,6 +128,8 @@ Answer for_flow(const Request& request, FlowBook& book, const Catalog& catalog, 
 }
 
 Answer for_root(const Request& request, const Books& books, Draft& draft) {
+  if (request.verb == "forget")
+    return forget_gone(books, draft);
   FlowBook& root = draft.touch(FlowId{});
   std::size_t running = 0;
   for (const auto& [flow, book] : books) {

@@ -81,6 +81,19 @@ void show_rejected(const FlowBook& book, View& view) {
   }
 }
 
+/// Nobody can say what the flow asks for: its agents are looked after, nothing is started.
+void stand_still(FlowBook& book, const Error& unreadable) {
+  book.decision = Decision{};
+  book.decision.control = Control::idle;
+  book.decision.holds.push_back(
+      Hold{"", "", "unreadable",
+           describe(unreadable) +
+               "; the configuration has such files read otherwise now: put that back, write the "
+               "file anew, or `baton forget " +
+               text(book.id) + "`"});
+  book.held.reset();
+}
+
 /// A notice is level like everything else: it is said when it becomes true, not each time it is.
 void say_once(const FlowBook& book, std::vector<Notice>& said, Draft& draft) {
   const auto has = [](const std::vector<Notice>& notices, const Notice& notice) {
@@ -115,6 +128,10 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
     return {};
   }
   auto opened = library_.open(book, *entry, draft.documents);
+  if (!opened && opened.error().code == Errc::parse) {
+    stand_still(book, opened.error());
+    return {};
+  }
   if (!opened)
     return pass_on(opened);
   FlowState docs = std::move(*opened);
@@ -146,6 +163,8 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
   unknown.id = flow;
   const FlowBook& seen = draft.find(flow) == nullptr ? unknown : draft.touch(flow);
   auto opened = library_.open(seen, entry, draft.documents);
+  if (!opened && opened.error().code == Errc::parse)
+    return Reply{request.id, false, describe(opened.error())};
   if (!opened)
     return pass_on(opened);
   FlowState docs = std::move(*opened);

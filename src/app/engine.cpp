@@ -26,6 +26,11 @@ void sooner(std::optional<Time>& wake, std::optional<Time> time) {
     wake = time;
 }
 
+/// Of a commit that may succeed later; any other ends the daemon.
+bool is_passing(const Error& error) {
+  return error.code == Errc::no_space || error.code == Errc::busy;
+}
+
 class RealEngine : public Engine {
  public:
   RealEngine(const Ports& ports, std::unique_ptr<Works> works)
@@ -62,6 +67,7 @@ class RealEngine : public Engine {
     return Works::make(ports_, std::move(setup));
   }
   void reconfigure(std::unique_ptr<Works> works) override;
+  std::optional<std::string> changed_schema() const override { return works_->schemas.changed(); }
   const Books& books() const override { return books_; }
   const Catalog& catalog() const override { return works_->catalog; }
   Result<FlowState> documents(const FlowId& flow) override;
@@ -72,6 +78,8 @@ class RealEngine : public Engine {
   Said said() const override;
 
  private:
+  Result<void> move_back(Ledger& ledger, Time now);
+  void recover_runs(const FlowBook& book, Time now);
   void rehearse(Draft& next);
   void gather(Draft& next);
   Result<void> handle_requests(Draft& next);
@@ -125,11 +133,13 @@ class RealEngine : public Engine {
 };
 
 Result<void> RealEngine::recover() {
-  auto ledger = ports_.journal.load();
+  const Time now = ports_.clock.now();
+  auto ledger = ports_.journal.load(now);
   if (!ledger)
     return pass_on(ledger);
   first_start_ = ledger->accepted.empty();
-  set_back(*ledger, ports_.clock.now());
+  if (auto moved = move_back(*ledger, now); !moved)
+    return moved;
   books_ = books_of(*ledger);
   for (const auto& [flow, until] : works_->setup.said.calm_at)
     if (const auto book = books_.find(flow); book != books_.end())
@@ -154,23 +164,39 @@ Result<void> RealEngine::recover() {
         "what was told already cannot be read in the journal; what still holds is told again"});
   inbox_.scan("start");
   pending_ = true;
-  const bool rehearsal = works_->setup.rehearsal;
-  for (auto& [flow, book] : books_) {
-    for (const Run& run : book.runs) {
-      if (!run.live())
-        continue;
-      const Found found = ports_.agents.recover(run);
-      if (!found.adopted)
-        inbox_.ended(found.end);
-      else if (run.state == RunState::stopping && !rehearsal)
-        ending_.ask(run, ports_.clock.now());
-    }
-  }
-  if (rehearsal)
+  for (const auto& [flow, book] : books_)
+    recover_runs(book, now);
+  if (works_->setup.rehearsal) {
+    outbox_.suppose(ledger->intents, works_->setup.load.max_bytes);
     return {};
+  }
   const auto writes = sealing_.without_its_own(ledger->intents);
   inbox_.changed(outbox_.recover(writes, works_->setup.load.max_bytes));
   return {};
+}
+
+/// Times that lie ahead. In the journal, too: else each daemon would move them to its own present
+/// moment again, and they would never grow older.
+Result<void> RealEngine::move_back(Ledger& ledger, Time now) {
+  const Commit moved = set_back(ledger, now);
+  if (works_->setup.rehearsal || moved.empty())
+    return {};
+  auto done = ports_.journal.commit(moved);
+  if (!done && !is_passing(done.error()))
+    return pass_on(done);
+  return {};
+}
+
+void RealEngine::recover_runs(const FlowBook& book, Time now) {
+  for (const Run& run : book.runs) {
+    if (!run.live())
+      continue;
+    const Found found = ports_.agents.recover(run);
+    if (!found.adopted)
+      inbox_.ended(found.end);
+    else if (run.state == RunState::stopping && !works_->setup.rehearsal)
+      ending_.ask(run, now);
+  }
 }
 
 Result<void> RealEngine::step(const std::vector<Input>& inputs) {
@@ -317,8 +343,7 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
   const auto committed =
       next.commit.empty() ? Result<Arrival>(0) : ports_.journal.commit(next.commit);
   if (!committed) {
-    const bool undone =
-        committed.error().code == Errc::no_space || committed.error().code == Errc::busy;
+    const bool undone = is_passing(committed.error());
     for (const auto& [start, run] : prepared)
       undone ? ports_.agents.discard(run) : ports_.agents.revoke(run);
     if (!undone)
@@ -357,6 +382,8 @@ void RealEngine::publish(Draft& next) {
   locks_.decided(next, books_);
   next.publish(books_, tally_);
   outbox_.noted();
+  for (const FlowId& flow : next.forgotten)
+    outbox_.forget(flow);
   sealing_.noted();
   ending_.committed();
   if (inbox_.committed())
@@ -367,12 +394,10 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   locks_.let_go(tally_, next.writes, outbox_);
   const auto at_once = sealing_.without_its_own(next.writes);
   pending_ = pending_ || at_once.size() < next.writes.size();
-  Outbox::Performed writes = outbox_.perform(at_once);
+  Outbox::Performed writes = outbox_.perform(at_once, next.now);
   locks_.take_again(writes.paths);
   if (!writes.paths.empty())
     inbox_.mind_late(next.now);
-  if (writes.no_room)
-    retry_ = next.now + kTryAgain;
   for (const auto& [write, error] : writes.missed)
     ports_.observer.happened(Event{0,
                                    next.wall,
@@ -382,7 +407,7 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
                                    {},
                                    {},
                                    write.path + " (" + write.why + "): " + describe(error)});
-  pending_ = pending_ || writes.settled;
+  pending_ = pending_ || writes.news;
   inbox_.changed(std::move(writes.paths));
   for (const FlowId& flow : writes.again)
     inbox_.decide_again(flow);
@@ -414,6 +439,9 @@ std::optional<Time> RealEngine::wake() const {
   sooner(wake, plan().wake);
   sooner(wake, try_again_);
   sooner(wake, retry_);
+  // Writes are made behind a commit; when that can be had is said by `retry_`.
+  if (!retry_)
+    sooner(wake, outbox_.wake());
   sooner(wake, ending_.wake());
   const Time now = ports_.clock.now();
   sooner(wake, inbox_.wake(now));
@@ -427,7 +455,7 @@ std::optional<Time> RealEngine::wake() const {
 }
 
 bool RealEngine::quiet() const {
-  return !pending_ && running() == 0 && !works_->intake.unsettled() && outbox_.empty() &&
+  return !pending_ && running() == 0 && !works_->intake.unsettled() && !outbox_.passing() &&
          !sealing_.busy() && plan().starts.empty() && !plan().waiting && !retry_ &&
          !inbox_.scan_due() && tally_.awaiting == 0 && tally_.breakers.empty();
 }
@@ -437,7 +465,8 @@ Said RealEngine::said() const {
   for (const auto& [until, flow] : tally_.breakers)
     said.calm_at.emplace(flow, until);
   for (const FlowId& flow : outbox_.flows())
-    said.unwritten.emplace(flow, outbox_.waiting(flow));
+    if (auto hold = outbox_.hold(flow))
+      said.unwritten.emplace(flow, *std::move(hold));
   return said;
 }
 

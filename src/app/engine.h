@@ -74,6 +74,10 @@ class Engine {
   /// The new configuration is in force; everything is decided anew.
   virtual void reconfigure(std::unique_ptr<Works> works) = 0;
 
+  /// A schema that is not any more as it was read, so that `works_of` the same setup comes to
+  /// something else; nothing when all are.
+  virtual std::optional<std::string> changed_schema() const = 0;
+
   virtual const Books& books() const = 0;
   virtual const Tally& tally() const = 0;
   virtual const Catalog& catalog() const = 0;

@@ -104,8 +104,10 @@ Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& 
     // What stands there is older than what was accepted. Looked at when it is written.
     const bool planned = std::any_of(next.writes.begin(), next.writes.end(),
                                      [&](const Intent& write) { return write.path == path; });
-    if (planned || outbox.awaits(path))
+    if (planned || outbox.awaits(path)) {
+      works.intake.leave(path);
       continue;
+    }
     if (auto done = works.intake.look(path, next, requests); !done)
       return done;
   }

@@ -245,6 +245,22 @@ void Intake::reject(const Catalog::Match& match, const std::string& path, const 
   draft.event("rejected", match.flow, why);
 }
 
+namespace {
+
+/// There is nothing to compare a new version with. One of that very file takes the place of what
+/// cannot be read; of another one nobody can say whether it may be.
+Admission without_before(const Catalog::Match& match, const std::string& path,
+                         const Error& unreadable) {
+  Admission admission;
+  if (unreadable.where == path)
+    return admission;
+  admission.verdict = Admission::Verdict::restore;
+  admission.why = text(match.flow) + " is held: " + describe(unreadable);
+  return admission;
+}
+
+}  // namespace
+
 Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& path,
                               const Document& after, bool unseen, Draft& draft,
                               const std::vector<Request>& requests) {
@@ -252,6 +268,8 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
     return Admission{};
   FlowBook& book = draft.touch(match.flow);
   auto docs = ports_.library.open(book, *match.entry, draft.documents);
+  if (!docs && docs.error().code == Errc::parse)
+    return without_before(match, path, docs.error());
   if (!docs)
     return pass_on(docs);
   const auto before = docs->find(path);
@@ -416,6 +434,11 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
   }
   if (there->digest == verdict.document->digest())
     return {};
+  if (const FlowBook* const book = draft.find(match->flow);
+      book != nullptr && book->rejected.contains(write.path)) {
+    only_kept(", and what stands there now was rejected");
+    return {};
+  }
   auto admission = ask(*match, write.path, *verdict.document, true, draft, requests);
   if (!admission)
     return pass_on(admission);

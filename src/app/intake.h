@@ -34,6 +34,9 @@ class Intake {
   /// on.
   Result<void> look(const std::string& path, Draft& draft, const std::vector<Request>& requests);
 
+  /// Waits for nothing of this path any more: whoever says so looks at it when it is time.
+  void leave(const std::string& path) { unsettled_.settled(path); }
+
   /// Deals with a version that was written into a file baton had already exchanged: it is merged as
   /// the dialect says; where there is no such rule it is kept in the journal, and said.
   Result<void> late(const LateWrite& write, Draft& draft, const std::vector<Request>& requests);

@@ -44,10 +44,24 @@ bool is_embedded(const std::string& schema) {
 
 Schemas::Schemas(SchemaFetch fetch) : fetch_(std::move(fetch)) {}
 
-Result<std::string> Schemas::text_of(const std::string& name) const {
+Result<std::string> Schemas::text_of(const std::string& name) {
   if (const auto* const bytes = embedded_schema(name))
     return std::string(*bytes);
-  return fetch_(name);
+  return fetched(name);
+}
+
+Result<std::string> Schemas::fetched(std::string_view uri) {
+  auto text = fetch_(uri);
+  if (text)
+    fetched_[std::string(uri)] = digest_of(*text);
+  return text;
+}
+
+std::optional<std::string> Schemas::changed() const {
+  for (const auto& [uri, digest] : fetched_)
+    if (const auto text = fetch_(uri); !text || digest_of(*text) != digest)
+      return uri;
+  return std::nullopt;
 }
 
 Result<std::shared_ptr<const Schema>> Schemas::get(const std::string& name) {
@@ -56,7 +70,7 @@ Result<std::shared_ptr<const Schema>> Schemas::get(const std::string& name) {
   auto text = text_of(name);
   if (!text)
     return pass_on(text);
-  auto schema = compile_schema(*text, name, fetch_);
+  auto schema = compile_schema(*text, name, [this](std::string_view uri) { return fetched(uri); });
   if (schema)
     compiled_.emplace(name, *schema);
   return schema;
@@ -76,7 +90,7 @@ Result<std::shared_ptr<const Schema>> Schemas::for_lines(const std::string& name
   const std::string reference = percent_encoded(last);
   const std::string whole = resolve_uri(uri, reference);
   const auto fetch = [&](std::string_view wanted) -> Result<std::string> {
-    return wanted == whole ? Result<std::string>(*text) : fetch_(wanted);
+    return wanted == whole ? Result<std::string>(*text) : fetched(wanted);
   };
   auto schema = compile_schema(
       Json::object({{"items", Json::object({{"$ref", reference}})}}).dump(), uri, fetch);

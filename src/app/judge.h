@@ -1,11 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/digest.h"
 #include "base/document.h"
 #include "base/result.h"
 #include "base/schema.h"
@@ -26,10 +28,15 @@ class Schemas {
   Result<std::shared_ptr<const Schema>> for_lines(const std::string& name);
   /// What the documents of a kind have to fit; null when there is nothing.
   Result<std::shared_ptr<const Schema>> of(const FileKind& kind);
+  /// One of the texts that `fetch` gave for them and would not give again; nothing when all are as
+  /// they were.
+  std::optional<std::string> changed() const;
 
  private:
-  Result<std::string> text_of(const std::string& name) const;
+  Result<std::string> text_of(const std::string& name);
+  Result<std::string> fetched(std::string_view uri);
   SchemaFetch fetch_;
+  std::map<std::string, Digest, std::less<>> fetched_;  ///< of each URI
   std::map<std::string, std::shared_ptr<const Schema>> compiled_;
 };
 

@@ -12,10 +12,20 @@ constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kLightBytes = 128U << 10U;
 constexpr std::size_t kHeavyBytes = 1U << 20U;
 
-Format format_of(const Catalog::Entry& entry, const std::string& kind) {
+/// A rule may have files of several formats, and be another one by now or none at all: so what says
+/// how a copy is read is its path, by the patterns and then by the name, before its kind.
+Format format_of(const Catalog::Entry& entry, const AcceptedRow& row) {
+  const std::string& path = row.path;
+  for (const FileKind& kind : entry.kinds)
+    if (match_pattern(kind.pattern, path, kind.loose))
+      return kind.format;
+  if (path.ends_with(".yaml") || path.ends_with(".yml"))
+    return Format::yaml;
+  if (path.ends_with(".jsonl"))
+    return Format::jsonl;
   const auto found = std::find_if(entry.kinds.begin(), entry.kinds.end(),
-                                  [&](const FileKind& k) { return k.kind == kind; });
-  return found == entry.kinds.end() ? Format::json : found->format;
+                                  [&](const FileKind& kind) { return kind.kind == row.kind; });
+  return path.ends_with(".json") || found == entry.kinds.end() ? Format::json : found->format;
 }
 
 }  // namespace
@@ -50,9 +60,9 @@ Result<FlowState> Library::open(const FlowBook& book, const Catalog::Entry& entr
       auto bytes = journal_.bytes(path);
       if (!bytes)
         return pass_on(bytes);
-      auto document = load_document(std::move(*bytes), format_of(entry, row.kind), limits_);
+      auto document = load_document(std::move(*bytes), format_of(entry, row), limits_);
       if (!document)
-        return fail(Errc::io, "the journal's copy cannot be read any more", path);
+        return fail(Errc::parse, "what was accepted of it last cannot be read any more", path);
       accepted.document = std::move(*document);
     }
     docs.emplace(path, std::move(accepted));

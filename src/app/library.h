@@ -22,7 +22,8 @@ class Library {
 
   using Documents = std::map<std::string, std::shared_ptr<const Document>>;
   /// The documents of a flow as its book lists them, those in `fresh` (by path, not yet journalled)
-  /// taken from there. A copy; documents are shared. Errc::io.
+  /// taken from there. A copy; documents are shared. Errc::io; Errc::parse with the path: that copy
+  /// of the journal cannot be read as the configuration is now, which concerns this flow only.
   Result<FlowState> open(const FlowBook& book, const Catalog::Entry& entry, const Documents& fresh);
   /// Remembers the documents of a flow after a step.
   void keep(const FlowId& flow, FlowState docs);

@@ -1,6 +1,8 @@
 #include "app/outbox.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -10,25 +12,40 @@ namespace baton {
 namespace {
 
 constexpr std::string_view kBehind = "is behind an earlier write that waits";
+constexpr Millis kTryAgain{1000};
+constexpr Millis kLongestPause{60'000};
 
-bool no_room(const Result<void>& done) {
-  return !done && (done.error().code == Errc::no_space || done.error().code == Errc::busy);
+bool gives_way(const Result<void>& done) {
+  return !done && done.error().code == Errc::changed;
+}
+
+bool no_room(const Error& error) {
+  return error.code == Errc::no_space || error.code == Errc::busy;
 }
 
 }  // namespace
+
+/// What is refused is seldom permitted within a second, and each try may cost a temporary file.
+void Outbox::put_off(Waiting& waiting, const Error& error, Time now) {
+  waiting.refused = !no_room(error);
+  waiting.why = (error.where.empty() ? waiting.write.path : error.where) + " " + error.message;
+  waiting.pause =
+      waiting.refused ? std::clamp(2 * waiting.pause, kTryAgain, kLongestPause) : kTryAgain;
+  waiting.due = now + waiting.pause;
+}
 
 std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::size_t max_bytes) {
   std::set<std::string> paths;
   for (const Intent& intent : intents) {
     if (awaits(intent.path)) {
-      waiting_.push_back({intent, std::string(kBehind)});
+      waiting_.push_back({intent, intent.path + " " + std::string(kBehind)});
       continue;
     }
     Intent left = intent;
     const Settled settled = settle(disk_, left, max_bytes);
     const auto redone = settled == Settled::redo ? baton::perform(disk_, left) : Result<void>();
-    if (no_room(redone)) {
-      waiting_.push_back({left, redone.error().message});
+    if (!redone && !gives_way(redone)) {
+      put_off(waiting_.emplace_back(Waiting{left, {}}), redone.error(), Time{});
       continue;
     }
     if (settled == Settled::abandoned || !redone)
@@ -39,47 +56,67 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::s
   return paths;
 }
 
-Outbox::Performed Outbox::perform(const std::vector<Intent>& writes) {
+void Outbox::suppose(const std::vector<Intent>& intents, std::size_t max_bytes) {
+  for (Intent write : intents)
+    if (awaits(write.path) || settle(disk_, write, max_bytes) == Settled::redo)
+      supposed_.insert({write.path, write.to});
+}
+
+Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
   Performed performed;
-  std::vector<Intent> all;
-  for (Waiting& each : std::exchange(waiting_, {}))
-    all.push_back(std::move(each.write));
-  all.insert(all.end(), writes.begin(), writes.end());
-  for (const Intent& write : all) {
-    // A write behind one that waits for room waits too: it builds on it.
-    const bool behind = awaits(write.path);
-    const auto done = behind ? Result<void>(fail(Errc::busy, std::string(kBehind)))
-                             : baton::perform(disk_, write);
+  std::vector<Waiting> all = std::exchange(waiting_, {});
+  std::transform(writes.begin(), writes.end(), std::back_inserter(all), [](const Intent& write) {
+    return Waiting{write, {}};
+  });
+  // A write behind one that waits waits too: it builds on it. By path, that one.
+  std::map<std::string, Waiting> ahead;
+  const auto wait = [&](Waiting waiting) {
+    performed.unfit.insert(waiting.write.flow);
+    for (const std::string* const path : {&waiting.write.path, &waiting.write.to})
+      if (!path->empty())
+        ahead.try_emplace(*path, Waiting{{}, {}, waiting.refused, {}, waiting.due});
+    waiting_.push_back(std::move(waiting));
+  };
+  for (Waiting& each : all) {
+    const Intent& write = each.write;
+    if (const auto first = ahead.find(write.path); first != ahead.end()) {
+      each.why = write.path + " " + std::string(kBehind);
+      each.refused = first->second.refused;
+      each.due = first->second.due;
+      wait(std::move(each));
+      continue;
+    }
+    if (now < each.due) {
+      wait(std::move(each));
+      continue;
+    }
+    const auto done = baton::perform(disk_, write);
     performed.paths.insert(write.path);
     if (!done && !write.vital) {
       performed.missed.emplace_back(write, done.error());
-      done_.push_back(write.id);
-      performed.settled = true;
-      continue;
-    }
-    if (!done)
+    } else if (gives_way(done)) {
       performed.unfit.insert(write.flow);
-    if (no_room(done)) {
-      waiting_.push_back({write, done.error().message});
-      performed.no_room = true;
-      continue;
-    }
-    if (!done) {
       performed.again.insert(write.flow);
       gave_way_.insert(write.path);
+    } else if (!done) {
+      put_off(each, done.error(), now);
+      wait(std::move(each));
+      performed.news = true;
+      continue;
     } else {
       gave_way_.erase(write.path);
     }
     done_.push_back(write.id);
-    performed.settled = true;
+    performed.news = true;
   }
   return performed;
 }
 
 bool Outbox::awaits(const std::string& path) const {
-  return std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
-    return each.write.path == path || each.write.to == path;
-  });
+  return supposed_.contains(path) ||
+         std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
+           return each.write.path == path || each.write.to == path;
+         });
 }
 
 std::set<FlowId> Outbox::flows() const {
@@ -89,10 +126,33 @@ std::set<FlowId> Outbox::flows() const {
   return flows;
 }
 
-std::string Outbox::waiting(const FlowId& flow) const {
+std::optional<Hold> Outbox::hold(const FlowId& flow) const {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const Waiting& each) { return each.write.flow == flow; });
-  return found == waiting_.end() ? "" : found->write.path + " " + found->why;
+  if (found == waiting_.end())
+    return std::nullopt;
+  if (found->refused)
+    return Hold{
+        "", "", "own_write",
+        "a write of baton's own was refused, and is tried again within a minute: " + found->why};
+  return Hold{"", "", "write_pending",
+              "a write is still to be made, tried again every second: " + found->why};
+}
+
+bool Outbox::passing() const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [](const Waiting& each) { return !each.refused; });
+}
+
+std::optional<Time> Outbox::wake() const {
+  const auto first =
+      std::min_element(waiting_.begin(), waiting_.end(),
+                       [](const Waiting& one, const Waiting& two) { return one.due < two.due; });
+  return first == waiting_.end() ? std::nullopt : std::optional(first->due);
+}
+
+void Outbox::forget(const FlowId& flow) {
+  std::erase_if(waiting_, [&](const Waiting& each) { return each.write.flow == flow; });
 }
 
 }  // namespace baton

@@ -21,11 +21,9 @@ FlowSituation situation_of(const FlowBook& book, const ControlRow& root, const S
                     book.control.why, book.control.resumed_at, book.held};
   // That a write waits is told also where no start waits for it.
   const auto unwritten = said.unwritten.find(book.id);
-  if (const std::string open =
-          unwritten == said.unwritten.end() ? now.outbox.waiting(book.id) : unwritten->second;
-      !open.empty()) {
-    one.held = Hold{"", "", "write_pending",
-                    "a write is still to be made, tried again every second: " + open};
+  if (auto open = unwritten == said.unwritten.end() ? now.outbox.hold(book.id)
+                                                    : std::optional(unwritten->second)) {
+    one.held = std::move(open);
     one.tell_held = true;
   }
   if (root.control != Control::run && one.control != Control::stop) {
@@ -119,7 +117,7 @@ std::set<FlowId> Planning::hold_existing(Draft& next, const Circumstances& now) 
     return {};
   const std::string why = "more than " + std::to_string(setup_.max_existing) +
                           " flows would start or set something at the first start on this root; "
-                          "`baton run --act-on-existing`, or `baton resume`";
+                          "`baton run --act-on-existing`, or `baton resume --all`";
   std::set<FlowId> again;
   if (setup_.act_on_existing) {
     for (const auto& [flow, book] : now.books)

@@ -23,9 +23,9 @@ namespace baton {
 
 /// What only the living daemon of a root knows. A rehearsal takes its word for it.
 struct Said {
-  std::optional<Hold> held;                 ///< why it starts nothing at all
-  std::map<FlowId, Time> calm_at;           ///< flows its rate breaker holds, and until when
-  std::map<FlowId, std::string> unwritten;  ///< flows with a write that waits, which, and for what
+  std::optional<Hold> held;          ///< why it starts nothing at all
+  std::map<FlowId, Time> calm_at;    ///< flows its rate breaker holds, and until when
+  std::map<FlowId, Hold> unwritten;  ///< flows with a write that waits
   bool operator==(const Said&) const = default;
 };
 
@@ -58,8 +58,10 @@ struct Setup {
   OnInterrupted on_interrupted = OnInterrupted::hold;
   std::size_t max_existing = 20;  ///< flows that may start something at the first start on a root
   bool act_on_existing = false;
-  bool may_start = true;     ///< false: control without a daemon: nothing new is started
-  bool rehearsal = false;    ///< decide only: no commit, no start, no write
+  bool may_start = true;   ///< false: control without a daemon: nothing new is started
+  bool rehearsal = false;  ///< decide only: no commit, no start, no write
+  /// A schema that cannot be used refuses the files it is for, and not the whole setup.
+  bool bear_schemas = false;
   Said said;                 ///< for a rehearsal while a daemon lives
   std::string unconfigured;  ///< why no dialect is configured at all; empty: that is not so
 };

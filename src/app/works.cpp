@@ -25,7 +25,7 @@ Result<std::unique_ptr<Works>> Works::make(const Ports& ports, Setup setup) {
   auto works = std::make_unique<Works>(ports, std::move(setup));
   for (const Catalog::Entry& entry : works->catalog.entries())
     for (const FileKind& kind : entry.kinds) {
-      if (kind.schema.empty())
+      if (kind.schema.empty() || works->setup.bear_schemas)
         continue;
       if (auto schema = works->schemas.get(kind.schema); !schema)
         return fail(Errc::config,

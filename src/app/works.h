@@ -18,7 +18,7 @@ namespace baton {
 /// The parts of an engine that depend on the configuration; replaced together. They refer to each
 /// other, so it stays where it was made.
 struct Works {
-  /// Errc::config: a schema cannot be used.
+  /// Errc::config: a schema cannot be used (unless the setup bears such).
   static Result<std::unique_ptr<Works>> make(const Ports& ports, Setup setup);
 
   Works(const Ports& ports, Setup given);

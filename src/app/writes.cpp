@@ -52,6 +52,11 @@ Settled settle_append(Intent& write, std::string_view there) {
   return appended ? Settled::done : Settled::abandoned;
 }
 
+bool has_moved(Disk& disk, const Intent& write, std::size_t max_bytes) {
+  const auto moved = disk.read(write.to, max_bytes);
+  return moved && moved->digest == write.after;
+}
+
 /// The file is there.
 Settled settle_present(Disk& disk, Intent& write, const FileBytes& there, std::size_t max_bytes) {
   switch (write.kind) {
@@ -66,7 +71,10 @@ Settled settle_present(Disk& disk, Intent& write, const FileBytes& there, std::s
     case Intent::Kind::move:
       if (write.assumes == Digest{})
         return disk.read(write.to, max_bytes) ? Settled::done : Settled::redo;
-      return there.digest == write.assumes ? Settled::redo : Settled::abandoned;
+      if (there.digest != write.assumes)
+        return Settled::abandoned;
+      // Or it was made, and the next agent has written the very same since.
+      return has_moved(disk, write, max_bytes) ? Settled::done : Settled::redo;
     case Intent::Kind::backup:
       break;
   }
@@ -83,12 +91,10 @@ Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
     case Intent::Kind::append:
       return write.assumes_bytes == 0 || write.assumes_bytes == kAtEnd ? Settled::redo
                                                                        : Settled::abandoned;
-    case Intent::Kind::move: {
+    case Intent::Kind::move:
       if (write.assumes == Digest{})
         return Settled::done;  // moved, or there never was any
-      const auto moved = disk.read(write.to, max_bytes);
-      return moved && moved->digest == write.after ? Settled::done : Settled::abandoned;
-    }
+      return has_moved(disk, write, max_bytes) ? Settled::done : Settled::abandoned;
     case Intent::Kind::backup:
       break;
   }

@@ -63,8 +63,11 @@ std::vector<std::string> left_behind(const Context& context) {
 
 Result<void> apart_from_others(const Context& context, const std::string& root) {
   for (const auto& [folder, word] : all_served(context.state_parents())) {
+    // Of what it serves an older baton says nothing while it starts.
+    if (word.pid == getpid() || word.root.empty())
+      continue;
     const bool inside = below(word.root, root).has_value();
-    if (word.pid == getpid() || (!inside && !below(root, word.root)))
+    if (!inside && !below(root, word.root))
       continue;
     return fail(Errc::served,
                 (inside ? "it lies inside " : "it contains ") + word.root +

@@ -39,6 +39,15 @@ const std::string_view* own_schema(std::string_view uri) {
   return embedded_file("schemas/" + name + ".schema.json");
 }
 
+std::string unknown_dialect(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Dialect* const each : dialects())
+    names.emplace_back(each->name);
+  const auto near = nearest(name, names);
+  return "this baton has no dialect `" + printable(name, 80) + "`" +
+         (near ? "; did you mean `" + *near + "`?" : ", only " + join(names, ", "));
+}
+
 /// `wait` and `status --watch` look again and again.
 void complain_once(const std::string& message) {
   static std::set<std::string> told;
@@ -259,7 +268,9 @@ Result<void> Context::take(std::string text, const std::string& real, const std:
   if (!parsed) {
     faults_.clear();
     for (const Finding& finding : parsed.error())
-      faults_.push_back(describe(finding, shown));
+      // What is merely doubtful is told when the rest is mended.
+      if (finding.severity == Severity::error)
+        faults_.push_back(describe(finding, shown));
     return fail(Errc::config, "the configuration cannot be used", shown);
   }
   config_ = std::move(parsed->config);
@@ -301,13 +312,7 @@ Result<Context> Context::reread() const {
 Result<bool> Context::usable(const Dialect* known, const std::string& name,
                              const Json& options) const {
   if (known == nullptr) {
-    std::vector<std::string> names;
-    for (const Dialect* const each : dialects())
-      names.emplace_back(each->name);
-    const auto near = nearest(name, names);
-    const std::string message =
-        "this baton has no dialect `" + printable(name, 80) + "`" +
-        (near ? "; did you mean `" + *near + "`?" : ", only " + join(names, ", "));
+    const std::string message = unknown_dialect(name);
     if (!anyway_)
       return fail(Errc::config, message, configuration_);
     warn_once(message + "; going on without it");
@@ -316,9 +321,13 @@ Result<bool> Context::usable(const Dialect* known, const std::string& name,
   if (!anyway_)
     return true;
   const auto checked = check_schemas(*known, options, folder_);
-  if (!checked)
-    warn_once(describe(checked.error()) + "; going on without dialect " + name);
-  return checked.has_value();
+  if (checked)
+    return true;
+  // A daemon that lives still has the one it read.
+  const bool borne = daemon().has_value();
+  warn_once(describe(checked.error()) + (borne ? "; the daemon goes on with what it read before"
+                                               : "; going on without dialect " + name));
+  return borne;
 }
 
 Result<void> Context::add_dialects(Setup& setup) const {
@@ -365,6 +374,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   };
   setup.filter = filter_below(folder_);
   setup.schemas = schemas_below(folder_);
+  setup.bear_schemas = anyway_;
   setup.retry = config_.limits.retry;
   setup.max_running = config_.limits.max_running;
   setup.spawns_per_hour = config_.limits.spawns_per_hour;
@@ -444,6 +454,8 @@ Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config
   for (const auto& [name, options] : config.dialects)
     if (const Dialect* const known = dialect(name))
       all.emplace_back(known, options);
+    else
+      return fail(Errc::config, unknown_dialect(name));
   for (const Dialect* const each : dialects()) {
     const bool listed =
         std::any_of(all.begin(), all.end(), [&](const auto& entry) { return entry.first == each; });

@@ -312,10 +312,17 @@ ExitCode forget_command(Words words) {
                   "(ccw_loop) that is not running are put away first, below `.forgotten` in its\n"
                   "folder.",
                   kSubmitExits);
-  options.word("FLOW", wish.flow, "dialect/name, or a unique name");
+  bool gone = false;
+  options.word("FLOW", wish.flow, "dialect/name, or a unique name", false);
+  options.flag("--gone", gone, "Every flow all of whose files are gone; on all roots");
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
+  if (gone == !wish.flow.empty()) {
+    complain(gone ? "a FLOW and --gone exclude each other"
+                  : "which flow? name one, or say --gone for those whose files are gone");
+    return ExitCode::usage;
+  }
   return control(wish);
 }
 

@@ -306,6 +306,9 @@ void examine_configuration(const Context& context, Diagnoses& all) {
           "see docs/configuration.md; `baton schema config` is its schema");
     return;
   }
+  if (context.configuration().empty() && !unlike.why.empty())
+    return add(all, Level::warning, "configuration", unlike.why,
+               "bring it back: the next daemon acts upon nothing without it");
   if (context.configuration().empty())
     return add(all, Level::warning, "configuration", "there is none, so nothing is acted upon",
                "`baton init` writes one");

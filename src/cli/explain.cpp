@@ -12,7 +12,9 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
+#include "io/clock.h"
 #include "io/disk.h"
+#include "io/journal_reader.h"
 #include "io/place.h"
 
 namespace baton {
@@ -25,6 +27,7 @@ struct Arguments {
   std::string what;
   std::string as;
   bool json = false;
+  bool replaced = false;
 };
 
 DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
@@ -84,7 +87,8 @@ ExitCode show(const Arguments& arguments, const Context& context, const Rehearsa
   // By itself it is explained as if it stood in its place.
   if (!arguments.as.empty())
     for (DocumentReport& document : explanation.documents)
-      document.path = arguments.what;
+      if (document.path == named)
+        document.path = arguments.what;
   print(arguments.json ? explanation_json(explanation).dump() + "\n"
                        : explanation_text(explanation));
   return finish();
@@ -171,6 +175,32 @@ std::string strange(const std::vector<RehearsedRoot>& roots, const std::string& 
   return text + "; with --as it is looked at by itself";
 }
 
+/// The versions of a file that were kept when they were written over, for a person to take from.
+ExitCode show_replaced(const Arguments& arguments, const Context& context) {
+  for (const Context& on_root : context.each()) {
+    const auto path = path_below(on_root, arguments.what);
+    if (!path)
+      continue;
+    const auto folder = on_root.state_folder();
+    auto journal = folder ? read_journal(*folder)
+                          : Result<std::unique_ptr<JournalReader>>(tl::unexpected(folder.error()));
+    auto versions = journal ? (*journal)->replaced(*path)
+                            : Result<std::vector<ReplacedVersion>>(pass_on(journal));
+    if (!versions && versions.error().code == Errc::not_found)
+      versions = std::vector<ReplacedVersion>();
+    if (!versions)
+      return complain(versions.error());
+    for (const ReplacedVersion& version : *versions)
+      print("== " + iso_time(version.time) + ", " + std::to_string(version.bytes.size()) +
+            " bytes\n" + version.bytes + (version.bytes.ends_with('\n') ? "" : "\n"));
+    if (versions->empty())
+      complain("no version of " + printable(*path) + " is kept");
+    return finish();
+  }
+  complain(printable(arguments.what) + " lies in no root");
+  return ExitCode::usage;
+}
+
 }  // namespace
 
 ExitCode explain_command(Words words) {
@@ -185,6 +215,8 @@ ExitCode explain_command(Words words) {
   options.word("PATH|FLOW", arguments.what, "A file, or dialect/name, or a unique name");
   options.value("--as", arguments.as, "KIND",
                 "What a file outside its usual place is: DIALECT/KIND, or the name of a rule");
+  options.flag("--replaced", arguments.replaced,
+               "Print the versions of the file that were written over and kept, oldest first");
   options.flag("--json", arguments.json, "As one JSON object, baton/explain/v1");
   options.places(arguments.places);
   if (const auto over = options.parse(words))
@@ -192,6 +224,12 @@ ExitCode explain_command(Words words) {
   const auto context = Context::open_anyway(arguments.places);
   if (!context)
     return complain(context.error());
+  if (arguments.replaced && (arguments.json || !arguments.as.empty())) {
+    complain("--replaced goes with neither --json nor --as");
+    return ExitCode::usage;
+  }
+  if (arguments.replaced)
+    return show_replaced(arguments, *context);
   if (!arguments.as.empty())
     return explain_alone(arguments, *context);
   const auto roots = rehearse(*context);

@@ -5,6 +5,7 @@
 #include "app/book.h"
 #include "app/ending.h"
 #include "cli/rehearsal.h"
+#include "io/clock.h"
 #include "io/lock.h"
 #include "io/run_verdict.h"
 
@@ -55,7 +56,7 @@ Result<std::vector<History>> histories_of(const Context& context) {
 Result<FlowId> choose_history(std::vector<History>& all, const std::string& name) {
   std::vector<KnownFlows> known;
   for (const History& each : all) {
-    auto ledger = each.journal->ledger();
+    auto ledger = each.journal->ledger(real_clock()->now());
     if (!ledger)
       return pass_on(ledger);
     KnownFlows& one = known.emplace_back(KnownFlows{each.root, {}});

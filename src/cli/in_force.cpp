@@ -36,7 +36,7 @@ std::optional<std::pair<std::string, Served>> Context::daemon() const {
 void Context::follow_daemon() {
   const auto found = daemon();
   // One that has left no word yet, or was of another version.
-  if (!found || found->second.root.empty())
+  if (!found || found->second.unsaid || found->second.root.empty())
     return;
   const auto& [folder, word] = *found;
   const std::string file = real_path(file_).value_or("");
@@ -78,8 +78,14 @@ Context::Unlike Context::unlike() const {
                : Unlike{"unusable",
                         "the configuration " + shown + " cannot be used; `baton doctor` says why"};
   const Served& word = found->second;
-  if (word.root.empty() || file_.empty())
+  // Without a file here what the daemon goes by may lie elsewhere, as one named by --config does.
+  std::error_code error;
+  if (word.unsaid || word.root.empty() ||
+      (file_.empty() && (word.configuration.empty() || fs::exists(word.configuration, error))))
     return {};
+  if (file_.empty())
+    return {"unusable", "the configuration " + printable(word.configuration) +
+                            " is not there any more; the daemon goes on with what it read"};
   const std::string daemon = "the daemon (process " + std::to_string(word.pid) + ")";
   if (word.configuration != real_path(file_).value_or(""))
     return {"other",

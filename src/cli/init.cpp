@@ -267,6 +267,37 @@ std::vector<Planned> workflow_files() {
   return files;
 }
 
+/// What is written for these layouts, below a folder that has this configuration already.
+Result<std::vector<Planned>> planned_files(const std::vector<std::string>& wanted,
+                                           const std::optional<Config>& there) {
+  std::vector<Planned> files = {{"baton.yaml", configuration(wanted)}};
+  const auto add = [&](std::vector<Planned> more) {
+    files.insert(files.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+  };
+  if (has(wanted, kCoordination)) {
+    auto place = coordination_folder(there);
+    if (!place)
+      return pass_on(place);
+    add(template_files(*place));
+  }
+  if (has(wanted, kWorkflows))
+    add(workflow_files());
+  return files;
+}
+
+/// Says of the first that is none what it may have been.
+bool all_known(const std::vector<std::string>& wanted, const std::vector<std::string>& known) {
+  const auto wrong = std::find_if(wanted.begin(), wanted.end(),
+                                  [&](const auto& name) { return !has(known, name); });
+  if (wrong == wanted.end())
+    return true;
+  const auto near = nearest(*wrong, known);
+  complain("there is no dialect " + printable(*wrong, 60) +
+           (near ? "; did you mean " + *near + "?" : "; there are " + join(known, ", ")));
+  return false;
+}
+
 ExitCode write(const std::string& folder, const std::vector<Planned>& files) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -313,31 +344,17 @@ ExitCode init_command(Words words) {
   }
   if (folder.empty())
     folder = root.empty() ? "." : root;
-  for (const std::string& name : wanted)
-    if (!has(known, name)) {
-      const auto near = nearest(name, known);
-      complain("there is no dialect " + printable(name, 60) +
-               (near ? "; did you mean " + *near + "?" : "; there are " + join(known, ", ")));
-      return ExitCode::usage;
-    }
-  std::vector<Planned> files = {{"baton.yaml", configuration(wanted)}};
+  if (!all_known(wanted, known))
+    return ExitCode::usage;
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   const auto there = wanted.empty() ? Result<std::optional<Config>>() : configured(folder);
   if (!there)
     return finish(complain(there.error()));
-  if (has(wanted, kCoordination)) {
-    const auto place = coordination_folder(*there);
-    if (!place)
-      return finish(complain(place.error()));
-    auto more = template_files(*place);
-    files.insert(files.end(), std::make_move_iterator(more.begin()),
-                 std::make_move_iterator(more.end()));
-  }
-  if (has(wanted, kWorkflows)) {
-    auto more = workflow_files();
-    files.insert(files.end(), std::make_move_iterator(more.begin()),
-                 std::make_move_iterator(more.end()));
-  }
-  const ExitCode code = write(folder, files);
+  auto files = planned_files(wanted, *there);
+  if (!files)
+    return finish(complain(files.error()));
+  const ExitCode code = write(folder, *files);
   if (*there)
     tell_missing(wanted, **there);
   if (code != ExitCode::fine)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -69,8 +70,12 @@ struct Arguments {
 
 /// Prints what is new, opening the log when it is there at last.
 Result<void> print_new(const Run& run, bool live, const std::string& path, Fd& fd) {
+  // Agents may write in the folder of their run; whoever puts a FIFO there makes nobody wait.
   if (!fd)
-    fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (fd && (fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)))
+    return fail(Errc::not_regular, "is not a regular file; only such are read", path);
   if (!fd && (errno != ENOENT || (!live && access(run.directory.c_str(), F_OK) != 0)))
     return system_error(errno, "cannot be opened", path);
   return fd ? copy(fd.get(), path) : Result<void>();

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <exception>
 #include <string>
 #include <vector>
@@ -114,6 +115,8 @@ std::span<const Command> commands() {
 }  // namespace baton
 
 int main(int count, char** arguments) {
+  // A limit of file sizes (`ulimit -f`) is an error of the write it meets, and no end.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   try {
     const std::vector<std::string> words(arguments + std::min(count, 1), arguments + count);
     return static_cast<int>(baton::run(words));

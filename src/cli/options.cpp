@@ -40,9 +40,9 @@ bool has_option(const std::vector<std::string>& words) {
                      [](const std::string& word) { return word.starts_with("-"); });
 }
 
-/// A script's unset variable is no place.
+/// A script's unset variable is no place, no flow and no kind; only texts may be empty.
 void refuse_empty(CLI::Option& option, const std::string& what) {
-  if (what != "DIR" && what != "FILE")
+  if (what == "TEXT" || what == "INPUT" || what == "URL")
     return;
   option.check([what](const std::string& given) {
     return given.empty() ? "is empty, and names no " + what : std::string();
@@ -83,7 +83,9 @@ void Options::values(const std::string& names, std::vector<std::string>& place,
 
 void Options::word(const std::string& what, std::string& place, const std::string& help,
                    bool required) {
-  parser_->app.add_option(what, place, help)->required(required)->type_name(" ");
+  CLI::Option* const option = parser_->app.add_option(what, place, help);
+  option->required(required)->type_name(" ");
+  refuse_empty(*option, what);
 }
 
 void Options::words(const std::string& what, std::vector<std::string>& place,

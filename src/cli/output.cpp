@@ -90,31 +90,38 @@ std::string paint(Colour colour, std::string text) {
 }
 
 void Table::colour(std::size_t column, Colour colour) {
-  marks_.push_back({rows_.size() - 1, column, colour});
+  colours_[{rows_.size() - 1, column}] = colour;
 }
 
-std::string Table::text() const {
-  std::vector<std::size_t> widths;
+std::vector<std::vector<std::string>> Table::printable_cells() const {
   std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows_) {
     auto& line = cells.emplace_back();
-    for (std::size_t i = 0; i < row.size(); ++i) {
+    for (const std::string& cell : row) {
       // What stands last needs no place beside it, unless a terminal would break it.
-      const bool whole = i + 1 == row.size() && !on_terminal();
-      line.push_back(row[i].empty() ? "-" : printable(row[i], whole ? kWholeBytes : kCellBytes));
-      widths.resize(std::max(widths.size(), i + 1));
-      widths[i] = std::max(widths[i], utf8_count(line.back()));
+      const bool whole = line.size() + 1 == row.size() && !on_terminal();
+      line.push_back(cell.empty() ? "-" : printable(cell, whole ? kWholeBytes : kCellBytes));
     }
+  }
+  return cells;
+}
+
+std::string Table::text() const {
+  const auto cells = printable_cells();
+  std::vector<std::size_t> widths;
+  for (const auto& line : cells) {
+    widths.resize(std::max(widths.size(), line.size()));
+    for (std::size_t c = 0; c < line.size(); ++c)
+      widths[c] = std::max(widths[c], utf8_count(line[c]));
   }
   std::string text;
   for (std::size_t r = 0; r < cells.size(); ++r) {
     for (std::size_t c = 0; c < cells[r].size(); ++c) {
-      const bool last = c + 1 == cells[r].size();
-      const std::size_t gap = last ? 0 : widths[c] - utf8_count(cells[r][c]) + 2;
-      const auto mark = std::find_if(marks_.begin(), marks_.end(),
-                                     [&](const Mark& m) { return m.row == r && m.column == c; });
-      text += mark == marks_.end() ? cells[r][c] : paint(mark->colour, cells[r][c]);
-      text.append(gap, ' ');
+      const std::string& cell = cells[r][c];
+      const auto colour = colours_.find({r, c});
+      text += colour == colours_.end() ? cell : paint(colour->second, cell);
+      if (c + 1 < cells[r].size())
+        text.append(widths[c] - utf8_count(cell) + 2, ' ');
     }
     text += '\n';
   }

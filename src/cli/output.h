@@ -1,8 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/document.h"
@@ -45,13 +48,10 @@ class Table {
   std::string text() const;
 
  private:
-  struct Mark {
-    std::size_t row;
-    std::size_t column;
-    Colour colour;
-  };
+  std::vector<std::vector<std::string>> printable_cells() const;
+
   std::vector<std::vector<std::string>> rows_;
-  std::vector<Mark> marks_;
+  std::map<std::pair<std::size_t, std::size_t>, Colour> colours_;  ///< by row and column
 };
 
 /// `path:line:column: error: message [rule]` and what was found, expected, meant.

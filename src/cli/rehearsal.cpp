@@ -28,12 +28,12 @@ class ReadOnlyJournal : public Journal {
   explicit ReadOnlyJournal(std::unique_ptr<JournalReader> reader) : reader_(std::move(reader)) {}
   /// What is asked for later is of the same moment: a daemon at work may have forgotten a file that
   /// it had accepted when the ledger was read.
-  Result<Ledger> load() override {
+  Result<Ledger> load(Time now) override {
     if (reader_ == nullptr)
       return Ledger{};
     if (auto held = reader_->hold_still(); !held)
       return pass_on(held);
-    return reader_->ledger();
+    return reader_->ledger(now);
   }
   void follow() {
     if (reader_ != nullptr)

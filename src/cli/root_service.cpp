@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <spdlog/spdlog.h>
@@ -14,7 +15,6 @@
 #include "io/agents.h"
 #include "io/cgroup.h"
 #include "io/clock.h"
-#include "io/command.h"
 #include "io/disk.h"
 #include "io/journal.h"
 #include "io/requests.h"
@@ -74,11 +74,13 @@ Result<void> RootService::open(const std::string& shim) {
   clock_ = real_clock();
   ProcessAgentsOptions options;
   options.runs.path = runs_folder(served_.state_folder);
+  // Whoever may look into the state folder may read what its agents wrote.
+  if (struct stat info{}; fstat(state_.get(), &info) == 0)
+    options.runs.group = info.st_gid;
   options.shim = shim;
   options.cgroup = delegated_cgroup();
   options.reap_others = getpid() == 1;
   options.keep_spare = true;
-  options.keep = RunningCommand::awaits;
   agents_ = process_agents(loop_, std::move(options), [this](RunEnded ended) {
     inputs_.emplace_back(std::move(ended));
     wake_();
@@ -175,6 +177,9 @@ Result<void> RootService::step() {
                 served_.state_folder);
   if (!root_->is_current())
     look_for_root();
+  if (std::any_of(inputs_.begin(), inputs_.end(),
+                  [](const Input& each) { return std::holds_alternative<Rescan>(each); }))
+    take_up_schemas();
   started_ = false;
   do {
     auto stepped = engine_->step(std::exchange(inputs_, {}));
@@ -197,9 +202,26 @@ void RootService::rescan(std::string why) {
 void RootService::reconfigure(std::unique_ptr<Works> works, const ServedRoot& by) {
   served_.configuration = by.configuration;
   served_.configuration_text = by.configuration_text;
+  served_.setup = by.setup;
+  bad_schema_.clear();
   digest_ = digest_of_configuration(by);
   engine_->reconfigure(std::move(works));
   start_watch();
+}
+
+/// Commands judge by the schemas as they lie there, so the daemon does not stay with what they were
+/// for longer than until the next rescan. The configuration itself is not read anew by that: it may
+/// be half written, and whoever is done with it says so.
+void RootService::take_up_schemas() {
+  const auto changed = engine_->changed_schema();
+  auto works = changed ? engine_->works_of(served_.setup) : Result<std::unique_ptr<Works>>();
+  const std::string why = works ? "" : printable(baton::describe(works.error()));
+  if (std::exchange(bad_schema_, why) != why && !works)
+    spdlog::error("{}; the one that was read before stays in force", why);
+  if (!changed || !works)
+    return;
+  spdlog::info("the schema {} was changed and is read anew", printable(*changed));
+  engine_->reconfigure(*std::move(works));
 }
 
 void RootService::leave() {

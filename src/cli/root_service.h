@@ -65,6 +65,7 @@ class RootService {
   void start_watch();
   void rescan(std::string why);
   void look_for_root();
+  void take_up_schemas();
   Result<void> hold_journal();
 
   asio::io_context& loop_;
@@ -77,6 +78,7 @@ class RootService {
   Served word_;
   Fd configuration_kept_;           ///< its text, for commands
   std::string configuration_left_;  ///< the digest of that
+  std::string bad_schema_;          ///< why one that was changed is not taken up; "" when all are
   std::string away_;                ///< why the root is not served at present; "" while it is
   bool leaving_ = false;
   bool started_ = false;

@@ -35,6 +35,9 @@ constexpr Millis kHurry{5000};
 /// How often a root that is not there yet is looked for.
 constexpr Millis kLookEvery{2000};
 constexpr Millis kPruneEvery{6 * 3'600'000};
+/// What the daemon before this one left behind when it was killed is too young at first to be told
+/// from the work of a command that lives.
+constexpr Millis kSweepAgain{65'000};
 
 class ErrorSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  protected:
@@ -98,7 +101,7 @@ class Service {
     if (!ended_) {
       manager_.ready();
       feed_watchdog();
-      prune();
+      prune(kSweepAgain);
       await_roots();
       loop_.run();
     }
@@ -186,7 +189,8 @@ class Service {
       spdlog::warn("{} held: see `baton status`",
                    held == 1 ? "1 flow is" : std::to_string(held) + " flows are");
     const int code = options_.once && roots_.failed() ? 1 : 0;
-    end(interrupts_ > 1 ? 130 : code);
+    // A daemon that drains has done what it was asked for; who was to work off all has not.
+    end(interrupts_ > (options_.once ? 0 : 1) ? 130 : code);
     return true;
   }
 
@@ -304,9 +308,9 @@ class Service {
     });
   }
 
-  void prune() {
+  void prune(Millis again = kPruneEvery) {
     roots_.prune(config_.retention);
-    prune_.expires_after(kPruneEvery);
+    prune_.expires_after(again);
     prune_.async_wait([this](const asio::error_code& error) {
       if (error)
         return;

@@ -96,7 +96,7 @@ ExitCode run_command_line(Words words) {
                   "  2   wrong usage or configuration\n"
                   "  3   could not read or write what is needed\n"
                   "  75  another daemon serves this root, or one inside or around it\n"
-                  "  130 Ctrl-C, and the agents were stopped");
+                  "  130 Ctrl-C, and the agents were stopped; with --once any Ctrl-C");
   options.values("--root", arguments.roots, "DIR",
                  "The root; else those of the configuration, else the nearest folder upwards "
                  "with a baton.yaml, else this folder");

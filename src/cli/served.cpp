@@ -38,16 +38,17 @@ Result<Json> read_word(const std::string& state_folder) {
   return parse_json(*text);
 }
 
-/// One member says what there is to say of a flow.
+/// `tell` sets what there is to say of a flow.
 template <class Map, class Tell>
-Json list_of(const Map& flows, std::size_t most, const char* name, const Tell& tell) {
+Json list_of(const Map& flows, std::size_t most, const Tell& tell) {
   Json list = Json::array();
-  for (const auto& [flow, value] : flows)
-    if (most-- > 0)
-      list.push(
-          Json::object({{"dialect", flow.dialect}, {"flow", flow.name}, {name, tell(value)}}));
-    else
+  for (const auto& [flow, value] : flows) {
+    if (most-- == 0)
       break;
+    Json row = Json::object({{"dialect", flow.dialect}, {"flow", flow.name}});
+    tell(row, value);
+    list.push(row);
+  }
   return list;
 }
 
@@ -55,9 +56,11 @@ Json json_of(const Said& said, std::size_t most) {
   Json json = Json::object(
       {{"held", Json()},
        {"rate_breaker",
-        list_of(said.calm_at, most, "until", [](Time until) { return iso_time(until, true); })},
-       {"unwritten", list_of(said.unwritten, most, "why",
-                             [](const std::string& why) { return printable(why, 500); })}});
+        list_of(said.calm_at, most,
+                [](Json& row, Time until) { row.set("until", iso_time(until, true)); })},
+       {"unwritten", list_of(said.unwritten, most, [](Json& row, const Hold& hold) {
+          row.set("reason", hold.reason).set("why", printable(hold.why, 500));
+        })}});
   if (said.held)
     json.set("held", Json::object({{"reason", said.held->reason}, {"why", said.held->why}}));
   return json;
@@ -82,7 +85,7 @@ Said said_in(const Value& json) {
       said.calm_at[flow] = *until;
   });
   for_each("unwritten", [&](const FlowId& flow, const Value& each) {
-    said.unwritten[flow] = string(each, "why");
+    said.unwritten[flow] = Hold{"", "", string(each, "reason"), string(each, "why")};
   });
   return said;
 }
@@ -132,8 +135,12 @@ Result<void> overwrite(const std::string& path, const std::string& text) {
 std::optional<Served> served(const std::string& state_folder) {
   if (!daemon_lives(state_folder))
     return std::nullopt;
+  const LockHolder holder = lock_holder(state_folder);
   Served word;
-  word.pid = lock_holder(state_folder).pid;
+  word.pid = holder.pid;
+  word.root = holder.root;
+  word.unsaid = true;
+  word.since = holder.since;
   auto json = read_word(state_folder);
   if (!json)
     json = read_word(state_folder);

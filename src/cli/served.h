@@ -24,12 +24,15 @@ struct Served {
   std::string since;                 ///< ISO time
   std::string watching;              ///< for people: inotify or what is polled, and why
   bool polls = false;
+  bool unsaid = false;  ///< it has left no word yet: only what it has signed its lock with is known
   bool disk_full = false;  ///< the journal's disk: agents are looked after, none is started
   Said said;
   bool operator==(const Served&) const = default;
 };
 
-/// What the living daemon of a state folder says; nothing when none lives.
+/// What the living daemon of a state folder says; nothing when none lives. While it starts, or
+/// where no room is for its word, only what it has signed its lock with (`unsaid`): pid, root
+/// and since.
 std::optional<Served> served(const std::string& state_folder);
 
 /// What the last daemon of a state folder has said; nothing when one lives, or none ever did.

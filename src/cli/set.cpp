@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <charconv>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/document.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -24,22 +28,37 @@ struct Arguments {
 struct Pair {
   std::string pointer;
   Json value;
+  std::string text;  ///< as it was given: not every number is the same when it is read and written
 };
+
+/// The value alone.
+std::string bare(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  constexpr std::string_view kBlank = " \t\r\n";
+  if (text.starts_with(kMark))
+    text.remove_prefix(kMark.size());
+  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+  return std::string(text.substr(0, text.find_last_not_of(kBlank) + 1));
+}
 
 Result<Pair> parse_pair(const std::string& word) {
   const auto equals = word.find('=');
   if (equals == std::string::npos)
     return fail(Errc::usage, "`" + printable(word, 200) + "` is not POINTER=JSON");
   const std::string pointer = word.substr(0, equals);
+  if (bad_utf8(pointer))
+    return fail(Errc::usage, "`" + printable(pointer, 200) + "` is not UTF-8");
   if (!json::pointer_tokens(pointer))
     return fail(Errc::usage,
                 "`" + printable(pointer, 200) + "` is no JSON pointer; " +
                     (pointer.starts_with('/') ? "a ~ stands only in ~0, for ~ itself, and ~1, for /"
                                               : "one begins with /, as in /status"));
+  if (bad_utf8(pointer))
+    return fail(Errc::usage, "`" + printable(pointer, 200) + "` is not UTF-8");
   const std::string text = word.substr(equals + 1);
   auto value = parse_json(text);
   if (value)
-    return Pair{pointer, *std::move(value)};
+    return Pair{pointer, *std::move(value), bare(text)};
   std::string message = "`" + printable(text, 200) + "` is no JSON: " + value.error().message;
   if (text.empty())
     message = "there is no value behind " + printable(pointer, 200) + "=";
@@ -60,15 +79,66 @@ Result<std::vector<Pair>> parse_pairs(const std::vector<std::string>& words) {
   return pairs;
 }
 
-/// What of the expectations does not hold; empty when all do.
-std::string unmet(const Value& root, const std::vector<Pair>& expectations) {
+/// A number as its digits without leading and trailing zeros, and its exponent; empty when it has
+/// so few digits that no two of them are read as the same.
+std::string long_number(std::string_view number) {
+  constexpr std::size_t kExact = 15;  // of a double, in decimal
+  std::string digits;
+  int exponent = 0;
+  bool fraction = false;
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    const char c = number[i];
+    if (c == 'e' || c == 'E') {
+      const std::size_t from = i + (number[i + 1] == '+' ? 2 : 1);
+      int given = 0;
+      std::from_chars(number.data() + from, number.data() + number.size(), given);
+      exponent += given;
+      break;
+    }
+    fraction = fraction || c == '.';
+    if (c == '.' || c == '-' || (c == '0' && digits.empty() && !fraction))
+      continue;
+    exponent -= fraction ? 1 : 0;
+    if (c != '0' || !digits.empty())
+      digits += c;
+  }
+  for (; digits.ends_with('0'); digits.pop_back())
+    ++exponent;
+  return digits.size() <= kExact ? "" : digits + "e" + std::to_string(exponent);
+}
+
+/// The long numbers of a text of JSON, in order of their digits.
+std::multiset<std::string> long_numbers(std::string_view text) {
+  std::multiset<std::string> numbers;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"')
+      quoted = !quoted;
+    else if (quoted && text[i] == '\\')
+      ++i;
+    if (quoted || std::string_view("-0123456789").find(text[i]) == std::string_view::npos)
+      continue;
+    const std::size_t end = std::min(text.find_first_not_of("+-.0123456789eE", i), text.size());
+    if (auto number = long_number(text.substr(i, end - i)); !number.empty())
+      numbers.insert(std::move(number));
+    i = end - 1;
+  }
+  return numbers;
+}
+
+/// What of the expectations does not hold; empty when all do. Numbers of many digits are read as
+/// the nearest that can be kept, and so are others: those are compared as they are spelled.
+std::string unmet(const Document& now, const std::vector<Pair>& expectations) {
   for (const Pair& expected : expectations) {
-    const Value* const found = json::at(root, expected.pointer);
+    const Value* const found = json::at(now.root(), expected.pointer);
     if (found == nullptr)
-      return expected.pointer + " is not there; expected " + printable(expected.value.dump(), 200);
-    if (!json::equal(*found, *expected.value))
-      return expected.pointer + " is " + printable(json::dump(*found), 200) + ", not " +
-             printable(expected.value.dump(), 200);
+      return expected.pointer + " is not there; expected " + printable(expected.text, 200);
+    const Span place = now.locate(expected.pointer);
+    const std::string text =
+        now.text().substr(place.begin.offset, place.end.offset - place.begin.offset);
+    if (!json::equal(*found, *expected.value) || long_numbers(text) != long_numbers(expected.text))
+      return expected.pointer + " is " + printable(text, 200) + ", not " +
+             printable(expected.text, 200);
   }
   return {};
 }
@@ -79,15 +149,19 @@ ExitCode change(StateFile& file, const std::vector<Pair>& changes,
   std::vector<json::Edit> edits;
   edits.reserve(changes.size());
   for (const Pair& each : changes)
-    edits.push_back({each.pointer, each.value.dump()});
+    edits.push_back({each.pointer, each.text});
   return rewrite(file, [&](const std::string& now) -> Result<std::string> {
-    const auto value = parse_json(now);
-    if (!value)
-      return fail(Errc::parse, "the file is no JSON now: " + value.error().message +
+    const auto document = load_document(now, Format::json);
+    if (!document) {
+      const Finding& first = document.error().findings.front();
+      return fail(Errc::parse, "the file is no JSON now: " + first.message + " (line " +
+                                   std::to_string(first.span.begin.line) + ", column " +
+                                   std::to_string(first.span.begin.column) + ")" +
                                    (is_yaml ? "; of YAML `baton set` changes nothing, write the "
                                               "whole of it and rename that onto it"
                                             : ""));
-    if (const std::string why = unmet(**value, expectations); !why.empty())
+    }
+    if (const std::string why = unmet(**document, expectations); !why.empty())
       return fail(Errc::changed, why + "; nothing was changed");
     auto after = json::splice(now, edits);
     if (!after)

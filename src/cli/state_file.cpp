@@ -1,5 +1,6 @@
 #include "cli/state_file.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -10,6 +11,7 @@
 #include "cli/inspection.h"
 #include "cli/output.h"
 #include "io/disk.h"
+#include "io/kept.h"
 #include "io/place.h"
 
 namespace baton {
@@ -23,10 +25,11 @@ constexpr std::chrono::seconds kPatience{60};
 constexpr std::chrono::seconds kLockPatience{10};
 constexpr Millis kLongestNap{16};
 /// Who has the replaced file open gets so long to write what he was about to.
-constexpr std::chrono::seconds kWriterPatience{1};
+constexpr Millis kWriterPatience{1000};
 constexpr Millis kWriterNap{5};
-/// From this age on a former version is settled as soon as nobody holds it.
-constexpr Millis kOldEnough{1000};
+/// From this age on a former version is settled as soon as nobody holds it; and when he has had his
+/// time, where nobody can say who holds it.
+constexpr Millis kOldEnough = KeptFiles::kBlindLook - kWriterPatience;
 
 /// The root of the agent this is called by, when the file lies in it; else the nearest folder
 /// upwards from the file that has a configuration. Agents may work elsewhere.
@@ -87,8 +90,12 @@ Result<StateFile> StateFile::open(const std::string& named, const Places& given)
   auto context = Context::open_in_force(places, root.empty() ? "" : folder);
   if (context) {
     file.schemas_ = std::make_unique<Schemas>(schemas_below(context->folder()));
-    if (auto dialects = known_dialects(context->config()))
-      file.catalog_ = Catalog::of(*dialects);
+    const auto dialects = known_dialects(context->config());
+    if (!dialects)
+      return fail(dialects.error().code,
+                  dialects.error().message + "; the file is not known, and nothing was changed",
+                  context->configuration());
+    file.catalog_ = Catalog::of(*dialects);
     for (const std::string& each : context->roots())
       if (auto path = below(each, *real))
         file.path_ = *std::move(path);
@@ -115,8 +122,8 @@ Result<void> StateFile::replace(const Digest& assumes, std::string_view text) {
   return done;
 }
 
-std::vector<LateWrite> StateFile::late_writes() {
-  return disk_->late_writes(Time{} + kOldEnough);
+std::vector<LateWrite> StateFile::late_writes(Millis waited) {
+  return disk_->late_writes(Time{} + kOldEnough + std::min(waited, kWriterPatience));
 }
 
 Findings StateFile::check(const std::string& text) {
@@ -183,21 +190,26 @@ bool merge_late(StateFile& file, const std::string& late, const TextChange& chan
 /// What is written into the replaced file would be lost. What cannot be settled here lies beside
 /// the file until a daemon takes it up.
 void settle_late(StateFile& file, const TextChange& change) {
-  const auto until = std::chrono::steady_clock::now() + kWriterPatience;
+  const auto start = std::chrono::steady_clock::now();
   while (file.keeps_old()) {
-    for (const LateWrite& late : file.late_writes())
+    const auto waited =
+        std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - start);
+    const auto found = file.late_writes(waited);
+    for (const LateWrite& late : found)
       if (!merge_late(file, late.bytes, change)) {
-        complain("warning: " + printable(file.shown()) +
-                 ": somebody has written into its former version at the same time; that lies "
-                 "beside it until `baton run` takes it up");
+        complain(
+            "warning: " + printable(file.shown()) +
+            ": somebody has written into its former version at the same time; that lies "
+            "beside it until `baton run` merges it, or keeps it in the journal and tells of it");
         return;
       }
     if (!file.keeps_old())
       return;
-    if (std::chrono::steady_clock::now() > until) {
+    // What was merged just now has replaced a version, too.
+    if (waited >= kWriterPatience && found.empty()) {
       complain("warning: " + printable(file.shown()) +
-               ": somebody keeps its former version open for writing; what he writes there is "
-               "taken up by `baton run`");
+               ": somebody keeps its former version open for writing; what he writes there, "
+               "`baton run` merges, or keeps in the journal and tells of it");
       return;
     }
     std::this_thread::sleep_for(kWriterNap);

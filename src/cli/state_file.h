@@ -27,9 +27,10 @@ class StateFile {
   Result<void> replace(const Digest& assumes, std::string_view text);
   /// Whether the file is as `replace` left it.
   bool is_ours(const FileBytes& now) const { return now.digest == written_; }
-  /// As of Disk, but nobody waits who need not: a version that nobody holds is settled at once.
+  /// As of Disk, but nobody waits who need not: a version that nobody holds is settled at once, one
+  /// of which that cannot be told when its writer has had his time.
   bool keeps_old() { return disk_->keeps_old(Time{}); }
-  std::vector<LateWrite> late_writes();
+  std::vector<LateWrite> late_writes(Millis waited);
   void late_noted() { disk_->late_noted(); }
   /// The findings of a new text.
   Findings check(const std::string& text);

@@ -72,10 +72,16 @@ std::string table_of(const std::vector<FlowStatus>& all, Time now) {
 std::string hint(const Context& context, const std::optional<Served>& daemon,
                  const std::vector<Request>& recorded) {
   std::string text;
+  const bool drains = daemon && daemon->said.held && daemon->said.held->reason == "draining";
   if (daemon)
     text += "served by process " + std::to_string(daemon->pid) + " since " +
-            printable(daemon->since) + " (" + printable(daemon->watching) + ")" +
-            (daemon->disk_full ? "; its disk is full: nothing is started" : "") + "\n";
+            printable(daemon->since) +
+            // A daemon without a descriptor to spare, say, could not leave its word.
+            (daemon->watching.empty() ? "" : " (" + printable(daemon->watching) + ")") +
+            (daemon->disk_full ? "; its disk is full: nothing is started"
+             : drains          ? "; it drains: nothing is started, and it ends with the last agent"
+                               : "") +
+            "\n";
   if (const auto unlike = context.unlike(); !unlike.why.empty())
     text += unlike.why + "\n";
   else if (context.configuration().empty())

@@ -20,7 +20,7 @@ struct Arguments {
   Places places;
   ValidationRequest request;
   std::vector<std::string> maps;
-  std::string format = "text";
+  std::string format;
   std::string max_size;
   bool json = false;
 };
@@ -185,10 +185,16 @@ ExitCode validate_command(Words words) {
                   "  0  no error (warnings alone are fine)\n"
                   "  1  an error, or a warning with --warnings-as-errors\n"
                   "  2  wrong usage, configuration or schema\n"
-                  "  3  a named file, the index or a folder could not be read");
+                  "  3  a named file, the index, a folder or a file in one could not be read");
   if (const auto over = describe(options, arguments).parse(words))
     return *over;
-  const FormatRow* const format = format_row(arguments.json ? "json" : arguments.format);
+  if (arguments.json && !arguments.format.empty() && arguments.format != "json") {
+    complain("--json and --format " + printable(arguments.format, 40) + " exclude each other");
+    return ExitCode::usage;
+  }
+  if (arguments.format.empty())
+    arguments.format = arguments.json ? "json" : "text";
+  const FormatRow* const format = format_row(arguments.format);
   if (format == nullptr || !settle(arguments))
     return ExitCode::usage;
   arguments.request.rules.keep_text = format->name == "text" && on_terminal();

@@ -205,7 +205,7 @@ void Validation::named(const std::string& path, Inspection& inspection) {
   const auto found = match(path, relative);
   auto text = read_file(path, request_.rules.load.max_bytes);
   if (!text)
-    unfit(path, text.error(), inspection);
+    unfit(path, text.error(), Named::yes, inspection);
   else if (!found)
     inspection.skip(path);
   else
@@ -233,7 +233,7 @@ bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
         path,
         {Errc::not_regular, "is a symbolic link, which is not followed; name what it means", {}});
   else if (fs::exists(fs::symlink_status(way.path, error)))
-    read(**disk, *relative, {path, *relative, ""}, *found, inspection);
+    read(**disk, *relative, {path, *relative, ""}, *found, Named::yes, inspection);
   else
     return false;
   return true;
@@ -271,7 +271,7 @@ void Validation::folder(const std::string& path, Inspection& inspection) {
       as = {as.shown, name, *real};
     }
     if (kind && wanted(name))
-      read(*disk, name, as, *kind, inspection);
+      read(*disk, name, as, *kind, Named::no, inspection);
     else if (!kind && !is_folder)
       doubt_name(as.shown, name, inspection);
   }
@@ -294,7 +294,7 @@ Result<void> Validation::tree(Inspection& inspection) {
   const auto disk = real_disk(*root);
   for (const auto& [name, is_folder] : names)
     if (const auto found = catalog_.match(name))
-      read(*disk, name, {name, name, ""}, *found, inspection);
+      read(*disk, name, {name, name, ""}, *found, Named::no, inspection);
     else if (!is_folder)
       doubt_name(name, name, inspection);
   return {};
@@ -399,17 +399,17 @@ Result<void> Validation::index(Inspection& inspection) {
                                   if (bytes)
                                     inspection.judge(name, *std::move(bytes), found);
                                   else
-                                    unfit(name.shown, bytes.error(), inspection);
+                                    unfit(name.shown, bytes.error(), Named::no, inspection);
                                 });
 }
 
 void Validation::read(Disk& disk, const std::string& name, const FileName& as,
-                      const Catalog::Match& match, Inspection& inspection) {
+                      const Catalog::Match& match, Named named, Inspection& inspection) {
   auto file = disk.read(name, request_.rules.load.max_bytes);
   if (file)
     inspection.judge(as, std::move(file->bytes), match);
   else if (file.error().code != Errc::not_found)
-    unfit(as.shown, file.error(), inspection);
+    unfit(as.shown, file.error(), named, inspection);
 }
 
 /// The daemon's way, too: over no link, and nothing outside the root.
@@ -423,17 +423,22 @@ Result<std::string> Validation::related(const std::string& root, const std::stri
   return std::move(file->bytes);
 }
 
-/// A file that is too large is a wrong file, any other that cannot be had an unreadable one.
-void Validation::unfit(const std::string& path, const Error& error, Inspection& inspection) const {
-  if (error.code != Errc::too_large) {
+/// A file that is too large is a wrong file; so is what nobody named and is no regular file (a
+/// link, a FIFO, a folder in its place). Any other that cannot be had is an unreadable one.
+void Validation::unfit(const std::string& path, const Error& error, Named named,
+                       Inspection& inspection) const {
+  Finding finding;
+  finding.message = error.message;
+  if (error.code == Errc::too_large) {
+    finding.rule = "json";
+    finding.expected =
+        "at most " + std::to_string(request_.rules.load.max_bytes) + " bytes (--max-size)";
+  } else if (error.code == Errc::not_regular && named == Named::no) {
+    finding.rule = "file";
+  } else {
     inspection.unreadable(path, error);
     return;
   }
-  Finding finding;
-  finding.rule = "json";
-  finding.message = error.message;
-  finding.expected =
-      "at most " + std::to_string(request_.rules.load.max_bytes) + " bytes (--max-size)";
   inspection.refuse(path, std::move(finding));
 }
 

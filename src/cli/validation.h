@@ -40,6 +40,10 @@ class Validation {
   Result<Inspection> all();
 
  private:
+  /// Whether somebody asked for this very file: then that it cannot be read is an answer of its
+  /// own.
+  enum class Named { no, yes };
+
   Result<std::shared_ptr<Schemas>> prepare();
   std::optional<Catalog::Match> match(const std::string& shown, const std::string& relative);
   bool wanted(const std::string& name) const;
@@ -53,9 +57,10 @@ class Validation {
   Result<void> index(Inspection& inspection);
   Result<void> unknown(const GitRepository& repository, Inspection& inspection) const;
   void read(Disk& disk, const std::string& name, const FileName& as, const Catalog::Match& match,
-            Inspection& inspection);
+            Named named, Inspection& inspection);
   Result<std::string> related(const std::string& root, const std::string& path) const;
-  void unfit(const std::string& path, const Error& error, Inspection& inspection) const;
+  void unfit(const std::string& path, const Error& error, Named named,
+             Inspection& inspection) const;
   void doubt_name(const std::string& shown, const std::string& path, Inspection& inspection) const;
   std::string shown_schema(const std::string& name) const;
 

@@ -81,11 +81,11 @@ class Disk {
                               std::string_view bytes) = 0;
 
   /// Creates a file as a whole, atomically and durably, and missing folders. Errc::changed when it
-  /// exists.
+  /// exists, or the root is gone.
   virtual Result<void> create(const std::string& path, std::string_view bytes) = 0;
 
-  /// Errc::changed when `from` is not `assumes`, or `to` exists. `assumes` all zero: whatever
-  /// stands there is moved, and nothing is done where nothing does.
+  /// Errc::changed when `from` is not `assumes`, denied when `to` exists. `assumes` all zero:
+  /// whatever stands there is moved, and nothing is done where nothing does.
   virtual Result<void> move(const std::string& from, const Digest& assumes,
                             const std::string& to) = 0;
 
@@ -265,7 +265,8 @@ struct Ledger {
   std::vector<std::pair<FlowId, Json>> memos;
   std::vector<std::pair<FlowId, Json>> told;
   std::vector<FlowId> told_lost;  ///< flows of which it cannot be read what was told
-  std::vector<Run> runs;        ///< live ones, those of present generations, those of the last hour
+  /// Live ones, those of present generations, those of the last hour; in the order of their starts.
+  std::vector<Run> runs;
   std::vector<Intent> intents;  ///< not done
   std::vector<ControlRow> controls;
   std::vector<std::pair<std::string, Reply>>
@@ -276,7 +277,8 @@ struct Ledger {
 class Journal {
  public:
   virtual ~Journal() = default;
-  virtual Result<Ledger> load() = 0;
+  /// `now` tells which runs are of the last hour; those of a clock that was ahead are, too.
+  virtual Result<Ledger> load(Time now) = 0;
   /// Errc::no_space: nothing was written, try again when there is room. Errc::io: nothing may be
   /// relied on; the daemon has to end (exit 3) and read again. Gives the seq of its last event (0:
   /// it has none); those of one commit follow each other.

@@ -15,7 +15,8 @@ constexpr int kLines = 8;
 
 std::optional<double> cost_in(const Value& object) {
   const Value* const cost = json::child(object, "total_cost_usd");
-  if (cost == nullptr || !cost->IsNumber() || cost->GetDouble() < 0)
+  if (cost == nullptr || !cost->IsNumber() || cost->GetDouble() < 0 ||
+      cost->GetDouble() > kMostCost)
     return std::nullopt;
   return cost->GetDouble();
 }

@@ -1,7 +1,6 @@
 #include "core/share.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "core/run_text.h"
@@ -25,7 +24,7 @@ struct Record {
   std::uint32_t failures = 0;  ///< failed attempts in this life of the key
   std::uint32_t voids = 0;     ///< void starts since the last attempt that ran, but for lost races
   std::uint32_t races = 0;     ///< the first ones of those that lost a race for a shared file
-  const Run* last = nullptr;   ///< the newest
+  const Run* last = nullptr;   ///< the last start of the highest attempt
 };
 
 Record record_of(std::span<const Run> runs, const Key& key) {
@@ -34,8 +33,8 @@ Record record_of(std::span<const Run> runs, const Key& key) {
     if (run.key != key)
       continue;
     record.live = record.live || run.live();
-    if (record.last == nullptr ||
-        std::tie(run.started, run.attempt) >= std::tie(record.last->started, record.last->attempt))
+    // Not by their times: those of two daemons may be of two clocks.
+    if (record.last == nullptr || run.attempt >= record.last->attempt)
       record.last = &run;
     if (run.outcome == Outcome::voided) {
       const bool lost_race = run.reason == "write_refused" && record.races < kLostRaces;

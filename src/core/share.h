@@ -29,8 +29,9 @@ struct FlowSituation {
   const FlowId& flow;
   const Decision& decision;
   const std::map<Subject, StageState>& stages;
-  std::span<const Run>
-      runs;  ///< all live ones, those of present generations, those of the last hour
+  /// All live ones, those of present generations, those of the last hour; in the order of their
+  /// starts.
+  std::span<const Run> runs;
   Control control = Control::run;  ///< the operator's
   Word control_reason;
   std::string control_why;

@@ -1,16 +1,11 @@
 #include "io/agents.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <map>
 #include <utility>
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <asio/io_context.hpp>
@@ -18,6 +13,7 @@
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 
+#include "io/parked_shim.h"
 #include "io/process.h"
 #include "io/run_verdict.h"
 #include "io/spawn.h"
@@ -26,7 +22,7 @@
 namespace baton {
 namespace {
 
-constexpr std::size_t kRunIdBytes = 16;
+constexpr std::chrono::seconds kAtOnce{0};
 constexpr std::chrono::seconds kLookAgain{1};
 constexpr std::chrono::milliseconds kSpareAfter{10};
 /// An agent whose shim was killed has lost its output and its limits already; there is little to
@@ -46,42 +42,30 @@ struct Watch {
   asio::posix::stream_descriptor process;  ///< pidfd of the shim or the sweeper
   asio::steady_timer timer;
   std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;  ///< of the shim; only for one that was adopted
+  AwaitedChild awaited;           ///< as long as `process` is one that may be our child
   Fd go;
   Millis kill_grace{0};
   bool stop_wanted = false;
-  bool shim_ended = false;  ///< while parked
+  bool shim_ended = false;  ///< it was seen to end, or its last sweeper was
   int shim_exit = 0;        ///< of a child that has ended
   int failed_sweeps = 0;    ///< sweepers that left without having recorded anything
 };
 using WatchPtr = std::shared_ptr<Watch>;
-
-/// A shim that waits to be told its run. Its id, its directory and its process become the run's.
-struct Spare {
-  WatchPtr run;
-  SpareDirectory place;
-  Fd launch;  ///< a file in memory
-  std::uint64_t start_ticks = 0;
-};
-
-/// A shim that was not let go has nothing to end but itself and the process that stands behind it.
-/// It is waited for: it may be making a file in the directory that is about to be removed.
-void end_parked(Watch& run) {
-  run.go.reset();
-  if (run.pid == 0 || run.shim_ended)
-    return;
-  const Fd process(run.process.release());
-  (void)send_signal(process.get(), SIGKILL);
-  pollfd watched{process.get(), POLLIN, 0};
-  while (poll(&watched, 1, -1) < 0 && errno == EINTR) {}
-  (void)reap(process);
-  run.shim_ended = true;
-}
 
 /// What the exit of a shim says that has made no claim.
 std::string why_not_claimed(int exit) {
   if (exit == static_cast<int>(shim::ShimExit::bad_call))
     return kShimMisfit;
   return exit == static_cast<int>(shim::ShimExit::no_claim) ? kShimUnready : kNotClaimed;
+}
+
+/// To the shim of a run that is watched.
+Result<void> tell_to_end(Watch& run) {
+  const int process = run.process.native_handle();
+  auto sent = send_signal(process, SIGTERM);
+  // An agent of the same user could have stopped its shim; it would never hear of the wish.
+  return sent ? send_signal(process, SIGCONT) : sent;
 }
 
 class ProcessAgents : public Agents {
@@ -102,10 +86,7 @@ class ProcessAgents : public Agents {
       await_children();
     }
   }
-  ~ProcessAgents() override {
-    if (spare_)
-      drop(*spare_);
-  }
+  ~ProcessAgents() override = default;
   ProcessAgents(const ProcessAgents&) = delete;
   ProcessAgents& operator=(const ProcessAgents&) = delete;
   ProcessAgents(ProcessAgents&&) = delete;
@@ -120,13 +101,11 @@ class ProcessAgents : public Agents {
   std::optional<Time> last_output(const Run& run) override { return last_output_in(run.directory); }
 
  private:
-  Result<Prepared> prepare(const Launch& launch, Spare spare);
-  Result<Spare> make_spare();
-  Result<void> start_shim(Spare& spare);
-  static void drop(const Spare& spare);
+  Result<PreparedShim> prepare_shim(const Launch& launch);
   void keep_spare();
   void watch(const WatchPtr& run, Standing standing, Fd process);
-  void look_again(const WatchPtr& run, Standing standing);
+  Result<void> hold(const WatchPtr& run);
+  void look_again(const WatchPtr& run, Standing standing, std::chrono::seconds later = kLookAgain);
   void look_for_stopped();
   void shim_ended(const WatchPtr& run);
   void decide(const WatchPtr& run);
@@ -145,7 +124,7 @@ class ProcessAgents : public Agents {
   std::string boot_id_;
   /// Handlers hold weak pointers only: what is not in here any more, nobody hears of.
   std::map<RunId, WatchPtr> runs_;
-  std::optional<Spare> spare_;
+  std::optional<ParkedShim> spare_;
   bool waits_for_turn_ = false;
   bool looks_ = false;
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  ///< for handlers that may come late
@@ -181,108 +160,37 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
   // What no process can be given is refused before anything is made.
   if (auto text = launch_text(launch, {}, {}, {}); !text)
     return tl::unexpected(text.error());
-  if (spare_) {
-    Spare spare = std::move(*spare_);
-    spare_.reset();
-    if (spare.run->shim_ended)
-      drop(spare);
-    // What is wrong with it says nothing about a new one.
-    else if (auto prepared = prepare(launch, std::move(spare)); prepared)
-      return prepared;
-  }
-  auto spare = make_spare();
-  if (!spare)
-    return pass_on(spare);
-  return prepare(launch, std::move(*spare));
-}
-
-Result<Prepared> ProcessAgents::prepare(const Launch& launch, Spare spare) {
-  const WatchPtr run = spare.run;
-  const auto text =
-      launch_text(launch, run->id, options_.runs.path + "/" + run->id, options_.cgroup);
-  auto path = text ? take_up_directory(options_.runs, run->id, spare.place, launch.prompt)
-                   : Result<std::string>(tl::unexpected(text.error()));
-  if (path)
-    run->directory = *path;
-  Result<void> told;
-  if (path)
-    told = write_all(spare.launch.get(), *text, *path);
-  else
-    told = pass_on(path);
-  const char ready = 1;
-  if (told && write(run->go.get(), &ready, 1) != 1)
-    told = system_error(errno,
-                        "the shim has left before it heard what to start (is it of this daemon's "
-                        "version? `baton doctor`)",
-                        run->directory);
-  if (!told) {
-    drop(spare);
-    return pass_on(told);
-  }
+  auto shim = prepare_shim(launch);
+  if (!shim)
+    return pass_on(shim);
+  auto run = std::make_shared<Watch>(context_, shim->id, shim->directory);
+  run->pid = shim->pid;
+  run->awaited = std::move(shim->awaited);
+  run->go = std::move(shim->go);
   run->kill_grace = launch.limits.kill_grace;
+  watch(run, Standing::parked, std::move(shim->process));
   runs_.emplace(run->id, run);
   keep_spare();
   return Prepared{.id = run->id,
                   .pid = run->pid,
-                  .start_ticks = spare.start_ticks,
+                  .start_ticks = shim->start_ticks,
                   .boot_id = boot_id_,
                   .directory = run->directory};
 }
 
-Result<Spare> ProcessAgents::make_spare() {
-  const RunId id = random_hex(kRunIdBytes);
-  auto place = make_spare_directory(options_.runs, id);
-  if (!place)
-    return pass_on(place);
-  Spare spare{.run = std::make_shared<Watch>(context_, id, place->path),
-              .place = std::move(*place),
-              .launch = Fd(memfd_create("launch", MFD_CLOEXEC)),
-              .start_ticks = 0};
-  // The file gets its memory now and not during a start.
-  (void)!pwrite(spare.launch.get(), "", 1, 0);
-  if (auto started = start_shim(spare); !started) {
-    drop(spare);
-    return pass_on(started);
+Result<PreparedShim> ProcessAgents::prepare_shim(const Launch& launch) {
+  if (spare_) {
+    ParkedShim spare = std::move(*spare_);
+    spare_.reset();
+    // What is wrong with it says nothing about a new one.
+    if (!spare.ended())
+      if (auto shim = std::move(spare).tell(options_.runs, launch, options_.cgroup); shim)
+        return shim;
   }
-  return spare;
-}
-
-Result<void> ProcessAgents::start_shim(Spare& spare) {
-  const std::string& path = spare.place.path;
-  if (!spare.launch)
-    return system_error(errno, "cannot make a file in memory", path);
-  auto lock = take_run_lock(spare.place.directory);
-  if (!lock)
-    return pass_on(lock);
-  if (!*lock)
-    return fail(Errc::io, "somebody else holds the lock of a new run", path);
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0)
-    return system_error(errno, "cannot make a pipe", path);
-  const Fd reading(ends[0]);
-  spare.run->go = Fd(ends[1]);
-  auto started =
-      spawn_shim({.argv = {options_.shim, shim::kCallVersion, shim::kModeRun, spare.run->id},
-                  .directory = spare.place.directory.get(),
-                  .lock = (*lock)->get(),
-                  .go = reading.get(),
-                  .launch = spare.launch.get()});
-  if (!started)
-    return pass_on(started);
-  spare.run->pid = started->pid;
-  const auto stat = process_stat(started->pid);
-  watch(spare.run, Standing::parked, std::move(started->process));
-  if (!stat)
-    return fail(Errc::busy, "cannot look at the shim just started", path);
-  spare.start_ticks = stat->start_ticks;
-  return write_claim(options_.runs, spare.place, {spare.run->pid, spare.start_ticks, spare.run->id},
-                     boot_id_);
-}
-
-/// Nothing ran, and nothing is left.
-void ProcessAgents::drop(const Spare& spare) {
-  end_parked(*spare.run);
-  (void)remove_run_directory(spare.run->directory);
+  auto fresh = ParkedShim::make(options_.runs, options_.shim, boot_id_);
+  if (!fresh)
+    return pass_on(fresh);
+  return std::move(*fresh).tell(options_.runs, launch, options_.cgroup);
 }
 
 /// A moment later: what is being started comes first, also on a machine with one processor.
@@ -297,8 +205,8 @@ void ProcessAgents::keep_spare() {
     if (spare_)
       return;
     // Without one the next start says what is missing.
-    if (auto spare = make_spare(); spare)
-      spare_ = std::move(*spare);
+    if (auto spare = ParkedShim::make(options_.runs, options_.shim, boot_id_); spare)
+      spare_.emplace(std::move(*spare));
   });
 }
 
@@ -313,7 +221,7 @@ Result<void> ProcessAgents::release(const RunId& id) {
   run->go.reset();
   // A shim that died while it waited is told about like any other end: nothing was claimed.
   if (run->shim_ended)
-    look_again(run, Standing::retrying);
+    look_again(run, Standing::retrying, kAtOnce);
   return {};
 }
 
@@ -321,7 +229,9 @@ void ProcessAgents::discard(const RunId& id) {
   const WatchPtr run = find(id);
   if (!run || run->standing != Standing::parked)
     return;
-  end_parked(*run);
+  run->go.reset();
+  if (!run->shim_ended)
+    end_parked(Fd(run->process.release()));
   (void)remove_run_directory(run->directory);
   runs_.erase(run->id);
 }
@@ -347,15 +257,13 @@ Result<void> ProcessAgents::stop(const Run& wanted) {
       run->go.reset();
       run->standing = Standing::watched;
       if (run->shim_ended)
-        look_again(run, Standing::retrying);
+        look_again(run, Standing::retrying, kAtOnce);
       return {};
-    case Standing::watched: {
-      const int process = run->process.native_handle();
-      auto sent = send_signal(process, SIGTERM);
-      // An agent of the same user could have stopped its shim; it would never hear of the wish.
-      return sent ? send_signal(process, SIGCONT) : sent;
-    }
+    case Standing::watched:
+      return tell_to_end(*run);
     case Standing::polled:
+      if (hold(run))
+        return {};
       return fail(Errc::io,
                   "the run is alive, but its shim cannot be identified; no signal was sent",
                   wanted.directory);
@@ -373,18 +281,18 @@ Found ProcessAgents::recover(const Run& lost) {
   const bool stop_wanted = lost.state == RunState::stopping;
   auto run = std::make_shared<Watch>(context_, lost.id, lost.directory);
   run->pid = lost.pid;
+  run->start_ticks = lost.start_ticks;
   run->kill_grace = lost.limits.kill_grace;
   run->stop_wanted = stop_wanted;
-  auto process = open_process({lost.pid, lost.start_ticks, lost.id});
-  if (process) {
+  const auto same = same_boot(lost.boot_id, boot_id_);
+  const auto held = hold(run);
+  const bool unknown = !held && held.error().code != Errc::not_found && same != false;
+  if (held || unknown) {
     runs_.emplace(lost.id, run);
-    watch(run, Standing::watched, std::move(*process));
-    // The wish may have been written down right before the crash, and nobody heard it.
-    if (stop_wanted)
-      (void)stop(lost);
+    if (unknown)
+      look_again(run, Standing::retrying);
     return {.adopted = true, .end = {}};
   }
-  const auto same = same_boot(lost.boot_id, boot_id_);
   if (same == false) {
     auto directory = open_run_directory(lost.directory);
     auto recorded = directory ? recorded_end(*directory, lost.id, stop_wanted)
@@ -393,7 +301,7 @@ Found ProcessAgents::recover(const Run& lost) {
       return {.adopted = false, .end = std::move(**recorded)};
     return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, "other_boot")};
   }
-  RunVerdict verdict = verdict_by_folder(options_.runs, lost.id, stop_wanted);
+  RunVerdict verdict = verdict_by_folder(options_.runs, lost.id, stop_wanted, false);
   // Nothing of it is left, and it may have been a power cut; then a claim may not have come to the
   // disk either.
   const bool over =
@@ -405,6 +313,21 @@ Found ProcessAgents::recover(const Run& lost) {
   runs_.emplace(lost.id, run);
   act_on(run, std::move(verdict));
   return {.adopted = true, .end = {}};
+}
+
+/// Watches the shim of a run that was adopted. Errors as of `open_process`; nothing is changed
+/// then.
+Result<void> ProcessAgents::hold(const WatchPtr& run) {
+  auto process = open_process({run->pid, run->start_ticks, run->id});
+  if (!process)
+    return pass_on(process);
+  run->timer.cancel();
+  run->awaited = AwaitedChild(run->pid);
+  watch(run, Standing::watched, std::move(*process));
+  // The wish may have been written down right before the crash, and nobody heard it.
+  if (run->stop_wanted)
+    (void)tell_to_end(*run);
+  return {};
 }
 
 void ProcessAgents::watch(const WatchPtr& run, Standing standing, Fd process) {
@@ -420,12 +343,14 @@ void ProcessAgents::watch(const WatchPtr& run, Standing standing, Fd process) {
                           });
 }
 
-void ProcessAgents::look_again(const WatchPtr& run, Standing standing) {
+void ProcessAgents::look_again(const WatchPtr& run, Standing standing, std::chrono::seconds later) {
   run->standing = standing;
-  run->timer.expires_after(run->shim_ended ? std::chrono::seconds(0) : kLookAgain);
+  run->timer.expires_after(later);
   run->timer.async_wait([this, weak = std::weak_ptr(run)](const asio::error_code& error) {
     const WatchPtr waiting = weak.lock();
-    if (waiting && !error)
+    const bool waits = waiting && (waiting->standing == Standing::polled ||
+                                   waiting->standing == Standing::retrying);
+    if (waits && !error)
       decide(waiting);
   });
 }
@@ -433,17 +358,24 @@ void ProcessAgents::look_again(const WatchPtr& run, Standing standing) {
 void ProcessAgents::shim_ended(const WatchPtr& run) {
   const Fd process(run->process.release());
   run->shim_exit = reap(process).value_or(0);
+  run->awaited = {};
+  run->shim_ended = true;
   if (run->standing == Standing::dropped)
     runs_.erase(run->id);
-  else if (run->standing == Standing::parked)
-    run->shim_ended = true;
-  else
+  else if (run->standing != Standing::parked)
     decide(run);
 }
 
 void ProcessAgents::decide(const WatchPtr& run) {
-  run->shim_ended = false;
-  act_on(run, verdict_by_folder(options_.runs, run->id, run->stop_wanted));
+  // What was missing when it was adopted may be there now: a descriptor, say.
+  if (!run->shim_ended) {
+    const auto held = hold(run);
+    if (held)
+      return;
+    if (held.error().code != Errc::not_found)
+      return look_again(run, Standing::retrying);
+  }
+  act_on(run, verdict_by_folder(options_.runs, run->id, run->stop_wanted, run->shim_ended));
 }
 
 void ProcessAgents::act_on(const WatchPtr& run, RunVerdict verdict) {
@@ -482,6 +414,7 @@ void ProcessAgents::sweep(const WatchPtr& run, const RunVerdict& verdict) {
     return;
   }
   run->pid = started->pid;
+  run->awaited = std::move(started->awaited);
   watch(run, Standing::sweeping, std::move(started->process));
 }
 
@@ -496,13 +429,7 @@ void ProcessAgents::await_children() {
   children_.async_wait([this](const asio::error_code& error, int) {
     if (error)
       return;
-    reap_others([this](std::int64_t pid) {
-      if (spare_ && spare_->run->pid == pid)
-        return true;
-      const bool own = std::any_of(runs_.begin(), runs_.end(),
-                                   [pid](const auto& entry) { return entry.second->pid == pid; });
-      return own || (options_.keep && options_.keep(pid));
-    });
+    reap_others();
     await_children();
   });
 }

@@ -26,8 +26,6 @@ struct ProcessAgentsOptions {
   bool keep_spare = false;
   /// How often shims that stand still are looked for, and made to go on.
   Millis look_every{30'000};
-  /// With reap_others: children somebody else in this process waits for.
-  std::function<bool(std::int64_t)> keep = {};
 };
 
 /// Agents as processes of this machine, each below its own shim (shim/protocol.h).
@@ -43,18 +41,18 @@ struct ProcessAgentsOptions {
 ///     Then: release -> watched, discard -> dropped.
 ///   - watched: its shim lives and is held by a pidfd.
 ///     Then: the shim ends -> decided by what lies in the folder.
-///   - polled: somebody holds its lock whom nobody can identify; no signal is ever sent.
-///     Then: the lock is free -> decided.
+///   - polled: adopted; somebody holds its lock whom nobody can identify, and no signal is sent.
+///     Then: its shim can be identified after all -> watched; the lock is free -> decided.
 ///   - sweeping: its shim was killed; another one ends its tree and writes exit.json.
 ///     Then: the sweeper ends -> decided.
 ///   - retrying: the system refused a descriptor or a process.
-///     Then: a second later -> decided.
+///     Then: a second later -> watched, where that is what was missing, else decided.
 ///   - dropped: discarded; only to be reaped.
 ///
-/// Decided: exit.json -> ended as it says; lock held -> polled; no claim -> voided, with what the
-/// shim's exit says of it as far as that is known; claim -> sweeping, ended unknown (reason
-/// `shim_killed`). While a process carries the run's id and no exit.json can be read, it is swept,
-/// be its folder gone.
+/// Decided: exit.json -> ended as it says; lock held by right -> polled; no claim -> voided, with
+/// what the shim's exit says of it as far as that is known; claim -> sweeping, ended unknown
+/// (reason `shim_killed`). While a process carries the run's id and no exit.json can be read, it is
+/// swept, be its folder gone.
 std::unique_ptr<Agents> process_agents(asio::io_context& context, ProcessAgentsOptions options,
                                        std::function<void(RunEnded)> on_end);
 

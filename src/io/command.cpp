@@ -5,7 +5,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <set>
 #include <utility>
 
 #include <poll.h>
@@ -18,6 +17,7 @@
 #include <spawn.h>
 
 #include "io/fd.h"
+#include "io/process.h"
 
 namespace baton {
 namespace {
@@ -102,19 +102,13 @@ Result<int> run(const std::vector<std::string>& argv, const Streams& streams) {
   return exit_of(status);
 }
 
-/// For the one thread that starts and waits.
-std::set<std::int64_t>& awaited() {
-  static std::set<std::int64_t> pids;
-  return pids;
-}
-
 /// Between fork and exec.
 [[noreturn]] void become(pid_t parent, const Streams& streams, char* const* argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
   sigset_t none{};
   sigemptyset(&none);
-  for (const int ignored : {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGTERM})
+  for (const int ignored : {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ})
     (void)signal(ignored, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (getppid() == parent && dup2(streams.in.get(), STDIN_FILENO) >= 0 &&
@@ -134,9 +128,8 @@ class Child final : public RunningCommand {
         pid_(pid),
         process_(std::move(process)),
         max_bytes_(max_bytes),
-        limit_(limit) {
-    awaited().insert(pid);
-  }
+        limit_(limit),
+        awaited_(pid) {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   Child(Child&&) = delete;
@@ -177,7 +170,7 @@ class Child final : public RunningCommand {
   Result<int> end() {
     const pid_t pid = std::exchange(pid_, 0);
     kill(-pid, SIGKILL);
-    awaited().erase(pid);
+    awaited_ = {};
     int status = 0;
     while (waitpid(pid, &status, 0) < 0)
       if (errno != EINTR)
@@ -191,6 +184,7 @@ class Child final : public RunningCommand {
   Fd process_;
   std::size_t max_bytes_;
   Millis limit_;
+  AwaitedChild awaited_;
   std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + limit_;
 };
 
@@ -231,10 +225,6 @@ Result<std::unique_ptr<RunningCommand>> RunningCommand::start(const std::vector<
   }
   return std::unique_ptr<RunningCommand>(std::make_unique<Child>(
       argv[0], *std::move(streams), pid, std::move(process), max_bytes, limit));
-}
-
-bool RunningCommand::awaits(std::int64_t pid) {
-  return awaited().contains(pid);
 }
 
 }  // namespace baton

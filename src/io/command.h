@@ -44,8 +44,6 @@ class RunningCommand {
   static Result<std::unique_ptr<RunningCommand>> start(const std::vector<std::string>& argv,
                                                        std::string_view input,
                                                        std::size_t max_bytes, Millis limit);
-  /// Whether somebody here waits for this child.
-  static bool awaits(std::int64_t pid);
 };
 
 }  // namespace baton

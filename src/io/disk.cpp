@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -244,8 +245,8 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
 Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
   if (auto fine = check_relative(path); !fine)
     return fine;
-  if (auto here = present(path); !here)
-    return here;
+  if (!root_->is_current())
+    return fail(Errc::changed, "the root is gone or was replaced", path);
   const SplitPath at = split_path(path);
   auto folder = make_folders(root_->fd(), at.folder);
   if (!folder)
@@ -271,6 +272,13 @@ Result<void> still(int file, const Digest& assumes, const std::string& path) {
   return {};
 }
 
+/// The file is as it was assumed, so deciding again would not help: somebody has to look.
+tl::unexpected<Error> refused(Error error) {
+  if (error.code == Errc::changed)
+    error.code = Errc::denied;
+  return tl::unexpected<Error>(std::move(error));
+}
+
 Result<void> RealDisk::move(const std::string& from, const Digest& assumes, const std::string& to) {
   for (const std::string& path : {from, to}) {
     if (auto fine = check_relative(path); !fine)
@@ -294,7 +302,7 @@ Result<void> RealDisk::move(const std::string& from, const Digest& assumes, cons
     return tl::unexpected(to_folder.error());
   if (auto moved = move_new(from_folder->get(), source.name, to_folder->get(), target.name, to);
       !moved)
-    return moved;
+    return refused(moved.error());
   if (!names(to_folder->get(), target.name, file->get())) {
     // Another version was renamed into place since the look: it belongs where it was.
     if (auto back = move_new(to_folder->get(), target.name, from_folder->get(), source.name, from);

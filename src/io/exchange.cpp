@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "io/beneath.h"
@@ -141,6 +142,30 @@ std::string set_aside(int folder, const std::string& name, const std::string& te
   return moved ? kept : temporary;
 }
 
+constexpr mode_t kPermissions = 0777;
+constexpr const char* kAccessList = "system.posix_acl_access";
+
+/// With an access list the group bits of the mode are what all it names may at most, and the
+/// group's own right stands in the list. A file made in a folder with a list for new files has one
+/// of that folder's.
+void same_access(int fd, int like, const struct stat& old) {
+  mode_t mode = old.st_mode & kPermissions;
+  // Only root may give files away; the group alone often works.
+  const bool same_group = fchown(fd, old.st_uid, old.st_gid) == 0 ||
+                          fchown(fd, static_cast<uid_t>(-1), old.st_gid) == 0;
+  constexpr std::size_t kLongest = 65536;  // the kernel's own bound
+  std::string list(kLongest, '\0');
+  const ssize_t size = fgetxattr(like, kAccessList, list.data(), list.size());
+  if (size <= 0)
+    fremovexattr(fd, kAccessList);
+  const bool same_list =
+      size <= 0 || (same_group && fsetxattr(fd, kAccessList, list.data(),
+                                            static_cast<std::size_t>(size), 0) == 0);
+  if (!same_group || !same_list)
+    mode &= ~static_cast<mode_t>(S_IRWXG);  // what the old group might must not be another's
+  fchmod(fd, mode);
+}
+
 }  // namespace
 
 bool names(int folder, const std::string& name, int fd) {
@@ -169,7 +194,6 @@ Result<Fd> open_locked(int folder, const std::string& name, int flags, const std
 Result<Prewritten> prewrite(int folder, const std::string& name, std::string_view bytes, int like,
                             const std::string& where) {
   constexpr mode_t kUsual = 0666;
-  constexpr mode_t kPermissions = 0777;
   Prewritten fresh{.name = temporary_name(name), .fd = {}};
   auto fd = open_beneath(folder, fresh.name, O_RDWR | O_CREAT | O_EXCL, like < 0 ? kUsual : 0600);
   if (!fd) {
@@ -178,14 +202,8 @@ Result<Prewritten> prewrite(int folder, const std::string& name, std::string_vie
   }
   fresh.fd = std::move(*fd);
   struct stat old {};
-  if (like >= 0 && fstat(like, &old) == 0) {
-    // Only root may give files away; the group alone often works.
-    if (fchown(fresh.fd.get(), old.st_uid, old.st_gid) != 0 &&
-        fchown(fresh.fd.get(), static_cast<uid_t>(-1), old.st_gid) != 0)
-      old.st_mode &=
-          ~static_cast<mode_t>(S_IRWXG);  // what the old group might must not be another's
-    fchmod(fresh.fd.get(), old.st_mode & kPermissions);
-  }
+  if (like >= 0 && fstat(like, &old) == 0)
+    same_access(fresh.fd.get(), like, old);
   auto done = lock_exclusive(fresh.fd.get(), 0, where);
   if (done)
     done = write_all(fresh.fd.get(), bytes, where);

@@ -30,7 +30,7 @@ struct Prewritten {
   std::string name;
   Fd fd;
 };
-/// `like`: the file whose mode, owner and group it gets; -1 for the usual ones.
+/// `like`: the file whose mode, owner, group and access list it gets; -1 for the usual ones.
 Result<Prewritten> prewrite(int folder, const std::string& name, std::string_view bytes, int like,
                             const std::string& where);
 

@@ -51,6 +51,7 @@ Errc errc_of(int error) {
       return Errc::not_regular;
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:  // beyond what this process may write, most likely
       return Errc::no_space;
     case EACCES:
     case EPERM:

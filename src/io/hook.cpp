@@ -15,6 +15,7 @@
 #include <spawn.h>
 
 #include "io/fd.h"
+#include "io/process.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -97,6 +98,7 @@ class CommandHook : public Hook {
         return;
       fault_ = ended == pid_ ? fault_in(status) : std::string();
       pid_ = 0;
+      awaited_ = {};
     }
     if (waiting_.empty())
       return;
@@ -135,6 +137,8 @@ class CommandHook : public Hook {
         fault != 0) {
       pid_ = 0;
       fault_ = "could not be started: " + std::generic_category().message(fault);
+    } else {
+      awaited_ = AwaitedChild(pid_);
     }
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -145,6 +149,7 @@ class CommandHook : public Hook {
   std::deque<std::string> waiting_;
   std::string fault_;
   pid_t pid_ = 0;  ///< of the shim
+  AwaitedChild awaited_;
   Fd life_;
   Fd ours_;  ///< nobody else has it: it is closed when the daemon is gone, however it goes
 };

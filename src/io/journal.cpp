@@ -30,9 +30,6 @@ namespace {
 using sqlite::Database;
 
 constexpr mode_t kMode = 0640;
-/// Runs this much older than the newest are loaded for their subject's generation only. The longest
-/// time over which the engine counts starts.
-constexpr Millis kRecent = std::chrono::hours(1);
 
 tl::unexpected<Error> system_failure(const char* what, const std::string& path) {
   const int error = errno;
@@ -41,7 +38,7 @@ tl::unexpected<Error> system_failure(const char* what, const std::string& path) 
     code = Errc::not_found;
   if (error == EACCES || error == EPERM || error == EROFS)
     code = Errc::denied;
-  if (error == ENOSPC || error == EDQUOT)
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG)
     code = Errc::no_space;
   return fail(code, what + std::generic_category().message(error), path);
 }
@@ -67,7 +64,7 @@ class SqliteJournal : public Journal {
   SqliteJournal(std::unique_ptr<Database> db, std::string runs)
       : db_(std::move(db)), runs_(std::move(runs)) {}
 
-  Result<Ledger> load() override { return rows::load(*db_, kRecent, runs_); }
+  Result<Ledger> load(Time now) override { return rows::load(*db_, now, runs_); }
 
   Result<std::string> bytes(const std::string& path) override { return rows::bytes(*db_, path); }
 

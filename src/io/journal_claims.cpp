@@ -58,6 +58,22 @@ bool there(const std::string& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
+/// What can be told of a folder of that name.
+enum class Trace { claimed, unclaimed, foreign };
+
+/// Agents can write there, too, also copy and rename what is theirs: a folder shows that a run was
+/// started only where what lies in it says so of that very run. A claim that cannot be read, or was
+/// written before claims said whose they are, counts where the name is one that a run can have.
+Trace trace_of(const std::string& path, const std::string& name) {
+  if (!there(path + "/" + shim::kClaimFile) && !there(path + "/" + shim::kExitFile))
+    return is_run_id(name) ? Trace::unclaimed : Trace::foreign;
+  const auto directory = open_run_directory(path);
+  const std::string run = directory ? run_named_in(*directory) : "";
+  if (run.empty() ? is_run_id(name) : run == name)
+    return Trace::claimed;
+  return Trace::foreign;
+}
+
 /// `kill 4711`, for those that still run; "" when none does.
 std::string kill_command(const std::string& runs, const std::vector<std::string>& ids) {
   std::string command;
@@ -107,10 +123,16 @@ Result<UnknownRuns> unknown_runs(Database& db, const std::string& state_folder) 
   for (const std::string& name : *names) {
     if (known.contains(name))
       continue;
-    const std::string path = runs + "/" + name;
-    const bool started =
-        there(path + "/" + shim::kClaimFile) || there(path + "/" + shim::kExitFile);
-    (started ? unknown.claimed : unknown.unclaimed).push_back(name);
+    switch (trace_of(runs + "/" + name, name)) {
+      case Trace::claimed:
+        unknown.claimed.push_back(name);
+        break;
+      case Trace::unclaimed:
+        unknown.unclaimed.push_back(name);
+        break;
+      case Trace::foreign:
+        break;
+    }
   }
   std::sort(unknown.claimed.begin(), unknown.claimed.end());
   return unknown;

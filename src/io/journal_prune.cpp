@@ -28,7 +28,7 @@ namespace {
 using sqlite::Database;
 using sqlite::Statement;
 
-constexpr Millis kRecent = std::chrono::hours(1);
+constexpr Millis kPreparing = std::chrono::hours(1);
 /// So that a daemon never waits long for its turn.
 constexpr std::int64_t kRowsPerTransaction = 2000;
 
@@ -91,7 +91,7 @@ Result<std::size_t> drop_old(Database& db, std::string_view sql, Millis age, Tim
 Result<std::vector<std::string>> old_runs(Database& db, const Retention& retention, Time now) {
   constexpr std::string_view kSql =
       "SELECT id FROM runs AS r WHERE state = 'ended' "
-      "AND started < (SELECT max(started) FROM runs) - ?1 "
+      "AND max(started, ended) <= ?1 "
       "AND NOT EXISTS(SELECT 1 FROM generations AS g WHERE g.dialect = r.dialect "
       "AND g.flow = r.flow AND g.subject = r.subject AND g.generation = r.generation) "
       "AND (ended < ?2 OR id NOT IN (SELECT id FROM runs ORDER BY started DESC, rowid DESC LIMIT "
@@ -101,9 +101,10 @@ Result<std::vector<std::string>> old_runs(Database& db, const Retention& retenti
                                   : (now - retention.runs).time_since_epoch().count();
   const std::int64_t most =
       retention.max_runs == 0 ? -1 : static_cast<std::int64_t>(retention.max_runs);
+  const std::int64_t counted = (now - rows::kCounted).time_since_epoch().count();
   std::vector<std::string> runs;
   auto done = rows::each(
-      db, "runs", kSql, [&](Statement& s) { s.add(kRecent.count()).add(oldest).add(most); },
+      db, "runs", kSql, [&](Statement& s) { s.add(counted).add(oldest).add(most); },
       [&](Statement& row) {
         std::string id = row.text();
         if (!safe_name(id))  // it becomes part of a path
@@ -144,7 +145,7 @@ Result<std::size_t> drop_strays(Database& db, const std::string& state_folder,
   auto unknown = unknown_runs(db, state_folder);
   if (!unknown)
     return pass_on(unknown);
-  const auto oldest = std::filesystem::file_time_type::clock::now() - kRecent;
+  const auto oldest = std::filesystem::file_time_type::clock::now() - kPreparing;
   const auto stray = [&](const std::string& run) {
     std::error_code none;
     const std::filesystem::directory_entry entry(folders.path(run), none);

@@ -24,8 +24,6 @@ namespace {
 using sqlite::Database;
 using sqlite::Statement;
 
-constexpr Millis kRecent = std::chrono::hours(1);
-
 std::int64_t limit_of(std::size_t limit) {
   constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
   return static_cast<std::int64_t>(std::min(limit, kMost));
@@ -71,8 +69,8 @@ void JournalReader::follow() {
   db_->rollback();
 }
 
-Result<Ledger> JournalReader::ledger() {
-  return rows::load(*db_, kRecent, runs_);
+Result<Ledger> JournalReader::ledger(Time now) {
+  return rows::load(*db_, now, runs_);
 }
 
 Result<std::string> JournalReader::bytes(const std::string& path) {

@@ -56,7 +56,7 @@ class JournalReader {
   /// Ends that. Harmless without it.
   void follow();
   /// As Journal::load.
-  Result<Ledger> ledger();
+  Result<Ledger> ledger(Time now);
   /// The accepted bytes of a path. Errc::not_found.
   Result<std::string> bytes(const std::string& path);
   /// In the order in which they happened.

@@ -372,15 +372,15 @@ Result<void> load_flows(Database& db, Ledger& ledger) {
               });
 }
 
-Result<void> load_runs(Database& db, Millis recent, const std::string& runs, Ledger& ledger) {
+Result<void> load_runs(Database& db, Time now, const std::string& runs, Ledger& ledger) {
   const std::string sql =
       "SELECT " + std::string(run_columns()) +
       " FROM runs AS r WHERE state <> 'ended' "
-      "OR started >= (SELECT max(started) FROM runs) - ? "
+      "OR max(started, ended) > ? "
       "OR EXISTS(SELECT 1 FROM generations AS g WHERE g.dialect = r.dialect AND g.flow = r.flow "
-      "AND g.subject = r.subject AND g.generation = r.generation) ORDER BY started, rowid";
+      "AND g.subject = r.subject AND g.generation = r.generation) ORDER BY rowid";
   return each(
-      db, "runs", sql, [&](Statement& s) { s.add(recent.count()); },
+      db, "runs", sql, [&](Statement& s) { s.add(millis(now - kCounted)); },
       [&](Statement& row) { ledger.runs.push_back(read_run(row, runs)); });
 }
 
@@ -417,10 +417,10 @@ Result<void> load_rest(Database& db, Ledger& ledger) {
   });
 }
 
-Result<void> load_all(Database& db, Millis recent, const std::string& runs, Ledger& ledger) {
+Result<void> load_all(Database& db, Time now, const std::string& runs, Ledger& ledger) {
   auto done = load_flows(db, ledger);
   if (done)
-    done = load_runs(db, recent, runs, ledger);
+    done = load_runs(db, now, runs, ledger);
   if (done)
     done = load_rest(db, ledger);
   return done;
@@ -428,14 +428,14 @@ Result<void> load_all(Database& db, Millis recent, const std::string& runs, Ledg
 
 }  // namespace
 
-Result<Ledger> load(Database& db, Millis recent, const std::string& runs) {
+Result<Ledger> load(Database& db, Time now, const std::string& runs) {
   // One read transaction, so that all tables are of one moment.
   const bool within = db.in_transaction();
   auto begun = within ? Result<void>() : db.execute("BEGIN");
   if (!begun)
     return pass_on(begun);
   Ledger ledger;
-  auto done = load_all(db, recent, runs, ledger);
+  auto done = load_all(db, now, runs, ledger);
   if (!within)
     db.rollback();
   if (!done)

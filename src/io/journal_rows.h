@@ -3,6 +3,7 @@
 // Rows of the journal as SQLite keeps them (io/journal_schema.cpp). Writing replaces the row of the
 // same identity.
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -46,10 +47,11 @@ using Read = std::function<void(sqlite::Statement&)>;
 Result<void> each(sqlite::Database& db, std::string_view table, std::string_view sql,
                   const Bind& bind, const Read& read);
 
-/// Everything Journal::load gives, of one moment. Runs that are over belong to it when their
-/// subject is still in the generation they were started for, or when they were started at most
-/// `recent` before the newest run. `runs`: the folder in which their own lie.
-Result<Ledger> load(sqlite::Database& db, Millis recent, const std::string& runs);
+/// The longest time over which the engine counts starts and what they cost.
+inline constexpr Millis kCounted = std::chrono::hours(1);
+
+/// Everything Journal::load gives, of one moment. `runs`: the folder in which their own lie.
+Result<Ledger> load(sqlite::Database& db, Time now, const std::string& runs);
 
 Result<std::string> bytes(sqlite::Database& db, const std::string& path);
 

@@ -24,16 +24,32 @@ constexpr std::size_t kRandomDigits = 8;
 constexpr std::size_t kTail = 1 + kDigestDigits + 1 + kRandomDigits + kWas.size();
 constexpr std::size_t kNameMax = 255;
 
-// The kernel refuses a read lease while anybody has the file open for writing. Should a writer open
-// it in the moment we hold the lease, the kernel tells us by SIGURG, which is ignored, and not by
-// its usual signal, which kills.
-bool open_for_writing(int fd) {
+enum class Writers { none, some, unknown };
+
+// The kernel refuses a read lease while anybody has the file open for writing; it grants none to
+// whom the file does not belong, and some file systems have none. Should a writer open it in the
+// moment we hold the lease, the kernel tells us by SIGURG, which is ignored, and not by its usual
+// signal, which kills.
+Writers writers(int fd) {
   if (fcntl(fd, F_SETSIG, SIGURG) != 0)
-    return false;
+    return Writers::unknown;
   if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0)
-    return errno == EAGAIN;
+    return errno == EAGAIN ? Writers::some : Writers::unknown;
   fcntl(fd, F_SETLEASE, F_UNLCK);
-  return false;
+  return Writers::none;
+}
+
+/// At which age a file is settled.
+Millis patience(Writers writers) {
+  switch (writers) {
+    case Writers::none:
+      return kFirstLook;
+    case Writers::some:
+      return kLastLook;
+    case Writers::unknown:
+      break;
+  }
+  return KeptFiles::kBlindLook;
 }
 
 /// Whoever gives a file a second name may not be allowed to read it, but we are.
@@ -96,7 +112,7 @@ std::vector<LateWrite> KeptFiles::late_writes(int root, Time now) {
       return fd.error().code != Errc::busy;
     if (!has_one_name(fd->get()))
       return true;
-    if (age < kLastLook && open_for_writing(fd->get()))
+    if (age < patience(writers(fd->get())))
       return false;
     auto bytes = read_all(fd->get(), kMaxBytes, kept);
     if (!bytes)
@@ -127,7 +143,7 @@ void KeptFiles::leave(int root) {
     if (!row.own)
       continue;
     const auto fd = open_regular(root, kept, O_RDONLY);
-    if (!fd || open_for_writing(fd->get()))
+    if (!fd || writers(fd->get()) == Writers::some)
       continue;
     const auto bytes = read_all(fd->get(), kMaxBytes, kept);
     if (bytes && digest_of(*bytes) == row.digest)

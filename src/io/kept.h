@@ -18,10 +18,14 @@ std::string kept_name(std::string_view name, const Digest& digest);
 
 /// Files that were exchanged for ours and may still be held open by a writer. A second later, when
 /// nobody has them open for writing any more, they are compared once more and removed. A writer
-/// that never closes is waited for a minute. Those that are not settled when this process ends are
+/// that never closes is waited for a minute, and for ten seconds where the kernel does not say who
+/// has a file open. Those that are not settled when this process ends are
 /// found by the next one, by their names.
 class KeptFiles {
  public:
+  /// From this age on a file is settled of which nobody can say whether it is held open.
+  static constexpr Millis kBlindLook{10'000};
+
   /// `kept`: where the old version of `path` lies; both relative to the root.
   void keep(const std::string& path, const std::string& kept, const Digest& digest);
   /// True: the name is that of a kept file, and it is looked after now, whoever left it.
@@ -33,8 +37,8 @@ class KeptFiles {
   /// What `late_writes` gave is safe elsewhere: its files are removed.
   void noted(int root);
 
-  /// At the end: removes those of our own that are unchanged and in nobody's hands; leaves the rest
-  /// where it lies.
+  /// At the end: removes those of our own that are unchanged and in nobody's hands, as far as that
+  /// is known, lest they gather where it never is; leaves the rest where it lies.
   void leave(int root);
 
  private:

@@ -26,7 +26,8 @@ constexpr int kNapMs = 20;
 /// A lock is signed right after it was taken.
 constexpr int kMaxUnsigned = 10;
 constexpr const char* kCommand = "command";
-constexpr std::size_t kMaxBytes = 4096;
+/// A path of the longest, each byte of it escaped, and a few words.
+constexpr std::size_t kMaxBytes = 32'768;
 
 std::string lock_path(const std::string& state_folder) {
   return state_folder + "/lock";
@@ -76,10 +77,11 @@ Result<Fd> lock_path_at(const std::string& path, Result<Fd> (*opened)(const std:
   }
 }
 
-Result<void> sign(int fd, LockRole role, const std::string& path) {
+Result<void> sign(int fd, LockRole role, const std::string& root, const std::string& path) {
   const auto now = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
   const std::string text = Json::object({{"pid", static_cast<std::int64_t>(getpid())},
                                          {"since", iso_time(now)},
+                                         {"root", root},
                                          {"role", role == LockRole::command ? kCommand : "daemon"}})
                                .dump() +
                            "\n";
@@ -108,7 +110,7 @@ Result<RootLock> RootLock::take(const std::string& root, const std::string& stat
       return pass_on(fd);
     locked = std::move(*fd);
   }
-  if (auto signed_by = sign(state->get(), role, path); !signed_by)
+  if (auto signed_by = sign(state->get(), role, root, path); !signed_by)
     return pass_on(signed_by);
   return RootLock(std::move(locked), std::move(*state));
 }
@@ -166,6 +168,7 @@ LockHolder lock_holder(const std::string& state_folder) {
     return {};
   return {.pid = json::integer(**value, "pid").value_or(0),
           .since = std::string(json::text(**value, "since").value_or("")),
+          .root = std::string(json::text(**value, "root").value_or("")),
           .role = json::text(**value, "role") == kCommand ? LockRole::command : LockRole::daemon};
 }
 

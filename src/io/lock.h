@@ -46,6 +46,7 @@ bool daemon_lives(const std::string& state_folder);
 struct LockHolder {
   std::int64_t pid = 0;
   std::string since;  ///< ISO time
+  std::string root;   ///< real path; "" when an older baton has signed
   LockRole role = LockRole::daemon;
 };
 LockHolder lock_holder(const std::string& state_folder);

@@ -6,8 +6,10 @@
 #include <charconv>
 #include <csignal>
 #include <filesystem>
+#include <set>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,9 +28,12 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// A small file of /proc; empty when it cannot be read.
-std::string proc_text(const std::string& path, std::size_t max_bytes) {
+/// A small file of /proc; empty when it cannot be read. Nothing when there is no descriptor or
+/// memory to read it with.
+std::optional<std::string> readable_text(const std::string& path, std::size_t max_bytes) {
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errc_of(errno) == Errc::busy)
+    return std::nullopt;
   std::string text;
   std::array<char, 4096> buffer{};
   while (file && text.size() < max_bytes) {
@@ -40,6 +45,38 @@ std::string proc_text(const std::string& path, std::size_t max_bytes) {
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
   return text;
+}
+
+std::string proc_text(const std::string& path, std::size_t max_bytes) {
+  return readable_text(path, max_bytes).value_or("");
+}
+
+/// Of all that this process serves: each of its roots takes in what nobody waits for. For the one
+/// thread that starts and waits.
+std::multiset<std::int64_t>& awaited() {
+  static std::multiset<std::int64_t> pids;
+  return pids;
+}
+
+/// Whether `is` says so of the folder in /proc of any process, or cannot tell.
+template <class Is>
+bool any_process(const Is& is) {
+  std::error_code error;
+  std::filesystem::directory_iterator process("/proc", error);
+  for (; !error && process != std::filesystem::directory_iterator(); process.increment(error)) {
+    std::int64_t pid = 0;
+    const std::string name = process->path().filename().string();
+    if (read_number(std::string_view(name), pid) && is("/proc/" + name).value_or(true))
+      return true;
+  }
+  return static_cast<bool>(error);
+}
+
+/// Nothing when it cannot be told.
+std::optional<bool> has_variable(const std::string& process, std::string_view entry) {
+  constexpr std::size_t kLongest = 4U << 20U;
+  const auto all = readable_text(process + "/environ", kLongest);
+  return all ? std::optional(has_word(*all, entry)) : std::nullopt;
 }
 
 }  // namespace
@@ -83,26 +120,34 @@ Result<Fd> open_process(const ProcessIdentity& identity) {
                ? fail(Errc::not_found, "there is no such process", where)
                : system_error(errno, "cannot watch the process", where);
   const std::optional<ProcessStat> stat = process_stat(identity.pid);
-  if (!stat || !stat->alive())
-    return fail(Errc::not_found, "the process has ended", where);
   const std::string words = proc_text("/proc/" + std::to_string(identity.pid) + "/cmdline", 4096);
+  pollfd ended{process.get(), POLLIN, 0};
+  if (poll(&ended, 1, 0) > 0 || (stat && !stat->alive()))
+    return fail(Errc::not_found, "the process has ended", where);
+  if (!stat || (stat->start_ticks == identity.start_ticks && words.empty()))
+    return fail(Errc::busy, "cannot look at the process", where);
   if (stat->start_ticks != identity.start_ticks || !has_word(words, identity.word))
     return fail(Errc::not_found, "the number belongs to another process", where);
   return process;
 }
 
 bool variable_lives(std::string_view entry) {
-  constexpr std::size_t kLongest = 4U << 20U;
-  std::error_code error;
-  std::filesystem::directory_iterator process("/proc", error);
-  for (; !error && process != std::filesystem::directory_iterator(); process.increment(error)) {
-    std::int64_t pid = 0;
-    const std::string name = process->path().filename().string();
-    if (read_number(std::string_view(name), pid) &&
-        has_word(proc_text("/proc/" + name + "/environ", kLongest), entry))
-      return true;
-  }
-  return false;
+  return any_process([&](const std::string& process) { return has_variable(process, entry); });
+}
+
+bool call_lives(const std::vector<std::string>& words, std::string_view without) {
+  std::string wanted(1, '\0');
+  for (const std::string& word : words)
+    wanted += word + '\0';
+  return any_process([&](const std::string& process) -> std::optional<bool> {
+    const auto all = readable_text(process + "/cmdline", 4096);
+    if (!all)
+      return std::nullopt;
+    if (all->find(wanted) == std::string::npos)
+      return false;
+    const auto excluded = has_variable(process, without);
+    return excluded ? std::optional(!*excluded) : std::nullopt;
+  });
 }
 
 Result<void> send_signal(int process, int signal) {
@@ -127,13 +172,22 @@ std::string boot_id() {
   return text;
 }
 
-std::size_t reap_others(const std::function<bool(std::int64_t)>& keep) {
+AwaitedChild::AwaitedChild(std::int64_t pid) : pid_(pid) {
+  awaited().insert(pid);
+}
+
+AwaitedChild::~AwaitedChild() {
+  if (pid_ != 0)
+    awaited().erase(awaited().find(pid_));
+}
+
+std::size_t reap_others() {
   std::size_t reaped = 0;
   std::error_code error;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
     for (const std::string& word : split(proc_text(task.path() / "children", 1U << 20U), ' ')) {
       std::int64_t pid = 0;
-      if (!read_number(std::string_view(word), pid) || keep(pid))
+      if (!read_number(std::string_view(word), pid) || awaited().contains(pid))
         continue;
       if (waitpid(static_cast<pid_t>(pid), nullptr, WNOHANG) > 0)
         ++reaped;

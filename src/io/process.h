@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/fd.h"
@@ -35,7 +35,8 @@ struct ProcessIdentity {
   std::uint64_t start_ticks = 0;
   std::string_view word;  ///< stands in its command line
 };
-/// A pidfd of that very process. Errc::not_found when it is gone or somebody else has its number.
+/// A pidfd of that very process. Errc::not_found when it is gone or somebody else has its number;
+/// busy when that cannot be told, for want of descriptors, say.
 Result<Fd> open_process(const ProcessIdentity& identity);
 
 /// Sends a signal through a pidfd. A process that is gone already is no error.
@@ -46,14 +47,37 @@ Result<void> send_signal(int process, int signal);
 std::optional<int> reap(const Fd& process);
 
 /// Whether any living process was started with this variable (`NAME=value`) in its environment, as
-/// far as this user may look.
+/// far as this user may look. True as well when there is nothing to look with, no descriptor, say:
+/// who cannot look does not know that there is none.
 bool variable_lives(std::string_view entry);
+
+/// Whether any living process has `words` in its command line, one behind the other, and not this
+/// variable in its environment. True as well when there is nothing to look with.
+bool call_lives(const std::vector<std::string>& words, std::string_view without);
 
 /// The present boot; empty when unknown.
 std::string boot_id();
 
+/// Says for as long as it lives that somebody in this process takes the exit status of this child.
+class AwaitedChild {
+ public:
+  AwaitedChild() = default;
+  explicit AwaitedChild(std::int64_t pid);
+  AwaitedChild(AwaitedChild&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  AwaitedChild& operator=(AwaitedChild&& other) noexcept {
+    std::swap(pid_, other.pid_);
+    return *this;
+  }
+  AwaitedChild(const AwaitedChild&) = delete;
+  AwaitedChild& operator=(const AwaitedChild&) = delete;
+  ~AwaitedChild();
+
+ private:
+  std::int64_t pid_ = 0;  ///< 0: none
+};
+
 /// For a daemon that is PID 1 of a container: takes the exit status of all ended children but those
-/// that `keep` names. Returns how many.
-std::size_t reap_others(const std::function<bool(std::int64_t)>& keep);
+/// that are awaited. Returns how many.
+std::size_t reap_others();
 
 }  // namespace baton

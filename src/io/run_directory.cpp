@@ -16,6 +16,7 @@
 #include <dirent.h>
 
 #include "base/utf8.h"
+#include "io/run_end.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -24,13 +25,15 @@ namespace {
 constexpr mode_t kFolderMode = 0750;
 constexpr mode_t kFileMode = 0640;
 constexpr const char* kSpareFolder = ".spare";
+constexpr std::size_t kRunIdBytes = 16;
 constexpr std::size_t kMaxClaimBytes = 4096;
 constexpr std::size_t kMaxExitBytes = 64U << 10U;
 constexpr int kMaxDepth = 64;
 
-/// Mode and group do not depend on the umask.
+/// Mode and group do not depend on the umask. A group that is not ours to give is done without:
+/// then fewer can read it, and nothing else depends on it.
 Result<void> settle(int fd, mode_t mode, std::optional<unsigned> group, const std::string& where) {
-  if (group && fchown(fd, static_cast<uid_t>(-1), *group) != 0)
+  if (group && fchown(fd, static_cast<uid_t>(-1), *group) != 0 && errno != EPERM)
     return system_error(errno, "cannot set the group", where);
   if (fchmod(fd, mode) != 0)
     return system_error(errno, "cannot set the mode", where);
@@ -52,7 +55,10 @@ Result<Fd> make_folder(const RunFolder& folder, const std::string& path) {
   Fd made(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!made)
     return system_error(errno, "cannot open the folder", path);
-  if (auto settled = settle(made.get(), kFolderMode, folder.group, path); !settled)
+  // What others make in it, the shim above all, gets its group as well.
+  const bool foreign = folder.group && *folder.group != getegid();
+  const mode_t mode = kFolderMode | (foreign ? S_ISGID : 0U);
+  if (auto settled = settle(made.get(), mode, folder.group, path); !settled)
     return pass_on(settled);
   return made;
 }
@@ -99,6 +105,13 @@ std::optional<std::int64_t> number_after(std::string_view text, std::string_view
   return error == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
 }
 
+/// "" when it cannot be read.
+std::string claim_text(const Fd& directory) {
+  const Fd file(
+      openat(directory.get(), shim::kClaimFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return file ? read_all(file.get(), kMaxClaimBytes, shim::kClaimFile).value_or("") : "";
+}
+
 /// Everything inside `folder`.
 Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::string& where) {
   struct stat status {};
@@ -129,6 +142,15 @@ Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::
 
 std::string runs_folder(const std::string& state_folder) {
   return state_folder + "/runs";
+}
+
+RunId make_run_id() {
+  return random_hex(kRunIdBytes);
+}
+
+bool is_run_id(std::string_view name) {
+  return name.size() == 2 * kRunIdBytes &&
+         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::string fill_in(std::string_view text, const RunId& run, const std::string& directory) {
@@ -254,7 +276,8 @@ Result<void> write_claim(const RunFolder& folder, const SpareDirectory& spare,
     return pass_on(file);
   return write_all(file->get(),
                    "pid " + std::to_string(shim.pid) + "\nstart_ticks " +
-                       std::to_string(shim.start_ticks) + "\nboot_id " + boot_id + "\n",
+                       std::to_string(shim.start_ticks) + "\nboot_id " + boot_id + "\nrun " +
+                       std::string(shim.word) + "\n",
                    shim::kWrittenClaimFile);
 }
 
@@ -311,6 +334,18 @@ Result<std::optional<Fd>> take_run_lock(const Fd& directory) {
   return system_error(errno, "cannot take the lock", shim::kLockFile);
 }
 
+Result<void> put_lock_aside(const Fd& directory) {
+  struct stat status {};
+  // The agent may have taken everybody's right to write here, its own too.
+  if (fstat(directory.get(), &status) == 0)
+    (void)fchmod(directory.get(), (status.st_mode & 07777U) | S_IRWXU);
+  const std::string aside = ".lock." + random_hex(8) + ".aside";
+  if (renameat(directory.get(), shim::kLockFile, directory.get(), aside.c_str()) != 0 &&
+      errno != ENOENT)
+    return system_error(errno, "cannot move the lock aside", shim::kLockFile);
+  return {};
+}
+
 Result<bool> claimed(const Fd& directory) {
   struct stat status {};
   // In this order: the shim makes the one before it removes the other.
@@ -325,14 +360,22 @@ Result<bool> claimed(const Fd& directory) {
   return system_error(errno, "cannot look for the claim", shim::kClaimFile);
 }
 
+std::string run_named_in(const Fd& directory) {
+  const std::string claim = claim_text(directory);
+  constexpr std::string_view kRun = "\nrun ";
+  if (const std::size_t found = claim.find(kRun); found != std::string::npos) {
+    const std::size_t begin = found + kRun.size();
+    return claim.substr(begin, claim.find('\n', begin) - begin);
+  }
+  auto text = exit_text(directory);
+  const auto exit = text ? parse_exit(*text, shim::kExitFile) : Result<ExitRecord>(pass_on(text));
+  return exit ? exit->run_id : "";
+}
+
 std::optional<std::int64_t> living_shim(const Fd& directory, const RunId& run) {
-  const Fd file(
-      openat(directory.get(), shim::kClaimFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file)
-    return std::nullopt;
-  const auto text = read_all(file.get(), kMaxClaimBytes, shim::kClaimFile);
-  const auto pid = text ? number_after(*text, "pid ") : std::nullopt;
-  const auto start_ticks = text ? number_after(*text, "\nstart_ticks ") : std::nullopt;
+  const std::string text = claim_text(directory);
+  const auto pid = number_after(text, "pid ");
+  const auto start_ticks = number_after(text, "\nstart_ticks ");
   if (!pid || !start_ticks || !open_process({*pid, static_cast<std::uint64_t>(*start_ticks), run}))
     return std::nullopt;
   return pid;

@@ -15,12 +15,15 @@ namespace baton {
 /// Where runs keep their files, and for whom they are readable.
 struct RunFolder {
   std::string path;               ///< absolute; made when missing
-  std::optional<unsigned> group;  ///< instead of the process's own
+  std::optional<unsigned> group;  ///< instead of the process's own, where it may be given
 };
 
 /// The folder of all runs in a state folder. A run's own is called by its id in it, wherever the
 /// state folder has been moved or copied to; nothing else says where it lies.
 std::string runs_folder(const std::string& state_folder);
+
+/// A fresh one.
+RunId make_run_id();
 
 /// What the shim reads: see the launch in shim/protocol.h. Placeholders are filled in and the run's
 /// own variables added. Errc::usage for what no process can be given.
@@ -62,11 +65,22 @@ Result<Fd> open_run_directory(const std::string& path);
 Result<Fd> remake_run_directory(const RunFolder& folder, const RunId& run);
 
 /// Takes the run's lock; nothing when somebody holds it. A lock file that was removed is made anew.
+/// Errc::not_regular, denied: something else stands there.
 Result<std::optional<Fd>> take_run_lock(const Fd& directory);
+
+/// Moves aside what stands in the lock's place, so that it can be had anew.
+Result<void> put_lock_aside(const Fd& directory);
 
 /// Whether the run was claimed: then its attempt is never started again. A claim is a second name
 /// of the one that was written ahead; where neither is left, somebody has removed it.
 Result<bool> claimed(const Fd& directory);
+
+/// Whether it has the form of the ids that runs are given.
+bool is_run_id(std::string_view name);
+
+/// The run of which the claim in it, or else exit.json, says that it is its own; "" when neither
+/// does.
+std::string run_named_in(const Fd& directory);
 
 /// The process that made the claim. Nothing when it is gone, or cannot be told from another one.
 std::optional<std::int64_t> living_shim(const Fd& directory, const RunId& run);

@@ -30,6 +30,30 @@ RunVerdict undecided(RunVerdict::Kind kind) {
   return verdict;
 }
 
+/// Whether nobody but the agent can have taken the lock: an agent of the same user can open it like
+/// everybody else, or put a file of its own in its place.
+bool lock_is_the_agents(const Fd& directory, const RunId& run, bool shim_gone) {
+  // Where nothing was claimed the process that was to become the agent may have it for a moment.
+  if (shim_gone)
+    return lives(run) || claimed(directory).value_or(false);
+  const std::string marker = std::string(shim::kRunIdVariable) + "=" + run;
+  return lives(run) && !call_lives({shim::kModeRun, run}, marker) &&
+         !call_lives({shim::kModeSweep, run}, marker);
+}
+
+/// The run's lock, if it is free or nobody has it by right.
+Result<std::optional<Fd>> take_lock(const Fd& directory, const RunId& run, bool shim_gone) {
+  auto lock = take_run_lock(directory);
+  const bool misplaced =
+      !lock && (lock.error().code == Errc::not_regular || lock.error().code == Errc::denied);
+  const bool held = lock && !*lock;
+  if ((!misplaced && !held) || !lock_is_the_agents(directory, run, shim_gone))
+    return lock;
+  if (auto aside = put_lock_aside(directory); !aside)
+    return pass_on(aside);
+  return take_run_lock(directory);
+}
+
 }  // namespace
 
 RunEnd plain_end(const RunId& run, Outcome outcome, std::string reason) {
@@ -66,7 +90,8 @@ std::optional<bool> same_boot(const std::string& one, const std::string& other) 
   return one.empty() || other.empty() ? std::nullopt : std::optional(one == other);
 }
 
-RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted) {
+RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted,
+                             bool shim_gone) {
   auto directory = open_run_directory(folder.path + "/" + run);
   const bool missing = !directory && directory.error().code == Errc::not_found;
   if (missing && !lives(run))
@@ -76,12 +101,12 @@ RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool sto
     directory = remake_run_directory(folder, run);
   if (!directory)
     return undecided(RunVerdict::Kind::retry);
-  auto lock = take_run_lock(*directory);
+  auto lock = take_lock(*directory, run, shim_gone);
   if (!lock)
     return undecided(RunVerdict::Kind::retry);
   if (!*lock)
     return undecided(RunVerdict::Kind::locked);
-  // The lock is ours, so no shim lives and what lies there is final.
+  // The lock is ours, or was the agent's: no shim lives, and what lies there is final.
   auto recorded = recorded_end(*directory, run, stop_wanted);
   if (!recorded)
     return undecided(RunVerdict::Kind::retry);

@@ -28,7 +28,7 @@ std::optional<RunEnd> unrecorded_end(const Run& run);
 struct RunVerdict {
   enum class Kind {
     ended,   ///< `end` says how
-    locked,  ///< a shim or a sweeper lives
+    locked,  ///< a shim or a sweeper lives, or may live
     sweep,   ///< it was claimed and has left no word: what of it lives must be ended
     retry,   ///< it cannot be told now
   } kind = Kind::retry;
@@ -37,8 +37,11 @@ struct RunVerdict {
   std::optional<Fd> lock;
 };
 /// Nothing is said to have ended, or never to have run, while a process lives that carries the
-/// run's id: its tree is ended first, if need be from a directory made anew.
-RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted);
+/// run's id: its tree is ended first, if need be from a directory made anew. `shim_gone`: its shim,
+/// or its last sweeper, was seen to end, so nobody can have the lock by right. Without that, a lock
+/// is the agent's where its processes are seen and no shim and no sweeper is.
+RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted,
+                             bool shim_gone);
 
 /// Whether a process lives that carries the run's id. An agent can do what it likes to its folder,
 /// but not to what its processes were started with.

@@ -1,11 +1,13 @@
 #include "io/service_manager.h"
 
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -39,7 +41,7 @@ ServiceManager ServiceManager::from_environment() {
   return manager;
 }
 
-void ServiceManager::send(const std::string& message) const {
+void ServiceManager::send(const std::string& message, Millis patience) const {
   sockaddr_un address = {};
   if (socket_.size() < 2 || socket_.size() >= sizeof(address.sun_path) ||
       (socket_[0] != '/' && socket_[0] != '@'))
@@ -53,7 +55,11 @@ void ServiceManager::send(const std::string& message) const {
     return;
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
   // Nobody can do anything about a manager that does not listen.
-  (void)sendto(fd, message.data(), message.size(), MSG_NOSIGNAL,
+  const bool waits = patience > Millis{0};
+  const timeval limit{std::chrono::duration_cast<std::chrono::seconds>(patience).count(), 0};
+  if (waits)
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  (void)sendto(fd, message.data(), message.size(), MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT),
                reinterpret_cast<const sockaddr*>(&address), length);
   close(fd);
 }

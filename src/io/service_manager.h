@@ -15,7 +15,9 @@ class ServiceManager {
  public:
   static ServiceManager from_environment();
 
-  void ready() const { send("READY=1"); }
+  /// Waits a few seconds for a manager that is behind, for it would wait for this in vain. The
+  /// others are lost then: nobody who does not read may hold up a daemon.
+  void ready() const { send("READY=1", kPatience); }
   void stopping() const { send("STOPPING=1"); }
   void status(std::string_view text) const { send("STATUS=" + std::string(text)); }
   void alive() const { send("WATCHDOG=1"); }
@@ -23,7 +25,8 @@ class ServiceManager {
   std::optional<Millis> watchdog() const { return watchdog_; }
 
  private:
-  void send(const std::string& message) const;
+  static constexpr Millis kPatience{5000};
+  void send(const std::string& message, Millis patience = Millis{0}) const;
   std::string socket_;
   std::optional<Millis> watchdog_;
 };

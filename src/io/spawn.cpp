@@ -92,7 +92,8 @@ Result<StartedShim> spawn_shim(const ShimCall& call) {
   if (const int error = plan.spawn(pid, call.argv); error != 0)
     return system_error(error, "cannot start the shim", shim);
   // It is our child and nobody else reaps it, so the number is still its own.
-  StartedShim started{pid, Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0U)))};
+  StartedShim started{pid, Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0U))),
+                      AwaitedChild(pid)};
   if (!started.process) {
     const int error = errno;
     kill(pid, SIGKILL);

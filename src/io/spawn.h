@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "io/fd.h"
+#include "io/process.h"
 
 namespace baton {
 
@@ -22,6 +23,7 @@ struct ShimCall {
 struct StartedShim {
   std::int64_t pid = 0;
   Fd process;
+  AwaitedChild awaited;
 };
 
 /// Starts it with exactly what the protocol names. Errc::busy when processes, descriptors or memory

@@ -16,8 +16,11 @@ constexpr int kBusyMillis = 5000;
 constexpr std::size_t kShownBytes = 80;
 
 tl::unexpected<Error> failure(sqlite3* db) {
+  // Of a commit that failed SQLite does not keep it (sqlite3_system_errno), and of what came since
+  // nothing fails.
+  const int system = errno;
   const int code = sqlite3_extended_errcode(db);
-  const Errc meaning = error_code(code, sqlite3_system_errno(db));
+  const Errc meaning = error_code(code, system);
   const char* file = sqlite3_db_filename(db, "main");
   std::string message = std::string("the journal: ") + sqlite3_errmsg(db);
   if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
@@ -50,7 +53,7 @@ std::string uri_of(const std::string& path, std::string_view query) {
 }  // namespace
 
 Errc error_code(int extended_code, int system_errno) {
-  const bool no_room = system_errno == ENOSPC || system_errno == EDQUOT;
+  const bool no_room = system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG;
   switch (extended_code) {
     case SQLITE_FULL:
       return Errc::no_space;

@@ -20,7 +20,7 @@ namespace baton::sqlite {
 
 /// What a failed call means to the journal. FULL and a write that found no room: Errc::no_space.
 /// BUSY: Errc::busy. Everything else is Errc::io, a failed sync above all: after it a transaction
-/// may or may not be there. `system_errno` is what sqlite3_system_errno says.
+/// may or may not be there. `system_errno` is the errno of the failed call.
 Errc error_code(int extended_code, int system_errno);
 
 /// One prepared statement. Parameters are given in order with `add`, columns are read in order.

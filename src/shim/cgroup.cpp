@@ -3,9 +3,7 @@
 #include <cstring>
 #include <string_view>
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "shim/text.h"
 
@@ -22,8 +20,6 @@ void write_to(int cgroup, const char* name, std::string_view text) {
   close(file);
 }
 
-}  // namespace
-
 int open_cgroup(const char* path) {
   if (path == nullptr || path[0] != '/')
     return -1;
@@ -36,6 +32,29 @@ int open_cgroup(const char* path) {
   return -1;
 }
 
+void remove_below(int cgroup, int depth) {
+  if (depth == 0)
+    return;
+  for_each_below(cgroup, [&](int below, const char* name) {
+    remove_below(below, depth - 1);
+    unlinkat(cgroup, name, AT_REMOVEDIR);
+  });
+}
+
+/// What the cgroup of a run is called in its parent, behind the slash.
+Text name_of(const char* run_id) {
+  Text name;
+  name << "/run-" << run_id;
+  return name;
+}
+
+}  // namespace
+
+int open_cgroup_of(const char* run_id, const char* path) {
+  const std::string_view whole(path);
+  return whole.ends_with(name_of(run_id).view()) ? open_cgroup(path) : -1;
+}
+
 int make_cgroup(const char* parent, const char* run_id, char* path, unsigned long size) {
   path[0] = '\0';
   const int above = open_cgroup(parent);
@@ -43,7 +62,7 @@ int make_cgroup(const char* parent, const char* run_id, char* path, unsigned lon
     return -1;
   close(above);
   Text text;
-  text << parent << "/run-" << run_id;
+  text << parent << name_of(run_id).view();
   if (text.view().size() >= size || mkdir(text.c_str(), 0750) != 0)
     return -1;
   const int directory = open_cgroup(text.c_str());
@@ -66,8 +85,14 @@ void kill_cgroup(int cgroup) {
 }
 
 void remove_cgroup(const char* path) {
-  if (path[0] != '\0')
-    rmdir(path);
+  if (path[0] == '\0' || rmdir(path) == 0)
+    return;
+  const int cgroup = open_cgroup(path);
+  if (cgroup < 0)
+    return;
+  remove_below(cgroup, kDeepestCgroup);
+  close(cgroup);
+  rmdir(path);
 }
 
 }  // namespace baton::shim

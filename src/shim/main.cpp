@@ -188,7 +188,7 @@ ShimExit sweep_after_kill(const char* run_id, const char* grace) {
   if (read_agent(kDirectoryFd, agent) && std::strcmp(agent.boot_id, boot_id) == 0) {
     tree.session = agent.session;
     tree.agent_start_ticks = agent.start_ticks;
-    tree.cgroup = open_cgroup(agent.cgroup);
+    tree.cgroup = open_cgroup_of(run_id, agent.cgroup);
   }
   ExitRecord exit;
   exit.cause = kCauseShimKilled;

@@ -44,8 +44,8 @@
 // Files in the run directory (0750; files 0640), in the order they come into being:
 //
 //   - lock (daemon): empty.
-//   - .claim (daemon): "pid N", "start_ticks N", "boot_id TEXT" of the shim as lines, written while
-//     it waits: the claim itself needs no room then, and is never half there.
+//   - .claim (daemon): "pid N", "start_ticks N", "boot_id TEXT" of the shim and "run ID" as lines,
+//     written while it waits: the claim itself needs no room then, and is never half there.
 //   - agent (shim): lines as in claim, of the agent, "session N", and from the first byte on
 //     "cgroup PATH" if it has one. Its process is there and stands still; it ends when its shim
 //     does.

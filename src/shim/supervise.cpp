@@ -24,6 +24,7 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 /// Between two looks at a tree that is to end. Most ends are told by SIGCHLD before.
 constexpr std::int64_t kLookAgainMs = 50;
+constexpr int kEmptyLooks = 3;
 
 std::int64_t clock_ms(clockid_t clock) {
   timespec now{};
@@ -268,7 +269,10 @@ void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {
   const auto grace = static_cast<std::int64_t>(std::min<std::uint64_t>(grace_ms, 3'600'000));
   exit.leftovers = std::max(0, signal_tree(tree, SIGTERM));
   int alive = exit.leftovers;
-  while (alive > 0) {
+  // Who becomes another program at this very moment shows no variables. So it is empty when it was
+  // found so some times in a row; among children nobody is missed.
+  const int enough = tree.marker != nullptr ? kEmptyLooks : 1;
+  for (int empty = alive > 0 ? 0 : 1; empty < enough;) {
     poll(nullptr, 0, static_cast<int>(kLookAgainMs));
     const std::int64_t passed = steady_ms() - begin;
     if (passed >= grace + kKillPatienceMs)
@@ -276,6 +280,7 @@ void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {
     if (passed >= grace)
       kill_everything(tree);
     alive = signal_tree(tree, 0);
+    empty = alive > 0 ? 0 : empty + 1;
   }
   exit.survivors = std::max(0, alive);
 }

@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 
+#include "shim/cgroup.h"
 #include "shim/proc.h"
 #include "shim/text.h"
 
@@ -108,9 +109,9 @@ bool session_is_ours(const Tree& tree, Snapshot& all) {
   return false;
 }
 
-void mark_cgroup(const Tree& tree, Snapshot& all) {
+void mark_processes(int cgroup, Snapshot& all) {
   std::array<char, 65536> bytes{};
-  if (tree.cgroup < 0 || read_small(tree.cgroup, "cgroup.procs", bytes.data(), bytes.size()) <= 0)
+  if (read_small(cgroup, "cgroup.procs", bytes.data(), bytes.size()) <= 0)
     return;
   std::string_view rest(bytes.data());
   while (!rest.empty()) {
@@ -124,6 +125,13 @@ void mark_cgroup(const Tree& tree, Snapshot& all) {
     }
     rest.remove_prefix(length < rest.size() ? length + 1 : rest.size());
   }
+}
+
+void mark_cgroup(int cgroup, int depth, Snapshot& all) {
+  if (cgroup < 0 || depth == 0)
+    return;
+  mark_processes(cgroup, all);
+  for_each_below(cgroup, [&](int below, const char*) { mark_cgroup(below, depth - 1, all); });
 }
 
 /// Children of members are members. Mostly one pass, for children mostly have higher numbers.
@@ -151,7 +159,7 @@ void mark(const Tree& tree, Snapshot& all) {
                    (tree.marker != nullptr && stat.start_ticks >= tree.agent_start_ticks &&
                     has_variable(stat.pid, tree.marker));
   }
-  mark_cgroup(tree, all);
+  mark_cgroup(tree.cgroup, kDeepestCgroup, all);
   if (session_is_ours(tree, all)) {
     for (Entry& entry : all)
       entry.member = entry.member || entry.stat.session == tree.session;

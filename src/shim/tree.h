@@ -8,7 +8,7 @@ namespace baton::shim {
 
 /// The processes of one run. Members are: everything below `parent`, everything in the agent's
 /// session as long as that can be proved to be the agent's, everything that carries the run id in
-/// its environment, everything in the run's cgroup, and everything below a member.
+/// its environment, everything in the run's cgroup and below it, and everything below a member.
 struct Tree {
   pid_t parent = 0;                     ///< the shim itself, as it is the subreaper; 0: unknown
   pid_t session = 0;                    ///< the agent's pid; 0: unknown

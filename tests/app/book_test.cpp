@@ -32,6 +32,22 @@ struct Tickets : World {
     REQUIRE(settle());
   }
   std::size_t starts() const { return agents.order.size(); }
+  void begin_and_move_on(const std::string& text) {
+    disk.write("a.json", text);
+    REQUIRE(settle());
+    for (const FakeAgents::Shim* const shim : agents.in(FakeAgents::State::running))
+      leave(*shim, 0);
+    disk.write("a.json", R"({"A": "done", "B": "done", "C": "done", "D": "done"})");
+    REQUIRE(settle());
+  }
+  Word control() const {
+    const auto row = journal.tables.controls.find({"rules", "t/a"});
+    return row == journal.tables.controls.end() ? "" : row->second.reason;
+  }
+  Word held() const {
+    const FlowBook& book = engine->books().at({"rules", "t/a"});
+    return book.holds.empty() ? "" : book.holds.front().reason;
+  }
 };
 
 }  // namespace
@@ -68,6 +84,54 @@ TEST_CASE("what was resumed by a clock that was ahead has a budget all the same"
   REQUIRE(world.settle());
   CHECK(world.starts() == 6);
   CHECK(world.journal.tables.controls.at({"rules", "t/a"}).reason == "spawns_per_hour");
+}
+
+TEST_CASE("who was interrupted waits for a person, whatever the clock did between the attempts") {
+  Tickets world;
+  Millis then{0};
+  SUBCASE("the first attempt was by a clock that was ahead") {
+    then = -kMonth;
+  }
+  SUBCASE("the second attempt was by a clock that was ahead") {
+    then = kMonth;
+  }
+  world.disk.write("a.json", R"({"A": "ready"})");
+  REQUIRE(world.settle());
+  world.fail_all();
+  world.restart(then);
+  REQUIRE(world.pass(Millis(15'000)));
+  CHECK(world.starts() == 2);
+  world.power_cut();
+  for (const Millis by : {Millis(0), -then, Millis(60'000), then}) {
+    CAPTURE(by.count());
+    world.restart(by);
+    CHECK(world.starts() == 2);
+    CHECK(world.held() == "interrupted");
+  }
+}
+
+TEST_CASE("the budget of an hour counts all starts of it, also when one was by a clock ahead") {
+  Tickets world;
+  world.begin_and_move_on(R"({"A": "ready", "B": "ready"})");
+  world.restart(kMonth);
+  world.begin_and_move_on(R"({"C": "ready"})");
+  CHECK(world.starts() == 3);
+  world.restart(-kMonth);
+  world.begin_and_move_on(R"({"D": "ready"})");
+  CHECK(world.starts() == 3);
+  CHECK(world.control() == "spawns_per_hour");
+}
+
+TEST_CASE("starts by a clock that was ahead are an hour old after an hour, in whatever daemon") {
+  Tickets world;
+  world.begin_and_move_on(R"({"A": "ready", "B": "ready", "C": "ready"})");
+  CHECK(world.starts() == 3);
+  world.restart(-kMonth);
+  REQUIRE(world.pass(Millis(3'700'000)));
+  world.restart(Millis(0));
+  world.begin_and_move_on(R"({"D": "ready"})");
+  CHECK(world.starts() == 4);
+  CHECK(world.control() == "");
 }
 
 }  // namespace baton::testing

@@ -1,5 +1,8 @@
 #include "app/writes.h"
 
+#include <set>
+#include <string>
+
 #include <doctest/doctest.h>
 
 #include "app/outbox.h"
@@ -51,6 +54,29 @@ TEST_CASE("of an append that was torn by a power cut only the rest is written") 
 TEST_CASE("a line that its writer left without an end does not swallow the next one") {
   CHECK(recovered("{\"event\": \"torn", line("{\"seq\":1}\n")) ==
         "{\"event\": \"torn\n{\"seq\":1}\n");
+}
+
+TEST_CASE("a move that was made is not made again for what was written in its place since") {
+  Fuse fuse;
+  Deeds deeds;
+  FakeDisk disk(fuse, deeds);
+  Intent write;
+  write.id = 1;
+  write.kind = Intent::Kind::move;
+  write.path = "report.json";
+  write.to = "archive/report.json";
+  write.assumes = write.after = digest_of("{\"status\":\"DONE\"}");
+  // The next agent has said the same, in the same words.
+  disk.write(write.to, "{\"status\":\"DONE\"}");
+  disk.write(write.path, "{\"status\":\"DONE\"}");
+  Outbox outbox(disk);
+  CHECK(outbox.recover({write}, 1U << 20U) == std::set<std::string>{write.path});
+  CHECK(outbox.empty());
+  CHECK(disk.file(write.path) != nullptr);
+
+  disk.write(write.to, "something else");
+  outbox.recover({write}, 1U << 20U);
+  CHECK_FALSE(outbox.empty());
 }
 
 }  // namespace baton

@@ -292,4 +292,30 @@ TEST_CASE("a plan that is kept up to date is the plan made from nothing") {
     CHECK_MESSAGE(reasons.contains(reason), reason);
 }
 
+TEST_CASE("a wait is doubled up to its cap, and differs by up to a fifth from run to run") {
+  const RetryLimits limits{100, Millis(1000), Millis(5000)};
+  struct Row {
+    std::uint32_t failures;
+    std::int64_t wait;
+  };
+  for (const Row& row : {Row{1, 1000}, Row{2, 2000}, Row{3, 4000}, Row{4, 5000}, Row{5, 5000},
+                         Row{4'000'000'000, 5000}}) {
+    CAPTURE(row.failures);
+    const std::int64_t fifth = row.wait / 5;
+    std::int64_t shortest = row.wait;
+    std::int64_t longest = row.wait;
+    for (int i = 0; i < 500; ++i) {
+      const RunId run = "run" + std::to_string(i);
+      const Millis wait = backoff_delay(limits, row.failures, run);
+      CHECK(wait == backoff_delay(limits, row.failures, run));
+      shortest = std::min<std::int64_t>(shortest, wait.count());
+      longest = std::max<std::int64_t>(longest, wait.count());
+    }
+    CHECK(shortest >= row.wait - fifth);
+    CHECK(shortest < row.wait - fifth * 9 / 10);
+    CHECK(longest > row.wait + fifth * 9 / 10);
+    CHECK(longest <= row.wait + fifth);
+  }
+}
+
 }  // namespace baton

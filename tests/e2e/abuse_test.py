@@ -219,7 +219,8 @@ def damaged_word(exe):
             for content in (whole[:at], bytes(flipped)):
                 with open(path, "wb") as file:
                     file.write(content)
-                check("served by process" in baton.call("status").stdout, at)
+                said = baton.call("status").stdout
+                check(f"served by process {baton.daemon.pid} since 20" in said and "()" not in said, at, said)
         baton.daemon.send_signal(signal.SIGCONT)
         baton.canary()
 

@@ -6,6 +6,7 @@ import fcntl
 import glob
 import json
 import os
+import resource
 import signal
 import sqlite3
 import stat
@@ -319,12 +320,17 @@ def full_disk(exe):
             for number in range(10):
                 baton.ticket(f"f{number}", "ready", pad="x" * 50000)
             wait_until(lambda: "full" in open(baton.home + "/daemon.log").read(), "it says that the disk is full")
-            started_full = len(baton.starts())
             check(baton.daemon.poll() is None, "the daemon ended")
             wait_until(lambda: json.load(open(glob.glob(baton.state + "/*/daemon.json")[0]))["disk_full"],
                        "it leaves word")
             wait_until(lambda: "its disk is full" in baton.call("status").stdout, "status says so")
-            wait_until(lambda: any(each["waiting_for"] == "disk_full" for each in baton.lines("status")))
+
+            def waiting():
+                return {each["flow"]: each["waiting_for"] for each in baton.lines("status")}
+            # Some may have been started while there still was room for them.
+            wait_until(lambda: len(waiting()) == 11 and set(waiting().values()) == {"agent", "disk_full"}, waiting)
+            held = {flow for flow, what in waiting().items() if what == "disk_full"}
+            check(not held & {each.flow for each in baton.starts()}, "started on a full disk:", held, baton.starts())
             write(baton.root + "/go", b"")
             os.unlink(baton.state + "/fill")
             for number in range(10):
@@ -334,9 +340,18 @@ def full_disk(exe):
             check(len(flows) == len(set(flows)), "twice:", flows)
             check(all(run["outcome"] == "succeeded" for run in baton.lines("agents") if run["outcome"] != "voided"),
                   baton.lines("agents"))
-            print("started while full:", started_full - 1)
         finally:
             leave_small_disk(baton, baton.state)
+
+
+def size_limit(exe):
+    """Where no file may become as large as the journal, that is said; nobody is killed by it without a word."""
+    with world.World(exe) as baton:
+        baton.ticket("a", "ready")
+        done = subprocess.run(baton.run_command("--once"), capture_output=True, text=True, timeout=world.PATIENCE,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40960, 40960)))
+        check(done.returncode == 3 and "journal" in done.stderr, done)
+        check(not baton.starts(), baton.starts())
 
 
 def on_small_disk(place, block_bytes=4096):
@@ -496,6 +511,85 @@ def write_waits(exe):
         check(len(told()) == 1, told())
 
 
+def may_not_write(exe):
+    """A folder that the user of the daemon may not write: the write waits and says why, once, and is made when he
+    may. All else goes on."""
+    user = 65534 if os.geteuid() == 0 else os.geteuid()
+    rules = [{"name": "t", "files": "tickets/{flow}.json", "stage": "/status",
+              "react": [{"to": "ready", "set": {"/owner": "ops"}}, {"to": "ready", "run": "worker"}]},
+             {"name": "o", "files": "other/{flow}.json", "stage": "/status", "react": [{"to": "ready", "run": "worker"}]}]
+    with world.World(exe, rules=rules) as baton:
+        baton.ticket("a", "ready")
+        for path in (baton.home, baton.state, baton.log):
+            os.chown(path, user, -1)
+        os.chmod(baton.root + "/tickets", 0o555)
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen(baton.run_command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, user=user)
+
+        def lines(*arguments):
+            done = subprocess.run([exe, *arguments, "--json", *baton.places()], capture_output=True, text=True,
+                                  timeout=world.PATIENCE, user=user)
+            return [json.loads(line) for line in done.stdout.splitlines()]
+
+        def held():
+            return [each["why"] for each in lines("status") if each["flow"] == "rules/t/a"
+                    and (each["process"], each["waiting_for"]) == ("held", "own_write")]
+        why = wait_until(held, "it is held", lambda: lines("status"))[0]
+        check("tickets/a.json cannot be " in why and "Permission denied" in why, why)
+        for number in range(3):
+            write(f"{baton.root}/other/o{number}.json", {"status": "ready"})
+            wait_until(lambda: baton.starts(f"rules/o/o{number}"), "the others go on")
+        events = [each["event"] for each in lines("events") if each["flow"] == "rules/t/a"]
+        check([events.count(each) for each in ("accepted", "held", "merged")] == [1, 1, 0], events)
+        os.chmod(baton.root + "/tickets", 0o777)
+        wait_until(lambda: baton.starts("rules/t/a"), "it goes on when it may")
+        with open(baton.root + "/tickets/a.json") as ticket:
+            check(json.load(ticket) == {"status": "ready", "owner": "ops"}, "it is not set")
+        check(not held(), held())
+
+
+def not_put_aside(exe):
+    """A decision that was there before, and a file in the place of the folder it is to be put into: it counts neither
+    now nor later, and status sees it as the daemon does, which may have ended."""
+    rules = [{"name": "t", "files": {"job": "tickets/{flow}.json", "say": {"path": "say/{flow}.json", "optional": True}},
+              "stage": "job:/status",
+              "react": [{"to": "built", "approval": {"decision": "say:/decision"}, "set": {"job:/status": "ready"}},
+                        {"to": "ready", "run": "worker"}]}]
+    with world.World(exe, rules=rules) as baton:
+        baton.ticket("a", "open")
+        write(baton.root + "/say/a.json", {"decision": "approve"})
+        write(baton.root + "/say/.decided", b"")
+        baton.start()
+        wait_until(lambda: baton.lines("status"), "it is seen")
+        baton.ticket("a", "built")
+
+        def line():
+            return next(each for each in baton.lines("status") if each["flow"] == "rules/t/a")
+        wait_until(lambda: "say/.decided cannot be " in line()["why"], "it is held", line)
+        check(line()["declared"] == "built", line())
+        baton.daemon.kill()
+        baton.daemon.wait()
+        check(line()["declared"] == "built" and line()["waiting_for"] == "waiting_for_person", line())
+        os.unlink(baton.root + "/say/.decided")
+        baton.start()
+        wait_until(lambda: not os.path.exists(baton.root + "/say/a.json"), "it is put aside")
+        wait_until(lambda: line()["waiting_for"] == "waiting_for_person", "a person is waited for", line)
+        check("approved" not in [each["event"] for each in baton.lines("events")], baton.call("events").stdout)
+
+
+def litter_of_a_crash(exe):
+    """What a daemon was writing when it was killed goes while the next one serves, though it is young at its start."""
+    with world.World(exe) as baton:
+        baton.ticket("a", "new")
+        baton.start()
+        baton.daemon.kill()
+        baton.daemon.wait()
+        litter = f"{baton.root}/tickets/.a.json.0123456789abcdef.tmp"
+        write(litter, b"half")
+        baton.start()
+        wait_until(lambda: not os.path.exists(litter), "it is swept")
+
+
 def rejected_behind_its_agent(exe):
     """An agent that leaves a torn file and ends well: not its stage is what to look at. Also while it still runs."""
     with Checked(exe) as baton:
@@ -526,4 +620,5 @@ if __name__ == "__main__":
     world.main_parts((bad_files, no_regular_files, long_names, names_not_utf8, json_is_utf8, long_decision,
                       requests_not_utf8, said_at_start, second_daemon, full_disk, stopped_on_full_disk, without_a_reserve_it_is_not,
                       started_on_full_disk, started_on_full_disk_of_small_blocks, said_by_the_daemon,
-                      cannot_start_is_said, write_waits, rejected_behind_its_agent))
+                      cannot_start_is_said, write_waits, may_not_write, not_put_aside, litter_of_a_crash,
+                      rejected_behind_its_agent, size_limit))

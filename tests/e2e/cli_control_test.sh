@@ -71,6 +71,11 @@ rm other/link.json "other/a b.json"
 cp groups.json elsewhere.json
 expect_exit 0 baton explain --as groups "$PWD/elsewhere.json" --json
 [[ $(jq -r '.starts[0].role + " " + .documents[0].path' "$work/out") == "slow $PWD/elsewhere.json" ]] || fail "explain --as: $out"
+echo '{}' >pm.json
+expect_exit 0 baton explain --as coordination/pm_state pm.json --json
+[[ $(jq -c '[.documents[] | select(.path == "pm.json") | .kind]' "$work/out") == '["pm_state"]' ]] ||
+  fail "explain --as of one of several documents: $out"
+rm pm.json
 echo '{"A": ' >elsewhere.json
 expect_exit 0 baton explain --as groups elsewhere.json --json
 [[ $(jq -r '.documents[0].verdict' "$work/out") == rejected ]] || fail "explain --as of a torn file: $out"
@@ -135,6 +140,11 @@ expect_exit 2 baton reload --config slip.yaml
 expect_err "did you mean 'limits'?"
 expect_exit 0 baton status --config slip.yaml
 expect_out 'slip.yaml cannot be used; `baton doctor` says why'
+# Beside what is wrong nothing that is merely doubtful is called an error.
+sed -e 's/run: quick/run: quik/' -e '$a limitz: 1' baton.yaml >slip.yaml
+expect_exit 1 baton doctor --json --config slip.yaml
+[[ $(jq -c '[.findings[] | select(.check == "configuration" and .level == "error")] | length' "$work/out") == 1 ]] ||
+  fail "a warning counts as an error: $out"
 rm slip.yaml
 expect_exit 2 baton prune --older-than 0s
 expect_err "1s drops what ended more than an hour ago"
@@ -174,7 +184,14 @@ expect_exit 0 baton stop groups
 until_true shows '"stopped"' baton status groups --json
 expect_exit 1 baton wait groups --until idle
 expect_exit 0 baton logs "$run" -f
+folder=$(echo "$work"/state/*/runs/"$run")
+mv "$folder/stderr.log" "$folder/kept"
+mkfifo "$folder/stderr.log"
+expect_exit 3 timeout 20 "$baton_binary" logs "$run" --stderr
+expect_err "is not a regular file"
+mv "$folder/kept" "$folder/stderr.log"
 expect_exit 0 baton retry groups A
+expect_out "there is nothing to forgive: no attempt has counted"
 expect_exit 0 baton resume --all --no-wait
 # Nobody has waited for it to be heard, and who waits for a stopped flow is told that it is stopped.
 until_true shows running baton status groups
@@ -263,8 +280,11 @@ expect_out "removed 0"
 rm other/one.json
 expect_exit 0 baton status other/one --json
 [[ $(jq -r .process "$work/out") == gone ]] || fail "a flow without its file: $out"
-expect_exit 0 baton forget other/one
-expect_out "forgotten"
+expect_exit 2 baton forget
+expect_err "--gone"
+expect_exit 2 baton forget other/one --gone
+expect_exit 0 baton forget --gone
+expect_out "1 flow whose files are gone is forgotten"
 expect_exit 2 baton status other/one
 
 # answer is for people, and for flows that ask something; an agent may where its role is trusted with it.

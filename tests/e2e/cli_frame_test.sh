@@ -34,6 +34,12 @@ for command in "status --root" "run --root" "doctor --config" "validate --schema
   expect_exit 2 baton $command ""
   expect_err "${command#* }: is empty, and names no "
 done
+# Nor is it everything.
+for command in "status" "stop --all" "validate x.json --as" "agents" "events --flow" "explain" "init" "wait"; do
+  # shellcheck disable=SC2086  # words on purpose
+  expect_exit 2 baton $command ""
+  expect_err ": is empty, and names no "
+done
 expect_exit 2 baton validate --schmea x
 expect_err "did you mean --schema?"
 expect_exit 2 baton prompt
@@ -154,6 +160,8 @@ done
 sed -i '/^  planner:/,+1d' all/baton.yaml
 expect_exit 0 env PATH="$work/bin:$PATH" "$baton_binary" doctor --root all
 expect_out 'no agent plays `planner`, which ml_workflow asks for'
+expect_exit 0 baton init --root twice --dialect coordination --dialect rules --dialect coordination
+expect_exit 0 baton validate --root twice
 expect_exit 2 baton init --root all all
 expect_exit 2 baton init --dialect coordinatoin third
 expect_err "did you mean coordination?"

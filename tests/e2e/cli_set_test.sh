@@ -17,15 +17,32 @@ expect_exit 0 baton set s.json '/list/-=2' '/o/y={"z": "="}' /n=2
 [[ $(jq -c . s.json) == '{"status":"b","n":2,"list":[1,2],"o":{"x":null,"y":{"z":"="}}}' ]] ||
   fail "several changes at once: $(cat s.json)"
 
+# Numbers stay as they are spelled, also those that no computer's number is; by their digits they are compared, too.
+echo '{}' >n.json
+expect_exit 0 baton set n.json '/id=123456789012345678901234567891' '/v= 1.10 ' '/w=[0.1000000000000000055511151231257827]'
+[[ $(tr -d ' \n' <n.json) == '{"id":123456789012345678901234567891,"v":1.10,"w":[0.1000000000000000055511151231257827]}' ]] ||
+  fail "numbers are spelled otherwise: $(cat n.json)"
+expect_exit 1 baton set n.json /x=1 --expect /id=123456789012345678901234567890
+expect_err "/id is 123456789012345678901234567891, not 123456789012345678901234567890"
+expect_exit 1 baton set n.json /x=1 --expect '/w=[0.1]'
+expect_exit 0 baton set n.json /x=1 --expect /id=1.23456789012345678901234567891e29 --expect /v=1.1
+expect_exit 0 baton set n.json /x=0.09007199254740993
+expect_exit 1 baton set n.json /x=1 --expect /x=0.09007199254740992
+expect_exit 0 baton set n.json /x=1 --expect /x=9007199254740993e-17
+
 # Refused: the file stays byte for byte, and no litter lies beside it.
 cp s.json kept
 expect_exit 2 baton set s.json /status=waiting_qa
 expect_err '/status="waiting_qa"'
+expect_exit 2 baton set s.json $'/a\xff=1'
+expect_err 'is not UTF-8'
 expect_exit 2 baton set s.json status=1
 expect_exit 2 baton set s.json /status
 expect_exit 2 baton set s.json /status=
 expect_exit 2 baton set s.json '=3'
 expect_err "/status=..."
+expect_exit 2 baton set s.json $'/a\xff=1'
+expect_err "is not UTF-8"
 expect_exit 2 baton set s.json
 printf 's: a\n' >s.yaml
 expect_exit 1 baton set s.yaml '/s="b"'

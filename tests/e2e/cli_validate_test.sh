@@ -61,10 +61,12 @@ expect_exit 2 baton validate --max-size much tickets/big.json
 rm tickets/big.json
 mkfifo tickets/pipe.json
 expect_exit 3 baton validate tickets/pipe.json
-expect_exit 3 baton validate
+expect_exit 1 baton validate
+expect_exit 1 baton validate tickets
+expect_out "tickets/pipe.json:1:1: error: is not a regular file"
 rm tickets/pipe.json
 ln -s /etc/passwd tickets/link.json
-expect_exit 3 baton validate
+expect_exit 1 baton validate
 rm tickets/link.json
 # A link, a FIFO, a device, a folder in the place of a file: a finding, as for the daemon.
 unfit() {  # PATH MESSAGE
@@ -78,7 +80,7 @@ unfit() {  # PATH MESSAGE
 ln -s good.json tickets/link.json
 unfit tickets/link.json "is a symbolic link"
 unfit "$PWD/tickets/link.json" "is a symbolic link"
-expect_exit 3 baton validate --json
+expect_exit 1 baton validate --json
 expect_document_fits output/validate
 [[ $(jq -r '.findings[] | select(.rule == "file") | .path' "$work/out") == tickets/link.json ]] || fail "the tree: $out"
 rm tickets/link.json
@@ -122,6 +124,8 @@ expect_exit 0 baton validate --schema ticket.schema.json elsewhere.json
 expect_exit 1 baton validate --schema coordination/pm_state elsewhere.json
 expect_exit 2 baton validate --schema nothing.json elsewhere.json
 expect_exit 2 baton validate --schema ticket.schema.json --as tickets elsewhere.json
+expect_exit 2 baton validate --format sarif --json elsewhere.json
+expect_err "exclude each other"
 expect_exit 2 baton validate --format xml elsewhere.json
 expect_exit 0 bash -c 'echo "{\"status\": \"done\"}" | "$1" validate --as tickets -' - "$baton_binary"
 expect_exit 1 bash -c 'echo "{\"status\": 1}" | "$1" validate --as tickets -' - "$baton_binary"
@@ -379,6 +383,17 @@ printf 'from: base\nname: child\n' >.loops/child.yaml
 echo 'fragments: [' >.loops/lib/fixers.yaml
 expect_exit 1 baton validate
 expect_out ".loops/lib/fixers.yaml:2:1: error:"
+
+# A configuration that no daemon would take is no green light.
+mkdir "$work/slip"
+cd "$work/slip"
+printf 'version: 1\ndialects: { coordinaton: { path: bazinga } }\n' >baton.yaml
+echo '{}' >x.json
+expect_exit 2 baton validate
+expect_err 'did you mean `coordination`?'
+expect_exit 2 baton set x.json /a=1
+expect_err "nothing was changed"
+expect_file x.json '{}'
 
 # Without any configuration it works just the same.
 mkdir "$work/bare"

@@ -3,11 +3,13 @@ broken, by the one that names the root, and by what is recorded for the next dae
 usage: in_force_test.py BATON [PART...]"""
 
 import contextlib
+import fcntl
 import glob
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 
 import world
@@ -40,6 +42,11 @@ def plain(baton, *arguments, code=0, folder=None):
 
 def status(baton, name):
     return next((each for each in baton.lines("status") if each["flow"] == name), None)
+
+
+def log_of(baton):
+    with open(baton.home + "/daemon.log") as file:
+        return file.read()
 
 
 @contextlib.contextmanager
@@ -104,6 +111,29 @@ def changed_and_not_read(exe):
         wait_until(lambda: baton.starts("rules/t/a"), "it is started after the reload")
 
 
+def hung_up(exe):
+    """SIGHUP has the configuration read again, and one that cannot be used changes nothing."""
+    with make(exe) as baton:
+        daemon = baton.start()
+        baton.ticket("a", "Ready")
+        baton.canary()
+        write(baton.config, b"rules: [")
+        daemon.send_signal(signal.SIGHUP)
+        wait_until(lambda: "baton.yaml:1:" in said(baton), "it says what is wrong", lambda: said(baton))
+        baton.canary()
+        check(not baton.starts("rules/t/a"), baton.starts())
+        baton.settings["rules"] = [{**RULE, "react": [{"to": ["ready", "Ready"], "run": "worker"}]}]
+        baton.configure()
+        daemon.send_signal(signal.SIGHUP)
+        wait_until(lambda: baton.starts("rules/t/a"), "it is started by what was read again")
+        check(daemon.poll() is None, "the daemon ended")
+
+
+def said(baton):
+    with open(baton.home + "/daemon.log", errors="replace") as file:
+        return file.read()
+
+
 def broken(exe):
     with make(exe, agents={"worker": {"command": ["/bin/sh", "-c", "exit 1"]}},
               limits={"max_attempts": 1}) as baton:
@@ -150,6 +180,92 @@ def broken(exe):
         strange = baton.call("explain", baton.root + "/tickets/strange.json", code=2)
         check("cannot be used; `baton doctor` says why" in strange.stderr, strange.stderr)
         os.unlink(baton.config)
+
+
+def starting(exe):
+    """A daemon that has its lock and has left no word yet goes by what it finds, as everybody does."""
+    with make(exe) as baton:
+        baton.ticket("a", "new")
+        baton.once()
+        folder, = glob.glob(baton.state + "/*/")
+        if os.path.exists(folder + "daemon.json"):
+            os.unlink(folder + "daemon.json")
+        with open(folder + "lock", "r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.truncate()
+            json.dump({"pid": os.getpid(), "role": "daemon", "root": baton.root}, lock)
+            lock.flush()
+            seen = status(baton, "rules/t/a")
+            check((seen["declared"], seen["configuration"]) == ("new", None), seen)
+            shown = baton.call("status")
+            check("configuration" not in shown.stdout + shown.stderr, shown.stdout, shown.stderr)
+
+
+def gone(exe):
+    """The daemon goes by a configuration that is not there any more."""
+    with make(exe) as baton:
+        inside, away = baton.root + "/baton.yaml", baton.home + "/away.yaml"
+        shutil.copy(baton.home + "/ticket.schema.json", baton.root)
+        os.rename(baton.config, inside)
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen([exe, "run", "--state-dir", baton.state], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log, cwd=baton.root,
+                                            env={**os.environ, "HOME": baton.home})
+        baton.ticket("a", "new")
+        wait_until(lambda: "accepted rules/t/a" in log_of(baton))
+        os.rename(inside, away)
+        words = f"the configuration {inside} is not there any more; the daemon goes on with what it read"
+        seen = flow(baton, "rules/t/a")
+        check((seen["process"], seen["configuration"]) == ("idle", "unusable"), seen)
+        check(words in plain(baton, "status").stdout)
+        for command in ["explain", "rules/t/a"], ["run", "--dry-run"]:
+            check(words in plain(baton, *command).stderr, plain(baton, *command))
+        check(words in plain(baton, "doctor", code=None).stdout, plain(baton, "doctor", code=None).stdout)
+        os.rename(away, inside)
+        check(flow(baton, "rules/t/a")["configuration"] is None, flow(baton, "rules/t/a"))
+
+
+def schema(exe):
+    """The daemon takes up a schema that was changed, and goes on with the last good one."""
+    with make(exe) as baton:
+        rest = {**baton.TICKETS, "name": "rest", "files": "rest/{flow}.json"}
+        baton.settings["rules"] = [RULE, rest]
+        baton.configure()
+        write(baton.root + "/rest/b.json", {"status": "new"})
+        baton.ticket("a", "ready", more=1)
+        place = baton.home + "/ticket.schema.json"
+        write(place, {**SCHEMA, "additionalProperties": False})
+        baton.start()
+        wait_until(lambda: "rejected rules/t/a" in log_of(baton))
+
+        def rescan():
+            """What comes each minute comes at once when the root is replaced."""
+            back = log_of(baton).count("served again")
+            os.rename(baton.root, baton.home + "/aside")
+            wait_until(lambda: "is waited for" in baton.call("status").stdout)
+            os.rename(baton.home + "/aside", baton.root)
+            wait_until(lambda: log_of(baton).count("served again") > back)
+
+        write(place, SCHEMA)
+        rescan()
+        wait_until(lambda: baton.starts("rules/t/a"), "what the mended schema allows is started")
+        write(place, b"broken{")
+        baton.ticket("idle", "new")
+        baton.canary()
+        for name in "rules/t/idle", "rules/rest/b":
+            check(status(baton, name)["waiting_for"] == "change", status(baton, name))
+        shown = baton.call("status")
+        check("ticket.schema.json" in shown.stderr
+              and "the daemon goes on with what it read before" in shown.stderr, shown.stderr)
+        rescan()
+        rescan()
+        check(log_of(baton).count("the one that was read before stays in force") == 1, log_of(baton))
+        baton.canary()
+        # Nobody has read it then, and nobody will begin with it.
+        baton.daemon.terminate()
+        check(baton.daemon.wait(timeout=60) == 0)
+        check(status(baton, "rules/t/idle")["waiting_for"] == "unconfigured", baton.lines("status"))
+        check("going on without dialect rules" in baton.call("status").stderr)
 
 
 def several_roots(exe):
@@ -288,5 +404,5 @@ def once_says_what_is_held(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts([changed_and_not_read, broken, several_roots, recorded, recorded_start, recorded_workflow,
+    world.main_parts([changed_and_not_read, hung_up, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
                       once_says_what_is_held])

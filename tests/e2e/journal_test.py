@@ -7,6 +7,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import time
 
 import world
 from world import check, wait_until
@@ -276,11 +277,62 @@ def copied_state(exe):
         original, baton.state = baton.state, baton.home + "/copy"
         shutil.copytree(original, baton.state)
         check(os.path.exists(f"{os.path.dirname(journal_of(baton))}/runs/{run}"))
-        baton.ticket("b", "ready")  # a newer run, for the newest are kept
-        check(baton.once().returncode == 0)
         baton.call("prune", "--older-than", "1h")
         check(not os.path.exists(f"{os.path.dirname(journal_of(baton))}/runs/{run}"), "was not pruned")
         check(os.path.exists(f"{state}/runs/{run}/exit.json"), "the original was pruned")
+
+
+def by_a_daemon(baton, pruned):
+    """It prunes when it has begun."""
+    baton.start()
+    wait_until(pruned, "the daemon has pruned")
+    baton.call("drain")
+    check(baton.daemon.wait(timeout=world.PATIENCE) == 0, baton.daemon.returncode)
+
+
+def by_command(baton, _):
+    baton.call("prune")
+
+
+def kept_as_configured(exe):
+    """A daemon removes what `retention:` says, and so does `baton prune`: runs by age and by number, events and
+    replaced versions by age."""
+    hour = 3_600_000
+    for prune in (by_a_daemon, by_command):
+        with world.World(exe) as baton:
+            for name in "abc":
+                baton.ticket(name, "ready")
+                check(baton.once().returncode == 0)
+                baton.ticket(name, "done")
+                check(baton.once().returncode == 0)
+            ids = [each.run for each in baton.starts()]
+            folder = os.path.dirname(journal_of(baton)) + "/runs"
+            now = int(time.time() * 1000)
+            journal = sqlite3.connect(journal_of(baton))
+            with journal:
+                for run, age in zip(ids, (5, 4, 3)):
+                    journal.execute("UPDATE runs SET started = ?1, ended = ?1 WHERE id = ?2", (now - age * hour, run))
+                for name, age in (("old", 7), ("young", 5)):
+                    journal.execute("INSERT INTO replaced(path, time, bytes) VALUES(?1, ?2, x'')", (name, now - age * hour))
+                    journal.execute("UPDATE events SET time = ?1, why = ?2 WHERE seq = (SELECT max(seq) FROM events "
+                                    "WHERE why NOT IN ('old', 'young'))", (now - age * hour, name))
+
+            def left():
+                query = "SELECT {} FROM {} WHERE {} IN ('old', 'young') ORDER BY 1"
+                return (["abc"[at] for at, run in enumerate(ids) if os.path.exists(f"{folder}/{run}")],
+                        *([row[0] for row in journal.execute(query.format(name, table, name))]
+                          for name, table in (("why", "events"), ("path", "replaced"))))
+
+            steps = [({"runs": "270m"}, (["b", "c"], ["old", "young"], ["old", "young"])),
+                     ({"max_runs": 1}, (["c"], ["old", "young"], ["old", "young"])),
+                     ({"events": "6h"}, (["c"], ["young"], ["old", "young"])),
+                     ({"replaced": "6h"}, (["c"], ["young"], ["young"]))]
+            for retention, wanted in steps:
+                baton.settings["retention"] = retention
+                baton.configure()
+                prune(baton, lambda: left() == wanted)
+                check(left() == wanted, prune.__name__, retention, "left", left(), "and not", wanted)
+            journal.close()
 
 
 def moved_state(exe):
@@ -301,6 +353,30 @@ def moved_state(exe):
         check(ends == [(run, "succeeded")], ends)
 
 
+def read_by_group(exe):
+    """Who is in the group of the state folder reads what the agents wrote."""
+    root = os.geteuid() == 0
+    others = [12345] if root else [each for each in os.getgroups() if each != os.getegid()]
+    if not others:
+        print("skipped: there is no second group to give the state folder to")
+        return
+    with world.World(exe, command=("echo", "hello")) as baton:
+        os.chown(baton.state, -1, others[0])
+        os.chmod(baton.state, 0o2750)
+        os.chmod(baton.home, 0o755)
+        baton.ticket("a", "ready")
+        check(baton.once().returncode == 0)
+        run = baton.starts()[0].run
+        folder = f"{os.path.dirname(journal_of(baton))}/runs/{run}"
+        for path in [folder, *glob.glob(folder + "/*")]:
+            status = os.stat(path)
+            check(status.st_gid == others[0] and status.st_mode & 0o040, path, status)
+        if root:
+            done = subprocess.run([baton.exe, "logs", run, *baton.places()], stdin=subprocess.DEVNULL, text=True,
+                                  capture_output=True, user=NOBODY, group=others[0], extra_groups=[])
+            check(done.returncode == 0 and "hello" in done.stdout, done)
+
+
 def test(exe):
     for what in DAMAGE:
         damaged(exe, what)
@@ -309,7 +385,7 @@ def test(exe):
         wal_lost(exe, how)
         print("wal_lost", how, "passed", flush=True)
     for part in (begun_anew, while_running, backup_restored, forgotten_and_known, wal_removed_while_running,
-                 copied_state, moved_state):
+                 copied_state, kept_as_configured, moved_state, read_by_group):
         part(exe)
         print(part.__name__, "passed", flush=True)
 

@@ -3,9 +3,10 @@
 Two subjects in one file want an agent each; the first one's hands it on to a further agent, which takes up the
 shim held ready meanwhile. Agents count themselves in a log outside. Then the second sweep: the daemon that
 recovers is killed as well, at every of its calls in turn. The third: a workflow run with items, an attempt that
-fails, a loop-back and a person's file; fewer places, for it takes many more calls.
-usage: kill_sweep.py BATON KILLAT [STEP [FIRST]]     STEP 1: every stop; 3, the default: every third, others each
-day, beginning with FIRST
+fails, a loop-back and a person's file; fewer places, for it takes many more calls. killed_shim_test.py does the
+same to shims, and kill_mutants_test.py shows that both notice what is missing.
+usage: kill_sweep.py BATON KILLAT [STEP [FIRST]]     STEP 1: every stop, also of the second kill; 3, the default: every
+third, others each day, beginning with FIRST, and of the second kill every ninetieth
 """
 
 import concurrent.futures
@@ -31,6 +32,8 @@ mv "$3.json" "$4"
 
 
 class Sweep(world.World):
+    before = ()  # what the killed daemon is called by
+
     def __init__(self, baton, killat, looks=20):
         super().__init__(baton, rules=[RULE])
         self.killat = killat
@@ -44,7 +47,7 @@ class Sweep(world.World):
         world.write(groups, {subject: {"status": "pending"} for subject in ("A", "B")})
 
     def killed(self, stop):
-        done = subprocess.run([self.killat, str(stop), *self.run_command("--once")], text=True,
+        done = subprocess.run([self.killat, str(stop), *self.before, *self.run_command("--once")], text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=world.PATIENCE)
         world.check(done.returncode in (0, 1), "killat:", done.returncode, done.stderr)
         return done
@@ -166,10 +169,11 @@ def test(baton, killat, step="3", begin=None):
     stops = stops_of(baton, killat)
     places = sweep_places(baton, killat, [(stop,) for stop in range(begin, stops + stops // 20, step)])
     print(f"one crash: {places} of about {stops} places from {begin} on, lost 0, double 0", flush=True)
-    # The first kills of the second sweep are spread over the part in which starts are committed.
-    kills = range(stops // 3, stops, max(1, stops // 6)) if step > 1 else range(1, stops, 7)
-    seconds = [(kill, stop) for kill in kills
-               for stop in range(begin, stops_of(baton, killat, kill), 30 * step if step > 1 else 1)]
+    # The first kills of the second sweep are spread over the part in which starts are committed; the second ones
+    # are few, and others after each first one.
+    kills = range(stops // 3 + begin, stops, max(1, stops // 12)) if step > 1 else range(1, stops, 7)
+    seconds = [(kill, stop) for count, kill in enumerate(kills)
+               for stop in range(begin + count * step, stops_of(baton, killat, kill), 30 * step if step > 1 else 1)]
     places = sweep_places(baton, killat, seconds)
     print(f"two crashes: {places} places, lost 0, double 0", flush=True)
     places = sweep_run(baton, killat, 50 * step + 1)

@@ -99,6 +99,9 @@ def what_is_not_valid(exe):
         wait_until(lambda: [each for each in it.lines("events") if each["event"] == "late_write"], "it is told")
         it.clean()
         check(it.load("a") == {"status": "ready", "owner": "ops"}, it.load("a"))
+        kept = it.call("explain", it.path("a"), "--replaced").stdout
+        check('\n{"status":' in kept and ", 10 bytes\n" in kept, "what is kept is shown:", kept)
+        check("no version" in it.call("explain", it.path("b"), "--replaced").stderr, "of another file there is none")
 
 
 def set_waits(exe):
@@ -115,20 +118,26 @@ def set_waits(exe):
         if "baton run" in said[1]:
             # The machine was so busy that it did not wait long enough: a daemon is to see to it.
             it.start()
-            wait_until(lambda: it.load("a").get("title") == "late", "it is taken up")
+            wait_until(lambda: [each for each in it.lines("events") if each["event"] == "late_write"], "it is told")
         else:
             it.merged("a")
         it.clean()
 
 
 def set_leaves_it(exe):
-    """One who holds it for longer is told of, and what he writes then is taken up by the daemon."""
+    """One who holds it for longer is told of; what he writes then does not undo what was set, good or bad."""
+    for late in ('{"status": "ready", "title": "late"}', "{"):
+        set_left(exe, late)
+
+
+def set_left(exe, late):
     with Replaced(exe) as it:
         held = it.held("a")
         done = it.call("set", it.path("a"), '/status="idle"')
         check("keeps its former version open" in done.stderr, done.stderr)
         check(len(it.beside()) == 1, it.beside())
-        held.truncate(10)
+        held.truncate(0)
+        held.write(late)
         held.close()
         it.start()
         wait_until(lambda: [each for each in it.lines("events") if each["event"] == "late_write"], "it is told")

@@ -1,8 +1,11 @@
 """What ends a runaway besides attempts: the hourly budget of starts and of money, told so by status; a clock that was
 set back; a shim that does not fit. usage: limits_test.py BATON"""
 
+import glob
 import os
+import resource
 import shutil
+import sqlite3
 
 import world
 from world import check, wait_until
@@ -44,6 +47,44 @@ def starts_after_resume(exe):
             baton.call("resume", "rules/t/a")
 
 
+def file_size(exe):
+    """A limit of file sizes is a full disk: nothing is started, nobody is ended, and what waits goes on with room."""
+    with world.World(exe, command=("sh", "-c", "sleep 1; ulimit -f")) as baton:
+        daemon = baton.start()
+        baton.ticket("a", "ready")
+        wait_until(lambda: len(baton.starts()) == 1, "the first is started")
+        former = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+        baton.ticket("b", "ready")
+        wait_until(lambda: "disk is full" in baton.call("status").stdout, "status says why", lambda: baton.call("status").stdout)
+        check(daemon.poll() is None and len(baton.starts()) == 1, "the limit ended the daemon, or started one", baton.starts())
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, former)
+        wait_until(lambda: len(baton.starts()) == 2, "the second is started when there is room")
+
+
+def clock_ahead(exe):
+    """Starts of an hour count over restarts, also beside one that was made by a clock that was ahead."""
+    month = 30 * 86_400_000
+    with world.World(exe, limits={"spawns_per_hour": 3}) as baton:
+        def next_entry():
+            baton.ticket("a", "ready")
+            baton.once()
+            baton.ticket("a", "done")
+            baton.once()
+        next_entry()
+        next_entry()
+        journal = sqlite3.connect(glob.glob(baton.state + "/*/journal.db")[0])
+        with journal:
+            journal.execute("UPDATE runs SET started = started + ?1, ended = ended + ?1 WHERE id = ?2",
+                            (month, baton.starts()[1].run))
+        journal.close()
+        next_entry()
+        check(len(baton.starts()) == 3, baton.starts())
+        baton.ticket("a", "ready")
+        baton.once()
+        check(len(baton.starts()) == 3, baton.starts())
+        check(status(baton, "rules/t/a")["waiting_for"] == "spawns_per_hour", baton.call("status").stdout)
+
+
 def misfit_shim(exe):
     """A shim that does not understand the daemon: status, log and doctor say so."""
     with world.World(exe, limits={"backoff": "1m", "max_backoff": "1m"}) as baton:
@@ -68,6 +109,8 @@ def misfit_shim(exe):
 def test(exe):
     cost(exe)
     starts_after_resume(exe)
+    file_size(exe)
+    clock_ahead(exe)
     misfit_shim(exe)
 
 

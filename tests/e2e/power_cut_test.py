@@ -3,8 +3,9 @@ released is started.
 
 Root and state lie on an ext4 of their own; each boot is a set of namespaces with a boot id of its own. The
 file system is shut down by ioctl, so what was not synced is lost, then every process is gone at once.
-Agents count themselves in a log outside. After the next boot `on_interrupted` decides.
-usage: power_cut_test.py BATON KILLAT [STEP]     STEP 1: every stop of the daemon; the default: every 31st
+Agents count themselves in a log outside. After the next boot `on_interrupted` decides. A daemon that does not
+sync is caught.
+usage: power_cut_test.py BATON KILLAT MUTED [STEP]     STEP 1: every stop of the daemon; the default: every 31st
 """
 
 import array
@@ -136,8 +137,9 @@ def judge(machine, policy, where):
     return interrupted
 
 
-def at_rest(baton, policy):
-    """The power goes while all agents work: each of them may have done its work."""
+def at_rest(baton, policy, *before):
+    """The power goes while all agents work: each of them may have done its work. `before` is what the daemon is
+    called by."""
     with Machine(baton, policy, ("sh", "-c", 'test -e "$0" || exec sleep 1000', "/dev/shm/none")) as machine:
         # In the next boot agents end at once.
         go = machine.home + "/go"
@@ -145,8 +147,9 @@ def at_rest(baton, policy):
         machine.configure()
         machine.furnish()
         with open(machine.home + "/daemon.log", "ab") as log:
-            daemon = subprocess.Popen(["nsenter", "-t", str(machine.first), "-m", "-p", *machine.run_command()],
-                                      stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            daemon = subprocess.Popen(["nsenter", "-t", str(machine.first), "-m", "-p", *before,
+                                       *machine.run_command()], stdin=subprocess.DEVNULL,
+                                      stdout=log, stderr=log)
         wait_until(lambda: len(machine.starts()) == len(SUBJECTS), "agents start")
         machine.cut()
         machine.power_off()
@@ -159,6 +162,16 @@ def at_rest(baton, policy):
             done = machine.once()
             check(done.returncode == 0, "after retry:", done.returncode, done.stderr)
             check(len(machine.starts()) == 2 * len(SUBJECTS), "after retry:", machine.starts())
+
+
+def no_sync(baton, muted):
+    """The mutant of this test: it starts again what it has forgotten."""
+    try:
+        at_rest(baton, "hold", muted, "fsync,fdatasync")
+    except AssertionError as wrong:
+        check("an attempt ran twice" in str(wrong), "no sync is caught by something else:", wrong)
+    else:
+        raise AssertionError("no sync: not noticed")
 
 
 def sweep(baton, killat, step):
@@ -183,7 +196,7 @@ def sweep(baton, killat, step):
     check(kept, "every run was interrupted")
 
 
-def test(baton, killat, step="31"):
+def test(baton, killat, muted, step="31"):
     if os.geteuid() != 0:
         skip("a file system of its own needs root")
     for command in ("mkfs.ext4", "losetup", "unshare", "nsenter"):
@@ -199,6 +212,8 @@ def test(baton, killat, step="31"):
     for policy in POLICIES:
         at_rest(baton, policy)
         print("at rest,", policy, "passed", flush=True)
+    no_sync(baton, os.path.abspath(muted))
+    print("no sync is caught", flush=True)
     sweep(baton, os.path.abspath(killat), int(step))
 
 

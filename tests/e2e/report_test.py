@@ -1,5 +1,5 @@
 """What other programs read of `baton validate`: SARIF for code scanning, JUnit for CI, commands for GitHub, and
-the mark below a place for a person at a terminal. usage: report_test.py BATON"""
+the mark below a place and the colours for a person at a terminal. usage: report_test.py BATON"""
 
 import json
 import os
@@ -10,6 +10,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+import world
 from world import check, write
 
 SCHEMA = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "required": ["status"],
@@ -91,15 +92,11 @@ def github(exe, folder):
     check(any(line.startswith("::warning file=files/bom.json,line=1,col=1") for line in commands), commands)
 
 
-def terminal(exe, folder):
-    """The mark stands below the value, and no byte of the file reaches the terminal that could steer it."""
-    write(folder + "/steer.json", '{"status": "ä\x1b[31m"}'.encode() + b"\n")
-    write(folder + "/plain.json", b'{\n\t"status": "redy"\n}\n')
-    write(folder + "/there.yaml", "# ä\nstatus: redy\n".encode())
+def on_terminal(command, folder=None, no_colour="1"):
+    """Exit code and what a terminal gets."""
     above, below = pty.openpty()
-    done = subprocess.Popen([exe, "validate", "--schema", "s.json", "plain.json", "steer.json", "there.yaml"], cwd=folder,
-                            stdout=below, stderr=below, stdin=subprocess.DEVNULL,
-                            env={**os.environ, "NO_COLOR": "1"})
+    done = subprocess.Popen(command, cwd=folder, stdout=below, stderr=below, stdin=subprocess.DEVNULL,
+                            env={**os.environ, "NO_COLOR": no_colour})
     os.close(below)
     said = b""
     while True:
@@ -111,7 +108,16 @@ def terminal(exe, folder):
             break
         said += piece
     os.close(above)
-    check(done.wait(600) == 1, said)
+    return done.wait(600), said
+
+
+def terminal(exe, folder):
+    """The mark stands below the value, and no byte of the file reaches the terminal that could steer it."""
+    write(folder + "/steer.json", '{"status": "ä\x1b[31m"}'.encode() + b"\n")
+    write(folder + "/plain.json", b'{\n\t"status": "redy"\n}\n')
+    write(folder + "/there.yaml", "# ä\nstatus: redy\n".encode())
+    code, said = on_terminal([exe, "validate", "--schema", "s.json", "plain.json", "steer.json", "there.yaml"], folder)
+    check(code == 1, said)
     lines = said.decode().splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("plain.json:2:12: error"))
     check(lines[at + 1] == '   "status": "redy"' and lines[at + 2] == "             ^~~~~~", lines)
@@ -120,6 +126,23 @@ def terminal(exe, folder):
     check(b"\x1b" not in said and b"did you mean" in said, said)
     # Not for a pipe: scripts read one line per finding.
     check(b"^" not in call(exe, folder, "--schema", "s.json", "plain.json", code=1), "a mark in a pipe")
+
+
+def colour(exe, _):
+    """Only on a terminal, and not with NO_COLOR; empty it stands for nothing."""
+    with world.World(exe) as baton:
+        baton.ticket("a", "idle")
+        check(baton.once().returncode == 0)
+        for words in (["status"], ["doctor"]):
+            command = [exe, *words, *baton.places()]
+            code, plain = on_terminal(command)
+            check(code == 0 and b"\x1b" not in plain, "with NO_COLOR", words, plain)
+            code, painted = on_terminal(command, no_colour="")
+            check(code == 0 and b"\x1b[" in painted, "no colour on a terminal", words, painted)
+            check(re.sub(rb"\x1b\[\d*m", b"", painted) == plain, "colour is all there is to it", plain, painted)
+            piped = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=600,
+                                   env={name: value for name, value in os.environ.items() if name != "NO_COLOR"})
+            check(piped.returncode == 0 and b"\x1b" not in piped.stdout + piped.stderr, "in a pipe", words, piped)
 
 
 def main():
@@ -131,7 +154,7 @@ def main():
         for name, content in FILES.items():
             with open(os.path.join(os.fsencode(folder), b"files", name), "wb") as file:
                 file.write(content)
-        for each in (sarif, junit, github, terminal):
+        for each in (sarif, junit, github, terminal, colour):
             each(exe, folder)
             print(each.__name__, "ok", flush=True)
 

@@ -1,6 +1,7 @@
 """One daemon serves several roots: each is watched, locked and journalled by itself, limits are summed, and a
 second daemon on any of them is refused. usage: roots_test.py BATON"""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -448,6 +449,49 @@ def nested(exe):
         check(done.returncode == 2 and "inside another" in done.stderr, done.returncode, done.stderr)
 
 
+def at_once(exe):
+    """As after a boot: daemons on roots that lie apart start together, with one folder for their state."""
+    with world.World(exe) as baton:
+        roots = [f"{baton.home}/root{number}" for number in range(5)]
+        for root in roots:
+            ticket(root, "a", "ready")
+        baton.configure()
+        with open(baton.home + "/daemon.log", "ab") as log:
+            daemons = [subprocess.Popen(serve(baton, "--root", root), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                       for root in roots]
+        try:
+            wait_until(lambda: len(baton.starts("rules/t/a")) == len(roots) or
+                       any(each.poll() is not None for each in daemons), "every root is served")
+            check([each.poll() for each in daemons] == [None] * len(roots), "some daemon has left",
+                  open(baton.home + "/daemon.log").read())
+        finally:
+            for each in daemons:
+                each.terminate()
+        check([each.wait(timeout=30) for each in daemons] == [0] * len(roots), "they did not end in good order")
+
+
+def starting_daemon(exe):
+    """One that has its lock and has not left word yet, which takes long where its journal is large."""
+    with world.World(exe) as baton:
+        ticket(baton.root, "a", "ready")
+        baton.configure()
+        os.makedirs(baton.state + "/other")
+        with open(baton.state + "/other/lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for root, code in ((baton.home + "/elsewhere", 0), (None, 0), (baton.home, 75),
+                               (baton.root + "/tickets", 75)):
+                lock.seek(0)
+                lock.truncate()
+                json.dump({"pid": os.getpid(), "role": "daemon"} | ({"root": root} if root else {}), lock)
+                lock.flush()
+                done = subprocess.run(serve(baton, "--once", "--root", baton.root), stdin=subprocess.DEVNULL,
+                                      capture_output=True, text=True, timeout=60)
+                check(done.returncode == code, "beside a daemon that starts on", root, "it gave", done.returncode,
+                      done.stderr)
+                if code == 75:
+                    check(root in done.stderr and f"(pid {os.getpid()})" in done.stderr, done.stderr)
+
+
 def once(exe):
     with world.World(exe) as baton:
         roots = [baton.home + "/one", baton.home + "/two"]
@@ -477,6 +521,8 @@ def test(exe):
     reload_changes_roots(exe)
     reload_is_all_or_nothing(exe)
     nested(exe)
+    at_once(exe)
+    starting_daemon(exe)
 
 
 if __name__ == "__main__":

@@ -161,14 +161,47 @@ def interrupted(exe):
             if interrupts == 1:
                 baton.ticket("later", "ready")
                 check(baton.daemon.poll() is None, "it has ended beside its agent")
+                check("; it drains: nothing is started" in baton.call("status").stdout, baton.call("status").stdout)
                 world.write(baton.home + "/go", b"")
             check(baton.daemon.wait(timeout=60) == expected, interrupts, "interrupts gave", baton.daemon.returncode)
             check(not processes_with(baton.starts("rules/t/i")[0].run), "the agent is there")
             check(not baton.starts("rules/t/later"), "something was started by a daemon that drains")
 
 
+def left_alone(exe):
+    """The third Ctrl-C leaves an agent that does not end."""
+    with world.World(exe, command=("sh", "-c", STUBBORN), limits={"kill_grace": "1h"}) as baton:
+        baton.start()
+        baton.ticket("l", "ready")
+        run = wait_until(lambda: baton.starts("rules/t/l"))[0].run
+        for says in ("no new starts", "ending 1 agent"):
+            baton.daemon.send_signal(signal.SIGINT)
+            wait_until(lambda: says in log_of(baton), "it says", says)
+        check(baton.daemon.poll() is None, "it has ended beside its agent")
+        baton.daemon.send_signal(signal.SIGINT)
+        check(baton.daemon.wait(timeout=60) == 130, "it ended with", baton.daemon.returncode)
+        check(processes_with(run), "the agent was ended")
+
+
+def interrupted_once(exe):
+    """Who asked for all to be worked off is told that it was not."""
+    with world.World(exe, limits={"max_running": 1}) as baton:
+        baton.settings["agents"] = {"worker": baton.counting(
+            "sh", "-c", f"until [ -e '{baton.home}/go' ]; do sleep 0.05; done")}
+        baton.configure()
+        for name in "ab":
+            baton.ticket(name, "ready")
+        baton.start("--once")
+        wait_until(baton.starts)
+        baton.daemon.send_signal(signal.SIGINT)
+        wait_until(lambda: "no new starts" in log_of(baton))
+        world.write(baton.home + "/go", b"")
+        check(baton.daemon.wait(timeout=60) == 130, "it gave", baton.daemon.returncode)
+        check(len(baton.starts()) == 1, baton.starts())
+
+
 def test(exe):
-    for part in (stubborn, stop_all, killed_shims, beside_a_command, interrupted, container):
+    for part in (stubborn, stop_all, killed_shims, beside_a_command, interrupted, interrupted_once, left_alone, container):
         part(exe)
         print(part.__name__, "passed", flush=True)
 

@@ -1,6 +1,7 @@
 """Every final state is acted upon and none twice, whatever happens to the events: more changes than the
 kernel's queue holds while the daemon is stopped, folders that appear together with their files, renamed
-files and folders, torn writes, a root that is replaced, comes and goes, is locked or unreadable. usage: watch_test.py BATON"""
+files and folders, torn writes, a root that is replaced, comes and goes, is locked or unreadable, and no watch
+left. usage: watch_test.py BATON"""
 
 import collections
 import fcntl
@@ -8,6 +9,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import time
 
 import world
@@ -230,10 +232,41 @@ def unreadable_root(exe):
         check(baton.daemon.poll() is None, "the daemon ended")
 
 
+LIMITED = """#!/bin/sh
+[ "$1" = run ] || exec {exe} "$@"
+exec unshare --user --map-root-user sh -c 'echo {number} >/proc/sys/user/{limit} && exec {exe} "$@"' sh "$@"
+"""
+
+
+def few_watches(exe):
+    """Folders for which the kernel has no watch left are polled, status says so, and what happens there is acted
+    upon. A user's limits are those of the daemon's own namespace here."""
+    limited = "echo 1 >/proc/sys/user/max_inotify_watches"
+    if subprocess.run(["unshare", "--user", "--map-root-user", "sh", "-c", limited], capture_output=True).returncode:
+        world.skip("no namespace of users with its own limits may be made here")
+    for limit, number, says in (("max_inotify_watches", 2, "no watches are left"),
+                                ("max_inotify_instances", 0, "no inotify instance is left")):
+        with world.World(exe) as baton:
+            baton.exe = baton.home + "/limited"
+            with open(baton.exe, "w") as file:
+                file.write(LIMITED.format(exe=os.path.abspath(exe), limit=limit, number=number))
+            os.chmod(baton.exe, 0o755)
+            baton.ticket("first", "ready")
+            baton.start()
+            once_each(baton, ["rules/t/first"], "ready")
+            watching = baton.lines("status")[0]["watching"]
+            check("polled every " in watching and says in watching, watching)
+            check(watching in baton.call("status").stdout, baton.call("status").stdout)
+            baton.ticket("first", "wait")
+            baton.ticket("second", "ready")
+            once_each(baton, ["rules/t/second"], "ready")
+
+
 def test(exe):
     on_one_root(exe)
-    unreadable_root(exe)
-    print("unreadable_root passed")
+    for part in (unreadable_root, few_watches):
+        part(exe)
+        print(part.__name__, "passed", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 
 #include "io/bench.h"
 #include "io/run_verdict.h"
@@ -62,6 +63,15 @@ void kill_and_wait(pid_t process) {
   for (auto stat = baton::process_stat(process); stat && stat->alive();
        stat = baton::process_stat(process))
     usleep(1000);
+}
+
+/// A fresh one; empty where none can be made.
+fs::path cgroup_for_tests() {
+  static int count = 0;
+  const fs::path made = fs::path("/sys/fs/cgroup/unified") /
+                        ("baton-test-" + std::to_string(getpid()) + "-" + std::to_string(++count));
+  std::error_code error;
+  return geteuid() == 0 && fs::create_directory(made, error) ? made : fs::path();
 }
 
 // A daemon of the worst kind: own session, two forks, no parent, deaf to TERM.
@@ -354,6 +364,25 @@ TEST_CASE("why a shim has refused a start is the reason") {
   CHECK_FALSE(fs::exists(bench.folder / "ran"));
 }
 
+TEST_CASE("as PID 1, one root does not take the exit status of another root's shim") {
+  Bench bench;
+  const fs::path path = bench.folder / "shim";
+  std::ofstream(path) << "#!/bin/sh\ndd bs=1 count=1 <&5 2>/dev/null\nexit 112\n";
+  fs::permissions(path, fs::perms::owner_all);
+  auto options = bench.options();
+  options.reap_others = true;
+  auto others = options;
+  others.runs.path = bench.folder / "others";
+  const auto other =
+      baton::process_agents(*bench.context, others, [](const baton::RunEnded&) { CHECK(false); });
+  options.shim = path;
+  bench.agents = baton::process_agents(*bench.context, options, [&](const baton::RunEnded& ended) {
+    bench.ends.push_back(ended.end);
+  });
+  for (int turn = 0; turn < 20; ++turn)
+    CHECK(bench.outcome_of(bench.shell("true")).reason == "shim_misfit");
+}
+
 TEST_CASE("the wall limit ends an agent that goes on and on") {
   Bench bench;
   Launch wanted = bench.shell("while :; do echo x; sleep 0.02; done");
@@ -526,6 +555,15 @@ TEST_CASE("what an agent does to its folder does not save it when its shim is ki
   SUBCASE("an exit file that is none") {
     mischief = "cd $BATON_RUN_DIR; echo '{}' > exit.json";
   }
+  SUBCASE("the lock made anew, and taken") {
+    mischief = "cd $BATON_RUN_DIR; rm lock; exec 9>lock; flock 9";
+  }
+  SUBCASE("a folder in place of the lock") {
+    mischief = "cd $BATON_RUN_DIR; rm lock; mkdir lock";
+  }
+  SUBCASE("a link in place of the lock") {
+    mischief = "cd $BATON_RUN_DIR; rm lock; ln -s nowhere lock";
+  }
   for (const bool adopted : {false, true}) {
     CAPTURE(adopted);
     Launch wanted = bench.shell(mischief + "; touch $0; sleep 1000");
@@ -543,6 +581,43 @@ TEST_CASE("what an agent does to its folder does not save it when its shim is ki
     CHECK(end.outcome == Outcome::unknown);
     CHECK(bench.nothing_left(run));
     fs::remove_all(bench.folder / "runs");
+  }
+}
+
+TEST_CASE("an agent without its variables that has taken the lock does not outlive its shim") {
+  Bench bench;
+  const Run run = bench.start(
+      bench.shell("cd $BATON_RUN_DIR; rm lock; exec 9>lock; flock 9; echo $$ > pid.tmp; "
+                  "mv pid.tmp \"$OLDPWD/pid\"; exec env -i sleep 1000"));
+  REQUIRE(bench.wait_for("pid"));
+  const std::int64_t agent = std::stoll(bench.text("pid"));
+  REQUIRE(bench.nothing_left(run));  // as far as the variables tell
+  kill_shim(run);
+  CHECK(bench.wait(run).outcome == Outcome::unknown);
+  const auto stat = baton::process_stat(agent);
+  CHECK((!stat || !stat->alive()));
+}
+
+TEST_CASE("an agent adopted for want of descriptors can be stopped as soon as there are some") {
+  Bench bench;
+  rlimit plenty{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &plenty) == 0);
+  for (int free = 0; free < 6; ++free) {
+    CAPTURE(free);
+    bench.restart();
+    Run run = bench.start(bench.shell("touch $BATON_RUN_DIR/ready; sleep 1000"));
+    REQUIRE(bench.eventually([&] { return fs::exists(run.directory + "/ready"); }));
+    bench.restart();
+    const int next = dup(0);
+    close(next);
+    const rlimit few{static_cast<rlim_t>(next + free), plenty.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const Found found = bench.agents->recover(run);
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &plenty) == 0);
+    CHECK(found.adopted);
+    CHECK(bench.agents->stop(run));
+    CHECK(bench.wait(run).outcome == Outcome::stopped);
+    CHECK(bench.nothing_left(run));
   }
 }
 
@@ -572,7 +647,7 @@ TEST_CASE("without a boot's id living agents are adopted, and others may have lo
     CHECK(bench.wait(run).reason == "exit_4");
   }
   SUBCASE("claimed, and nothing of it is left") {
-    run = bench.start(bench.shell("touch ready; sleep 1000"));
+    run = bench.start(bench.shell("touch ready; exec sleep 1000"));
     REQUIRE(bench.wait_for("ready"));
     bench.restart();
     kill_shim(run);
@@ -743,10 +818,8 @@ TEST_CASE("on a full disk nothing is prepared, and an end waits for room") {
 
 TEST_CASE("with a cgroup of our own the agent's tree lies in it, and it is removed afterwards") {
   Bench bench;
-  const fs::path parent =
-      fs::path("/sys/fs/cgroup/unified") / ("baton-test-" + std::to_string(getpid()));
-  std::error_code error;
-  if (geteuid() != 0 || !fs::create_directory(parent, error)) {
+  const fs::path parent = cgroup_for_tests();
+  if (parent.empty()) {
     MESSAGE("skipped: no cgroup v2 directory that could be written");
     return;
   }
@@ -763,5 +836,56 @@ TEST_CASE("with a cgroup of our own the agent's tree lies in it, and it is remov
   CHECK(Bench::out(run).find("run-" + run.id) != std::string::npos);
   CHECK(bench.nothing_left(run));
   CHECK_FALSE(fs::exists(parent / ("run-" + run.id)));
+  CHECK(fs::remove(parent));
+}
+
+TEST_CASE("what an agent puts into cgroups below its own is ended with it, and they are removed") {
+  Bench bench;
+  const fs::path parent = cgroup_for_tests();
+  if (parent.empty()) {
+    MESSAGE("skipped: no cgroup v2 directory that could be written");
+    return;
+  }
+  bench.cgroup = parent;
+  bench.restart();
+  Launch wanted = bench.shell(
+      "own=$0/run-$BATON_RUN_ID; mkdir -p $own/a/b $own/c; "
+      "env -i setsid sh -c 'echo $$ > '$own'/a/b/cgroup.procs; echo $$ > pid.tmp; "
+      "mv pid.tmp pid; exec sleep 1000' & while [ ! -e pid ]; do sleep 0.02; done; "
+      "touch ready; sleep 1000");
+  wanted.argv.push_back(parent);
+  wanted.limits.kill_grace = Millis(100);
+  const Run run = bench.start(wanted);
+  REQUIRE(bench.wait_for("ready"));
+  SUBCASE("by its shim") {
+    REQUIRE(bench.agents->stop(run));
+  }
+  SUBCASE("when its shim was killed") {
+    kill_shim(run);
+  }
+  bench.wait(run);
+  const auto hidden = baton::process_stat(std::stoll(bench.text("pid")));
+  CHECK((!hidden || !hidden->alive()));
+  CHECK_FALSE(fs::exists(parent / ("run-" + run.id)));
+  CHECK(fs::remove(parent));
+}
+
+TEST_CASE("a forged record of the agent's cgroup hurts nobody in it") {
+  Bench bench;
+  const fs::path parent = cgroup_for_tests();
+  if (parent.empty()) {
+    MESSAGE("skipped: no cgroup v2 directory that could be written");
+    return;
+  }
+  const Stranger stranger;
+  std::ofstream(parent / "cgroup.procs") << stranger.pid();
+  Launch wanted = bench.shell("echo cgroup $0 >> $BATON_RUN_DIR/agent; touch ready; sleep 1000");
+  wanted.argv.push_back(parent);
+  const Run run = bench.start(wanted);
+  REQUIRE(bench.wait_for("ready"));
+  kill_shim(run);
+  CHECK(bench.wait(run).outcome == Outcome::unknown);
+  CHECK(stranger.unhurt());
+  std::ofstream("/sys/fs/cgroup/unified/cgroup.procs") << stranger.pid();
   CHECK(fs::remove(parent));
 }

@@ -1,6 +1,9 @@
 #include "io/exchange.h"
 
+#include <array>
 #include <atomic>
+#include <cstdint>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -8,11 +11,14 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <doctest/doctest.h>
+#include <grp.h>
 
 #include "io/beneath.h"
+#include "io/child.h"
 #include "io/disk.h"
 #include "io/kept.h"
 #include "io/print.h"
@@ -23,11 +29,11 @@ namespace baton {
 using test::count_files;
 using test::slurp;
 using test::TempFolder;
-namespace fs = std::filesystem;
 
 namespace {
 
 constexpr std::size_t kMax = 1U << 20U;
+constexpr std::uint32_t kNobody = 65534;
 
 std::unique_ptr<Disk> disk_of(const std::string& root) {
   auto disk = real_disk(root);
@@ -49,6 +55,45 @@ int count_up(const std::string& root, int times) {
 }
 
 }  // namespace
+
+TEST_CASE("replace keeps the access list, and takes none from the folder") {
+  struct Right {
+    std::uint16_t whose;
+    std::uint16_t may;
+    std::uint32_t id;
+  };
+  // As the kernel has them: the owner rw, the user 65534 rw, the group nothing, all but the owner
+  // at most rw, others nothing.
+  struct List {
+    std::uint32_t version = 2;
+    std::array<Right, 5> rights = {
+        {{1, 6, ~0U}, {2, 6, kNobody}, {4, 0, ~0U}, {0x10, 6, ~0U}, {0x20, 0, ~0U}}};
+  };
+  const List list;
+  const TempFolder root;
+  test::write(root / "state", "old");
+  test::write(root / "plain", "old");
+  REQUIRE(chmod((root / "plain").c_str(), 0640) == 0);
+  if (setxattr((root / "state").c_str(), "system.posix_acl_access", &list, sizeof list, 0) != 0) {
+    MESSAGE("skipped: the file system has no access lists");
+    return;
+  }
+  const auto disk = disk_of(root.path());
+  REQUIRE(disk->replace("state", digest_of("old"), "new"));
+  REQUIRE(setxattr(root.path().c_str(), "system.posix_acl_default", &list, sizeof list, 0) == 0);
+  REQUIRE(disk->replace("plain", digest_of("old"), "new"));
+  std::string now(1024, ' ');
+  const auto size =
+      getxattr((root / "state").c_str(), "system.posix_acl_access", now.data(), now.size());
+  REQUIRE(size == sizeof list);
+  CHECK(std::memcmp(now.data(), &list, sizeof list) == 0);
+  CHECK(getxattr((root / "plain").c_str(), "system.posix_acl_access", now.data(), now.size()) < 0);
+  struct stat info {};
+  REQUIRE(stat((root / "state").c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777U) == 0660);
+  REQUIRE(stat((root / "plain").c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777U) == 0640);
+}
 
 TEST_CASE("replace keeps mode and owner and leaves nothing behind") {
   const TempFolder root;
@@ -235,6 +280,29 @@ TEST_CASE("a late write is there until it is noted, also for the next daemon") {
   disk->late_noted();
   CHECK(count_files(root.path()) == 1);
   CHECK_FALSE(disk->keeps_old(start + second));
+}
+
+TEST_CASE("where nobody can say who holds it, an exchanged file is kept for ten seconds") {
+  if (geteuid() != 0) {
+    MESSAGE("skipped: becoming another user needs root");
+    return;
+  }
+  const TempFolder root;
+  test::write(root / "state", "old");
+  REQUIRE(chmod(root.path().c_str(), 0777) == 0);
+  const int status = test::in_child([&] {
+    const auto kept = [&] { return count_files(root.path()) == 2; };
+    if (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0)
+      return 9;
+    const auto disk = real_disk(root.path());
+    if (!disk || !(*disk)->replace("state", digest_of("old"), "ours"))
+      return 8;
+    (void)(*disk)->keeps_old(Time{});
+    if (!(*disk)->late_writes(Time{} + Millis(9'999)).empty() || !kept())
+      return 7;
+    return (*disk)->late_writes(Time{} + Millis(10'000)).empty() && !kept() ? 0 : 6;
+  });
+  CHECK(status == 0);
 }
 
 TEST_CASE("what only looks like a kept file is left alone") {

@@ -32,7 +32,7 @@ int read_sample(const std::string& folder) {
     MESSAGE(describe(reader.error()));
     return 1;
   }
-  auto ledger = (*reader)->ledger();
+  auto ledger = (*reader)->ledger(at(1200));
   if (!ledger) {
     MESSAGE(describe(ledger.error()));
     return 2;
@@ -202,15 +202,15 @@ TEST_CASE("a reader that holds still knows what its ledger names") {
   REQUIRE(reader.has_value());
   JournalReader& look = **reader;
   REQUIRE(look.hold_still().has_value());
-  REQUIRE(look.ledger().has_value());
+  REQUIRE(look.ledger(at(1200)).has_value());
   Commit forget;
   forget.moved_away = {"tickets/a.json"};
   REQUIRE((*journal)->commit(forget).has_value());
   CHECK(look.bytes("tickets/a.json").has_value());
-  CHECK(look.ledger()->accepted.size() == 2);
+  CHECK(look.ledger(at(1200))->accepted.size() == 2);
   look.follow();
   CHECK(look.bytes("tickets/a.json").error().code == Errc::not_found);
-  CHECK(look.ledger()->accepted.size() == 1);
+  CHECK(look.ledger(at(1200))->accepted.size() == 1);
   CHECK(read_journal(scratch.path()).value()->bytes("tickets/a.json").error().code ==
         Errc::not_found);
 }
@@ -260,7 +260,7 @@ TEST_CASE("pruning removes what is old and what nothing rests on") {
     REQUIRE(pruned.has_value());
     CHECK(*pruned == Pruned{.events = 1, .runs = 1, .replaced = 0});
     CHECK(removed == Words{scratch / "runs/old", scratch / "runs/stuck"});
-    CHECK((*journal)->load()->runs.size() == 3);
+    CHECK((*journal)->load(at(40 * kDay))->runs.size() == 3);
     const auto reader = read_journal(scratch.path());
     CHECK((*reader)->run("old").error().code == Errc::not_found);
     CHECK((*reader)->run("stuck").has_value());
@@ -276,10 +276,18 @@ TEST_CASE("pruning removes what is old and what nothing rests on") {
     const Retention none{Millis(1), Millis(1), Millis(1), 1};
     const auto pruned = prune_journal(scratch.path(), none, at(400'000 * kDay), remove);
     REQUIRE(pruned.has_value());
-    CHECK(*pruned == Pruned{.events = 2, .runs = 3, .replaced = 1});
+    CHECK(*pruned == Pruned{.events = 2, .runs = 4, .replaced = 1});
     REQUIRE((*journal)->commit(step).has_value());
     const auto reader = read_journal(scratch.path());
     CHECK((*reader)->events({})->front().seq == 3);
+  }
+  SUBCASE("what ended within the last hour stays, and no newer run has to come for it to go") {
+    const Retention none{Millis(0), Millis(1), Millis(0), 0};
+    const std::int64_t end = 40 * kDay + 60;
+    CHECK(prune_journal(scratch.path(), none, at(end + 3599), remove)->runs == 3);
+    CHECK(removed.back() == scratch / "runs/younger");
+    CHECK(prune_journal(scratch.path(), none, at(end + 3600), remove)->runs == 1);
+    CHECK(removed.back() == scratch / "runs/newest");
   }
   SUBCASE("nothing when told so") {
     const Retention all{Millis(0), Millis(0), Millis(0), 0};
@@ -299,15 +307,16 @@ TEST_CASE("directories of runs that were never committed are removed") {
   fs::last_write_time(runs / "00000000000000000000000000000001",
                       fs::file_time_type::clock::now() - std::chrono::hours(2));
   // A folder that is locked or has no such name is nobody's to remove.
-  for (const char* other : {"locked", "_not_a_run"}) {
+  for (const char* other : {"00000000000000000000000000000003", "_not_a_run", "notes"}) {
     fs::create_directories(runs / other);
     fs::last_write_time(runs / other, fs::file_time_type::clock::now() - std::chrono::hours(2));
   }
-  const auto directory = open_run_directory(runs / "locked");
+  const auto directory = open_run_directory(runs / "00000000000000000000000000000003");
   REQUIRE(directory);
   const auto lock = take_run_lock(*directory);
   REQUIRE((lock && *lock));
-  fs::last_write_time(runs / "locked", fs::file_time_type::clock::now() - std::chrono::hours(2));
+  fs::last_write_time(runs / "00000000000000000000000000000003",
+                      fs::file_time_type::clock::now() - std::chrono::hours(2));
   std::vector<std::string> removed;
   const auto pruned = prune_journal(scratch.path(), {}, at(0), [&](const std::string& path) {
     removed.push_back(fs::path(path).filename());

@@ -88,7 +88,7 @@ inline Commit sample_commit() {
   commit.stages.push_back(sample_stage(5));
   commit.memos.emplace_back(flow_a(), Json::object({{"base", Json(3)}, {"text", Json("ä\n")}}));
   commit.memos.emplace_back(flow_b(), Json());
-  commit.runs = {sample_run("aa01", 5, 1000), ended_run("ab02", 5, 1100)};
+  commit.runs = {ended_run("aa01", 5, 1000), sample_run("ab02", 5, 1100)};
   commit.intents = {sample_intent(7, Intent::Kind::replace), sample_intent(8, Intent::Kind::append),
                     sample_intent(9, Intent::Kind::create), sample_intent(10, Intent::Kind::move),
                     sample_intent(11, Intent::Kind::backup)};

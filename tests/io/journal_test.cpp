@@ -35,8 +35,8 @@ void commit(Journal& journal, const Commit& step) {
   REQUIRE_MESSAGE(done.has_value(), (done ? "" : describe(done.error())));
 }
 
-Ledger loaded(Journal& journal) {
-  auto ledger = journal.load();
+Ledger loaded(Journal& journal, Time now = at(1200)) {
+  auto ledger = journal.load(now);
   REQUIRE_MESSAGE(ledger.has_value(), (ledger ? "" : describe(ledger.error())));
   // Where a run's folder lies does not stand in its row.
   for (Run& run : ledger->runs) {
@@ -140,7 +140,7 @@ TEST_CASE("rows replace those of the same identity, and done work goes") {
   next.no_longer_rejected = {"b/bad.json"};
   next.stages.push_back(sample_stage(6));
   next.memos.emplace_back(flow_a(), Json(4));
-  next.runs = {ended_run("aa01", 5, 1000)};
+  next.runs = {ended_run("ab02", 5, 1100)};
   next.intents_done = {7, 8, 10, 11};
   next.controls.push_back({flow_a(), Control::run, "", "", at(8), at(8), true});
   commit(*journal, next);
@@ -152,7 +152,7 @@ TEST_CASE("rows replace those of the same identity, and done work goes") {
   CHECK(ledger.rejected.empty());
   CHECK(ledger.stages == next.stages);
   CHECK(ledger.memos[1].second == Json(4));
-  CHECK(ledger.runs[0] == next.runs[0]);
+  CHECK(ledger.runs.at(1) == next.runs[0]);
   REQUIRE(ledger.intents.size() == 1);
   CHECK(ledger.intents[0].id == 9);
   CHECK(ledger.controls[1].control == Control::run);
@@ -191,17 +191,24 @@ TEST_CASE("of the ended runs those of present generations and of the last hour a
   const auto journal = opened(scratch.path());
   Commit step;
   step.stages.push_back(sample_stage(5));
+  // One was started by a clock that was ahead, and the next one by the right clock again.
   step.runs = {ended_run("old-other", 4, 1000), ended_run("old-present", 5, 1001),
-               ended_run("late-other", 3, 9000), ended_run("newest", 2, 9000 + 3599)};
+               ended_run("ahead", 2, 9'000'000), ended_run("late-other", 3, 9000),
+               ended_run("newest", 2, 9000 + 3599)};
+  Run costly = ended_run("late-end", 3, 2000);
+  costly.ended = at(9001);
+  step.runs.push_back(costly);
   Run live = sample_run("old-live", 1, 900);
   live.state = RunState::stopping;
   live.stop_why = "asked";
   step.runs.push_back(live);
   commit(*journal, step);
   std::vector<std::string> ids;
-  for (const Run& run : loaded(*journal).runs)
+  for (const Run& run : loaded(*journal, at(9000 + 3599)).runs)
     ids.push_back(run.id);
-  CHECK(ids == std::vector<std::string>{"old-live", "old-present", "late-other", "newest"});
+  // In the order of the starts, which the times of two clocks do not tell.
+  CHECK(ids == std::vector<std::string>{"old-present", "ahead", "late-other", "newest", "late-end",
+                                        "old-live"});
 }
 
 TEST_CASE("one attempt of a key cannot be started twice") {
@@ -288,7 +295,7 @@ void killed_after_starts(const std::string& folder) {
 void claim(const std::string& folder, const std::string& run) {
   const std::filesystem::path directory = folder + "/runs/" + run;
   std::filesystem::create_directories(directory);
-  write(directory / "claim", "pid 1\nstart_ticks 1\nboot_id x\n");
+  write(directory / "claim", "pid 1\nstart_ticks 1\nboot_id x\nrun " + run + "\n");
 }
 
 /// How many steps such a journal still knows. Whole steps only.
@@ -377,6 +384,50 @@ TEST_CASE("a journal that does not know a claimed run is refused until its folde
   CHECK(read_journal(scratch.path()));
 }
 
+TEST_CASE(
+    "what agents make among the folders of the runs does not show that the journal went back") {
+  const TempFolder scratch;
+  commit(*opened(scratch.path()), sample_commit());
+  const std::string id(32, 'a');
+  const auto exit_file = [](const std::string& run) {
+    return R"({"version":1,"run_id":")" + run + R"(","cause":"exit","exit_code":0})";
+  };
+  std::filesystem::create_directories(scratch / "runs/notes");
+  SUBCASE("a folder with an empty claim") {
+    write(scratch / "runs/notes/claim", "");
+  }
+  SUBCASE("a folder with an exit file that is none") {
+    write(scratch / "runs/notes/exit.json", "{}");
+  }
+  SUBCASE("its own folder renamed") {
+    claim(scratch.path(), "aa01");
+    std::filesystem::rename(scratch / "runs/aa01", scratch / "runs/aa01.x");
+  }
+  SUBCASE("its own folder renamed to what could be a run") {
+    claim(scratch.path(), "aa01");
+    std::filesystem::rename(scratch / "runs/aa01", scratch / ("runs/" + id));
+  }
+  SUBCASE("the exit file of a run copied") {
+    write(scratch / "runs/notes/exit.json", exit_file("aa01"));
+  }
+  SUBCASE("but these show it") {
+    std::filesystem::create_directories(scratch / ("runs/" + id));
+    SUBCASE("a claim written before claims said whose they are") {
+      write(scratch / ("runs/" + id + "/claim"), "pid 1\nstart_ticks 1\nboot_id x\n");
+    }
+    SUBCASE("a claim that cannot be read") {
+      std::filesystem::create_directories(scratch / ("runs/" + id + "/claim"));
+    }
+    SUBCASE("an exit file of its own") {
+      write(scratch / ("runs/" + id + "/exit.json"), exit_file(id));
+    }
+    CHECK(open_journal(scratch.path()).error().code == Errc::io);
+    std::filesystem::remove_all(scratch / ("runs/" + id));
+  }
+  CHECK(opened(scratch.path()));
+  CHECK(read_journal(scratch.path()));
+}
+
 TEST_CASE("runs of a forgotten flow are known until their folders are gone") {
   const TempFolder scratch;
   {
@@ -412,7 +463,7 @@ TEST_CASE("a run's folder lies in the state folder, wherever that has been copie
   std::filesystem::create_directories(scratch / "one");
   commit(*opened(scratch / "one"), sample_commit());
   std::filesystem::copy(scratch / "one", scratch / "two", std::filesystem::copy_options::recursive);
-  CHECK(opened(scratch / "two")->load()->runs[0].directory == scratch / "two/runs/aa01");
+  CHECK(opened(scratch / "two")->load(at(1200))->runs[0].directory == scratch / "two/runs/aa01");
   CHECK((*read_journal(scratch / "two"))->run("aa01")->directory == scratch / "two/runs/aa01");
 }
 
@@ -427,7 +478,7 @@ TEST_CASE("a damaged file is an error or unnoticed, never a crash") {
     auto journal = open_journal(copy.path());
     if (!journal)
       return journal.error().code;
-    auto ledger = (*journal)->load();
+    auto ledger = (*journal)->load(at(1200));
     if (!ledger)
       return ledger.error().code;
     auto done = (*journal)->commit(sample_commit());
@@ -480,7 +531,7 @@ TEST_CASE("rows that do not hold what they should are refused by name") {
     const TempFolder copy;
     std::filesystem::copy_file(scratch / "journal.db", copy / "journal.db");
     tamper(copy.path(), row.sql);
-    const auto ledger = opened(copy.path())->load();
+    const auto ledger = opened(copy.path())->load(at(1200));
     REQUIRE(!ledger.has_value());
     CHECK(ledger.error().code == Errc::io);
     CAPTURE(ledger.error().message);
@@ -493,9 +544,9 @@ TEST_CASE("what was told and cannot be read is lost, and nothing else") {
   Commit told = sample_commit();
   told.told.emplace_back(FlowId{}, Json::object({{"ignored", Json::array({Json("t/x.json")})}}));
   commit(*opened(scratch.path()), told);
-  REQUIRE(opened(scratch.path())->load()->told.size() == 1);
+  REQUIRE(opened(scratch.path())->load(at(1200))->told.size() == 1);
   tamper(scratch.path(), "UPDATE told SET told = '{\"ignored\":[\"t/' || x'ff' || '.json\"]}'");
-  const auto ledger = opened(scratch.path())->load();
+  const auto ledger = opened(scratch.path())->load(at(1200));
   REQUIRE(ledger.has_value());
   CHECK(ledger->told.empty());
   CHECK(ledger->told_lost == std::vector<FlowId>{FlowId{}});
@@ -516,7 +567,7 @@ TEST_CASE("a journal of a newer baton is left alone") {
 TEST_CASE("a journal of an older baton is brought up to date by a daemon, and only by one") {
   const TempFolder scratch;
   commit(*opened(scratch.path()), sample_commit());
-  const auto as_before = opened(scratch.path())->load();
+  const auto as_before = opened(scratch.path())->load(at(1200));
   tamper(scratch.path(),
          "ALTER TABLE runs DROP COLUMN output; ALTER TABLE runs DROP COLUMN errors; "
          "ALTER TABLE runs DROP COLUMN duration; DROP TABLE told; DROP TABLE forgotten_runs; "
@@ -526,7 +577,7 @@ TEST_CASE("a journal of an older baton is brought up to date by a daemon, and on
          "'schema_version'");
   CHECK(read_journal(scratch.path()).error().message.find("`baton run` brings it up to date") !=
         std::string::npos);
-  const auto journal = opened(scratch.path())->load();
+  const auto journal = opened(scratch.path())->load(at(1200));
   REQUIRE(journal.has_value());
   CHECK(journal->runs.size() == as_before->runs.size());
   CHECK(read_journal(scratch.path()).has_value());
@@ -547,6 +598,7 @@ TEST_CASE("codes of SQLite mean what a caller can act upon") {
   CHECK(sqlite::error_code(kFull, 0) == Errc::no_space);
   CHECK(sqlite::error_code(kWrite, ENOSPC) == Errc::no_space);
   CHECK(sqlite::error_code(kWrite, EDQUOT) == Errc::no_space);
+  CHECK(sqlite::error_code(kWrite, EFBIG) == Errc::no_space);
   CHECK(sqlite::error_code(kWrite, EIO) == Errc::io);
   CHECK(sqlite::error_code(kSync, ENOSPC) == Errc::io);
   CHECK(sqlite::error_code(kBusySnapshot, 0) == Errc::busy);

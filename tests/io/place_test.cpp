@@ -157,6 +157,7 @@ TEST_CASE("A44 a root is locked by one process only, which is named") {
     CHECK(daemon_lives(*first));
     CHECK_FALSE(daemon_lives(*second));
     CHECK(lock_holder(*first).pid == holder.pid());
+    CHECK(lock_holder(*first).root == root);
     // The one whose daemon lives, wherever it stands in the list.
     CHECK(find_state_folder(root, {{outer / "second", true}, {outer / "first", true}}).value() ==
           *first);

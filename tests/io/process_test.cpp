@@ -65,8 +65,12 @@ TEST_CASE("PID 1 takes in other children, but not those somebody waits for") {
   siginfo_t info{};
   REQUIRE(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0);
   // Shims of other tests may have ended meanwhile, so only this one is looked at.
-  (void)baton::reap_others([&](std::int64_t pid) { return pid == child; });
+  {
+    const baton::AwaitedChild awaited(child);
+    const baton::AwaitedChild twice(child);
+    (void)baton::reap_others();
+  }
   REQUIRE(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0);
-  CHECK(baton::reap_others([](std::int64_t) { return false; }) >= 1);
+  CHECK(baton::reap_others() >= 1);
   CHECK(waitpid(child, nullptr, WNOHANG) == -1);
 }

@@ -50,7 +50,8 @@ double today(const Scene& scene) {
 }  // namespace
 
 void add_cost(Scene& scene, const Run& run, const Report& report, Decision& decision) {
-  const double cost = amount(*report.metrics, "cost_usd");
+  const double said = amount(*report.metrics, "cost_usd");
+  const double cost = said > kMostCost ? 0 : said;
   const double tokens = tokens_of(*report.metrics);
   if (cost > 0 || tokens > 0)
     decision.spent.push_back(

@@ -134,9 +134,11 @@ Decision decide(const View& view) {
     note_word(scene, decision);
     route_session(scene, stands, decision);
   } else {
-    decision.holds.push_back(Hold{
-        "", "", "no_plan",
-        path_of(scene.options, "pm_state") + " is missing: nothing is started without a plan"});
+    const std::string plan = path_of(scene.options, "pm_state");
+    decision.holds.push_back(
+        Hold{"", "", "no_plan",
+             plan + (view.rejected.contains(plan) ? " was rejected" : " is missing") +
+                 ": nothing is started without a plan"});
   }
   // The project manager may just have released a phase.
   const Standing stands = standing(scene);

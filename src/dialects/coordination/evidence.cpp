@@ -96,8 +96,7 @@ const Run* corrector_of(const Scene& scene, const Group& group) {
   const auto memo = scene.memo.groups.find(group.id);
   const Run* newest = nullptr;
   for (const Run& run : scene.view.runs)
-    if (run.key.subject == group.id && run.outcome != Outcome::voided &&
-        (newest == nullptr || newest->started <= run.started))
+    if (run.key.subject == group.id && run.outcome != Outcome::voided)
       newest = &run;
   if (newest == nullptr || newest->live() || memo == scene.memo.groups.end() ||
       newest->key.generation + 1 != scene.generation(group.id) ||

@@ -152,8 +152,8 @@ std::string Plan::waits_for(const Group& group) const {
 Plan plan_of(const FlowState& docs) {
   Plan plan;
   const Value* const pm = root(docs, "pm_state");
-  if (pm != nullptr && pm->IsObject()) {
-    plan.known = true;
+  plan.known = pm != nullptr && pm->IsObject();
+  if (pm != nullptr && plan.known) {
     const auto mode = json::text(*pm, "mode");
     plan.decided = mode.has_value();
     plan.simple = mode == "simple";
@@ -167,7 +167,7 @@ Plan plan_of(const FlowState& docs) {
       add_entries(*status, plan);
   for (Group& group : plan.groups)
     group.approved = has_approval(docs, group);
-  if (plan.known) {
+  if (pm != nullptr && plan.known) {
     Phases(*pm, plan).settle();
     std::stable_sort(plan.groups.begin(), plan.groups.end(),
                      [](const Group& a, const Group& b) { return a.phase < b.phase; });

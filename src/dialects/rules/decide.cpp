@@ -289,10 +289,11 @@ Admission admit(const View& view, const Change& change) {
   const Memo memo = memo_of(view.memo);
   const auto written = memo.files.find(change.path);
   const auto there = view.docs.find(change.path);
-  if (written == memo.files.end() || there == view.docs.end())
+  if (there == view.docs.end())
     return admission;
-  // A late write, and somebody has written behind baton's own already: his version stands.
-  if (there->second.writer != "baton") {
+  // A late write, and what stands there now is somebody else's: behind baton's own, or what
+  // `baton set` has put in place of the version that was written into.
+  if (written == memo.files.end() || there->second.writer != "baton") {
     admission.verdict = Admission::Verdict::later;
     return admission;
   }
