@@ -122,7 +122,7 @@ Result<void> FakeDisk::replace(const std::string& path, const Digest& assumes,
     return fail(*error, "cannot be written", path);
   if (replacing)
     replacing(path, *there);
-  kept_.push_back(Kept{path, *there, {}, {}});
+  kept_.push_back(Kept{path, *there, digest_of(*there), {}, {}});
   put(path, std::string(bytes));
   deeds_.push_back(Did{Did::What::write, {}, path});
   fuse_.moment();
@@ -185,9 +185,11 @@ Result<void> FakeDisk::move(const std::string& from, const Digest& assumes, cons
   return {};
 }
 
-bool FakeDisk::write_late(const std::string& path, std::string bytes, Time closes) {
-  const auto kept = std::find_if(kept_.rbegin(), kept_.rend(),
-                                 [&](const Kept& each) { return each.path == path; });
+bool FakeDisk::write_late(const std::string& path, std::string bytes, Time closes,
+                          std::int64_t older) {
+  const auto kept = std::find_if(kept_.rbegin(), kept_.rend(), [&](const Kept& each) {
+    return each.path == path && older-- <= 0;
+  });
   if (kept == kept_.rend() || kept->told)
     return false;
   kept->bytes = std::move(bytes);
@@ -197,7 +199,7 @@ bool FakeDisk::write_late(const std::string& path, std::string bytes, Time close
 
 void FakeDisk::daemon_killed() {
   for (Kept& each : kept_)
-    each = Kept{each.path, std::move(each.bytes), {}, each.open_until, false, false};
+    each = Kept{each.path, std::move(each.bytes), each.was, {}, each.open_until, false, false};
 }
 
 bool FakeDisk::keeps_old(Time now) {
@@ -220,7 +222,7 @@ std::vector<LateWrite> FakeDisk::late_writes(Time now) {
     if (!each.open_until)
       return true;
     if (now >= *each.open_until) {
-      late.push_back(LateWrite{each.path, each.bytes});
+      late.push_back(LateWrite{each.path, each.bytes, each.was});
       each.told = true;
     }
     return false;

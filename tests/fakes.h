@@ -63,9 +63,9 @@ class FakeDisk : public Disk {
   void write(const std::string& path, std::string bytes);
   void remove(const std::string& path);
   const std::string* file(const std::string& path) const;
-  /// Somebody writes through a descriptor of the version that baton has replaced last, and closes
-  /// it at that time. False: baton keeps none any more, and nobody will ever see what he wrote.
-  bool write_late(const std::string& path, std::string bytes, Time closes);
+  /// Somebody writes through a descriptor of the version that baton has replaced last, or of an
+  /// older one (0: the last), and closes it at that time. False: baton keeps none any more, and nobody will ever see what he wrote.
+  bool write_late(const std::string& path, std::string bytes, Time closes, std::int64_t older);
   /// The daemon has ended; what it kept lies there.
   void daemon_killed();
   const std::map<std::string, std::string>& files() const { return files_; }
@@ -103,6 +103,7 @@ class FakeDisk : public Disk {
   struct Kept {
     std::string path;
     std::string bytes;
+    Digest was;  ///< when it was replaced
     std::optional<Time> since;
     std::optional<Time> open_until;  ///< somebody has written
     bool told = false;

@@ -590,7 +590,7 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          const bool kept = r.world_.disk.write_late(
              std::string(json::text(v).value_or("")),
              value == nullptr ? text_of(s, "text") : json::dump(*value) + "\n",
-             r.world_.clock.at + open);
+             r.world_.clock.at + open, json::integer(s, "older").value_or(0));
          return kept ? std::nullopt : Fault("baton keeps no version of it that it has replaced");
        }},
       {"unreadable",

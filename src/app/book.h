@@ -114,12 +114,12 @@ class Draft {
   Commit commit;
   std::vector<Intent> writes;  ///< at most one that replaces or creates a path, in order
   std::map<std::string, std::shared_ptr<const Document>> documents;  ///< accepted in this step
-  std::set<std::string> presence;     ///< paths whose `present` changed
-  std::set<FlowId> decide;            ///< flows whose decision may differ now
-  std::set<FlowId> forgotten;         ///< by `forget`
-  std::vector<std::string> changed;   ///< paths accepted in this step, for the rate breaker
-  std::vector<std::string> restored;  ///< paths put back in this step
-  std::set<std::string> gave_way;     ///< paths whose own last write gave way to somebody's
+  std::set<std::string> presence;          ///< paths whose `present` changed
+  std::set<FlowId> decide;                 ///< flows whose decision may differ now
+  std::set<FlowId> forgotten;              ///< by `forget`
+  std::vector<std::string> changed;        ///< paths accepted in this step, for the rate breaker
+  std::vector<std::string> restored;       ///< paths put back in this step
+  std::map<std::string, Digest> gave_way;  ///< see Outbox::gave_way
 
  private:
   const Books& books_;

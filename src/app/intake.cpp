@@ -262,7 +262,7 @@ Admission without_before(const Catalog::Match& match, const std::string& path,
 }  // namespace
 
 Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& path,
-                              const Document& after, bool unseen, Draft& draft,
+                              const Document& after, std::optional<Unseen> unseen, Draft& draft,
                               const std::vector<Request>& requests) {
   if (match.entry->dialect->admit == nullptr)
     return Admission{};
@@ -293,7 +293,10 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
 Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
                            const FileBytes& bytes, const Verdict& verdict, Draft& draft,
                            const std::vector<Request>& requests) {
-  auto asked = ask(match, path, *verdict.document, draft.gave_way.contains(path), draft, requests);
+  std::optional<Unseen> unseen;
+  if (const auto base = draft.gave_way.find(path); base != draft.gave_way.end())
+    unseen = Unseen{base->second};
+  auto asked = ask(match, path, *verdict.document, unseen, draft, requests);
   if (!asked)
     return pass_on(asked);
   Admission admission = std::move(*asked);
@@ -439,7 +442,8 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
     only_kept(", and what stands there now was rejected");
     return {};
   }
-  auto admission = ask(*match, write.path, *verdict.document, true, draft, requests);
+  auto admission =
+      ask(*match, write.path, *verdict.document, Unseen{write.into, true}, draft, requests);
   if (!admission)
     return pass_on(admission);
   std::string text;

@@ -60,7 +60,8 @@ class Intake {
   void reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
               const Findings& findings, Draft& draft);
   Result<Admission> ask(const Catalog::Match& match, const std::string& path, const Document& after,
-                        bool unseen, Draft& draft, const std::vector<Request>& requests);
+                        std::optional<Unseen> unseen, Draft& draft,
+                        const std::vector<Request>& requests);
   Result<void> admit(const Catalog::Match& match, const std::string& path, const FileBytes& bytes,
                      const Verdict& verdict, Draft& draft, const std::vector<Request>& requests);
   void accept(const Catalog::Match& match, const std::string& path,

@@ -49,7 +49,7 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::s
       continue;
     }
     if (settled == Settled::abandoned || !redone)
-      gave_way_.insert(intent.path);
+      gave_way_.emplace(intent.path, intent.assumes);
     done_.push_back(intent.id);
     paths.insert(intent.path);
   }
@@ -97,7 +97,7 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
     } else if (gives_way(done)) {
       performed.unfit.insert(write.flow);
       performed.again.insert(write.flow);
-      gave_way_.insert(write.path);
+      gave_way_.emplace(write.path, write.assumes);
     } else if (!done) {
       put_off(each, done.error(), now);
       wait(std::move(each));

@@ -53,7 +53,8 @@ class Outbox {
 
   /// Paths whose last write gave way to what somebody else had written meanwhile, until `seen`:
   /// what was accepted of them last has never stood in the file.
-  const std::set<std::string>& gave_way() const { return gave_way_; }
+  /// By path, what the first write assumed that has not been made.
+  const std::map<std::string, Digest>& gave_way() const { return gave_way_; }
   void seen(const std::string& path) { gave_way_.erase(path); }
 
   /// Writes that are over, for the next transaction; `noted` when it is committed.
@@ -73,7 +74,7 @@ class Outbox {
   std::vector<Waiting> waiting_;
   std::set<std::string> supposed_;
   std::vector<std::uint64_t> done_;
-  std::set<std::string> gave_way_;
+  std::map<std::string, Digest> gave_way_;
 };
 
 }  // namespace baton

@@ -120,6 +120,13 @@ struct View {
 
 enum class Scope { document, flow };
 
+/// Why whoever wrote a version cannot have seen what baton wrote last: that gave way to it, or it
+/// was written late, into a version that baton had replaced.
+struct Unseen {
+  Digest base;  ///< what he had before him at best; baton's writes upon that he has missed
+  bool late = false;
+};
+
 /// A new version of one file, before it is accepted.
 struct Change {
   std::string path;
@@ -127,9 +134,7 @@ struct Change {
   const Document* before = nullptr;  ///< last accepted; nullptr at first
   const Document& after;
   RunId writer;  ///< as in Accepted
-  /// `before` is a write of baton's own that gave way to `after`, or came while `after` was being
-  /// written: whoever wrote it cannot have seen `before`.
-  bool unseen = false;
+  std::optional<Unseen> unseen = {};
 };
 
 /// What a new version means given the old one.

@@ -46,6 +46,7 @@ struct FileEntry {
 struct LateWrite {
   std::string path;
   std::string bytes;
+  Digest into;  ///< what was replaced, as it was then
 };
 
 /// The files below one root. All paths are relative to it, with `/`, without `.` and `..`; a path

@@ -118,7 +118,7 @@ std::vector<LateWrite> KeptFiles::late_writes(int root, Time now) {
     if (!bytes)
       return bytes.error().code != Errc::busy;
     if (digest_of(*bytes) != row.digest) {
-      late.push_back({.path = row.path, .bytes = std::move(*bytes)});
+      late.push_back({.path = row.path, .bytes = std::move(*bytes), .into = row.digest});
       row.told = true;
       return false;
     }

@@ -39,9 +39,9 @@ class Merge {
         after_(change.after.root()),
         memo_(memo_of(view.memo)),
         writers_(writers()),
-        live_(change.unseen || !writers_.empty()),
+        live_(change.unseen.has_value() || !writers_.empty()),
         side_by_side_(live_ && options_of(view.options).parallel),
-        unseen_(change.unseen),
+        unseen_(change.unseen.has_value()),
         reports_(live_ && report()),
         refused_(memo_.refused),
         gave_up_(memo_.gave_up) {

@@ -286,18 +286,34 @@ Admission admit(const View& view, const Change& change) {
   Admission admission;
   if (!change.unseen)
     return admission;
-  const Memo memo = memo_of(view.memo);
-  const auto written = memo.files.find(change.path);
+  Memo memo = memo_of(view.memo);
+  std::vector<Writing>& writings = memo.files[change.path];
   const auto there = view.docs.find(change.path);
   if (there == view.docs.end())
     return admission;
-  // A late write, and what stands there now is somebody else's: behind baton's own, or what
-  // `baton set` has put in place of the version that was written into.
-  if (written == memo.files.end() || there->second.writer != "baton") {
-    admission.verdict = Admission::Verdict::later;
+  const auto missed =
+      there->second.writer != "baton"
+          ? writings.end()
+          : std::find_if(writings.begin(), writings.end(), [&](const Writing& each) {
+              return each.over == hex(change.unseen->base);
+            });
+  // Between what he had before him and what stands there now somebody else has written: what is
+  // behind baton's own writes, or what `baton set` has put in place of it.
+  if (missed == writings.end()) {
+    if (change.unseen->late)
+      admission.verdict = Admission::Verdict::later;
     return admission;
   }
-  admission.text = with_own_writes(change.after, written->second);
+  admission.text = with_own_writes(change.after, {missed, writings.end()});
+  // What comes of it takes the place of them all: they are made from this version now, and whoever
+  // writes late into what one of them left has not seen it.
+  Writing all{hex(change.after.digest()), {}};
+  for (const Writing& each : std::span(missed, writings.end()))
+    all.members.insert(all.members.end(), each.members.begin(), each.members.end());
+  writings.clear();
+  if (!change.unseen->late)
+    writings.push_back(std::move(all));
+  admission.memo = json_of(memo);
   if (admission.text.empty())
     return admission;
   admission.verdict = Admission::Verdict::merged;

@@ -64,7 +64,7 @@ Json json_of(const Entry& entry) {
 
 Writing writing_of(const Value& value) {
   Writing writing;
-  writing.at_ms = json::integer(value, "at_ms").value_or(0);
+  writing.over = text_of(value, "over");
   each_member(value, "members", [&](const std::string& pointer, const Value& member) {
     writing.members.push_back(
         Written{pointer, text_of(member, "before"), text_of(member, "after")});
@@ -76,7 +76,7 @@ Json json_of(const Writing& writing) {
   Json members = Json::object();
   for (const Written& member : writing.members)
     members.set(member.pointer, Json::object({{"before", member.before}, {"after", member.after}}));
-  return Json::object({{"at_ms", Json(writing.at_ms)}, {"members", members}});
+  return Json::object({{"over", writing.over}, {"members", members}});
 }
 
 template <class Map, class Convert>
@@ -107,7 +107,10 @@ Memo memo_of(const Json& json) {
     memo.said[subject] = saying_of(value);
   });
   each_member(*json, "files", [&](const std::string& path, const Value& value) {
-    memo.files[path] = writing_of(value);
+    std::vector<Writing>& writings = memo.files[path];
+    if (value.IsArray())
+      for (const Value& each : value.GetArray())
+        writings.push_back(writing_of(each));
   });
   each_member(*json, "heard", [&](const std::string& id, const Value& value) {
     memo.heard[id] =
@@ -124,7 +127,12 @@ Json json_of(const Memo& memo) {
       entries.emplace(subject, entry);
   put(json, "entries", entries, [](const Entry& entry) { return json_of(entry); });
   put(json, "said", memo.said, [](const Saying& said) { return json_of(said); });
-  put(json, "files", memo.files, [](const Writing& writing) { return json_of(writing); });
+  put(json, "files", memo.files, [](const std::vector<Writing>& writings) {
+    Json list = Json::array();
+    for (const Writing& writing : writings)
+      list.push(json_of(writing));
+    return list;
+  });
   put(json, "heard", memo.heard, [](const Reply& reply) {
     return Json::object({{"accepted", reply.accepted}, {"message", reply.message}});
   });

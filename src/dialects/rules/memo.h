@@ -35,17 +35,18 @@ struct Written {
   std::string before;
   std::string after;
 };
-/// What the last step wrote into a file.
+/// One write of baton's own into a file.
 struct Writing {
-  std::int64_t at_ms = 0;
+  std::string over;  ///< the digest of the version it was made from
   std::vector<Written> members;
 };
 
 struct Memo {
   std::map<Subject, Entry> entries;
-  std::map<Subject, Saying> said;        ///< the last decision about each
-  std::map<std::string, Writing> files;  ///< by path
-  std::map<std::string, Reply> heard;    ///< requests of this moment, by id
+  std::map<Subject, Saying> said;  ///< the last decision about each
+  /// By path, in order: each is made from what the one before it has left.
+  std::map<std::string, std::vector<Writing>> files;
+  std::map<std::string, Reply> heard;  ///< requests of this moment, by id
 
   /// That of the present entry; of an earlier one nothing is left.
   Entry& entry(const Subject& subject, std::uint64_t generation);

@@ -97,17 +97,33 @@ std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
   return std::nullopt;
 }
 
+void Writes::begin(const Accepted& file, const std::string& path) {
+  constexpr std::size_t kMost = 32;
+  std::vector<Writing>& all = memo_.files[path];
+  const std::string over = hex(file.document->digest());
+  // What somebody else has written between, whoever writes into an older version has not seen, and
+  // that is not ours to repeat.
+  if (file.writer != "baton")
+    all.clear();
+  // Made from the same version once more: the write before was not made.
+  all.erase(
+      std::find_if(all.begin(), all.end(), [&](const Writing& each) { return each.over == over; }),
+      all.end());
+  if (all.size() == kMost)
+    all.erase(all.begin());
+  all.push_back(Writing{over, {}});
+}
+
 void Writes::add(const Accepted& file, const std::string& path, const std::string& pointer,
                  const Json& value) {
   auto [found, fresh] = files_.try_emplace(path);
   File& target = found->second;
-  if (fresh)
+  if (fresh) {
     target.assumes = file.document->digest();
+    begin(file, path);
+  }
   edit(file.document->root(), pointer, value.dump(), target.edits);
-  Writing& writing = memo_.files[path];
-  const std::int64_t now = view_.now.time_since_epoch().count();
-  if (writing.at_ms != now)
-    writing = Writing{now, {}};
+  Writing& writing = memo_.files[path].back();
   const auto known = std::find_if(writing.members.begin(), writing.members.end(),
                                   [&](const Written& each) { return each.pointer == pointer; });
   if (known != writing.members.end())
@@ -124,16 +140,26 @@ std::vector<Update> Writes::updates() const {
   return updates;
 }
 
-std::string with_own_writes(const Document& version, const Writing& writing) {
-  std::vector<json::Edit> edits;
-  for (const Written& member : writing.members)
-    if (same(json::at(version.root(), member.pointer), member.before) &&
-        !same(json::at(version.root(), member.pointer), member.after))
-      edit(version.root(), member.pointer, member.after, edits);
-  if (edits.empty())
-    return {};
-  auto text = json::splice(version.text(), edits);
-  return text ? *std::move(text) : std::string();
+std::string with_own_writes(const Document& version, std::span<const Writing> writings) {
+  std::string merged;
+  for (const Writing& writing : writings) {
+    const auto so_far = parse_json(merged.empty() ? version.text() : merged);
+    if (!so_far)
+      return {};
+    const Value& root = **so_far;
+    std::vector<json::Edit> edits;
+    for (const Written& member : writing.members)
+      if (same(json::at(root, member.pointer), member.before) &&
+          !same(json::at(root, member.pointer), member.after))
+        edit(root, member.pointer, member.after, edits);
+    if (edits.empty())
+      continue;
+    auto text = json::splice(merged.empty() ? version.text() : merged, edits);
+    if (!text)
+      return {};
+    merged = *std::move(text);
+  }
+  return merged;
 }
 
 }  // namespace baton::rules

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ class Writes {
   bool stand(const Subject& subject, const std::vector<Member>& members) const;
   void add(const Accepted& file, const std::string& path, const std::string& pointer,
            const Json& value);
+  void begin(const Accepted& file, const std::string& path);
 
   struct File {
     Digest assumes;
@@ -43,7 +45,8 @@ class Writes {
 };
 
 /// The text of a new version whose writer cannot have seen what baton wrote last, with that set in
-/// it: each member that still is as it was before. Empty when there is none.
-std::string with_own_writes(const Document& version, const Writing& writing);
+/// it, one write after the other: each member that still is as it was before. Empty when there is
+/// none.
+std::string with_own_writes(const Document& version, std::span<const Writing> writings);
 
 }  // namespace baton::rules
