@@ -64,7 +64,8 @@ class FakeDisk : public Disk {
   void remove(const std::string& path);
   const std::string* file(const std::string& path) const;
   /// Somebody writes through a descriptor of the version that baton has replaced last, or of an
-  /// older one (0: the last), and closes it at that time. False: baton keeps none any more, and nobody will ever see what he wrote.
+  /// older one (0: the last), and closes it at that time. False: baton keeps none any more, and
+  /// nobody will ever see what he wrote.
   bool write_late(const std::string& path, std::string bytes, Time closes, std::int64_t older);
   /// The daemon has ended; what it kept lies there.
   void daemon_killed();

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include <fcntl.h>
@@ -154,8 +155,11 @@ bool daemon_lives(const std::string& state_folder) {
       return false;
     const LockHolder holder = lock_holder(state_folder);
     const std::int64_t pid = flock_holder(fd.get());
+    // It was killed, and a process it was making has not yet let go what it was born with.
+    const bool gone = pid > 0 && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
     // Where the two differ, what stands there may still be of the holder before.
-    if (pid <= 0 || pid == holder.pid || naps == kMaxUnsigned)
+    const bool settled = !gone && (pid <= 0 || pid == holder.pid || naps >= kMaxUnsigned);
+    if (settled || naps * kNapMs >= kPatienceMs)
       return holder.role == LockRole::daemon;
     std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
   }

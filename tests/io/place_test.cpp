@@ -201,6 +201,28 @@ TEST_CASE("a lock says whether a daemon or a command has it") {
   CHECK(code_of(lock_root(root, *state, LockRole::command)) == Errc::served);
 }
 
+TEST_CASE("a daemon that was killed lives no more while a child of it still enters its program") {
+  const TempFolder outer;
+  const std::string root = outer / "root";
+  fs::create_directories(root);
+  const auto state = make_state_folder(root, asked(outer / "state"), {});
+  REQUIRE(state);
+  {
+    // All descriptors are shared until the program is entered.
+    const Child holder([&] {
+      auto lock = lock_root(root, *state);
+      if (fork() == 0) {
+        constexpr useconds_t kEntersAfter = 200'000;
+        usleep(kEntersAfter);
+        _exit(0);
+      }
+      return lock;
+    });
+    CHECK(daemon_lives(*state));
+  }
+  CHECK_FALSE(daemon_lives(*state));
+}
+
 TEST_CASE("a root that was replaced is locked anew, at once or not at all") {
   const TempFolder outer;
   const std::string root = outer / "root";
