@@ -122,7 +122,8 @@ Result<void> FakeDisk::replace(const std::string& path, const Digest& assumes,
     return fail(*error, "cannot be written", path);
   if (replacing)
     replacing(path, *there);
-  kept_.push_back(Kept{path, *there, digest_of(*there), {}, {}});
+  kept_.push_back(
+      Kept{path, path + "." + std::to_string(++kept_ever_), *there, digest_of(*there), {}, {}});
   put(path, std::string(bytes));
   deeds_.push_back(Did{Did::What::write, {}, path});
   fuse_.moment();
@@ -199,7 +200,8 @@ bool FakeDisk::write_late(const std::string& path, std::string bytes, Time close
 
 void FakeDisk::daemon_killed() {
   for (Kept& each : kept_)
-    each = Kept{each.path, std::move(each.bytes), each.was, {}, each.open_until, false, false};
+    each = Kept{each.path, each.name, std::move(each.bytes), each.was, {}, each.open_until,
+                false,     false};
 }
 
 bool FakeDisk::keeps_old(Time now) {
@@ -222,7 +224,7 @@ std::vector<LateWrite> FakeDisk::late_writes(Time now) {
     if (!each.open_until)
       return true;
     if (now >= *each.open_until) {
-      late.push_back(LateWrite{each.path, each.bytes, each.was});
+      late.push_back(LateWrite{each.path, each.bytes, each.was, each.name});
       each.told = true;
     }
     return false;
@@ -230,9 +232,9 @@ std::vector<LateWrite> FakeDisk::late_writes(Time now) {
   return late;
 }
 
-void FakeDisk::late_noted() {
+void FakeDisk::late_noted(const LateWrite& write) {
   fuse_.moment();
-  std::erase_if(kept_, [](const Kept& each) { return each.told; });
+  std::erase_if(kept_, [&](const Kept& each) { return each.name == write.kept; });
 }
 
 // ---- journal

@@ -96,13 +96,14 @@ class FakeDisk : public Disk {
   void hold(const std::set<std::string>& paths) override { held = paths; }
   bool keeps_old(Time now) override;
   std::vector<LateWrite> late_writes(Time now) override;
-  void late_noted() override;
+  void late_noted(const LateWrite& write) override;
   std::set<std::string> held;  ///< locked at present
 
  private:
   /// A version that was replaced and may still be written to.
   struct Kept {
     std::string path;
+    std::string name;
     std::string bytes;
     Digest was;  ///< when it was replaced
     std::optional<Time> since;
@@ -117,6 +118,7 @@ class FakeDisk : public Disk {
   std::map<std::string, std::string> files_;
   std::map<std::string, Stamp> stamps_;
   std::vector<Kept> kept_;
+  std::size_t kept_ever_ = 0;
   Stamp stamp_ = 0;
 };
 

@@ -46,6 +46,7 @@ Answer resume(FlowBook& book, Draft& draft) {
 Answer retry(const Request& request, FlowBook& book, Draft& draft) {
   std::size_t forgiven = 0;
   std::size_t counted = 0;  // neither a stopped nor a voided attempt ever did
+  bool voided = false;      // such a one waits before it is made again
   const std::vector<Run> runs = book.runs;
   for (Run run : runs) {
     const auto stage = book.stages.find(run.key.subject);
@@ -57,6 +58,7 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
     run.forgiven = true;
     draft.put(book, run);
     ++forgiven;
+    voided = voided || run.outcome == Outcome::voided;
     counted += run.outcome != Outcome::stopped && run.outcome != Outcome::voided ? 1U : 0U;
   }
   draft.decide.insert(book.id);
@@ -64,7 +66,8 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
     return {false, "there is no ended attempt to be made again" +
                        (request.subject.empty() ? "" : " for " + printable(request.subject, 80))};
   if (counted == 0)
-    return {true, "there is nothing to forgive: no attempt has counted"};
+    return {true, voided ? "to be tried again at once; no attempt has counted"
+                         : "there is nothing to forgive: no attempt has counted"};
   return {true, "to be tried again: " + plural(counted, "attempt") + " forgiven"};
 }
 
@@ -90,13 +93,6 @@ Answer forget(const FlowBook& book, const Catalog& catalog, Draft& draft) {
     return {false, path + " is still there and would start it anew; remove it first"};
   draft.forget(book.id);
   return {true, "forgotten"};
-}
-
-/// All files of it that were ever accepted are gone, and none is there that was rejected.
-bool is_gone(const FlowBook& book) {
-  return !book.live() && !book.accepted.empty() && book.rejected.empty() &&
-         std::none_of(book.accepted.begin(), book.accepted.end(),
-                      [](const auto& row) { return row.second.present; });
 }
 
 Answer forget_gone(const Books& books, Draft& draft) {
@@ -175,6 +171,12 @@ void enter_event(const Request& request, const Reply& reply, Draft& draft) {
 }
 
 }  // namespace
+
+bool is_gone(const FlowBook& book) {
+  return !book.live() && !book.accepted.empty() && book.rejected.empty() &&
+         std::none_of(book.accepted.begin(), book.accepted.end(),
+                      [](const auto& row) { return row.second.present; });
+}
 
 void lift(FlowBook& book, Draft& draft) {
   book.control.started = true;

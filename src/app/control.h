@@ -22,6 +22,10 @@ Handled handle(const Request& request, const Books& books, const Catalog& catalo
 /// Enters an answer and the line of the history that goes with it.
 void enter_answer(const Request& request, const Reply& reply, Draft& draft);
 
+/// All files of it that were ever accepted are gone, and none is there that was rejected; as far as
+/// is known: to be looked at once more before it is forgotten.
+bool is_gone(const FlowBook& book);
+
 /// What `resume` does besides answering: the flow is held by nothing of the engine's own any more.
 void lift(FlowBook& book, Draft& draft);
 

@@ -207,6 +207,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   gather(next);
   // Files first: a request may be about a flow that is seen for the first time.
   requests_.load(next);
+  inbox_.before_forgetting(requests_.waiting(), *works_, books_);
   if (auto looked = inbox_.look(next, *works_, requests_.waiting(), outbox_); !looked)
     return looked;
   if (auto handled = handle_requests(next); !handled)
@@ -245,6 +246,10 @@ void RealEngine::rehearse(Draft& next) {
   for (const auto& [flow, refused] : plan().refused)
     for (const auto& [key, why] : refused)
       works_->planning.hold(key, "agent_unusable", why);
+  for (const Intent& write : outbox_.supposed())
+    if (!works_->setup.said.unwritten.contains(write.flow))
+      works_->planning.hold({write.flow, {}, {}}, "write_pending",
+                            "a write of baton's own is still to be made: " + write.path);
   works_->planning.note_holds(next);
   RequestQueue::keep_answered(next);
   publish(next);

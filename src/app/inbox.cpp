@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/control.h"
+
 namespace baton {
 namespace {
 
@@ -67,9 +69,8 @@ void Inbox::mind_late(Time now) {
 void Inbox::look_late(Time now) {
   if (late_check_ && now >= *late_check_) {
     late_check_.reset();
-    // What could not be committed yet comes first.
-    if (late_.empty())
-      late_ = disk_.late_writes(now);
+    std::vector<LateWrite> found = disk_.late_writes(now);
+    std::move(found.begin(), found.end(), std::back_inserter(late_));
   }
   mind_late(now);
 }
@@ -94,17 +95,35 @@ void Inbox::look_behind(const FlowBook& book, const Works& works) {
   dirty_.merge(works.intake.scan().created(book));
 }
 
+void Inbox::before_forgetting(const std::vector<Request>& requests, const Works& works,
+                              const Books& books) {
+  for (const Request& request : requests)
+    for (const auto& [flow, book] : books)
+      if (request.verb == "forget" &&
+          (request.flow == FlowId{} ? is_gone(book) : request.flow == flow))
+        look_behind(book, works);
+}
+
 Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& requests,
-                         const Outbox& outbox) {
+                         Outbox& outbox) {
   works.intake.scan().closed().tell(next);
-  for (const LateWrite& write : late_)
+  // What stands there is older than what was accepted. Looked at when it is written.
+  const auto unwritten = [&](const std::string& path) {
+    return outbox.awaits(path) ||
+           std::any_of(next.writes.begin(), next.writes.end(),
+                       [&](const Intent& write) { return write.path == path; });
+  };
+  taken_.clear();
+  for (const LateWrite& write : late_) {
+    if (unwritten(write.path))
+      continue;
     if (auto done = works.intake.late(write, next, requests); !done)
       return done;
+    taken_.insert(write.kept);
+  }
   for (const std::string& path : in_order(dirty_, works.catalog)) {
-    // What stands there is older than what was accepted. Looked at when it is written.
-    const bool planned = std::any_of(next.writes.begin(), next.writes.end(),
-                                     [&](const Intent& write) { return write.path == path; });
-    if (planned || outbox.awaits(path)) {
+    if (unwritten(path)) {
+      outbox.meet(path, works.setup.load.max_bytes);
       works.intake.leave(path);
       continue;
     }
@@ -127,8 +146,13 @@ void Inbox::due(Draft& next, const Books& books, const Tally& tally) const {
 bool Inbox::committed() {
   dirty_.clear();
   ends_.clear();
-  if (!std::exchange(late_, {}).empty())
-    disk_.late_noted();
+  std::erase_if(late_, [&](const LateWrite& write) {
+    if (!taken_.contains(write.kept))
+      return false;
+    disk_.late_noted(write);
+    return true;
+  });
+  taken_.clear();
   again_.clear();
   // Nothing is known of the root before it could be listed.
   if (!scan_due())

@@ -33,6 +33,9 @@ class Inbox {
     blind_ = true;
   }
   void changed(std::set<std::string> paths) { dirty_.merge(paths); }
+  /// What is to be forgotten is looked at once more: events are hints, and may still come.
+  void before_forgetting(const std::vector<Request>& requests, const Works& works,
+                         const Books& books);
   void ended(RunEnd end) { ends_.push_back(std::move(end)); }
   void decide_again(const FlowId& flow) { again_.insert(flow); }
   void decide_all() { decide_all_ = true; }
@@ -45,7 +48,7 @@ class Inbox {
               Ending& ending);
   /// Looks at the files that may have changed. Errc::io as Intake::look.
   Result<void> look(Draft& next, Works& works, const std::vector<Request>& requests,
-                    const Outbox& outbox);
+                    Outbox& outbox);
   /// Names the flows whose decision may differ by now.
   void due(Draft& next, const Books& books, const Tally& tally) const;
   /// All of it is part of a committed step. True: the root is known in full.
@@ -64,7 +67,8 @@ class Inbox {
   Disk& disk_;
   std::set<std::string> dirty_;
   std::vector<RunEnd> ends_;
-  std::vector<LateWrite> late_;
+  std::vector<LateWrite> late_;  ///< that are not in the journal yet
+  std::set<std::string> taken_;  ///< those of them that are part of this step, as `kept`
   std::set<FlowId> again_;
   std::optional<Rescan> rescan_;    ///< one that is due, or that failed
   bool blind_ = false;              ///< without it nothing is known of the root

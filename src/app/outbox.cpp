@@ -59,7 +59,7 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::s
 void Outbox::suppose(const std::vector<Intent>& intents, std::size_t max_bytes) {
   for (Intent write : intents)
     if (awaits(write.path) || settle(disk_, write, max_bytes) == Settled::redo)
-      supposed_.insert({write.path, write.to});
+      supposed_.push_back(write);
 }
 
 Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
@@ -86,11 +86,12 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
       wait(std::move(each));
       continue;
     }
-    if (now < each.due) {
+    if (now < each.due && !each.overtaken) {
       wait(std::move(each));
       continue;
     }
-    const auto done = baton::perform(disk_, write);
+    const auto done = each.overtaken ? Result<void>(fail(Errc::changed, "was changed", write.path))
+                                     : baton::perform(disk_, write);
     performed.paths.insert(write.path);
     if (!done && !write.vital) {
       performed.missed.emplace_back(write, done.error());
@@ -113,10 +114,19 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
 }
 
 bool Outbox::awaits(const std::string& path) const {
-  return supposed_.contains(path) ||
-         std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
-           return each.write.path == path || each.write.to == path;
-         });
+  const auto about = [&](const Intent& write) { return write.path == path || write.to == path; };
+  return std::any_of(supposed_.begin(), supposed_.end(), about) ||
+         std::any_of(waiting_.begin(), waiting_.end(),
+                     [&](const Waiting& each) { return about(each.write); });
+}
+
+void Outbox::meet(const std::string& path, std::size_t max_bytes) {
+  const auto first = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Waiting& each) { return each.write.path == path; });
+  if (first == waiting_.end())
+    return;
+  Intent write = first->write;
+  first->overtaken = settle(disk_, write, max_bytes) == Settled::abandoned;
 }
 
 std::set<FlowId> Outbox::flows() const {

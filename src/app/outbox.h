@@ -26,6 +26,8 @@ class Outbox {
   /// so that their files are taken to be as the journal has them.
   void suppose(const std::vector<Intent>& intents, std::size_t max_bytes);
 
+  const std::vector<Intent>& supposed() const { return supposed_; }
+
   struct Performed {
     std::set<std::string> paths;  ///< to be looked at: written, or to be written
     std::set<FlowId> unfit;       ///< flows with a write that was not made
@@ -39,6 +41,9 @@ class Outbox {
 
   /// A write of (or to) this path waits.
   bool awaits(const std::string& path) const;
+  /// Whether the file has been changed, so that the write that waits can only give way: it does so
+  /// with the next `perform`, however long it was put off.
+  void meet(const std::string& path, std::size_t max_bytes);
   /// Why a flow is held that has a write which waits, of the first such write.
   std::optional<Hold> hold(const FlowId& flow) const;
   /// The flows of which some does.
@@ -67,12 +72,13 @@ class Outbox {
     std::string why;
     bool refused = false;  ///< not for want of room: somebody has to do something
     Millis pause{0};
-    Time due{};  ///< tried again from then on
+    Time due{};              ///< tried again from then on
+    bool overtaken = false;  ///< not tried at all any more: the file is another one by now
   };
   static void put_off(Waiting& waiting, const Error& error, Time now);
   Disk& disk_;
   std::vector<Waiting> waiting_;
-  std::set<std::string> supposed_;
+  std::vector<Intent> supposed_;
   std::vector<std::uint64_t> done_;
   std::map<std::string, Digest> gave_way_;
 };

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <spdlog/spdlog.h>
-
 #include "base/text.h"
+#include "cli/daemon_log.h"
 
 namespace baton {
 
@@ -25,7 +24,7 @@ void AwaitedRoots::look(const std::function<Result<void>(const ServedRoot&)>& ta
       return true;
     const std::string why = baton::describe(taken.error());
     if (std::exchange(told_[root.path], why) != why)
-      spdlog::warn("{}; the root is waited for", printable(why));
+      daemon_log::warn(printable(why) + "; the root is waited for");
     return false;
   });
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
@@ -74,9 +75,28 @@ ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
   return wish.wait && code == ExitCode::fine ? await_end(wish.places, context.root(), flow) : code;
 }
 
+/// Where the root itself is away, nobody knows which of its files are gone: when it is back, what
+/// was forgotten would be started anew.
+Result<void> can_forget(const Wish& wish, const Context& context) {
+  std::error_code error;
+  if (wish.verb != "forget" || std::filesystem::is_directory(context.root(), error))
+    return {};
+  return fail(Errc::io,
+              "is not there, so nobody can say which of its files are gone; nothing was forgotten",
+              context.root());
+}
+
 ExitCode control_roots(const Wish& wish, const Context& asked) {
   const Context context = in_charge(asked);
-  ExitCode code = submit(context.each(), request_of(wish, FlowId{}), !wish.no_wait);
+  ExitCode code = ExitCode::fine;
+  std::vector<Context> each = context.each();
+  std::erase_if(each, [&](const Context& on_root) {
+    const auto can = can_forget(wish, on_root);
+    if (!can)
+      code = graver(code, complain(can.error()));
+    return !can;
+  });
+  code = graver(code, submit(each, request_of(wish, FlowId{}), !wish.no_wait));
   for (const std::string& root : asked.missing_roots())
     if (std::find(context.roots().begin(), context.roots().end(), root) == context.roots().end())
       code =
@@ -97,7 +117,10 @@ ExitCode control(const Wish& wish) {
   const auto place = choose_flow(wish.flow, *roots);
   if (!place)
     return complain(place.error());
-  return control(wish, (*roots)[place->root].context, place->flow);
+  const Context& on_root = (*roots)[place->root].context;
+  if (const auto can = can_forget(wish, on_root); !can)
+    return complain(can.error());
+  return control(wish, on_root, place->flow);
 }
 
 /// Asks each daemon once what is meant for all its roots. Nothing when there is no daemon.

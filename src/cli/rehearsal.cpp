@@ -141,7 +141,7 @@ class OneFile : public Disk {
   void hold(const std::set<std::string>& /*paths*/) override {}
   bool keeps_old(Time /*now*/) override { return false; }
   std::vector<LateWrite> late_writes(Time /*now*/) override { return {}; }
-  void late_noted() override {}
+  void late_noted(const LateWrite& /*write*/) override {}
 
  private:
   static tl::unexpected<Error> refused(const std::string& path) {

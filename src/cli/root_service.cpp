@@ -8,10 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <spdlog/spdlog.h>
-
 #include "base/digest.h"
 #include "base/text.h"
+#include "cli/daemon_log.h"
 #include "io/agents.h"
 #include "io/cgroup.h"
 #include "io/clock.h"
@@ -217,10 +216,10 @@ void RootService::take_up_schemas() {
   auto works = changed ? engine_->works_of(served_.setup) : Result<std::unique_ptr<Works>>();
   const std::string why = works ? "" : printable(baton::describe(works.error()));
   if (std::exchange(bad_schema_, why) != why && !works)
-    spdlog::error("{}; the one that was read before stays in force", why);
+    daemon_log::error(why + "; the one that was read before stays in force");
   if (!changed || !works)
     return;
-  spdlog::info("the schema {} was changed and is read anew", printable(*changed));
+  daemon_log::info("the schema " + printable(*changed) + " was changed and is read anew");
   engine_->reconfigure(*std::move(works));
 }
 
@@ -239,14 +238,14 @@ void RootService::look_for_root() {
   if (!taken) {
     const std::string& why = taken.error().message;
     if (std::exchange(away_, why) != why)
-      spdlog::warn("{} is waited for: {}", printable(served_.root), printable(why));
+      daemon_log::warn(printable(served_.root) + " is waited for: " + printable(why));
     return;
   }
   const bool same = leads_to(served_.root, root_->fd());
   root_->hold(*std::move(taken));
   away_.clear();
-  spdlog::warn("{} {}", printable(served_.root),
-               same ? "is back and served again" : "was replaced; the new folder is served");
+  daemon_log::warn(printable(served_.root) + (same ? " is back and served again"
+                                                   : " was replaced; the new folder is served"));
   rescan("root_replaced");
 }
 

@@ -10,18 +10,18 @@
 
 #include <unistd.h>
 
-#include <asio.hpp>
-#include <spdlog/details/null_mutex.h>
-#include <spdlog/sinks/base_sink.h>
-#include <spdlog/spdlog.h>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
 
 #include "base/text.h"
 #include "cli/awaited_roots.h"
+#include "cli/daemon_log.h"
 #include "cli/served_roots.h"
 #include "cli/service.h"
 #include "cli/teller.h"
 #include "io/clock.h"
-#include "io/error_lines.h"
 #include "io/service_manager.h"
 
 namespace baton {
@@ -38,28 +38,6 @@ constexpr Millis kPruneEvery{6 * 3'600'000};
 /// What the daemon before this one left behind when it was killed is too young at first to be told
 /// from the work of a command that lives.
 constexpr Millis kSweepAgain{65'000};
-
-class ErrorSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
- protected:
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    spdlog::memory_buf_t line;
-    formatter_->format(message, line);
-    lines_.write({line.data(), line.size()});
-  }
-  void flush_() override {}
-
- private:
-  ErrorLines lines_{STDERR_FILENO};
-};
-
-void start_log() {
-  auto logger = std::make_shared<spdlog::logger>("baton", std::make_shared<ErrorSink>());
-  // systemd reads `<n>` in front of a line as its priority and stamps the time itself.
-  const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
-  spdlog::set_default_logger(std::move(logger));
-  spdlog::set_pattern(journal ? "%v" : "%Y-%m-%dT%H:%M:%S.%eZ %^%l%$ %v",
-                      spdlog::pattern_time_type::utc);
-}
 
 class Service {
  public:
@@ -79,7 +57,7 @@ class Service {
 
   int run() {
     for (const std::string& remark : config_.remarks)
-      spdlog::warn("{}", printable(remark));
+      daemon_log::warn(printable(remark));
     await_signal();
     for (const ServedRoot& served : config_.roots) {
       auto root = roots_.take_up(served, config_.shim);
@@ -112,8 +90,8 @@ class Service {
 
  private:
   static int refuse(const Error& error) {
-    spdlog::error("{}{}", printable(baton::describe(error)),
-                  error.code == Errc::no_space ? "; free some room and try again" : "");
+    daemon_log::error(printable(baton::describe(error)) +
+                      (error.code == Errc::no_space ? "; free some room and try again" : ""));
     if (error.code == Errc::served)
       return 75;
     const bool told_wrong =
@@ -137,7 +115,7 @@ class Service {
   void wait_for_end(const Error& of) {
     const std::string why = baton::describe(of);
     if (std::exchange(status_, why) != why) {
-      spdlog::warn("{}; waiting for its end", printable(why));
+      daemon_log::warn(printable(why) + "; waiting for its end");
       manager_.status(why);
     }
     loop_.restart();
@@ -165,7 +143,7 @@ class Service {
     if (ended_ || !serving_)
       return;
     if (auto stepped = roots_.step(); !stepped) {
-      spdlog::critical("{}", printable(baton::describe(stepped.error())));
+      daemon_log::say(daemon_log::Level::critical, printable(baton::describe(stepped.error())));
       return end(3);
     }
     roots_.answer_reloads([this] { return reload(); });
@@ -183,11 +161,11 @@ class Service {
     if (!drained && !(options_.once && roots_.quiet()))
       return false;
     if (drained)
-      spdlog::info("drained");
+      daemon_log::info("drained");
     // Whoever waited for the end wants to know that it is not the end of everything.
     else if (const std::size_t held = roots_.held(); held > 0)
-      spdlog::warn("{} held: see `baton status`",
-                   held == 1 ? "1 flow is" : std::to_string(held) + " flows are");
+      daemon_log::warn((held == 1 ? "1 flow is" : std::to_string(held) + " flows are") +
+                       " held: see `baton status`");
     const int code = options_.once && roots_.failed() ? 1 : 0;
     // A daemon that drains has done what it was asked for; who was to work off all has not.
     end(interrupts_ > (options_.once ? 0 : 1) ? 130 : code);
@@ -216,9 +194,9 @@ class Service {
     auto done = exchange();
     if (!done) {
       done.error().message.insert(0, "the configuration in force stays: ");
-      spdlog::error("{}", printable(baton::describe(done.error())));
+      daemon_log::error(printable(baton::describe(done.error())));
     } else {
-      spdlog::info("{}", printable(*done));
+      daemon_log::info(printable(*done));
     }
     wake();
     return done;
@@ -235,7 +213,7 @@ class Service {
       return pass_on(next);
     std::string message = roots_.exchange(*std::move(next));
     for (const std::string& remark : loaded->remarks)
-      spdlog::warn("{}", printable(remark));
+      daemon_log::warn(printable(remark));
     config_ = std::move(*loaded);
     awaited_.replace(config_.awaited);
     teller_.configure(config_);
@@ -261,7 +239,8 @@ class Service {
   void detach() {
     if (getpid() == 1 && roots_.running() > 0 && !std::exchange(taking_along_, true))
       return take_along();
-    spdlog::info("ending; what runs goes on by itself ({})", count_agents(roots_.running()));
+    daemon_log::info("ending; what runs goes on by itself (" + count_agents(roots_.running()) +
+                     ")");
     interrupted_ = true;
     end(0);
   }
@@ -270,8 +249,8 @@ class Service {
   /// are told to end first, as a machine does that goes down: what is ended by that was
   /// interrupted.
   void take_along() {
-    spdlog::warn("ending, and {} with this container (TERM again leaves at once)",
-                 count_agents(roots_.running()));
+    daemon_log::warn("ending, and " + count_agents(roots_.running()) +
+                     " with this container (TERM again leaves at once)");
     interrupted_ = true;
     roots_.drain();
     kill(-1, SIGTERM);
@@ -286,11 +265,11 @@ class Service {
       return end(130);
     roots_.drain();
     if (interrupts_ == 1)
-      spdlog::warn("no new starts; waiting for {} (Ctrl-C again ends what runs)",
-                   count_agents(roots_.running()));
+      daemon_log::warn("no new starts; waiting for " + count_agents(roots_.running()) +
+                       " (Ctrl-C again ends what runs)");
     else
-      spdlog::warn("ending {} (Ctrl-C again leaves what runs alone)",
-                   count_agents(roots_.running()));
+      daemon_log::warn("ending " + count_agents(roots_.running()) +
+                       " (Ctrl-C again leaves what runs alone)");
     if (interrupts_ > 1)
       roots_.stop_agents("Ctrl-C");
     wake();
@@ -345,7 +324,7 @@ class Service {
 }  // namespace
 
 int serve(ServiceConfig config, const ServiceOptions& options) {
-  start_log();
+  daemon_log::begin();
   return Service(std::move(config), options).run();
 }
 

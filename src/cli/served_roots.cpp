@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include <spdlog/spdlog.h>
-
 #include "base/text.h"
 #include "cli/context.h"
+#include "cli/daemon_log.h"
 #include "io/backup_prune.h"
 #include "io/run_directory.h"
 
@@ -34,8 +33,8 @@ Result<std::unique_ptr<RootService>> ServedRoots::take_up(const ServedRoot& serv
 /// Commands find what is served by the word that is left, so it stands before anything happens.
 void ServedRoots::serve(std::unique_ptr<RootService> root) {
   root->tell_how(since_);
-  spdlog::info("serving {} (state in {}; {})", printable(root->root()),
-               printable(root->state_folder()), root->describe());
+  daemon_log::info("serving " + printable(root->root()) + " (state in " +
+                   printable(root->state_folder()) + "; " + root->describe() + ")");
   if (draining_)
     root->engine().drain();
   roots_.push_back(std::move(root));
@@ -221,7 +220,7 @@ void ServedRoots::answer_reloads(const std::function<Result<std::string>()>& rel
 void ServedRoots::give_up_left() {
   std::erase_if(roots_, [](const auto& root) {
     if (root->left())
-      spdlog::info("{} is no longer served", printable(root->root()));
+      daemon_log::info(printable(root->root()) + " is no longer served");
     return root->left();
   });
 }
@@ -239,13 +238,13 @@ void ServedRoots::prune(const Retention& retention) {
           return static_cast<bool>(remove_run_directory(directory));
         });
     if (!pruned)
-      spdlog::warn("old history stays: {}", printable(describe(pruned.error())));
+      daemon_log::warn("old history stays: " + printable(describe(pruned.error())));
     for (const Catalog::Entry& entry : root->engine().catalog().entries()) {
       if (entry.dialect->backups == nullptr)
         continue;
       const auto removed = prune_backups(root->root(), entry.dialect->backups(entry.options), now);
       if (!removed)
-        spdlog::warn("old backups stay: {}", printable(describe(removed.error())));
+        daemon_log::warn("old backups stay: " + printable(describe(removed.error())));
     }
   }
 }

@@ -176,14 +176,14 @@ using TextChange = std::function<Result<std::string>(const std::string& now)>;
 
 /// Makes the change to a version that somebody wrote into the replaced file, as if he had been
 /// faster. False: it cannot be made, or a third one has written since.
-bool merge_late(StateFile& file, const std::string& late, const TextChange& change) {
-  const auto text = change(late);
+bool merge_late(StateFile& file, const LateWrite& late, const TextChange& change) {
+  const auto text = change(late.bytes);
   const auto now = file.read();
   if (!text || !now || !file.is_ours(*now) || has_error(file.check(*text)))
     return false;
   if (*text != now->bytes && !file.replace(now->digest, *text))
     return false;
-  file.late_noted();
+  file.late_noted(late);
   return true;
 }
 
@@ -196,7 +196,7 @@ void settle_late(StateFile& file, const TextChange& change) {
         std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - start);
     const auto found = file.late_writes(waited);
     for (const LateWrite& late : found)
-      if (!merge_late(file, late.bytes, change)) {
+      if (!merge_late(file, late, change)) {
         complain(
             "warning: " + printable(file.shown()) +
             ": somebody has written into its former version at the same time; that lies "

@@ -31,7 +31,7 @@ class StateFile {
   /// of which that cannot be told when its writer has had his time.
   bool keeps_old() { return disk_->keeps_old(Time{}); }
   std::vector<LateWrite> late_writes(Millis waited);
-  void late_noted() { disk_->late_noted(); }
+  void late_noted(const LateWrite& write) { disk_->late_noted(write); }
   /// The findings of a new text.
   Findings check(const std::string& text);
   /// As it was named.

@@ -6,10 +6,9 @@
 #include <thread>
 #include <utility>
 
-#include <spdlog/spdlog.h>
-
 #include "app/status.h"
 #include "base/text.h"
+#include "cli/daemon_log.h"
 
 namespace baton {
 namespace {
@@ -38,9 +37,9 @@ bool shim_is_at_fault(const Event& event) {
   return event.event == "ended" && event.why.starts_with(begin);
 }
 
-spdlog::level::level_enum level_of(const Event& event) {
-  return worth_telling(event) || shim_is_at_fault(event) ? spdlog::level::warn
-                                                         : spdlog::level::info;
+daemon_log::Level level_of(const Event& event) {
+  return worth_telling(event) || shim_is_at_fault(event) ? daemon_log::Level::warning
+                                                         : daemon_log::Level::info;
 }
 
 }  // namespace
@@ -83,12 +82,10 @@ void Teller::note_fault() {
     return;
   fault_ = hook_->fault();
   if (fault_.empty())
-    spdlog::warn("notify: {} works again", printable(notify_.front()));
+    daemon_log::warn("notify: " + printable(notify_.front()) + " works again");
   else
-    spdlog::warn(
-        "notify: {} {}, so an event may have been told to nobody; not said again until it "
-        "works",
-        printable(notify_.front()), printable(fault_));
+    daemon_log::warn("notify: " + printable(notify_.front()) + " " + printable(fault_) +
+                     ", so an event may have been told to nobody; not said again until it works");
 }
 
 void Teller::finish(Millis patience) {
@@ -101,7 +98,8 @@ void Teller::finish(Millis patience) {
   for (const auto& hook : former_)
     untold += hook->untold();
   if (untold > 0)
-    spdlog::warn("not told through notify: {} event{}", untold, untold == 1 ? "" : "s");
+    daemon_log::warn("not told through notify: " + std::to_string(untold) +
+                     (untold == 1 ? " event" : " events"));
 }
 
 void Teller::tell(const std::string& root, const Event& event) {
@@ -116,7 +114,7 @@ void Teller::tell(const std::string& root, const Event& event) {
     line += " run " + event.run.substr(0, 8);
   if (!event.why.empty())
     line += ": " + event.why;
-  spdlog::log(level_of(event), "{}", printable(line));
+  daemon_log::say(level_of(event), printable(line));
   if (!worth_telling(event))
     return;
   Json told = event_json(event);

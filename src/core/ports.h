@@ -46,7 +46,8 @@ struct FileEntry {
 struct LateWrite {
   std::string path;
   std::string bytes;
-  Digest into;  ///< what was replaced, as it was then
+  Digest into;       ///< what was replaced, as it was then
+  std::string kept;  ///< tells it from all others, for `late_noted`
 };
 
 /// The files below one root. All paths are relative to it, with `/`, without `.` and `..`; a path
@@ -102,8 +103,8 @@ class Disk {
   /// What was written late into versions that are kept for more than a second, each once. Others
   /// are removed when they are that old and in nobody's hands, or after a minute.
   virtual std::vector<LateWrite> late_writes(Time now) = 0;
-  /// All that `late_writes` gave is in the journal: the former versions may go.
-  virtual void late_noted() = 0;
+  /// It is in the journal: the former version may go.
+  virtual void late_noted(const LateWrite& write) = 0;
 };
 
 /// What is to be started.

@@ -78,7 +78,7 @@ class RealDisk final : public Disk {
   std::vector<LateWrite> late_writes(Time now) override {
     return kept_.late_writes(root_->fd(), now);
   }
-  void late_noted() override { kept_.noted(root_->fd()); }
+  void late_noted(const LateWrite& write) override { kept_.noted(root_->fd(), write.kept); }
 
  private:
   /// A root that was renamed or deleted is not followed: what its path leads to is what counts.

@@ -118,7 +118,8 @@ std::vector<LateWrite> KeptFiles::late_writes(int root, Time now) {
     if (!bytes)
       return bytes.error().code != Errc::busy;
     if (digest_of(*bytes) != row.digest) {
-      late.push_back({.path = row.path, .bytes = std::move(*bytes), .into = row.digest});
+      late.push_back(
+          {.path = row.path, .bytes = std::move(*bytes), .into = row.digest, .kept = kept});
       row.told = true;
       return false;
     }
@@ -130,12 +131,9 @@ std::vector<LateWrite> KeptFiles::late_writes(int root, Time now) {
   return late;
 }
 
-void KeptFiles::noted(int root) {
-  std::erase_if(kept_, [&](const auto& each) {
-    if (each.second.told)
-      remove(root, each.first);
-    return each.second.told;
-  });
+void KeptFiles::noted(int root, const std::string& kept) {
+  remove(root, kept);
+  kept_.erase(kept);
 }
 
 void KeptFiles::leave(int root) {

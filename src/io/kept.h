@@ -34,8 +34,8 @@ class KeptFiles {
   /// Whether there is any; those of no age yet begin to be kept now.
   bool any(Time now);
   std::vector<LateWrite> late_writes(int root, Time now);
-  /// What `late_writes` gave is safe elsewhere: its files are removed.
-  void noted(int root);
+  /// What `late_writes` gave of this one is safe elsewhere: the file is removed.
+  void noted(int root, const std::string& kept);
 
   /// At the end: removes those of our own that are unchanged and in nobody's hands, as far as that
   /// is known, lest they gather where it never is; leaves the rest where it lies.

@@ -26,6 +26,9 @@ constexpr int kPatienceMs = 2000;
 constexpr int kNapMs = 20;
 /// A lock is signed right after it was taken.
 constexpr int kMaxUnsigned = 10;
+/// Who was killed may be seen to hold it until what he was making has entered its program; but he
+/// may also be one whom this process cannot see, in a container.
+constexpr int kMaxGone = 50;
 constexpr const char* kCommand = "command";
 /// A path of the longest, each byte of it escaped, and a few words.
 constexpr std::size_t kMaxBytes = 32'768;
@@ -155,11 +158,13 @@ bool daemon_lives(const std::string& state_folder) {
       return false;
     const LockHolder holder = lock_holder(state_folder);
     const std::int64_t pid = flock_holder(fd.get());
-    // It was killed, and a process it was making has not yet let go what it was born with.
-    const bool gone = pid > 0 && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+    // It was killed, and a process it was making has not yet let go what it was born with. Of who
+    // is gone the kernel may not say the number.
+    const auto it = static_cast<pid_t>(pid > 0 ? pid : holder.pid);
+    const bool gone = it > 0 && kill(it, 0) != 0 && errno == ESRCH;
     // Where the two differ, what stands there may still be of the holder before.
     const bool settled = !gone && (pid <= 0 || pid == holder.pid || naps >= kMaxUnsigned);
-    if (settled || naps * kNapMs >= kPatienceMs)
+    if (settled || naps >= kMaxGone)
       return holder.role == LockRole::daemon;
     std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
   }

@@ -63,6 +63,23 @@ Result<Fd> make_folder(const RunFolder& folder, const std::string& path) {
   return made;
 }
 
+/// A folder by its name in `at`. An agent of our own user can take from us what is ours; then it is
+/// given back.
+Fd enter(int at, const std::string& name) {
+  constexpr int kFolder = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  Fd folder(openat(at, name.c_str(), O_RDONLY | kFolder));
+  if (folder || errno != EACCES)
+    return folder;
+  const Fd closed(openat(at, name.c_str(), O_PATH | kFolder));
+  struct stat status {};
+  const std::string itself = "/proc/self/fd/" + std::to_string(closed.get());
+  if (closed && fstat(closed.get(), &status) == 0 && status.st_uid == geteuid() &&
+      chmod(itself.c_str(), (status.st_mode & ~static_cast<mode_t>(S_IFMT)) | S_IRWXU) == 0)
+    return Fd(openat(at, name.c_str(), O_RDONLY | kFolder));
+  errno = EACCES;
+  return {};
+}
+
 void add(std::string& text, std::string_view word, std::string_view value) {
   text.append(word).append(" ").append(value).push_back('\0');
 }
@@ -119,6 +136,9 @@ Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::
     return fail(Errc::too_large, "folders lie too deep", where);
   if (fstat(folder.get(), &status) != 0 || status.st_dev != device)
     return fail(Errc::not_regular, "another file system is mounted in it", where);
+  // What was left so that nobody writes in it; where that cannot be mended, removing fails.
+  if ((status.st_mode & S_IRWXU) != S_IRWXU)
+    (void)fchmod(folder.get(), (status.st_mode & ~static_cast<mode_t>(S_IFMT)) | S_IRWXU);
   auto names = names_in(folder, where);
   if (!names)
     return pass_on(names);
@@ -126,8 +146,7 @@ Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::
     const std::string path = where + "/" + name;
     if (unlinkat(folder.get(), name.c_str(), 0) == 0 || errno == ENOENT)
       continue;
-    const Fd inner(
-        openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const Fd inner = enter(folder.get(), name);
     if (!inner)
       return system_error(errno, "cannot remove", path);
     if (auto emptied = empty_folder(inner, device, depth + 1, path); !emptied)
@@ -299,7 +318,7 @@ Result<void> remove_spare_directories(const RunFolder& folder) {
 }
 
 Result<Fd> open_run_directory(const std::string& path) {
-  Fd directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  Fd directory = enter(AT_FDCWD, path);
   if (!directory)
     return system_error(errno, "cannot open the run directory", path);
   return directory;

@@ -34,11 +34,11 @@ RunVerdict undecided(RunVerdict::Kind kind) {
 /// everybody else, or put a file of its own in its place.
 bool lock_is_the_agents(const Fd& directory, const RunId& run, bool shim_gone) {
   // Where nothing was claimed the process that was to become the agent may have it for a moment.
-  if (shim_gone)
-    return lives(run) || claimed(directory).value_or(false);
+  const bool its_own = lives(run) || claimed(directory).value_or(false);
+  if (shim_gone || !its_own)
+    return its_own;
   const std::string marker = std::string(shim::kRunIdVariable) + "=" + run;
-  return lives(run) && !call_lives({shim::kModeRun, run}, marker) &&
-         !call_lives({shim::kModeSweep, run}, marker);
+  return !call_lives({shim::kModeRun, run}, marker) && !call_lives({shim::kModeSweep, run}, marker);
 }
 
 /// The run's lock, if it is free or nobody has it by right.

@@ -172,7 +172,8 @@ std::string Watch::describe() const {
     std::string limit;
     std::getline(std::ifstream("/proc/sys/fs/inotify/max_user_watches"), limit);
     text += "; " + std::to_string(tree.unwatched().size()) + " more and what is below them " +
-            every + ": no watches are left (fs.inotify.max_user_watches is " + limit + ")";
+            every + ": no watches are left" +
+            (limit.empty() ? "" : " (fs.inotify.max_user_watches is " + limit + ")");
   }
   if (!tree.unreadable().empty())
     text += "; " + std::to_string(tree.unreadable().size()) + " may not be read";

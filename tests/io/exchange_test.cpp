@@ -228,18 +228,20 @@ TEST_CASE("what is written late into an exchanged file is reported once") {
   // The writer may not have finished.
   CHECK(disk->late_writes(start + second).empty());
   CHECK(count_files(root.path()) == 2);
+  std::vector<LateWrite> late;
   SUBCASE("when the writer has closed") {
     writer.reset();
-    const auto late = disk->late_writes(start + 2 * second);
-    REQUIRE(late.size() == 1);
-    CHECK(late[0].path == "state");
-    CHECK(late[0].bytes == "late!");
+    late = disk->late_writes(start + 2 * second);
   }
   SUBCASE("after a minute at the latest") {
-    CHECK(disk->late_writes(start + 60 * second).size() == 1);
+    late = disk->late_writes(start + 60 * second);
   }
+  REQUIRE(late.size() == 1);
+  CHECK(late[0].path == "state");
+  CHECK(late[0].bytes == "late!");
+  CHECK(late[0].into == digest_of("old"));
   CHECK(disk->late_writes(start + 70 * second).empty());
-  disk->late_noted();
+  disk->late_noted(late[0]);
   CHECK(slurp(root / "state") == "ours");
   CHECK(count_files(root.path()) == 1);
 }
@@ -276,8 +278,9 @@ TEST_CASE("a late write is there until it is noted, also for the next daemon") {
   const auto disk = disk_of(root.path());
   REQUIRE(disk->list("", 0));
   CHECK(disk->late_writes(start).empty());
-  CHECK(disk->late_writes(start + second).size() == 1);
-  disk->late_noted();
+  const auto late = disk->late_writes(start + second);
+  REQUIRE(late.size() == 1);
+  disk->late_noted(late[0]);
   CHECK(count_files(root.path()) == 1);
   CHECK_FALSE(disk->keeps_old(start + second));
 }

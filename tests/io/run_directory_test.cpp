@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "io/bench.h"
+#include "io/child.h"
 
 using baton::test::slurp;
 using baton::test::TempFolder;
@@ -71,6 +72,34 @@ TEST_CASE("a run's lock is held by one") {
   const auto again = baton::take_run_lock(made->directory);
   REQUIRE(again);
   CHECK(*again);
+}
+
+TEST_CASE("a run's directory that its agent has closed is opened again, and can be removed") {
+  const TempFolder temp;
+  const baton::RunFolder folder{.path = temp / "runs", .group = {}};
+  const std::string run = temp / "runs/7f";
+  const auto work = [&] {
+    const auto made = baton::make_spare_directory(folder, "7f");
+    if (!made || !baton::take_up_directory(folder, "7f", *made, "prompt"))
+      return 1;
+    fs::create_directories(run + "/a/b/c");
+    chmod((run + "/a/b").c_str(), 0500);
+    chmod((run + "/a").c_str(), 0);
+    chmod(run.c_str(), 0);
+    const auto opened = baton::open_run_directory(run);
+    if (!opened || !baton::take_run_lock(*opened))
+      return 2;
+    chmod(run.c_str(), 0);
+    return baton::remove_run_directory(run) && !fs::exists(run) ? 0 : 3;
+  };
+  // root may enter everything.
+  constexpr uid_t kNobody = 65534;
+  if (geteuid() == 0) {
+    fs::permissions(temp.path(), fs::perms::all);
+    CHECK(baton::test::in_child([&] { return setuid(kNobody) == 0 ? work() : 4; }) == 0);
+  } else {
+    CHECK(work() == 0);
+  }
 }
 
 TEST_CASE("removing a run's folder follows no links") {

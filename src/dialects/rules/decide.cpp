@@ -305,14 +305,14 @@ Admission admit(const View& view, const Change& change) {
     return admission;
   }
   admission.text = with_own_writes(change.after, {missed, writings.end()});
-  // What comes of it takes the place of them all: they are made from this version now, and whoever
-  // writes late into what one of them left has not seen it.
-  Writing all{hex(change.after.digest()), {}};
-  for (const Writing& each : std::span(missed, writings.end()))
-    all.members.insert(all.members.end(), each.members.begin(), each.members.end());
-  writings.clear();
-  if (!change.unseen->late)
-    writings.push_back(std::move(all));
+  // They are made from this version now, should that give way to somebody, too. What comes of a
+  // late write takes the place of them all: whoever writes into what one of them left has not seen
+  // it.
+  writings.erase(writings.begin(), change.unseen->late ? writings.end() : missed);
+  for (Writing& each : writings)
+    each.over.clear();
+  if (!writings.empty())
+    writings.front().over = hex(change.after.digest());
   admission.memo = json_of(memo);
   if (admission.text.empty())
     return admission;
