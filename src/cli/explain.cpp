@@ -195,30 +195,70 @@ std::string strange(const std::vector<RehearsedRoot>& roots, const std::string& 
   return text + "; with --as it is looked at by itself";
 }
 
-/// The versions of a file that were kept when they were written over, for a person to take from.
-ExitCode show_replaced(const Arguments& arguments, const Context& context) {
-  for (const Context& on_root : context.each()) {
-    const auto path = path_below(on_root, arguments.what);
-    if (!path)
-      continue;
-    const auto folder = on_root.state_folder();
-    auto journal = folder ? read_journal(*folder)
-                          : Result<std::unique_ptr<JournalReader>>(tl::unexpected(folder.error()));
-    auto versions = journal ? (*journal)->replaced(*path)
-                            : Result<std::vector<ReplacedVersion>>(pass_on(journal));
-    if (!versions && versions.error().code == Errc::not_found)
-      versions = std::vector<ReplacedVersion>();
+Result<std::vector<ReplacedVersion>> replaced(const Context& context, const std::string& path) {
+  const auto folder = context.state_folder();
+  auto journal = folder ? read_journal(*folder)
+                        : Result<std::unique_ptr<JournalReader>>(tl::unexpected(folder.error()));
+  auto versions =
+      journal ? (*journal)->replaced(path) : Result<std::vector<ReplacedVersion>>(pass_on(journal));
+  if (!versions && versions.error().code == Errc::not_found)
+    return std::vector<ReplacedVersion>();
+  return versions;
+}
+
+/// As it is; on a terminal so that it cannot steer that.
+std::string shown(const std::string& bytes) {
+  if (!on_terminal())
+    return bytes + (bytes.ends_with('\n') ? "" : "\n");
+  std::string text;
+  for (const std::string_view line : split(bytes, '\n'))
+    text += printable(line, line.size()) + "\n";
+  return text;
+}
+
+ExitCode print_replaced(const Context& context, const std::vector<std::string>& paths) {
+  bool none = true;
+  for (const std::string& path : paths) {
+    const auto versions = replaced(context, path);
     if (!versions)
       return complain(versions.error());
     for (const ReplacedVersion& version : *versions)
-      print("== " + iso_time(version.time) + ", " + std::to_string(version.bytes.size()) +
-            " bytes\n" + version.bytes + (version.bytes.ends_with('\n') ? "" : "\n"));
-    if (versions->empty())
-      complain("no version of " + printable(*path) + " is kept");
-    return finish();
+      print("== " + printable(path) + ", " + iso_time(version.time) + ", " +
+            std::to_string(version.bytes.size()) + " bytes\n" + shown(version.bytes));
+    none = none && versions->empty();
   }
-  complain(printable(arguments.what) + " lies in no root");
-  return ExitCode::usage;
+  if (none)
+    complain("no version of " + printable(join(paths, ", ")) + " is kept");
+  return finish();
+}
+
+/// The versions of a file, or of all files of a flow, that were kept when they were written over,
+/// for a person to take from.
+ExitCode show_replaced(const Arguments& arguments, const Context& context) {
+  for (const Context& on_root : context.each()) {
+    const auto path = path_below(on_root, arguments.what);
+    const auto versions = path ? replaced(on_root, *path) : std::vector<ReplacedVersion>();
+    std::error_code error;
+    if (path &&
+        (!versions || !versions->empty() || fs::exists(on_root.root() + "/" + *path, error)))
+      return print_replaced(on_root, {*path});
+  }
+  const auto roots = rehearse(context);
+  if (!roots)
+    return complain(roots.error());
+  for (const auto& [on_root, rehearsal] : *roots)
+    if (const auto known = known_path(on_root, *rehearsal, arguments.what))
+      return print_replaced(on_root, {known->path});
+  const auto place = choose_flow(arguments.what, *roots);
+  if (!place)
+    return complain(place.error());
+  const auto& [on_root, rehearsal] = (*roots)[place->root];
+  const auto book = rehearsal->books().find(place->flow);
+  std::vector<std::string> paths;
+  if (book != rehearsal->books().end())
+    for (const auto& [path, row] : book->second.accepted)
+      paths.push_back(path);
+  return print_replaced(on_root, paths);
 }
 
 }  // namespace

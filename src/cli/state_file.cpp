@@ -105,6 +105,16 @@ Result<StateFile> StateFile::open(const std::string& named, const Places& given)
   } else {
     complain("the file is written without a check: " + printable(describe(context.error())));
   }
+  const auto match =
+      file.path_.empty() ? std::optional<Catalog::Match>() : file.catalog_.match(file.path_);
+  const auto schema =
+      match ? file.schemas_->of(*match->kind) : Result<std::shared_ptr<const Schema>>();
+  if (!schema)
+    return fail(Errc::schema,
+                "what the file has to be is not known, as its schema cannot be used; nothing was "
+                "changed: " +
+                    describe(schema.error()),
+                named);
   return file;
 }
 

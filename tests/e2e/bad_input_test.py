@@ -254,15 +254,16 @@ def said_at_start(exe):
     with world.World(exe, rules=rules, agents=agents) as baton:
         baton.settings["agents"]["fine"] = baton.counting()
         baton.configure()
-        baton.ticket("x", "ready")
-        write(baton.root + "/unknown/x.json", {"status": "ready"})
-        write(baton.root + "/fine/x.json", {"status": "ready"})
+        # Before anything is due.
         baton.start()
-        wait_until(lambda: baton.starts("rules/ok/x"), "what can be started is")
         with open(baton.home + "/daemon.log") as log:
             said = log.read()
         for name in ("no-such-program", "no-such-prompt.md", "nobody"):
             check(name in said, name, "is not said at start:", said)
+        baton.ticket("x", "ready")
+        write(baton.root + "/unknown/x.json", {"status": "ready"})
+        write(baton.root + "/fine/x.json", {"status": "ready"})
+        wait_until(lambda: baton.starts("rules/ok/x"), "what can be started is")
         for flow in ("rules/t/x", "rules/u/x"):
             wait_until(lambda: baton.explain(flow)["holds"], flow, "does not say why it waits")
 

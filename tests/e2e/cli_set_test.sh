@@ -111,6 +111,18 @@ expect_file "$work/beside/a.json" '{"A": {"status": "pending"}}'
 expect_exit 0 baton set "$work/way/tickets/a.json" '/A/status="pending"'
 [[ $(jq -r .A.status tickets/a.json) == pending ]] || fail "set over a link to the root"
 
+# What a file has to be is not known where its schema is missing: that is not the file's fault.
+mkdir -p "$work/without/t"
+echo '{"status": "a"}' >"$work/without/t/a.json"
+cat >"$work/without/baton.yaml" <<'EOF'
+version: 1
+rules:
+  - {name: t, files: "t/{flow}.json", schema: gone.json, stage: /status, react: [{to: ready, notify: true}]}
+EOF
+expect_exit 2 baton set "$work/without/t/a.json" '/status="b"' --root "$work/without" --config "$work/without/baton.yaml"
+expect_err "its schema cannot be used; nothing was changed"
+expect_file "$work/without/t/a.json" '{"status": "a"}'
+
 # Many writers at once: no update is lost, readers never see a broken file.
 writers=8
 each=${BATON_SETS:-125}

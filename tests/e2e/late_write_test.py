@@ -102,6 +102,8 @@ def what_is_not_valid(exe):
         kept = it.call("explain", it.path("a"), "--replaced").stdout
         check('\n{"status":' in kept and ", 10 bytes\n" in kept, "what is kept is shown:", kept)
         check("no version" in it.call("explain", it.path("b"), "--replaced").stderr, "of another file there is none")
+        check(it.call("explain", "rules/t/a", "--replaced").stdout == kept, "of a flow, what is kept of its files")
+        check("--replaced" not in it.call("explain", "nonsense", "--replaced", code=2).stdout, "neither file nor flow")
 
 
 def set_waits(exe):

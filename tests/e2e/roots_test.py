@@ -313,6 +313,11 @@ def gone_roots_are_shown(exe):
         check("rules/t/first" in command(baton, "explain", "rules/t/first", root=two).stdout, "explain")
         check(command(baton, "wait", "rules/t/first", "--until", "idle", "--timeout", "1s", root=two,
                       code=124).stderr != "", "wait")
+        # Of files below a root that is away nobody knows that they are gone.
+        for root in (None, two):
+            refused = command(baton, "forget", "--gone", root=root, code=3).stderr
+            check(two + ": is not there" in refused and "nothing was forgotten" in refused, refused)
+        check("is not there" in command(baton, "forget", "rules/t/first", root=two, code=3).stderr, "forget by name")
         os.rename(two + ".away", two)
         wait_until(lambda: "waited for" not in command(baton, "status").stdout, "it is back")
         check("no such folder" not in command(baton, "status").stderr, "it is still missed")
