@@ -186,12 +186,22 @@ Result<void> FakeDisk::move(const std::string& from, const Digest& assumes, cons
   return {};
 }
 
-bool FakeDisk::write_late(const std::string& path, std::string bytes, Time closes,
-                          std::int64_t older) {
-  const auto kept = std::find_if(kept_.rbegin(), kept_.rend(), [&](const Kept& each) {
+FakeDisk::Kept* FakeDisk::kept(const std::string& path, std::int64_t older) {
+  const auto found = std::find_if(kept_.rbegin(), kept_.rend(), [&](const Kept& each) {
     return each.path == path && older-- <= 0;
   });
-  if (kept == kept_.rend() || kept->told)
+  return found == kept_.rend() || found->told ? nullptr : &*found;
+}
+
+const std::string* FakeDisk::former(const std::string& path, std::int64_t older) {
+  const Kept* const there = kept(path, older);
+  return there == nullptr ? nullptr : &there->bytes;
+}
+
+bool FakeDisk::write_late(const std::string& path, std::string bytes, Time closes,
+                          std::int64_t older) {
+  Kept* const kept = this->kept(path, older);
+  if (kept == nullptr)
     return false;
   kept->bytes = std::move(bytes);
   kept->open_until = closes;

@@ -63,9 +63,11 @@ class FakeDisk : public Disk {
   void write(const std::string& path, std::string bytes);
   void remove(const std::string& path);
   const std::string* file(const std::string& path) const;
-  /// Somebody writes through a descriptor of the version that baton has replaced last, or of an
-  /// older one (0: the last), and closes it at that time. False: baton keeps none any more, and
-  /// nobody will ever see what he wrote.
+  /// The version that baton has replaced last, or an older one (0: the last), as it is by now;
+  /// nullptr when baton keeps it no more.
+  const std::string* former(const std::string& path, std::int64_t older);
+  /// Somebody writes through a descriptor of that version, and closes it at that time. False: baton
+  /// keeps none any more, and nobody will ever see what he wrote.
   bool write_late(const std::string& path, std::string bytes, Time closes, std::int64_t older);
   /// The daemon has ended; what it kept lies there.
   void daemon_killed();
@@ -111,6 +113,7 @@ class FakeDisk : public Disk {
     bool told = false;
     bool adopted = true;  ///< the present daemon knows of it
   };
+  Kept* kept(const std::string& path, std::int64_t older);
   void race(const std::string& path);
   void put(const std::string& path, std::string bytes);
   Fuse& fuse_;

@@ -1,6 +1,6 @@
 // The real engine on fakes in a seeded world: agents that succeed, fail, hang, write torn, stale,
-// invalid or no output; events dropped, doubled and reordered; the daemon killed between any two
-// port calls, also while it recovers; power cuts; full disks; operators. After every step the
+// late, invalid or no output; events dropped, doubled and reordered; the daemon killed between any
+// two port calls, also while it recovers; power cuts; full disks; operators. After every step the
 // promises of src/README.md must hold, and when the world has come to rest nothing may be lost.
 //
 // A failing seed prints `seed=S step=N` and is replayed by `--first S --seeds 1 --trace`. Each
@@ -151,10 +151,16 @@ class Simulation {
       return fail(Errc::not_found, std::string(name));
     };
     world_.journal.after_commit = [this](const Commit& commit) {
-      for (const FlowId& flow : commit.forgotten)
+      for (const FlowId& flow : commit.forgotten) {
         world_.agents.forget(flow);
+        for (const auto& [path, there] : world_.disk.files())
+          news_[path].insert(there);
+      }
       watch_sets(commit);
       for (const auto& [row, bytes] : commit.accepted) {
+        const bool again = std::exchange(arrivals_[row.path], row.arrival) == row.arrival;
+        if (row.writer != "baton" && !again)
+          watch_news(row.path, bytes);
         if (row.kind == "state")
           watch_admitted(row.path, bytes);
       }
@@ -175,6 +181,24 @@ class Simulation {
   }
 
   void say(std::string what) { chance_.say(std::move(what)); }
+
+  // ---- what counts as news ----------------------------------------------------------------------
+
+  void write_file(const std::string& path, const std::string& bytes) {
+    news_[path].insert(bytes);
+    world_.disk.write(path, bytes);
+  }
+
+  /// A version is somebody's new one as often as somebody has written it, however late baton looks,
+  /// and however long a write of its own waits beside it.
+  void watch_news(const std::string& path, const std::string& bytes) {
+    // The journal may have lost its end, and with it that it had been accepted.
+    if (std::exchange(power_cuts_, counts_.tally.power_cuts) != counts_.tally.power_cuts)
+      for (const auto& [each, there] : world_.disk.files())
+        news_[each].insert(there);
+    if (news_[path].erase(bytes) == 0)
+      say(path + " was taken for news, and nobody has written it since: " + bytes);
+  }
 
   // ---- what the toy dialect admits --------------------------------------------------------------
 
@@ -289,13 +313,24 @@ class Simulation {
     const std::string text = doc.dump();
     const std::size_t how = random_.below(12);
     if (how == 0)
-      world_.disk.write(path, text.substr(0, random_.below(text.size())));  // torn
+      write_file(path, text.substr(0, random_.below(text.size())));  // torn
     else if (how == 1)
-      world_.disk.write(path, "{\"status\": 1, \"status\": 2}");
+      write_file(path, "{\"status\": 1, \"status\": 2}");
     else if (how == 2 && !path.starts_with("toy/"))
       world_.disk.remove(path);
     else
-      world_.disk.write(path, text);
+      write_file(path, text);
+  }
+
+  /// Through a descriptor of a version that baton has replaced; whoever does it has seen that one.
+  void write_late() {
+    const std::string& path = random_.one_in(2) ? kSetPath : kToyPath;
+    const auto older = static_cast<std::int64_t>(random_.below(2));
+    const std::string* const there = world_.disk.former(path, older);
+    auto doc = there == nullptr ? Result<Json>(fail(Errc::not_found, "")) : parse_json(*there);
+    if (doc && (*doc)->IsObject())
+      world_.disk.write_late(path, moved(*std::move(doc), path, "A").dump(),
+                             world_.clock.at + Millis(random_.below(4000)), older);
   }
 
   std::string any_path() {
@@ -322,7 +357,7 @@ class Simulation {
   void act() {
     for (const FakeAgents::Shim* const shim : world_.agents.in(FakeAgents::State::running))
       read_at_start_.try_emplace(shim->id, document(path_of(shim->launch.key)));
-    switch (random_.below(16)) {
+    switch (random_.below(17)) {
       case 0:
       case 1:
       case 2: {
@@ -361,6 +396,9 @@ class Simulation {
       case 14:
         lose_events_ = random_.below(3) * 4;
         break;
+      case 15:
+        write_late();
+        break;
       default:
         world_.clock.advance(Millis(60));
     }
@@ -392,7 +430,7 @@ class Simulation {
       case 5: {
         const std::string path = any_path();
         if (const std::string* const there = world_.disk.file(path); there != nullptr)
-          world_.disk.racing[path] = moved(document(path), path, "A").dump();
+          news_[path].insert(world_.disk.racing[path] = moved(document(path), path, "A").dump());
         break;
       }
       default:
@@ -543,7 +581,7 @@ class Simulation {
     world_.fuse.cut();
     chance_.calm();
     if (Json toy = document(kToyPath); json::boolean(*toy, "partial").value_or(false))
-      world_.disk.write(kToyPath, toy.set("partial", Json(false)).dump());
+      write_file(kToyPath, toy.set("partial", Json(false)).dump());
     if (world_.engine == nullptr)
       chance_.guarded([&] { return world_.start(); });
     if (chance_.fault)
@@ -744,6 +782,9 @@ class Simulation {
   std::map<RunId, Json> read_at_start_;  ///< its document, as an agent has found it
   std::optional<std::string> owner_;     ///< of the toy's document
   std::map<std::string, std::set<std::string>> items_;
+  std::map<std::string, std::set<std::string>> news_;  ///< written by others and not accepted yet
+  std::map<std::string, Arrival> arrivals_;            ///< of what was accepted
+  std::uint64_t power_cuts_ = 0;
   std::map<std::string, Word> decisions_;  ///< by request
   std::size_t may_set_ = 0;
   std::size_t approved_ = 0;
