@@ -382,6 +382,8 @@ void RealEngine::publish(Draft& next) {
   works_->planning.committed(next);
   for (const std::string& path : next.changed)
     outbox_.seen(path);
+  for (const std::string& path : next.as_accepted)
+    outbox_.seen(path);
   for (const FlowId& flow : next.forgotten)
     works_->library.drop(flow);
   locks_.decided(next, books_);

@@ -200,6 +200,7 @@ void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& d
 
 void Intake::same(const Catalog::Match& match, const std::string& path, Draft& draft) {
   unsettled_.settled(path);
+  draft.as_accepted.insert(path);
   const FlowBook& known = *draft.find(match.flow);
   if (known.rejected.contains(path)) {
     draft.touch(match.flow).rejected.erase(path);
@@ -280,7 +281,8 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
                   book.memo, requests,  match.entry->options, environment_,
                   draft.now, draft.wall};
   Admission admission = match.entry->dialect->admit(view, change);
-  if (admission.memo)
+  // Of what is merged it counts when that is valid.
+  if (admission.memo && admission.verdict != Admission::Verdict::merged)
     draft.memo(book, *admission.memo);
   // Nothing to put back: then it is simply wrong.
   if (admission.verdict == Admission::Verdict::restore && change.before == nullptr)
@@ -327,6 +329,8 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
         reject(match, path, bytes.digest, merged.findings, draft);
         break;
       }
+      if (admission.memo)
+        draft.memo(book, *admission.memo);
       draft.write_over(book, path, bytes, admission.text, admission.why);
       accept(match, path, merged.document, "baton", draft);
       draft.event("merged", book.id, path + ": " + admission.why);
@@ -460,9 +464,11 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
     only_kept(", and merged with what stands there now it would not be valid");
     return {};
   }
+  FlowBook& book = draft.touch(match->flow);
+  if (admission->memo)
+    draft.memo(book, *admission->memo);
   if (text == there->bytes)
     return {};
-  FlowBook& book = draft.touch(match->flow);
   draft.write_over(book, write.path, *there, text, "a late write");
   accept(*match, write.path, merged.document, "baton", draft);
   draft.event("merged", match->flow, write.path + ": a late write into the replaced file");

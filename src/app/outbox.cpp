@@ -50,6 +50,8 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::s
     }
     if (settled == Settled::abandoned || !redone)
       gave_way_.emplace(intent.path, intent.assumes);
+    else
+      gave_way_.erase(intent.path);
     done_.push_back(intent.id);
     paths.insert(intent.path);
   }
@@ -95,11 +97,11 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
     performed.paths.insert(write.path);
     if (!done && !write.vital) {
       performed.missed.emplace_back(write, done.error());
-    } else if (gives_way(done)) {
+    } else if (gives_way(done) && !stands(write)) {
       performed.unfit.insert(write.flow);
       performed.again.insert(write.flow);
       gave_way_.emplace(write.path, write.assumes);
-    } else if (!done) {
+    } else if (!done && !gives_way(done)) {
       put_off(each, done.error(), now);
       wait(std::move(each));
       performed.news = true;
@@ -120,13 +122,23 @@ bool Outbox::awaits(const std::string& path) const {
                      [&](const Waiting& each) { return about(each.write); });
 }
 
+/// Somebody has written the very same.
+bool Outbox::stands(const Intent& write) const {
+  const auto there = write.kind == Intent::Kind::replace
+                         ? disk_.read(write.path, write.bytes.size())
+                         : Result<FileBytes>(fail(Errc::not_found, "is not compared"));
+  return there && there->digest == write.after;
+}
+
 void Outbox::meet(const std::string& path, std::size_t max_bytes) {
   const auto first = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const Waiting& each) { return each.write.path == path; });
   if (first == waiting_.end())
     return;
+  // One that is away may be back in a moment: only what was read is another one.
   Intent write = first->write;
-  first->overtaken = settle(disk_, write, max_bytes) == Settled::abandoned;
+  first->overtaken =
+      disk_.read(path, max_bytes) && settle(disk_, write, max_bytes) == Settled::abandoned;
 }
 
 std::set<FlowId> Outbox::flows() const {

@@ -109,8 +109,11 @@ Settled settle(Disk& disk, Intent& write, std::size_t max_bytes) {
   const auto there = disk.read(write.path, log ? kMaxLogBytes : max_bytes);
   if (there)
     return settle_present(disk, write, *there, max_bytes);
-  return there.error().code == Errc::not_found ? settle_missing(disk, write, max_bytes)
-                                               : Settled::abandoned;
+  const Errc why = there.error().code;
+  if (why == Errc::not_found)
+    return settle_missing(disk, write, max_bytes);
+  // That it cannot be read now says nothing of it; the write itself compares once more.
+  return why == Errc::not_regular || why == Errc::too_large ? Settled::abandoned : Settled::redo;
 }
 
 }  // namespace baton

@@ -211,8 +211,13 @@ std::string shown(const std::string& bytes) {
   if (!on_terminal())
     return bytes + (bytes.ends_with('\n') ? "" : "\n");
   std::string text;
-  for (const std::string_view line : split(bytes, '\n'))
-    text += printable(line, line.size()) + "\n";
+  constexpr std::size_t kLongest = 4;  // of what one byte becomes
+  for (const std::string& line : split(bytes, '\n')) {
+    std::vector<std::string> columns = split(line, '\t');
+    for (std::string& each : columns)
+      each = printable(each, kLongest * each.size());
+    text += join(columns, "\t") + "\n";
+  }
   return text;
 }
 

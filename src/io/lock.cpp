@@ -28,7 +28,9 @@ constexpr int kNapMs = 20;
 constexpr int kMaxUnsigned = 10;
 /// Who was killed may be seen to hold it until what he was making has entered its program; but he
 /// may also be one whom this process cannot see, in a container.
-constexpr int kMaxGone = 50;
+constexpr int kMaxGone = 25;
+/// What is left of that for this process: it is patient once, however many locks it asks about.
+int patience_for_gone = kMaxGone;
 constexpr const char* kCommand = "command";
 /// A path of the longest, each byte of it escaped, and a few words.
 constexpr std::size_t kMaxBytes = 32'768;
@@ -164,7 +166,7 @@ bool daemon_lives(const std::string& state_folder) {
     const bool gone = it > 0 && kill(it, 0) != 0 && errno == ESRCH;
     // Where the two differ, what stands there may still be of the holder before.
     const bool settled = !gone && (pid <= 0 || pid == holder.pid || naps >= kMaxUnsigned);
-    if (settled || naps >= kMaxGone)
+    if (settled || (gone && patience_for_gone-- <= 0))
       return holder.role == LockRole::daemon;
     std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
   }
