@@ -29,8 +29,6 @@ constexpr int kMaxUnsigned = 10;
 /// Who was killed may be seen to hold it until what he was making has entered its program; but he
 /// may also be one whom this process cannot see, in a container.
 constexpr int kMaxGone = 25;
-/// What is left of that for this process: it is patient once, however many locks it asks about.
-int patience_for_gone = kMaxGone;
 constexpr const char* kCommand = "command";
 /// A path of the longest, each byte of it escaped, and a few words.
 constexpr std::size_t kMaxBytes = 32'768;
@@ -152,6 +150,8 @@ Result<RootLock> lock_root(const std::string& root, const std::string& state_fol
 }
 
 bool daemon_lives(const std::string& state_folder) {
+  // A process is patient once, however many locks it asks about.
+  static int patience_for_gone = kMaxGone;
   const Fd fd(
       open(lock_path(state_folder).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   for (int naps = 0;; ++naps) {

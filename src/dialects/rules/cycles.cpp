@@ -127,25 +127,27 @@ std::set<Word> stages_after(const Rule& rule, const Word& from) {
   return stages;
 }
 
+/// Those on which a reaction takes a subject away from a stage.
+void add_ways(const Rule& rule, const Reaction& reaction, const Word& stage, Ways& ways) {
+  for (const Member& member : reaction.set)
+    if (const auto write = stage_write(rule, member); write && !write->word.empty())
+      ways[stage].emplace(write->word, "");
+  if (reaction.run.empty())
+    return;
+  const std::set<Word> next = reaction.next.empty()
+                                  ? stages_after(rule, stage)
+                                  : std::set<Word>(reaction.next.begin(), reaction.next.end());
+  for (const Word& word : next)
+    if (word != stage)
+      ways[stage][word] = reaction.run;
+}
+
 Ways ways_of(const Rule& rule) {
   Ways ways;
-  for (const Reaction& reaction : rule.react) {
-    if (reaction.approval)
-      continue;
-    for (const Word& stage : reaction.to) {
-      for (const Member& member : reaction.set)
-        if (const auto write = stage_write(rule, member); write && !write->word.empty())
-          ways[stage].emplace(write->word, "");
-      if (reaction.run.empty())
-        continue;
-      const std::set<Word> next = reaction.next.empty()
-                                      ? stages_after(rule, stage)
-                                      : std::set<Word>(reaction.next.begin(), reaction.next.end());
-      for (const Word& word : next)
-        if (word != stage)
-          ways[stage][word] = reaction.run;
-    }
-  }
+  for (const Reaction& reaction : rule.react)
+    if (!reaction.approval)
+      for (const Word& stage : reaction.to)
+        add_ways(rule, reaction, stage, ways);
   return ways;
 }
 

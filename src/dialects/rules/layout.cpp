@@ -171,17 +171,17 @@ bool covers(const Reaction& one, const Reaction& other) {
 
 std::map<Word, std::size_t> outrun(const Rule& rule, std::size_t reaction) {
   std::map<Word, std::size_t> stages;
-  const Reaction& late = rule.react[reaction];
-  if (late.run.empty())
+  const Reaction& outrun = rule.react[reaction];
+  if (outrun.run.empty())
     return stages;
   for (std::size_t i = 0; i < rule.react.size(); ++i) {
-    const Reaction& other = rule.react[i];
+    const Reaction& rival = rule.react[i];
     // Whoever has to wait for a person comes too late beside one that need not.
-    const bool first = i < reaction || (late.approval && !other.approval);
-    if (i == reaction || !first || other.run != late.run || !covers(other, late))
+    const bool first = i < reaction || (outrun.approval && !rival.approval);
+    if (i == reaction || !first || rival.run != outrun.run || !covers(rival, outrun))
       continue;
-    for (const Word& stage : late.to)
-      if (has(other.to, stage))
+    for (const Word& stage : outrun.to)
+      if (has(rival.to, stage))
         stages.emplace(stage, i);
   }
   return stages;

@@ -68,7 +68,7 @@ std::vector<Rule> rules_in(const Json& options);
 std::optional<Rule> rule_named(const Json& options, std::string_view name);
 /// The rule a flow belongs to: it is called `rule` or `rule/{flow}`.
 std::optional<Rule> rule_of(const FlowId& flow, const Json& options);
-Rule read_rule(const Value& rule);
+Rule read_rule(const Value& value);
 
 /// Whether an entry into `stage` from `previous` is one the reaction is about.
 bool is_about(const Reaction& reaction, const Word& previous, const Word& stage);
