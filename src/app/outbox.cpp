@@ -64,6 +64,17 @@ void Outbox::suppose(const std::vector<Intent>& intents, std::size_t max_bytes) 
       supposed_.push_back(write);
 }
 
+Result<void> Outbox::make(const Waiting& waiting) {
+  const Intent& write = waiting.write;
+  auto done = waiting.overtaken ? Result<void>(fail(Errc::changed, "was changed", write.path))
+                                : baton::perform(disk_, write);
+  if (!gives_way(done) || write.kind != Intent::Kind::replace)
+    return done;
+  // Somebody may have written the very same.
+  const auto there = disk_.read(write.path, write.bytes.size());
+  return there && there->digest == write.after ? Result<void>() : done;
+}
+
 Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
   Performed performed;
   std::vector<Waiting> all = std::exchange(waiting_, {});
@@ -92,16 +103,15 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
       wait(std::move(each));
       continue;
     }
-    const auto done = each.overtaken ? Result<void>(fail(Errc::changed, "was changed", write.path))
-                                     : baton::perform(disk_, write);
+    const auto done = make(each);
     performed.paths.insert(write.path);
     if (!done && !write.vital) {
       performed.missed.emplace_back(write, done.error());
-    } else if (gives_way(done) && !stands(write)) {
+    } else if (gives_way(done)) {
       performed.unfit.insert(write.flow);
       performed.again.insert(write.flow);
       gave_way_.emplace(write.path, write.assumes);
-    } else if (!done && !gives_way(done)) {
+    } else if (!done) {
       put_off(each, done.error(), now);
       wait(std::move(each));
       performed.news = true;
@@ -120,14 +130,6 @@ bool Outbox::awaits(const std::string& path) const {
   return std::any_of(supposed_.begin(), supposed_.end(), about) ||
          std::any_of(waiting_.begin(), waiting_.end(),
                      [&](const Waiting& each) { return about(each.write); });
-}
-
-/// Somebody has written the very same.
-bool Outbox::stands(const Intent& write) const {
-  const auto there = write.kind == Intent::Kind::replace
-                         ? disk_.read(write.path, write.bytes.size())
-                         : Result<FileBytes>(fail(Errc::not_found, "is not compared"));
-  return there && there->digest == write.after;
 }
 
 void Outbox::meet(const std::string& path, std::size_t max_bytes) {

@@ -75,7 +75,7 @@ class Outbox {
     Time due{};              ///< tried again from then on
     bool overtaken = false;  ///< not tried at all any more: the file is another one by now
   };
-  bool stands(const Intent& write) const;
+  Result<void> make(const Waiting& waiting);
   static void put_off(Waiting& waiting, const Error& error, Time now);
   Disk& disk_;
   std::vector<Waiting> waiting_;

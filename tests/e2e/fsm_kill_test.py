@@ -2,6 +2,7 @@
 state runs: after the restart the event file shows each action once. Its journal is lost, and the state is older
 than the events: what they tell has ended is not run again. usage: fsm_kill_test.py BATON [PART...]"""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -141,7 +142,8 @@ def lose_journal(loops):
     kill(loops)
     for pid in world.processes_with(loops.home):
         if pid != os.getpid():
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
     wait_until(lambda: set(world.processes_with(loops.home)) <= {os.getpid()}, "what ran is gone")
     shutil.rmtree(loops.state)
     os.mkdir(loops.state, 0o750)
