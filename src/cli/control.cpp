@@ -82,7 +82,8 @@ Result<void> can_forget(const Wish& wish, const Context& context) {
   if (wish.verb != "forget" || std::filesystem::is_directory(context.root(), error))
     return {};
   return fail(Errc::io,
-              "is not there, so nobody can say which of its files are gone; nothing was forgotten",
+              "is not there, so nobody can say which of its files are gone; nothing was forgotten, "
+              "say it again when it is back",
               context.root());
 }
 

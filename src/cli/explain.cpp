@@ -281,7 +281,7 @@ ExitCode explain_command(Words words) {
   options.value("--as", arguments.as, "KIND",
                 "What a file outside its usual place is: DIALECT/KIND, or the name of a rule");
   options.flag("--replaced", arguments.replaced,
-               "Print the versions of the file that were written over and kept, oldest first");
+               "Print the kept versions of the file, or of the flow's files, oldest first");
   options.flag("--json", arguments.json, "As one JSON object, baton/explain/v1");
   options.places(arguments.places);
   if (const auto over = options.parse(words))

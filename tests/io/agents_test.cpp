@@ -74,6 +74,18 @@ fs::path cgroup_for_tests() {
   return geteuid() == 0 && fs::create_directory(made, error) ? made : fs::path();
 }
 
+/// Agents get cgroups below it; empty where none can be made, which is said.
+fs::path begin_in_cgroup(Bench& bench) {
+  const fs::path parent = cgroup_for_tests();
+  if (parent.empty()) {
+    MESSAGE("skipped: no cgroup v2 directory that could be written");
+    return parent;
+  }
+  bench.cgroup = parent;
+  bench.restart();
+  return parent;
+}
+
 // A daemon of the worst kind: own session, two forks, no parent, deaf to TERM.
 constexpr const char* kDaemon =
     "setsid sh -c 'trap \"\" TERM HUP; (trap \"\" TERM; while :; do sleep 1; done) & "
@@ -818,13 +830,9 @@ TEST_CASE("on a full disk nothing is prepared, and an end waits for room") {
 
 TEST_CASE("with a cgroup of our own the agent's tree lies in it, and it is removed afterwards") {
   Bench bench;
-  const fs::path parent = cgroup_for_tests();
-  if (parent.empty()) {
-    MESSAGE("skipped: no cgroup v2 directory that could be written");
+  const fs::path parent = begin_in_cgroup(bench);
+  if (parent.empty())
     return;
-  }
-  bench.cgroup = parent;
-  bench.restart();
   Launch wanted = bench.shell("grep '^0::' /proc/self/cgroup; " + std::string(kDaemon) +
                               "touch ready; sleep 1000");
   wanted.limits.kill_grace = Millis(100);
@@ -841,13 +849,9 @@ TEST_CASE("with a cgroup of our own the agent's tree lies in it, and it is remov
 
 TEST_CASE("what an agent puts into cgroups below its own is ended with it, and they are removed") {
   Bench bench;
-  const fs::path parent = cgroup_for_tests();
-  if (parent.empty()) {
-    MESSAGE("skipped: no cgroup v2 directory that could be written");
+  const fs::path parent = begin_in_cgroup(bench);
+  if (parent.empty())
     return;
-  }
-  bench.cgroup = parent;
-  bench.restart();
   Launch wanted = bench.shell(
       "own=$0/run-$BATON_RUN_ID; mkdir -p $own/a/b $own/c; "
       "env -i setsid sh -c 'echo $$ > '$own'/a/b/cgroup.procs; echo $$ > pid.tmp; "
