@@ -524,8 +524,13 @@ def may_not_write(exe):
         for path in (baton.home, baton.state, baton.log):
             os.chown(path, user, -1)
         os.chmod(baton.root + "/tickets", 0o555)
-        with open(baton.home + "/daemon.log", "ab") as log:
-            baton.daemon = subprocess.Popen(baton.run_command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, user=user)
+
+        def begin():
+            with open(baton.home + "/daemon.log", "ab") as log:
+                baton.daemon = subprocess.Popen(baton.run_command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                                user=user)
+
+        begin()
 
         def lines(*arguments):
             done = subprocess.run([exe, *arguments, "--json", *baton.places()], capture_output=True, text=True,
@@ -542,6 +547,12 @@ def may_not_write(exe):
             wait_until(lambda: baton.starts(f"rules/o/o{number}"), "the others go on")
         events = [each["event"] for each in lines("events") if each["flow"] == "rules/t/a"]
         check([events.count(each) for each in ("accepted", "held", "merged")] == [1, 1, 0], events)
+        # What is left to be done is told without a daemon, too.
+        baton.daemon.terminate()
+        check(baton.daemon.wait(timeout=world.PATIENCE) == 0, "the daemon's end")
+        why = [each["why"] for each in lines("status") if each["flow"] == "rules/t/a"][0]
+        check("is still to be made: tickets/a.json" in why, why)
+        begin()
         os.chmod(baton.root + "/tickets", 0o777)
         wait_until(lambda: baton.starts("rules/t/a"), "it goes on when it may")
         with open(baton.root + "/tickets/a.json") as ticket:

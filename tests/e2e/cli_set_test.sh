@@ -123,6 +123,15 @@ expect_exit 2 baton set "$work/without/t/a.json" '/status="b"' --root "$work/wit
 expect_err "its schema cannot be used; nothing was changed"
 expect_file "$work/without/t/a.json" '{"status": "a"}'
 
+# What was accepted counts, also when its schema has become stricter since, and `explain` says both.
+echo '{"type": "object"}' >"$work/without/gone.json"
+there=(--root "$work/without" --config "$work/without/baton.yaml")
+expect_exit 0 baton run --once "${there[@]}"
+echo '{"type": "object", "required": ["more"]}' >"$work/without/gone.json"
+expect_exit 0 baton explain t/a "${there[@]}"
+expect_out "t/a.json (t): accepted"
+expect_out "accepted by what the schema was before, and counts until it is changed"
+
 # Many writers at once: no update is lost, readers never see a broken file.
 writers=8
 each=${BATON_SETS:-125}
