@@ -16,6 +16,7 @@
 #include <dirent.h>
 
 #include "base/utf8.h"
+#include "io/flock.h"
 #include "io/run_end.h"
 #include "shim/protocol.h"
 
@@ -351,6 +352,12 @@ Result<std::optional<Fd>> take_run_lock(const Fd& directory) {
   if (errno == EWOULDBLOCK)
     return std::optional<Fd>();
   return system_error(errno, "cannot take the lock", shim::kLockFile);
+}
+
+bool lock_holder_seen(const Fd& directory) {
+  const Fd lock(
+      openat(directory.get(), shim::kLockFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return lock && flock_holder(lock.get()) > 0;
 }
 
 Result<void> put_lock_aside(const Fd& directory) {

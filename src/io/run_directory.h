@@ -68,6 +68,10 @@ Result<Fd> remake_run_directory(const RunFolder& folder, const RunId& run);
 /// Errc::not_regular, denied: something else stands there.
 Result<std::optional<Fd>> take_run_lock(const Fd& directory);
 
+/// Whether this process can see who holds the run's lock: a shim in another container cannot be
+/// seen.
+bool lock_holder_seen(const Fd& directory);
+
 /// Moves aside what stands in the lock's place, so that it can be had anew.
 Result<void> put_lock_aside(const Fd& directory);
 

@@ -32,11 +32,15 @@ RunVerdict undecided(RunVerdict::Kind kind) {
 
 /// Whether nobody but the agent can have taken the lock: an agent of the same user can open it like
 /// everybody else, or put a file of its own in its place.
-bool lock_is_the_agents(const Fd& directory, const RunId& run, bool shim_gone) {
+bool lock_is_the_agents(const Fd& directory, const RunId& run, bool held, bool shim_gone) {
+  const bool known = lives(run);
   // Where nothing was claimed the process that was to become the agent may have it for a moment.
-  const bool its_own = lives(run) || claimed(directory).value_or(false);
+  const bool its_own = known || claimed(directory).value_or(false);
   if (shim_gone || !its_own)
     return its_own;
+  // A shim that cannot be seen from here, in another container, has it by right.
+  if (!known && held && !lock_holder_seen(directory))
+    return false;
   const std::string marker = std::string(shim::kRunIdVariable) + "=" + run;
   return !call_lives({shim::kModeRun, run}, marker) && !call_lives({shim::kModeSweep, run}, marker);
 }
@@ -47,7 +51,7 @@ Result<std::optional<Fd>> take_lock(const Fd& directory, const RunId& run, bool 
   const bool misplaced =
       !lock && (lock.error().code == Errc::not_regular || lock.error().code == Errc::denied);
   const bool held = lock && !*lock;
-  if ((!misplaced && !held) || !lock_is_the_agents(directory, run, shim_gone))
+  if ((!misplaced && !held) || !lock_is_the_agents(directory, run, held, shim_gone))
     return lock;
   if (auto aside = put_lock_aside(directory); !aside)
     return pass_on(aside);

@@ -1,7 +1,7 @@
 """Stop means the whole tree: an agent that forks twice, opens sessions of its own and ignores TERM leaves
 nothing behind. A killed shim's tree is ended too, and its attempt counted and tried again. A stop without a
 daemon is waited for by whoever comes beside it.
-usage: stop_test.py BATON"""
+usage: stop_test.py BATON [PART...]"""
 
 import glob
 import json
@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import world
-from world import check, processes_with, wait_until
+from world import check, processes_with, wait_until, write
 
 # Each process of the tree carries the run id in its environment, as everything an agent starts does.
 STUBBORN = """
@@ -37,6 +37,11 @@ def stubborn(exe):
         check(len(baton.starts("rules/t/s")) == 1, "a stopped flow was started again")
 
 
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as pids:
+        return [int(each) for each in pids.read().split()]
+
+
 def container(exe):
     """A daemon that is PID 1 takes its agents along when it is told to end: they hear TERM and may end in
     order, and the next container neither takes that for a failure nor starts them when they are to be held."""
@@ -59,13 +64,50 @@ def container(exe):
                     wait_until(lambda: baton.starts("rules/t/c"))
                 else:
                     wait_until(lambda: baton.lines("status")[0]["process"] == "held", lambda: baton.lines("status"))
-                with open(f"/proc/{box.pid}/task/{box.pid}/children") as children:
-                    os.kill(int(children.read().split()[0]), signal.SIGTERM)
+                os.kill(children(box.pid)[0], signal.SIGTERM)
                 check(box.wait(timeout=60) == 0, "PID 1 ended with", box.returncode)
         check(os.path.exists(baton.home + "/heard"), "the agent was not told to end")
         ended = [(each["outcome"], each["state"]) for each in baton.lines("agents")]
         check(ended == [("interrupted", "ended")], ended)
         check(len(baton.starts("rules/t/c")) == 1, "an interrupted agent that is to be held was started")
+
+
+def another_container(exe):
+    """The daemon of another process namespace on the same folders sees none of the processes, and that the agents'
+    locks are held: it waits for their ends, and starts nothing a second time."""
+    inside = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if subprocess.run(inside + ["true"], capture_output=True).returncode:
+        world.skip("no process namespace may be made here")
+    with world.World(exe) as baton:
+        agent = f"while [ ! -e {baton.home}/go ]; do sleep 0.1; done; exit 0"
+        baton.settings["agents"]["worker"] = baton.counting("sh", "-c", agent)
+        baton.configure()
+        boxes = []
+        with open(baton.home + "/daemon.log", "ab") as log:
+            def box(*command):
+                boxes.append(subprocess.Popen([*inside, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+                return boxes[-1]
+            try:
+                # Its init lives longer than its daemon.
+                box("sh", "-c", '"$@" & wait; sleep 1000', "sh", *baton.run_command())
+                wait_until(lambda: log_of(baton).count(" serving ") == 1)
+                baton.ticket("c", "ready")
+                wait_until(lambda: baton.starts("rules/t/c"))
+                os.kill(children(children(boxes[0].pid)[0])[0], signal.SIGKILL)
+                box(*baton.run_command())
+                wait_until(lambda: log_of(baton).count(" serving ") == 2)
+                baton.canary()
+                time.sleep(2)
+                check([each["state"] for each in baton.lines("agents") if each["flow"] == "rules/t/c"] == ["running"],
+                      baton.lines("agents"))
+                write(baton.home + "/go", b"")
+                wait_until(lambda: [(each["outcome"], each["attempt"]) for each in baton.lines("agents")
+                                    if each["flow"] == "rules/t/c"] == [("succeeded", 1)], lambda: baton.lines("agents"))
+            finally:
+                for each in boxes:
+                    each.kill()
+                    each.wait()
+        check(len(baton.starts("rules/t/c")) == 1, baton.starts())
 
 
 def killed_shims(exe):
@@ -200,11 +242,6 @@ def interrupted_once(exe):
         check(len(baton.starts()) == 1, baton.starts())
 
 
-def test(exe):
-    for part in (stubborn, stop_all, killed_shims, beside_a_command, interrupted, interrupted_once, left_alone, container):
-        part(exe)
-        print(part.__name__, "passed", flush=True)
-
-
 if __name__ == "__main__":
-    world.main(test)
+    world.main_parts((stubborn, stop_all, killed_shims, beside_a_command, interrupted, interrupted_once, left_alone,
+                      container, another_container))
