@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <map>
+#include <string>
 #include <thread>
 
 #include <fcntl.h>
@@ -150,8 +152,9 @@ Result<RootLock> lock_root(const std::string& root, const std::string& state_fol
 }
 
 bool daemon_lives(const std::string& state_folder) {
-  // A process is patient once, however many locks it asks about.
-  static int patience_for_gone = kMaxGone;
+  // A process is patient once with each lock, however often it asks.
+  static std::map<std::string, int> patience;
+  int& naps_left = patience.try_emplace(state_folder, kMaxGone).first->second;
   const Fd fd(
       open(lock_path(state_folder).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   for (int naps = 0;; ++naps) {
@@ -166,7 +169,7 @@ bool daemon_lives(const std::string& state_folder) {
     const bool gone = it > 0 && kill(it, 0) != 0 && errno == ESRCH;
     // Where the two differ, what stands there may still be of the holder before.
     const bool settled = !gone && (pid <= 0 || pid == holder.pid || naps >= kMaxUnsigned);
-    if (settled || (gone && patience_for_gone-- <= 0))
+    if (settled || (gone && naps_left-- <= 0))
       return holder.role == LockRole::daemon;
     std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
   }
