@@ -79,8 +79,17 @@ ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
 /// was forgotten would be started anew.
 Result<void> can_forget(const Wish& wish, const Context& context) {
   std::error_code error;
-  if (wish.verb != "forget" || std::filesystem::is_directory(context.root(), error))
+  if (wish.verb != "forget")
     return {};
+  const bool there = std::filesystem::is_directory(context.root(), error);
+  if (there && !std::filesystem::is_empty(context.root(), error))
+    return {};
+  if (there)
+    return fail(
+        Errc::io,
+        "is an empty folder, as a mount point without its volume is; nothing was forgotten. "
+        "If all of it is really gone, put any file there and say it again",
+        context.root());
   return fail(Errc::io,
               "is not there, so nobody can say which of its files are gone; nothing was forgotten, "
               "say it again when it is back",

@@ -318,6 +318,11 @@ def gone_roots_are_shown(exe):
             refused = command(baton, "forget", "--gone", root=root, code=3).stderr
             check(two + ": is not there" in refused and "nothing was forgotten" in refused, refused)
         check("is not there" in command(baton, "forget", "rules/t/first", root=two, code=3).stderr, "forget by name")
+        # Nor below what may be a mount point without its volume.
+        os.mkdir(two)
+        refused = command(baton, "forget", "--gone", root=two, code=3).stderr
+        check(two + ": is an empty folder" in refused and "nothing was forgotten" in refused, refused)
+        os.rmdir(two)
         os.rename(two + ".away", two)
         wait_until(lambda: "waited for" not in command(baton, "status").stdout, "it is back")
         check("no such folder" not in command(baton, "status").stderr, "it is still missed")
