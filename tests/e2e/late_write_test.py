@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import world
-from world import check, wait_until, write
+from world import check, on_terminal, wait_until, write
 
 RULE = {"name": "t", "files": "tickets/{flow}.json", "stage": "/status",
         "react": [{"to": "ready", "set": {"/owner": "ops"}}]}
@@ -106,6 +106,22 @@ def what_is_not_valid(exe):
         check("--replaced" not in it.call("explain", "nonsense", "--replaced", code=2).stdout, "neither file nor flow")
 
 
+def what_steers_a_terminal(exe):
+    """As it is where it goes into a file, and harmless where a person looks at it."""
+    with Replaced(exe) as it:
+        held = it.held("a")
+        it.start()
+        it.replaced("a")
+        held.truncate(0)
+        held.write('{"status":\t"\x1b[31m')
+        held.close()
+        wait_until(lambda: [each for each in it.lines("events") if each["event"] == "late_write"], "it is told")
+        command = ("explain", it.path("a"), "--replaced")
+        check('{"status":\t"\x1b[31m\n' in it.call(*command).stdout, it.call(*command).stdout)
+        code, said = on_terminal([it.exe, *command, *it.places()])
+        check(code == 0 and b'{"status":\t"\\x1b[31m' in said and b"\x1b" not in said, code, said)
+
+
 def set_waits(exe):
     """`baton set` without a daemon: a writer who is about to finish has his say."""
     with Replaced(exe) as it:
@@ -148,4 +164,5 @@ def set_left(exe, late):
 
 
 if __name__ == "__main__":
-    world.main_parts((without_another_write, nothing_stays, over_the_end, what_is_not_valid, set_waits, set_leaves_it))
+    world.main_parts((without_another_write, nothing_stays, over_the_end, what_is_not_valid, what_steers_a_terminal,
+                      set_waits, set_leaves_it))

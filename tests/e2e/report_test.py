@@ -3,7 +3,6 @@ the mark below a place and the colours for a person at a terminal. usage: report
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -11,7 +10,7 @@ import tempfile
 import xml.etree.ElementTree
 
 import world
-from world import check, write
+from world import check, on_terminal, write
 
 SCHEMA = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "required": ["status"],
           "properties": {"status": {"enum": ["ready", "done"]}}}
@@ -90,25 +89,6 @@ def github(exe, folder):
     check(any(line.startswith("::error file=files/wrong <&.json,line=2,col=13,endColumn=") for line in commands),
           commands)
     check(any(line.startswith("::warning file=files/bom.json,line=1,col=1") for line in commands), commands)
-
-
-def on_terminal(command, folder=None, no_colour="1"):
-    """Exit code and what a terminal gets."""
-    above, below = pty.openpty()
-    done = subprocess.Popen(command, cwd=folder, stdout=below, stderr=below, stdin=subprocess.DEVNULL,
-                            env={**os.environ, "NO_COLOR": no_colour})
-    os.close(below)
-    said = b""
-    while True:
-        try:
-            piece = os.read(above, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        said += piece
-    os.close(above)
-    return done.wait(600), said
 
 
 def terminal(exe, folder):

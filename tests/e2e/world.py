@@ -4,6 +4,7 @@ answer is there, and the limit only ends a test that has failed anyway."""
 
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -63,6 +64,25 @@ def write(path, content):
     with open(temporary, "wb") as file:
         file.write(data)
     os.rename(temporary, path)
+
+
+def on_terminal(command, folder=None, no_colour="1"):
+    """Exit code and what a terminal gets."""
+    above, below = pty.openpty()
+    done = subprocess.Popen(command, cwd=folder, stdout=below, stderr=below, stdin=subprocess.DEVNULL,
+                            env={**os.environ, "NO_COLOR": no_colour})
+    os.close(below)
+    said = b""
+    while True:
+        try:
+            piece = os.read(above, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        said += piece
+    os.close(above)
+    return done.wait(600), said
 
 
 def processes_with(marker):
