@@ -47,6 +47,7 @@ std::optional<Errc> shut(const std::map<std::string, Errc>& unreadable, const st
 // -----------------------------------------------------------------------------------------
 
 void FakeDisk::put(const std::string& path, std::string bytes) {
+  stood_.emplace(path, digest_of(bytes));
   files_[path] = std::move(bytes);
   stamps_[path] = ++stamp_;
   changes.push_back(path);
@@ -115,6 +116,8 @@ Result<void> FakeDisk::replace(const std::string& path, const Digest& assumes,
   // Its own lock is like anybody's.
   if (held.contains(path))
     return fail(Errc::busy, "is locked", path);
+  if (const auto error = shut(unreadable, path))
+    return fail(*error, "cannot be read", path);
   const std::string* const there = file(path);
   if (there == nullptr || digest_of(*there) != assumes)
     return fail(Errc::changed, "the file was changed meanwhile", path);
@@ -508,6 +511,8 @@ Result<void> FakeAgents::release(const RunId& run) {
   const auto found = shims.find(run);
   if (found == shims.end())
     return fail(Errc::not_found, "no such shim");
+  if (releasing)
+    releasing(found->second.launch);
   if (found->second.state == State::parked)
     go(found->second);
   fuse_.moment();

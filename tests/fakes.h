@@ -72,6 +72,10 @@ class FakeDisk : public Disk {
   /// The daemon has ended; what it kept lies there.
   void daemon_killed();
   const std::map<std::string, std::string>& files() const { return files_; }
+  /// Whether the file was ever like that.
+  bool stood(const std::string& path, const Digest& digest) const {
+    return stood_.contains({path, digest});
+  }
 
   std::vector<std::string> changes;  ///< paths with an event that was not yet delivered
   /// Somebody writes this right before baton writes the path: it must not be lost.
@@ -119,6 +123,7 @@ class FakeDisk : public Disk {
   Fuse& fuse_;
   Deeds& deeds_;
   std::map<std::string, std::string> files_;
+  std::set<std::pair<std::string, Digest>> stood_;
   std::map<std::string, Stamp> stamps_;
   std::vector<Kept> kept_;
   std::size_t kept_ever_ = 0;
@@ -208,6 +213,7 @@ class FakeAgents : public Agents {
   bool stops_hang = false;         ///< it is sent, and no end is recorded
   Millis claim_delay{0};
   std::vector<std::string> faults;  ///< broken promises: double starts, wrong signals
+  std::function<void(const Launch&)> releasing;
 
   // Mutants.
   bool release_early = false;  ///< prepare lets the agent go at once

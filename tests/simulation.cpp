@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -49,7 +50,8 @@ constexpr std::string_view kRules = R"({"rules": [
     {"to": "pending", "run": "developer"},
     {"from": "pending", "to": "rejected", "stop": "developer"}]},
   {"name": "s", "files": "s/{flow}.json", "stage": "/status", "max_entries": 6, "react": [
-    {"to": "new", "set": {"/status": "pending", "/note": "entry ${entry}"}},
+    {"to": "new", "set": {"/status": "ready", "/note": "entry ${entry}"}},
+    {"to": "ready", "set": {"/status": "pending"}},
     {"to": "pending", "run": "developer"},
     {"to": "idle", "set": {"/note": "idle ${entry}"}},
     {"to": "complete", "approval": {"rejected": {"/status": "rejected"}}, "set": {"/status": "shipped"}}]}]})";
@@ -80,6 +82,11 @@ const Dialect& forgetful() {
     return changed;
   }();
   return rules;
+}
+
+bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> ends) {
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](std::string_view end) { return text.ends_with(end); });
 }
 
 /// The toy dialect when it takes any version for a good one, or one that lacks what was there.
@@ -220,7 +227,7 @@ class Simulation {
   void watch_sets(const Commit& commit) {
     for (const Event& event : commit.events)
       if (event.event == "stage" && event.flow == kSetFlow)
-        may_set_ += event.why.ends_with("new") || event.why.ends_with("idle") ? 1U : 0U;
+        may_set_ += ends_with_any(event.why, {"new", "ready", "idle"}) ? 1U : 0U;
     // Who had not seen what baton set, and put back what was there, has it set once more.
     for (const Event& event : commit.events)
       may_set_ += event.event == "merged" && event.flow == kSetFlow ? 1U : 0U;
@@ -250,7 +257,7 @@ class Simulation {
 
   /// What is to be set is set, or there is a reason.
   void set_is_made(const StageRow& row) {
-    if (row.state.stage != "new" && row.state.stage != "complete")
+    if (!ends_with_any(row.state.stage, {"new", "ready", "complete"}))
       return;
     static const std::set<Word> kReasons = {"paused", "max_entries", "no_document", "valid_file",
                                             "waiting_for_person"};
@@ -617,8 +624,11 @@ class Simulation {
         say("run " + run.id + " has ended and the journal does not know");
     for (const Request& request : world_.requests.waiting)
       say("request " + request.id + " (" + request.verb + ") was never answered");
-    if (!world_.journal.tables.intents.empty())
-      say("an intended write is still open");
+    // One that gave way to what is no version stays open, for the next daemon has to know.
+    for (const auto& [id, intent] : world_.journal.tables.intents)
+      if (!world_.journal.tables.rejected.contains(intent.path) &&
+          world_.disk.file(intent.path) != nullptr)
+        say("an intended write is still open: " + intent.path);
     items_are_there();
     log_is_in_order();
     if (!chance_.fault)
@@ -703,6 +713,7 @@ class Simulation {
       return (own != controls.end() && own->second.control == wanted) ||
              (root != controls.end() && root->second.control == wanted);
     };
+    const std::string path = path_of(Key{row.flow, {}, row.subject, 0, 0});
     const std::map<Word, bool> truths = {
         {"ended_without_change", done},
         {"attempts_exhausted", failures >= kMaxAttempts},
@@ -714,6 +725,8 @@ class Simulation {
         {"spawns_per_hour", control(Control::pause)},
         {"stopped", control(Control::stop)},
         {"max_entries", row.state.entries > 6},
+        {"write_pending", world_.disk.file(path) == nullptr},
+        {"own_write", world_.journal.tables.rejected.contains(path)},
         {"gone", std::any_of(book.accepted.begin(), book.accepted.end(),
                              [](const auto& a) { return !a.second.present; })},
     };

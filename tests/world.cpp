@@ -115,6 +115,13 @@ World::World() {
     for (const FlowId& flow : commit.forgotten)
       agents.forget(flow);
   };
+  agents.releasing = [this](const Launch& launch) {
+    for (const auto& [path, row] : journal.tables.accepted)
+      if (row.first.flow == launch.key.flow && path.ends_with(".json") &&
+          !disk.stood(path, row.first.digest))
+        broken_.push_back("an agent was started on a version of " + path +
+                          " that has never stood there");
+  };
   disk.replacing = [this](const std::string& path, const std::string& bytes) {
     const Digest digest = digest_of(bytes);
     const auto& intents = journal.tables.intents;
@@ -122,8 +129,8 @@ World::World() {
       return row.second.path == path && row.second.assumes == digest;
     });
     if (!intended)
-      overwritten_.push_back("a version of " + path +
-                             " was overwritten before the journal held the intent");
+      broken_.push_back("a version of " + path +
+                        " was overwritten before the journal held the intent");
   };
 }
 
@@ -242,7 +249,7 @@ std::vector<std::string> World::faults() const {
   std::vector<std::string> all = journal.faults;
   all.insert(all.end(), agents.faults.begin(), agents.faults.end());
   all.insert(all.end(), requests.faults.begin(), requests.faults.end());
-  all.insert(all.end(), overwritten_.begin(), overwritten_.end());
+  all.insert(all.end(), broken_.begin(), broken_.end());
   return all;
 }
 

@@ -56,7 +56,7 @@ struct World {
   std::vector<std::string> faults() const;
 
  private:
-  std::vector<std::string> overwritten_;
+  std::vector<std::string> broken_;
 };
 
 }  // namespace baton::testing

@@ -114,8 +114,9 @@ class Draft {
   Commit commit;
   std::vector<Intent> writes;  ///< at most one that replaces or creates a path, in order
   std::map<std::string, std::shared_ptr<const Document>> documents;  ///< accepted in this step
-  std::set<std::string> presence;          ///< paths whose `present` changed
-  std::set<std::string> as_accepted;       ///< paths that were found as they were accepted last
+  std::set<std::string> presence;  ///< paths whose `present` changed
+  /// Paths that were found as they were accepted last, and those of which nothing ever is.
+  std::set<std::string> as_accepted;
   std::set<FlowId> decide;                 ///< flows whose decision may differ now
   std::set<FlowId> forgotten;              ///< by `forget`
   std::vector<std::string> changed;        ///< paths accepted in this step, for the rate breaker

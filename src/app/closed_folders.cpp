@@ -23,9 +23,12 @@ void tell_closed(const std::string& folder, const Error& error, Draft& draft) {
   }
   Finding finding;
   finding.rule = "folder";
-  finding.message = error.message +
-                    "; no file in it is looked at until it is a folder of this root that may be "
-                    "read, no link and no mount";
+  finding.message =
+      error.message +
+      (error.code == Errc::busy
+           ? "; no new or removed file is noticed until it can be listed, tried again every second"
+           : "; no file in it is looked at until it is a folder of this root that may be read, no "
+             "link and no mount");
   const RejectedRow row{folder, FlowId{}, digest, findings_json(folder, {finding}), draft.wall};
   draft.touch(FlowId{}).rejected[folder] = row;
   draft.commit.rejected.push_back(row);

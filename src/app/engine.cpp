@@ -100,6 +100,7 @@ class RealEngine : public Engine {
             .draining = draining_,
             .disk_full = disk_full_,
             .running_elsewhere = running_elsewhere_,
+            .blind = inbox_.blind(),
             .try_again = try_again_,
             .trouble = trouble_};
   }
@@ -380,6 +381,7 @@ void RealEngine::publish(Draft& next) {
   requests_.committed(next);
   works_->intake.committed(next);
   works_->planning.committed(next);
+  outbox_.noted();
   for (const std::string& path : next.changed)
     outbox_.seen(path);
   for (const std::string& path : next.as_accepted)
@@ -388,7 +390,6 @@ void RealEngine::publish(Draft& next) {
     works_->library.drop(flow);
   locks_.decided(next, books_);
   next.publish(books_, tally_);
-  outbox_.noted();
   for (const FlowId& flow : next.forgotten)
     outbox_.forget(flow);
   sealing_.noted();
@@ -414,7 +415,7 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
                                    {},
                                    {},
                                    write.path + " (" + write.why + "): " + describe(error)});
-  pending_ = pending_ || writes.news;
+  pending_ = pending_ || !outbox_.done().empty() || writes.news;
   inbox_.changed(std::move(writes.paths));
   for (const FlowId& flow : writes.again)
     inbox_.decide_again(flow);
@@ -472,8 +473,9 @@ Said RealEngine::said() const {
   for (const auto& [until, flow] : tally_.breakers)
     said.calm_at.emplace(flow, until);
   for (const FlowId& flow : outbox_.flows())
-    if (auto hold = outbox_.hold(flow))
-      said.unwritten.emplace(flow, *std::move(hold));
+    if (const auto book = books_.find(flow); book != books_.end())
+      if (auto hold = outbox_.hold(book->second))
+        said.unwritten.emplace(flow, *std::move(hold));
   return said;
 }
 

@@ -36,6 +36,7 @@ void Inbox::take(const std::vector<Input>& inputs, Works& works, const Books& bo
     const bool all = rescan.why != "timer" && rescan.why != "poll";
     auto paths = works.intake.scan().paths(books, all);
     blind_ = !paths;
+    why_blind_ = paths ? "" : describe(paths.error());
     if (blind_)
       rescan_ = rescan;
     else
@@ -79,6 +80,9 @@ void Inbox::gather(Draft& next, const Works& works, const Books& books, const Ta
                    Ending& ending) {
   if (!works.setup.rehearsal)
     look_late(next.now);
+  // Then the folders cannot be listed either, of which a scan will tell.
+  if (works.intake.starved() && !rescan_)
+    rescan_ = Rescan{"timer"};
   for (const std::string& path : works.intake.due(next.now))
     dirty_.insert(path);
   for (const RunEnd& ended : ends_) {
@@ -108,24 +112,33 @@ Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& 
                          Outbox& outbox) {
   works.intake.scan().closed().tell(next);
   // What stands there is older than what was accepted. Looked at when it is written.
-  const auto unwritten = [&](const std::string& path) {
-    return outbox.awaits(path) ||
-           std::any_of(next.writes.begin(), next.writes.end(),
+  const auto planned = [&](const std::string& path) {
+    return std::any_of(next.writes.begin(), next.writes.end(),
                        [&](const Intent& write) { return write.path == path; });
+  };
+  const auto unwritten = [&](const std::string& path) {
+    return outbox.awaits(path) || planned(path);
   };
   taken_.clear();
   for (const LateWrite& write : late_) {
     if (unwritten(write.path))
       continue;
-    if (auto done = works.intake.late(write, next, requests); !done)
-      return done;
-    taken_.insert(write.kept);
+    auto done = works.intake.late(write, next, requests);
+    if (!done)
+      return pass_on(done);
+    if (*done)
+      taken_.insert(write.kept);
   }
   for (const std::string& path : in_order(dirty_, works.catalog)) {
     if (unwritten(path)) {
-      outbox.meet(path, works.setup.load.max_bytes);
-      works.intake.leave(path);
-      continue;
+      // What was written over it counts at once: it may be the last word of an agent that ends in
+      // this step.
+      const auto assumed = outbox.meet(path, works.setup.load.max_bytes);
+      if (!assumed || planned(path)) {
+        works.intake.leave(path);
+        continue;
+      }
+      next.gave_way.emplace(path, *assumed);
     }
     if (auto done = works.intake.look(path, next, requests); !done)
       return done;

@@ -58,6 +58,8 @@ class Inbox {
   bool deciding_all() const { return decide_all_; }
   /// The root is not known as it is.
   bool scan_due() const { return rescan_ && blind_; }
+  /// Why it could not be looked at when that was tried last; "" when it could.
+  const std::string& blind() const { return why_blind_; }
   std::optional<Time> wake(Time now) const;
 
  private:
@@ -70,8 +72,9 @@ class Inbox {
   std::vector<LateWrite> late_;  ///< that are not in the journal yet
   std::set<std::string> taken_;  ///< those of them that are part of this step, as `kept`
   std::set<FlowId> again_;
-  std::optional<Rescan> rescan_;    ///< one that is due, or that failed
-  bool blind_ = false;              ///< without it nothing is known of the root
+  std::optional<Rescan> rescan_;  ///< one that is due, or that failed
+  bool blind_ = false;            ///< without it nothing is known of the root
+  std::string why_blind_;
   std::optional<Time> late_check_;  ///< when to look for late writes
   bool decide_all_ = true;
 };

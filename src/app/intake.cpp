@@ -11,7 +11,6 @@ namespace {
 
 constexpr Millis kSettleTime{2000};
 constexpr std::size_t kMaxRestores = 3;
-constexpr Millis kRestoreWindow{600'000};
 /// Each is remembered in the journal.
 constexpr std::size_t kMostIgnored = 1000;
 
@@ -99,6 +98,8 @@ bool mendable(const Catalog::Match& match, const Verdict& verdict) {
 Result<void> Intake::look(const std::string& path, Draft& draft,
                           const std::vector<Request>& requests) {
   const auto match = catalog_.match(path);
+  if (!match || !match->kind->kept)
+    draft.as_accepted.insert(path);
   if (!match) {
     ignore(path, draft);
     return {};
@@ -109,12 +110,18 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   if (!match->kind->kept)
     return {};
   auto bytes = ports_.disk.read(path, limits_.max_bytes);
+  starved_ = starved_ && !bytes && bytes.error().code == Errc::busy;
   if (!bytes) {
     scan_.forget(path);
     if (bytes.error().code == Errc::not_found) {
       gone(*match, path, draft);
     } else if (bytes.error().code == Errc::busy) {
-      (void)unsettled_.wait(path, {}, draft.now, std::nullopt);
+      // Told when it lasts, and tried on.
+      if (!unsettled_.wait(path, {}, draft.now, kSettleTime)) {
+        starved_ = true;
+        reject(*match, path, digest_of(bytes.error().message), {unreadable(bytes.error())}, draft);
+        (void)unsettled_.wait(path, {}, draft.now, kSettleTime);
+      }
     } else {
       reject(*match, path, digest_of(bytes.error().message), {unreadable(bytes.error())}, draft);
     }
@@ -326,7 +333,10 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
     case Admission::Verdict::merged: {
       Verdict merged = judge(match, path, admission.text, ports_.schemas, limits_);
       if (!merged.accepted()) {
-        reject(match, path, bytes.digest, merged.findings, draft);
+        Findings findings = merged.findings;
+        for (Finding& finding : findings)
+          finding.message += " (of it with what baton had written, which its writer had not seen)";
+        reject(match, path, bytes.digest, findings, draft);
         break;
       }
       if (admission.memo)
@@ -359,28 +369,22 @@ void Intake::accept(const Catalog::Match& match, const std::string& path,
 void Intake::count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
                           Draft& draft) {
   draft.changed.push_back(path);
-  std::deque<Time>& times = changes_[path];
-  while (!times.empty() && (times.front() <= draft.now - match.kind->breaker_window ||
-                            times.size() > match.kind->breaker_changes))
-    times.pop_front();
-  if (times.size() < match.kind->breaker_changes)
+  const auto until = churn_.too_many(path, *match.kind, draft.now);
+  if (!until)
     return;
-  const Time until = (times.size() > 1 ? times[1] : draft.now) + match.kind->breaker_window;
   if (book.calm_at < draft.now)
     draft.event("held", match.flow,
                 path + " changed more than " + std::to_string(match.kind->breaker_changes) +
                     " times within " + duration_text(match.kind->breaker_window) +
                     "; nothing is started until it is calm");
-  book.calm_at = std::max(book.calm_at, until);
+  book.calm_at = std::max(book.calm_at, *until);
 }
 
 Result<void> Intake::restore(const Catalog::Match& match, const std::string& path,
                              const FileBytes& bytes, const Admission& admission, Draft& draft) {
   unsettled_.settled(path);
   FlowBook& book = draft.touch(match.flow);
-  std::deque<Time>& times = restores_[path];
-  while (!times.empty() && times.front() < draft.now - kRestoreWindow)
-    times.pop_front();
+  const std::size_t before = churn_.restores(path, draft.now);
   draft.restored.push_back(path);
   draft.decide.insert(match.flow);
   // Nobody writes against each other for ever: from now on the flow is paused, in the journal, and
@@ -389,8 +393,8 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
   const bool disputed = book.control.reason == "disputed";
   const bool left = last_leaves(book, draft);
   // A writer leaves once, so that needs no limit; words can be given without end.
-  const bool once_more = left || (draft.gave_way.contains(path) && times.size() < 2 * kMaxRestores);
-  if ((disputed || times.size() >= kMaxRestores) && !once_more) {
+  const bool once_more = left || (draft.gave_way.contains(path) && before < 2 * kMaxRestores);
+  if ((disputed || before >= kMaxRestores) && !once_more) {
     const std::string who = only_writer(book);
     const std::string why = path + " was put back " + std::to_string(kMaxRestores) +
                             " times within ten minutes and is written against the rules again" +
@@ -414,40 +418,64 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
   return {};
 }
 
-Result<void> Intake::late(const LateWrite& write, Draft& draft,
+namespace {
+
+/// Which `why` none of it is used.
+void only_kept(const LateWrite& write, const FlowId& flow, const char* why, Draft& draft) {
+  draft.event("late_write", flow,
+              write.path + " was written through an old descriptor after baton had replaced it" +
+                  why + "; what was written is kept in the journal");
+}
+
+}  // namespace
+
+Result<bool> Intake::late(const LateWrite& write, Draft& draft,
                           const std::vector<Request>& requests) {
-  const auto match = catalog_.match(write.path);
-  draft.commit.replaced.emplace_back(write.path, write.bytes);
-  if (!match)
-    return {};
-  const auto only_kept = [&](const char* why) {
-    draft.event("late_write", match->flow,
-                write.path + " was written through an old descriptor after baton had replaced it" +
-                    why + "; what was written is kept in the journal");
-  };
-  Verdict verdict = judge(*match, write.path, write.bytes, ports_.schemas, limits_);
-  if (!verdict.accepted() || match->entry->dialect->admit == nullptr) {
-    only_kept(verdict.accepted() ? "" : ", and it is not valid");
-    return {};
+  if (const auto match = catalog_.match(write.path)) {
+    const Verdict verdict = judge(*match, write.path, write.bytes, ports_.schemas, limits_);
+    if (!verdict.accepted() || match->entry->dialect->admit == nullptr) {
+      only_kept(write, match->flow, verdict.accepted() ? "" : ", and it is not valid", draft);
+    } else {
+      const auto dealt_with = merge_late(*match, write, verdict, draft, requests);
+      if (!dealt_with || !*dealt_with)
+        return dealt_with;
+    }
   }
+  draft.commit.replaced.emplace_back(write.path, write.bytes);
+  return true;
+}
+
+Result<bool> Intake::merge_late(const Catalog::Match& match, const LateWrite& write,
+                                const Verdict& verdict, Draft& draft,
+                                const std::vector<Request>& requests) {
+  const auto keep = [&](const char* why) {
+    only_kept(write, match.flow, why, draft);
+    return true;
+  };
   // What stands there now may be news itself; it comes first, and the late write is compared with
   // it.
   if (auto looked = look(write.path, draft, requests); !looked)
-    return looked;
-  auto there = ports_.disk.read(write.path, limits_.max_bytes);
-  if (!there) {
-    only_kept(", and is gone or cannot be read now");
-    return {};
-  }
+    return pass_on(looked);
+  const auto there = ports_.disk.read(write.path, limits_.max_bytes);
+  const bool not_now =
+      !there && (there.error().code == Errc::busy || there.error().code == Errc::io);
+  if (!there && !not_now)
+    return keep(", and is gone or cannot be read now");
+  if (not_now)
+    return false;
+  const FlowBook* const known = draft.find(match.flow);
+  if (known != nullptr && known->rejected.contains(write.path))
+    return keep(", and what stands there now was rejected");
+  if (unsettled_.waits(write.path))
+    return false;
   if (there->digest == verdict.document->digest())
-    return {};
-  if (const FlowBook* const book = draft.find(match->flow);
-      book != nullptr && book->rejected.contains(write.path)) {
-    only_kept(", and what stands there now was rejected");
-    return {};
-  }
+    return true;
+  if (known != nullptr)
+    if (const auto row = known->accepted.find(write.path);
+        row != known->accepted.end() && row->second.digest != there->digest)
+      return false;
   auto admission =
-      ask(*match, write.path, *verdict.document, Unseen{write.into, true}, draft, requests);
+      ask(match, write.path, *verdict.document, Unseen{write.into, true}, draft, requests);
   if (!admission)
     return pass_on(admission);
   std::string text;
@@ -455,47 +483,20 @@ Result<void> Intake::late(const LateWrite& write, Draft& draft,
     text = admission->text;
   else if (admission->verdict == Admission::Verdict::accept)
     text = write.bytes;
-  else {
-    only_kept(", and what stands there now goes before it");
-    return {};
-  }
-  Verdict merged = judge(*match, write.path, text, ports_.schemas, limits_);
-  if (!merged.accepted()) {
-    only_kept(", and merged with what stands there now it would not be valid");
-    return {};
-  }
-  FlowBook& book = draft.touch(match->flow);
+  else
+    return keep(", and what stands there now goes before it");
+  const Verdict merged = judge(match, write.path, text, ports_.schemas, limits_);
+  if (!merged.accepted())
+    return keep(", and merged with what stands there now it would not be valid");
+  FlowBook& book = draft.touch(match.flow);
   if (admission->memo)
     draft.memo(book, *admission->memo);
   if (text == there->bytes)
-    return {};
+    return true;
   draft.write_over(book, write.path, *there, text, "a late write");
-  accept(*match, write.path, merged.document, "baton", draft);
-  draft.event("merged", match->flow, write.path + ": a late write into the replaced file");
-  return {};
-}
-
-// Flows come and go. Looked through when it has doubled, so that a step costs what changed.
-void Intake::forget_moments(Time now) {
-  if (changes_.size() + restores_.size() <= most_moments_)
-    return;
-  Millis longest = kRestoreWindow;
-  for (const Catalog::Entry& entry : catalog_.entries())
-    for (const FileKind& kind : entry.kinds)
-      longest = std::max(longest, kind.breaker_window);
-  for (Moments* const moments : {&changes_, &restores_})
-    std::erase_if(*moments, [&](const auto& each) {
-      return each.second.empty() || each.second.back() < now - longest;
-    });
-  most_moments_ = std::max(kFewMoments, 2 * (changes_.size() + restores_.size()));
-}
-
-void Intake::committed(const Draft& draft) {
-  forget_moments(draft.now);
-  for (const std::string& path : draft.changed)
-    changes_[path].push_back(draft.now);
-  for (const std::string& path : draft.restored)
-    restores_[path].push_back(draft.now);
+  accept(match, write.path, merged.document, "baton", draft);
+  draft.event("merged", match.flow, write.path + ": a late write into the replaced file");
+  return true;
 }
 
 }  // namespace baton

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/book.h"
+#include "app/churn.h"
 #include "app/judge.h"
 #include "app/library.h"
 #include "app/patience.h"
@@ -38,18 +37,21 @@ class Intake {
   void leave(const std::string& path) { unsettled_.settled(path); }
 
   /// Deals with a version that was written into a file baton had already exchanged: it is merged as
-  /// the dialect says; where there is no such rule it is kept in the journal, and said.
-  Result<void> late(const LateWrite& write, Draft& draft, const std::vector<Request>& requests);
+  /// the dialect says; where there is no such rule it is kept in the journal, and said. False: not
+  /// yet, for the file is being written.
+  Result<bool> late(const LateWrite& write, Draft& draft, const std::vector<Request>& requests);
 
   /// The step became true: what it changed counts. A step that is repeated, because the disk is
   /// full, counts once.
-  void committed(const Draft& draft);
+  void committed(const Draft& draft) { churn_.committed(draft, catalog_); }
 
   /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
   std::vector<std::string> due(Time now) const { return unsettled_.due(now); }
   std::optional<Time> wake() const { return unsettled_.wake(); }
   bool unsettled() const { return !unsettled_.empty(); }
-  /// Whether a file of the flow is among them.
+  /// A file could not be read for some time: descriptors or memory have run out.
+  bool starved() const { return starved_; }
+  /// Whether a file of the flow is among those that are looked at again.
   bool unsettled(const FlowId& flow) const;
 
  private:
@@ -66,12 +68,14 @@ class Intake {
                      const Verdict& verdict, Draft& draft, const std::vector<Request>& requests);
   void accept(const Catalog::Match& match, const std::string& path,
               const std::shared_ptr<const Document>& document, const RunId& writer, Draft& draft);
+  Result<bool> merge_late(const Catalog::Match& match, const LateWrite& write,
+                          const Verdict& verdict, Draft& draft,
+                          const std::vector<Request>& requests);
   Result<void> restore(const Catalog::Match& match, const std::string& path, const FileBytes& bytes,
                        const Admission& admission, Draft& draft);
   /// The rate breaker: too many versions of one file within its window hold the flow.
   void count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
                     Draft& draft);
-  void forget_moments(Time now);
 
   Ports ports_;
   const Catalog& catalog_;
@@ -79,12 +83,8 @@ class Intake {
   LoadLimits limits_;
   Scan scan_;
   Patience unsettled_;
-  /// When files were put back, and when they changed, within the windows in which that counts.
-  using Moments = std::map<std::string, std::deque<Time>>;
-  Moments restores_;
-  Moments changes_;
-  static constexpr std::size_t kFewMoments = 1000;
-  std::size_t most_moments_ = kFewMoments;  ///< beyond that many files the old ones are looked for
+  bool starved_ = false;
+  Churn churn_;
 };
 
 }  // namespace baton

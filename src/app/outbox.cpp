@@ -37,35 +37,47 @@ void Outbox::put_off(Waiting& waiting, const Error& error, Time now) {
 std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::size_t max_bytes) {
   std::set<std::string> paths;
   for (const Intent& intent : intents) {
+    Waiting left{intent, {}, max_bytes};
     if (awaits(intent.path)) {
-      waiting_.push_back({intent, intent.path + " " + std::string(kBehind)});
+      left.why = intent.path + " " + std::string(kBehind);
+      waiting_.push_back(std::move(left));
       continue;
     }
-    Intent left = intent;
-    const Settled settled = settle(disk_, left, max_bytes);
-    const auto redone = settled == Settled::redo ? baton::perform(disk_, left) : Result<void>();
-    if (!redone && !gives_way(redone)) {
-      put_off(waiting_.emplace_back(Waiting{left, {}}), redone.error(), Time{});
+    const auto made = make(left);
+    if (!made && !gives_way(made)) {
+      put_off(waiting_.emplace_back(std::move(left)), made.error(), Time{});
       continue;
     }
-    if (settled == Settled::abandoned || !redone)
-      gave_way_.emplace(intent.path, intent.assumes);
+    if (made)
+      end(left.write);
     else
-      gave_way_.erase(intent.path);
-    done_.push_back(intent.id);
+      give_up(left.write);
     paths.insert(intent.path);
   }
   return paths;
 }
 
 void Outbox::suppose(const std::vector<Intent>& intents, std::size_t max_bytes) {
-  for (Intent write : intents)
-    if (awaits(write.path) || settle(disk_, write, max_bytes) == Settled::redo)
+  for (Intent write : intents) {
+    const auto settled = settle(disk_, write, max_bytes);
+    if (awaits(write.path) || !settled || *settled == Settled::redo)
       supposed_.push_back(write);
+    else if (*settled == Settled::abandoned)
+      give_up(write);
+  }
 }
 
-Result<void> Outbox::make(const Waiting& waiting) {
-  const Intent& write = waiting.write;
+Result<void> Outbox::make(Waiting& waiting) {
+  Intent& write = waiting.write;
+  if (waiting.to_settle > 0) {
+    auto settled = settle(disk_, write, waiting.to_settle);
+    if (!settled)
+      return pass_on(settled);
+    if (*settled == Settled::done)
+      return {};
+    waiting.overtaken = waiting.overtaken || *settled == Settled::abandoned;
+    waiting.to_settle = 0;
+  }
   auto done = waiting.overtaken ? Result<void>(fail(Errc::changed, "was changed", write.path))
                                 : baton::perform(disk_, write);
   if (!gives_way(done) || write.kind != Intent::Kind::replace)
@@ -73,6 +85,23 @@ Result<void> Outbox::make(const Waiting& waiting) {
   // Somebody may have written the very same.
   const auto there = disk_.read(write.path, write.bytes.size());
   return there && there->digest == write.after ? Result<void>() : done;
+}
+
+void Outbox::give_up(const Intent& write) {
+  GivenUp& given_up = given_up_.try_emplace(write.path, GivenUp{write.assumes, {}}).first->second;
+  given_up.writes.push_back(write);
+}
+
+void Outbox::end(const Intent& write) {
+  done_.push_back(write.id);
+  seen(write.path);
+}
+
+std::map<std::string, Digest> Outbox::gave_way() const {
+  std::map<std::string, Digest> bases;
+  for (const auto& [path, given_up] : given_up_)
+    bases.emplace(path, given_up.base);
+  return bases;
 }
 
 Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
@@ -87,7 +116,7 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
     performed.unfit.insert(waiting.write.flow);
     for (const std::string* const path : {&waiting.write.path, &waiting.write.to})
       if (!path->empty())
-        ahead.try_emplace(*path, Waiting{{}, {}, waiting.refused, {}, waiting.due});
+        ahead.try_emplace(*path, Waiting{{}, {}, 0, waiting.refused, {}, waiting.due});
     waiting_.push_back(std::move(waiting));
   };
   for (Waiting& each : all) {
@@ -105,22 +134,23 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
     }
     const auto done = make(each);
     performed.paths.insert(write.path);
+    performed.news = true;
     if (!done && !write.vital) {
       performed.missed.emplace_back(write, done.error());
+      done_.push_back(write.id);
     } else if (gives_way(done)) {
       performed.unfit.insert(write.flow);
       performed.again.insert(write.flow);
-      gave_way_.emplace(write.path, write.assumes);
+      if (each.seen)
+        done_.push_back(write.id);
+      else
+        give_up(write);
     } else if (!done) {
       put_off(each, done.error(), now);
       wait(std::move(each));
-      performed.news = true;
-      continue;
     } else {
-      gave_way_.erase(write.path);
+      end(write);
     }
-    done_.push_back(write.id);
-    performed.news = true;
   }
   return performed;
 }
@@ -132,35 +162,70 @@ bool Outbox::awaits(const std::string& path) const {
                      [&](const Waiting& each) { return about(each.write); });
 }
 
-void Outbox::meet(const std::string& path, std::size_t max_bytes) {
-  const auto first = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [&](const Waiting& each) { return each.write.path == path; });
-  if (first == waiting_.end())
-    return;
+std::optional<Digest> Outbox::meet(const std::string& path, std::size_t max_bytes) {
+  const auto first = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
+    return each.write.path == path || each.write.to == path;
+  });
+  if (first == waiting_.end() || first->write.path != path)
+    return std::nullopt;
   // One that is away may be back in a moment: only what was read is another one.
   Intent write = first->write;
-  first->overtaken =
-      disk_.read(path, max_bytes) && settle(disk_, write, max_bytes) == Settled::abandoned;
+  const bool there = disk_.read(path, max_bytes).has_value();
+  const auto settled = settle(disk_, write, max_bytes);
+  const bool overtaken = there && settled && *settled == Settled::abandoned;
+  bool all = true;
+  for (Waiting& each : waiting_) {
+    // Those behind it build on what will never stand there.
+    if (each.write.path == path)
+      each.overtaken = overtaken;
+    else
+      all = all && each.write.to != path;
+  }
+  return overtaken && all ? std::optional(first->write.assumes) : std::nullopt;
+}
+
+void Outbox::seen(const std::string& path) {
+  if (const auto given_up = given_up_.find(path); given_up != given_up_.end()) {
+    for (const Intent& write : given_up->second.writes)
+      done_.push_back(write.id);
+    given_up_.erase(given_up);
+  }
+  for (Waiting& each : waiting_)
+    each.seen = each.seen || (each.overtaken && each.write.path == path);
 }
 
 std::set<FlowId> Outbox::flows() const {
   std::set<FlowId> flows;
   for (const Waiting& each : waiting_)
     flows.insert(each.write.flow);
+  for (const auto& [path, given_up] : given_up_)
+    for (const Intent& write : given_up.writes)
+      flows.insert(write.flow);
   return flows;
 }
 
-std::optional<Hold> Outbox::hold(const FlowId& flow) const {
+std::optional<Hold> Outbox::hold(const FlowBook& book) const {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [&](const Waiting& each) { return each.write.flow == flow; });
+                                  [&](const Waiting& each) { return each.write.flow == book.id; });
   if (found == waiting_.end())
-    return std::nullopt;
+    return hold_given_up(book);
   if (found->refused)
     return Hold{
         "", "", "own_write",
         "a write of baton's own was refused, and is tried again within a minute: " + found->why};
   return Hold{"", "", "write_pending",
               "a write is still to be made, tried again every second: " + found->why};
+}
+
+/// What is in force has never stood in the file: on its strength nothing is started.
+std::optional<Hold> Outbox::hold_given_up(const FlowBook& book) const {
+  for (const auto& [path, given_up] : given_up_)
+    for (const Intent& write : given_up.writes)
+      if (write.flow == book.id)
+        return Hold{"", "", book.rejected.contains(path) ? "own_write" : "write_pending",
+                    "a write of baton's own gave way to another version of " + path +
+                        ", which is to be valid first"};
+  return std::nullopt;
 }
 
 bool Outbox::passing() const {
@@ -177,6 +242,10 @@ std::optional<Time> Outbox::wake() const {
 
 void Outbox::forget(const FlowId& flow) {
   std::erase_if(waiting_, [&](const Waiting& each) { return each.write.flow == flow; });
+  std::erase_if(given_up_, [&](const auto& row) {
+    return std::all_of(row.second.writes.begin(), row.second.writes.end(),
+                       [&](const Intent& write) { return write.flow == flow; });
+  });
 }
 
 }  // namespace baton

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/book.h"
 #include "core/ports.h"
 
 namespace baton {
@@ -41,11 +42,12 @@ class Outbox {
 
   /// A write of (or to) this path waits.
   bool awaits(const std::string& path) const;
-  /// Whether the file has been changed, so that the write that waits can only give way: it does so
-  /// with the next `perform`, however long it was put off.
-  void meet(const std::string& path, std::size_t max_bytes);
-  /// Why a flow is held that has a write which waits, of the first such write.
-  std::optional<Hold> hold(const FlowId& flow) const;
+  /// Whether the file has been changed, so that the writes of it that wait can only give way: they
+  /// do so with the next `perform`, however long they were put off. What the first of them assumed,
+  /// if the file may be looked at already; it is `gave_way` then.
+  std::optional<Digest> meet(const std::string& path, std::size_t max_bytes);
+  /// Why a flow is held that has a write which waits, or gave way and is not `seen`; of the first.
+  std::optional<Hold> hold(const FlowBook& book) const;
   /// The flows of which some does.
   std::set<FlowId> flows() const;
   bool empty() const { return waiting_.empty(); }
@@ -57,10 +59,11 @@ class Outbox {
   void forget(const FlowId& flow);
 
   /// Paths whose last write gave way to what somebody else had written meanwhile, until `seen`:
-  /// what was accepted of them last has never stood in the file.
-  /// By path, what the first write assumed that has not been made.
-  const std::map<std::string, Digest>& gave_way() const { return gave_way_; }
-  void seen(const std::string& path) { gave_way_.erase(path); }
+  /// what was accepted of them last has never stood in the file. By path, what the first write
+  /// assumed that has not been made. They are open in the journal for so long, for the next daemon
+  /// has to know.
+  std::map<std::string, Digest> gave_way() const;
+  void seen(const std::string& path);
 
   /// Writes that are over, for the next transaction; `noted` when it is committed.
   const std::vector<std::uint64_t>& done() const { return done_; }
@@ -70,18 +73,30 @@ class Outbox {
   struct Waiting {
     Intent write;
     std::string why;
+    /// Not 0: a daemon before this one may have made it; looked at first, as `settle` does it with
+    /// as many bytes.
+    std::size_t to_settle = 0;
     bool refused = false;  ///< not for want of room: somebody has to do something
     Millis pause{0};
     Time due{};              ///< tried again from then on
     bool overtaken = false;  ///< not tried at all any more: the file is another one by now
+    bool seen = false;       ///< and that one was looked at already
   };
-  Result<void> make(const Waiting& waiting);
+  struct GivenUp {
+    Digest base;
+    std::vector<Intent> writes;
+  };
+  Result<void> make(Waiting& waiting);
+  void give_up(const Intent& write);
+  std::optional<Hold> hold_given_up(const FlowBook& book) const;
+  /// It was made.
+  void end(const Intent& write);
   static void put_off(Waiting& waiting, const Error& error, Time now);
   Disk& disk_;
   std::vector<Waiting> waiting_;
   std::vector<Intent> supposed_;
   std::vector<std::uint64_t> done_;
-  std::map<std::string, Digest> gave_way_;
+  std::map<std::string, GivenUp> given_up_;
 };
 
 }  // namespace baton

@@ -10,20 +10,17 @@ constexpr Millis kLongestPause{800};
 
 }  // namespace
 
-bool Patience::wait(const std::string& path, const Digest& digest, Time now,
-                    std::optional<Millis> patience) {
+bool Patience::wait(const std::string& path, const Digest& digest, Time now, Millis patience) {
   File& file = files_[path];
   if (file.since == Time{} || file.digest != digest)
     file = File{digest, now, now, kFirstPause};
   else if (now < file.again)
     return true;
-  if (patience && now - file.since >= *patience) {
+  if (now - file.since >= patience) {
     files_.erase(path);
     return false;
   }
-  file.again = now + file.pause;
-  if (patience)
-    file.again = std::min(file.again, file.since + *patience);
+  file.again = std::min(now + file.pause, file.since + patience);
   file.pause = std::min(file.pause * 2, kLongestPause);
   return true;
 }

@@ -15,14 +15,14 @@ namespace baton {
 class Patience {
  public:
   /// True: look again later. False: the same bytes have stood there for longer than `patience`, and
-  /// the file is forgotten; without it there is no end of waiting.
-  bool wait(const std::string& path, const Digest& digest, Time now,
-            std::optional<Millis> patience);
+  /// the file is forgotten.
+  bool wait(const std::string& path, const Digest& digest, Time now, Millis patience);
   /// Looks again after `pause`, but not at once.
   void later(const std::string& path, const Digest& digest, Time now, Millis pause);
   /// The file was judged, or is gone.
   void settled(const std::string& path) { files_.erase(path); }
 
+  bool waits(const std::string& path) const { return files_.contains(path); }
   std::vector<std::string> due(Time now) const;
   std::optional<Time> wake() const;
   std::vector<std::string> paths() const;

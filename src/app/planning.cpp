@@ -21,7 +21,7 @@ FlowSituation situation_of(const FlowBook& book, const ControlRow& root, const S
                     book.control.why, book.control.resumed_at, book.held};
   // That a write waits is told also where no start waits for it.
   const auto unwritten = said.unwritten.find(book.id);
-  if (auto open = unwritten == said.unwritten.end() ? now.outbox.hold(book.id)
+  if (auto open = unwritten == said.unwritten.end() ? now.outbox.hold(book)
                                                     : std::optional(unwritten->second)) {
     one.held = std::move(open);
     one.tell_held = true;
@@ -45,6 +45,9 @@ std::optional<Hold> Planning::held(const Circumstances& now) const {
     return Hold{"", "", "no_daemon", "no daemon serves this root"};
   if (now.disk_full)
     return Hold{"", "", "disk_full", "the disk of the journal is full: supervising only"};
+  if (!now.blind.empty())
+    return Hold{"", "", "cannot_look",
+                "the root cannot be looked at: " + now.blind + "; tried again every second"};
   if (now.try_again)
     return Hold{"", "", "cannot_start",
                 now.trouble + "; tried again at " + iso_time(*now.try_again)};
@@ -290,9 +293,11 @@ namespace {
 
 bool passing(const Hold& hold) {
   static constexpr std::array kPassing = {
-      std::string_view("backing_off"), std::string_view("no_place"),  std::string_view("claimed"),
-      std::string_view("paused"),      std::string_view("stopped"),   std::string_view("draining"),
-      std::string_view("no_daemon"),   std::string_view("disk_full"), std::string_view("condition"),
+      std::string_view("backing_off"), std::string_view("no_place"),
+      std::string_view("claimed"),     std::string_view("paused"),
+      std::string_view("stopped"),     std::string_view("draining"),
+      std::string_view("no_daemon"),   std::string_view("cannot_look"),
+      std::string_view("disk_full"),   std::string_view("condition"),
       std::string_view("unconfigured")};
   return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
 }

@@ -7,6 +7,17 @@
 namespace baton {
 namespace {
 
+/// A file of a flow that is to be forgotten is looked at: it is there again, or cannot be read just
+/// now. One that stays so is a finding of its flow, which is an answer.
+bool may_be_back(const Request& request, const Works& works, const Books& books,
+                 const Draft& next) {
+  return std::any_of(books.begin(), books.end(), [&](const auto& row) {
+    const FlowBook* const book = next.find(row.first);
+    return book != nullptr && (request.flow == FlowId{} || request.flow == row.first) &&
+           is_gone(*book) && works.intake.unsettled(row.first);
+  });
+}
+
 Result<bool> entered(const Request& request, Result<Reply> reply, Draft& next) {
   if (!reply)
     return pass_on(reply);
@@ -27,7 +38,8 @@ void RequestQueue::load(Draft& next) {
 }
 
 /// True when it was left to the flow's dialect, or answered, or has to wait.
-Result<bool> RequestQueue::for_flow(Works& works, const Request& request, Draft& next) {
+Result<bool> RequestQueue::for_flow(Works& works, const Request& request, const Books& books,
+                                    Draft& next) {
   const Catalog::Entry* const entry = works.catalog.entry(request.flow.dialect);
   const bool own =
       entry != nullptr && std::any_of(entry->dialect->verbs.begin(), entry->dialect->verbs.end(),
@@ -44,6 +56,8 @@ Result<bool> RequestQueue::for_flow(Works& works, const Request& request, Draft&
   // A file that is being written may make all the difference; the request waits for it.
   if ((begins || recovers) && works.intake.unsettled(request.flow))
     return true;
+  if (request.verb == "forget" && may_be_back(request, works, books, next))
+    return true;
   if (begins)
     return entered(request, works.deliberation.begin(request, next, waiting_), next);
   if (recovers)
@@ -56,7 +70,7 @@ Result<RequestQueue::Orders> RequestQueue::handle(Works& works, const Books& boo
   left_.clear();
   for (const Request& request : waiting_) {
     next.commit.requests.push_back(request);
-    const auto dealt_with = for_flow(works, request, next);
+    const auto dealt_with = for_flow(works, request, books, next);
     if (!dealt_with)
       return tl::unexpected(dealt_with.error());
     if (*dealt_with)

@@ -44,7 +44,7 @@ class RequestQueue {
   void committed(const Draft& next);
 
  private:
-  Result<bool> for_flow(Works& works, const Request& request, Draft& next);
+  Result<bool> for_flow(Works& works, const Request& request, const Books& books, Draft& next);
   Requests& port_;
   std::vector<Request> waiting_;
   std::set<std::string> answered_;

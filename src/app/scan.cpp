@@ -60,8 +60,10 @@ Result<std::set<std::string>> Scan::paths(const Books& books, bool all) {
   const FlowBook* const root = book == books.end() ? nullptr : &book->second;
   for (const PatternFolder& folder : folders_) {
     const auto listed = list(folder, root, all, present, paths);
-    if (!listed && listed.error().code == Errc::busy)
+    if (!listed && listed.error().code == Errc::busy) {
+      closed_.found({{folder.folder, listed.error()}});
       return tl::unexpected(listed.error());
+    }
     if (!listed)
       closed.emplace(folder.folder, listed.error());
   }

@@ -103,17 +103,18 @@ Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
 
 }  // namespace
 
-Settled settle(Disk& disk, Intent& write, std::size_t max_bytes) {
+Result<Settled> settle(Disk& disk, Intent& write, std::size_t max_bytes) {
   // A log may be longer than what is read of documents.
   const bool log = write.assumes_bytes == kAtEnd || write.assumes == Digest{};
-  const auto there = disk.read(write.path, log ? kMaxLogBytes : max_bytes);
+  auto there = disk.read(write.path, log ? kMaxLogBytes : max_bytes);
   if (there)
     return settle_present(disk, write, *there, max_bytes);
   const Errc why = there.error().code;
   if (why == Errc::not_found)
     return settle_missing(disk, write, max_bytes);
-  // That it cannot be read now says nothing of it; the write itself compares once more.
-  return why == Errc::not_regular || why == Errc::too_large ? Settled::abandoned : Settled::redo;
+  if (why == Errc::not_regular || why == Errc::too_large)
+    return Settled::abandoned;
+  return pass_on(there);
 }
 
 }  // namespace baton

@@ -15,7 +15,8 @@ enum class Settled {
   redo,       ///< the file still is what the write assumed
   abandoned,  ///< it is neither: decide again
 };
-/// Of an append that was torn the rest is left in `write`: what stands there is not said twice.
-Settled settle(Disk& disk, Intent& write, std::size_t max_bytes);
+/// Of an append that was torn the rest is left in `write`: what stands there is not said twice. The
+/// error with which the file cannot be read: nobody knows.
+Result<Settled> settle(Disk& disk, Intent& write, std::size_t max_bytes);
 
 }  // namespace baton

@@ -160,8 +160,16 @@ void RootService::tell_how(Time since) {
                     .disk_full = engine_->disk_full(),
                     .said = engine_->said()};
   // Nothing depends on the word, so a disk that does not take it stops nothing.
-  if (word != word_ && leave_word(served_.state_folder, word))
+  bool left = word == word_ || leave_word(served_.state_folder, word);
+  if (!left) {
+    // That there are no more descriptors has to be said, too.
+    reserve_ = Fd();
+    left = leave_word(served_.state_folder, word).has_value();
+  }
+  if (left)
     word_ = word;
+  if (!reserve_)
+    reserve_ = Fd(fcntl(state_.get(), F_DUPFD_CLOEXEC, 0));
 }
 
 Result<void> RootService::step() {

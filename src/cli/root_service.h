@@ -76,6 +76,7 @@ class RootService {
   std::unique_ptr<Observer> observer_;
   std::vector<Input> inputs_;
   Served word_;
+  Fd reserve_;                      ///< a descriptor for the word when there are no more
   Fd configuration_kept_;           ///< its text, for commands
   std::string configuration_left_;  ///< the digest of that
   std::string bad_schema_;          ///< why one that was changed is not taken up; "" when all are

@@ -86,17 +86,18 @@ ExitCode dry_run(const RunArguments& arguments, const Context& context) {
 ExitCode run_command_line(Words words) {
   RunArguments arguments;
   Places places;
-  Options options("run",
-                  "Serves a root, in the foreground: watches its files, checks every change, and\n"
-                  "starts the next agent when a status calls for it. TERM detaches (agents go on\n"
-                  "and are adopted by the next daemon); Ctrl-C drains, a second one stops the\n"
-                  "agents, a third leaves. HUP reads the configuration again.",
-                  "  0   ended in good order\n"
-                  "  1   with --once: a flow failed\n"
-                  "  2   wrong usage or configuration\n"
-                  "  3   could not read or write what is needed\n"
-                  "  75  another daemon serves this root, or one inside or around it\n"
-                  "  130 Ctrl-C, and the agents were stopped; with --once any Ctrl-C");
+  Options options(
+      "run",
+      "Serves a root, in the foreground: watches its files, checks every change, and\n"
+      "starts the next agent when a status calls for it. TERM detaches (agents go on\n"
+      "and are adopted by the next daemon); Ctrl-C drains, a second one stops the\n"
+      "agents, a third leaves. HUP reads the configuration again.",
+      "  0   ended in good order\n"
+      "  1   with --once: a flow failed, or a write of baton's own is still to be made\n"
+      "  2   wrong usage or configuration\n"
+      "  3   could not read or write what is needed\n"
+      "  75  another daemon serves this root, or one inside or around it\n"
+      "  130 Ctrl-C, and the agents were stopped; with --once any Ctrl-C");
   options.values("--root", arguments.roots, "DIR",
                  "The root; else those of the configuration, else the nearest folder upwards "
                  "with a baton.yaml, else this folder");

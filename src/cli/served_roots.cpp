@@ -104,8 +104,9 @@ bool ServedRoots::quiet() const {
 }
 
 bool ServedRoots::failed() const {
-  return std::any_of(roots_.begin(), roots_.end(),
-                     [](const auto& root) { return root->engine().tally().failed > 0; });
+  return std::any_of(roots_.begin(), roots_.end(), [](const auto& root) {
+    return root->engine().tally().failed > 0 || !root->engine().said().unwritten.empty();
+  });
 }
 
 std::size_t ServedRoots::held() const {

@@ -45,6 +45,7 @@ class ServedRoots {
   std::uint32_t running() const;
   /// Nothing runs, waits or is to be done.
   bool quiet() const;
+  /// Some flow failed, or has a write of baton's own that was refused.
   bool failed() const;
   /// How many flows something stands against.
   std::size_t held() const;

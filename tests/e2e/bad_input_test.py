@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import resource
+import resource
 import signal
 import sqlite3
 import stat
@@ -481,6 +482,30 @@ def cannot_start_is_said(exe):
             leave_small_disk(baton, runs)
 
 
+def no_descriptors(exe):
+    """A daemon that can open nothing more says so, in its log and to status, and goes on when it can."""
+    with world.World(exe) as baton:
+        baton.ticket("a", "idle")
+        baton.start()
+        baton.canary()
+        pid = baton.daemon.pid
+        limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        used = {int(each) for each in os.listdir(f"/proc/{pid}/fd")}
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(set(range(len(used) + 1)) - used), limits[1]))
+        baton.ticket("a", "ready")
+
+        def shown():
+            return [each for each in baton.lines("status") if each["flow"] == "rules/t/a"
+                    and each["waiting_for"] == "cannot_look" and "Too many open files" in each["why"]]
+        wait_until(shown, "status says why nothing is started", lambda: baton.call("status").stdout)
+        told = [each["why"] for each in baton.lines("events") if each["event"] == "rejected"]
+        check(sum("tickets/a.json: " in why and "Too many open files" in why for why in told) == 1, told)
+        check(not baton.starts("rules/t/a"), baton.starts())
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+        wait_until(lambda: baton.starts("rules/t/a"), "it goes on")
+        check(not shown() and baton.daemon.poll() is None, baton.call("status").stdout)
+
+
 def write_waits(exe):
     """A write of baton's own that cannot be made yet is said with its reason, and made when it can be."""
     rule = dict(world.World.TICKETS, react=[{"to": "go", "set": {"/status": "ready"}}, {"to": "ready", "run": "worker"}])
@@ -490,12 +515,16 @@ def write_waits(exe):
         baton.canary()
         with open(f"{baton.root}/tickets/a.json", "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            file.write(b'{"status": "go"}  ')
-            file.truncate()
-            file.flush()
-            # Its last descriptor is not closed here: that is what tells baton of it.
-            with open(file.name, "r+b"):
-                pass
+
+            def put(text):
+                file.seek(0)
+                file.truncate()
+                file.write(text)
+                file.flush()
+                # Its last descriptor is not closed here: that is what tells baton of it.
+                with open(file.name, "r+b"):
+                    pass
+            put(b'{"status": "go"}  ')
 
             def told():
                 return [each for each in baton.lines("events") if each["flow"] == "rules/t/a"
@@ -508,6 +537,11 @@ def write_waits(exe):
                         and each["waiting_for"] == "write_pending"]
             wait_until(shown, "status says so too", lambda: baton.call("status").stdout)
             check("tickets/a.json is locked by " in baton.call("explain", "rules/t/a").stdout)
+            # Nobody has written yet what the start would follow from.
+            put(b"")
+            baton.canary()
+            check(not baton.starts("rules/t/a"), baton.starts())
+            put(b'{"status": "go"}  ')
         wait_until(lambda: baton.starts("rules/t/a"), "it is made when the lock is let go")
         check(len(told()) == 1, told())
 
@@ -552,6 +586,10 @@ def may_not_write(exe):
         check(baton.daemon.wait(timeout=world.PATIENCE) == 0, "the daemon's end")
         why = [each["why"] for each in lines("status") if each["flow"] == "rules/t/a"][0]
         check("is still to be made: tickets/a.json" in why, why)
+        # Nor is working off what is there a success without it.
+        once = subprocess.run([*baton.run_command(), "--once"], capture_output=True, text=True, user=user,
+                              timeout=world.PATIENCE)
+        check(once.returncode == 1 and " flows are held" in once.stderr, once)
         begin()
         os.chmod(baton.root + "/tickets", 0o777)
         wait_until(lambda: baton.starts("rules/t/a"), "it goes on when it may")
@@ -632,5 +670,5 @@ if __name__ == "__main__":
     world.main_parts((bad_files, no_regular_files, long_names, names_not_utf8, json_is_utf8, long_decision,
                       requests_not_utf8, said_at_start, second_daemon, full_disk, stopped_on_full_disk, without_a_reserve_it_is_not,
                       started_on_full_disk, started_on_full_disk_of_small_blocks, said_by_the_daemon,
-                      cannot_start_is_said, write_waits, may_not_write, not_put_aside, litter_of_a_crash,
+                      cannot_start_is_said, no_descriptors, write_waits, may_not_write, not_put_aside, litter_of_a_crash,
                       rejected_behind_its_agent, size_limit))

@@ -295,7 +295,9 @@ Admission admit(const View& view, const Change& change) {
       there->second.writer != "baton"
           ? writings.end()
           : std::find_if(writings.begin(), writings.end(), [&](const Writing& each) {
-              return each.over == hex(change.unseen->base);
+              // A late write before this one is in what its link was made from, but not in this.
+              return each.over == hex(change.unseen->base) &&
+                     !(change.unseen->late && each.members.empty());
             });
   // Between what he had before him and what stands there now somebody else has written: what is
   // behind baton's own writes, or what `baton set` has put in place of it.
@@ -305,14 +307,17 @@ Admission admit(const View& view, const Change& change) {
     return admission;
   }
   admission.text = with_own_writes(change.after, {missed, writings.end()});
-  // They are made from this version now, should that give way to somebody, too. What comes of a
-  // late write takes the place of them all: whoever writes into what one of them left has not seen
-  // it.
-  writings.erase(writings.begin(), change.unseen->late ? writings.end() : missed);
-  for (Writing& each : writings)
-    each.over.clear();
-  if (!writings.empty())
+  if (change.unseen->late) {
+    // What comes of it takes the place of them all, for whoever writes into what one of them left
+    // has not seen it. It is a link of its own: what is set next may be one write with it.
+    writings = {Writing{hex(there->second.document->digest()), {}}};
+  } else {
+    // They are made from this version now, should that give way to somebody, too.
+    writings.erase(writings.begin(), missed);
+    for (Writing& each : writings)
+      each.over.clear();
     writings.front().over = hex(change.after.digest());
+  }
   admission.memo = json_of(memo);
   if (admission.text.empty())
     return admission;

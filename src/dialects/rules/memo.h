@@ -35,7 +35,7 @@ struct Written {
   std::string before;
   std::string after;
 };
-/// One write of baton's own into a file.
+/// One write of baton's own into a file; of a late write that was merged it has no members.
 struct Writing {
   std::string over;  ///< the digest of the version it was made from
   std::vector<Written> members;

@@ -141,25 +141,29 @@ std::vector<Update> Writes::updates() const {
 }
 
 std::string with_own_writes(const Document& version, std::span<const Writing> writings) {
-  std::string merged;
+  std::string merged = version.text();
+  bool any = false;
   for (const Writing& writing : writings) {
-    const auto so_far = parse_json(merged.empty() ? version.text() : merged);
-    if (!so_far)
+    const auto before = parse_json(merged);
+    if (!before)
       return {};
-    const Value& root = **so_far;
-    std::vector<json::Edit> edits;
-    for (const Written& member : writing.members)
-      if (same(json::at(root, member.pointer), member.before) &&
-          !same(json::at(root, member.pointer), member.after))
-        edit(root, member.pointer, member.after, edits);
-    if (edits.empty())
-      continue;
-    auto text = json::splice(merged.empty() ? version.text() : merged, edits);
-    if (!text)
-      return {};
-    merged = *std::move(text);
+    for (const Written& member : writing.members) {
+      const Value* const there = json::at(**before, member.pointer);
+      if (!same(there, member.before) || same(there, member.after))
+        continue;
+      const auto now = parse_json(merged);
+      if (!now)
+        return {};
+      std::vector<json::Edit> edits;
+      edit(**now, member.pointer, member.after, edits);
+      // Where there is no object any more to put it into, it alone is left out.
+      if (auto text = json::splice(merged, edits)) {
+        merged = *std::move(text);
+        any = true;
+      }
+    }
   }
-  return merged;
+  return any ? merged : std::string();
 }
 
 }  // namespace baton::rules
