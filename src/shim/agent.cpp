@@ -96,6 +96,41 @@ void place(int from, int to) {
     dup2(from, to);
 }
 
+/// Tries again for as long as a root may be away that is renamed or exchanged right now: an attempt
+/// is not to be lost for that.
+template <class Try>
+void while_away(const char* path, const Try& attempt) {
+  constexpr int kNapMs = 20;
+  constexpr int kMostNaps = 100;
+  for (int naps = 0; !attempt() && naps < kMostNaps; ++naps) {
+    const int number = errno;
+    const bool away = (number == ENOENT || number == ENOTDIR) && access(path, F_OK) != 0;
+    if (away)
+      poll(nullptr, 0, kNapMs);
+    errno = number;
+    if (!away)
+      return;
+  }
+}
+
+bool enter_folder(const char* path) {
+  bool entered = false;
+  while_away(path, [&] { return entered = chdir(path) == 0; });
+  return entered;
+}
+
+/// Returns when the program cannot be entered.
+void enter_program(char* const* argv, char* const* env) {
+  while_away(argv[0], [&] {
+    prctl(PR_SET_PDEATHSIG, 0);  // it would pass the exec
+    execve(argv[0], argv, env);
+    const int number = errno;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    errno = number;
+    return false;
+  });
+}
+
 /// Runs `before` to its end. It is a child of what will be the agent, in its session and group, so
 /// it is stopped and cleaned up after like everything the agent starts.
 void prepare(const Launch& launch, int failures) {
@@ -107,12 +142,12 @@ void prepare(const Launch& launch, int failures) {
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
       leave(failures, Failure::Step::before);
-    if (chdir(launch.before_cwd) != 0) {
+    if (!enter_folder(launch.before_cwd)) {
       complain(STDERR_FILENO, "the working directory of `before`, ", launch.before_cwd,
                ", cannot be entered");
       leave(failures, Failure::Step::before);
     }
-    execve(launch.before[0], launch.before, launch.env);
+    enter_program(launch.before, launch.env);
     complain(STDERR_FILENO, "the program of `before`, ", launch.before[0], ", cannot be run");
     leave(failures, Failure::Step::before);
   }
@@ -197,12 +232,11 @@ void pass_gate(const Pipes& pipes) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (launch.before[0] != nullptr)
     prepare(launch, pipes.failures.write);
-  if (chdir(launch.cwd) != 0) {
+  if (!enter_folder(launch.cwd)) {
     complain(STDERR_FILENO, "the working directory ", launch.cwd, " cannot be entered");
     leave(pipes.failures.write, Failure::Step::cwd);
   }
-  prctl(PR_SET_PDEATHSIG, 0);  // it would pass the exec
-  execve(launch.argv[0], launch.argv, launch.env);
+  enter_program(launch.argv, launch.env);
   complain(STDERR_FILENO, "the program ", launch.argv[0], " cannot be run");
   leave(pipes.failures.write, Failure::Step::exec);
 }
