@@ -725,8 +725,8 @@ class Simulation {
         {"spawns_per_hour", control(Control::pause)},
         {"stopped", control(Control::stop)},
         {"max_entries", row.state.entries > 6},
-        {"write_pending", world_.disk.file(path) == nullptr},
-        {"own_write", world_.journal.tables.rejected.contains(path)},
+        {"gave_way", world_.disk.file(path) == nullptr},
+        {"own_write", row.flow.dialect == "rules" && world_.journal.tables.rejected.contains(path)},
         {"gone", std::any_of(book.accepted.begin(), book.accepted.end(),
                              [](const auto& a) { return !a.second.present; })},
     };

@@ -117,7 +117,8 @@ World::World() {
   };
   agents.releasing = [this](const Launch& launch) {
     for (const auto& [path, row] : journal.tables.accepted)
-      if (row.first.flow == launch.key.flow && path.ends_with(".json") &&
+      if (row.first.flow == launch.key.flow && path.ends_with(".json") && row.first.present &&
+          (launch.key.flow.dialect == "rules" || !journal.tables.rejected.contains(path)) &&
           !disk.stood(path, row.first.digest))
         broken_.push_back("an agent was started on a version of " + path +
                           " that has never stood there");

@@ -262,10 +262,10 @@ void Draft::move_away(FlowBook& book, const std::string& path) {
 }
 
 void Draft::write_over(const FlowBook& book, const std::string& path, const FileBytes& now_there,
-                       const std::string& text, const std::string& why) {
+                       const std::string& text, const std::string& why, Intent::Kind kind) {
   commit.replaced.emplace_back(path, now_there.bytes);
   Intent write;
-  write.kind = Intent::Kind::replace;
+  write.kind = kind;
   write.path = path;
   write.assumes = now_there.digest;
   write.bytes = text;
@@ -275,16 +275,26 @@ void Draft::write_over(const FlowBook& book, const std::string& path, const File
   plan_write(std::move(write));
 }
 
+namespace {
+
+bool replaces(const Intent& write) {
+  return write.kind == Intent::Kind::replace || write.kind == Intent::Kind::restore;
+}
+
+}  // namespace
+
 void Draft::plan_write(Intent write) {
   for (Intent& earlier : writes) {
     if (earlier.path != write.path || earlier.kind == Intent::Kind::move)
       continue;
-    if (write.kind == Intent::Kind::append && earlier.kind != Intent::Kind::replace) {
+    if (write.kind == Intent::Kind::append && !replaces(earlier)) {
       earlier.bytes += write.bytes;
       earlier.after = digest_of(earlier.bytes);
       return;
     }
-    if (write.kind == Intent::Kind::replace && earlier.kind != Intent::Kind::append) {
+    if (replaces(write) && earlier.kind != Intent::Kind::append) {
+      if (earlier.kind == Intent::Kind::restore)
+        earlier.kind = write.kind;
       earlier.bytes = std::move(write.bytes);
       earlier.after = write.after;
       earlier.why += "; " + write.why;

@@ -102,8 +102,10 @@ class Draft {
   /// Drops an accepted version, also one of this step: its file has another name from now on.
   void move_away(FlowBook& book, const std::string& path);
   /// Plans to write `text` over what stands in the file now; the journal keeps what it replaces.
+  /// (`restore`: with what was accepted of it last).
   void write_over(const FlowBook& book, const std::string& path, const FileBytes& now_there,
-                  const std::string& text, const std::string& why);
+                  const std::string& text, const std::string& why,
+                  Intent::Kind kind = Intent::Kind::replace);
   /// Plans a write; joins it with one of the same path that is planned already.
   void plan_write(Intent write);
 

@@ -23,6 +23,12 @@ class ClosedFolders {
 
   /// As the last scan found them.
   void found(Folders folders) { folders_ = std::move(folders); }
+  /// A scan could not go on for this one; of the others nothing is known anew.
+  void also(const std::string& folder, const Error& error) {
+    if (!folders_)
+      folders_.emplace();
+    folders_->insert_or_assign(folder, error);
+  }
   /// Tells what is new since it was told last, and what can be listed again.
   void tell(Draft& draft) const;
   /// Whether a path lies in one of them.

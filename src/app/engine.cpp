@@ -328,6 +328,12 @@ void RealEngine::finish_commit(Draft& next) {
   next.tell();
   next.commit.intents = next.writes;
   next.commit.intents_done = outbox_.done();
+  const auto over = [&](const std::string& path) {
+    const auto ids = outbox_.given_up(path);
+    next.commit.intents_done.insert(next.commit.intents_done.end(), ids.begin(), ids.end());
+  };
+  std::for_each(next.changed.begin(), next.changed.end(), over);
+  std::for_each(next.as_accepted.begin(), next.as_accepted.end(), over);
   next.commit.intents_done.insert(next.commit.intents_done.end(), sealing_.done().begin(),
                                   sealing_.done().end());
   for (const std::string& path : next.presence) {
@@ -381,15 +387,15 @@ void RealEngine::publish(Draft& next) {
   requests_.committed(next);
   works_->intake.committed(next);
   works_->planning.committed(next);
-  outbox_.noted();
   for (const std::string& path : next.changed)
-    outbox_.seen(path);
+    pending_ = outbox_.seen(path) || pending_;
   for (const std::string& path : next.as_accepted)
-    outbox_.seen(path);
+    pending_ = outbox_.seen(path) || pending_;
   for (const FlowId& flow : next.forgotten)
     works_->library.drop(flow);
   locks_.decided(next, books_);
   next.publish(books_, tally_);
+  outbox_.noted();
   for (const FlowId& flow : next.forgotten)
     outbox_.forget(flow);
   sealing_.noted();
@@ -415,7 +421,7 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
                                    {},
                                    {},
                                    write.path + " (" + write.why + "): " + describe(error)});
-  pending_ = pending_ || !outbox_.done().empty() || writes.news;
+  pending_ = pending_ || writes.news;
   inbox_.changed(std::move(writes.paths));
   for (const FlowId& flow : writes.again)
     inbox_.decide_again(flow);
@@ -472,10 +478,14 @@ Said RealEngine::said() const {
   Said said{works_->planning.held(circumstances()), {}, {}};
   for (const auto& [until, flow] : tally_.breakers)
     said.calm_at.emplace(flow, until);
-  for (const FlowId& flow : outbox_.flows())
-    if (const auto book = books_.find(flow); book != books_.end())
-      if (auto hold = outbox_.hold(book->second))
-        said.unwritten.emplace(flow, *std::move(hold));
+  for (const FlowId& flow : outbox_.flows()) {
+    const auto book = books_.find(flow);
+    const Catalog::Entry* const entry = works_->catalog.entry(flow.dialect);
+    if (book == books_.end())
+      continue;
+    if (auto hold = outbox_.hold(book->second, entry == nullptr ? nullptr : entry->dialect))
+      said.unwritten.emplace(flow, *std::move(hold));
+  }
   return said;
 }
 

@@ -97,6 +97,15 @@ Explanation explain(const FlowBook& book, const Plan& plan, const ControlRow& ro
   explanation.status = status_of(book, plan, root);
   explanation.documents = std::move(documents);
   for (DocumentReport& document : explanation.documents) {
+    // By itself it is good; what it is merged with, or what was before it, does not go with it.
+    if (const auto rejected = book.rejected.find(document.path);
+        rejected != book.rejected.end() && document.standing == Standing::accepted) {
+      document.standing = Standing::rejected;
+      Finding finding;
+      finding.rule = "history";
+      finding.message = first_message(rejected->second);
+      document.findings.push_back(std::move(finding));
+    }
     const auto conflict = book.conflicts.find(document.path);
     if (conflict == book.conflicts.end() || document.standing != Standing::accepted)
       continue;

@@ -413,7 +413,7 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
                   path + " was put back " + std::to_string(kMaxRestores) +
                       " times within ten minutes, and once more when " +
                       (left ? "its writer had left: " : "a word was given: ") + admission.why);
-  draft.write_over(book, path, bytes, admission.text, admission.why);
+  draft.write_over(book, path, bytes, admission.text, admission.why, Intent::Kind::restore);
   draft.event("restored", match.flow, path + ": " + admission.why);
   return {};
 }

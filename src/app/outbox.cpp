@@ -60,10 +60,12 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::s
 void Outbox::suppose(const std::vector<Intent>& intents, std::size_t max_bytes) {
   for (Intent write : intents) {
     const auto settled = settle(disk_, write, max_bytes);
-    if (awaits(write.path) || !settled || *settled == Settled::redo)
+    if (awaits(write.path) || !settled || *settled == Settled::redo) {
+      seen(write.path);
       supposed_.push_back(write);
-    else if (*settled == Settled::abandoned)
+    } else if (*settled == Settled::abandoned) {
       give_up(write);
+    }
   }
 }
 
@@ -80,7 +82,8 @@ Result<void> Outbox::make(Waiting& waiting) {
   }
   auto done = waiting.overtaken ? Result<void>(fail(Errc::changed, "was changed", write.path))
                                 : baton::perform(disk_, write);
-  if (!gives_way(done) || write.kind != Intent::Kind::replace)
+  const bool whole = write.kind == Intent::Kind::replace || write.kind == Intent::Kind::restore;
+  if (!gives_way(done) || !whole)
     return done;
   // Somebody may have written the very same.
   const auto there = disk_.read(write.path, write.bytes.size());
@@ -88,13 +91,26 @@ Result<void> Outbox::make(Waiting& waiting) {
 }
 
 void Outbox::give_up(const Intent& write) {
-  GivenUp& given_up = given_up_.try_emplace(write.path, GivenUp{write.assumes, {}}).first->second;
+  // An append or a move leaves nothing in force.
+  if (write.kind == Intent::Kind::append || write.kind == Intent::Kind::move) {
+    done_.push_back(write.id);
+    return;
+  }
+  const bool news = write.kind != Intent::Kind::restore;
+  // Made from what had overtaken those before, which was looked at then.
+  if (const auto before = given_up_.find(write.path);
+      news && before != given_up_.end() && before->second.writes.back().after != write.assumes)
+    drop(write.path);
+  GivenUp& given_up =
+      given_up_.try_emplace(write.path, GivenUp{write.assumes, {}, false}).first->second;
+  if (news && !std::exchange(given_up.news, true))
+    given_up.base = write.assumes;
   given_up.writes.push_back(write);
 }
 
 void Outbox::end(const Intent& write) {
   done_.push_back(write.id);
-  seen(write.path);
+  drop(write.path);
 }
 
 std::map<std::string, Digest> Outbox::gave_way() const {
@@ -184,14 +200,24 @@ std::optional<Digest> Outbox::meet(const std::string& path, std::size_t max_byte
   return overtaken && all ? std::optional(first->write.assumes) : std::nullopt;
 }
 
-void Outbox::seen(const std::string& path) {
-  if (const auto given_up = given_up_.find(path); given_up != given_up_.end()) {
+std::vector<std::uint64_t> Outbox::given_up(const std::string& path) const {
+  std::vector<std::uint64_t> ids;
+  if (const auto given_up = given_up_.find(path); given_up != given_up_.end())
     for (const Intent& write : given_up->second.writes)
-      done_.push_back(write.id);
-    given_up_.erase(given_up);
-  }
+      ids.push_back(write.id);
+  return ids;
+}
+
+bool Outbox::seen(const std::string& path) {
   for (Waiting& each : waiting_)
     each.seen = each.seen || (each.overtaken && each.write.path == path);
+  return given_up_.erase(path) > 0;
+}
+
+void Outbox::drop(const std::string& path) {
+  for (const std::uint64_t id : given_up(path))
+    done_.push_back(id);
+  given_up_.erase(path);
 }
 
 std::set<FlowId> Outbox::flows() const {
@@ -204,11 +230,11 @@ std::set<FlowId> Outbox::flows() const {
   return flows;
 }
 
-std::optional<Hold> Outbox::hold(const FlowBook& book) const {
+std::optional<Hold> Outbox::hold(const FlowBook& book, const Dialect* dialect) const {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const Waiting& each) { return each.write.flow == book.id; });
   if (found == waiting_.end())
-    return hold_given_up(book);
+    return hold_given_up(book, dialect);
   if (found->refused)
     return Hold{
         "", "", "own_write",
@@ -218,13 +244,21 @@ std::optional<Hold> Outbox::hold(const FlowBook& book) const {
 }
 
 /// What is in force has never stood in the file: on its strength nothing is started.
-std::optional<Hold> Outbox::hold_given_up(const FlowBook& book) const {
-  for (const auto& [path, given_up] : given_up_)
+std::optional<Hold> Outbox::hold_given_up(const FlowBook& book, const Dialect* dialect) const {
+  for (const auto& [path, given_up] : given_up_) {
+    // What is gone holds by itself where it is needed; what was to be put back has stood there.
+    const auto row = book.accepted.find(path);
+    if (!given_up.news || row == book.accepted.end() || !row->second.present)
+      continue;
+    const bool rejected = book.rejected.contains(path);
+    if (rejected && (dialect == nullptr || !dialect->files_rule))
+      continue;
     for (const Intent& write : given_up.writes)
       if (write.flow == book.id)
-        return Hold{"", "", book.rejected.contains(path) ? "own_write" : "write_pending",
+        return Hold{"", "", rejected ? "own_write" : "gave_way",
                     "a write of baton's own gave way to another version of " + path +
                         ", which is to be valid first"};
+  }
   return std::nullopt;
 }
 

@@ -47,7 +47,7 @@ class Outbox {
   /// if the file may be looked at already; it is `gave_way` then.
   std::optional<Digest> meet(const std::string& path, std::size_t max_bytes);
   /// Why a flow is held that has a write which waits, or gave way and is not `seen`; of the first.
-  std::optional<Hold> hold(const FlowBook& book) const;
+  std::optional<Hold> hold(const FlowBook& book, const Dialect* dialect) const;
   /// The flows of which some does.
   std::set<FlowId> flows() const;
   bool empty() const { return waiting_.empty(); }
@@ -63,7 +63,10 @@ class Outbox {
   /// assumed that has not been made. They are open in the journal for so long, for the next daemon
   /// has to know.
   std::map<std::string, Digest> gave_way() const;
-  void seen(const std::string& path);
+  /// Those writes of a path: done, if a step that has looked at the file is committed.
+  std::vector<std::uint64_t> given_up(const std::string& path) const;
+  /// It is. False: none of its writes had given way.
+  bool seen(const std::string& path);
 
   /// Writes that are over, for the next transaction; `noted` when it is committed.
   const std::vector<std::uint64_t>& done() const { return done_; }
@@ -85,12 +88,15 @@ class Outbox {
   struct GivenUp {
     Digest base;
     std::vector<Intent> writes;
+    bool news = false;  ///< some of it was to say what has never stood there
   };
   Result<void> make(Waiting& waiting);
   void give_up(const Intent& write);
-  std::optional<Hold> hold_given_up(const FlowBook& book) const;
+  std::optional<Hold> hold_given_up(const FlowBook& book, const Dialect* dialect) const;
   /// It was made.
   void end(const Intent& write);
+  /// Nobody needs to look at the file for them any more.
+  void drop(const std::string& path);
   static void put_off(Waiting& waiting, const Error& error, Time now);
   Disk& disk_;
   std::vector<Waiting> waiting_;

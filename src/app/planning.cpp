@@ -14,14 +14,14 @@ namespace baton {
 namespace {
 
 /// `root`: the operator's word for everything; `said`: what the daemon says, in a rehearsal.
-FlowSituation situation_of(const FlowBook& book, const ControlRow& root, const Said& said,
-                           const Circumstances& now) {
+FlowSituation situation_of(const FlowBook& book, const Dialect* dialect, const ControlRow& root,
+                           const Said& said, const Circumstances& now) {
   FlowSituation one{book.id,          book.decision,           book.stages,
                     book.runs,        book.control.control,    book.control.reason,
                     book.control.why, book.control.resumed_at, book.held};
   // That a write waits is told also where no start waits for it.
   const auto unwritten = said.unwritten.find(book.id);
-  if (auto open = unwritten == said.unwritten.end() ? now.outbox.hold(book)
+  if (auto open = unwritten == said.unwritten.end() ? now.outbox.hold(book, dialect)
                                                     : std::optional(unwritten->second)) {
     one.held = std::move(open);
     one.tell_held = true;
@@ -107,7 +107,9 @@ void Planning::give(const std::set<FlowId>& flows, const Draft& next, const Circ
       reconciler_.drop(flow);
       continue;
     }
-    FlowSituation one = situation_of(*book, *root_, setup_.said, now);
+    const Catalog::Entry* const entry = catalog_.entry(flow.dialect);
+    FlowSituation one =
+        situation_of(*book, entry == nullptr ? nullptr : entry->dialect, *root_, setup_.said, now);
     for (const auto& [key, why] : refused)
       if (key.flow == flow)
         one.refused.emplace(key, why);
@@ -293,12 +295,12 @@ namespace {
 
 bool passing(const Hold& hold) {
   static constexpr std::array kPassing = {
-      std::string_view("backing_off"), std::string_view("no_place"),
-      std::string_view("claimed"),     std::string_view("paused"),
-      std::string_view("stopped"),     std::string_view("draining"),
-      std::string_view("no_daemon"),   std::string_view("cannot_look"),
-      std::string_view("disk_full"),   std::string_view("condition"),
-      std::string_view("unconfigured")};
+      std::string_view("backing_off"),  std::string_view("no_place"),
+      std::string_view("claimed"),      std::string_view("paused"),
+      std::string_view("stopped"),      std::string_view("draining"),
+      std::string_view("no_daemon"),    std::string_view("cannot_look"),
+      std::string_view("disk_full"),    std::string_view("condition"),
+      std::string_view("unconfigured"), std::string_view("gave_way")};
   return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
 }
 

@@ -58,6 +58,15 @@ Result<bool> RequestQueue::for_flow(Works& works, const Request& request, const 
     return true;
   if (request.verb == "forget" && may_be_back(request, works, books, next))
     return true;
+  if (const FlowBook* const known = next.find(request.flow);
+      begins && known != nullptr && is_gone(*known))
+    return entered(
+        request,
+        Reply{request.id, false,
+              "the files of " + text(request.flow) +
+                  " are gone, and what they said last is still in force; `baton forget " +
+                  text(request.flow) + "`, then start it anew"},
+        next);
   if (begins)
     return entered(request, works.deliberation.begin(request, next, waiting_), next);
   if (recovers)

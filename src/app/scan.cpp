@@ -61,7 +61,7 @@ Result<std::set<std::string>> Scan::paths(const Books& books, bool all) {
   for (const PatternFolder& folder : folders_) {
     const auto listed = list(folder, root, all, present, paths);
     if (!listed && listed.error().code == Errc::busy) {
-      closed_.found({{folder.folder, listed.error()}});
+      closed_.also(folder.folder, listed.error());
       return tl::unexpected(listed.error());
     }
     if (!listed)

@@ -41,18 +41,11 @@ constexpr std::array kPassing = {
     std::string_view("draining"),     std::string_view("disk_full"),
     std::string_view("rate_breaker"), std::string_view("unsettled"),
     std::string_view("condition"),    std::string_view("write_pending"),
+    std::string_view("gave_way"),
 };
 
 bool passing(const Hold& hold) {
   return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
-}
-
-/// What was found first of a rejected version.
-std::string first_message(const RejectedRow& row) {
-  const auto findings = parse_json(row.findings);
-  if (!findings || !(*findings)->IsArray() || (*findings)->Empty())
-    return "is rejected";
-  return std::string(json::text(*(*findings)->Begin(), "message").value_or(""));
 }
 
 /// The first few, and how many more there are.
@@ -223,6 +216,13 @@ void explain_flow(FlowStatus& status, const FlowBook& book, const Plan& plan,
 }
 
 }  // namespace
+
+std::string first_message(const RejectedRow& row) {
+  const auto findings = parse_json(row.findings);
+  if (!findings || !(*findings)->IsArray() || (*findings)->Empty())
+    return "is rejected";
+  return std::string(json::text(*(*findings)->Begin(), "message").value_or(""));
+}
 
 std::string_view word(Process process) {
   return kWords.at(static_cast<std::size_t>(process)).second;

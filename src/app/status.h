@@ -48,6 +48,9 @@ FlowStatus status_of(const FlowBook& book, const Plan& plan, const ControlRow& r
 /// Of all flows, by name.
 std::vector<FlowStatus> statuses(const Books& books, const Plan& plan);
 
+/// What was found first of a rejected version.
+std::string first_message(const RejectedRow& row);
+
 /// How a run has ended, for people: `failed (exit_1)`, `did not run (write_refused)`.
 inline constexpr std::string_view kDidNotRun = "did not run";
 std::string ending_text(const Run& run);

@@ -8,6 +8,7 @@ namespace baton {
 Result<void> perform(Disk& disk, const Intent& write) {
   switch (write.kind) {
     case Intent::Kind::replace:
+    case Intent::Kind::restore:
       return disk.replace(write.path, write.assumes, write.bytes);
     case Intent::Kind::append:
       return disk.append(write.path, write.assumes_bytes, write.bytes);
@@ -61,6 +62,7 @@ bool has_moved(Disk& disk, const Intent& write, std::size_t max_bytes) {
 Settled settle_present(Disk& disk, Intent& write, const FileBytes& there, std::size_t max_bytes) {
   switch (write.kind) {
     case Intent::Kind::replace:
+    case Intent::Kind::restore:
       if (there.digest == write.after)
         return Settled::done;
       return there.digest == write.assumes ? Settled::redo : Settled::abandoned;
@@ -85,6 +87,7 @@ Settled settle_present(Disk& disk, Intent& write, const FileBytes& there, std::s
 Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
   switch (write.kind) {
     case Intent::Kind::replace:
+    case Intent::Kind::restore:
       return Settled::abandoned;
     case Intent::Kind::create:
       return Settled::redo;

@@ -245,6 +245,7 @@ void RootService::look_for_root() {
   auto taken = lock_.take_root(served_.root);
   if (!taken) {
     const std::string& why = taken.error().message;
+    away_since_ = away_since_.value_or(clock_->now());
     if (std::exchange(away_, why) != why)
       daemon_log::warn(printable(served_.root) + " is waited for: " + printable(why));
     return;
@@ -252,6 +253,7 @@ void RootService::look_for_root() {
   const bool same = leads_to(served_.root, root_->fd());
   root_->hold(*std::move(taken));
   away_.clear();
+  away_since_.reset();
   daemon_log::warn(printable(served_.root) + (same ? " is back and served again"
                                                    : " was replaced; the new folder is served"));
   rescan("root_replaced");

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,8 @@ class RootService {
   void sweep();
   const std::string& root() const { return served_.root; }
   const std::string& state_folder() const { return served_.state_folder; }
+  /// Since when the root is not there; nothing while it is served.
+  std::optional<Time> away_since() const { return away_since_; }
   /// How it is watched, for people.
   std::string describe() const;
   bool polls() const;
@@ -81,6 +84,7 @@ class RootService {
   std::string configuration_left_;  ///< the digest of that
   std::string bad_schema_;          ///< why one that was changed is not taken up; "" when all are
   std::string away_;                ///< why the root is not served at present; "" while it is
+  std::optional<Time> away_since_;
   bool leaving_ = false;
   bool started_ = false;
   Fd state_;  ///< the state folder, to notice that it was removed

@@ -28,6 +28,8 @@ namespace baton {
 namespace {
 
 constexpr Millis kSecond{1000};
+/// With --once, whoever waits is told then that a root is not there.
+constexpr Millis kAwayForGood{2000};
 /// How long programs of `notify:` have at the end of a daemon that has come to its end, and of one
 /// that was told to leave.
 constexpr Millis kLastWords{30'000};
@@ -158,15 +160,20 @@ class Service {
 
   bool finished() {
     const bool drained = roots_.drained();
-    if (!drained && !(options_.once && roots_.quiet()))
+    // One that is renamed or exchanged is back in a moment.
+    const auto away = options_.once ? roots_.away_since() : std::nullopt;
+    const bool lost = away && roots_.running() == 0 && clock_->now() - *away >= kAwayForGood;
+    if (!drained && !lost && !(options_.once && roots_.quiet()))
       return false;
-    if (drained)
+    if (lost)
+      daemon_log::error("a root is not there any more; what is left to be done in it is not done");
+    else if (drained)
       daemon_log::info("drained");
     // Whoever waited for the end wants to know that it is not the end of everything.
     else if (const std::size_t held = roots_.held(); held > 0)
       daemon_log::warn((held == 1 ? "1 flow is" : std::to_string(held) + " flows are") +
                        " held: see `baton status`");
-    const int code = options_.once && roots_.failed() ? 1 : 0;
+    const int code = lost ? 3 : options_.once && roots_.failed() ? 1 : 0;
     // A daemon that drains has done what it was asked for; who was to work off all has not.
     end(interrupts_ > (options_.once ? 0 : 1) ? 130 : code);
     return true;
@@ -175,7 +182,8 @@ class Service {
   void arm() {
     const Time now = clock_->now();
     std::optional<Time> next = roots_.due(now);
-    if (teller_.busy() && (!next || *next > now + kSecond))
+    const bool looks = teller_.busy() || (options_.once && roots_.away_since());
+    if (looks && (!next || *next > now + kSecond))
       next = now + kSecond;
     timer_.cancel();
     if (!next)

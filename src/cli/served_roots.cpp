@@ -99,8 +99,17 @@ std::uint32_t ServedRoots::running() const {
 }
 
 bool ServedRoots::quiet() const {
-  return std::all_of(roots_.begin(), roots_.end(),
-                     [](const auto& root) { return root->engine().quiet(); });
+  return std::all_of(roots_.begin(), roots_.end(), [](const auto& root) {
+    return root->engine().quiet() && !root->away_since();
+  });
+}
+
+std::optional<Time> ServedRoots::away_since() const {
+  std::optional<Time> since;
+  for (const auto& root : roots_)
+    if (const auto away = root->away_since(); away && (!since || *away < *since))
+      since = away;
+  return since;
 }
 
 bool ServedRoots::failed() const {

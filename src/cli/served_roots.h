@@ -43,8 +43,10 @@ class ServedRoots {
   std::optional<Time> due(Time now) const;
 
   std::uint32_t running() const;
-  /// Nothing runs, waits or is to be done.
+  /// Nothing runs, waits or is to be done, and no root is away.
   bool quiet() const;
+  /// Since when the first root is away; nothing while all are there.
+  std::optional<Time> away_since() const;
   /// Some flow failed, or has a write of baton's own that was refused.
   bool failed() const;
   /// How many flows something stands against.

@@ -198,6 +198,10 @@ struct Dialect {
   /// A version that only rules of `check` refuse is shown to `admit` first: what that makes of it
   /// counts if it is accepted.
   bool mends = false;
+  /// Where a flow stands is what its files say, not what baton has come to. So nothing is started
+  /// where a write of baton's own gave way to a version that is rejected: a person puts that right
+  /// first.
+  bool files_rule = false;
   /// Its flows begin with a file that somebody wrote, a definition: to `start` a name that no file
   /// has is a slip.
   bool defined = false;

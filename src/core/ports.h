@@ -50,8 +50,9 @@ struct LateWrite {
   std::string kept;  ///< tells it from all others, for `late_noted`
 };
 
-/// The files below one root. All paths are relative to it, with `/`, without `.` and `..`; a path
-/// that leads outside, over a link, to another mount or to anything but a regular file is
+/// The files below one root. While the root itself is away nothing of it can be read, and what is
+/// to be written is Errc::busy. All paths are relative to it, with `/`, without `.` and `..`; a
+/// path that leads outside, over a link, to another mount or to anything but a regular file is
 /// Errc::not_regular and touches nothing. No call blocks on a FIFO or a device.
 class Disk {
  public:
@@ -83,7 +84,7 @@ class Disk {
                               std::string_view bytes) = 0;
 
   /// Creates a file as a whole, atomically and durably, and missing folders. Errc::changed when it
-  /// exists, or the root is gone.
+  /// exists.
   virtual Result<void> create(const std::string& path, std::string_view bytes) = 0;
 
   /// Errc::changed when `from` is not `assumes`, denied when `to` exists. `assumes` all zero:
@@ -177,13 +178,14 @@ class Agents {
 /// still is what it assumed.
 struct Intent {
   std::uint64_t id = 0;  ///< set by the engine, unique per root
-  /// backup: a create whose bytes go through a program first
-  enum class Kind { replace, append, create, move, backup } kind = Kind::replace;
+  /// restore: a replace with what was accepted last, and has stood there; backup: a create whose
+  /// bytes go through a program first
+  enum class Kind { replace, restore, append, create, move, backup } kind = Kind::replace;
   std::string path;
-  Digest assumes;                   ///< replace, move
+  Digest assumes;                   ///< replace, restore, move
   std::uint64_t assumes_bytes = 0;  ///< append
   std::string bytes;                ///< the whole new file, or what is appended
-  Digest after;                     ///< digest of the file afterwards (replace, create, move)
+  Digest after;                     ///< digest of the file afterwards (not append)
   std::string to;                   ///< move
   FlowId flow;
   std::string why;

@@ -51,6 +51,11 @@ Result<std::string> last_lines(int fd, std::size_t max_bytes, const std::string&
   return bytes.erase(0, std::min(bytes.find('\n'), bytes.size() - 1) + 1);
 }
 
+/// It may be back in a moment; another one in its place is taken up first.
+tl::unexpected<Error> root_is_away(const std::string& path) {
+  return fail(Errc::busy, "waits for the root, which is gone or was replaced", path);
+}
+
 class RealDisk final : public Disk {
  public:
   explicit RealDisk(std::shared_ptr<RootFolder> root) : root_(std::move(root)) {}
@@ -193,7 +198,7 @@ Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
   const SplitPath at = split_path(path);
   const auto folder = folder_of(at);
   if (!folder && folder.error().code == Errc::not_found)
-    return fail(Errc::changed, "is gone", path);
+    return root_->is_current() ? fail(Errc::changed, "is gone", path) : root_is_away(path);
   if (!folder)
     return tl::unexpected(folder.error());
   auto kept = exchange(folder->get(), at.name, {.where = path, .assumes = assumes, .bytes = bytes});
@@ -246,7 +251,7 @@ Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
   if (auto fine = check_relative(path); !fine)
     return fine;
   if (!root_->is_current())
-    return fail(Errc::changed, "the root is gone or was replaced", path);
+    return root_is_away(path);
   const SplitPath at = split_path(path);
   auto folder = make_folders(root_->fd(), at.folder);
   if (!folder)
@@ -290,6 +295,8 @@ Result<void> RealDisk::move(const std::string& from, const Digest& assumes, cons
   const auto from_folder = folder_of(source);
   const auto file = from_folder ? open_locked(from_folder->get(), source.name, O_RDONLY, from)
                                 : Result<Fd>(tl::unexpected(from_folder.error()));
+  if (!file && file.error().code == Errc::not_found && !root_->is_current())
+    return root_is_away(from);
   if (!file && file.error().code == Errc::not_found)
     return any ? Result<void>() : fail(Errc::changed, "is gone", from);
   if (!file)

@@ -24,7 +24,8 @@ constexpr std::array<Named<Control>, 4> kControls{{{Control::run, "run"},
                                                    {Control::stop, "stop"},
                                                    {Control::idle, "idle"}}};
 
-constexpr std::array<Named<Intent::Kind>, 5> kIntentKinds{{{Intent::Kind::replace, "replace"},
+constexpr std::array<Named<Intent::Kind>, 6> kIntentKinds{{{Intent::Kind::replace, "replace"},
+                                                           {Intent::Kind::restore, "restore"},
                                                            {Intent::Kind::append, "append"},
                                                            {Intent::Kind::create, "create"},
                                                            {Intent::Kind::move, "move"},

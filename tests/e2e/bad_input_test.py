@@ -546,6 +546,48 @@ def write_waits(exe):
         check(len(told()) == 1, told())
 
 
+def merge_is_refused(exe):
+    """A version that is good by itself, and not with what baton had set meanwhile: that is said wherever it is asked,
+    also by the next daemon, and what was set is there when it goes with it."""
+    rule = {"name": "t", "files": "tickets/{flow}.json", "stage": "/status",
+            "react": [{"to": "go", "set": {"/owner": "ops"}}, {"to": "ready", "run": "worker"}]}
+    with world.World(exe, rules=[rule]) as baton:
+        rule["schema"] = baton.root + "/ticket.json"
+        write(rule["schema"], {"if": {"required": ["owner", "n"]}, "then": {"required": ["title"]}})
+        baton.settings["rules"] = [rule]
+        baton.configure()
+        path = baton.root + "/tickets/a.json"
+        baton.ticket("a", "idle")
+        baton.start()
+        baton.canary()
+        with open(path, "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.write(b'{"status": "go"}  ')
+            file.truncate()
+            file.flush()
+            with open(path, "r+b"):
+                pass
+            wait_until(lambda: "is locked by " in baton.call("status").stdout, "the write waits")
+            file.seek(0)
+            file.write(b'{"status": "go", "n": 1}')
+        for _ in range(2):
+            wait_until(lambda: "of it with what baton had written" in baton.call("explain", path).stdout,
+                       lambda: baton.call("explain", path).stdout)
+            said = baton.call("explain", "rules/t/a").stdout
+            check("tickets/a.json (t): rejected" in said and "own_write" in said, said)
+            baton.daemon.terminate()
+            check(baton.daemon.wait(timeout=world.PATIENCE) == 0, "the daemon's end")
+            said = baton.call("explain", "rules/t/a").stdout
+            check("tickets/a.json (t): rejected" in said and "gave way to another version of" in said, said)
+            baton.start()
+        write(path, {"status": "go", "n": 1, "title": "x"})
+
+        def made():
+            with open(path) as ticket:
+                return json.load(ticket) == {"status": "go", "n": 1, "title": "x", "owner": "ops"}
+        wait_until(made, lambda: baton.call("explain", "rules/t/a").stdout)
+
+
 def may_not_write(exe):
     """A folder that the user of the daemon may not write: the write waits and says why, once, and is made when he
     may. All else goes on."""
@@ -668,7 +710,7 @@ def started_on_full_disk_of_small_blocks(exe):
 
 if __name__ == "__main__":
     world.main_parts((bad_files, no_regular_files, long_names, names_not_utf8, json_is_utf8, long_decision,
-                      requests_not_utf8, said_at_start, second_daemon, full_disk, stopped_on_full_disk, without_a_reserve_it_is_not,
-                      started_on_full_disk, started_on_full_disk_of_small_blocks, said_by_the_daemon,
-                      cannot_start_is_said, no_descriptors, write_waits, may_not_write, not_put_aside, litter_of_a_crash,
-                      rejected_behind_its_agent, size_limit))
+                      requests_not_utf8, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
+                      without_a_reserve_it_is_not, started_on_full_disk, started_on_full_disk_of_small_blocks,
+                      said_by_the_daemon, cannot_start_is_said, no_descriptors, write_waits, merge_is_refused,
+                      may_not_write, not_put_aside, litter_of_a_crash, rejected_behind_its_agent, size_limit))

@@ -502,6 +502,19 @@ def starting_daemon(exe):
                     check(root in done.stderr and f"(pid {os.getpid()})" in done.stderr, done.stderr)
 
 
+def once_without_its_root(exe):
+    """Who was to work off all says so when the root is not there any more."""
+    with world.World(exe, command=("sh", "-c", "sleep 0.5")) as baton:
+        baton.ticket("a", "ready")
+        box = subprocess.Popen([*baton.run_command(), "--once"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               text=True)
+        wait_until(lambda: baton.starts("rules/t/a"))
+        os.rename(baton.root, baton.root + ".away")
+        said = box.communicate(timeout=world.PATIENCE)[1]
+        check(box.returncode == 3 and "not there any more" in said, box.returncode, said)
+        os.rename(baton.root + ".away", baton.root)
+
+
 def once(exe):
     with world.World(exe) as baton:
         roots = [baton.home + "/one", baton.home + "/two"]
@@ -516,24 +529,8 @@ def once(exe):
         check(len(baton.starts("rules/t/a")) == 2, "one start for each root")
 
 
-def test(exe):
-    once(exe)
-    two_roots(exe)
-    busy_root_starves_none(exe)
-    stop_all_starts_none(exe)
-    commands_cover_all_roots(exe)
-    drain_is_the_daemons(exe)
-    control_reaches_what_runs(exe)
-    left_behind(exe)
-    gone_roots_are_shown(exe)
-    comes_later(exe)
-    limits_count_all_roots(exe)
-    reload_changes_roots(exe)
-    reload_is_all_or_nothing(exe)
-    nested(exe)
-    at_once(exe)
-    starting_daemon(exe)
-
-
 if __name__ == "__main__":
-    world.main(test)
+    world.main_parts((once, once_without_its_root, two_roots, busy_root_starves_none, stop_all_starts_none,
+                      commands_cover_all_roots, drain_is_the_daemons, control_reaches_what_runs, left_behind,
+                      gone_roots_are_shown, comes_later, limits_count_all_roots, reload_changes_roots,
+                      reload_is_all_or_nothing, nested, at_once, starting_daemon))

@@ -195,6 +195,57 @@ def on_one_root(exe):
         check(len(runs) == len(set(runs)), "a run was started twice")
 
 
+def away_at_a_start(exe):
+    """A root that is renamed and back within a moment, while agents are started, costs no attempt; nor is what was
+    to be written into it forgotten."""
+    with world.World(exe, limits={"max_attempts": 1, "max_running": 8, "spawns_per_hour": 1000}) as baton:
+        baton.start()
+        for number in range(20):
+            baton.ticket(f"t{number}", "ready")
+            time.sleep(number % 5 * 0.001)
+            os.rename(baton.root, baton.root + ".away")
+            time.sleep(0.02)
+            os.rename(baton.root + ".away", baton.root)
+            time.sleep(0.05)
+        baton.idle()
+        wait_until(lambda: len(baton.lines("agents")) == 20, lambda: baton.lines("agents"))
+        baton.idle()
+        check({each["outcome"] for each in baton.lines("agents")} == {"succeeded"}, baton.lines("agents"))
+    with world.World(exe) as baton:
+        del baton.settings["rules"]
+        baton.settings["dialects"] = {"coordination": {}}
+        baton.settings["agents"] = {role: baton.counting("sleep", "1000")
+                                    for role in ("project_manager", "developer", "qa_expert", "tech_lead")}
+        baton.configure()
+        baton.start()
+        baton.call("pause", "--all")  # answered, so that no step of the daemon is under way
+        baton.call("resume", "--all")
+        time.sleep(0.5)
+        baton.daemon.send_signal(signal.SIGSTOP)
+        baton.call("start", "coordination", "--requirements", "three programs", "--no-wait")
+        os.rename(baton.root, baton.root + ".away")
+        baton.daemon.send_signal(signal.SIGCONT)
+        wait_until(lambda: "is waited for: " in log_of(baton), "it says so")
+        wait_until(lambda: "waits for the root" in baton.call("events", code=None).stdout,
+                   lambda: baton.call("events", code=None).stdout)
+        check(not baton.starts(), baton.starts())
+        os.rename(baton.root + ".away", baton.root)
+        wait_until(baton.starts, "the session begins", lambda: baton.call("status").stdout)
+        check(os.path.exists(baton.root + "/coordination/orchestrator_state.json"), "nothing was written")
+        # What is gone is not begun a second time beside what is known of it.
+        shutil.rmtree(baton.root + "/coordination")
+        baton.call("stop", "--all")
+        wait_until(lambda: "gone" in baton.call("status").stdout, lambda: baton.call("status").stdout)
+        said = baton.call("start", "coordination", "--requirements", "three programs", code=1)
+        check("are gone" in said.stdout + said.stderr and "baton forget coordination/coordination" in
+              said.stdout + said.stderr, said)
+        baton.call("resume", "--all")
+        write(baton.root + "/requirements.md", b"three programs")
+        baton.call("forget", "coordination/coordination")
+        baton.call("start", "coordination", "--requirements", "three programs")
+        wait_until(lambda: len(baton.starts()) == 2, lambda: baton.call("status").stdout)
+
+
 def unreadable_root(exe):
     """A new root that the daemon may not read is not there yet. Nobody stands for the daemon's user where the
     test is root, who may read everything."""
@@ -264,6 +315,7 @@ def few_watches(exe):
 
 def test(exe):
     on_one_root(exe)
+    away_at_a_start(exe)
     for part in (unreadable_root, few_watches):
         part(exe)
         print(part.__name__, "passed", flush=True)

@@ -89,9 +89,10 @@ inline Commit sample_commit() {
   commit.memos.emplace_back(flow_a(), Json::object({{"base", Json(3)}, {"text", Json("ä\n")}}));
   commit.memos.emplace_back(flow_b(), Json());
   commit.runs = {ended_run("aa01", 5, 1000), sample_run("ab02", 5, 1100)};
-  commit.intents = {sample_intent(7, Intent::Kind::replace), sample_intent(8, Intent::Kind::append),
-                    sample_intent(9, Intent::Kind::create), sample_intent(10, Intent::Kind::move),
-                    sample_intent(11, Intent::Kind::backup)};
+  commit.intents = {
+      sample_intent(6, Intent::Kind::restore), sample_intent(7, Intent::Kind::replace),
+      sample_intent(8, Intent::Kind::append),  sample_intent(9, Intent::Kind::create),
+      sample_intent(10, Intent::Kind::move),   sample_intent(11, Intent::Kind::backup)};
   commit.controls.push_back({flow_a(), Control::pause, "asked", "by anna", at(3), at(2), true});
   commit.controls.push_back({{}, Control::idle, "", "", at(0), at(0), false});
   commit.requests.push_back({"r1", "pause", flow_a(), "", Json::object(), "anna", at(3)});

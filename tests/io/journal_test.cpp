@@ -141,7 +141,7 @@ TEST_CASE("rows replace those of the same identity, and done work goes") {
   next.stages.push_back(sample_stage(6));
   next.memos.emplace_back(flow_a(), Json(4));
   next.runs = {ended_run("ab02", 5, 1100)};
-  next.intents_done = {7, 8, 10, 11};
+  next.intents_done = {6, 7, 8, 10, 11};
   next.controls.push_back({flow_a(), Control::run, "", "", at(8), at(8), true});
   commit(*journal, next);
 

@@ -153,6 +153,7 @@ const Dialect& rules_dialect() {
       .decide = rules::decide,
       .check = rules::check,
       .admit = rules::admit,
+      .files_rule = true,
       .brief = rules::brief,
       .placeholders = rules::kPlaceholders,
   };
