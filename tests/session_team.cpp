@@ -1,6 +1,8 @@
 #include "session_team.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -129,6 +131,22 @@ void Team::split(const std::string& group, Json& plan) {
   world_.disk.write(kStatusPath, left.dump());
 }
 
+/// As a refused completion asks for it.
+void Team::remove_unplanned(const Json& plan) {
+  std::set<std::string> planned;
+  if (const Value* const groups = json::child(*plan, "task_groups"); groups != nullptr)
+    for (const Value& task : groups->GetArray())
+      planned.insert(std::string(json::text(task, "id").value_or("")));
+  const Json status = read(kStatusPath);
+  Json left = Json::object();
+  for (const auto& member : status->GetObject())
+    if (const std::string name = member.name.GetString();
+        name.starts_with('_') || planned.contains(name))
+      left.set(name, member.value);
+  if (left.dump() != status.dump())
+    world_.disk.write(kStatusPath, left.dump());
+}
+
 /// What a plan must not be: each of these is rejected or put back.
 void Team::spoil(Json& plan) {
   switch (random_.below(5)) {
@@ -159,6 +177,8 @@ void Team::manage(Shim& shim, bool well, RunEnd& end) {
   const bool planned = groups != nullptr && groups->IsArray() && !groups->Empty();
   if (!planned && (well || !random_.one_in(4)))
     plan.set("mode", "parallel").set("task_groups", *parse_json(kGroups));
+  if (well && planned && why == "final_check")
+    remove_unplanned(plan);
   if (planned && shim.launch.key.subject != "*session" && random_.one_in(3))
     split(shim.launch.key.subject, plan);
   if (!well && planned && why == "final_check" && random_.one_in(6))

@@ -49,6 +49,7 @@ class Team {
   enum class Channel { status, message, both, inbox };
 
   void manage(Shim& shim, bool well, RunEnd& end);
+  void remove_unplanned(const Json& plan);
   void split(const std::string& group, Json& plan);
   void spoil(Json& plan);
   void hand_on(Shim& shim, bool well);
