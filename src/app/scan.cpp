@@ -34,12 +34,15 @@ Scan::Scan(Disk& disk, const Catalog& catalog)
     : disk_(disk), catalog_(catalog), folders_(folders_to_list(catalog)) {}
 
 Result<void> Scan::list(const PatternFolder& folder, const FlowBook* root, bool all,
-                        std::set<std::string>& present, std::set<std::string>& paths) const {
+                        std::set<std::string>& present, std::set<std::string>& paths,
+                        ClosedFolders::Folders& closed) const {
   const auto entries = disk_.list(folder.folder, folder.depth);
   if (!entries)
     return tl::unexpected(entries.error());
   for (const FileEntry& entry : *entries) {
     const auto match = catalog_.match(entry.path);
+    if (!match && !entry.closed.empty() && catalog_.leads_on(entry.path))
+      closed.emplace(entry.path, Error{Errc::not_regular, entry.closed, entry.path});
     // One that takes a file's place is worth a word, any other is not.
     if (match ? !match->kind->kept : entry.folder)
       continue;
@@ -59,7 +62,7 @@ Result<std::set<std::string>> Scan::paths(const Books& books, bool all) {
   const auto book = books.find(FlowId{});
   const FlowBook* const root = book == books.end() ? nullptr : &book->second;
   for (const PatternFolder& folder : folders_) {
-    const auto listed = list(folder, root, all, present, paths);
+    const auto listed = list(folder, root, all, present, paths, closed);
     if (!listed && listed.error().code == Errc::busy) {
       closed_.also(folder.folder, listed.error());
       return tl::unexpected(listed.error());

@@ -46,7 +46,8 @@ class Scan {
  private:
   /// Adds the files of one folder that are there, and those of them to be looked at.
   Result<void> list(const PatternFolder& folder, const FlowBook* root, bool all,
-                    std::set<std::string>& present, std::set<std::string>& paths) const;
+                    std::set<std::string>& present, std::set<std::string>& paths,
+                    ClosedFolders::Folders& closed) const;
   /// Differs from what was last read.
   bool changed(const FileEntry& entry) const;
 

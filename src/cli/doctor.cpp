@@ -72,8 +72,9 @@ ExitCode doctor_command(Words words) {
     return *over;
   Diagnoses all;
   const auto context = Context::open_to_examine(places);
+  std::int64_t daemon = 0;
   if (context) {
-    take_daemon_path(*context, all);
+    daemon = take_daemon_path(*context, all);
     examine_configuration(*context, all);
     for (const std::string& root : context->missing_roots())
       all.push_back({Diagnosis::Level::warning, "root", root + ": there is no such folder",
@@ -83,7 +84,7 @@ ExitCode doctor_command(Words words) {
     all.push_back({Diagnosis::Level::error, "configuration", describe(context.error()),
                    "see docs/configuration.md; `baton schema config` is its schema"});
   }
-  examine_system(all);
+  examine_system(daemon, all);
   if (as_json)
     print_json(all);
   else

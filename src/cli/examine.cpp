@@ -282,14 +282,17 @@ void examine_backups(const Context& context, const Setup& setup, Diagnoses& all)
 
 }  // namespace
 
-void examine_system(Diagnoses& all) {
+void examine_system(std::int64_t daemon, Diagnoses& all) {
   examine_kernel_limit("max_user_watches", kFewWatches, "inotify watches per user", all);
   examine_kernel_limit("max_user_instances", kFewInstances, "inotify instances per user", all);
   rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY) {
+  const bool its_own =
+      daemon > 0 && prlimit(static_cast<pid_t>(daemon), RLIMIT_NOFILE, nullptr, &files) == 0;
+  if ((its_own || getrlimit(RLIMIT_NOFILE, &files) == 0) && files.rlim_cur != RLIM_INFINITY) {
     const bool few = files.rlim_cur < kFewFiles;
     add(all, few ? Level::warning : Level::fine, "limits",
-        std::to_string(files.rlim_cur) + " open files per process" + (few ? " is little" : ""),
+        std::to_string(files.rlim_cur) + " open files " +
+            (its_own ? "for the daemon" : "per process") + (few ? " is little" : ""),
         few ? "ulimit -n, or LimitNOFILE= in the unit" : "");
   }
   examine_shim(all);
@@ -374,10 +377,10 @@ void examine_places(const Context& context, Diagnoses& all) {
   }
 }
 
-void take_daemon_path(const Context& context, Diagnoses& all) {
+std::int64_t take_daemon_path(const Context& context, Diagnoses& all) {
   const auto state = context.state_folder();
   if (!state || !daemon_lives(*state))
-    return;
+    return 0;
   const std::int64_t pid = lock_holder(*state).pid;
   std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
   std::string entry;
@@ -386,12 +389,14 @@ void take_daemon_path(const Context& context, Diagnoses& all) {
       continue;
     // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
     (void)setenv("PATH", entry.c_str() + 5, 1);
-    return add(all, Level::fine, "environment",
-               "programs are looked for as the daemon (process " + std::to_string(pid) + ") does");
+    add(all, Level::fine, "environment",
+        "programs are looked for as the daemon (process " + std::to_string(pid) + ") does");
+    return pid;
   }
   add(all, Level::warning, "environment",
       "the environment of the daemon (process " + std::to_string(pid) + ") cannot be read",
       "run `baton doctor` as its user; programs are looked for in this shell's PATH");
+  return pid;
 }
 
 }  // namespace baton

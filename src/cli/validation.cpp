@@ -255,7 +255,8 @@ void Validation::folder(const std::string& path, Inspection& inspection) {
   const auto walked = walk_files((*root)->fd(), "", kMaxDepth,
                                  {[&](std::string name) { names.emplace(std::move(name), false); },
                                   [&](const std::string& closed, const Error& why) {
-                                    inspection.unreadable(shown(closed), why);
+                                    if (why.code == Errc::denied)
+                                      inspection.unreadable(shown(closed), why);
                                   },
                                   [&](std::string name) { names.emplace(std::move(name), true); }});
   if (!walked) {
@@ -283,11 +284,14 @@ Result<void> Validation::tree(Inspection& inspection) {
     return pass_on(root);
   std::map<std::string, bool> names;  // and whether it is a folder
   for (const PatternFolder& watched : catalog_.folders()) {
-    const auto walked = walk_files(
-        (*root)->fd(), watched.folder, watched.depth,
-        {[&](std::string name) { names.emplace(std::move(name), false); },
-         [&](const std::string& closed, const Error& why) { inspection.unreadable(closed, why); },
-         [&](std::string name) { names.emplace(std::move(name), true); }});
+    const auto walked =
+        walk_files((*root)->fd(), watched.folder, watched.depth,
+                   {[&](std::string name) { names.emplace(std::move(name), false); },
+                    [&](const std::string& closed, const Error& why) {
+                      if (why.code == Errc::denied || catalog_.leads_on(closed))
+                        inspection.unreadable(closed, why);
+                    },
+                    [&](std::string name) { names.emplace(std::move(name), true); }});
     if (!walked)
       inspection.unreadable(watched.folder.empty() ? "." : watched.folder, walked.error());
   }

@@ -180,6 +180,26 @@ std::optional<Catalog::Match> Catalog::match(std::string_view path) const {
   return std::nullopt;
 }
 
+bool Catalog::leads_on(std::string_view path) const {
+  const auto within = [&](std::string_view pattern) {
+    PatternMatch match;
+    for (std::string_view rest = path;;) {
+      const auto end = pattern.find('/');
+      if (end == std::string_view::npos ||
+          !match_segment(pattern.substr(0, end), rest.substr(0, rest.find('/')), Names::any, match))
+        return false;
+      pattern.remove_prefix(end + 1);
+      if (rest.find('/') == std::string_view::npos)
+        return true;
+      rest.remove_prefix(rest.find('/') + 1);
+    }
+  };
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return std::any_of(entry.kinds.begin(), entry.kinds.end(),
+                       [&](const FileKind& kind) { return kind.kept && within(kind.pattern); });
+  });
+}
+
 std::string Catalog::known_other(std::string_view path) const {
   if (match(path))
     return {};

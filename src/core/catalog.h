@@ -58,6 +58,8 @@ class Catalog {
   /// Whether a path that does not match would, were its names safe ones. Hidden and temporary files
   /// (a leading `.`, a trailing `~`) do not count.
   bool nearly(std::string_view path) const;
+  /// Whether it is the place of a folder in which files of a pattern lie, or folders with such.
+  bool leads_on(std::string_view path) const;
   /// What is to be said of such a path, behind it.
   static constexpr std::string_view kNearly =
       "would be a state file but for its name: names are at most 200 letters and digits of ASCII, "

@@ -39,6 +39,8 @@ struct FileEntry {
   std::string path;
   Stamp stamp = 0;
   bool folder = false;
+  /// Why nothing in it is listed; not empty of a folder that cannot be, and of a link to one.
+  std::string closed;
 };
 
 /// A version of a file that somebody wrote through an old descriptor after it had been exchanged

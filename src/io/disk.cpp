@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <map>
 #include <set>
 #include <utility>
@@ -49,6 +50,15 @@ Result<std::string> last_lines(int fd, std::size_t max_bytes, const std::string&
   }
   bytes.resize(have);
   return bytes.erase(0, std::min(bytes.find('\n'), bytes.size() - 1) + 1);
+}
+
+/// Whether a link stands for a folder that is not listed beside it anyway, as one called `latest`.
+bool leads_to_folder(int root, const std::string& path) {
+  struct stat info {};
+  std::string text(PATH_MAX, '\0');
+  const ssize_t size = readlinkat(root, path.c_str(), text.data(), text.size());
+  return size > 0 && text.find('/') < static_cast<std::size_t>(size) &&
+         fstatat(root, path.c_str(), &info, 0) == 0 && S_ISDIR(info.st_mode);
 }
 
 /// It may be back in a moment; another one in its place is taken up first.
@@ -182,7 +192,12 @@ Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigne
     struct stat info {};
     const bool seen = fstatat(root_->fd(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
     const Stamp stamp = seen ? stamp_of(info) : 0;
-    found.push_back(FileEntry{std::move(path), stamp});
+    const bool passes_over = seen && S_ISLNK(info.st_mode) && leads_to_folder(root_->fd(), path);
+    found.push_back(FileEntry{std::move(path), stamp, false,
+                              passes_over ? "is a symbolic link to a folder" : ""});
+  };
+  walk.closed = [&](const std::string& path, const Error& why) {
+    found.push_back(FileEntry{path, 0, true, why.message});
   };
   walk.below = [&](std::string path) { found.push_back(FileEntry{std::move(path), 0, true}); };
   auto walked = walk_files(root_->fd(), folder, depth, walk);

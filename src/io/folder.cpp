@@ -84,7 +84,7 @@ Result<void> unlisted(int root, const std::string& folder, bool first, const Wal
   if (first)
     if (auto none = no_file_instead(root, folder); !none)
       return none;
-  if (error.code == Errc::denied && walk.closed)
+  if (!first && error.code != Errc::not_found && walk.closed)
     walk.closed(folder, error);
   return {};
 }

@@ -20,8 +20,9 @@ Result<FolderNames> names_in(int folder, const std::string& where);
 /// Calls `file` with each file below `folder` ("": `root` itself), `depth` levels of folders deep.
 /// Not recursive, so that no tree is too deep for it; holds one descriptor at a time. What vanishes
 /// meanwhile, links, other mounts and folders below that may not be read are passed over; the last
-/// are told to `closed`. A `folder` that does not exist is empty; one whose place something else
-/// takes is Errc::not_regular. Folders below are told to `below`, also those too deep to be walked.
+/// two are told to `closed`, as Errc::not_regular and denied. A `folder` that does not exist is
+/// empty; one whose place something else takes is Errc::not_regular. Folders below are told to
+/// `below`, also those too deep to be walked.
 struct Walk {
   std::function<void(std::string path)> file;
   std::function<void(const std::string& folder, const Error& why)> closed = nullptr;

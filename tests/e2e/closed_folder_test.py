@@ -150,12 +150,49 @@ def comes_while_running(exe):
         wait_until(lambda: not baton.line(), "status forgets it")
 
 
+def below_a_placeholder(exe):
+    """So it is with a folder that only a placeholder names. A file beside it is nobody's business."""
+    with world.World(exe, rules=[{**world.World.TICKETS, "files": "tickets/{part}/{flow}.json"}]) as baton:
+        baton.configure()
+        place = baton.root + "/tickets"
+        os.makedirs(place + "/good")
+        write(place + "/README", b"words")
+        os.mkdir(baton.home + "/elsewhere")
+        write(baton.home + "/elsewhere/x.json", {"status": "ready"})
+        os.symlink(baton.home + "/elsewhere", place + "/linked")
+        os.symlink(place + "/README", place + "/also")
+        os.symlink("good", place + "/latest")
+        os.mkdir(place + "/mounted")
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place + "/mounted"],
+                                 capture_output=True).returncode == 0
+
+        def told():
+            return sorted(each["why"].split(":")[0] for each in baton.lines("events")
+                          if each["event"] == "rejected" and each["flow"] == "")
+        try:
+            baton.start()
+            write(place + "/good/a.json", {"status": "ready"})
+            wait_until(lambda: baton.starts("rules/t/a"), "the others go on")
+            check(told() == ["tickets/linked", *["tickets/mounted"] * mounted], told())
+            check("tickets/linked" in baton.call("status").stdout, baton.call("status").stdout)
+            check("tickets/also" not in baton.call("status").stdout, baton.call("status").stdout)
+        finally:
+            subprocess.run(["umount", place + "/mounted"], capture_output=True)
+        os.unlink(place + "/linked")
+        os.rename(baton.home + "/elsewhere", place + "/linked")
+        baton.call("reload")
+        wait_until(lambda: baton.starts("rules/t/x"), "what lies there is started when it is mended")
+        wait_until(lambda: "(root)" not in baton.call("status").stdout, lambda: baton.call("status").stdout)
+
+
 def test(exe):
     for make in (link, link_to_itself, link_to_nothing, fifo, plain_file, mount, unreadable):
         print(make.__name__, flush=True)
         there_at_start(exe, make)
     print("comes_while_running", flush=True)
     comes_while_running(exe)
+    print("below_a_placeholder", flush=True)
+    below_a_placeholder(exe)
 
 
 if __name__ == "__main__":
