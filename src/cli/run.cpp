@@ -162,7 +162,7 @@ class Service {
     const bool drained = roots_.drained();
     // One that is renamed or exchanged is back in a moment.
     const auto away = options_.once ? roots_.away_since() : std::nullopt;
-    const bool lost = away && roots_.running() == 0 && clock_->now() - *away >= kAwayForGood;
+    const bool lost = away && roots_.quiet_elsewhere() && clock_->now() - *away >= kAwayForGood;
     if (!drained && !lost && !(options_.once && roots_.quiet()))
       return false;
     if (lost)

@@ -104,6 +104,13 @@ bool ServedRoots::quiet() const {
   });
 }
 
+bool ServedRoots::quiet_elsewhere() const {
+  return std::all_of(roots_.begin(), roots_.end(), [](const auto& root) {
+    const Engine& engine = root->engine();
+    return root->away_since() ? engine.running() == 0 && !engine.sealing() : engine.quiet();
+  });
+}
+
 std::optional<Time> ServedRoots::away_since() const {
   std::optional<Time> since;
   for (const auto& root : roots_)

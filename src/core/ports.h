@@ -53,9 +53,10 @@ struct LateWrite {
 };
 
 /// The files below one root. While the root itself is away nothing of it can be read, and what is
-/// to be written is Errc::busy. All paths are relative to it, with `/`, without `.` and `..`; a
-/// path that leads outside, over a link, to another mount or to anything but a regular file is
-/// Errc::not_regular and touches nothing. No call blocks on a FIFO or a device.
+/// to be written is Errc::busy; so is what is to be created in an empty folder in its place. All
+/// paths are relative to it, with `/`, without `.` and `..`; a path that leads outside, over a
+/// link, to another mount or to anything but a regular file is Errc::not_regular and touches
+/// nothing. No call blocks on a FIFO or a device.
 class Disk {
  public:
   virtual ~Disk() = default;

@@ -63,7 +63,10 @@ bool leads_to_folder(int root, const std::string& path) {
 
 /// It may be back in a moment; another one in its place is taken up first.
 tl::unexpected<Error> root_is_away(const std::string& path) {
-  return fail(Errc::busy, "waits for the root, which is gone or was replaced", path);
+  return fail(Errc::busy,
+              "waits for the root, which is gone, or in whose place there is an empty folder, as a "
+              "mount point without its volume is",
+              path);
 }
 
 class RealDisk final : public Disk {
@@ -265,7 +268,7 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
 Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
   if (auto fine = check_relative(path); !fine)
     return fine;
-  if (!root_->is_current())
+  if (!root_->is_current() || root_->may_be_bare())
     return root_is_away(path);
   const SplitPath at = split_path(path);
   auto folder = make_folders(root_->fd(), at.folder);

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "io/folder.h"
+
 namespace baton {
 
 Result<Fd> open_folder(const std::string& path) {
@@ -21,6 +23,19 @@ bool leads_to(const std::string& path, int fd) {
          named.st_ino == held.st_ino;
 }
 
+namespace {
+
+std::pair<dev_t, ino_t> identity(int folder) {
+  struct stat info {};
+  return fstat(folder, &info) == 0 ? std::pair(info.st_dev, info.st_ino)
+                                   : std::pair<dev_t, ino_t>();
+}
+
+}  // namespace
+
+RootFolder::RootFolder(std::string path, Fd fd)
+    : path_(std::move(path)), fd_(std::move(fd)), first_(identity(fd_.get())) {}
+
 Result<std::shared_ptr<RootFolder>> RootFolder::open(std::string path) {
   auto fd = open_folder(path);
   if (!fd)
@@ -30,6 +45,13 @@ Result<std::shared_ptr<RootFolder>> RootFolder::open(std::string path) {
 
 bool RootFolder::is_current() const {
   return !let_go_ && leads_to(path_, fd_.get());
+}
+
+bool RootFolder::may_be_bare() const {
+  if (identity(fd_.get()) == first_)
+    return false;
+  const auto names = names_in(fd_.get(), path_);
+  return !names || (names->files.empty() && names->folders.empty());
 }
 
 void RootFolder::hold(Fd folder) {

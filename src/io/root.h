@@ -2,6 +2,9 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+
+#include <sys/types.h>
 
 #include "base/result.h"
 #include "io/fd.h"
@@ -25,12 +28,16 @@ class RootFolder {
   void let_go() { let_go_ = true; }
   /// This is the folder from now on.
   void hold(Fd folder);
+  /// Whether the first one was another, and in this there is nothing: it may be a mount point
+  /// without its volume, and what was meant for the first does not belong into it.
+  bool may_be_bare() const;
 
  private:
-  RootFolder(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  RootFolder(std::string path, Fd fd);
   std::string path_;
   Fd fd_;
   bool let_go_ = false;
+  std::pair<dev_t, ino_t> first_;
 };
 
 /// Whether `path` leads to what `fd` is.

@@ -229,6 +229,12 @@ def away_at_a_start(exe):
         wait_until(lambda: "waits for the root" in baton.call("events", code=None).stdout,
                    lambda: baton.call("events", code=None).stdout)
         check(not baton.starts(), baton.starts())
+        # Nor does it belong into what may be a mount point without its volume.
+        os.mkdir(baton.root)
+        wait_until(lambda: "was replaced; the new folder is served" in log_of(baton), "it says so")
+        time.sleep(2)
+        check(os.listdir(baton.root) == [] and not baton.starts(), os.listdir(baton.root), baton.starts())
+        os.rmdir(baton.root)
         os.rename(baton.root + ".away", baton.root)
         wait_until(baton.starts, "the session begins", lambda: baton.call("status").stdout)
         check(os.path.exists(baton.root + "/coordination/orchestrator_state.json"), "nothing was written")
