@@ -200,7 +200,10 @@ Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigne
                               passes_over ? "is a symbolic link to a folder" : ""});
   };
   walk.closed = [&](const std::string& path, const Error& why) {
-    found.push_back(FileEntry{path, 0, true, why.message});
+    const auto told = std::find_if(found.rbegin(), found.rend(),
+                                   [&](const FileEntry& each) { return each.path == path; });
+    if (told != found.rend())
+      told->closed = why.message;
   };
   walk.below = [&](std::string path) { found.push_back(FileEntry{std::move(path), 0, true}); };
   auto walked = walk_files(root_->fd(), folder, depth, walk);
