@@ -113,18 +113,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   starved_ = starved_ && !bytes && bytes.error().code == Errc::busy;
   if (!bytes) {
     scan_.forget(path);
-    if (bytes.error().code == Errc::not_found) {
-      gone(*match, path, draft);
-    } else if (bytes.error().code == Errc::busy) {
-      // Told when it lasts, and tried on.
-      if (!unsettled_.wait(path, {}, draft.now, kSettleTime)) {
-        starved_ = true;
-        reject(*match, path, digest_of(bytes.error().message), {unreadable(bytes.error())}, draft);
-        (void)unsettled_.wait(path, {}, draft.now, kSettleTime);
-      }
-    } else {
-      reject(*match, path, digest_of(bytes.error().message), {unreadable(bytes.error())}, draft);
-    }
+    not_read(*match, path, bytes.error(), draft);
     return {};
   }
   scan_.read(path, bytes->stamp);
@@ -155,6 +144,20 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     return {};
   }
   return admit(*match, path, *bytes, verdict, draft, requests);
+}
+
+void Intake::not_read(const Catalog::Match& match, const std::string& path, const Error& error,
+                      Draft& draft) {
+  if (error.code == Errc::not_found)
+    return gone(match, path, draft);
+  if (error.code == Errc::busy && unsettled_.wait(path, {}, draft.now, kSettleTime))
+    return;
+  reject(match, path, digest_of(error.message), {unreadable(error)}, draft);
+  if (error.code != Errc::busy)
+    return;
+  // Told when it lasts, and tried on.
+  starved_ = true;
+  (void)unsettled_.wait(path, {}, draft.now, kSettleTime);
 }
 
 void Intake::ignore(const std::string& path, Draft& draft) {
@@ -427,6 +430,14 @@ void only_kept(const LateWrite& write, const FlowId& flow, const char* why, Draf
                   why + "; what was written is kept in the journal");
 }
 
+/// Somebody has written it since it was looked at.
+bool is_news(const FlowBook* known, const std::string& path, const Digest& there) {
+  if (known == nullptr)
+    return false;
+  const auto row = known->accepted.find(path);
+  return row != known->accepted.end() && row->second.digest != there;
+}
+
 }  // namespace
 
 Result<bool> Intake::late(const LateWrite& write, Draft& draft,
@@ -436,7 +447,7 @@ Result<bool> Intake::late(const LateWrite& write, Draft& draft,
     if (!verdict.accepted() || match->entry->dialect->admit == nullptr) {
       only_kept(write, match->flow, verdict.accepted() ? "" : ", and it is not valid", draft);
     } else {
-      const auto dealt_with = merge_late(*match, write, verdict, draft, requests);
+      auto dealt_with = merge_late(*match, write, verdict, draft, requests);
       if (!dealt_with || !*dealt_with)
         return dealt_with;
     }
@@ -470,10 +481,8 @@ Result<bool> Intake::merge_late(const Catalog::Match& match, const LateWrite& wr
     return false;
   if (there->digest == verdict.document->digest())
     return true;
-  if (known != nullptr)
-    if (const auto row = known->accepted.find(write.path);
-        row != known->accepted.end() && row->second.digest != there->digest)
-      return false;
+  if (is_news(known, write.path, there->digest))
+    return false;
   auto admission =
       ask(match, write.path, *verdict.document, Unseen{write.into, true}, draft, requests);
   if (!admission)

@@ -57,6 +57,8 @@ class Intake {
  private:
   /// Says that once, as long as the file is there.
   void ignore(const std::string& path, Draft& draft);
+  void not_read(const Catalog::Match& match, const std::string& path, const Error& error,
+                Draft& draft);
   void gone(const Catalog::Match& match, const std::string& path, Draft& draft);
   void same(const Catalog::Match& match, const std::string& path, Draft& draft);
   void reject(const Catalog::Match& match, const std::string& path, const Digest& digest,

@@ -51,7 +51,7 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::s
     if (made)
       end(left.write);
     else
-      give_up(left.write);
+      give_up(left);
     paths.insert(intent.path);
   }
   return paths;
@@ -88,6 +88,13 @@ Result<void> Outbox::make(Waiting& waiting) {
   // Somebody may have written the very same.
   const auto there = disk_.read(write.path, write.bytes.size());
   return there && there->digest == write.after ? Result<void>() : done;
+}
+
+void Outbox::give_up(const Waiting& waiting) {
+  if (waiting.seen)
+    done_.push_back(waiting.write.id);
+  else
+    give_up(waiting.write);
 }
 
 void Outbox::give_up(const Intent& write) {
@@ -157,10 +164,7 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
     } else if (gives_way(done)) {
       performed.unfit.insert(write.flow);
       performed.again.insert(write.flow);
-      if (each.seen)
-        done_.push_back(write.id);
-      else
-        give_up(write);
+      give_up(each);
     } else if (!done) {
       put_off(each, done.error(), now);
       wait(std::move(each));

@@ -91,6 +91,7 @@ class Outbox {
     bool news = false;  ///< some of it was to say what has never stood there
   };
   Result<void> make(Waiting& waiting);
+  void give_up(const Waiting& waiting);
   void give_up(const Intent& write);
   std::optional<Hold> hold_given_up(const FlowBook& book, const Dialect* dialect) const;
   /// It was made.

@@ -110,6 +110,11 @@ class RealDisk final : public Disk {
       return tl::unexpected(here.error());
     return open_beneath(root_->fd(), at.folder, O_RDONLY | O_DIRECTORY);
   }
+  Result<void> none_to_move(const std::string& from, bool any) const {
+    if (!root_->is_current())
+      return root_is_away(from);
+    return any ? Result<void>() : fail(Errc::changed, "is gone", from);
+  }
   Result<void> may_read(int fd, const std::string& path) const;
   template <typename Read>
   Result<FileBytes> read_part(const std::string& path, const Read& read_bytes);
@@ -316,10 +321,8 @@ Result<void> RealDisk::move(const std::string& from, const Digest& assumes, cons
   const auto from_folder = folder_of(source);
   const auto file = from_folder ? open_locked(from_folder->get(), source.name, O_RDONLY, from)
                                 : Result<Fd>(tl::unexpected(from_folder.error()));
-  if (!file && file.error().code == Errc::not_found && !root_->is_current())
-    return root_is_away(from);
   if (!file && file.error().code == Errc::not_found)
-    return any ? Result<void>() : fail(Errc::changed, "is gone", from);
+    return none_to_move(from, any);
   if (!file)
     return tl::unexpected(file.error());
   if (!any)
