@@ -23,6 +23,16 @@ bool no_room(const Error& error) {
   return error.code == Errc::no_space || error.code == Errc::busy;
 }
 
+Hold behind(const std::string& path, bool rejected) {
+  const std::string why = "a write of baton's own gave way to another version of " + path;
+  if (rejected)
+    return Hold{"", "", "own_write",
+                why +
+                    ", which is rejected: put that right (`baton explain` says what is wrong), and "
+                    "the write is made"};
+  return Hold{"", "", "gave_way", why + ", which is not accepted yet"};
+}
+
 }  // namespace
 
 /// What is refused is seldom permitted within a second, and each try may cost a temporary file.
@@ -259,9 +269,7 @@ std::optional<Hold> Outbox::hold_given_up(const FlowBook& book, const Dialect* d
       continue;
     for (const Intent& write : given_up.writes)
       if (write.flow == book.id)
-        return Hold{"", "", rejected ? "own_write" : "gave_way",
-                    "a write of baton's own gave way to another version of " + path +
-                        ", which is to be valid first"};
+        return behind(path, rejected);
   }
   return std::nullopt;
 }

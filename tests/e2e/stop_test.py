@@ -42,12 +42,17 @@ def children(pid):
         return [int(each) for each in pids.read().split()]
 
 
-def container(exe):
-    """A daemon that is PID 1 takes its agents along when it is told to end: they hear TERM and may end in
-    order, and the next container neither takes that for a failure nor starts them when they are to be held."""
+def process_namespace():
     inside = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
     if subprocess.run(inside + ["true"], capture_output=True).returncode:
         world.skip("no process namespace may be made here")
+    return inside
+
+
+def container(exe):
+    """A daemon that is PID 1 takes its agents along when it is told to end: they hear TERM and may end in
+    order, and the next container neither takes that for a failure nor starts them when they are to be held."""
+    inside = process_namespace()
     with world.World(exe) as baton:
         agent = f"trap 'echo heard >{baton.home}/heard; exit 1' TERM; while :; do sleep 0.1; done"
         baton.settings["agents"]["worker"] = baton.counting("sh", "-c", agent)
@@ -75,9 +80,7 @@ def container(exe):
 def another_container(exe):
     """The daemon of another process namespace on the same folders sees none of the processes, and that the agents'
     locks are held: it waits for their ends, and starts nothing a second time."""
-    inside = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    if subprocess.run(inside + ["true"], capture_output=True).returncode:
-        world.skip("no process namespace may be made here")
+    inside = process_namespace()
     with world.World(exe) as baton:
         agent = f"while [ ! -e {baton.home}/go ]; do sleep 0.1; done; exit 0"
         baton.settings["agents"]["worker"] = baton.counting("sh", "-c", agent)
