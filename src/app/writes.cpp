@@ -88,20 +88,20 @@ Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
   switch (write.kind) {
     case Intent::Kind::replace:
     case Intent::Kind::restore:
-      return Settled::abandoned;
+      return Settled::missing;
     case Intent::Kind::create:
       return Settled::redo;
     case Intent::Kind::append:
       return write.assumes_bytes == 0 || write.assumes_bytes == kAtEnd ? Settled::redo
-                                                                       : Settled::abandoned;
+                                                                       : Settled::missing;
     case Intent::Kind::move:
-      if (write.assumes == Digest{})
-        return Settled::done;  // moved, or there never was any
-      return has_moved(disk, write, max_bytes) ? Settled::done : Settled::abandoned;
+      // Of any: moved, or there never was one.
+      return write.assumes != Digest{} && has_moved(disk, write, max_bytes) ? Settled::done
+                                                                            : Settled::missing;
     case Intent::Kind::backup:
       break;
   }
-  return Settled::abandoned;
+  return Settled::missing;
 }
 
 }  // namespace

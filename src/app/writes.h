@@ -14,6 +14,7 @@ enum class Settled {
   done,       ///< the file is as the write leaves it
   redo,       ///< the file still is what the write assumed
   abandoned,  ///< it is neither: decide again
+  missing,    ///< it is not there; whether that is so because the root is away, `perform` says
 };
 /// Of an append that was torn the rest is left in `write`: what stands there is not said twice. The
 /// error with which the file cannot be read: nobody knows.

@@ -22,6 +22,10 @@
 namespace baton {
 namespace {
 
+constexpr const char* kBare =
+    " is empty, and what was served there last was another folder: nothing is made in what may be "
+    "a mount point without its volume. If this is the root, put any file into it";
+
 std::string digest_of_configuration(const ServedRoot& served) {
   return served.configuration.empty() ? "" : hex(digest_of(served.configuration_text));
 }
@@ -52,6 +56,9 @@ Result<void> RootService::open(const std::string& shim) {
   if (!folder)
     return pass_on(folder);
   root_ = std::move(*folder);
+  // A server may come up with the mount point and without the volume.
+  if (const auto inode = last_root_inode(served_.state_folder).value_or(0); inode != 0)
+    root_->remember(static_cast<ino_t>(inode));
   auto journal = open_journal(served_.state_folder);
   // On a full disk it is better to supervise what runs than to be missing.
   while (!journal && journal.error().code == Errc::no_space && lend_reserve(served_.state_folder))
@@ -136,6 +143,8 @@ void RootService::start_watch() {
 std::string RootService::describe() const {
   if (!away_.empty())
     return "the root is waited for: " + away_;
+  if (bare_)
+    return "the root" + std::string(kBare);
   return watch_ ? watch_->describe() : "not watched";
 }
 
@@ -157,6 +166,7 @@ void RootService::tell_how(Time since) {
                     .since = iso_time(since),
                     .watching = describe(),
                     .polls = polls(),
+                    .root_inode = static_cast<std::int64_t>(root_->inhabited()),
                     .disk_full = engine_->disk_full(),
                     .said = engine_->said()};
   // Nothing depends on the word, so a disk that does not take it stops nothing.
@@ -184,6 +194,8 @@ Result<void> RootService::step() {
                 served_.state_folder);
   if (!root_->is_current())
     look_for_root();
+  if (away_.empty())
+    look_into_root();
   if (std::any_of(inputs_.begin(), inputs_.end(),
                   [](const Input& each) { return std::holds_alternative<Rescan>(each); }))
     take_up_schemas();
@@ -253,10 +265,27 @@ void RootService::look_for_root() {
   const bool same = leads_to(served_.root, root_->fd());
   root_->hold(*std::move(taken));
   away_.clear();
-  away_since_.reset();
   daemon_log::warn(printable(served_.root) + (same ? " is back and served again"
                                                    : " was replaced; the new folder is served"));
   rescan("root_replaced");
+}
+
+/// Its flows are gone either way. Whether they are expected to come back is what is told of it.
+void RootService::look_into_root() {
+  // Nothing is known that could be missing.
+  if (engine_->books().empty())
+    root_->move_in();
+  const bool bare = root_->may_be_bare();
+  if (bare)
+    away_since_ = away_since_.value_or(clock_->now());
+  else
+    away_since_.reset();
+  if (std::exchange(bare_, bare) == bare)
+    return;
+  if (bare)
+    daemon_log::warn(printable(served_.root) + kBare);
+  else
+    daemon_log::info("there is something in " + printable(served_.root) + " again");
 }
 
 }  // namespace baton

@@ -40,7 +40,8 @@ class RootService {
   void sweep();
   const std::string& root() const { return served_.root; }
   const std::string& state_folder() const { return served_.state_folder; }
-  /// Since when the root is not there; nothing while it is served.
+  /// Since when the root is not there, or an empty folder is in its place; nothing while it is
+  /// served.
   std::optional<Time> away_since() const { return away_since_; }
   /// How it is watched, for people.
   std::string describe() const;
@@ -68,6 +69,7 @@ class RootService {
   void start_watch();
   void rescan(std::string why);
   void look_for_root();
+  void look_into_root();
   void take_up_schemas();
   Result<void> hold_journal();
 
@@ -84,6 +86,7 @@ class RootService {
   std::string configuration_left_;  ///< the digest of that
   std::string bad_schema_;          ///< why one that was changed is not taken up; "" when all are
   std::string away_;                ///< why the root is not served at present; "" while it is
+  bool bare_ = false;               ///< what is served may be a mount point without its volume
   std::optional<Time> away_since_;
   bool leaving_ = false;
   bool started_ = false;

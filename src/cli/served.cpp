@@ -100,6 +100,7 @@ Served word_in(const Value& json) {
   word.since = json::text(json, "since").value_or("");
   word.watching = json::text(json, "watching").value_or("");
   word.polls = json::boolean(json, "polls").value_or(false);
+  word.root_inode = json::integer(json, "root_inode").value_or(0);
   word.disk_full = json::boolean(json, "disk_full").value_or(false);
   word.said = said_in(json);
   return word;
@@ -160,6 +161,11 @@ std::optional<Served> served_last(const std::string& state_folder) {
   return json ? std::optional(word_in(**json)) : std::nullopt;
 }
 
+std::optional<std::int64_t> last_root_inode(const std::string& state_folder) {
+  const auto json = read_word(state_folder);
+  return json ? json::integer(**json, "root_inode") : std::nullopt;
+}
+
 SaidWords all_served(const std::vector<StateParent>& parents) {
   return words_of(parents, served);
 }
@@ -184,6 +190,7 @@ Result<void> leave_word(const std::string& state_folder, const Served& word) {
         .set("since", word.since)
         .set("watching", word.watching)
         .set("polls", word.polls)
+        .set("root_inode", word.root_inode)
         .set("disk_full", word.disk_full);
     text = json.pretty();
   }

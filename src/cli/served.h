@@ -25,7 +25,8 @@ struct Served {
   std::string watching;              ///< for people: inotify or what is polled, and why
   bool polls = false;
   bool unsaid = false;  ///< it has left no word yet: only what it has signed its lock with is known
-  bool disk_full = false;  ///< the journal's disk: agents are looked after, none is started
+  std::int64_t root_inode = 0;  ///< of the root, as it was last when there was something in it
+  bool disk_full = false;       ///< the journal's disk: agents are looked after, none is started
   Said said;
   bool operator==(const Served&) const = default;
 };
@@ -37,6 +38,9 @@ std::optional<Served> served(const std::string& state_folder);
 
 /// What the last daemon of a state folder has said; nothing when one lives, or none ever did.
 std::optional<Served> served_last(const std::string& state_folder);
+
+/// The `root_inode` the daemon before this one has left; nothing when none did.
+std::optional<std::int64_t> last_root_inode(const std::string& state_folder);
 
 /// SaidWords with the state folder they lie in.
 using SaidWords = std::vector<std::pair<std::string, Served>>;

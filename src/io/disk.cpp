@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <map>
 #include <set>
 #include <utility>
@@ -55,17 +54,21 @@ Result<std::string> last_lines(int fd, std::size_t max_bytes, const std::string&
 /// Whether a link stands for a folder that is not listed beside it anyway, as one called `latest`.
 bool leads_to_folder(int root, const std::string& path) {
   struct stat info {};
-  std::string text(PATH_MAX, '\0');
-  const ssize_t size = readlinkat(root, path.c_str(), text.data(), text.size());
-  return size > 0 && text.find('/') < static_cast<std::size_t>(size) &&
-         fstatat(root, path.c_str(), &info, 0) == 0 && S_ISDIR(info.st_mode);
+  struct stat above {};
+  struct stat beside {};
+  const std::string folder = split_path(path).folder;
+  if (fstatat(root, path.c_str(), &info, 0) != 0 || !S_ISDIR(info.st_mode))
+    return false;
+  return fstatat(root, (path + "/..").c_str(), &above, 0) != 0 ||
+         fstatat(root, folder.empty() ? "." : folder.c_str(), &beside, 0) != 0 ||
+         above.st_dev != beside.st_dev || above.st_ino != beside.st_ino;
 }
 
 /// It may be back in a moment; another one in its place is taken up first.
 tl::unexpected<Error> root_is_away(const std::string& path) {
   return fail(Errc::busy,
               "waits for the root, which is gone, or in whose place there is an empty folder, as a "
-              "mount point without its volume is",
+              "mount point without its volume is; if it is the root, put any file into it",
               path);
 }
 
@@ -99,21 +102,16 @@ class RealDisk final : public Disk {
   void late_noted(const LateWrite& write) override { kept_.noted(root_->fd(), write.kept); }
 
  private:
-  /// A root that was renamed or deleted is not followed: what its path leads to is what counts.
-  Result<void> present(const std::string& path) const {
-    if (root_->is_current())
-      return {};
-    return fail(Errc::not_found, "the root is gone or was replaced", path);
-  }
+  /// The folder of what is to be written. A root that was renamed or deleted is not followed: what
+  /// its path leads to is what counts.
   Result<Fd> folder_of(const SplitPath& at) const {
-    if (auto here = present(at.folder); !here)
-      return tl::unexpected(here.error());
+    if (!root_->is_current())
+      return root_is_away(at.folder);
     return open_beneath(root_->fd(), at.folder, O_RDONLY | O_DIRECTORY);
   }
-  Result<void> none_to_move(const std::string& from, bool any) const {
-    if (!root_->is_current())
-      return root_is_away(from);
-    return any ? Result<void>() : fail(Errc::changed, "is gone", from);
+  /// What a write found missing.
+  tl::unexpected<Error> gone(const std::string& path) const {
+    return root_->is_current() ? fail(Errc::changed, "is gone", path) : root_is_away(path);
   }
   Result<void> may_read(int fd, const std::string& path) const;
   template <typename Read>
@@ -172,8 +170,8 @@ Result<void> RealDisk::may_read(int fd, const std::string& path) const {
 
 template <typename Read>
 Result<FileBytes> RealDisk::read_part(const std::string& path, const Read& read_bytes) {
-  if (auto here = present(path); !here)
-    return pass_on(here);
+  if (!root_->is_current())
+    return fail(Errc::not_found, "the root is gone or was replaced", path);
   const auto fd = open_regular(root_->fd(), path, O_RDONLY);
   if (!fd)
     return tl::unexpected(fd.error());
@@ -224,7 +222,7 @@ Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
   const SplitPath at = split_path(path);
   const auto folder = folder_of(at);
   if (!folder && folder.error().code == Errc::not_found)
-    return root_->is_current() ? fail(Errc::changed, "is gone", path) : root_is_away(path);
+    return gone(path);
   if (!folder)
     return tl::unexpected(folder.error());
   auto kept = exchange(folder->get(), at.name, {.where = path, .assumes = assumes, .bytes = bytes});
@@ -244,8 +242,7 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
   const auto fd = folder ? open_locked(folder->get(), at.name, O_RDWR | O_APPEND, path)
                          : Result<Fd>(tl::unexpected(folder.error()));
   if (!fd && fd.error().code == Errc::not_found)
-    return assumes_bytes == 0 || assumes_bytes == kAtEnd ? create(path, bytes)
-                                                         : fail(Errc::changed, "is gone", path);
+    return assumes_bytes == 0 || assumes_bytes == kAtEnd ? create(path, bytes) : gone(path);
   if (!fd)
     return tl::unexpected(fd.error());
   struct stat before {};
@@ -322,7 +319,7 @@ Result<void> RealDisk::move(const std::string& from, const Digest& assumes, cons
   const auto file = from_folder ? open_locked(from_folder->get(), source.name, O_RDONLY, from)
                                 : Result<Fd>(tl::unexpected(from_folder.error()));
   if (!file && file.error().code == Errc::not_found)
-    return none_to_move(from, any);
+    return any && root_->is_current() ? Result<void>() : gone(from);
   if (!file)
     return tl::unexpected(file.error());
   if (!any)

@@ -25,16 +25,15 @@ bool leads_to(const std::string& path, int fd) {
 
 namespace {
 
-std::pair<dev_t, ino_t> identity(int folder) {
+ino_t inode(int folder) {
   struct stat info {};
-  return fstat(folder, &info) == 0 ? std::pair(info.st_dev, info.st_ino)
-                                   : std::pair<dev_t, ino_t>();
+  return fstat(folder, &info) == 0 ? info.st_ino : 0;
 }
 
 }  // namespace
 
 RootFolder::RootFolder(std::string path, Fd fd)
-    : path_(std::move(path)), fd_(std::move(fd)), first_(identity(fd_.get())) {}
+    : path_(std::move(path)), fd_(std::move(fd)), inhabited_(inode(fd_.get())) {}
 
 Result<std::shared_ptr<RootFolder>> RootFolder::open(std::string path) {
   auto fd = open_folder(path);
@@ -47,16 +46,24 @@ bool RootFolder::is_current() const {
   return !let_go_ && leads_to(path_, fd_.get());
 }
 
-bool RootFolder::may_be_bare() const {
-  if (identity(fd_.get()) == first_)
+bool RootFolder::may_be_bare() {
+  if (inode(fd_.get()) == inhabited_)
     return false;
   const auto names = names_in(fd_.get(), path_);
-  return !names || (names->files.empty() && names->folders.empty());
+  if (!names || (names->files.empty() && names->folders.empty()))
+    return true;
+  move_in();
+  return false;
+}
+
+void RootFolder::move_in() {
+  inhabited_ = inode(fd_.get());
 }
 
 void RootFolder::hold(Fd folder) {
   fd_ = std::move(folder);
   let_go_ = false;
+  (void)may_be_bare();
 }
 
 }  // namespace baton

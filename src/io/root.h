@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 #include <sys/types.h>
 
@@ -28,16 +27,23 @@ class RootFolder {
   void let_go() { let_go_ = true; }
   /// This is the folder from now on.
   void hold(Fd folder);
-  /// Whether the first one was another, and in this there is nothing: it may be a mount point
-  /// without its volume, and what was meant for the first does not belong into it.
-  bool may_be_bare() const;
+  /// Whether there is nothing in it, and the last one in which there was something was another: it
+  /// may be a mount point without its volume, and what was meant for that one does not belong into
+  /// it. It is looked at anew each time.
+  bool may_be_bare();
+  /// The inode number of that last one, for a later process to `remember`. The number of its device
+  /// is another after each boot.
+  ino_t inhabited() const { return inhabited_; }
+  void remember(ino_t inhabited) { inhabited_ = inhabited; }
+  /// Whatever was there before, this is the one.
+  void move_in();
 
  private:
   RootFolder(std::string path, Fd fd);
   std::string path_;
   Fd fd_;
   bool let_go_ = false;
-  std::pair<dev_t, ino_t> first_;
+  ino_t inhabited_;
 };
 
 /// Whether `path` leads to what `fd` is.

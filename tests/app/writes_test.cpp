@@ -79,4 +79,32 @@ TEST_CASE("a move that was made is not made again for what was written in its pl
   CHECK_FALSE(outbox.empty());
 }
 
+TEST_CASE("a file that is missing because the root is away does not let a write give way") {
+  Fuse fuse;
+  Deeds deeds;
+  FakeDisk disk(fuse, deeds);
+  Intent write;
+  write.id = 1;
+  write.path = "state.json";
+  write.to = "archive/state.json";
+  write.assumes = digest_of("old");
+  write.bytes = "new";
+  for (const auto kind : {Intent::Kind::replace, Intent::Kind::move}) {
+    write.kind = kind;
+    write.after = digest_of(kind == Intent::Kind::move ? "old" : "new");
+    disk.write(write.path, "old");
+    disk.unreadable[write.path] = Errc::not_found;
+    disk.unwritable[write.path] = Errc::busy;
+    Outbox outbox(disk);
+    CHECK(outbox.recover({write}, 1U << 20U).empty());
+    CHECK_FALSE(outbox.empty());
+    disk.unreadable.clear();
+    disk.unwritable.clear();
+    CHECK(outbox.perform({}, Time(Millis(2000))).unfit.empty());
+    CHECK(outbox.empty());
+    CHECK(*disk.file(kind == Intent::Kind::move ? write.to : write.path) ==
+          (kind == Intent::Kind::move ? "old" : "new"));
+  }
+}
+
 }  // namespace baton

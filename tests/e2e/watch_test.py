@@ -234,6 +234,12 @@ def away_at_a_start(exe):
         wait_until(lambda: "was replaced; the new folder is served" in log_of(baton), "it says so")
         time.sleep(2)
         check(os.listdir(baton.root) == [] and not baton.starts(), os.listdir(baton.root), baton.starts())
+        # A server that comes up without the volume begins there.
+        baton.daemon.kill()
+        baton.daemon.wait()
+        baton.start()
+        time.sleep(2)
+        check(os.listdir(baton.root) == [] and not baton.starts(), os.listdir(baton.root), baton.starts())
         os.rmdir(baton.root)
         os.rename(baton.root + ".away", baton.root)
         wait_until(baton.starts, "the session begins", lambda: baton.call("status").stdout)

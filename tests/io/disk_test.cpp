@@ -444,6 +444,27 @@ TEST_CASE("move checks the bytes and overwrites nothing") {
   CHECK_FALSE(fs::exists(root / "a"));
 }
 
+TEST_CASE("while the root is away nothing is written, and nothing taken to be gone") {
+  const TempFolder above;
+  const fs::path root = above / "root";
+  test::write(root / "a", "1");
+  const auto disk = disk_of(root);
+  fs::rename(root, above / "aside");
+  for (const bool another : {false, true}) {
+    CAPTURE(another);
+    if (another)
+      fs::create_directory(root);
+    CHECK(code_of(disk->replace("a", digest_of("1"), "2")) == Errc::busy);
+    CHECK(code_of(disk->append("a", 1, "2")) == Errc::busy);
+    CHECK(code_of(disk->append("a", kAtEnd, "2")) == Errc::busy);
+    CHECK(code_of(disk->create("b", "2")) == Errc::busy);
+    CHECK(code_of(disk->move("a", digest_of("1"), "c")) == Errc::busy);
+    CHECK(code_of(disk->move("b", Digest{}, "c")) == Errc::busy);
+  }
+  CHECK(slurp(above / "aside/a") == "1");
+  CHECK(fs::is_empty(root));
+}
+
 TEST_CASE("litter of a crash is swept, young or locked files are not") {
   const TempFolder root;
   const std::string litter = ".state.json.0123456789abcdef.tmp";
