@@ -228,6 +228,7 @@ class Runner {
     const auto word = json::text(what).value_or("");
     world_.journal.fails.reset();
     world_.disk.full = false;
+    world_.requests.no_room = word == "full" || word == "journal_full" || word == "lent";
     if (word == "full" || word == "journal_full")
       world_.journal.fails = Errc::no_space;
     if (word == "full" || word == "root_full")

@@ -726,6 +726,8 @@ class Simulation {
         {"stopped", control(Control::stop)},
         {"max_entries", row.state.entries > 6},
         {"gave_way", world_.disk.file(path) == nullptr},
+        {"valid_file",
+         row.flow.dialect == "rules" && world_.journal.tables.rejected.contains(path)},
         {"own_write", row.flow.dialect == "rules" && world_.journal.tables.rejected.contains(path)},
         {"gone", std::any_of(book.accepted.begin(), book.accepted.end(),
                              [](const auto& a) { return !a.second.present; })},

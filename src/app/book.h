@@ -124,6 +124,7 @@ class Draft {
   std::vector<std::string> changed;        ///< paths accepted in this step, for the rate breaker
   std::vector<std::string> restored;       ///< paths put back in this step
   std::map<std::string, Digest> gave_way;  ///< see Outbox::gave_way
+  std::set<std::string> looked_at;         ///< see Outbox::looked_at
 
  private:
   const Books& books_;

@@ -82,6 +82,8 @@ class RealEngine : public Engine {
   void recover_runs(const FlowBook& book, Time now);
   void rehearse(Draft& next);
   void gather(Draft& next);
+  void look_for_room(Draft& next);
+  void fill_disk(const std::string& why);
   Result<void> handle_requests(Draft& next);
   Result<void> settle_plan(Draft& next, std::vector<Launch>& launches);
   Result<void> decide(Draft& next);
@@ -125,9 +127,10 @@ class RealEngine : public Engine {
   bool draining_ = false;
   bool drain_wanted_ = false;
   bool disk_full_ = false;
+  bool freed_ = false;  ///< not any more, if this step can be committed
   std::uint32_t running_elsewhere_ = 0;
   std::optional<std::string> reload_;
-  std::optional<Time> retry_;      ///< the last step could not be committed
+  std::optional<Time> retry_;      ///< the last step could not be committed, or there is no room
   std::optional<Time> try_again_;  ///< starts are held until then: no processes, no room
   std::string trouble_;
   std::string stop_why_;  ///< not empty: all agents are to end
@@ -222,6 +225,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   std::vector<Launch> launches;
   if (auto planned = settle_plan(next, launches); !planned)
     return planned;
+  next.looked_at = outbox_.looked_at(next, works_->catalog);
   if (works_->setup.rehearsal) {
     rehearse(next);
     return {};
@@ -260,14 +264,31 @@ void RealEngine::rehearse(Draft& next) {
 void RealEngine::gather(Draft& next) {
   if (try_again_ && next.now >= *try_again_)
     try_again_.reset();
-  // Something to write, so that the commit finds out whether there is room again.
-  if (disk_full_)
-    next.event("disk_freed", {}, "the journal can be written again");
+  look_for_room(next);
   ending_.ask_again(books_, tally_, next.now);
   ending_.tell(next, books_);
   sealing_.tend(works_->setup, works_->catalog);
   sealing_.tell(next);
   inbox_.gather(next, *works_, books_, tally_, ending_);
+}
+
+/// What is kept for requests is for them: as long as that is given up, no start is to use it up.
+void RealEngine::look_for_room(Draft& next) {
+  freed_ = false;
+  if (!disk_full_ && !requests_.looks())
+    return;
+  const bool room = ports_.requests.keep_room();
+  freed_ = room && disk_full_;
+  // Something to write, so that the commit finds out whether there is room again.
+  if (freed_)
+    next.event("disk_freed", {}, "the journal can be written again");
+  if (!room)
+    fill_disk("hardly any room is left on the disk of the journal");
+}
+
+void RealEngine::fill_disk(const std::string& why) {
+  if (!std::exchange(disk_full_, true))
+    ports_.observer.happened(Event{0, ports_.clock.wall(), "disk_full", {}, {}, {}, {}, why});
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
@@ -328,12 +349,10 @@ void RealEngine::finish_commit(Draft& next) {
   next.tell();
   next.commit.intents = next.writes;
   next.commit.intents_done = outbox_.done();
-  const auto over = [&](const std::string& path) {
+  for (const std::string& path : next.looked_at) {
     const auto ids = outbox_.given_up(path);
     next.commit.intents_done.insert(next.commit.intents_done.end(), ids.begin(), ids.end());
-  };
-  std::for_each(next.changed.begin(), next.changed.end(), over);
-  std::for_each(next.as_accepted.begin(), next.as_accepted.end(), over);
+  }
   next.commit.intents_done.insert(next.commit.intents_done.end(), sealing_.done().begin(),
                                   sealing_.done().end());
   for (const std::string& path : next.presence) {
@@ -361,17 +380,15 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
     if (!undone)
       return fail(committed.error().code, committed.error().message, committed.error().where);
     // Nothing of this step has happened; all of it is looked at again. Ending agents must go on.
-    if (committed.error().code == Errc::no_space && !disk_full_) {
-      disk_full_ = true;
-      ports_.observer.happened(
-          Event{0, next.wall, "disk_full", {}, {}, {}, {}, describe(committed.error())});
-    }
+    if (committed.error().code == Errc::no_space)
+      fill_disk(describe(committed.error()));
     ending_.ask_unjournalled(books_, tally_, plan().stops, next.now);
     retry_ = next.now + kTryAgain;
     return {};
   }
-  pending_ = pending_ || std::exchange(disk_full_, false);
-  retry_.reset();
+  pending_ = pending_ || freed_;
+  disk_full_ = disk_full_ && !freed_;
+  retry_ = disk_full_ ? std::optional(next.now + kTryAgain) : std::nullopt;
   // As the journal has numbered them.
   Arrival seq = *committed - next.commit.events.size();
   for (Event& event : next.commit.events)
@@ -387,9 +404,7 @@ void RealEngine::publish(Draft& next) {
   requests_.committed(next);
   works_->intake.committed(next);
   works_->planning.committed(next);
-  for (const std::string& path : next.changed)
-    pending_ = outbox_.seen(path) || pending_;
-  for (const std::string& path : next.as_accepted)
+  for (const std::string& path : next.looked_at)
     pending_ = outbox_.seen(path) || pending_;
   for (const FlowId& flow : next.forgotten)
     works_->library.drop(flow);

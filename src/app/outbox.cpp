@@ -29,7 +29,7 @@ Hold behind(const std::string& path, bool rejected) {
     return Hold{"", "", "own_write",
                 why +
                     ", which is rejected: put that right (`baton explain` says what is wrong), and "
-                    "the write is made"};
+                    "what of the write is not contradicted by that is made"};
   return Hold{"", "", "gave_way", why + ", which is not accepted yet"};
 }
 
@@ -73,7 +73,7 @@ void Outbox::suppose(const std::vector<Intent>& intents, std::size_t max_bytes) 
     if (awaits(write.path) || !settled || *settled == Settled::redo) {
       seen(write.path);
       supposed_.push_back(write);
-    } else if (*settled == Settled::abandoned) {
+    } else if (*settled != Settled::done) {
       give_up(write);
     }
   }
@@ -212,6 +212,33 @@ std::optional<Digest> Outbox::meet(const std::string& path, std::size_t max_byte
       all = all && each.write.to != path;
   }
   return overtaken && all ? std::optional(first->write.assumes) : std::nullopt;
+}
+
+/// The flows with a write of the path that gave way, or can only do so.
+std::set<FlowId> Outbox::overtaken(const std::string& path) const {
+  std::set<FlowId> flows;
+  for (const Waiting& each : waiting_)
+    if (each.overtaken && each.write.path == path)
+      flows.insert(each.write.flow);
+  if (const auto given_up = given_up_.find(path); given_up != given_up_.end())
+    for (const Intent& write : given_up->second.writes)
+      flows.insert(write.flow);
+  return flows;
+}
+
+std::set<std::string> Outbox::looked_at(const Draft& step, const Catalog& catalog) const {
+  std::set<std::string> paths = step.as_accepted;
+  paths.insert(step.changed.begin(), step.changed.end());
+  std::erase_if(paths, [&](const std::string& path) {
+    const std::set<FlowId> flows = overtaken(path);
+    const auto match = catalog.match(path);
+    const bool in_force = std::any_of(flows.begin(), flows.end(), [&](const FlowId& flow) {
+      const FlowBook* const book = step.find(flow);
+      return book != nullptr && book->accepted.contains(path) && !(match && match->flow == flow);
+    });
+    return flows.empty() || in_force;
+  });
+  return paths;
 }
 
 std::vector<std::uint64_t> Outbox::given_up(const std::string& path) const {

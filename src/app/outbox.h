@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/book.h"
+#include "core/catalog.h"
 #include "core/ports.h"
 
 namespace baton {
@@ -63,6 +64,10 @@ class Outbox {
   /// assumed that has not been made. They are open in the journal for so long, for the next daemon
   /// has to know.
   std::map<std::string, Digest> gave_way() const;
+  /// The paths of them, and of writes that are overtaken, which the step has looked at. One that by
+  /// now is another flow's file, or nobody's, is not among them as long as the flow that wrote it
+  /// has something in force of it: that has not stood there.
+  std::set<std::string> looked_at(const Draft& step, const Catalog& catalog) const;
   /// Those writes of a path: done, if a step that has looked at the file is committed.
   std::vector<std::uint64_t> given_up(const std::string& path) const;
   /// It is. False: none of its writes had given way.
@@ -98,6 +103,7 @@ class Outbox {
   void end(const Intent& write);
   /// Nobody needs to look at the file for them any more.
   void drop(const std::string& path);
+  std::set<FlowId> overtaken(const std::string& path) const;
   static void put_off(Waiting& waiting, const Error& error, Time now);
   Disk& disk_;
   std::vector<Waiting> waiting_;

@@ -18,6 +18,8 @@ class RequestQueue {
 
   /// Something may have come in: the next `load` looks.
   void changed() { look_ = true; }
+  /// The next `load` looks for them.
+  bool looks() const { return look_; }
   void load(Draft& next);
   /// Without those that were answered. What a step decides may answer them.
   const std::vector<Request>& waiting() const { return waiting_; }

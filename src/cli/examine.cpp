@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -32,6 +33,10 @@ using Level = Diagnosis::Level;
 constexpr std::uint64_t kFewWatches = 8192;
 constexpr std::uint64_t kFewInstances = 64;
 constexpr std::uint64_t kFewFiles = 1024;
+constexpr std::uint64_t kLittleRoom = 64U << 20U;  ///< bytes
+constexpr std::uint64_t kNoRoom = 1U << 20U;
+constexpr std::uint64_t kLittleRoomFiles = 1000;
+constexpr std::uint64_t kNoRoomFiles = 16;
 
 void add(Diagnoses& all, Level level, std::string check, std::string message,
          std::string advice = {}) {
@@ -122,6 +127,25 @@ void examine_parents(const Context& context, Diagnoses& all) {
       "name one with --state-dir or state_dir:");
 }
 
+/// Bytes and files that still find room beside the folder.
+void examine_room(const std::string& folder, Diagnoses& all) {
+  struct statvfs room {};
+  if (statvfs(folder.c_str(), &room) != 0)
+    return;
+  const auto tell = [&](std::uint64_t left, std::uint64_t little, std::uint64_t none,
+                        const std::string& what) {
+    if (left < little)
+      add(all, left < none ? Level::error : Level::warning, "state",
+          "the disk of " + folder + " has room for " + what + " only",
+          "make room: on a full disk nothing is started");
+  };
+  const std::uint64_t bytes = room.f_bavail * room.f_frsize;
+  tell(bytes, kLittleRoom, kNoRoom, std::to_string(bytes >> 10U) + " KiB");
+  // Where inodes are made as they are needed there are none to be counted.
+  if (room.f_files != 0)
+    tell(room.f_favail, kLittleRoomFiles, kNoRoomFiles, std::to_string(room.f_favail) + " files");
+}
+
 void examine_state(const Context& context, Diagnoses& all) {
   if (asked_into_a_root(context, all))
     return;
@@ -133,6 +157,7 @@ void examine_state(const Context& context, Diagnoses& all) {
   if (!network.empty())
     add(all, Level::error, "state", *state + " lies on " + std::string(network),
         "name a local folder with --state-dir: locks cannot be relied upon there");
+  examine_room(*state, all);
   if (access(state->c_str(), W_OK | X_OK) != 0)
     add(all, Level::warning, "state", *state + " cannot be written by this user",
         "fine for looking; run control commands and the daemon as its owner");

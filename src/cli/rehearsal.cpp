@@ -81,6 +81,7 @@ class RecordedRequests : public Requests {
   explicit RecordedRequests(std::vector<Request> all) : all_(std::move(all)) {}
   std::vector<Request> pending(std::vector<std::string>& /*damaged*/) override { return all_; }
   void answer(const Reply& /*reply*/) override {}
+  bool keep_room() override { return true; }
 
  private:
   std::vector<Request> all_;

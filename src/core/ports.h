@@ -303,6 +303,9 @@ class Requests {
   virtual std::vector<Request> pending(std::vector<std::string>& damaged) = 0;
   /// Publishes the answer, so that the waiting command sees it, and removes the request.
   virtual void answer(const Reply& reply) = 0;
+  /// Makes the room that is kept for requests on a full disk, where it was given up. False: there
+  /// is not so much; what still can be written is a part of it, and nothing else is to use it up.
+  virtual bool keep_room() = 0;
 };
 
 class Clock {

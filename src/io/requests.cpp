@@ -24,6 +24,8 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 1U << 20U;
 constexpr std::time_t kReplyAge = 3600;
+/// Whoever waited for an answer looks for it every 20 ms.
+constexpr std::time_t kReplyRead = 2;
 /// So often they are looked for at most: there may be a thousand answers at once, and as many
 /// files to look at.
 constexpr std::time_t kPruneEvery = 60;
@@ -37,8 +39,9 @@ constexpr std::chrono::milliseconds kRoomAppears{50};
 constexpr off_t kLentBytes = 64U << 10U;
 /// What a request, the transaction it makes and its answer need.
 constexpr std::uint64_t kAnswerBytes = 128U << 10U;
-/// With less room than this what is left belongs to the journal.
+/// With less room than this what is left belongs to the journal, or to who has given it up.
 constexpr std::uint64_t kRoomy = 4 * kReserveBytes;
+constexpr std::uint64_t kRoomyFiles = 16;
 
 Result<Fd> open_part(int state, const std::string& name) {
   return open_beneath(state, name, O_RDONLY | O_DIRECTORY);
@@ -138,18 +141,34 @@ Result<void> publish(int state, const std::string& part, const std::string& name
   return sync(laid->folder.get(), part);
 }
 
+/// Some of what is free may be kept for root.
+std::uint64_t bytes_left(const struct statvfs& room) {
+  return (geteuid() == 0 ? room.f_bfree : room.f_bavail) * room.f_frsize;
+}
+
 /// Room for a request on a disk that is full: whoever finds none removes it. Made when it is
-/// missing and there is room. Whether it works out is of no account to what is done besides.
-void keep_reserve(int state) {
+/// missing, or a part of it was lent, and there is room. False: there is not. A disk that is too
+/// small for it has none.
+bool keep_reserve(int state) {
   const auto folder = open_part(state, "requests");
+  struct stat there {};
   struct statvfs room {};
-  if (!folder || faccessat(folder->get(), kReserve, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
-      fstatvfs(folder->get(), &room) != 0 || room.f_bavail * room.f_frsize < kRoomy)
-    return;
+  if (!folder)
+    return true;
+  const bool some = fstatat(folder->get(), kReserve, &there, AT_SYMLINK_NOFOLLOW) == 0;
+  if ((some && there.st_size >= static_cast<off_t>(kReserveBytes)) ||
+      fstatvfs(folder->get(), &room) != 0 || room.f_blocks * room.f_frsize < kRoomy)
+    return true;
+  if (bytes_left(room) < kRoomy || (room.f_files != 0 && room.f_favail < kRoomyFiles))
+    return false;
+  if (some)
+    unlinkat(folder->get(), kReserve, 0);
   constexpr mode_t kFileMode = 0640;
   const Fd fd(openat(folder->get(), kReserve, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
-  if (fd && !write_all(fd.get(), std::string(kReserveBytes, ' '), kReserve))
+  const bool made = fd && write_all(fd.get(), std::string(kReserveBytes, ' '), kReserve);
+  if (fd && !made)
     unlinkat(folder->get(), kReserve, 0);
+  return made;
 }
 
 /// A file system with a journal gives the room to others once it has written down that it is free,
@@ -167,9 +186,25 @@ bool give_up_reserve(int state) {
   return true;
 }
 
+/// An answer that whoever waited for it has read by now, where a file more is one too many: the
+/// reserve is one file, and is not made anew as long as there is no room for one.
+bool give_up_reply(int state) {
+  const auto folder = open_part(state, "replies");
+  const auto names = folder ? names_in(folder->get(), "replies")
+                            : Result<FolderNames>(tl::unexpected(folder.error()));
+  if (!names)
+    return false;
+  const std::time_t read = std::time(nullptr) - kReplyRead;
+  return std::any_of(names->files.begin(), names->files.end(), [&](const std::string& name) {
+    struct stat info {};
+    return fstatat(folder->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+           info.st_mtime < read && unlinkat(folder->get(), name.c_str(), 0) == 0;
+  });
+}
+
 bool short_of_room(int state) {
   struct statvfs room {};
-  return fstatvfs(state, &room) == 0 && room.f_bavail * room.f_frsize < kAnswerBytes;
+  return fstatvfs(state, &room) == 0 && bytes_left(room) < kAnswerBytes;
 }
 
 // Who may write into the state folder's `requests` may still not file in somebody else's name.
@@ -220,6 +255,7 @@ class RealRequests final : public Requests {
   explicit RealRequests(Fd state) : state_(std::move(state)) {}
   std::vector<Request> pending(std::vector<std::string>& damaged) override;
   void answer(const Reply& reply) override;
+  bool keep_room() override { return keep_reserve(state_.get()); }
 
  private:
   void prune();
@@ -228,7 +264,6 @@ class RealRequests final : public Requests {
 };
 
 std::vector<Request> RealRequests::pending(std::vector<std::string>& damaged) {
-  keep_reserve(state_.get());
   auto requests =
       load_all(state_.get(), [&](int folder, const std::string& name, const Error& error) {
         // Gone meanwhile, or we cannot read anything at present: says nothing about the request.
@@ -316,7 +351,8 @@ Result<Laid> lay_request(const std::string& state_folder, const Request& request
   const std::string name = request.id + std::string(kSuffix);
   const std::string text = request_text(request);
   auto laid = lay(state->get(), "requests", name, text);
-  if (!laid && laid.error().code == Errc::no_space && give_up_reserve(state->get()))
+  if (!laid && laid.error().code == Errc::no_space &&
+      (give_up_reserve(state->get()) || give_up_reply(state->get())))
     laid = lay(state->get(), "requests", name, text);
   return laid;
 }

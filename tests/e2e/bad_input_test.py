@@ -4,9 +4,9 @@ is, and somebody is told. So are a missing program, a second daemon, a full disk
 import contextlib
 import fcntl
 import glob
+import itertools
 import json
 import os
-import resource
 import resource
 import signal
 import sqlite3
@@ -357,10 +357,10 @@ def size_limit(exe):
         check(not baton.starts(), baton.starts())
 
 
-def on_small_disk(place, block_bytes=4096):
+def on_small_disk(place, block_bytes=4096, options=""):
     """Small blocks are what mkfs chooses for a small disk: a file can have holes within a page there."""
     os.makedirs(place, exist_ok=True)
-    command = ["mount", "-t", "tmpfs", "-o", "size=8m,mode=750", "tmpfs", place]
+    command = ["mount", "-t", "tmpfs", "-o", "size=8m,mode=750" + options, "tmpfs", place]
     if block_bytes != 4096:
         image = place + ".image"
         with open(image, "wb") as file:
@@ -404,6 +404,43 @@ def stopped_on_full_disk(exe, reserve=True):
             check(glob.glob(baton.state + "/*/replies/*.json"), "there is no reply")
             wait_until(lambda: not world.processes_with("BATON_RUN_ID=" + before), "the agent ends")
         finally:
+            leave_small_disk(baton, baton.state)
+
+
+def no_more_files(exe):
+    """Where the state's disk has room, but not for one file more, commands are answered, one after the other."""
+    with world.World(exe, command=("sleep", "1000")) as baton:
+        def use_up():
+            with contextlib.suppress(OSError):
+                for number in itertools.count():
+                    write(f"{baton.state}/fill{number}", b"")
+            check(os.statvfs(baton.state).f_favail == 0, os.statvfs(baton.state))
+
+        def give_back():
+            for name in glob.glob(baton.state + "/fill*"):
+                os.unlink(name)
+
+        on_small_disk(baton.state, options=",nr_inodes=300")
+        try:
+            baton.start()
+            baton.ticket("before", "ready")
+            before = wait_until(lambda: baton.starts("rules/t/before"))[0].run
+            0 and check("files only" in baton.call("doctor", code=None).stdout, baton.call("doctor", code=None).stdout)
+            time.sleep(1)  # a spare shim is made
+            for command in (["pause", "--all"], ["resume", "--all"], ["stop", "--all"]):
+                use_up()
+                baton.call(*command)
+                time.sleep(4)  # for the next one the answer of this one is given up
+            wait_until(lambda: not world.processes_with("BATON_RUN_ID=" + before), "the agent ends")
+            check("has room for 0 files only" in baton.call("doctor", code=1).stdout, baton.call("doctor", code=1).stdout)
+            baton.ticket("late", "ready")
+            time.sleep(2)
+            check(len(baton.starts()) == 1, baton.starts())
+            give_back()
+            baton.call("resume", "--all")
+            wait_until(lambda: baton.starts("rules/t/late"), "late was lost", lambda: baton.call("status").stdout)
+        finally:
+            give_back()
             leave_small_disk(baton, baton.state)
 
 
@@ -722,6 +759,6 @@ def started_on_full_disk_of_small_blocks(exe):
 if __name__ == "__main__":
     world.main_parts((bad_files, no_regular_files, long_names, names_not_utf8, json_is_utf8, long_decision,
                       requests_not_utf8, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
-                      without_a_reserve_it_is_not, started_on_full_disk, started_on_full_disk_of_small_blocks,
+                      without_a_reserve_it_is_not, no_more_files, started_on_full_disk, started_on_full_disk_of_small_blocks,
                       said_by_the_daemon, cannot_start_is_said, no_descriptors, write_waits, merge_is_refused,
                       may_not_write, not_put_aside, litter_of_a_crash, rejected_behind_its_agent, size_limit))

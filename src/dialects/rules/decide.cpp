@@ -147,6 +147,8 @@ class Reacting {
     started_.push_back(reaction.run);
     if (round_in_circles(reaction))
       return;
+    if (auto hold = rejected_hold(reaction.run))
+      return decision_.holds.push_back(*std::move(hold));
     Desired desired;
     desired.role = reaction.run;
     desired.subject = *subject_;
@@ -157,6 +159,23 @@ class Reacting {
     limit(*scene_.rule().limits, scene_.rule().name, desired);
     desired.why = why;
     decision_.desired.push_back(std::move(desired));
+  }
+
+  /// Whoever is started reads what stands there, and not what was accepted last.
+  std::optional<Hold> rejected_hold(const Role& role) const {
+    const std::string path = scene_.holder(*subject_);
+    const auto file = view_.docs.find(path);
+    const bool begun = std::any_of(view_.runs.begin(), view_.runs.end(), [&](const Run& run) {
+      return run.key.role == role && run.key.subject == *subject_ &&
+             run.key.generation == state_->generation &&
+             (run.live() || run.outcome == Outcome::succeeded);
+    });
+    if (begun || file == view_.docs.end() || file->second.rejected.empty())
+      return std::nullopt;
+    return Hold{role, *subject_, "valid_file",
+                path +
+                    " has a version that was rejected; put it right (`baton validate` says what "
+                    "is wrong), and what is due is started"};
   }
 
   const View& view_;
