@@ -54,6 +54,14 @@ std::optional<Hold> Planning::held(const Circumstances& now) const {
   return std::nullopt;
 }
 
+std::map<Role, std::string> Planning::unusable() const {
+  std::map<Role, std::string> unusable;
+  for (const auto& [role, spec] : agents_)
+    if (!spec.problem.empty())
+      unusable.emplace(role, spec.problem);
+  return unusable;
+}
+
 Terms Planning::terms(const Circumstances& now, std::optional<Hold> held) const {
   Terms terms;
   terms.since = now.since;

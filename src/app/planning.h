@@ -48,6 +48,8 @@ class Planning {
   std::set<FlowId> hold_existing(Draft& next, const Circumstances& now);
 
   /// Why nothing at all may be started now.
+  /// Roles that cannot be started, and why.
+  std::map<Role, std::string> unusable() const;
   std::optional<Hold> held(const Circumstances& now) const;
 
   /// What is to be started, with all that its start needs. What cannot be started as it stands (a

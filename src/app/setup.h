@@ -26,6 +26,9 @@ struct Said {
   std::optional<Hold> held;          ///< why it starts nothing at all
   std::map<FlowId, Time> calm_at;    ///< flows its rate breaker holds, and until when
   std::map<FlowId, Hold> unwritten;  ///< flows with a write that waits
+  /// Its agents that cannot be started, and why: it runs as another user than who looks, maybe.
+  /// Nothing: it does not say.
+  std::optional<std::map<Role, std::string>> unusable;
   bool operator==(const Said&) const = default;
 };
 

@@ -15,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxBytes = 4U << 20U;
-
 bool is_there(const fs::path& path) {
   std::error_code error;
   return fs::exists(fs::symlink_status(path, error));
@@ -83,7 +81,7 @@ Result<std::string> read_configuration(const std::string& real) {
                 (foreign ? "the configuration is not to be trusted: " : "") + error.message,
                 error.where.empty() ? real : error.where);
   }
-  return read_file(real, kMaxBytes);
+  return read_file(real, kMaxConfigurationBytes);
 }
 
 SaidPlaces places_in(std::string text) {

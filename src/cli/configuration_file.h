@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ std::string nearest_root(const std::string& from);
 /// in.
 std::string find_configuration(const Places& places, const std::string& root,
                                const std::string& here);
+
+inline constexpr std::size_t kMaxConfigurationBytes = 4U << 20U;
 
 /// Its text. Errc::config: somebody else can write it; not_found, denied, too_large, io.
 Result<std::string> read_configuration(const std::string& real);

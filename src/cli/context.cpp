@@ -169,8 +169,9 @@ Result<void> Context::find_configuration_in_force(const Opening& opening) {
   // A good one is looked at as strictly as a daemon does.
   if (opening.quiet)
     anyway_ = !done;
-  if (done)
-    return done;
+  // What the daemon's user trusts.
+  if (done || goes_by_file_)
+    return {};
   if (opening.quiet && faults_.empty())
     faults_ = {describe(done.error())};
   // A name that was given by hand and leads nowhere is a slip of that hand.
@@ -254,6 +255,9 @@ Result<void> Context::read(const std::string& path) {
     // As it was named, not as the links go.
     if (real && text.error().where == *real)
       text.error().where = path;
+    // Whom it is to be trusted by is another question than which it is.
+    if (const auto bytes = real ? read_file(*real, kMaxConfigurationBytes) : real)
+      file_digest_ = hex(digest_of(*bytes));
     return pass_on(text);
   }
   file_digest_ = hex(digest_of(*text));

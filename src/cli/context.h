@@ -106,6 +106,7 @@ class Context {
   Places places_;
   bool anyway_ = false;
   bool follows_ = false;
+  bool goes_by_file_ = false;  ///< what the daemon goes by is the text of the file
   std::string root_;
   std::vector<std::string> roots_;
   std::vector<std::string> missing_roots_;

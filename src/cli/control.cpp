@@ -139,10 +139,12 @@ std::optional<ExitCode> ask_daemons(const Wish& wish, const Context& context) {
   ExitCode code = ExitCode::fine;
   for (const Context& on_root : in_charge(context).each()) {
     const auto state = on_root.state_folder();
-    if (state && daemon_lives(*state) && asked.insert(lock_holder(*state).pid).second)
+    if (!state && state.error().code != Errc::not_found)
+      code = graver(code, complain(state.error()));
+    else if (state && daemon_lives(*state) && asked.insert(lock_holder(*state).pid).second)
       code = graver(code, control(wish, on_root, FlowId{}));
   }
-  return asked.empty() ? std::nullopt : std::optional(code);
+  return asked.empty() && code == ExitCode::fine ? std::nullopt : std::optional(code);
 }
 
 ExitCode drain(const Wish& wish) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -150,6 +151,9 @@ void examine_state(const Context& context, Diagnoses& all) {
   if (asked_into_a_root(context, all))
     return;
   const auto state = context.state_folder();
+  if (!state && state.error().code != Errc::not_found)
+    return add(all, Level::error, "state", describe(state.error()),
+               "until then nothing can be said of what runs");
   if (!state)
     return examine_parents(context, all);
   const auto folder = open_folder(*state);
@@ -182,6 +186,8 @@ void examine_state(const Context& context, Diagnoses& all) {
 
 void examine_daemon(const Context& context, Diagnoses& all) {
   const auto state = context.state_folder();
+  if (!state && state.error().code != Errc::not_found)
+    return;
   if (!state || !daemon_lives(*state))
     return add(all, Level::warning, "daemon", "none serves " + context.root(), "`baton run`");
   const LockHolder holder = lock_holder(*state);
@@ -321,7 +327,14 @@ void examine_system(std::int64_t daemon, Diagnoses& all) {
         few ? "ulimit -n, or LimitNOFILE= in the unit" : "");
   }
   examine_shim(all);
-  if (geteuid() == 0)
+  struct stat process {};
+  if (daemon > 0 && stat(("/proc/" + std::to_string(daemon)).c_str(), &process) == 0 &&
+      process.st_uid != geteuid())
+    add(all, Level::warning, "user",
+        "the daemon runs as user " + std::to_string(process.st_uid) + ", and this as user " +
+            std::to_string(geteuid()) + ": what is said of trust and permissions is for this one",
+        "run `baton doctor` as the daemon's user");
+  else if (geteuid() == 0)
     add(all, Level::warning, "user", "baton runs as root, and so will every agent",
         "use a user of its own; the unit files do");
 }

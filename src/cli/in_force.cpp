@@ -1,8 +1,11 @@
 // What a context has to do with the daemon that lives: which one it is, what that goes by, and how
 // the file differs from it.
 
+#include <cerrno>
 #include <filesystem>
 #include <utility>
+
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/configuration_file.h"
@@ -61,7 +64,8 @@ void Context::follow_daemon() {
     if (!taken)
       return;
   }
-  follows_ = true;
+  goes_by_file_ = word.configuration == file && word.configuration_digest == file_digest_;
+  follows_ = !goes_by_file_;
   for (const std::string& each : config_.roots)
     std::erase(named, absolute(each, folder_));
   roots_of_file_ = std::move(named);
@@ -93,6 +97,9 @@ Context::Unlike Context::unlike() const {
                 ? daemon + " goes by no configuration, " + shown +
                       " was not there when it began; `baton reload` has it read"
                 : daemon + " goes by " + printable(word.configuration) + ", not by " + shown};
+  if (file_digest_.empty() && access(file_.c_str(), R_OK) != 0 && errno == EACCES)
+    return {"unusable", "the configuration " + shown + " cannot be read by this user; what " +
+                            daemon + " makes of the files is not known here"};
   if (!broken_configuration_.empty() || file_digest_.empty())
     return {"unusable", "the configuration " + shown +
                             " cannot be used; the daemon goes on with the last good one"};

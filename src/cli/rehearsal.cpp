@@ -208,6 +208,22 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_beside) {
   return {};
 }
 
+namespace {
+
+/// Whether a program can be started is asked as the daemon's user, and in its place.
+void take_word(const Said& said, Setup& setup) {
+  setup.said = said;
+  if (!said.unusable)
+    return;
+  setup.renew = nullptr;
+  for (auto& [role, spec] : setup.agents) {
+    const auto found = said.unusable->find(role);
+    spec.problem = found == said.unusable->end() ? "" : found->second;
+  }
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Options options) {
   auto setup = context.setup(context.root());
   if (!setup)
@@ -216,7 +232,10 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
   std::unique_ptr<JournalReader> reader;
   std::optional<Served> daemon;
   std::vector<Request> recorded;
-  if (const auto folder = context.state_folder()) {
+  const auto folder = context.state_folder();
+  if (!folder && folder.error().code != Errc::not_found)
+    return tl::unexpected(folder.error());
+  if (folder) {
     daemon = served(*folder);
     if (!daemon)
       recorded = recorded_requests(*folder);
@@ -235,7 +254,7 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
   rehearsal->recorded_ = std::move(recorded);
   setup->may_start = daemon || options.as_daemon;
   if (daemon && !options.as_daemon)
-    setup->said = daemon->said;
+    take_word(daemon->said, *setup);
   rehearsal->daemon_ = std::move(daemon);
   setup->act_on_existing = options.act_on_existing;
   const std::uint32_t beside = running_beside(context) + options.running_beside;

@@ -38,6 +38,9 @@ Result<ServedRoot> served_root(const Context& context, const std::string& root) 
   auto state = context.make_state_folder(root);
   if (!state)
     return pass_on(state);
+  // For the commands of its agents.
+  setup->environment.variables.insert_or_assign("BATON_STATE_DIR",
+                                                state->substr(0, state->rfind('/')));
   return ServedRoot{root, std::move(*state), context.configuration(), context.text(),
                     std::move(*setup)};
 }

@@ -61,6 +61,13 @@ Json json_of(const Said& said, std::size_t most) {
        {"unwritten", list_of(said.unwritten, most, [](Json& row, const Hold& hold) {
           row.set("reason", hold.reason).set("why", printable(hold.why, 500));
         })}});
+  if (said.unusable) {
+    Json agents = Json::object();
+    for (const auto& [role, why] : *said.unusable)
+      if (most-- > 0)
+        agents.set(printable(role, 200), printable(why, 500));
+    json.set("agents_unusable", agents);
+  }
   if (said.held)
     json.set("held", Json::object({{"reason", said.held->reason}, {"why", said.held->why}}));
   return json;
@@ -73,6 +80,12 @@ Said said_in(const Value& json) {
   Said said;
   if (const Value* const held = json::child(json, "held"); held != nullptr && held->IsObject())
     said.held = Hold{"", "", string(*held, "reason"), string(*held, "why")};
+  if (const Value* const agents = json::child(json, "agents_unusable");
+      agents != nullptr && agents->IsObject()) {
+    said.unusable.emplace();
+    for (const auto& each : agents->GetObject())
+      said.unusable->emplace(each.name.GetString(), json::text(each.value).value_or(""));
+  }
   const auto for_each = [&](const char* name, const auto& take) {
     const Value* const list = json::child(json, name);
     if (list == nullptr || !list->IsArray())
@@ -177,7 +190,8 @@ SaidWords all_served_last(const std::vector<StateParent>& parents) {
 Result<void> leave_word(const std::string& state_folder, const Served& word) {
   std::string text;
   // Of more flows than find room the rest goes unsaid.
-  for (std::size_t flows = std::max(word.said.calm_at.size(), word.said.unwritten.size());
+  for (std::size_t flows = std::max({word.said.calm_at.size(), word.said.unwritten.size(),
+                                     word.said.unusable ? word.said.unusable->size() : 0});
        text.empty() || text.size() > kBytes; flows /= 2) {
     if (!text.empty() && flows == 0)
       return fail(Errc::too_large, "the word is too long", place(state_folder));

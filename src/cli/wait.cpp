@@ -107,6 +107,8 @@ ExitCode await_end(Places places, const std::string& root, const FlowId& flow) {
     if (!context)
       return complain(context.error());
     const auto state = context->state_folder();
+    if (!state && state.error().code != Errc::not_found)
+      return complain(state.error());
     if (!state || !daemon_lives(*state)) {
       complain("no daemon serves this root, so nothing is waited for: run `baton run`");
       return ExitCode::unreachable;

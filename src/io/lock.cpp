@@ -175,6 +175,15 @@ bool daemon_lives(const std::string& state_folder) {
   }
 }
 
+std::int64_t holder_of_root(const std::string& root) {
+  const auto folder = open_folder(root);
+  const std::int64_t pid = folder ? flock_holder(folder->get()) : 0;
+  // Others may lock a folder for reasons of their own.
+  const auto name = pid > 0 ? read_file("/proc/" + std::to_string(pid) + "/comm", kMaxBytes)
+                            : Result<std::string>("");
+  return name && name->starts_with("baton") ? pid : 0;
+}
+
 LockHolder lock_holder(const std::string& state_folder) {
   const auto text = read_file(lock_path(state_folder), kMaxBytes);
   const auto value = text ? parse_json(*text) : Result<Json>(tl::unexpected(text.error()));

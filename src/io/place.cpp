@@ -172,12 +172,41 @@ Result<std::string> make_state_folder(const std::string& root,
   return fail(Errc::config, "there is no folder for state: set HOME or give --state-dir", root);
 }
 
+namespace {
+
+/// Whose a process is.
+std::string user_of(std::int64_t pid) {
+  struct stat info {};
+  if (stat(("/proc/" + std::to_string(pid)).c_str(), &info) != 0)
+    return "";
+  const struct passwd* const user = getpwuid(info.st_uid);  // NOLINT(concurrency-mt-unsafe): one
+  return user != nullptr ? user->pw_name : std::to_string(info.st_uid);
+}
+
+tl::unexpected<Error> served_elsewhere(const std::string& root, std::int64_t pid,
+                                       const std::vector<StateParent>& parents) {
+  std::string looked;
+  for (const StateParent& parent : parents)
+    looked += (looked.empty() ? "" : ", ") + parent.path;
+  const std::string user = user_of(pid);
+  return fail(Errc::denied,
+              "is served by process " + std::to_string(pid) + (user.empty() ? "" : " of " + user) +
+                  ", whose state lies in none of " + looked +
+                  ", or this user may not look there; name its folder with --state-dir, or run "
+                  "this as the daemon's user",
+              root);
+}
+
+}  // namespace
+
 Result<std::string> find_state_folder(const std::string& root,
                                       const std::vector<StateParent>& parents) {
   auto real_root = real_path(root);
   if (!real_root)
     return real_root;
   std::optional<std::string> first;
+  const std::int64_t holder = holder_of_root(*real_root);
+  bool elsewhere = holder > 0;
   for (const StateParent& parent : parents) {
     std::error_code error;
     const fs::path path = fs::path(parent.path) / state_name(*real_root);
@@ -185,9 +214,13 @@ Result<std::string> find_state_folder(const std::string& root,
       continue;
     if (daemon_lives(path.string()))
       return path.string();
+    elsewhere = elsewhere && lock_holder(path.string()).pid != holder;
     if (!first)
       first = path.string();
   }
+  // It may have begun, or ended, in this moment.
+  if (elsewhere && holder_of_root(*real_root) == holder)
+    return served_elsewhere(*real_root, holder, parents);
   if (!first)
     return fail(Errc::not_found, "no baton has worked on it yet", root);
   return *std::move(first);

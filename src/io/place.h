@@ -36,7 +36,8 @@ Result<std::string> make_state_folder(const std::string& root,
                                       const std::vector<std::string>& roots);
 
 /// For reading commands: of those that exist the one whose daemon lives, else the first.
-/// Errc::not_found.
+/// Errc::not_found; denied: a daemon serves the root, and its state lies in none of them, or where
+/// this user may not look.
 Result<std::string> find_state_folder(const std::string& root,
                                       const std::vector<StateParent>& parents);
 

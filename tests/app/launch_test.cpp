@@ -40,16 +40,18 @@ TEST_CASE("an agent's own commands read the configuration the daemon reads") {
   Brief brief;
   Environment environment;
   environment.root = "/root";
-  const auto named = [&] {
+  const auto named = [&](const std::string& name = "BATON_CONFIG") {
     const auto done = launch_of(Start{}, plain, brief, environment);
     REQUIRE(done);
     const auto row = std::find_if(done->env.begin(), done->env.end(),
-                                  [](const auto& each) { return each.first == "BATON_CONFIG"; });
+                                  [&](const auto& each) { return each.first == name; });
     return row == done->env.end() ? std::string() : row->second;
   };
   CHECK(named().empty());  // they find it in the root
   environment.variables["BATON_CONFIG"] = "/etc/b.yaml";
   CHECK(named() == "/etc/b.yaml");
+  environment.variables["BATON_STATE_DIR"] = "/srv/state";
+  CHECK(named("BATON_STATE_DIR") == "/srv/state");
 }
 
 TEST_CASE("a value from a file neither leaves the working directory nor becomes an option") {

@@ -65,6 +65,93 @@ def copies_lost(baton):
             file.write(word)
 
 
+def stranger(baton, *arguments, uid=65534, more=()):
+    return subprocess.run([baton.exe, *arguments, *more], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=world.PATIENCE, cwd=baton.root, user=uid, group=uid, extra_groups=[],
+                          env={"PATH": os.environ["PATH"], "HOME": "/"})
+
+
+def state_elsewhere(exe):
+    """Whoever does not see the daemon's state is told that there is a daemon, by every command."""
+    with make(exe) as baton:
+        baton.settings["agents"]["worker"] = baton.counting(
+            "/bin/sh", "-c", 'for each in "pause $BATON_FLOW" status; do "$BATON_EXE" $each --root "$BATON_ROOT"; done '
+            f'>{baton.home}/said 2>&1')
+        baton.configure()
+        baton.start()
+        baton.ticket("a", "ready")
+        wait_until(lambda: baton.starts("rules/t/a"))
+        baton.idle()
+        # Its agents do see it.
+        with open(baton.home + "/said") as file:
+            said = file.read()
+        check("paused; 1 agent may finish" in said and f"served by process {baton.daemon.pid}" in said, said)
+        served = f"is served by process {baton.daemon.pid}"
+        empty = baton.home + "/elsewhere"
+        os.mkdir(empty)
+        places = ["--root", baton.root, "--config", baton.config, "--state-dir", empty]
+        for command in (["resume", "rules/t/a"], ["resume", "--all"], ["pause", "--all"], ["stop", "rules/t/a"],
+                        ["retry", "rules/t/a"], ["drain"], ["reload"], ["agents"], ["events"], ["status"],
+                        ["explain", "rules/t/a"], ["wait", "rules/t/a", "--until", "idle"], ["forget", "--gone"],
+                        ["prune"]):
+            done = subprocess.run([exe, *command, *places], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=world.PATIENCE)
+            check(done.returncode == 3 and served in done.stderr and "--state-dir" in done.stderr, command, done)
+        done = subprocess.run([exe, "doctor", *places], capture_output=True, text=True, timeout=world.PATIENCE)
+        check(done.returncode == 1 and served in done.stdout, done)
+        check(os.listdir(empty) == [], os.listdir(empty))
+        # Once the daemon has ended there is nothing to be missed.
+        baton.daemon.terminate()
+        baton.daemon.wait()
+        done = subprocess.run([exe, "agents", *places], capture_output=True, text=True, timeout=world.PATIENCE)
+        check(done.returncode == 0, done)
+
+
+def another_user(exe):
+    """What root says of a daemon of another user is what that user says."""
+    if os.geteuid() != 0:
+        world.skip("not root, so nobody else can run the daemon")
+    with make(exe, limits={"max_running": 1}, command=("sleep", "1000")) as baton:
+        for program in ("baton", "baton-shim"):
+            shutil.copy2(os.path.join(os.path.dirname(exe), program), baton.home)
+        for folder, _, files in os.walk(baton.home):
+            for each in (folder, *(f"{folder}/{name}" for name in files)):
+                os.chown(each, 65534, 65534)
+        os.chmod(baton.config, 0o644)
+        os.chmod(baton.home, 0o755)
+        root_exe, baton.exe = exe, baton.home + "/baton"
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen(baton.run_command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            user=65534, group=65534, extra_groups=[])
+        wait_until(baton.serves, "the daemon serves")
+        baton.ticket("a", "ready")
+        wait_until(lambda: baton.starts("rules/t/a"))
+        baton.ticket("b", "ready")
+        places = baton.places()
+
+        def seen(*arguments, by):
+            done = subprocess.run([root_exe, *arguments, *places], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=world.PATIENCE) if by == 0 else stranger(baton, *arguments, more=places)
+            return done.returncode, done.stdout, done.stderr
+        wait_until(lambda: "1 of 1 agents are running" in seen("status", by=0)[1], lambda: seen("status", by=0))
+        for command in (["status", "--json"], ["explain", "rules/t/b"]):
+            check(seen(*command, by=0) == seen(*command, by=65534), command, seen(*command, by=0), seen(*command, by=65534))
+        check("run `baton doctor` as the daemon's user" in seen("doctor", by=0)[1], seen("doctor", by=0))
+        code, _, said = seen("pause", "rules/t/b", by=0)
+        check((code, said) == (0, ""), code, said)
+        # What it cannot start is its user's to say.
+        baton.settings["agents"]["worker"]["prompt"] = "prompt.md"
+        baton.configure()
+        os.chmod(baton.config, 0o644)
+        write(baton.home + "/prompt.md", b"do it")
+        os.chmod(baton.home + "/prompt.md", 0o600)
+        check(seen("reload", by=0)[0] == 0, seen("reload", by=0))
+        seen("resume", "rules/t/b", by=0)
+        wait_until(lambda: "prompt" in seen("status", by=0)[1], lambda: seen("status", by=0))
+        check(seen("explain", "rules/t/b", by=0) == seen("explain", "rules/t/b", by=65534),
+              seen("explain", "rules/t/b", by=0), seen("explain", "rules/t/b", by=65534))
+
+
 def changed_and_not_read(exe):
     with make(exe) as baton:
         baton.ticket("a", "new")
@@ -404,5 +491,5 @@ def once_says_what_is_held(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts([changed_and_not_read, hung_up, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
+    world.main_parts([state_elsewhere, another_user, changed_and_not_read, hung_up, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
                       once_says_what_is_held])
