@@ -38,6 +38,8 @@ struct FlowBook {
   /// The rate breaker is open until then. Not journalled: it is about now, and a daemon that is
   /// started anew counts anew.
   Time calm_at{};
+  /// In a rehearsal: a file of which the living daemon knows another version; "": there is none.
+  std::string unseen;
   std::optional<Hold> held;            ///< why the flow may start nothing at all
   std::vector<Hold> holds;             ///< of the last plan
   std::map<Key, std::string> refused;  ///< what View::refused is to say

@@ -142,6 +142,9 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
   if (only_look && view.control == Control::run)
     view.control = Control::idle;
   const std::string trouble = settle(view, *entry, book, docs, draft);
+  for (const std::string& path : draft.changed)
+    if (setup_.said.lives && book.accepted.contains(path))
+      book.unseen = path;
   hold(book, *entry, draft.now);
   if (!trouble.empty()) {
     book.held = Hold{"", "", "own_write", trouble};
@@ -295,6 +298,11 @@ void Deliberation::hold(FlowBook& book, const Catalog::Entry& entry, Time now) {
   else if (now < book.calm_at)
     book.held = Hold{"", "", "rate_breaker",
                      "a file changes too often; held until " + iso_time(book.calm_at)};
+  else if (!book.unseen.empty())
+    book.held =
+        Hold{"", "", "unseen",
+             "the daemon has not yet looked at " + book.unseen +
+                 " as it stands; it does when its writer has closed it, or within a minute"};
 }
 
 bool Deliberation::advance(FlowBook& book, const Stages& stages, Draft& draft) {

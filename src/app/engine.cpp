@@ -490,7 +490,7 @@ bool RealEngine::quiet() const {
 }
 
 Said RealEngine::said() const {
-  Said said{works_->planning.held(circumstances()), {}, {}, works_->planning.unusable()};
+  Said said{true, works_->planning.held(circumstances()), {}, {}, works_->planning.unusable()};
   for (const auto& [until, flow] : tally_.breakers)
     said.calm_at.emplace(flow, until);
   for (const FlowId& flow : outbox_.flows()) {

@@ -19,6 +19,11 @@ bool gives_way(const Result<void>& done) {
   return !done && done.error().code == Errc::changed;
 }
 
+bool whole(const Intent& write) {
+  return write.kind == Intent::Kind::replace || write.kind == Intent::Kind::restore ||
+         write.kind == Intent::Kind::create;
+}
+
 bool no_room(const Error& error) {
   return error.code == Errc::no_space || error.code == Errc::busy;
 }
@@ -85,19 +90,14 @@ Result<void> Outbox::make(Waiting& waiting) {
     auto settled = settle(disk_, write, waiting.to_settle);
     if (!settled)
       return pass_on(settled);
-    if (*settled == Settled::done)
+    // What stands there may not last yet.
+    if (*settled == Settled::done && !whole(write))
       return {};
     waiting.overtaken = waiting.overtaken || *settled == Settled::abandoned;
     waiting.to_settle = 0;
   }
-  auto done = waiting.overtaken ? Result<void>(fail(Errc::changed, "was changed", write.path))
-                                : baton::perform(disk_, write);
-  const bool whole = write.kind == Intent::Kind::replace || write.kind == Intent::Kind::restore;
-  if (!gives_way(done) || !whole)
-    return done;
-  // Somebody may have written the very same.
-  const auto there = disk_.read(write.path, write.bytes.size());
-  return there && there->digest == write.after ? Result<void>() : done;
+  return waiting.overtaken ? Result<void>(fail(Errc::changed, "was changed", write.path))
+                           : baton::perform(disk_, write);
 }
 
 void Outbox::give_up(const Waiting& waiting) {

@@ -23,6 +23,7 @@ namespace baton {
 
 /// What only the living daemon of a root knows. A rehearsal takes its word for it.
 struct Said {
+  bool lives = false;                ///< there is one
   std::optional<Hold> held;          ///< why it starts nothing at all
   std::map<FlowId, Time> calm_at;    ///< flows its rate breaker holds, and until when
   std::map<FlowId, Hold> unwritten;  ///< flows with a write that waits

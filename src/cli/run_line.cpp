@@ -22,7 +22,7 @@ Json row_of(const FlowId& flow, const Role& role, const Subject& subject, bool s
                        {"root", root}});
 }
 
-void print_lines(const Plan& plan, const std::string& root) {
+void print_lines(const Plan& plan, const Books& books, const std::string& root) {
   for (const Start& start : plan.starts) {
     Json row = row_of(start.key.flow, start.key.role, start.key.subject, true, root);
     row.set("attempt", Json(std::int64_t{start.attempt}));
@@ -30,8 +30,8 @@ void print_lines(const Plan& plan, const std::string& root) {
     row.set("why", Json(start.desired.why));
     print_line(row);
   }
-  for (const auto& [flow, holds] : plan.holds)
-    for (const Hold& hold : holds) {
+  for (const auto& [flow, book] : books)
+    for (const Hold& hold : book.holds) {
       Json row = row_of(flow, hold.role, hold.subject, false, root);
       row.set("attempt", Json());
       row.set("reason", Json(hold.reason));
@@ -40,16 +40,16 @@ void print_lines(const Plan& plan, const std::string& root) {
     }
 }
 
-void print_plan(const Plan& plan, const std::string& behind) {
+void print_plan(const Plan& plan, const Books& books, const std::string& behind) {
   for (const Start& start : plan.starts)
     print("would start " + start.key.role + " for " + printable(text(start.key.flow), 200) + " " +
           printable(start.key.subject, 100) + behind + ", attempt " +
           std::to_string(start.attempt) + ": " + printable(start.desired.why) + "\n");
-  for (const auto& [flow, holds] : plan.holds)
-    for (const Hold& hold : holds)
-      print("would not start " + hold.role + " for " + printable(text(flow), 200) + " " +
-            printable(hold.subject, 100) + behind + ": " + hold.reason + ": " +
-            printable(hold.why) + "\n");
+  for (const auto& [flow, book] : books)
+    for (const Hold& hold : book.holds)
+      print("would not start " + (hold.role.empty() ? "anything" : hold.role) + " for " +
+            printable(text(flow), 200) + " " + printable(hold.subject, 100) + behind + ": " +
+            hold.reason + ": " + printable(hold.why) + "\n");
 }
 
 /// What the next daemon would start at once; a place that one root takes is none for the next.
@@ -69,9 +69,9 @@ ExitCode dry_run(const RunArguments& arguments, const Context& context) {
       return complain(rehearsal.error());
     const Plan& plan = (*rehearsal)->plan();
     if (arguments.as_json)
-      print_lines(plan, root);
+      print_lines(plan, (*rehearsal)->books(), root);
     else
-      print_plan(plan, roots->size() > 1 ? " on " + printable(root) : "");
+      print_plan(plan, (*rehearsal)->books(), roots->size() > 1 ? " on " + printable(root) : "");
     starts += plan.starts.size();
     if (!(*rehearsal)->recorded().empty())
       complain(recorded_text((*rehearsal)->recorded()));

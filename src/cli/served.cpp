@@ -78,6 +78,7 @@ Said said_in(const Value& json) {
     return std::string(json::text(value, name).value_or(""));
   };
   Said said;
+  said.lives = true;
   if (const Value* const held = json::child(json, "held"); held != nullptr && held->IsObject())
     said.held = Hold{"", "", string(*held, "reason"), string(*held, "why")};
   if (const Value* const agents = json::child(json, "agents_unusable");

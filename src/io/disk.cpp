@@ -113,6 +113,8 @@ class RealDisk final : public Disk {
   tl::unexpected<Error> gone(const std::string& path) const {
     return root_->is_current() ? fail(Errc::changed, "is gone", path) : root_is_away(path);
   }
+  bool stands(int folder, const std::string& name, std::string_view bytes,
+              const std::string& path) const;
   Result<void> may_read(int fd, const std::string& path) const;
   template <typename Read>
   Result<FileBytes> read_part(const std::string& path, const Read& read_bytes);
@@ -215,6 +217,15 @@ Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigne
   return found;
 }
 
+/// Somebody has written the very same, or a daemon that was killed, or could not sync it. It lasts
+/// from now on.
+bool RealDisk::stands(int folder, const std::string& name, std::string_view bytes,
+                      const std::string& path) const {
+  const auto fd = open_regular(folder, name, O_RDONLY);
+  const auto there = fd ? read_all(fd->get(), bytes.size(), path) : Result<std::string>("");
+  return fd && there && *there == bytes && sync(fd->get(), path) && sync(folder, path);
+}
+
 Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
                                std::string_view bytes) {
   if (auto fine = check_relative(path); !fine)
@@ -226,6 +237,8 @@ Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
   if (!folder)
     return tl::unexpected(folder.error());
   auto kept = exchange(folder->get(), at.name, {.where = path, .assumes = assumes, .bytes = bytes});
+  if (!kept && kept.error().code == Errc::changed && stands(folder->get(), at.name, bytes, path))
+    return {};
   if (!kept)
     return pass_on(kept);
   if (!kept->empty())
@@ -284,6 +297,8 @@ Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
     return pass_on(fresh);
   if (auto moved = move_new(folder->get(), fresh->name, folder->get(), at.name, path); !moved) {
     unlinkat(folder->get(), fresh->name.c_str(), 0);
+    if (moved.error().code == Errc::changed && stands(folder->get(), at.name, bytes, path))
+      return {};
     return moved;
   }
   if (held_.contains(path))

@@ -152,6 +152,32 @@ def another_user(exe):
               seen("explain", "rules/t/b", by=0), seen("explain", "rules/t/b", by=65534))
 
 
+def not_looked_at_yet(exe):
+    """What stands in a file that its writer keeps open the daemon does not know; and whoever asks is told."""
+    rule = {**RULE, "react": [{"to": "ready", "run": "worker", "max_entries": 1}]}
+    with make(exe) as baton:
+        baton.settings["rules"] = [rule]
+        baton.configure()
+        baton.ticket("a", "new")
+        baton.start()
+        wait_until(lambda: any(each["event"] == "stage" for each in baton.lines("events")))
+        with open(baton.root + "/tickets/a.json", "w") as file:
+            file.write('{"status": "ready"}')
+            file.flush()
+            wait_until(lambda: status(baton, "rules/t/a")["waiting_for"] == "unseen", lambda: baton.lines("status"))
+            said = baton.call("explain", "rules/t/a").stdout
+            check("has not yet looked at tickets/a.json" in said and "would be started" not in said, said)
+            check(not baton.starts(), baton.starts())
+        wait_until(baton.starts, "it starts")
+        # What its own rules hold is in the plan of a daemon that begins, too.
+        for word in ("new", "ready"):
+            baton.ticket("a", word)
+            wait_until(lambda: status(baton, "rules/t/a")["declared"] == word and
+                       status(baton, "rules/t/a")["waiting_for"] != "unseen", lambda: baton.lines("status"))
+        planned = baton.call("run", "--dry-run").stdout
+        check("would not start worker for rules/t/a main: max_entries: " in planned, planned)
+
+
 def changed_and_not_read(exe):
     with make(exe) as baton:
         baton.ticket("a", "new")
@@ -491,5 +517,5 @@ def once_says_what_is_held(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts([state_elsewhere, another_user, changed_and_not_read, hung_up, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
+    world.main_parts([state_elsewhere, another_user, not_looked_at_yet, changed_and_not_read, hung_up, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
                       once_says_what_is_held])

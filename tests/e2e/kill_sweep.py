@@ -1,7 +1,7 @@
 """SIGKILL at every system call of the daemon in turn, then a new daemon: nothing lost, nothing twice.
 
-Two subjects in one file want an agent each; the first one's hands it on to a further agent, which takes up the
-shim held ready meanwhile. Agents count themselves in a log outside. Then the second sweep: the daemon that
+Two subjects in one file want an agent each, one of them after a write of baton's own; the other one's hands it on to
+a further agent, which takes up the shim held ready meanwhile. Agents count themselves in a log outside. Then the second sweep: the daemon that
 recovers is killed as well, at every of its calls in turn. The third: a workflow run with items, an attempt that
 fails, a loop-back and a person's file; fewer places, for it takes many more calls. killed_shim_test.py does the
 same to shims, and kill_mutants_test.py shows that both notice what is missing.
@@ -18,7 +18,8 @@ import agent_run_test
 import world
 
 RULE = {"name": "g", "files": "coordination/groups.json", "stage": "/{subject}/status",
-        "react": [{"to": "pending", "run": "worker"}, {"to": "waiting_qa", "run": "qa"}]}
+        "react": [{"to": "open", "set": {"/{subject}/status": "pending"}},
+                  {"to": "pending", "run": "worker"}, {"to": "waiting_qa", "run": "qa"}]}
 STARTS = [("A", "pending"), ("A", "waiting_qa"), ("B", "pending")]
 # The one for A waits a moment for a shim held ready, notes those there are, and hands A on.
 HAND_ON = """
@@ -44,7 +45,7 @@ class Sweep(world.World):
                                     groups),
             "qa": self.counting()}
         self.configure()
-        world.write(groups, {subject: {"status": "pending"} for subject in ("A", "B")})
+        world.write(groups, {"A": {"status": "pending"}, "B": {"status": "open"}})
 
     def killed(self, stop):
         done = subprocess.run([self.killat, str(stop), *self.before, *self.run_command("--once")], text=True,

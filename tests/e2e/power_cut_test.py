@@ -21,7 +21,7 @@ import world
 from world import check, skip, wait_until
 
 RULE = {"name": "g", "files": "coordination/groups.json", "stage": "/{subject}/status",
-        "react": [{"to": "pending", "run": "worker"}]}
+        "react": [{"to": "open", "set": {"/{subject}/status": "pending"}}, {"to": "pending", "run": "worker"}]}
 SUBJECTS = ("A", "B", "C")
 FLOW = "rules/g"
 POLICIES = ("hold", "retry", "fail")
@@ -100,7 +100,7 @@ class Machine(world.World):
         here = f"/proc/{self.first}/root"
         os.makedirs(here + self.state, 0o750)
         world.write(here + self.root + "/coordination/groups.json",
-                    {subject: {"status": "pending"} for subject in SUBJECTS})
+                    {subject: {"status": "open" if subject == "C" else "pending"} for subject in SUBJECTS})
         os.sync()
 
     def interrupted(self):

@@ -26,6 +26,12 @@ lint system baton@.service baton@srv-project.service
 lint user user/baton.service baton.service
 [[ $(systemd-escape --path /srv/project) == srv-project ]] || fail "README names a wrong instance"
 
+# What service_test shows of one is true of the other: that agents survive it, its watchdog, its sandbox.
+same() {  # UNIT
+  grep -vE '^(#|Description=|ExecStart=|ExecReload=|ReadWritePaths=)' "$here/systemd/$1"
+}
+diff <(same baton.service) <(same baton@.service) || fail "the two system units differ in more than what they serve"
+
 # The lint itself notices what it is for.
 mkdir -p "$work/other/systemd"
 sed 's/^KillMode=.*/KillMoed=process/' "$here/systemd/baton.service" >"$work/other/systemd/wrong.service"
