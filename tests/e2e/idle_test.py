@@ -4,6 +4,8 @@ look, which comes within a minute, and that of a service manager's watchdog. usa
 import collections
 import concurrent.futures
 import glob
+import mmap
+import os
 import re
 import socket
 import subprocess
@@ -96,6 +98,31 @@ def with_a_watchdog(exe):
         check(b"WATCHDOG=1" in said, said)
 
 
+def unheard(exe):
+    """A change of which the system says nothing is seen by the full look, within a minute."""
+    with world.World(exe) as baton:
+        baton.start()
+        baton.ticket("a", "wait_")
+        wait_until(lambda: any(each["event"] == "stage" for each in baton.lines("events")))
+        with open(baton.root + "/tickets/a.json", "r+b") as file:
+            mapped = mmap.mmap(file.fileno(), 0)
+        time.sleep(1)  # what its closing leads to
+        mapped[mapped.find(b"wait_"):mapped.find(b"wait_") + 5] = b"ready"
+        mapped.flush()
+        wait_until(lambda: baton.starts("rules/t/a"), "it is seen")
+        mapped.close()
+
+
+def litter(exe):
+    """What a killed daemon was writing, and is older than a minute, goes when the next one starts."""
+    with world.World(exe) as baton:
+        baton.ticket("a", "new")
+        left = f"{baton.root}/tickets/.a.json.0123456789abcdef.tmp"
+        world.write(left, b"half")
+        time.sleep(RESCAN + 2)
+        check(baton.once().returncode == 0 and not os.path.exists(left), os.listdir(baton.root + "/tickets"))
+
+
 def unread(exe):
     """A manager that reads nothing any more holds nothing up."""
     with world.World(exe) as baton, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, \
@@ -119,7 +146,7 @@ def test(exe):
     except (OSError, subprocess.CalledProcessError):
         skip("strace cannot trace here")
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        for part in [pool.submit(each, exe) for each in (alone, with_a_watchdog, unread)]:
+        for part in [pool.submit(each, exe) for each in (alone, with_a_watchdog, unheard, litter, unread)]:
             part.result()
 
 

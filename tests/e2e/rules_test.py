@@ -179,6 +179,24 @@ def stopped(exe):
         wait_until(lambda: len(w.starts()) == 2, "a further one")
 
 
+def groups(exe):
+    """A coordination folder as it is found: one file, a subject for each group, and who goes on with each."""
+    next_one = {"pending": "developer", "waiting_qa": "qa_expert", "waiting_review": "tech_lead",
+                "changes_requested": "developer", "qa_failed": "developer"}
+    rule = {"name": "groups", "files": "coordination/group_status.json", "stage": "/{subject}/status",
+            "react": [{"to": status, "run": role} for status, role in next_one.items()]}
+    with world.World(exe, rules=[rule]) as w:
+        w.settings["agents"] = {role: w.counting("sh", "-c", f'echo "$BATON_SUBJECT $BATON_ROLE" >>{w.home}/who')
+                                for role in ("developer", "qa_expert", "tech_lead")}
+        w.configure()
+        world.write(w.root + "/coordination/group_status.json",
+                    {status: {"status": status, "percentage": 40} for status in (*next_one, "in_progress", "complete")})
+        done = w.once()
+        check(done.returncode == 0, done)
+        with open(w.home + "/who") as file:
+            check(sorted(file.read().splitlines()) == sorted(f"{status} {role}" for status, role in next_one.items()), done)
+
+
 def busy_writer(exe):
     """Somebody rewrites other members of the file all the time; what baton sets is never lost for good."""
     rule = {**QUEUE, "react": [{"to": "new", "set": {"/state": "queued", "/seen": True}}]}
@@ -230,6 +248,7 @@ def test(exe, killat=None, step="17", first=None):
     doctor(exe)
     whole(exe)
     stopped(exe)
+    groups(exe)
     busy_writer(exe)
     if killat is not None:
         day = datetime.date.today().toordinal() if first is None else int(first)
