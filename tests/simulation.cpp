@@ -27,8 +27,8 @@ namespace {
 
 /// Those of the dialect rules, of limits, and of what the fakes promise.
 const std::vector<std::string_view> kMutants = {
-    "set_forgotten",  "nobody_is_asked", "no_place_of_a_rule", "no_last_attempt", "no_budget",
-    "wrong_identity", "deaf_shim",       "admits_all",         "admits_stale"};
+    "set_forgotten", "starts_rejected", "nobody_is_asked", "no_place_of_a_rule", "no_last_attempt",
+    "no_budget",     "wrong_identity",  "deaf_shim",       "admits_all",         "admits_stale"};
 
 struct Counts {
   Tally tally;
@@ -73,6 +73,23 @@ Decision forgetting(const View& view) {
   Decision decision = dialect("rules")->decide(with(view, view.docs, nothing, view.options));
   decision.memo = Json();
   return decision;
+}
+
+/// The same as if no version were ever rejected.
+Decision unrejected(const View& view) {
+  FlowState docs = view.docs;
+  for (auto& [path, accepted] : docs)
+    accepted.rejected.clear();
+  return dialect("rules")->decide(with(view, docs, view.memo, view.options));
+}
+
+const Dialect& unheeding() {
+  static const Dialect rules = [] {
+    Dialect changed = *dialect("rules");
+    changed.decide = unrejected;
+    return changed;
+  }();
+  return rules;
 }
 
 const Dialect& forgetful() {
@@ -135,8 +152,9 @@ class Simulation {
       rules.erase(rules.find(kPlaceOfRule), kPlaceOfRule.size());
     const Json options = *parse_json(rules);
     Setup& setup = world_.setup;
-    const Dialect* const rules_dialect =
-        chance_.mutant == "set_forgotten" ? &forgetful() : dialect("rules");
+    const Dialect* const rules_dialect = chance_.mutant == "set_forgotten"     ? &forgetful()
+                                         : chance_.mutant == "starts_rejected" ? &unheeding()
+                                                                               : dialect("rules");
     setup.dialects = {{rules_dialect, options}, {&toy_, Json::object()}};
     setup.environment = Environment{"/root", "/root", "/usr/bin/baton"};
     setup.max_running = kMaxRunning;

@@ -1,6 +1,7 @@
 #include "world.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "dialects/registry.h"
@@ -116,6 +117,19 @@ World::World() {
       agents.forget(flow);
   };
   agents.releasing = [this](const Launch& launch) {
+    const auto of_flow = [&](const auto& each) {
+      return each.second.first.flow == launch.key.flow;
+    };
+    const auto& accepted = journal.tables.accepted;
+    // Of a flow of several files one may well be rejected that the start is not about.
+    const auto only = std::find_if(accepted.begin(), accepted.end(), of_flow);
+    if (launch.key.flow.dialect == "rules" && only != accepted.end() &&
+        std::none_of(std::next(only), accepted.end(), of_flow) &&
+        std::any_of(journal.tables.rejected.begin(), journal.tables.rejected.end(),
+                    [&](const auto& each) {
+                      return each.first == only->first && each.second.flow == launch.key.flow;
+                    }))
+      broken_.push_back("an agent was started while " + only->first + " is rejected");
     for (const auto& [path, row] : journal.tables.accepted)
       if (row.first.flow == launch.key.flow && path.ends_with(".json") && row.first.present &&
           (launch.key.flow.dialect == "rules" || !journal.tables.rejected.contains(path)) &&

@@ -168,7 +168,7 @@ class Reacting {
     const bool begun = std::any_of(view_.runs.begin(), view_.runs.end(), [&](const Run& run) {
       return run.key.role == role && run.key.subject == *subject_ &&
              run.key.generation == state_->generation &&
-             (run.live() || run.outcome == Outcome::succeeded);
+             (run.live() || (run.outcome == Outcome::succeeded && !run.forgiven));
     });
     if (begun || file == view_.docs.end() || file->second.rejected.empty())
       return std::nullopt;
