@@ -118,6 +118,11 @@ void forget_old_runs(FlowBook& book, Time now) {
   });
 }
 
+const FlowBook* Draft::before(const FlowId& flow) const {
+  const auto found = books_.find(flow);
+  return found == books_.end() ? nullptr : &found->second;
+}
+
 const FlowBook* Draft::find(const FlowId& flow) const {
   if (const auto found = touched_.find(flow); found != touched_.end())
     return &found->second;

@@ -38,7 +38,8 @@ struct FlowBook {
   /// The rate breaker is open until then. Not journalled: it is about now, and a daemon that is
   /// started anew counts anew.
   Time calm_at{};
-  /// In a rehearsal: a file of which the living daemon knows another version; "": there is none.
+  /// In a rehearsal: what is to be said of a file of which the living daemon knows another version;
+  /// "": there is none.
   std::string unseen;
   std::optional<Hold> held;            ///< why the flow may start nothing at all
   std::vector<Hold> holds;             ///< of the last plan
@@ -74,6 +75,8 @@ class Draft {
       : now(at), wall(wall_at), arrival(last_arrival), intent(last_intent), books_(books) {}
 
   const FlowBook* find(const FlowId& flow) const;
+  /// As it was before this step.
+  const FlowBook* before(const FlowId& flow) const;
   FlowBook& touch(const FlowId& flow);
   const std::map<FlowId, FlowBook>& touched() const { return touched_; }
   /// What is touched takes its place, and what is forgotten is gone; the tally of the books

@@ -4,10 +4,22 @@
 #include <set>
 #include <utility>
 
+#include "app/status.h"
 #include "base/gzip.h"
 
 namespace baton {
 namespace {
+
+/// What a living daemon makes of a file that is accepted here.
+std::string unseen_by_daemon(const std::string& path, const FlowBook* known) {
+  const auto rejected = known == nullptr ? nullptr : &known->rejected;
+  if (rejected == nullptr || !rejected->contains(path))
+    return "the daemon has not yet looked at " + path +
+           " as it stands; it does when its writer has closed it, or within a minute";
+  // It may be another user, who cannot read it.
+  return "the daemon has rejected " + path + " when it looked last (" +
+         first_message(rejected->at(path)) + "); if that is mended, it looks within a minute";
+}
 
 constexpr int kMaxRounds = 8;
 constexpr std::string_view kRead = "read";
@@ -143,8 +155,8 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
     view.control = Control::idle;
   const std::string trouble = settle(view, *entry, book, docs, draft);
   for (const std::string& path : draft.changed)
-    if (setup_.said.lives && book.accepted.contains(path))
-      book.unseen = path;
+    if (setup_.said.lives && !setup_.said.held && book.accepted.contains(path))
+      book.unseen = unseen_by_daemon(path, draft.before(flow));
   hold(book, *entry, draft.now);
   if (!trouble.empty()) {
     book.held = Hold{"", "", "own_write", trouble};
@@ -299,10 +311,7 @@ void Deliberation::hold(FlowBook& book, const Catalog::Entry& entry, Time now) {
     book.held = Hold{"", "", "rate_breaker",
                      "a file changes too often; held until " + iso_time(book.calm_at)};
   else if (!book.unseen.empty())
-    book.held =
-        Hold{"", "", "unseen",
-             "the daemon has not yet looked at " + book.unseen +
-                 " as it stands; it does when its writer has closed it, or within a minute"};
+    book.held = Hold{"", "", "unseen", book.unseen};
 }
 
 bool Deliberation::advance(FlowBook& book, const Stages& stages, Draft& draft) {

@@ -127,6 +127,7 @@ class RealEngine : public Engine {
   bool draining_ = false;
   bool drain_wanted_ = false;
   bool disk_full_ = false;
+  Time look_for_room_{};
   bool freed_ = false;  ///< not any more, if this step can be committed
   std::uint32_t running_elsewhere_ = 0;
   std::optional<std::string> reload_;
@@ -175,7 +176,7 @@ Result<void> RealEngine::recover() {
     return {};
   }
   const auto writes = sealing_.without_its_own(ledger->intents);
-  inbox_.changed(outbox_.recover(writes, works_->setup.load.max_bytes));
+  inbox_.changed(outbox_.recover(writes, works_->catalog, works_->setup.load.max_bytes));
   return {};
 }
 
@@ -275,15 +276,17 @@ void RealEngine::gather(Draft& next) {
 /// What is kept for requests is for them: as long as that is given up, no start is to use it up.
 void RealEngine::look_for_room(Draft& next) {
   freed_ = false;
-  if (!disk_full_ && !requests_.looks())
+  const bool looks = requests_.looks() || (disk_full_ && next.now >= look_for_room_);
+  if (!looks)
     return;
+  look_for_room_ = next.now + kTryAgain;
   const bool room = ports_.requests.keep_room();
   freed_ = room && disk_full_;
   // Something to write, so that the commit finds out whether there is room again.
   if (freed_)
     next.event("disk_freed", {}, "the journal can be written again");
   if (!room)
-    fill_disk("hardly any room is left on the disk of the journal");
+    fill_disk("less than 1 MiB is left on the disk of the journal");
 }
 
 void RealEngine::fill_disk(const std::string& why) {

@@ -110,7 +110,7 @@ std::vector<std::pair<std::string, std::string>> variables(const Start& start,
   put("BATON_STATE_FILE", state_file);
   put("BATON_EXE", environment.executable);
   // Its commands read the configuration the daemon reads, and find what it knows.
-  for (const std::string name : {"BATON_CONFIG", "BATON_STATE_DIR"})
+  for (const std::string name : {"BATON_CONFIG", "BATON_ROOT_STATE"})
     if (const auto named = environment.variables.find(name); named != environment.variables.end())
       put(name, named->second);
   return env;

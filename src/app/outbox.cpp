@@ -49,10 +49,17 @@ void Outbox::put_off(Waiting& waiting, const Error& error, Time now) {
   waiting.due = now + waiting.pause;
 }
 
-std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, std::size_t max_bytes) {
+std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, const Catalog& catalog,
+                                      std::size_t max_bytes) {
   std::set<std::string> paths;
   for (const Intent& intent : intents) {
     Waiting left{intent, {}, max_bytes};
+    if (const auto match = catalog.match(intent.path);
+        whole(intent) && match && match->flow != intent.flow) {
+      give_up(left);
+      paths.insert(intent.path);
+      continue;
+    }
     if (awaits(intent.path)) {
       left.why = intent.path + " " + std::string(kBehind);
       waiting_.push_back(std::move(left));

@@ -22,8 +22,10 @@ class Outbox {
  public:
   explicit Outbox(Disk& disk) : disk_(disk) {}
 
-  /// Settles what was open when the last daemon ended. The paths to be looked at.
-  std::set<std::string> recover(const std::vector<Intent>& intents, std::size_t max_bytes);
+  /// Settles what was open when the last daemon ended. The paths to be looked at. What is to be
+  /// written into a file that by now is another flow's stays open.
+  std::set<std::string> recover(const std::vector<Intent>& intents, const Catalog& catalog,
+                                std::size_t max_bytes);
   /// For a rehearsal, which makes none: the paths of those that are still to be made are awaited,
   /// so that their files are taken to be as the journal has them.
   void suppose(const std::vector<Intent>& intents, std::size_t max_bytes);

@@ -44,7 +44,8 @@ std::optional<Hold> Planning::held(const Circumstances& now) const {
   if (!setup_.may_start)
     return Hold{"", "", "no_daemon", "no daemon serves this root"};
   if (now.disk_full)
-    return Hold{"", "", "disk_full", "the disk of the journal is full: supervising only"};
+    return Hold{"", "", "disk_full",
+                "the disk of the journal is full, or has less than 1 MiB left: supervising only"};
   if (!now.blind.empty())
     return Hold{"", "", "cannot_look",
                 "the root cannot be looked at: " + now.blind + "; tried again every second"};

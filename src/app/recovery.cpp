@@ -27,7 +27,10 @@ Result<std::string> Recovery::backup(const BackupPlan& plan, const std::string& 
   if (!backup_filtered(path))
     return gunzip(there->bytes, setup_.load.max_bytes);
   if (plan.undo.empty() || !setup_.filter)
-    return fail(Errc::config, "it is encrypted, and `decrypt` is not configured");
+    return fail(Errc::config, setup_.filter
+                                  ? "it is encrypted, and `decrypt` is not configured"
+                                  : "it is encrypted, and only the daemon's user may run what "
+                                    "decrypts it");
   const auto bytes = setup_.filter(plan.undo, there->bytes)(true);
   if (!bytes || !*bytes)
     return bytes ? *bytes : fail(Errc::io, "its program has not ended");

@@ -48,17 +48,6 @@ std::string unknown_dialect(const std::string& name) {
          (near ? "; did you mean `" + *near + "`?" : ", only " + join(names, ", "));
 }
 
-/// `wait` and `status --watch` look again and again.
-void complain_once(const std::string& message) {
-  static std::set<std::string> told;
-  if (told.insert(message).second)
-    complain(message);
-}
-
-void warn_once(const std::string& message) {
-  complain_once("warning: " + message);
-}
-
 /// Errc::schema and others: a schema of the dialect cannot be used.
 Result<void> check_schemas(const Dialect& dialect, const Json& options, const std::string& folder) {
   Schemas schemas(schemas_below(folder));
@@ -376,7 +365,8 @@ Result<Setup> Context::setup(const std::string& root) const {
                                                                     const AgentSpec& known) {
     return renewed(config, role, known, environment);
   };
-  setup.filter = filter_below(folder_);
+  if (!foreign_)
+    setup.filter = filter_below(folder_);
   setup.schemas = schemas_below(folder_);
   setup.bear_schemas = anyway_;
   setup.retry = config_.limits.retry;

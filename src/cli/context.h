@@ -59,6 +59,9 @@ class Context {
     std::string why;  ///< with what to do
   };
   Unlike unlike() const;
+  /// It was taken from a daemon of a user that this one does not trust: nothing that it names may
+  /// be run.
+  bool is_foreign() const { return foreign_; }
   /// Its text.
   const std::string& text() const { return text_; }
   /// Its folder; without one the root.
@@ -106,6 +109,8 @@ class Context {
   Places places_;
   bool anyway_ = false;
   bool follows_ = false;
+  /// It is what a daemon of a user goes by whom this one does not trust: nothing of it is run.
+  bool foreign_ = false;
   bool goes_by_file_ = false;  ///< what the daemon goes by is the text of the file
   std::string root_;
   std::vector<std::string> roots_;

@@ -8,6 +8,8 @@
 
 #include <pwd.h>
 
+#include "io/place.h"
+
 namespace baton {
 
 std::string variable(const std::string& name) {
@@ -25,6 +27,10 @@ std::vector<std::pair<std::string, std::string>> variables() {
       all.emplace_back(entry.substr(0, equals), entry.substr(equals + 1));
   }
   return all;
+}
+
+void tell_place(const std::string& state_folder, std::map<std::string, std::string>& variables) {
+  variables.insert_or_assign(kRootStateVariable, state_folder.substr(0, state_folder.rfind('/')));
 }
 
 std::string own_path() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,9 @@ namespace baton {
 std::string variable(const std::string& name);
 /// All of them.
 std::vector<std::pair<std::string, std::string>> variables();
+
+/// Has an agent's commands find the state of its root, in the variables it is given.
+void tell_place(const std::string& state_folder, std::map<std::string, std::string>& variables);
 
 /// The absolute path of the running binary.
 std::string own_path();

@@ -131,7 +131,8 @@ void examine_parents(const Context& context, Diagnoses& all) {
 /// Bytes and files that still find room beside the folder.
 void examine_room(const std::string& folder, Diagnoses& all) {
   struct statvfs room {};
-  if (statvfs(folder.c_str(), &room) != 0)
+  // Some, such as a ramfs, do not say what they have.
+  if (statvfs(folder.c_str(), &room) != 0 || room.f_blocks == 0)
     return;
   const auto tell = [&](std::uint64_t left, std::uint64_t little, std::uint64_t none,
                         const std::string& what) {

@@ -4,6 +4,8 @@
 
 #include "app/book.h"
 #include "app/ending.h"
+#include "base/text.h"
+#include "cli/output.h"
 #include "cli/rehearsal.h"
 #include "io/clock.h"
 #include "io/lock.h"
@@ -38,18 +40,26 @@ Result<Run> History::run(const std::string& id_prefix) const {
 
 Result<std::vector<History>> histories_of(const Context& context) {
   std::vector<History> all;
+  std::optional<Error> last;
   for (const Context& one : context.each()) {
     auto folder = one.state_folder();
     if (!folder && folder.error().code == Errc::not_found)
       continue;
+    if (!folder && context.roots().size() > 1) {
+      warn_once(printable(describe(folder.error())));
+      last = folder.error();
+      continue;
+    }
     if (!folder)
-      return pass_on(folder);
+      return tl::unexpected(folder.error());
     auto journal = read_journal(*folder);
     if (journal)
       all.push_back({one.root(), *std::move(journal), daemon_lives(*folder)});
     else if (journal.error().code != Errc::not_found)
       return pass_on(journal);
   }
+  if (all.empty() && last)
+    return tl::unexpected(*last);
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -15,6 +16,20 @@
 namespace baton {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Of a user who could not change what this one runs either.
+bool trusted_owner(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && (info.st_uid == 0 || info.st_uid == geteuid());
+}
+
+bool is_foreign_to_us(const std::string& state_folder, std::int64_t pid) {
+  return !trusted_owner(state_folder) || !trusted_owner("/proc/" + std::to_string(pid));
+}
+
+}  // namespace
 
 /// The living daemon this context is about, by its state folder.
 std::optional<std::pair<std::string, Served>> Context::daemon() const {
@@ -64,6 +79,7 @@ void Context::follow_daemon() {
     if (!taken)
       return;
   }
+  foreign_ = is_foreign_to_us(folder, word.pid);
   goes_by_file_ = word.configuration == file && word.configuration_digest == file_digest_;
   follows_ = !goes_by_file_;
   for (const std::string& each : config_.roots)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 
 #include <poll.h>
 #include <unistd.h>
@@ -53,6 +54,16 @@ void complain(std::string_view message) {
   const std::string line = "baton: " + std::string(message) + "\n";
   (void)std::fflush(stdout);
   (void)std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void complain_once(const std::string& message) {
+  static std::set<std::string> told;
+  if (told.insert(message).second)
+    complain(message);
+}
+
+void warn_once(const std::string& message) {
+  complain_once("warning: " + message);
 }
 
 ExitCode complain(const Error& error) {

@@ -22,6 +22,9 @@ void print(std::string_view text);
 void print_line(const Json& value);
 /// `baton: ` and a message to stderr. What comes from files must have been made printable.
 void complain(std::string_view message);
+/// The same of what was not said before: `wait` and `status --watch` look again and again.
+void complain_once(const std::string& message);
+void warn_once(const std::string& message);
 /// The same for an error; returns the exit code it leads to.
 ExitCode complain(const Error& error);
 /// Flushes stdout. A pipe or disk that did not take everything turns a good end into 3.

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/beside.h"
+#include "cli/output.h"
 #include "io/clock.h"
 #include "io/disk.h"
 #include "io/journal_reader.h"
@@ -211,8 +212,11 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_beside) {
 namespace {
 
 /// Whether a program can be started is asked as the daemon's user, and in its place.
-void take_word(const Said& said, Setup& setup) {
+void take_word(const Served& word, std::string_view configuration, Setup& setup) {
+  const Said& said = word.said;
   setup.said = said;
+  // What another configuration makes of the files the daemon does not look for.
+  setup.said.lives = word.configuration_digest == hex(digest_of(configuration));
   if (!said.unusable)
     return;
   setup.renew = nullptr;
@@ -254,7 +258,7 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
   rehearsal->recorded_ = std::move(recorded);
   setup->may_start = daemon || options.as_daemon;
   if (daemon && !options.as_daemon)
-    take_word(daemon->said, *setup);
+    take_word(*daemon, context.text(), *setup);
   rehearsal->daemon_ = std::move(daemon);
   setup->act_on_existing = options.act_on_existing;
   const std::uint32_t beside = running_beside(context) + options.running_beside;
@@ -320,12 +324,21 @@ std::vector<FlowId> Rehearsal::flows() const {
 
 Result<std::vector<RehearsedRoot>> rehearse(const Context& context) {
   std::vector<RehearsedRoot> all;
+  std::optional<Error> last;
   for (Context& one : context.each()) {
     auto rehearsal = Rehearsal::of_root(one);
-    if (!rehearsal)
+    if (rehearsal) {
+      all.push_back({std::move(one), *std::move(rehearsal)});
+      continue;
+    }
+    // What of one root cannot be seen hides no other.
+    if (context.roots().size() == 1 || one.state_folder() || rehearsal.error().code != Errc::denied)
       return pass_on(rehearsal);
-    all.push_back({std::move(one), *std::move(rehearsal)});
+    warn_once(printable(describe(rehearsal.error())));
+    last = rehearsal.error();
   }
+  if (all.empty() && last)
+    return tl::unexpected(*last);
   return all;
 }
 

@@ -24,7 +24,8 @@ namespace {
 
 constexpr const char* kBare =
     " is empty, and what was served there last was another folder: nothing is made in what may be "
-    "a mount point without its volume. If this is the root, put any file into it";
+    "a mount point without its volume. If this is the root, put any file into it: it is looked at "
+    "within a minute";
 
 std::string digest_of_configuration(const ServedRoot& served) {
   return served.configuration.empty() ? "" : hex(digest_of(served.configuration_text));
@@ -133,7 +134,13 @@ void RootService::start_watch() {
   quiet.rescan_every = Millis(0);
   control_ = watch(
       loop_, served_.state_folder, {WatchedFolder{"requests", 0}},
-      [this](const Changes&) {
+      [this](const Changes& changes) {
+        // What is kept for requests, and what is not complete, is none.
+        const bool hidden = std::all_of(
+            changes.paths.begin(), changes.paths.end(),
+            [](const std::string& path) { return path.find("/.") != std::string::npos; });
+        if (hidden && changes.rescans.empty())
+          return;
         inputs_.emplace_back(RequestsChanged{});
         wake_();
       },
@@ -273,7 +280,8 @@ void RootService::look_for_root() {
 /// Its flows are gone either way. Whether they are expected to come back is what is told of it.
 void RootService::look_into_root() {
   // Nothing is known that could be missing.
-  if (engine_->books().empty())
+  const Books& books = engine_->books();
+  if (books.size() == books.count(FlowId{}))
     root_->move_in();
   const bool bare = root_->may_be_bare();
   if (bare)

@@ -163,20 +163,34 @@ class Service {
     // One that is renamed or exchanged is back in a moment.
     const auto away = options_.once ? roots_.away_since() : std::nullopt;
     const bool lost = away && roots_.quiet_elsewhere() && clock_->now() - *away >= kAwayForGood;
-    if (!drained && !lost && !(options_.once && roots_.quiet()))
+    const bool full = options_.once && no_room();
+    if (!drained && !lost && !full && !(options_.once && roots_.quiet()))
       return false;
     if (lost)
       daemon_log::error("a root is not there any more; what is left to be done in it is not done");
+    else if (full)
+      daemon_log::error(
+          "there is no room on the state's disk; what is left to be done is not done");
     else if (drained)
       daemon_log::info("drained");
     // Whoever waited for the end wants to know that it is not the end of everything.
     else if (const std::size_t held = roots_.held(); held > 0)
       daemon_log::warn((held == 1 ? "1 flow is" : std::to_string(held) + " flows are") +
                        " held: see `baton status`");
-    const int code = lost ? 3 : options_.once && roots_.failed() ? 1 : 0;
+    const int code = lost || full ? 3 : options_.once && roots_.failed() ? 1 : 0;
+    // Also what the last step found.
+    (void)roots_.tell_how();
     // A daemon that drains has done what it was asked for; who was to work off all has not.
     end(interrupts_ > (options_.once ? 0 : 1) ? 130 : code);
     return true;
+  }
+
+  /// For longer than somebody needs who is about to make some; and nothing is to be looked after.
+  bool no_room() {
+    full_since_ = !roots_.disk_full() ? std::nullopt
+                  : full_since_       ? full_since_
+                                      : std::optional(clock_->now());
+    return full_since_ && roots_.running() == 0 && clock_->now() - *full_since_ >= kAwayForGood;
   }
 
   void arm() {
@@ -325,6 +339,7 @@ class Service {
   bool ended_ = false;
   bool interrupted_ = false;
   bool taking_along_ = false;  ///< all processes of the container were told to end
+  std::optional<Time> full_since_;
   int exit_code_ = 0;
   int interrupts_ = 0;
 };

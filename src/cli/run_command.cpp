@@ -38,9 +38,7 @@ Result<ServedRoot> served_root(const Context& context, const std::string& root) 
   auto state = context.make_state_folder(root);
   if (!state)
     return pass_on(state);
-  // For the commands of its agents.
-  setup->environment.variables.insert_or_assign("BATON_STATE_DIR",
-                                                state->substr(0, state->rfind('/')));
+  tell_place(*state, setup->environment.variables);
   return ServedRoot{root, std::move(*state), context.configuration(), context.text(),
                     std::move(*setup)};
 }

@@ -61,11 +61,11 @@ Json json_of(const Said& said, std::size_t most) {
        {"unwritten", list_of(said.unwritten, most, [](Json& row, const Hold& hold) {
           row.set("reason", hold.reason).set("why", printable(hold.why, 500));
         })}});
-  if (said.unusable) {
+  // Who is left out would be taken for usable.
+  if (said.unusable && said.unusable->size() <= most) {
     Json agents = Json::object();
     for (const auto& [role, why] : *said.unusable)
-      if (most-- > 0)
-        agents.set(printable(role, 200), printable(why, 500));
+      agents.set(printable(role, 200), printable(why, 500));
     json.set("agents_unusable", agents);
   }
   if (said.held)

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/context.h"
 #include "cli/daemon_log.h"
+#include "cli/environment.h"
 #include "io/backup_prune.h"
 #include "io/run_directory.h"
 
@@ -119,6 +120,11 @@ std::optional<Time> ServedRoots::away_since() const {
   return since;
 }
 
+bool ServedRoots::disk_full() const {
+  return std::any_of(roots_.begin(), roots_.end(),
+                     [](const auto& root) { return root->engine().disk_full(); });
+}
+
 bool ServedRoots::failed() const {
   return std::any_of(roots_.begin(), roots_.end(), [](const auto& root) {
     return root->engine().tally().failed > 0 || !root->engine().said().unwritten.empty();
@@ -159,19 +165,17 @@ void ServedRoots::stop_agents(const std::string& why) {
 
 std::string ServedRoots::tell_how() {
   std::size_t flows = 0;
-  bool full = false;
   std::string watching;
   for (const auto& root : roots_) {
     const Books& books = root->engine().books();
     flows += books.size() - books.count(FlowId{});
-    full = full || root->engine().disk_full();
     root->tell_how(since_);
     if (root->polls())
       watching = "; " + root->describe();
   }
   return std::to_string(running()) + " running, " + std::to_string(flows) + " flows, " +
          std::to_string(held()) + " waiting or held" + watching +
-         (full ? "; DISK FULL: supervising only" : "");
+         (disk_full() ? "; DISK FULL: supervising only" : "");
 }
 
 /// All or nothing: whatever can fail comes first, for all roots.
@@ -191,7 +195,9 @@ Result<ServedRoots::Exchange> ServedRoots::prepare(const ServiceConfig& loaded) 
     if ((*known)->leaving())
       return fail(Errc::busy, "is given up when its last agent has ended; take it up again then",
                   served.root);
-    auto works = (*known)->engine().works_of(served.setup);
+    Setup setup = served.setup;
+    tell_place((*known)->state_folder(), setup.environment.variables);
+    auto works = (*known)->engine().works_of(std::move(setup));
     if (!works)
       return pass_on(works);
     next.kept.push_back({known->get(), *std::move(works), &served});

@@ -47,6 +47,8 @@ class ServedRoots {
   bool quiet() const;
   /// Since when the first root is away; nothing while all are there.
   std::optional<Time> away_since() const;
+  /// The disk of some root's state has no room.
+  bool disk_full() const;
   /// Nothing runs, waits or is to be done in those that are not away, and nothing runs at all.
   bool quiet_elsewhere() const;
   /// Some flow failed, or has a write of baton's own that was refused.

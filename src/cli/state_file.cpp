@@ -226,7 +226,10 @@ void settle_late(StateFile& file, const TextChange& change) {
   }
 }
 
-ExitCode refuse(const Error& error) {
+ExitCode refuse(Error error, const std::string& shown) {
+  // As it was named, not as it is called in its folder.
+  if (shown.ends_with("/" + error.where))
+    error.where = shown;
   const bool failed = error.code == Errc::parse || error.code == Errc::changed;
   (void)complain(error);
   return failed ? ExitCode::failed : exit_code_of(error.code);
@@ -248,7 +251,7 @@ ExitCode keep_trying(StateFile& file, const TextChange& change) {
       return ExitCode::unreachable;
     }
     if (!tried && !locked)
-      return refuse(tried.error());
+      return refuse(tried.error(), file.shown());
     if (tried && *tried != Attempt::again)
       return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
     if (now > until) {

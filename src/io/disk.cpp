@@ -68,7 +68,8 @@ bool leads_to_folder(int root, const std::string& path) {
 tl::unexpected<Error> root_is_away(const std::string& path) {
   return fail(Errc::busy,
               "waits for the root, which is gone, or in whose place there is an empty folder, as a "
-              "mount point without its volume is; if it is the root, put any file into it",
+              "mount point without its volume is; if it is the root, put any file into it, which "
+              "is seen within a minute",
               path);
 }
 
@@ -109,9 +110,10 @@ class RealDisk final : public Disk {
       return root_is_away(at.folder);
     return open_beneath(root_->fd(), at.folder, O_RDONLY | O_DIRECTORY);
   }
+  bool root_is_there() const { return root_->is_current() && !root_->may_be_bare(); }
   /// What a write found missing.
   tl::unexpected<Error> gone(const std::string& path) const {
-    return root_->is_current() ? fail(Errc::changed, "is gone", path) : root_is_away(path);
+    return root_is_there() ? fail(Errc::changed, "is gone", path) : root_is_away(path);
   }
   bool stands(int folder, const std::string& name, std::string_view bytes,
               const std::string& path) const;
@@ -286,12 +288,17 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
 Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
   if (auto fine = check_relative(path); !fine)
     return fine;
-  if (!root_->is_current() || root_->may_be_bare())
+  if (!root_is_there())
     return root_is_away(path);
   const SplitPath at = split_path(path);
   auto folder = make_folders(root_->fd(), at.folder);
   if (!folder)
     return pass_on(folder);
+  struct stat there {};
+  if (fstatat(folder->get(), at.name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0)
+    return stands(folder->get(), at.name, bytes, path)
+               ? Result<void>()
+               : fail(Errc::changed, "exists already", path);
   auto fresh = prewrite(folder->get(), at.name, bytes, -1, path);
   if (!fresh)
     return pass_on(fresh);
@@ -334,7 +341,7 @@ Result<void> RealDisk::move(const std::string& from, const Digest& assumes, cons
   const auto file = from_folder ? open_locked(from_folder->get(), source.name, O_RDONLY, from)
                                 : Result<Fd>(tl::unexpected(from_folder.error()));
   if (!file && file.error().code == Errc::not_found)
-    return any && root_->is_current() ? Result<void>() : gone(from);
+    return any && root_is_there() ? Result<void>() : gone(from);
   if (!file)
     return tl::unexpected(file.error());
   if (!any)

@@ -181,7 +181,11 @@ std::int64_t holder_of_root(const std::string& root) {
   // Others may lock a folder for reasons of their own.
   const auto name = pid > 0 ? read_file("/proc/" + std::to_string(pid) + "/comm", kMaxBytes)
                             : Result<std::string>("");
-  return name && name->starts_with("baton") ? pid : 0;
+  if (!name || !name->starts_with("baton"))
+    return 0;
+  // Nor is a command one that acts where there is no daemon.
+  const auto words = read_file("/proc/" + std::to_string(pid) + "/cmdline", kMaxBytes);
+  return words && words->find(std::string_view("\0run\0", 5)) != std::string::npos ? pid : 0;
 }
 
 LockHolder lock_holder(const std::string& state_folder) {

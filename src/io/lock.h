@@ -42,7 +42,7 @@ Result<RootLock> lock_root(const std::string& root, const std::string& state_fol
 /// found out.
 bool daemon_lives(const std::string& state_folder);
 
-/// The baton that holds the root's folder locked, wherever its state lies; 0: none does, or that
+/// The daemon that holds the root's folder locked, wherever its state lies; 0: none does, or that
 /// cannot be found out.
 std::int64_t holder_of_root(const std::string& root);
 

@@ -87,6 +87,15 @@ Result<std::vector<std::string>> real_paths(const std::vector<std::string>& path
   return real;
 }
 
+/// What an agent of that root was told comes first.
+std::vector<StateParent> parents_of(const std::string& real_root,
+                                    std::vector<StateParent> parents) {
+  const std::string told = variable(kRootStateVariable);
+  if (!told.empty() && variable("BATON_ROOT") == real_root)
+    parents.insert(parents.begin(), StateParent{told, true});
+  return parents;
+}
+
 Result<std::string> use(const StateParent& parent, const std::string& name,
                         const std::vector<std::string>& roots) {
   auto path = real_path(parent.path);
@@ -161,7 +170,7 @@ Result<std::string> make_state_folder(const std::string& root,
   trees->push_back(*real_root);
   const std::string name = state_name(*real_root);
   std::optional<Error> last;
-  for (const StateParent& parent : parents) {
+  for (const StateParent& parent : parents_of(*real_root, parents)) {
     auto path = use(parent, name, *trees);
     if (path || parent.asked_for)
       return path;
@@ -207,7 +216,7 @@ Result<std::string> find_state_folder(const std::string& root,
   std::optional<std::string> first;
   const std::int64_t holder = holder_of_root(*real_root);
   bool elsewhere = holder > 0;
-  for (const StateParent& parent : parents) {
+  for (const StateParent& parent : parents_of(*real_root, parents)) {
     std::error_code error;
     const fs::path path = fs::path(parent.path) / state_name(*real_root);
     if (!fs::is_directory(path, error))

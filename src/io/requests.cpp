@@ -42,6 +42,10 @@ constexpr std::uint64_t kAnswerBytes = 128U << 10U;
 /// With less room than this what is left belongs to the journal, or to who has given it up.
 constexpr std::uint64_t kRoomy = 4 * kReserveBytes;
 constexpr std::uint64_t kRoomyFiles = 16;
+/// A smaller disk does without where there is none.
+constexpr std::uint64_t kSmallDisk = 8 * kRoomy;
+/// More than ext4 counts as free and gives to nobody (16 MiB).
+constexpr std::uint64_t kKeptForNobody = 64U << 20U;
 
 Result<Fd> open_part(int state, const std::string& name) {
   return open_beneath(state, name, O_RDONLY | O_DIRECTORY);
@@ -141,14 +145,15 @@ Result<void> publish(int state, const std::string& part, const std::string& name
   return sync(laid->folder.get(), part);
 }
 
-/// Some of what is free may be kept for root.
+/// Much of what is free may be kept for root, and a little for nobody.
 std::uint64_t bytes_left(const struct statvfs& room) {
-  return (geteuid() == 0 ? room.f_bfree : room.f_bavail) * room.f_frsize;
+  const std::uint64_t all = room.f_bfree * room.f_frsize;
+  return geteuid() == 0 && all > kKeptForNobody ? all : room.f_bavail * room.f_frsize;
 }
 
 /// Room for a request on a disk that is full: whoever finds none removes it. Made when it is
-/// missing, or a part of it was lent, and there is room. False: there is not. A disk that is too
-/// small for it has none.
+/// missing, or a part of it was lent, and there is room. False: there is not, and the disk is not
+/// too small for it.
 bool keep_reserve(int state) {
   const auto folder = open_part(state, "requests");
   struct stat there {};
@@ -157,10 +162,11 @@ bool keep_reserve(int state) {
     return true;
   const bool some = fstatat(folder->get(), kReserve, &there, AT_SYMLINK_NOFOLLOW) == 0;
   if ((some && there.st_size >= static_cast<off_t>(kReserveBytes)) ||
-      fstatvfs(folder->get(), &room) != 0 || room.f_blocks * room.f_frsize < kRoomy)
+      fstatvfs(folder->get(), &room) != 0)
     return true;
+  const bool small = room.f_blocks * room.f_frsize < kSmallDisk;
   if (bytes_left(room) < kRoomy || (room.f_files != 0 && room.f_favail < kRoomyFiles))
-    return false;
+    return small;
   if (some)
     unlinkat(folder->get(), kReserve, 0);
   constexpr mode_t kFileMode = 0640;
@@ -168,7 +174,7 @@ bool keep_reserve(int state) {
   const bool made = fd && write_all(fd.get(), std::string(kReserveBytes, ' '), kReserve);
   if (fd && !made)
     unlinkat(folder->get(), kReserve, 0);
-  return made;
+  return made || small;
 }
 
 /// A file system with a journal gives the room to others once it has written down that it is free,

@@ -50,8 +50,8 @@ TEST_CASE("an agent's own commands read the configuration the daemon reads") {
   CHECK(named().empty());  // they find it in the root
   environment.variables["BATON_CONFIG"] = "/etc/b.yaml";
   CHECK(named() == "/etc/b.yaml");
-  environment.variables["BATON_STATE_DIR"] = "/srv/state";
-  CHECK(named("BATON_STATE_DIR") == "/srv/state");
+  environment.variables["BATON_ROOT_STATE"] = "/srv/state";
+  CHECK(named("BATON_ROOT_STATE") == "/srv/state");
 }
 
 TEST_CASE("a value from a file neither leaves the working directory nor becomes an option") {

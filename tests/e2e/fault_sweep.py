@@ -116,25 +116,25 @@ def places(baton, wanted):
 
 
 def fault(baton, call, error, number):
-    """What went wrong; None when all is well, and whether the daemon ended."""
+    """What went wrong; None when all is well, whether the daemon ended, and whether it served by then."""
     where = f"{call} number {number} gives {error}:"
     with Sweep(baton, None) as sweep:
         try:
             done = traced(sweep, "/dev/null", "-e", "signal=none", "-e", f"trace={call}",
                           "-e", f"inject={call}:error={error}:when={number}")
         except subprocess.TimeoutExpired as hangs:
-            return f"{where} it hangs: {(hangs.stderr or b'').decode()[-600:]}", False
+            return f"{where} it hangs: {(hangs.stderr or b'').decode()[-600:]}", False, False
         # A write that fails is tried again within a minute; who is to work off all now is told.
         refused = done.returncode == 1 and "a write of baton's own was refused" in done.stderr
         if done.returncode not in (0, 3) and not refused:
-            return f"{where} ended with {done.returncode}: {done.stderr[-600:]}", True
+            return f"{where} ended with {done.returncode}: {done.stderr[-600:]}", True, False
         if done.returncode == 3 and not re.search(r"error|critical|baton:", done.stderr):
-            return f"{where} ended with 3 and said nothing: {done.stderr[-600:]}", True
+            return f"{where} ended with 3 and said nothing: {done.stderr[-600:]}", True, False
         try:
             sweep.judge(where)
         except (AssertionError, subprocess.TimeoutExpired) as wrong:
-            return f"{wrong}\n  after: {done.returncode} {done.stderr[-1500:]}", done.returncode == 3
-        return None, done.returncode == 3
+            return f"{wrong}\n  after: {done.returncode} {done.stderr[-1500:]}", done.returncode == 3, False
+        return None, done.returncode == 3, " critical " in done.stderr
 
 
 def sample(everything):
@@ -158,9 +158,9 @@ def test(baton, *wanted):
     durable_order(baton)
     wrong, ended, ends = [], 0, set()
     for call, error, number in chosen:
-        said, over = fault(baton, call, error, number)
+        said, over, served = fault(baton, call, error, number)
         ended += over
-        if over:
+        if over and served:
             ends.add((call, error))
         if said:
             wrong.append(said)

@@ -107,6 +107,135 @@ def state_elsewhere(exe):
         check(done.returncode == 0, done)
 
 
+def told_to_agents(exe):
+    """What an agent is told of its daemon's state counts for its own root only, and follows no reload."""
+    with make(exe) as baton, world.World(exe, command=("true",)) as other:
+        other.ticket("a", "ready")
+        own = {**os.environ, "HOME": other.home, "XDG_STATE_HOME": other.home}
+        alone = [exe, "run", "--once", "--act-on-existing", "--root", other.root, "--config", other.config]
+        check(subprocess.run(alone, capture_output=True, env=own).returncode == 0 and len(other.starts()) == 1,
+              other.starts())
+        line = " ".join(alone)
+        baton.settings["agents"]["worker"] = {
+            **baton.counting("/bin/sh", "-c", f'echo "$BATON_ROOT_STATE" >>{baton.home}/said; '
+                             f'"$BATON_EXE" status --root "$BATON_ROOT" --json >>{baton.home}/said 2>&1; '
+                             f'HOME={other.home} XDG_STATE_HOME={other.home} {line} >>{baton.home}/other 2>&1')}
+        baton.settings["state_dir"] = baton.state
+        baton.configure()
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen([exe, "run", "--root", baton.root, "--config", baton.config, "--act-on-existing"],
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_until(baton.serves, "the daemon serves")
+        baton.ticket("a", "ready")
+        wait_until(lambda: baton.starts("rules/t/a"))
+        baton.idle()
+        check(len(other.starts()) == 1, "started again by an agent's run:", other.starts())
+        # Where the state of a root lies is settled when it is taken up.
+        os.mkdir(baton.home + "/later", 0o750)
+        baton.settings["state_dir"] = baton.home + "/later"
+        baton.configure()
+        check("stays in" in baton.call("reload").stdout, "reload does not say it")
+        baton.ticket("b", "ready")
+        wait_until(lambda: baton.starts("rules/t/b"))
+        baton.idle()
+        with open(baton.home + "/said") as file:
+            said = file.read()
+        check(said.count(baton.state + "\n") == 2 and "served by process" not in said and said.count('"rules/t/b"'), said)
+
+
+def one_elsewhere(exe):
+    """A root that another daemon serves with its state elsewhere hides no other root."""
+    with make(exe, command=("sleep", "1000")) as baton, world.World(exe) as other:
+        baton.settings["roots"] = [baton.root, other.root]
+        baton.configure()
+        baton.start("--root", baton.root)
+        other.start()
+        baton.ticket("a", "ready")
+        run = wait_until(lambda: baton.starts("rules/t/a"))[0].run
+
+        def both(*words, code=0):
+            done = subprocess.run([exe, *words, "--config", baton.config, "--state-dir", baton.state], cwd=baton.home,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=world.PATIENCE)
+            check(done.returncode == code and f"is served by process {other.daemon.pid}" in done.stderr, words, done)
+            return done.stdout
+        for words in (["status"], ["agents"], ["events"], ["explain", "rules/t/a"]):
+            check("rules/t/a" in both(*words), words)
+        both("stop", "rules/t/a")
+        wait_until(lambda: not world.processes_with("BATON_RUN_ID=" + run), "the agent ends")
+        both("stop", "--all", code=3)
+
+
+def nothing_of_theirs_is_run(exe):
+    """Beside a daemon of another user nothing that its configuration names is run by who looks."""
+    if os.geteuid() != 0:
+        world.skip("not root, so nobody else can run the daemon")
+    with world.World(exe) as baton:
+        del baton.settings["rules"]
+        ran = baton.home + "/ran"
+        baton.settings["dialects"] = {"ml_workflow": {"backups": {
+            "encrypt": ["/bin/cat"], "decrypt": ["/bin/sh", "-c", f"id -u >>{ran}; cat"]}}}
+        baton.configure()
+        folder = baton.root + "/workflow_states/wf"
+        write(folder + "/state.json", b"junk")
+        write(folder + "/backups/state_step1_20260504T093000.123Z.json.gz.enc", b"x")
+        for program in ("baton", "baton-shim"):
+            shutil.copy2(os.path.join(os.path.dirname(exe), program), baton.home)
+        for place, _, files in os.walk(baton.home):
+            for each in (place, *(f"{place}/{name}" for name in files)):
+                os.chown(each, 65534, 65534)
+        os.chmod(baton.home, 0o755)
+        os.chmod(baton.config, 0o644)
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen([baton.home + "/baton", *baton.run_command()[1:]], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log, user=65534, group=65534, extra_groups=[])
+        wait_until(lambda: any(each["event"] == "rejected" for each in baton.lines("events")))
+        for _ in range(2):
+            done = baton.call("recover", "wf", code=None)
+            check(done.returncode == 1 and not os.path.exists(ran), done)
+            check("only the daemon's user may run what decrypts it" in done.stderr, done)
+            # Nor when the daemon goes by a text that the file holds no more.
+            with open(baton.config, "a") as file:
+                file.write("\n")
+
+
+def unreadable_for_the_daemon(exe):
+    """Who can read a file is told that the daemon could not."""
+    if os.geteuid() != 0:
+        world.skip("not root, so nobody else can run the daemon")
+    with make(exe) as baton:
+        for program in ("baton", "baton-shim"):
+            shutil.copy2(os.path.join(os.path.dirname(exe), program), baton.home)
+        os.mkdir(baton.root + "/tickets")
+        for place, _, files in os.walk(baton.home):
+            for each in (place, *(f"{place}/{name}" for name in files)):
+                os.chown(each, 65534, 65534)
+        os.chmod(baton.home, 0o755)
+        os.chmod(baton.config, 0o644)
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen([baton.home + "/baton", *baton.run_command()[1:]], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log, user=65534, group=65534, extra_groups=[])
+        wait_until(baton.serves, "the daemon serves")
+        write(baton.home + "/a.json", {"status": "ready"})
+        os.chmod(baton.home + "/a.json", 0o600)
+        os.rename(baton.home + "/a.json", baton.root + "/tickets/a.json")
+        wait_until(lambda: any(each["event"] == "rejected" for each in baton.lines("events")))
+        said = baton.call("status").stdout
+        check("the daemon has rejected tickets/a.json when it looked last (" in said and "Permission denied" in said, said)
+
+
+def many_unusable(exe):
+    """The daemon's word is left also where not all of it finds room."""
+    with make(exe) as baton:
+        for number in range(150):
+            baton.settings["agents"][f"role{number}"] = {"command": [f"/nowhere/{'x' * 150}/{number}"]}
+        baton.configure()
+        baton.ticket("a", "new")
+        baton.start()
+        wait_until(lambda: glob.glob(baton.state + "/*/daemon.json"), "the word is left")
+        with open(glob.glob(baton.state + "/*/daemon.json")[0]) as file:
+            check("agents_unusable" not in json.load(file), "some of them would be taken for usable")
+
+
 def another_user(exe):
     """What root says of a daemon of another user is what that user says."""
     if os.geteuid() != 0:
@@ -520,5 +649,6 @@ def once_says_what_is_held(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts([state_elsewhere, another_user, not_looked_at_yet, changed_and_not_read, hung_up, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
+    world.main_parts([state_elsewhere, told_to_agents, one_elsewhere, another_user, nothing_of_theirs_is_run,
+                      unreadable_for_the_daemon, many_unusable, not_looked_at_yet, changed_and_not_read, hung_up, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
                       once_says_what_is_held])

@@ -29,9 +29,11 @@ Finding stage_fault(std::string pointer, std::string message, const Value* found
 /// A stage that is there and no word. One that is absent is none: the member may be a comment, and
 /// of several files of a flow one may hold it.
 void check_stage(const Value* stage, const std::string& pointer, Findings& findings) {
-  if (stage != nullptr && !word_of(stage))
-    findings.push_back(stage_fault(
-        pointer, "the stage is " + std::string(json::type_name(*stage)) + " and no word", stage));
+  if (stage == nullptr || word_of(stage))
+    return;
+  const bool empty = stage->IsString() && stage->GetStringLength() == 0;
+  const std::string found = empty ? "an empty text" : std::string(json::type_name(*stage));
+  findings.push_back(stage_fault(pointer, "the stage is " + found + " and no word", stage));
 }
 
 Findings check_stages(const Value& root, const std::string& pointer) {
