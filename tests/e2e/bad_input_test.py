@@ -444,6 +444,25 @@ def no_more_files(exe):
             leave_small_disk(baton, baton.state)
 
 
+def once_on_full_disk(exe):
+    """Who is to work off all does not wait for room for ever, starts nothing, and says it."""
+    with world.World(exe) as baton:
+        on_small_disk(baton.state)
+        try:
+            check(baton.once().returncode == 0, "an empty root")
+            fill(baton.state)
+            baton.ticket("late", "ready")
+            done = baton.once()
+            check(done.returncode == 3 and "there is no room on the state's disk" in done.stderr, done)
+            check(not baton.starts(), baton.starts())
+            os.unlink(baton.state + "/fill")
+            check(baton.once().returncode == 0 and len(baton.starts()) == 1, baton.starts())
+        finally:
+            if os.path.exists(baton.state + "/fill"):
+                os.unlink(baton.state + "/fill")
+            subprocess.run(["umount", "-l", baton.state], check=False)
+
+
 def without_a_reserve_it_is_not(exe):
     """What the test before shows is owed to the reserve."""
     stopped_on_full_disk(exe, reserve=False)
@@ -759,6 +778,6 @@ def started_on_full_disk_of_small_blocks(exe):
 if __name__ == "__main__":
     world.main_parts((bad_files, no_regular_files, long_names, names_not_utf8, json_is_utf8, long_decision,
                       requests_not_utf8, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
-                      without_a_reserve_it_is_not, no_more_files, started_on_full_disk, started_on_full_disk_of_small_blocks,
+                      without_a_reserve_it_is_not, no_more_files, once_on_full_disk, started_on_full_disk, started_on_full_disk_of_small_blocks,
                       said_by_the_daemon, cannot_start_is_said, no_descriptors, write_waits, merge_is_refused,
                       may_not_write, not_put_aside, litter_of_a_crash, rejected_behind_its_agent, size_limit))
