@@ -12,7 +12,7 @@ namespace {
 
 /// What a living daemon makes of a file that is accepted here.
 std::string unseen_by_daemon(const std::string& path, const FlowBook* known) {
-  const auto rejected = known == nullptr ? nullptr : &known->rejected;
+  const auto* const rejected = known == nullptr ? nullptr : &known->rejected;
   if (rejected == nullptr || !rejected->contains(path))
     return "the daemon has not yet looked at " + path +
            " as it stands; it does when its writer has closed it, or within a minute";

@@ -227,6 +227,10 @@ Result<std::string> find_state_folder(const std::string& root,
     if (!first)
       first = path.string();
   }
+  // What the agent's daemon serves besides.
+  if (const std::string told = variable(kRootStateVariable); !told.empty())
+    if (const std::string path = told + "/" + state_name(*real_root); daemon_lives(path))
+      return path;
   // It may have begun, or ended, in this moment.
   if (elsewhere && holder_of_root(*real_root) == holder)
     return served_elsewhere(*real_root, holder, parents);

@@ -21,8 +21,8 @@ struct StateParent {
 /// Empty ones are left out.
 std::vector<StateParent> state_parents(const std::string& option, const std::string& configured);
 
-/// In the environment of an agent: where the state of $BATON_ROOT lies, whatever else is said. It
-/// counts for no other root.
+/// In the environment of an agent: where the state of $BATON_ROOT lies, whatever else is said. Of
+/// other roots only what is served there is found there.
 inline constexpr const char* kRootStateVariable = "BATON_ROOT_STATE";
 
 /// The name of a root's state folder: last name of the real path and 16 digits of its digest.
