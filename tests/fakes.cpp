@@ -119,8 +119,6 @@ Result<void> FakeDisk::replace(const std::string& path, const Digest& assumes,
   if (const auto error = shut(unreadable, path))
     return fail(*error, "cannot be read", path);
   const std::string* const there = file(path);
-  if (there != nullptr && digest_of(*there) != assumes && *there == bytes)
-    return {};
   if (there == nullptr || digest_of(*there) != assumes)
     return fail(Errc::changed, "the file was changed meanwhile", path);
   if (const auto error = shut(unwritable, path))
@@ -161,12 +159,20 @@ Result<void> FakeDisk::create(const std::string& path, std::string_view bytes) {
     return fail(Errc::no_space, "no space left on device", path);
   if (const auto error = shut(unwritable, path))
     return fail(*error, "cannot be written", path);
-  if (const std::string* const there = file(path))
-    return *there == bytes ? Result<void>() : fail(Errc::changed, "the file exists", path);
+  if (file(path) != nullptr)
+    return fail(Errc::changed, "the file exists", path);
   put(path, std::string(bytes));
   deeds_.push_back(Did{Did::What::write, {}, path});
   fuse_.moment();
   return {};
+}
+
+Result<void> FakeDisk::make_last(const std::string& path, std::string_view bytes) {
+  if (const auto error = shut(unreadable, path))
+    return fail(*error, "cannot be read", path);
+  const std::string* const there = file(path);
+  return there != nullptr && *there == bytes ? Result<void>()
+                                             : fail(Errc::changed, "the file was changed", path);
 }
 
 Result<void> FakeDisk::move(const std::string& from, const Digest& assumes, const std::string& to) {

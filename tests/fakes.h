@@ -98,6 +98,7 @@ class FakeDisk : public Disk {
   Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
                       std::string_view bytes) override;
   Result<void> create(const std::string& path, std::string_view bytes) override;
+  Result<void> make_last(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
   void hold(const std::set<std::string>& paths) override { held = paths; }
   bool keeps_old(Time now) override;

@@ -98,13 +98,18 @@ Result<void> Outbox::make(Waiting& waiting) {
     if (!settled)
       return pass_on(settled);
     // What stands there may not last yet.
-    if (*settled == Settled::done && !whole(write))
-      return {};
+    if (*settled == Settled::done)
+      return whole(write) ? disk_.make_last(write.path, write.bytes) : Result<void>();
     waiting.overtaken = waiting.overtaken || *settled == Settled::abandoned;
     waiting.to_settle = 0;
   }
-  return waiting.overtaken ? Result<void>(fail(Errc::changed, "was changed", write.path))
-                           : baton::perform(disk_, write);
+  auto done = waiting.overtaken ? Result<void>(fail(Errc::changed, "was changed", write.path))
+                                : baton::perform(disk_, write);
+  // Somebody may have written the very same; who has created it has one of his own.
+  return gives_way(done) && write.kind != Intent::Kind::create && whole(write) &&
+                 disk_.make_last(write.path, write.bytes)
+             ? Result<void>()
+             : done;
 }
 
 void Outbox::give_up(const Waiting& waiting) {

@@ -14,12 +14,14 @@
 #include "base/text.h"
 #include "cli/environment.h"
 #include "cli/output.h"
+#include "cli/served.h"
 #include "io/agents.h"
 #include "io/clock.h"
 #include "io/disk.h"
 #include "io/journal.h"
 #include "io/lock.h"
 #include "io/requests.h"
+#include "io/root.h"
 #include "io/run_directory.h"
 
 namespace baton {
@@ -66,10 +68,13 @@ class Stage {
     if (!journal)
       return pass_on(journal);
     stage->journal_ = *std::move(journal);
-    auto disk = real_disk(context.root());
-    if (!disk)
-      return pass_on(disk);
-    stage->disk_ = *std::move(disk);
+    auto folder = RootFolder::open(context.root());
+    if (!folder)
+      return pass_on(folder);
+    // As for a daemon: nothing is made in a mount point without its volume.
+    if (const auto inode = last_root_inode(state).value_or(0); inode != 0)
+      (*folder)->remember(static_cast<ino_t>(inode));
+    stage->disk_ = real_disk(*std::move(folder));
     auto requests = real_requests(state);
     if (!requests)
       return pass_on(requests);

@@ -224,6 +224,13 @@ Result<void> Context::find_roots(const std::string& here) {
       missing_roots_.push_back(real_path(path).value_or(each));
     }
   }
+  // What others name as theirs is theirs where their daemon serves it.
+  if (foreign_)
+    std::erase_if(roots, [this](const std::string& each) {
+      const auto state = find_state_folder(each, state_parents());
+      return each != root_ &&
+             (!state || !daemon_lives(*state) || lock_holder(*state).pid != daemon_pid_);
+    });
   if (roots.empty())
     return anyway_ ? Result<void>() : all_there();
   if (auto apart = check_apart(roots); !apart && !anyway_)

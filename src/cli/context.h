@@ -111,7 +111,8 @@ class Context {
   bool follows_ = false;
   /// It is what a daemon of a user goes by whom this one does not trust: nothing of it is run.
   bool foreign_ = false;
-  bool goes_by_file_ = false;  ///< what the daemon goes by is the text of the file
+  std::int64_t daemon_pid_ = 0;  ///< of that daemon
+  bool goes_by_file_ = false;    ///< what the daemon goes by is the text of the file
   std::string root_;
   std::vector<std::string> roots_;
   std::vector<std::string> missing_roots_;

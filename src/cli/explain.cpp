@@ -248,7 +248,7 @@ ExitCode show_replaced(const Arguments& arguments, const Context& context) {
         (!versions || !versions->empty() || fs::exists(on_root.root() + "/" + *path, error)))
       return print_replaced(on_root, {*path});
   }
-  const auto roots = rehearse(context);
+  const auto roots = rehearse(context, HiddenRoot::pass);
   if (!roots)
     return complain(roots.error());
   for (const auto& [on_root, rehearsal] : *roots)
@@ -297,7 +297,7 @@ ExitCode explain_command(Words words) {
     return show_replaced(arguments, *context);
   if (!arguments.as.empty())
     return explain_alone(arguments, *context);
-  const auto roots = rehearse(*context);
+  const auto roots = rehearse(*context, HiddenRoot::pass);
   if (!roots)
     return complain(roots.error());
   for (const auto& [on_root, rehearsal] : *roots)

@@ -80,6 +80,7 @@ void Context::follow_daemon() {
       return;
   }
   foreign_ = is_foreign_to_us(folder, word.pid);
+  daemon_pid_ = word.pid;
   goes_by_file_ = word.configuration == file && word.configuration_digest == file_digest_;
   follows_ = !goes_by_file_;
   for (const std::string& each : config_.roots)

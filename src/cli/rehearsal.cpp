@@ -136,6 +136,9 @@ class OneFile : public Disk {
   Result<void> create(const std::string& path, std::string_view /*bytes*/) override {
     return refused(path);
   }
+  Result<void> make_last(const std::string& path, std::string_view /*bytes*/) override {
+    return refused(path);
+  }
   Result<void> move(const std::string& from, const Digest& /*assumes*/,
                     const std::string& /*to*/) override {
     return refused(from);
@@ -322,23 +325,21 @@ std::vector<FlowId> Rehearsal::flows() const {
   return known;
 }
 
-Result<std::vector<RehearsedRoot>> rehearse(const Context& context) {
+Result<std::vector<RehearsedRoot>> rehearse(const Context& context, HiddenRoot hidden_root) {
   std::vector<RehearsedRoot> all;
-  std::optional<Error> last;
   for (Context& one : context.each()) {
     auto rehearsal = Rehearsal::of_root(one);
     if (rehearsal) {
       all.push_back({std::move(one), *std::move(rehearsal)});
       continue;
     }
-    // What of one root cannot be seen hides no other.
-    if (context.roots().size() == 1 || one.state_folder() || rehearsal.error().code != Errc::denied)
+    const bool hidden = !one.state_folder() && rehearsal.error().code == Errc::denied;
+    if (hidden && context.roots().size() > 1)
+      rehearsal.error().message += "; or name the root you mean with --root";
+    if (!hidden || hidden_root == HiddenRoot::refuse || one.root() == context.root())
       return pass_on(rehearsal);
     warn_once(printable(describe(rehearsal.error())));
-    last = rehearsal.error();
   }
-  if (all.empty() && last)
-    return tl::unexpected(*last);
   return all;
 }
 

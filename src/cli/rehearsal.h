@@ -75,8 +75,14 @@ struct RehearsedRoot {
   Context context;
   std::unique_ptr<Rehearsal> rehearsal;
 };
+/// What becomes of a root whose state cannot be seen.
+enum class HiddenRoot {
+  refuse,  ///< it may be the one that is meant: who acts upon a flow must not take another
+  pass,    ///< it hides no other root, and is told; of the root that the command is called in not
+};
 /// All roots of the context. Errors as of `of_root`.
-Result<std::vector<RehearsedRoot>> rehearse(const Context& context);
+Result<std::vector<RehearsedRoot>> rehearse(const Context& context,
+                                            HiddenRoot hidden_root = HiddenRoot::refuse);
 
 /// Those about this flow, or about the whole root.
 std::vector<Request> of_flow(const std::vector<Request>& recorded, const FlowId& flow);

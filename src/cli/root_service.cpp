@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "cli/daemon_log.h"
+#include "cli/environment.h"
 #include "io/agents.h"
 #include "io/cgroup.h"
 #include "io/clock.h"
@@ -229,6 +230,8 @@ void RootService::reconfigure(std::unique_ptr<Works> works, const ServedRoot& by
   served_.configuration = by.configuration;
   served_.configuration_text = by.configuration_text;
   served_.setup = by.setup;
+  // Its state stays where it is, whatever the configuration says by now.
+  tell_place(served_.state_folder, served_.setup.environment.variables);
   bad_schema_.clear();
   digest_ = digest_of_configuration(by);
   engine_->reconfigure(std::move(works));

@@ -198,7 +198,7 @@ Result<std::vector<Section>> sections_of(const std::string& flow,
 }
 
 ExitCode show(const Arguments& arguments, const Context& context, Shown& shown) {
-  auto roots = rehearse(context);
+  auto roots = rehearse(context, HiddenRoot::pass);
   if (!roots)
     return complain(roots.error());
   const auto sections = sections_of(arguments.flow, *roots);

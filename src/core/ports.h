@@ -76,7 +76,7 @@ class Disk {
 
   /// Replaces a file as a whole, atomically and durably; mode, owner and group stay. Errc::changed
   /// when its bytes are not `assumes` any more: then it is as it was, and nothing of a concurrent
-  /// writer is lost. One that holds just these bytes already is made durable.
+  /// writer is lost.
   virtual Result<void> replace(const std::string& path, const Digest& assumes,
                                std::string_view bytes) = 0;
 
@@ -87,8 +87,12 @@ class Disk {
                               std::string_view bytes) = 0;
 
   /// Creates a file as a whole, atomically and durably, and missing folders. Errc::changed when it
-  /// exists; one that holds just these bytes is made durable.
+  /// exists.
   virtual Result<void> create(const std::string& path, std::string_view bytes) = 0;
+
+  /// Makes a file last that holds just these bytes: somebody has written the very same, or a daemon
+  /// that was killed then, or could not sync it. Errc::changed when it holds others, or is gone.
+  virtual Result<void> make_last(const std::string& path, std::string_view bytes) = 0;
 
   /// Errc::changed when `from` is not `assumes`, denied when `to` exists. `assumes` all zero:
   /// whatever stands there is moved, and nothing is done where nothing does.

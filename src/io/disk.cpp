@@ -94,6 +94,7 @@ class RealDisk final : public Disk {
   Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
                       std::string_view bytes) override;
   Result<void> create(const std::string& path, std::string_view bytes) override;
+  Result<void> make_last(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
   void hold(const std::set<std::string>& paths) override;
   bool keeps_old(Time now) override { return kept_.any(now); }
@@ -115,8 +116,6 @@ class RealDisk final : public Disk {
   tl::unexpected<Error> gone(const std::string& path) const {
     return root_is_there() ? fail(Errc::changed, "is gone", path) : root_is_away(path);
   }
-  bool stands(int folder, const std::string& name, std::string_view bytes,
-              const std::string& path) const;
   Result<void> may_read(int fd, const std::string& path) const;
   template <typename Read>
   Result<FileBytes> read_part(const std::string& path, const Read& read_bytes);
@@ -219,13 +218,23 @@ Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigne
   return found;
 }
 
-/// Somebody has written the very same, or a daemon that was killed, or could not sync it. It lasts
-/// from now on.
-bool RealDisk::stands(int folder, const std::string& name, std::string_view bytes,
-                      const std::string& path) const {
-  const auto fd = open_regular(folder, name, O_RDONLY);
-  const auto there = fd ? read_all(fd->get(), bytes.size(), path) : Result<std::string>("");
-  return fd && there && *there == bytes && sync(fd->get(), path) && sync(folder, path);
+Result<void> RealDisk::make_last(const std::string& path, std::string_view bytes) {
+  if (auto fine = check_relative(path); !fine)
+    return fine;
+  const SplitPath at = split_path(path);
+  const auto folder = folder_of(at);
+  const auto fd = folder ? open_regular(folder->get(), at.name, O_RDONLY)
+                         : Result<Fd>(tl::unexpected(folder.error()));
+  if (!fd)
+    return fd.error().code == Errc::not_found ? gone(path) : tl::unexpected(fd.error());
+  const auto there = read_all(fd->get(), bytes.size(), path);
+  if (!there && there.error().code != Errc::too_large)
+    return tl::unexpected(there.error());
+  if (!there || *there != bytes)
+    return fail(Errc::changed, "was changed meanwhile", path);
+  if (auto synced = sync(fd->get(), path); !synced)
+    return synced;
+  return sync(folder->get(), path);
 }
 
 Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
@@ -239,8 +248,6 @@ Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
   if (!folder)
     return tl::unexpected(folder.error());
   auto kept = exchange(folder->get(), at.name, {.where = path, .assumes = assumes, .bytes = bytes});
-  if (!kept && kept.error().code == Errc::changed && stands(folder->get(), at.name, bytes, path))
-    return {};
   if (!kept)
     return pass_on(kept);
   if (!kept->empty())
@@ -294,18 +301,11 @@ Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
   auto folder = make_folders(root_->fd(), at.folder);
   if (!folder)
     return pass_on(folder);
-  struct stat there {};
-  if (fstatat(folder->get(), at.name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0)
-    return stands(folder->get(), at.name, bytes, path)
-               ? Result<void>()
-               : fail(Errc::changed, "exists already", path);
   auto fresh = prewrite(folder->get(), at.name, bytes, -1, path);
   if (!fresh)
     return pass_on(fresh);
   if (auto moved = move_new(folder->get(), fresh->name, folder->get(), at.name, path); !moved) {
     unlinkat(folder->get(), fresh->name.c_str(), 0);
-    if (moved.error().code == Errc::changed && stands(folder->get(), at.name, bytes, path))
-      return {};
     return moved;
   }
   if (held_.contains(path))

@@ -1,5 +1,6 @@
 #include "io/place.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -92,7 +93,9 @@ std::vector<StateParent> parents_of(const std::string& real_root,
                                     std::vector<StateParent> parents) {
   const std::string told = variable(kRootStateVariable);
   if (!told.empty() && variable("BATON_ROOT") == real_root)
-    parents.insert(parents.begin(), StateParent{told, true});
+    parents.insert(std::find_if(parents.begin(), parents.end(),
+                                [](const StateParent& each) { return !each.named; }),
+                   StateParent{told, true});
   return parents;
 }
 
@@ -117,6 +120,8 @@ std::vector<StateParent> state_parents(const std::string& option, const std::str
       parents.push_back({.path = std::move(path), .asked_for = asked_for});
   };
   add(option, true);
+  if (!parents.empty())
+    parents.front().named = true;
   add(configured, true);
   add(variable("BATON_STATE_DIR"), true);
   add(split(variable("STATE_DIRECTORY"), ':').front(), true);

@@ -13,6 +13,7 @@ namespace baton {
 struct StateParent {
   std::string path;
   bool asked_for = false;
+  bool named = false;  ///< by --state-dir
   bool operator==(const StateParent&) const = default;
 };
 

@@ -143,7 +143,9 @@ def one_elsewhere(exe):
             return done.stdout
         for words in (["status"], ["agents"], ["events"], ["explain", "rules/t/a"]):
             check("rules/t/a" in both(*words), words)
-        both("stop", "rules/t/a")
+        # It might be the one that is meant.
+        both("stop", "rules/t/a", code=3)
+        baton.call("stop", "rules/t/a")
         wait_until(lambda: not world.processes_with("BATON_RUN_ID=" + run), "the agent ends")
         both("stop", "--all", code=3)
 

@@ -142,7 +142,8 @@ def sample(everything):
     step = max(1, -(-len(everything) // SAMPLE))
     chosen, seen = [], set()
     for index, (call, error, number) in enumerate(everything):
-        if index % step == 0 or (call, error) not in seen:
+        # Of a journal that cannot be synced all: only some are of a daemon that serves.
+        if index % step == 0 or (call, error) not in seen or (call, error) == ("fdatasync", "EIO"):
             seen.add((call, error))
             chosen.append((call, error, number))
     return chosen

@@ -86,7 +86,7 @@ TEST_CASE("parents of state folders are listed in their order") {
   setenv("XDG_STATE_HOME", "/e", 1);
   const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
   setenv("HOME", "/f", 1);
-  const std::vector<StateParent> expected{{"/o", true},        {"/b", true},
+  const std::vector<StateParent> expected{{"/o", true, true},  {"/b", true},
                                           {"/c", true},        {"/var/lib/baton", false},
                                           {"/e/baton", false}, {"/f/.local/state/baton", false}};
   CHECK(state_parents("/o", "") == expected);
