@@ -12,6 +12,7 @@
 #include "app/outbox.h"
 #include "app/planning.h"
 #include "app/request_queue.h"
+#include "app/room.h"
 #include "app/sealing.h"
 #include "app/starting.h"
 #include "app/works.h"
@@ -37,6 +38,7 @@ class RealEngine : public Engine {
       : ports_(ports),
         works_(std::move(works)),
         requests_(ports.requests),
+        room_(ports.requests, ports.observer),
         inbox_(ports.disk),
         outbox_(ports.disk),
         sealing_(ports.disk),
@@ -74,7 +76,7 @@ class RealEngine : public Engine {
   Result<Rebuilt> rebuilt(const FlowId& flow) override;
   const Tally& tally() const override { return tally_; }
   const Plan& plan() const override { return works_->planning.plan(); }
-  bool disk_full() const override { return disk_full_; }
+  bool disk_full() const override { return room_.full(); }
   Said said() const override;
 
  private:
@@ -82,8 +84,6 @@ class RealEngine : public Engine {
   void recover_runs(const FlowBook& book, Time now);
   void rehearse(Draft& next);
   void gather(Draft& next);
-  void look_for_room(Draft& next);
-  void fill_disk(const std::string& why);
   Result<void> handle_requests(Draft& next);
   Result<void> settle_plan(Draft& next, std::vector<Launch>& launches);
   Result<void> decide(Draft& next);
@@ -100,7 +100,7 @@ class RealEngine : public Engine {
             .decide_all = inbox_.deciding_all(),
             .first_start = first_start_,
             .draining = draining_,
-            .disk_full = disk_full_,
+            .disk_full = room_.full(),
             .running_elsewhere = running_elsewhere_,
             .blind = inbox_.blind(),
             .try_again = try_again_,
@@ -113,6 +113,7 @@ class RealEngine : public Engine {
   Books books_;
   Tally tally_;  ///< of the books
   RequestQueue requests_;
+  Room room_;
   Inbox inbox_;
   Outbox outbox_;
   Sealing sealing_;
@@ -126,9 +127,6 @@ class RealEngine : public Engine {
   bool pending_ = false;
   bool draining_ = false;
   bool drain_wanted_ = false;
-  bool disk_full_ = false;
-  Time look_for_room_{};
-  bool freed_ = false;  ///< not any more, if this step can be committed
   std::uint32_t running_elsewhere_ = 0;
   std::optional<std::string> reload_;
   std::optional<Time> retry_;      ///< the last step could not be committed, or there is no room
@@ -265,33 +263,12 @@ void RealEngine::rehearse(Draft& next) {
 void RealEngine::gather(Draft& next) {
   if (try_again_ && next.now >= *try_again_)
     try_again_.reset();
-  look_for_room(next);
+  room_.look(next, requests_.looks());
   ending_.ask_again(books_, tally_, next.now);
   ending_.tell(next, books_);
   sealing_.tend(works_->setup, works_->catalog);
   sealing_.tell(next);
   inbox_.gather(next, *works_, books_, tally_, ending_);
-}
-
-/// What is kept for requests is for them: as long as that is given up, no start is to use it up.
-void RealEngine::look_for_room(Draft& next) {
-  freed_ = false;
-  const bool looks = requests_.looks() || (disk_full_ && next.now >= look_for_room_);
-  if (!looks)
-    return;
-  look_for_room_ = next.now + kTryAgain;
-  const bool room = ports_.requests.keep_room();
-  freed_ = room && disk_full_;
-  // Something to write, so that the commit finds out whether there is room again.
-  if (freed_)
-    next.event("disk_freed", {}, "the journal can be written again");
-  if (!room)
-    fill_disk("less than 1 MiB is left on the disk of the journal");
-}
-
-void RealEngine::fill_disk(const std::string& why) {
-  if (!std::exchange(disk_full_, true))
-    ports_.observer.happened(Event{0, ports_.clock.wall(), "disk_full", {}, {}, {}, {}, why});
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
@@ -384,14 +361,13 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
       return fail(committed.error().code, committed.error().message, committed.error().where);
     // Nothing of this step has happened; all of it is looked at again. Ending agents must go on.
     if (committed.error().code == Errc::no_space)
-      fill_disk(describe(committed.error()));
+      room_.none(describe(committed.error()), next.wall);
     ending_.ask_unjournalled(books_, tally_, plan().stops, next.now);
     retry_ = next.now + kTryAgain;
     return {};
   }
-  pending_ = pending_ || freed_;
-  disk_full_ = disk_full_ && !freed_;
-  retry_ = disk_full_ ? std::optional(next.now + kTryAgain) : std::nullopt;
+  pending_ = room_.committed() || pending_;
+  retry_ = room_.full() ? std::optional(next.now + kTryAgain) : std::nullopt;
   // As the journal has numbered them.
   Arrival seq = *committed - next.commit.events.size();
   for (Event& event : next.commit.events)

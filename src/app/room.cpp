@@ -1,0 +1,35 @@
+#include "app/room.h"
+
+#include <utility>
+
+namespace baton {
+namespace {
+
+constexpr Millis kTryAgain{1000};
+
+}  // namespace
+
+void Room::look(Draft& next, bool asked) {
+  freed_ = false;
+  if (!asked && !(full_ && next.now >= look_again_))
+    return;
+  look_again_ = next.now + kTryAgain;
+  const bool room = requests_.keep_room();
+  freed_ = room && full_;
+  if (freed_)
+    next.event("disk_freed", {}, "the journal can be written again");
+  if (!room)
+    none("less than 1 MiB is left on the disk of the journal", next.wall);
+}
+
+void Room::none(const std::string& why, Time wall) {
+  if (!std::exchange(full_, true))
+    observer_.happened(Event{0, wall, "disk_full", {}, {}, {}, {}, why});
+}
+
+bool Room::committed() {
+  full_ = full_ && !freed_;
+  return std::exchange(freed_, false);
+}
+
+}  // namespace baton
