@@ -54,7 +54,8 @@ Result<bool> RequestQueue::for_flow(Works& works, const Request& request, const 
                       entry->dialect->create != nullptr;
   const bool recovers = request.verb == "recover" && request.flow != FlowId{};
   // A file that is being written may make all the difference; the request waits for it.
-  if ((begins || recovers) && works.intake.unsettled(request.flow))
+  const bool tries = request.verb == "retry" && request.flow != FlowId{};
+  if ((begins || recovers || tries) && works.intake.unsettled(request.flow))
     return true;
   if (request.verb == "forget" && may_be_back(request, works, books, next))
     return true;

@@ -35,13 +35,13 @@ constexpr std::string_view kCompleted = "completed";
 
 /// Holds that end without anybody's doing.
 constexpr std::array kPassing = {
-    std::string_view("backing_off"),  std::string_view("no_place"),
-    std::string_view("claimed"),      std::string_view("cannot_start"),
-    std::string_view("cannot_look"),  std::string_view("no_daemon"),
-    std::string_view("draining"),     std::string_view("disk_full"),
-    std::string_view("rate_breaker"), std::string_view("unsettled"),
-    std::string_view("condition"),    std::string_view("write_pending"),
-    std::string_view("gave_way"),     std::string_view("unseen"),
+    std::string_view("backing_off"),   std::string_view("no_place"),
+    std::string_view("claimed"),       std::string_view("cannot_start"),
+    std::string_view("cannot_look"),   std::string_view("no_daemon"),
+    std::string_view("draining"),      std::string_view("disk_full"),
+    std::string_view("rate_breaker"),  std::string_view("condition"),
+    std::string_view("write_pending"), std::string_view("gave_way"),
+    std::string_view("unseen"),
 };
 
 bool passing(const Hold& hold) {
