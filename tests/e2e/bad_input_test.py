@@ -640,6 +640,9 @@ def merge_is_refused(exe):
         for _ in range(2):
             wait_until(lambda: "of it with what baton had written" in baton.call("explain", path).stdout,
                        lambda: baton.call("explain", path).stdout)
+            # The daemon leaves word after it has committed.
+            wait_until(lambda: "own_write" in baton.call("explain", "rules/t/a").stdout,
+                       lambda: baton.call("explain", "rules/t/a").stdout)
             said = baton.call("explain", "rules/t/a").stdout
             check("tickets/a.json (t): rejected" in said and "own_write" in said, said)
             baton.daemon.terminate()
