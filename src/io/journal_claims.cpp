@@ -103,6 +103,17 @@ std::string older(const std::string& runs, const std::vector<std::string>& ids) 
          "; then what is due is started once more";
 }
 
+/// Those the journal has.
+Result<std::set<std::string>> known_runs(Database& db) {
+  std::set<std::string> known;
+  auto done = add_ids(db, "runs", "SELECT id FROM runs", known);
+  if (done)
+    done = add_ids(db, "forgotten_runs", "SELECT id FROM forgotten_runs", known);
+  if (!done)
+    return pass_on(done);
+  return known;
+}
+
 }  // namespace
 
 Result<UnknownRuns> unknown_runs(Database& db, const std::string& state_folder) {
@@ -114,14 +125,11 @@ Result<UnknownRuns> unknown_runs(Database& db, const std::string& state_folder) 
   UnknownRuns unknown;
   if (names->empty())
     return unknown;
-  std::set<std::string> known;
-  auto done = add_ids(db, "runs", "SELECT id FROM runs", known);
-  if (done)
-    done = add_ids(db, "forgotten_runs", "SELECT id FROM forgotten_runs", known);
-  if (!done)
-    return pass_on(done);
+  const auto known = known_runs(db);
+  if (!known)
+    return tl::unexpected(known.error());
   for (const std::string& name : *names) {
-    if (known.contains(name))
+    if (known->contains(name))
       continue;
     switch (trace_of(runs + "/" + name, name)) {
       case Trace::claimed:
@@ -134,6 +142,11 @@ Result<UnknownRuns> unknown_runs(Database& db, const std::string& state_folder) 
         break;
     }
   }
+  // A run whose folder stood there may have been entered, and claimed, since the journal was read.
+  const auto by_now = unknown.claimed.empty() ? known : known_runs(db);
+  if (!by_now)
+    return tl::unexpected(by_now.error());
+  std::erase_if(unknown.claimed, [&](const std::string& id) { return by_now->contains(id); });
   std::sort(unknown.claimed.begin(), unknown.claimed.end());
   return unknown;
 }

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import world
-from world import check, wait_until
+from world import check, wait_until, write
 
 NOBODY = 65534
 
@@ -132,6 +132,24 @@ def while_running(exe):
         check(baton.once().returncode == 0)
         flows = sorted(each.flow for each in baton.starts())
         check(flows == ["rules/t/canary1", "rules/t/x"], flows)
+
+
+def looked_at_meanwhile(exe):
+    """A run that begins while somebody looks is not taken for one that the journal has forgotten."""
+    with world.World(exe, command=("true",)) as baton:
+        baton.start()
+        look = 'while [ -e "$0" ]; do "$@" >/dev/null || exit; echo; done'
+        write(baton.home + "/looking", b"")
+        looking = [subprocess.Popen(["sh", "-c", look, baton.home + "/looking", exe, "agents", "--running", *baton.places()],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        for number in range(800):
+            baton.ticket(f"n{number}", "ready")
+            time.sleep(0.004)
+        os.unlink(baton.home + "/looking")
+        for each in looking:
+            looks, said = each.communicate(timeout=world.PATIENCE)
+            check(each.returncode == 0 and not said and len(looks) > 20, len(looks), said)
+        wait_until(lambda: len(baton.starts()) == 800, lambda: len(baton.starts()))
 
 
 def flipped(path):
@@ -384,7 +402,7 @@ def test(exe):
     for how in LOSSES:
         wal_lost(exe, how)
         print("wal_lost", how, "passed", flush=True)
-    for part in (begun_anew, while_running, backup_restored, forgotten_and_known, wal_removed_while_running,
+    for part in (begun_anew, while_running, looked_at_meanwhile, backup_restored, forgotten_and_known, wal_removed_while_running,
                  copied_state, kept_as_configured, moved_state, read_by_group):
         part(exe)
         print(part.__name__, "passed", flush=True)
