@@ -106,6 +106,7 @@ class Context {
   Result<bool> usable(const Dialect* known, const std::string& name, const Json& options) const;
   Result<void> add_dialects(Setup& setup) const;
   Result<void> find_roots(const std::string& here);
+  void leave_to_others(std::vector<std::string>& roots) const;
   Places places_;
   bool anyway_ = false;
   bool follows_ = false;
