@@ -10,17 +10,6 @@
 namespace baton {
 namespace {
 
-/// What a living daemon makes of a file that is accepted here.
-std::string unseen_by_daemon(const std::string& path, const FlowBook* known) {
-  const auto* const rejected = known == nullptr ? nullptr : &known->rejected;
-  if (rejected == nullptr || !rejected->contains(path))
-    return "the daemon has not yet looked at " + path +
-           " as it stands; it does when its writer has closed it, or within a minute";
-  // It may be another user, who cannot read it.
-  return "the daemon has rejected " + path + " when it looked last (" +
-         first_message(rejected->at(path)) + "); if that is mended, it looks within a minute";
-}
-
 constexpr int kMaxRounds = 8;
 constexpr std::string_view kRead = "read";
 constexpr std::size_t kMaxReads = 64;

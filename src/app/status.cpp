@@ -224,6 +224,16 @@ std::string first_message(const RejectedRow& row) {
   return std::string(json::text(*(*findings)->Begin(), "message").value_or(""));
 }
 
+std::string unseen_by_daemon(const std::string& path, const FlowBook* known) {
+  const auto* const rejected = known == nullptr ? nullptr : &known->rejected;
+  if (rejected == nullptr || !rejected->contains(path))
+    return "the daemon has not yet looked at " + path +
+           " as it stands; it does when its writer has closed it, or within a minute";
+  // It may be another user, who cannot read it.
+  return "the daemon has rejected " + path + " when it looked last (" +
+         first_message(rejected->at(path)) + "); if that is mended, it looks within a minute";
+}
+
 std::string_view word(Process process) {
   return kWords.at(static_cast<std::size_t>(process)).second;
 }

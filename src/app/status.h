@@ -50,6 +50,9 @@ std::vector<FlowStatus> statuses(const Books& books, const Plan& plan);
 
 /// What was found first of a rejected version.
 std::string first_message(const RejectedRow& row);
+/// What the living daemon makes of a file that a rehearsal accepts; `known`: as the journal has the
+/// flow, or nullptr.
+std::string unseen_by_daemon(const std::string& path, const FlowBook* known);
 
 /// How a run has ended, for people: `failed (exit_1)`, `did not run (write_refused)`.
 inline constexpr std::string_view kDidNotRun = "did not run";

@@ -149,9 +149,10 @@ Millis longest_grace(const Engine& engine) {
 
 Result<Reply> act_at_once(const Context& context, const Request& request, Until until) {
   if (context.is_foreign())
-    return fail(Errc::denied,
-                "the configuration is not to be trusted by this user; run this as the daemon's",
-                context.configuration());
+    return fail(
+        Errc::denied,
+        "the configuration is not to be trusted by this user; run this as the daemon's user",
+        context.configuration());
   auto setup = context.setup(context.root());
   if (!setup)
     return pass_on(setup);

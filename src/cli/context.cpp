@@ -197,17 +197,6 @@ bool Context::is_served(const std::string& root) const {
   return state && daemon_lives(*state);
 }
 
-/// What a configuration of others names is theirs where their daemon serves it.
-void Context::leave_to_others(std::vector<std::string>& roots) const {
-  if (!foreign_)
-    return;
-  std::erase_if(roots, [this](const std::string& each) {
-    const auto state = find_state_folder(each, state_parents());
-    return each != root_ &&
-           (!state || !daemon_lives(*state) || lock_holder(*state).pid != daemon_pid_);
-  });
-}
-
 /// The roots of the configuration, and the one of them the command is meant for.
 Result<void> Context::find_roots(const std::string& here) {
   roots_ = {root_};

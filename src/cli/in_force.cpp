@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/configuration_file.h"
 #include "cli/context.h"
+#include "io/lock.h"
 #include "io/place.h"
 
 namespace baton {
@@ -88,6 +89,17 @@ void Context::follow_daemon() {
   roots_of_file_ = std::move(named);
   // Where the daemon was found, wherever its state would lie after a restart.
   config_.state_dir = fs::path(folder).parent_path().string();
+}
+
+/// What a configuration of others names is theirs where their daemon serves it.
+void Context::leave_to_others(std::vector<std::string>& roots) const {
+  if (!foreign_)
+    return;
+  std::erase_if(roots, [this](const std::string& each) {
+    const auto state = find_state_folder(each, state_parents());
+    return each != root_ &&
+           (!state || !daemon_lives(*state) || lock_holder(*state).pid != daemon_pid_);
+  });
 }
 
 Context::Unlike Context::unlike() const {

@@ -170,7 +170,8 @@ class Service {
       daemon_log::error("a root is not there any more; what is left to be done in it is not done");
     else if (full)
       daemon_log::error(
-          "there is no room on the state's disk; what is left to be done is not done");
+          "there is no room on the state's disk; what is left to be done is not done: make some, "
+          "and run it again");
     else if (drained)
       daemon_log::info("drained");
     // Whoever waited for the end wants to know that it is not the end of everything.
