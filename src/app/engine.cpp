@@ -486,6 +486,7 @@ Said RealEngine::said() const {
 void RealEngine::reconfigure(std::unique_ptr<Works> works) {
   works_ = std::move(works);
   inbox_.decide_all();
+  inbox_.changed(outbox_.reconfigured(works_->catalog));
   inbox_.scan("reload");
   pending_ = true;
 }

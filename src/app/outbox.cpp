@@ -24,6 +24,12 @@ bool whole(const Intent& write) {
          write.kind == Intent::Kind::create;
 }
 
+/// To be written into a file that by now is another flow's.
+bool of_another(const Intent& write, const Catalog& catalog) {
+  const auto match = catalog.match(write.path);
+  return whole(write) && match && match->flow != write.flow;
+}
+
 bool no_room(const Error& error) {
   return error.code == Errc::no_space || error.code == Errc::busy;
 }
@@ -54,8 +60,7 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, const 
   std::set<std::string> paths;
   for (const Intent& intent : intents) {
     Waiting left{intent, {}, max_bytes};
-    if (const auto match = catalog.match(intent.path);
-        whole(intent) && match && match->flow != intent.flow) {
+    if (of_another(intent, catalog)) {
       give_up(left);
       paths.insert(intent.path);
       continue;
@@ -75,6 +80,19 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, const 
     else
       give_up(left);
     paths.insert(intent.path);
+  }
+  return paths;
+}
+
+std::set<std::string> Outbox::reconfigured(const Catalog& catalog) {
+  std::set<std::string> paths;
+  for (const Waiting& each : std::exchange(waiting_, {})) {
+    if (of_another(each.write, catalog)) {
+      give_up(each);
+      paths.insert(each.write.path);
+    } else {
+      waiting_.push_back(each);
+    }
   }
   return paths;
 }

@@ -26,6 +26,8 @@ class Outbox {
   /// written into a file that by now is another flow's stays open.
   std::set<std::string> recover(const std::vector<Intent>& intents, const Catalog& catalog,
                                 std::size_t max_bytes);
+  /// Whose file is whose may be another matter now; so do those that wait stay open then.
+  std::set<std::string> reconfigured(const Catalog& catalog);
   /// For a rehearsal, which makes none: the paths of those that are still to be made are awaited,
   /// so that their files are taken to be as the journal has them.
   void suppose(const std::vector<Intent>& intents, std::size_t max_bytes);
