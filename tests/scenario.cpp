@@ -571,6 +571,11 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          r.world_.agents.stops_hang = word == "hang";
          return r.settle();
        }},
+      {"stop_agents",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         r.world_.engine->stop_agents(std::string(json::text(v).value_or("")));
+         return r.settle();
+       }},
       {"claim_delay",
        [](Runner& r, const Value& v, const Value&) -> Fault {
          r.world_.agents.claim_delay =

@@ -280,7 +280,7 @@ Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches)
     return pass_on(planned);
   launches = *std::move(planned);
   if (!stop_why_.empty())
-    works_->planning.stop_all(books_, stop_why_);
+    works_->planning.stop_all(next, books_, stop_why_);
   enter(next, books_, tally_, plan());
   return {};
 }

@@ -250,13 +250,14 @@ bool Planning::renew(const Role& role, std::set<Role>& looked) {
   return true;
 }
 
-void Planning::stop_all(const Books& books, const std::string& why) {
+void Planning::stop_all(const Draft& next, const Books& books, const std::string& why) {
   Plan& plan = reconciler_.made();
   plan.stops.clear();
-  for (const auto& [flow, book] : books)
-    for (const Run& run : book.runs)
-      if (run.state == RunState::started)
-        plan.stops.push_back(Stop{run.id, "ended", why});
+  for (const auto& [flow, before] : books)
+    if (const FlowBook* const book = next.find(flow))
+      for (const Run& run : book->runs)
+        if (run.state == RunState::started)
+          plan.stops.push_back(Stop{run.id, "ended", why});
 }
 
 void Planning::hold(const Key& what, Word reason, std::string why) {

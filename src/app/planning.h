@@ -62,7 +62,7 @@ class Planning {
   const Plan& plan() const { return reconciler_.made(); }
 
   /// Has the plan stop everything that runs, and nothing else.
-  void stop_all(const Books& books, const std::string& why);
+  void stop_all(const Draft& next, const Books& books, const std::string& why);
   /// What turned up when the plan was carried out: a hold until the next one.
   void hold(const Key& what, Word reason, std::string why);
   void could_not_start(const std::vector<Start>& starts, const std::string& why);
