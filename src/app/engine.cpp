@@ -63,7 +63,7 @@ class RealEngine : public Engine {
     pending_ = true;
   }
   void running_elsewhere(std::uint32_t agents) override { running_elsewhere_ = agents; }
-  std::optional<std::string> reload_wanted() override { return std::exchange(reload_, {}); }
+  std::vector<std::string> reloads_wanted() override { return std::exchange(reloads_, {}); }
   void answer(const Reply& reply) override { ports_.requests.answer(reply); }
   Result<std::unique_ptr<Works>> works_of(Setup setup) override {
     return Works::make(ports_, std::move(setup));
@@ -128,7 +128,7 @@ class RealEngine : public Engine {
   bool draining_ = false;
   bool drain_wanted_ = false;
   std::uint32_t running_elsewhere_ = 0;
-  std::optional<std::string> reload_;
+  std::vector<std::string> reloads_;
   std::optional<Time> retry_;      ///< the last step could not be committed, or there is no room
   std::optional<Time> try_again_;  ///< starts are held until then: no processes, no room
   std::string trouble_;
@@ -289,8 +289,7 @@ Result<void> RealEngine::handle_requests(Draft& next) {
   auto orders = requests_.handle(*works_, books_, next);
   if (!orders)
     return pass_on(orders);
-  if (!orders->reload.empty())
-    reload_ = std::move(orders->reload);
+  reloads_.insert(reloads_.end(), orders->reloads.begin(), orders->reloads.end());
   drain_wanted_ = drain_wanted_ || orders->drain;
   draining_ = draining_ || orders->drain;
   return {};

@@ -65,8 +65,8 @@ class Engine {
   /// again.
   virtual void stop_agents(const std::string& why) = 0;
   virtual void running_elsewhere(std::uint32_t agents) = 0;
-  /// A request to read the configuration again came in; answer it with `answer`.
-  virtual std::optional<std::string> reload_wanted() = 0;
+  /// Requests to read the configuration again that came in; answer each with `answer`.
+  virtual std::vector<std::string> reloads_wanted() = 0;
   virtual void answer(const Reply& reply) = 0;
   /// What a new configuration comes to; nothing has changed yet, so that the roots of a daemon can
   /// be checked all before the first is exchanged. Errc::config as of `make`.

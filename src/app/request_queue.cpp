@@ -87,7 +87,7 @@ Result<RequestQueue::Orders> RequestQueue::handle(Works& works, const Books& boo
       continue;
     const Handled handled = baton::handle(request, books, works.catalog, next);
     if (handled.reload) {
-      orders.reload = request.id;
+      orders.reloads.push_back(request.id);
       answered_.insert(request.id);
       continue;
     }

@@ -27,7 +27,7 @@ class RequestQueue {
   /// What is for the engine itself.
   struct Orders {
     bool drain = false;
-    std::string reload;  ///< the id of such a request
+    std::vector<std::string> reloads;  ///< the ids of such requests
   };
   /// Deals with the verbs every dialect shares, has flows begun and main documents rebuilt; those a
   /// flow's dialect wants are left to it. Errc::io when the journal's copies cannot be read.

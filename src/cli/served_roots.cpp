@@ -231,8 +231,8 @@ std::string ServedRoots::exchange(Exchange next) {
 void ServedRoots::answer_reloads(const std::function<Result<std::string>()>& reload) {
   std::vector<std::pair<Engine*, std::string>> asked;
   for (const auto& root : roots_)
-    if (auto request = root->engine().reload_wanted())
-      asked.emplace_back(&root->engine(), *std::move(request));
+    for (std::string& request : root->engine().reloads_wanted())
+      asked.emplace_back(&root->engine(), std::move(request));
   if (asked.empty())
     return;
   const auto done = reload();

@@ -168,6 +168,20 @@ def hung_up(exe):
         check(daemon.poll() is None, "the daemon ended")
 
 
+def asked_at_once(exe):
+    """Several who ask for it in one moment are all answered."""
+    with make(exe) as baton:
+        daemon = baton.start()
+        daemon.send_signal(signal.SIGSTOP)
+        asking = [subprocess.Popen([exe, "reload", *baton.places()], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(3)]
+        wait_until(lambda: len(glob.glob(baton.state + "/*/requests/*.json")) == 3, "they are recorded")
+        daemon.send_signal(signal.SIGCONT)
+        for each in asking:
+            told = each.communicate(timeout=60)[0]
+            check(each.returncode == 0 and "was read again" in told, told)
+
+
 def said(baton):
     with open(baton.home + "/daemon.log", errors="replace") as file:
         return file.read()
@@ -443,5 +457,5 @@ def once_says_what_is_held(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts([many_unusable, not_looked_at_yet, changed_and_not_read, hung_up, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
+    world.main_parts([many_unusable, not_looked_at_yet, changed_and_not_read, hung_up, asked_at_once, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
                       once_says_what_is_held])
