@@ -248,16 +248,16 @@ ExitCode show_replaced(const Arguments& arguments, const Context& context) {
         (!versions || !versions->empty() || fs::exists(on_root.root() + "/" + *path, error)))
       return print_replaced(on_root, {*path});
   }
-  const auto roots = rehearse(context, HiddenRoot::pass);
-  if (!roots)
-    return complain(roots.error());
-  for (const auto& [on_root, rehearsal] : *roots)
+  const auto seen = rehearse_seen(context);
+  if (!seen)
+    return complain(seen.error());
+  for (const auto& [on_root, rehearsal] : seen->roots)
     if (const auto known = known_path(on_root, *rehearsal, arguments.what))
       return print_replaced(on_root, {known->path});
-  const auto place = choose_flow(arguments.what, *roots);
+  const auto place = choose_flow(arguments.what, seen->roots);
   if (!place)
-    return complain(place.error());
-  const auto& [on_root, rehearsal] = (*roots)[place->root];
+    return complain(not_found_among(place.error(), seen->hidden));
+  const auto& [on_root, rehearsal] = seen->roots[place->root];
   const auto book = rehearsal->books().find(place->flow);
   std::vector<std::string> paths;
   if (book != rehearsal->books().end())
@@ -297,29 +297,29 @@ ExitCode explain_command(Words words) {
     return show_replaced(arguments, *context);
   if (!arguments.as.empty())
     return explain_alone(arguments, *context);
-  const auto roots = rehearse(*context, HiddenRoot::pass);
-  if (!roots)
-    return complain(roots.error());
-  for (const auto& [on_root, rehearsal] : *roots)
+  const auto seen = rehearse_seen(*context);
+  if (!seen)
+    return complain(seen.error());
+  for (const auto& [on_root, rehearsal] : seen->roots)
     warn(on_root, *rehearsal);
-  for (const auto& [on_root, rehearsal] : *roots)
+  for (const auto& [on_root, rehearsal] : seen->roots)
     if (const auto known = known_path(on_root, *rehearsal, arguments.what))
       return show(arguments, on_root, *rehearsal, known->flow, known->path);
-  const auto place = choose_flow(arguments.what, *roots);
+  const auto place = choose_flow(arguments.what, seen->roots);
   if (place) {
-    const auto& [on_root, rehearsal] = (*roots)[place->root];
+    const auto& [on_root, rehearsal] = seen->roots[place->root];
     return show(arguments, on_root, *rehearsal, place->flow, "");
   }
   std::error_code error;
-  if (fs::exists(arguments.what, error)) {
-    complain(printable(arguments.what) + " " + strange(*roots, arguments.what));
-    return ExitCode::usage;
-  }
+  if (fs::exists(arguments.what, error))
+    return complain(not_found_among(
+        Error{Errc::usage, printable(arguments.what) + " " + strange(seen->roots, arguments.what)},
+        seen->hidden));
   const bool file = arguments.what.ends_with(".json") || arguments.what.ends_with(".jsonl") ||
                     arguments.what.ends_with(".yaml") || arguments.what.ends_with(".yml");
   if (file)
     complain("there is no file " + printable(arguments.what));
-  return complain(place.error());
+  return complain(not_found_among(place.error(), seen->hidden));
 }
 
 }  // namespace baton

@@ -13,6 +13,7 @@
 #include "cli/history.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/rehearsal.h"
 #include "io/disk.h"
 #include "io/fd.h"
 
@@ -26,10 +27,10 @@ Result<Run> run_named(const Context& context, const std::string& id) {
   auto histories = histories_of(context);
   if (!histories)
     return pass_on(histories);
-  if (histories->empty())
+  if (histories->all.empty())
     return fail(Errc::not_found, "no baton has worked on it yet", context.root());
   std::optional<Run> found;
-  for (const History& each : *histories) {
+  for (const History& each : histories->all) {
     auto run = each.run(id);
     if (!run && run.error().code == Errc::not_found)
       continue;
@@ -41,8 +42,9 @@ Result<Run> run_named(const Context& context, const std::string& id) {
     found = *std::move(run);
   }
   if (!found)
-    return fail(Errc::usage,
-                "there is no run " + printable(id, 60) + "; `baton agents` lists them");
+    return tl::unexpected(not_found_among(
+        Error{Errc::usage, "there is no run " + printable(id, 60) + "; `baton agents` lists them"},
+        histories->hidden));
   return *std::move(found);
 }
 

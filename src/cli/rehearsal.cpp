@@ -325,22 +325,43 @@ std::vector<FlowId> Rehearsal::flows() const {
   return known;
 }
 
-Result<std::vector<RehearsedRoot>> rehearse(const Context& context, HiddenRoot hidden_root) {
-  std::vector<RehearsedRoot> all;
+namespace {
+
+/// `told`: a root whose state cannot be seen ends it, unless it is told of and passed over.
+Result<SeenRoots> rehearse_all(const Context& context, bool told) {
+  SeenRoots seen;
+  std::optional<Error> last;
   for (Context& one : context.each()) {
     auto rehearsal = Rehearsal::of_root(one);
     if (rehearsal) {
-      all.push_back({std::move(one), *std::move(rehearsal)});
+      seen.roots.push_back({std::move(one), *std::move(rehearsal)});
       continue;
     }
     const bool hidden = !one.state_folder() && rehearsal.error().code == Errc::denied;
     if (hidden && context.roots().size() > 1)
       rehearsal.error().message += "; or name the root you mean with --root";
-    if (!hidden || hidden_root == HiddenRoot::refuse || one.root() == context.root())
+    if (!hidden || !told || context.roots().size() == 1)
       return pass_on(rehearsal);
-    warn_once(printable(describe(rehearsal.error())));
+    last = rehearsal.error();
+    warn_once(printable(describe(*last)));
   }
-  return all;
+  seen.hidden = last.has_value();
+  if (seen.roots.empty() && last)
+    return tl::unexpected(*last);
+  return seen;
+}
+
+}  // namespace
+
+Result<std::vector<RehearsedRoot>> rehearse(const Context& context) {
+  auto all = rehearse_all(context, false);
+  if (!all)
+    return pass_on(all);
+  return std::move(all->roots);
+}
+
+Result<SeenRoots> rehearse_seen(const Context& context) {
+  return rehearse_all(context, true);
 }
 
 std::vector<Request> of_flow(const std::vector<Request>& recorded, const FlowId& flow) {
@@ -442,6 +463,14 @@ Result<FlowPlace> choose_flow(const std::string& name, const std::vector<Rehears
   for (const RehearsedRoot& each : roots)
     known.push_back({each.context.root(), each.rehearsal->flows()});
   return choose_flow(name, known);
+}
+
+Error not_found_among(Error error, bool hidden) {
+  if (!hidden || error.code != Errc::usage)
+    return error;
+  error.message.insert(0, "among the roots that can be seen ");
+  error.code = Errc::denied;
+  return error;
 }
 
 }  // namespace baton

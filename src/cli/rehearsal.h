@@ -75,14 +75,16 @@ struct RehearsedRoot {
   Context context;
   std::unique_ptr<Rehearsal> rehearsal;
 };
-/// What becomes of a root whose state cannot be seen.
-enum class HiddenRoot {
-  refuse,  ///< it may be the one that is meant: who acts upon a flow must not take another
-  pass,    ///< it hides no other root, and is told; of the root that the command is called in not
+/// All roots of the context, for who acts upon a flow: one whose state cannot be seen may have the
+/// one that is meant. Errors as of `of_root`.
+Result<std::vector<RehearsedRoot>> rehearse(const Context& context);
+
+struct SeenRoots {
+  std::vector<RehearsedRoot> roots;
+  bool hidden = false;  ///< the state of another one cannot be seen, which was told
 };
-/// All roots of the context. Errors as of `of_root`.
-Result<std::vector<RehearsedRoot>> rehearse(const Context& context,
-                                            HiddenRoot hidden_root = HiddenRoot::refuse);
+/// Those that can be seen, for who only looks. Errors as above, where there is none.
+Result<SeenRoots> rehearse_seen(const Context& context);
 
 /// Those about this flow, or about the whole root.
 std::vector<Request> of_flow(const std::vector<Request>& recorded, const FlowId& flow);
@@ -106,5 +108,7 @@ struct KnownFlows {
 /// with the roots when several have it.
 Result<FlowPlace> choose_flow(const std::string& name, const std::vector<KnownFlows>& known);
 Result<FlowPlace> choose_flow(const std::string& name, const std::vector<RehearsedRoot>& roots);
+/// What was not found among the roots that can be seen. Errc::denied where one is hidden.
+Error not_found_among(Error error, bool hidden);
 
 }  // namespace baton

@@ -167,12 +167,13 @@ void show_names(const std::vector<Section>& sections) {
 }
 
 Result<std::vector<Section>> sections_of(const std::string& flow,
-                                         const std::vector<RehearsedRoot>& roots) {
+                                         const SeenRoots& seen) {
+  const std::vector<RehearsedRoot>& roots = seen.roots;
   std::optional<FlowPlace> wanted;
   if (!flow.empty()) {
     auto place = choose_flow(flow, roots);
     if (!place)
-      return pass_on(place);
+      return tl::unexpected(not_found_among(place.error(), seen.hidden));
     wanted = *std::move(place);
   }
   std::vector<Section> sections;
@@ -198,10 +199,10 @@ Result<std::vector<Section>> sections_of(const std::string& flow,
 }
 
 ExitCode show(const Arguments& arguments, const Context& context, Shown& shown) {
-  auto roots = rehearse(context, HiddenRoot::pass);
-  if (!roots)
-    return complain(roots.error());
-  const auto sections = sections_of(arguments.flow, *roots);
+  const auto seen = rehearse_seen(context);
+  if (!seen)
+    return complain(seen.error());
+  const auto sections = sections_of(arguments.flow, *seen);
   if (!sections)
     return complain(sections.error());
   Shown lines = lines_of(*sections);
@@ -215,7 +216,7 @@ ExitCode show(const Arguments& arguments, const Context& context, Shown& shown) 
   } else if (clear || lines != shown) {
     if (clear)
       print("\x1b[2J\x1b[H");
-    show_tables(*sections, roots->size() > 1);
+    show_tables(*sections, seen->roots.size() > 1);
   }
   shown = std::move(lines);
   return ExitCode::fine;

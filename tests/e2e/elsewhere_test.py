@@ -129,10 +129,9 @@ def agents_of_two_roots(exe):
 def one_elsewhere(exe):
     """A root that another daemon serves with its state elsewhere hides no other root."""
     with world.World(exe, command=("sleep", "1000")) as baton, world.World(exe) as other:
-        baton.settings["roots"] = [baton.root, other.root]
-        baton.configure()
         baton.start("--root", baton.root)
         other.start()
+        other.ticket("b", "new")
         baton.ticket("a", "ready")
         run = wait_until(lambda: baton.starts("rules/t/a"))[0].run
 
@@ -140,11 +139,19 @@ def one_elsewhere(exe):
             done = subprocess.run([exe, *words, "--config", baton.config, "--state-dir", baton.state], cwd=baton.home,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=world.PATIENCE)
             check(done.returncode == code and f"is served by process {other.daemon.pid}" in done.stderr, words, done)
-            return done.stdout
-        for words in (["status"], ["agents"], ["events"], ["explain", "rules/t/a"]):
-            check("rules/t/a" in both(*words), words)
-        # It might be the one that is meant.
-        both("stop", "rules/t/a", code=3)
+            return done.stdout + done.stderr
+        for roots in ([baton.root, other.root], [other.root, baton.root]):
+            baton.settings["roots"] = roots
+            baton.configure()
+            baton.call("reload")
+            for words in (["status"], ["agents"], ["events"], ["explain", "rules/t/a"]):
+                check("rules/t/a" in both(*words), words)
+            both("logs", run[:8])
+            # It might be the one that is meant.
+            both("stop", "rules/t/a", code=3)
+            for words in (["status", "b"], ["agents", "b"], ["events", "--flow", "b"], ["explain", "rules/t/b"], ["logs", "0123"],
+                          ["explain", "--replaced", "rules/t/b"], ["explain", other.root + "/tickets/b.json"]):
+                check("among the roots that can be seen" in both(*words, code=3), words)
         baton.call("stop", "rules/t/a")
         wait_until(lambda: not world.processes_with("BATON_RUN_ID=" + run), "the agent ends")
         both("stop", "--all", code=3)
