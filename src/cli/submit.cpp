@@ -47,7 +47,9 @@ ExitCode answered(const Context& context, const std::string& state, Result<std::
   const auto reply = await_reply(state, *id, kPatience);
   if (reply)
     return tell(context, *reply);
+  const auto daemon = served(state);
   complain(whose(context) + "the daemon has not answered within " + duration_text(kPatience) +
+           (daemon && daemon->disk_full ? ", for its disk is full" : "") +
            "; the request stays recorded");
   return ExitCode::unreachable;
 }

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ namespace {
 using sqlite::Database;
 
 constexpr mode_t kMode = 0640;
+constexpr std::uint64_t kShortBytes = 1U << 20U;
 
 tl::unexpected<Error> system_failure(const char* what, const std::string& path) {
   const int error = errno;
@@ -69,6 +71,16 @@ class SqliteJournal : public Journal {
   Result<std::string> bytes(const std::string& path) override { return rows::bytes(*db_, path); }
 
   Result<Arrival> commit(const Commit& commit) override {
+    auto done = try_commit(commit);
+    if (!done && done.error().code == Errc::no_space && reuse_log())
+      done = try_commit(commit);
+    else if (done && short_of_room())
+      (void)reuse_log();
+    return done;
+  }
+
+ private:
+  Result<Arrival> try_commit(const Commit& commit) {
     if (broken_)
       return tl::unexpected<Error>(*broken_);
     auto done = db_->execute("BEGIN IMMEDIATE");
@@ -88,7 +100,16 @@ class SqliteJournal : public Journal {
     return last;
   }
 
- private:
+  /// The log of what was committed grows with each transaction. Once all of it is in the journal
+  /// itself the next one takes the place of the first.
+  Result<void> reuse_log() { return db_->execute("PRAGMA wal_checkpoint"); }
+  /// What is left is for requests and their answers.
+  bool short_of_room() const {
+    struct statvfs room {};
+    return statvfs(runs_.c_str(), &room) == 0 &&
+           std::uint64_t{room.f_bavail} * room.f_frsize < kShortBytes;
+  }
+
   Result<void> write(const Commit& commit) {
     auto done = write_files(commit);
     if (done)

@@ -423,6 +423,11 @@ def no_more_files(exe):
         on_small_disk(baton.state, options=",nr_inodes=300")
         try:
             baton.start()
+            if reserve:
+                baton.ticket("other", "new")
+                # Each takes no more room than the one before it.
+                for number in range(20):
+                    baton.call("resume" if number % 2 else "pause", "--all")
             baton.ticket("before", "ready")
             before = wait_until(lambda: baton.starts("rules/t/before"))[0].run
             check("files only" in baton.call("doctor", code=0).stdout, baton.call("doctor", code=None).stdout)
