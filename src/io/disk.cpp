@@ -123,6 +123,7 @@ class RealDisk final : public Disk {
 
   std::shared_ptr<RootFolder> root_;
   KeptFiles kept_;
+  LockPatience patience_;
   std::map<std::string, Fd> held_;
   std::set<std::string> made_anew_;  ///< those of them that were gone, and `create` made again
   std::chrono::steady_clock::time_point looked_;
@@ -247,7 +248,8 @@ Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
     return gone(path);
   if (!folder)
     return tl::unexpected(folder.error());
-  auto kept = exchange(folder->get(), at.name, {.where = path, .assumes = assumes, .bytes = bytes});
+  auto kept = exchange(folder->get(), at.name, {.where = path, .assumes = assumes, .bytes = bytes},
+                       patience_);
   if (!kept)
     return pass_on(kept);
   if (!kept->empty())
@@ -261,7 +263,7 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
     return fine;
   const SplitPath at = split_path(path);
   const auto folder = folder_of(at);
-  const auto fd = folder ? open_locked(folder->get(), at.name, O_RDWR | O_APPEND, path)
+  const auto fd = folder ? open_locked(folder->get(), at.name, O_RDWR | O_APPEND, path, patience_)
                          : Result<Fd>(tl::unexpected(folder.error()));
   if (!fd && fd.error().code == Errc::not_found)
     return assumes_bytes == 0 || assumes_bytes == kAtEnd ? create(path, bytes) : gone(path);
@@ -338,8 +340,9 @@ Result<void> RealDisk::move(const std::string& from, const Digest& assumes, cons
   const SplitPath target = split_path(to);
   const bool any = assumes == Digest{};
   const auto from_folder = folder_of(source);
-  const auto file = from_folder ? open_locked(from_folder->get(), source.name, O_RDONLY, from)
-                                : Result<Fd>(tl::unexpected(from_folder.error()));
+  const auto file = from_folder
+                        ? open_locked(from_folder->get(), source.name, O_RDONLY, from, patience_)
+                        : Result<Fd>(tl::unexpected(from_folder.error()));
   if (!file && file.error().code == Errc::not_found)
     return any && root_is_there() ? Result<void>() : gone(from);
   if (!file)

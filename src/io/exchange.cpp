@@ -19,7 +19,8 @@ namespace baton {
 namespace {
 
 // Who holds a lock longer than this is not exchanging a file but stuck, or wants to stop us.
-constexpr int kLockPatienceMs = 250;
+constexpr std::chrono::milliseconds kLockPatience{250};
+constexpr int kRest = 20;
 // Nothing we ever wrote is larger; a larger file is not what anybody assumed.
 constexpr std::size_t kMaxCompared = 256U << 20U;
 constexpr int kRaces = 100;
@@ -173,7 +174,19 @@ bool names(int folder, const std::string& name, int fd) {
   return named && named == identity(fd);
 }
 
-Result<Fd> open_locked(int folder, const std::string& name, int flags, const std::string& where) {
+Result<void> LockPatience::lock(int fd, const std::string& where) {
+  using std::chrono::duration_cast;
+  using std::chrono::milliseconds;
+  const auto asked = std::chrono::steady_clock::now();
+  rested_ = std::max(rested_, asked);
+  const auto left = kLockPatience - duration_cast<milliseconds>((rested_ - asked) / kRest);
+  auto locked = lock_exclusive(fd, std::max(0, static_cast<int>(left.count())), where);
+  rested_ += kRest * (std::chrono::steady_clock::now() - asked);
+  return locked;
+}
+
+Result<Fd> open_locked(int folder, const std::string& name, int flags, const std::string& where,
+                       LockPatience& patience) {
   for (int i = 0; i < kRaces; ++i) {
     auto fd = open_regular(folder, name, flags);
     if (!fd) {
@@ -182,8 +195,7 @@ Result<Fd> open_locked(int folder, const std::string& name, int flags, const std
     }
     // Where the file system cannot lock (NFS and a descriptor for reading) the comparison has to
     // do.
-    if (auto locked = lock_exclusive(fd->get(), kLockPatienceMs, where);
-        !locked && locked.error().code == Errc::busy)
+    if (auto locked = patience.lock(fd->get(), where); !locked && locked.error().code == Errc::busy)
       return pass_on(locked);
     if (names(folder, name, fd->get()))
       return fd;
@@ -233,8 +245,9 @@ Result<void> move_new(int from_folder, const std::string& from, int to_folder,
   return system_error(errno, "cannot be put in place", where);
 }
 
-Result<std::string> exchange(int folder, const std::string& name, const Replacement& replacement) {
-  auto old = open_locked(folder, name, O_RDONLY, replacement.where);
+Result<std::string> exchange(int folder, const std::string& name, const Replacement& replacement,
+                             LockPatience& patience) {
+  auto old = open_locked(folder, name, O_RDONLY, replacement.where, patience);
   if (!old) {
     if (old.error().code == Errc::not_found)
       return fail(Errc::changed, "is gone", replacement.where);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -18,9 +19,22 @@ namespace baton {
 // what was expected, and put back if it is something else. Writers that still hold the old file
 // open are what `KeptFiles` (io/kept.h) waits for.
 
+/// How long its owner still waits for locks: a quarter of a second for all that he asks for at a
+/// time, and a twentieth of the time that passes. Whoever holds a thousand files locked must not
+/// keep him from everything else.
+class LockPatience {
+ public:
+  /// Errc::busy when somebody keeps the lock.
+  Result<void> lock(int fd, const std::string& where);
+
+ private:
+  std::chrono::steady_clock::time_point rested_;  ///< all of it is there again from then on
+};
+
 /// Opens a regular file for `flags` and locks it; what is locked is what the name leads to.
 /// Errc::busy when somebody keeps the lock, changed when the file is replaced all the time.
-Result<Fd> open_locked(int folder, const std::string& name, int flags, const std::string& where);
+Result<Fd> open_locked(int folder, const std::string& name, int flags, const std::string& where,
+                       LockPatience& patience);
 
 /// Whether the name leads to what `fd` is.
 bool names(int folder, const std::string& name, int fd);
@@ -49,6 +63,7 @@ struct Replacement {
 /// Replaces `name`. Returns the name under which the old file lies now (`kept_name`, a temporary
 /// one where that would be too long), empty when it could not be kept. Errc::changed: see
 /// Disk::replace.
-Result<std::string> exchange(int folder, const std::string& name, const Replacement& replacement);
+Result<std::string> exchange(int folder, const std::string& name, const Replacement& replacement,
+                             LockPatience& patience);
 
 }  // namespace baton

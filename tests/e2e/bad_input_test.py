@@ -303,6 +303,32 @@ def leave_small_disk(baton, place):
         subprocess.run(["umount", "-l", place], check=False)
 
 
+def locked_files(exe):
+    """Who holds a hundred files locked keeps baton from writing these, and from nothing else."""
+    with world.World(exe) as baton:
+        baton.settings["rules"].append({"name": "s", "files": "s/{flow}.json", "stage": "/s",
+                                        "react": [{"to": "go", "set": {"/s": "done"}}]})
+        baton.configure()
+        folder = baton.root + "/s"
+        os.mkdir(folder)
+        paths = [f"{folder}/f{number}.json" for number in range(140)]
+        for path in paths:
+            write(path, {"s": "new"})
+        baton.start()
+        with contextlib.ExitStack() as stack:
+            for path in paths:
+                fcntl.flock(stack.enter_context(open(path, "rb")), fcntl.LOCK_EX)
+                with open(path, "r+b") as file:
+                    file.write(b'{"s":"go"} ')
+                    file.truncate()
+            baton.call("pause", "rules/s/f1")
+            baton.ticket("x", "ready")
+            wait_until(lambda: baton.starts("rules/t/x"))
+            baton.call("resume", "rules/s/f1")
+            check("is locked by process" in baton.call("explain", "rules/s/f1").stdout, baton.call("explain", "rules/s/f1"))
+        wait_until(lambda: all('"done"' in open(path).read() for path in paths))
+
+
 def full_disk(exe):
     """No new start while the state's disk is full; agents go on, and nothing is lost once there is room."""
     with world.World(exe, command=("sh", "-c", "while ! [ -e go ]; do sleep 0.1; done")) as baton:
@@ -397,6 +423,11 @@ def stopped_on_full_disk(exe, reserve=True):
                 # Only now, or the daemon would make it anew.
                 os.unlink(glob.glob(baton.state + "/*/requests/.reserve")[0])
                 fill(baton.state)
+            if reserve:
+                baton.ticket("other", "new")
+                # Each takes no more room than the one before it.
+                for number in range(20):
+                    baton.call("resume" if number % 2 else "pause", "--all")
             done = baton.call("stop", "--all", code=0 if reserve else None)
             if not reserve:
                 check(done.returncode == 3, done.returncode, done.stdout, done.stderr)
@@ -423,11 +454,6 @@ def no_more_files(exe):
         on_small_disk(baton.state, options=",nr_inodes=300")
         try:
             baton.start()
-            if reserve:
-                baton.ticket("other", "new")
-                # Each takes no more room than the one before it.
-                for number in range(20):
-                    baton.call("resume" if number % 2 else "pause", "--all")
             baton.ticket("before", "ready")
             before = wait_until(lambda: baton.starts("rules/t/before"))[0].run
             check("files only" in baton.call("doctor", code=0).stdout, baton.call("doctor", code=None).stdout)
@@ -785,7 +811,7 @@ def started_on_full_disk_of_small_blocks(exe):
 
 if __name__ == "__main__":
     world.main_parts((bad_files, no_regular_files, long_names, names_not_utf8, json_is_utf8, long_decision,
-                      requests_not_utf8, said_at_start, second_daemon, full_disk, stopped_on_full_disk,
+                      requests_not_utf8, said_at_start, second_daemon, locked_files, full_disk, stopped_on_full_disk,
                       without_a_reserve_it_is_not, no_more_files, once_on_full_disk, started_on_full_disk, started_on_full_disk_of_small_blocks,
                       said_by_the_daemon, cannot_start_is_said, no_descriptors, write_waits, merge_is_refused,
                       may_not_write, not_put_aside, litter_of_a_crash, rejected_behind_its_agent, size_limit))

@@ -204,16 +204,19 @@ TEST_CASE("without exchange the file is replaced too, and the old one kept") {
   test::write(root / "state", "old");
   auto folder = open_folder(root.path());
   REQUIRE(folder);
+  LockPatience patience;
   auto kept = exchange(
       folder->get(), "state",
-      {.where = "state", .assumes = digest_of("old"), .bytes = "new", .can_exchange = false});
+      {.where = "state", .assumes = digest_of("old"), .bytes = "new", .can_exchange = false},
+      patience);
   REQUIRE(kept);
   CHECK(slurp(root / "state") == "new");
   CHECK(slurp(root / *kept) == "old");
   CHECK(count_files(root.path()) == 2);
-  CHECK_FALSE(exchange(
-      folder->get(), "state",
-      {.where = "state", .assumes = digest_of("old"), .bytes = "x", .can_exchange = false}));
+  CHECK_FALSE(
+      exchange(folder->get(), "state",
+               {.where = "state", .assumes = digest_of("old"), .bytes = "x", .can_exchange = false},
+               patience));
   CHECK(count_files(root.path()) == 2);
 }
 
