@@ -401,7 +401,7 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   locks_.let_go(tally_, next.writes, outbox_);
   const auto at_once = sealing_.without_its_own(next.writes);
   pending_ = pending_ || at_once.size() < next.writes.size();
-  Outbox::Performed writes = outbox_.perform(at_once, next.now);
+  Outbox::Performed writes = outbox_.perform(at_once, next.now, works_->setup.load.max_bytes);
   locks_.take_again(writes.paths);
   if (!writes.paths.empty())
     inbox_.mind_late(next.now);

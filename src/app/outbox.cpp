@@ -47,12 +47,15 @@ Hold behind(const std::string& path, bool rejected) {
 }  // namespace
 
 /// What is refused is seldom permitted within a second, and each try may cost a temporary file.
-void Outbox::put_off(Waiting& waiting, const Error& error, Time now) {
-  waiting.refused = !no_room(error);
+void Outbox::put_off(Waiting& waiting, const Error& error, Time now, std::size_t max_bytes) {
+  waiting.refused = !may_pass(error);
   waiting.why = (error.where.empty() ? waiting.write.path : error.where) + " " + error.message;
   waiting.pause =
       waiting.refused ? std::clamp(2 * waiting.pause, kTryAgain, kLongestPause) : kTryAgain;
   waiting.due = now + waiting.pause;
+  // It may stand there all the same, and be all but synced.
+  if (error.code == Errc::io || error.code == Errc::no_space)
+    waiting.to_settle = max_bytes;
 }
 
 std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, const Catalog& catalog,
@@ -72,7 +75,7 @@ std::set<std::string> Outbox::recover(const std::vector<Intent>& intents, const 
     }
     const auto made = make(left);
     if (!made && !gives_way(made)) {
-      put_off(waiting_.emplace_back(std::move(left)), made.error(), Time{});
+      put_off(waiting_.emplace_back(std::move(left)), made.error(), Time{}, max_bytes);
       continue;
     }
     if (made)
@@ -167,7 +170,8 @@ std::map<std::string, Digest> Outbox::gave_way() const {
   return bases;
 }
 
-Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
+Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now,
+                                  std::size_t max_bytes) {
   Performed performed;
   std::vector<Waiting> all = std::exchange(waiting_, {});
   std::transform(writes.begin(), writes.end(), std::back_inserter(all), [](const Intent& write) {
@@ -206,7 +210,7 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now) {
       performed.again.insert(write.flow);
       give_up(each);
     } else if (!done) {
-      put_off(each, done.error(), now);
+      put_off(each, done.error(), now, max_bytes);
       wait(std::move(each));
     } else {
       end(write);

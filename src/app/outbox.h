@@ -43,7 +43,7 @@ class Outbox {
   };
   /// Performs what waits and is to be tried again by now, and then `writes`, whose intents are
   /// committed.
-  Performed perform(const std::vector<Intent>& writes, Time now);
+  Performed perform(const std::vector<Intent>& writes, Time now, std::size_t max_bytes);
 
   /// A write of (or to) this path waits.
   bool awaits(const std::string& path) const;
@@ -108,7 +108,7 @@ class Outbox {
   /// Nobody needs to look at the file for them any more.
   void drop(const std::string& path);
   std::set<FlowId> overtaken(const std::string& path) const;
-  static void put_off(Waiting& waiting, const Error& error, Time now);
+  static void put_off(Waiting& waiting, const Error& error, Time now, std::size_t max_bytes);
   Disk& disk_;
   std::vector<Waiting> waiting_;
   std::vector<Intent> supposed_;

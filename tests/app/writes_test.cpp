@@ -100,7 +100,7 @@ TEST_CASE("a file that is missing because the root is away does not let a write 
     CHECK_FALSE(outbox.empty());
     disk.unreadable.clear();
     disk.unwritable.clear();
-    CHECK(outbox.perform({}, Time(Millis(2000))).unfit.empty());
+    CHECK(outbox.perform({}, Time(Millis(2000)), 1U << 20U).unfit.empty());
     CHECK(outbox.empty());
     CHECK(*disk.file(kind == Intent::Kind::move ? write.to : write.path) ==
           (kind == Intent::Kind::move ? "old" : "new"));
