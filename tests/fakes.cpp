@@ -33,17 +33,19 @@ unsigned levels(std::string_view path) {
   return static_cast<unsigned>(std::count(path.begin(), path.end(), '/'));
 }
 
-/// Why a path, or a folder it lies in, cannot be had.
-std::optional<Errc> shut(const std::map<std::string, Errc>& unreadable, const std::string& path) {
-  for (const auto& [at, error] : unreadable)
+}  // namespace
+
+// ---- disk
+
+std::optional<Errc> FakeDisk::shut(const std::map<std::string, Errc>& closed,
+                                   const std::string& path) const {
+  if (away)
+    return Errc::away;
+  for (const auto& [at, error] : closed)
     if (path == at || path.starts_with(at + "/"))
       return error;
   return std::nullopt;
 }
-
-}  // namespace
-
-// ---- disk
 // -----------------------------------------------------------------------------------------
 
 void FakeDisk::put(const std::string& path, std::string bytes) {

@@ -84,6 +84,7 @@ class FakeDisk : public Disk {
   std::map<std::string, Errc> unwritable;  ///< writes to these paths, or below them, are refused
   std::optional<Errc> list_fails;          ///< the next list fails
   bool full = false;
+  bool away = false;   ///< the root itself
   bool blind = false;  ///< mutant: scans see nothing, so only events count
   /// Told of each version that a write of baton's replaces.
   std::function<void(const std::string& path, const std::string& bytes)> replacing;
@@ -118,6 +119,9 @@ class FakeDisk : public Disk {
     bool told = false;
     bool adopted = true;  ///< the present daemon knows of it
   };
+  /// Why a path, or a folder it lies in, cannot be had.
+  std::optional<Errc> shut(const std::map<std::string, Errc>& closed,
+                           const std::string& path) const;
   Kept* kept(const std::string& path, std::int64_t older);
   void race(const std::string& path);
   void put(const std::string& path, std::string bytes);

@@ -546,6 +546,17 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          return r.settle();
        }},
       {"disk", [](Runner& r, const Value& v, const Value&) { return r.disk(v); }},
+      {"root",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         FakeDisk& disk = r.world_.disk;
+         disk.away = json::text(v) == "away";
+         for (const auto& [path, bytes] : disk.files())
+           disk.changes.push_back(path);
+         if (!disk.away && r.world_.engine != nullptr)
+           if (auto done = r.world_.engine->step({Rescan{"root_replaced"}}); !done)
+             return fault_of(done);
+         return r.settle();
+       }},
       {"list_fails",
        [](Runner& r, const Value&, const Value&) -> Fault {
          r.world_.disk.list_fails = Errc::busy;

@@ -14,6 +14,15 @@ std::string name_of(const std::string& folder) {
   return folder.empty() ? std::string(kRoot) : folder;
 }
 
+const char* what_then(const Error& error) {
+  if (error.code == Errc::away)
+    return "; until then what was accepted stays in force, and nothing is started";
+  if (error.code == Errc::busy)
+    return "; no new or removed file is noticed until it can be listed, tried again every second";
+  return "; no file in it is looked at until it is a folder of this root that may be read, no link "
+         "and no mount";
+}
+
 void tell_closed(const std::string& folder, const Error& error, Draft& draft) {
   const Digest digest = digest_of(error.message);
   if (const FlowBook* const root = draft.find(FlowId{})) {
@@ -23,12 +32,7 @@ void tell_closed(const std::string& folder, const Error& error, Draft& draft) {
   }
   Finding finding;
   finding.rule = "folder";
-  finding.message =
-      error.message +
-      (error.code == Errc::busy
-           ? "; no new or removed file is noticed until it can be listed, tried again every second"
-           : "; no file in it is looked at until it is a folder of this root that may be read, no "
-             "link and no mount");
+  finding.message = error.message + what_then(error);
   const RejectedRow row{folder, FlowId{}, digest, findings_json(folder, {finding}), draft.wall};
   draft.touch(FlowId{}).rejected[folder] = row;
   draft.commit.rejected.push_back(row);

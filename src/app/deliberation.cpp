@@ -175,7 +175,8 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
   View view{seen.id,  docs,          seen.stages,        seen.runs, seen.memo,
             requests, entry.options, setup_.environment, draft.now, draft.wall};
   show_rejected(seen, view);
-  read_more(view, *entry.dialect, docs);
+  if (!read_more(view, *entry.dialect, docs))
+    return Reply{request.id, false, "the root is not there; say it again when it is"};
   const auto updates = entry.dialect->create(request, view);
   std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
   const std::string fault = updates ? in_the_way(seen, *updates) : describe(updates.error());
@@ -203,9 +204,9 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
   return Reply{request.id, true, done};
 }
 
-void Deliberation::read_more(const View& view, const Dialect& dialect, FlowState& docs) {
+bool Deliberation::read_more(const View& view, const Dialect& dialect, FlowState& docs) {
   if (dialect.reads == nullptr)
-    return;
+    return true;
   std::set<std::string> tried;
   // What is read may name more to be read.
   for (bool more = true; more;) {
@@ -213,15 +214,21 @@ void Deliberation::read_more(const View& view, const Dialect& dialect, FlowState
     for (const std::string& path : dialect.reads(view)) {
       if (docs.contains(path) || tried.size() >= kMaxReads || !tried.insert(path).second)
         continue;
-      more = read_one(path, docs) || more;
+      const auto read = read_one(path, docs);
+      if (!read)
+        return false;
+      more = *read || more;
     }
   }
+  return true;
 }
 
-bool Deliberation::read_one(const std::string& path, FlowState& docs) {
+Result<bool> Deliberation::read_one(const std::string& path, FlowState& docs) {
   const bool yaml = path.ends_with(".yaml") || path.ends_with(".yml");
   const bool log = path.ends_with(".jsonl");
   auto bytes = log ? disk_.read_end(path, kLogEnd) : disk_.read(path, setup_.load.max_bytes);
+  if (!bytes && bytes.error().code == Errc::away)
+    return pass_on(bytes);
   if (!bytes)
     return false;
   const Format format = log ? Format::jsonl : yaml ? Format::yaml : Format::json;
@@ -243,7 +250,9 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
     check(book, entry, docs, draft);
     if (dialect.stages != nullptr)
       advance(book, dialect.stages(view), draft);
-    read_more(view, dialect, docs);
+    // What was decided before holds on.
+    if (!read_more(view, dialect, docs))
+      return trouble;
     book.decision = dialect.decide(view);
     // The book has it from now on; kept twice it would double what a thousand flows take.
     draft.memo(book, std::exchange(book.decision.memo, Json()));

@@ -36,8 +36,10 @@ class Deliberation {
                      Draft& draft);
   std::string apply_all(FlowBook& book, FlowState& docs, const std::vector<Update>& updates,
                         Draft& draft);
-  void read_more(const View& view, const Dialect& dialect, FlowState& docs);
-  bool read_one(const std::string& path, FlowState& docs);
+  /// False: the root is away, and nothing can be decided.
+  bool read_more(const View& view, const Dialect& dialect, FlowState& docs);
+  /// Errc::away; of a file that cannot be used false.
+  Result<bool> read_one(const std::string& path, FlowState& docs);
   /// Errc::changed when an update assumes something else than what is accepted; Errc::schema when
   /// it would make the document invalid.
   Result<void> apply(FlowBook& book, FlowState& docs, const Update& update, Draft& draft);

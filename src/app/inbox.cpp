@@ -35,12 +35,13 @@ void Inbox::take(const std::vector<Input>& inputs, Works& works, const Books& bo
     requests.changed();
     const bool all = rescan.why != "timer" && rescan.why != "poll";
     auto paths = works.intake.scan().paths(books, all);
-    blind_ = !paths;
-    why_blind_ = paths ? "" : describe(paths.error());
-    if (blind_)
-      rescan_ = rescan;
-    else
+    if (paths)
       dirty_.merge(*paths);
+    else
+      look_again(paths.error(), rescan);
+    blind_ = !paths;
+    if (!blind_)
+      why_blind_.clear();
     if (!blind_ && works.intake.scan().closed().passing())
       rescan_ = Rescan{"timer"};
   };
@@ -59,6 +60,14 @@ void Inbox::take(const std::vector<Input>& inputs, Works& works, const Books& bo
     else if (const auto* const rescan = std::get_if<Rescan>(&input))
       look_at_all(*rescan);
   }
+}
+
+/// Of a root that was away everything is looked at: it may be another one.
+void Inbox::look_again(const Error& error, const Rescan& rescan) {
+  const bool away = error.code == Errc::away;
+  rescan_ = away ? Rescan{"root_replaced"} : rescan;
+  blind_ = true;
+  why_blind_ = away ? "baton " + error.message : "the root cannot be looked at: " + describe(error);
 }
 
 // A check that is due stays due: whoever writes all the time must not put it off.
@@ -143,6 +152,8 @@ Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& 
     if (auto done = works.intake.look(path, next, requests); !done)
       return done;
   }
+  if (const auto away = works.intake.away())
+    look_again(*away, Rescan{});
   return {};
 }
 

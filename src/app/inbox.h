@@ -63,6 +63,7 @@ class Inbox {
   std::optional<Time> wake(Time now) const;
 
  private:
+  void look_again(const Error& error, const Rescan& rescan);
   void look_late(Time now);
   void look_behind(const FlowBook& book, const Works& works);
 

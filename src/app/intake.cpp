@@ -111,6 +111,11 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     return {};
   auto bytes = ports_.disk.read(path, limits_.max_bytes);
   starved_ = starved_ && !bytes && bytes.error().code == Errc::busy;
+  if (!bytes && bytes.error().code == Errc::away) {
+    away_ = bytes.error();
+    leave(path);
+    return {};
+  }
   if (!bytes) {
     scan_.forget(path);
     not_read(*match, path, bytes.error(), draft);
@@ -166,6 +171,8 @@ void Intake::ignore(const std::string& path, Draft& draft) {
   if (why.empty() && !told)
     return;
   const auto there = ports_.disk.read(path, 0);
+  if (!there && there.error().code == Errc::away)
+    return;
   const bool gone = !there && there.error().code == Errc::not_found;
   if ((gone || why.empty()) && told)
     draft.touch(FlowId{}).told.ignored.erase(path);
@@ -469,7 +476,8 @@ Result<bool> Intake::merge_late(const Catalog::Match& match, const LateWrite& wr
     return pass_on(looked);
   const auto there = ports_.disk.read(write.path, limits_.max_bytes);
   const bool not_now =
-      !there && (there.error().code == Errc::busy || there.error().code == Errc::io);
+      !there && (there.error().code == Errc::busy || there.error().code == Errc::away ||
+                 there.error().code == Errc::io);
   if (!there && !not_now)
     return keep(", and is gone or cannot be read now");
   if (not_now)

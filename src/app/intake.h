@@ -33,6 +33,10 @@ class Intake {
   /// on.
   Result<void> look(const std::string& path, Draft& draft, const std::vector<Request>& requests);
 
+  /// The root was away when a file was read: it is left as it was, and all of the root is to be
+  /// looked at when it is back. Said once.
+  std::optional<Error> away() { return std::exchange(away_, {}); }
+
   /// Waits for nothing of this path any more: whoever says so looks at it when it is time.
   void leave(const std::string& path) { unsettled_.settled(path); }
 
@@ -86,6 +90,7 @@ class Intake {
   Scan scan_;
   Patience unsettled_;
   bool starved_ = false;
+  std::optional<Error> away_;
   Churn churn_;
 };
 

@@ -30,8 +30,8 @@ bool of_another(const Intent& write, const Catalog& catalog) {
   return whole(write) && match && match->flow != write.flow;
 }
 
-bool no_room(const Error& error) {
-  return error.code == Errc::no_space || error.code == Errc::busy;
+bool may_pass(const Error& error) {
+  return error.code == Errc::no_space || error.code == Errc::busy || error.code == Errc::away;
 }
 
 Hold behind(const std::string& path, bool rejected) {

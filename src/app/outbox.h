@@ -85,8 +85,8 @@ class Outbox {
   struct Waiting {
     Intent write;
     std::string why;
-    /// Not 0: a daemon before this one may have made it; looked at first, as `settle` does it with
-    /// as many bytes.
+    /// Not 0: it may have been made, by a daemon before this one or up to its syncing; looked at
+    /// first, as `settle` does it with as many bytes.
     std::size_t to_settle = 0;
     bool refused = false;  ///< not for want of room: somebody has to do something
     Millis pause{0};

@@ -47,8 +47,7 @@ std::optional<Hold> Planning::held(const Circumstances& now) const {
     return Hold{"", "", "disk_full",
                 "the disk of the journal is full, or has less than 1 MiB left: supervising only"};
   if (!now.blind.empty())
-    return Hold{"", "", "cannot_look",
-                "the root cannot be looked at: " + now.blind + "; tried again every second"};
+    return Hold{"", "", "cannot_look", now.blind + "; tried again every second"};
   if (now.try_again)
     return Hold{"", "", "cannot_start",
                 now.trouble + "; tried again at " + iso_time(*now.try_again)};

@@ -30,7 +30,7 @@ struct Circumstances {
   bool draining = false;
   bool disk_full = false;
   std::uint32_t running_elsewhere = 0;
-  std::string blind;              ///< why the root cannot be looked at
+  std::string blind;              ///< that the root cannot be looked at, and why
   std::optional<Time> try_again;  ///< nothing is started until then, because of `trouble`
   std::string trouble;
 };

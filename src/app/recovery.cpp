@@ -13,6 +13,8 @@ Result<void> Recovery::needed(const std::string& path, const FlowBook& book) {
   const auto row = book.accepted.find(path);
   if (there && row != book.accepted.end() && row->second.digest == there->digest)
     return fail(Errc::usage, path + " is there and in force; nothing is to be recovered");
+  if (!there && there.error().code == Errc::away)
+    return tl::unexpected(there.error());
   if (!there && there.error().code != Errc::not_found)
     return fail(Errc::usage,
                 "what stands in the place cannot be replaced: " + describe(there.error()));

@@ -63,8 +63,9 @@ Result<std::set<std::string>> Scan::paths(const Books& books, bool all) {
   const FlowBook* const root = book == books.end() ? nullptr : &book->second;
   for (const PatternFolder& folder : folders_) {
     const auto listed = list(folder, root, all, present, paths, closed);
-    if (!listed && listed.error().code == Errc::busy) {
-      closed_.also(folder.folder, listed.error());
+    const bool away = !listed && listed.error().code == Errc::away;
+    if (away || (!listed && listed.error().code == Errc::busy)) {
+      closed_.also(away ? "" : folder.folder, listed.error());
       return tl::unexpected(listed.error());
     }
     if (!listed)

@@ -24,8 +24,8 @@ class Scan {
 
   /// All paths of all folders that belong to a dialect, and those that were accepted and are gone.
   /// Only what differs from what was last read, unless `all`. A folder that cannot be listed keeps
-  /// no other from being scanned (`closed`). Errc::busy: nothing is known, look again later; the
-  /// folder that was asked is closed until then.
+  /// no other from being scanned (`closed`). Errc::busy, away: nothing is known, look again later;
+  /// the folder that was asked, or the root, is closed until then.
   Result<std::set<std::string>> paths(const Books& books, bool all);
   /// What was last listed in vain.
   const ClosedFolders& closed() const { return closed_; }

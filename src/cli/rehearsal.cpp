@@ -13,6 +13,7 @@
 #include "io/disk.h"
 #include "io/journal_reader.h"
 #include "io/requests.h"
+#include "io/root.h"
 #include "io/run_verdict.h"
 
 namespace baton {
@@ -105,13 +106,16 @@ class SteppedClock : public Clock {
   Millis passed_{0};
 };
 
-/// A folder with one file in it, or with none.
+/// A folder with one file in it, or one that cannot be had.
 class OneFile : public Disk {
  public:
-  OneFile() = default;
+  explicit OneFile(const Error& why)
+      : away_(Error{Errc::away, "waits for the root: " + why.message, ""}) {}
   OneFile(std::string path, const std::string& text)
       : path_(std::move(path)), file_{text, digest_of(text), 0} {}
   Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override {
+    if (away_)
+      return tl::unexpected(*away_);
     if (path != path_)
       return fail(Errc::not_found, "is not there", path);
     if (file_.bytes.size() > max_bytes)
@@ -122,8 +126,10 @@ class OneFile : public Disk {
     return read(path, max_bytes);
   }
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned /*depth*/) override {
+    if (away_)
+      return tl::unexpected(*away_);
     const bool here = folder.empty() || path_.starts_with(folder + "/");
-    return here && !path_.empty() ? std::vector<FileEntry>{{path_, 0}} : std::vector<FileEntry>{};
+    return here ? std::vector<FileEntry>{{path_, 0}} : std::vector<FileEntry>{};
   }
   Result<void> replace(const std::string& path, const Digest& /*assumes*/,
                        std::string_view /*bytes*/) override {
@@ -152,6 +158,7 @@ class OneFile : public Disk {
   static tl::unexpected<Error> refused(const std::string& path) {
     return fail(Errc::io, "a rehearsal writes nothing", path);
   }
+  std::optional<Error> away_;
   std::string path_;
   FileBytes file_;
 };
@@ -165,6 +172,7 @@ struct Rehearsal::World {
         journal(std::move(reader)),
         agents(served),
         requests(std::move(recorded)) {}
+  std::shared_ptr<RootFolder> root;  ///< nullptr where it cannot be had
   std::unique_ptr<Disk> disk;
   ReadOnlyJournal journal;
   NoAgents agents;
@@ -197,6 +205,9 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_beside) {
   it.running_elsewhere(running_beside);
   if (auto recovered = it.recover(); !recovered)
     return recovered;
+  // As a daemon does: nothing is known that could be missing.
+  if (world_->root && it.books().size() == it.books().count(FlowId{}))
+    world_->root->move_in();
   const Time until = world_->clock.now() + kSettle;
   for (int steps = 0; steps < kMaxSteps; ++steps) {
     if (auto done = it.step({}); !done)
@@ -235,7 +246,7 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
   auto setup = context.setup(context.root());
   if (!setup)
     return pass_on(setup);
-  auto opened = real_disk(context.root());
+  auto opened = RootFolder::open(context.root());
   std::unique_ptr<JournalReader> reader;
   std::optional<Served> daemon;
   std::vector<Request> recorded;
@@ -251,13 +262,18 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
       return pass_on(journal);
     if (journal)
       reader = *std::move(journal);
+    if (const auto inode = last_root_inode(*folder).value_or(0); opened && inode != 0)
+      (*opened)->remember(static_cast<ino_t>(inode));
   }
-  // A root that is gone under its daemon has no files, but agents that run.
+  // Of a root that is gone under its daemon the journal knows what counts, and what runs.
   if (!opened && !daemon)
     return pass_on(opened);
-  std::unique_ptr<Disk> disk = opened ? *std::move(opened) : std::make_unique<OneFile>();
+  std::unique_ptr<Disk> disk =
+      opened ? real_disk(*opened) : std::make_unique<OneFile>(opened.error());
   auto rehearsal = std::unique_ptr<Rehearsal>(new Rehearsal(
       std::make_unique<World>(std::move(disk), std::move(reader), daemon.has_value(), recorded)));
+  if (opened)
+    rehearsal->world_->root = *opened;
   rehearsal->recorded_ = std::move(recorded);
   setup->may_start = daemon || options.as_daemon;
   if (daemon && !options.as_daemon)

@@ -259,7 +259,7 @@ void RootService::leave() {
 }
 
 /// The root was renamed, deleted or made anew. What its path leads to now is locked before it is
-/// read; what cannot be is not there yet, whatever the reason, and its flows are gone until then.
+/// read; what cannot be is not there yet, whatever the reason, and nothing is known of its files.
 /// Each step looks again, so each event and each rescan.
 void RootService::look_for_root() {
   root_->let_go();
@@ -280,7 +280,7 @@ void RootService::look_for_root() {
   rescan("root_replaced");
 }
 
-/// Its flows are gone either way. Whether they are expected to come back is what is told of it.
+/// Nothing is known of its files while it may be bare.
 void RootService::look_into_root() {
   // Nothing is known that could be missing.
   const Books& books = engine_->books();
@@ -294,9 +294,9 @@ void RootService::look_into_root() {
   if (std::exchange(bare_, bare) == bare)
     return;
   if (bare)
-    daemon_log::warn(printable(served_.root) + kBare);
-  else
-    daemon_log::info("there is something in " + printable(served_.root) + " again");
+    return daemon_log::warn(printable(served_.root) + kBare);
+  daemon_log::info("there is something in " + printable(served_.root) + " again");
+  rescan("root_replaced");
 }
 
 }  // namespace baton

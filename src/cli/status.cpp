@@ -166,8 +166,7 @@ void show_names(const std::vector<Section>& sections) {
     print(name + "\n");
 }
 
-Result<std::vector<Section>> sections_of(const std::string& flow,
-                                         const SeenRoots& seen) {
+Result<std::vector<Section>> sections_of(const std::string& flow, const SeenRoots& seen) {
   const std::vector<RehearsedRoot>& roots = seen.roots;
   std::optional<FlowPlace> wanted;
   if (!flow.empty()) {

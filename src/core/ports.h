@@ -52,9 +52,9 @@ struct LateWrite {
   std::string kept;  ///< tells it from all others, for `late_noted`
 };
 
-/// The files below one root. While the root itself is away nothing of it can be read, and what is
-/// to be written is Errc::busy; so is what is to be created in an empty folder in its place. All
-/// paths are relative to it, with `/`, without `.` and `..`; a path that leads outside, over a
+/// The files below one root. While the root itself is away, or an empty folder stands in its place,
+/// as a mount point without its volume is, everything is Errc::away: nobody knows what is in it.
+/// All paths are relative to it, with `/`, without `.` and `..`; a path that leads outside, over a
 /// link, to another mount or to anything but a regular file is Errc::not_regular and touches
 /// nothing. No call blocks on a FIFO or a device.
 class Disk {
@@ -71,7 +71,7 @@ class Disk {
 
   /// All names below `folder` ("" is the root itself), `depth` levels of folders deep (0: its own
   /// only), regular or not, folders too, marked as such; in no order. One that does not exist is
-  /// empty. Errc::busy: ask again; not_regular, denied, io: this folder's alone.
+  /// empty. Errc::busy, away: ask again; not_regular, denied, io: this folder's alone.
   virtual Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) = 0;
 
   /// Replaces a file as a whole, atomically and durably; mode, owner and group stay. Errc::changed

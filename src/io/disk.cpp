@@ -66,7 +66,7 @@ bool leads_to_folder(int root, const std::string& path) {
 
 /// It may be back in a moment; another one in its place is taken up first.
 tl::unexpected<Error> root_is_away(const std::string& path) {
-  return fail(Errc::busy,
+  return fail(Errc::away,
               "waits for the root, which is gone, or in whose place there is an empty folder, as a "
               "mount point without its volume is; if it is the root, put any file into it, which "
               "is seen within a minute",
@@ -175,10 +175,11 @@ Result<void> RealDisk::may_read(int fd, const std::string& path) const {
 template <typename Read>
 Result<FileBytes> RealDisk::read_part(const std::string& path, const Read& read_bytes) {
   if (!root_->is_current())
-    return fail(Errc::not_found, "the root is gone or was replaced", path);
+    return root_is_away(path);
   const auto fd = open_regular(root_->fd(), path, O_RDONLY);
   if (!fd)
-    return tl::unexpected(fd.error());
+    return fd.error().code == Errc::not_found && !root_is_there() ? root_is_away(path)
+                                                                  : tl::unexpected(fd.error());
   if (auto fine = may_read(fd->get(), path); !fine)
     return pass_on(fine);
   // Before the bytes: what is written meanwhile gives another stamp.
@@ -193,8 +194,8 @@ Result<FileBytes> RealDisk::read_part(const std::string& path, const Read& read_
 
 Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigned depth) {
   std::vector<FileEntry> found;
-  if (!root_->is_current())
-    return found;
+  if (!root_is_there())
+    return root_is_away("");
   Walk walk;
   walk.file = [&](std::string path) {
     if (kept_.adopt(path))

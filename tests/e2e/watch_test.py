@@ -195,6 +195,36 @@ def on_one_root(exe):
         check(len(runs) == len(set(runs)), "a run was started twice")
 
 
+def away_and_back(exe):
+    """Nothing in a root that is away counts as gone: what is back as it was is not entered anew."""
+    with world.World(exe) as baton:
+        baton.settings["rules"] = [{"name": "p", "files": {"s": "p/{flow}/{part}.json"},
+                                    "stage": "s:/state", "react": [{"to": "ship", "run": "worker"}]}]
+        baton.configure()
+        baton.start()
+        part = baton.root + "/p/f/x.json"
+        os.makedirs(os.path.dirname(part))
+        world.write(part, {"state": "ship"})
+        wait_until(lambda: baton.starts("rules/p/f"))
+        baton.idle()
+        for empty in (False, True):
+            os.rename(baton.root, baton.root + ".away")
+            if empty:
+                os.mkdir(baton.root)
+            wait_until(lambda: "waits for the root" in baton.call("explain", "rules/p/f").stdout + baton.call("status").stdout,
+                       lambda: baton.call("status").stdout)
+            check([each["declared"] for each in baton.lines("status") if each["flow"] == "rules/p/f"] == ["x: ship"],
+                  baton.lines("status"))
+            if empty:
+                os.rmdir(baton.root)
+            os.rename(baton.root + ".away", baton.root)
+            wait_until(lambda: "waits for the root" not in baton.call("status").stdout, lambda: baton.call("status").stdout)
+            time.sleep(1.5)
+            check(len(baton.starts()) == 1, baton.starts())
+        check(not [each for each in baton.lines("events") if each["event"] in ("gone", "back") and each["flow"]],
+              baton.lines("events"))
+
+
 def away_at_a_start(exe):
     """A root that is renamed and back within a moment, while agents are started, costs no attempt; nor is what was
     to be written into it forgotten."""
@@ -328,6 +358,7 @@ def few_watches(exe):
 def test(exe):
     on_one_root(exe)
     away_at_a_start(exe)
+    away_and_back(exe)
     for part in (unreadable_root, few_watches):
         part(exe)
         print(part.__name__, "passed", flush=True)
