@@ -317,8 +317,13 @@ bool passing(const Hold& hold) {
 std::vector<Hold> tell_lasting(Draft& next, const FlowBook& known, const std::vector<Hold>& holds) {
   std::vector<Hold> lasting;
   for (const Hold& hold : holds) {
-    if (passing(hold))
+    // What was told of it holds again behind that.
+    if (passing(hold)) {
+      std::copy_if(
+          known.told.holds.begin(), known.told.holds.end(), std::back_inserter(lasting),
+          [&](const Hold& told) { return told.role == hold.role && told.subject == hold.subject; });
       continue;
+    }
     lasting.push_back(Hold{hold.role, hold.subject, hold.reason, ""});
     if (!known.told.has(hold))
       next.event("held", known.id, hold.why, hold.subject, hold.role);

@@ -95,15 +95,19 @@ std::vector<const Hold*> in_order(const std::vector<Hold>& holds) {
   return all;
 }
 
-void explain_running(FlowStatus& status, const FlowBook& book) {
+void explain_running(FlowStatus& status, const FlowBook& book, const Plan& plan) {
   std::string why;
   for (const Run& run : book.runs) {
     if (!run.live())
       continue;
     const bool stopping = run.state == RunState::stopping;
+    const bool planned = std::any_of(plan.stops.begin(), plan.stops.end(),
+                                     [&](const Stop& stop) { return stop.run == run.id; });
     why += (why.empty() ? "" : "; ") + run.key.role +
            (run.key.subject == "main" ? "" : " for " + run.key.subject) +
-           (stopping ? " is being ended: " + run.stop_why : ": " + run.why);
+           (!stopping ? ": " + run.why
+            : planned ? " is to be ended: " + run.stop_why
+                      : " is being ended: " + run.stop_why);
   }
   // What only waits for the operator's word is said with that.
   std::vector<Hold> holds = book.holds;
@@ -195,7 +199,7 @@ void explain_flow(FlowStatus& status, const FlowBook& book, const Plan& plan,
                   const ControlRow& root) {
   explain_quiet(status, book);
   if (status.agents > 0) {
-    explain_running(status, book);
+    explain_running(status, book, plan);
     if (!note_pause(status, book.control, ""))
       note_pause(status, root, " (the whole root)");
     return;

@@ -174,6 +174,8 @@ void warn(const Context& context, const Rehearsal& rehearsal) {
     complain("warning: " + without_configuration(rehearsal.daemon()));
   if (!rehearsal.recorded().empty())
     complain("warning: " + recorded_text(rehearsal.recorded()));
+  if (const std::string unwritten = rehearsal.unwritten_text(); !unwritten.empty())
+    complain("warning: " + unwritten);
 }
 
 /// Why a file that is there belongs to no flow.

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/configuration_file.h"
 #include "cli/context.h"
+#include "cli/output.h"
 #include "io/lock.h"
 #include "io/place.h"
 
@@ -97,8 +98,13 @@ void Context::leave_to_others(std::vector<std::string>& roots) const {
     return;
   std::erase_if(roots, [this](const std::string& each) {
     const auto state = find_state_folder(each, state_parents());
-    return each != root_ &&
-           (!state || !daemon_lives(*state) || lock_holder(*state).pid != daemon_pid_);
+    const bool theirs = each != root_ &&
+                        (!state || !daemon_lives(*state) || lock_holder(*state).pid != daemon_pid_);
+    if (theirs)
+      warn_once(printable(each) +
+                ": only the configuration of another user names it, and his daemon does not serve "
+                "it; it is left out, unless it is named with --root");
+    return theirs;
   });
 }
 

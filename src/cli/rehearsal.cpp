@@ -320,6 +320,18 @@ const Catalog& Rehearsal::catalog() const {
   return world_->engine->catalog();
 }
 
+std::string Rehearsal::unwritten_text(const std::optional<FlowId>& flow) const {
+  std::set<std::string> paths;
+  for (const Intent& write : world_->engine->rehearsed())
+    if (!flow || write.flow == *flow)
+      paths.insert(write.path);
+  constexpr std::size_t kLongest = 1000;
+  return paths.empty() ? ""
+                       : "a daemon would write " +
+                             printable(join(std::vector(paths.begin(), paths.end()), ", "), kLongest) +
+                             " first. What is said here is as if it had";
+}
+
 ControlRow Rehearsal::root_control() const {
   const auto root = books().find(FlowId{});
   return root == books().end() ? ControlRow{} : root->second.control;

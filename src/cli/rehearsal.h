@@ -51,6 +51,9 @@ class Rehearsal {
   /// Requests that wait for the next daemon, the oldest first; what the rehearsal says is as if one
   /// had dealt with them. None while a daemon lives.
   const std::vector<Request>& recorded() const { return recorded_; }
+  /// What a daemon would write, as a sentence: what the rehearsal says is as if it had been. ""
+  /// when there is nothing. `flow`: only of this one.
+  std::string unwritten_text(const std::optional<FlowId>& flow = std::nullopt) const;
   /// Reads a file the way the daemon does.
   Result<FileBytes> read(const std::string& path) const;
 

@@ -75,6 +75,8 @@ ExitCode dry_run(const RunArguments& arguments, const Context& context) {
     starts += plan.starts.size();
     if (!(*rehearsal)->recorded().empty())
       complain(recorded_text((*rehearsal)->recorded()));
+    if (const std::string unwritten = (*rehearsal)->unwritten_text(); !unwritten.empty())
+      complain(unwritten);
   }
   if (starts == 0 && !arguments.as_json)
     print("nothing would be started\n");

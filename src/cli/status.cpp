@@ -189,6 +189,10 @@ Result<std::vector<Section>> sections_of(const std::string& flow, const SeenRoot
                     looked_for(rehearsal->catalog())};
     section.hint = hint(on_root, section.daemon,
                         wanted ? of_flow(section.recorded, wanted->flow) : section.recorded);
+    if (const std::string unwritten =
+            rehearsal->unwritten_text(wanted ? std::optional(wanted->flow) : std::nullopt);
+        !unwritten.empty())
+      section.hint += unwritten + "\n";
     if (wanted)
       std::erase_if(section.flows,
                     [&](const FlowStatus& status) { return status.flow != wanted->flow; });

@@ -15,6 +15,7 @@
 #include "io/folder.h"
 #include "io/inotify_event.h"
 #include "io/root.h"
+#include "io/writers.h"
 
 namespace baton {
 
@@ -197,8 +198,13 @@ void InotifyTree::look_at_folder(Node& parent, const std::string& name, Changes&
 
 bool InotifyTree::is_whole(const std::string& path) const {
   struct stat info {};
-  return fstatat(root_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-         (!S_ISREG(info.st_mode) || info.st_nlink > 1);
+  if (fstatat(root_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return false;
+  if (!S_ISREG(info.st_mode) || info.st_nlink > 1)
+    return true;
+  // Its first name may be gone by now, or it never had another one (O_TMPFILE).
+  const auto file = open_regular(root_.get(), path, O_RDONLY);
+  return file && writers(file->get()) == Writers::none;
 }
 
 void InotifyTree::handle_in(Node& node, const Event& event, Changes& changes) {

@@ -1,6 +1,5 @@
 #include "io/kept.h"
 
-#include <csignal>
 #include <iterator>
 
 #include <fcntl.h>
@@ -9,6 +8,7 @@
 
 #include "io/beneath.h"
 #include "io/fd.h"
+#include "io/writers.h"
 
 namespace baton {
 
@@ -23,21 +23,6 @@ constexpr std::size_t kRandomDigits = 8;
 /// `.`, the digits with `-` between them, and what tells the name from others.
 constexpr std::size_t kTail = 1 + kDigestDigits + 1 + kRandomDigits + kWas.size();
 constexpr std::size_t kNameMax = 255;
-
-enum class Writers { none, some, unknown };
-
-// The kernel refuses a read lease while anybody has the file open for writing; it grants none to
-// whom the file does not belong, and some file systems have none. Should a writer open it in the
-// moment we hold the lease, the kernel tells us by SIGURG, which is ignored, and not by its usual
-// signal, which kills.
-Writers writers(int fd) {
-  if (fcntl(fd, F_SETSIG, SIGURG) != 0)
-    return Writers::unknown;
-  if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0)
-    return errno == EAGAIN ? Writers::some : Writers::unknown;
-  fcntl(fd, F_SETLEASE, F_UNLCK);
-  return Writers::none;
-}
 
 /// At which age a file is settled.
 Millis patience(Writers writers) {

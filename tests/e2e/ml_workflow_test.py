@@ -336,7 +336,8 @@ def bad_input(exe):
 def backups(it, name="wf"):
     folder = f"{it.root}/{FOLDER}/{name}/backups"
     names = os.listdir(folder) if os.path.isdir(folder) else []
-    return sorted((f"{folder}/{each}" for each in names), key=lambda path: path.rsplit("_", 1)[1])
+    # One that is being written has a name of its own.
+    return sorted((f"{folder}/{each}" for each in names if not each.startswith(".")), key=lambda path: path.rsplit("_", 1)[1])
 
 
 def restored(exe):

@@ -11,6 +11,7 @@
 #include <asio/io_context.hpp>
 #include <doctest/doctest.h>
 
+#include "io/fd.h"
 #include "io/file_system.h"
 #include "io/inotify_event.h"
 #include "io/poller.h"
@@ -438,6 +439,27 @@ TEST_CASE("the rescan by the timer comes again and again") {
   CHECK(watched.rescanned("timer"));
   watched.forget();
   CHECK(watched.rescanned("timer"));
+}
+
+TEST_CASE("a file that is linked into place is seen at once, also when that is its only name") {
+  const TempFolder root;
+  fs::create_directories(root / "f");
+  fs::create_directories(root / "elsewhere");
+  Watched watched(root.path(), {{"f", 0}});
+  test::write(root / "elsewhere/x", "1");
+  fs::create_hard_link(root / "elsewhere/x", root / "f/linked");
+  fs::remove(root / "elsewhere/x");
+  CHECK(watched.saw("f/linked"));
+  const std::string folder = root / "f";
+  const auto way = [](const Fd& fd) { return "/proc/self/fd/" + std::to_string(fd.get()); };
+  Fd unnamed(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0644));
+  REQUIRE(unnamed);
+  REQUIRE(::write(unnamed.get(), "2", 1) == 1);
+  const Fd closed(open(way(unnamed).c_str(), O_RDONLY | O_CLOEXEC));
+  unnamed = Fd();
+  REQUIRE(linkat(AT_FDCWD, way(closed).c_str(), AT_FDCWD, (folder + "/named").c_str(),
+                 AT_SYMLINK_FOLLOW) == 0);
+  CHECK(watched.saw("f/named"));
 }
 
 TEST_CASE("a link to a folder is not followed") {

@@ -282,12 +282,13 @@ Decision decide(const View& view) {
   Writes writes(view, scene, memo);
   Reacting reacting(view, scene, memo, writes, decision);
   Quiet quiet;
+  const bool alone = view.stages.size() == 1 && view.stages.contains("main");
   for (const auto& [subject, state] : view.stages) {
     if (state.stage.empty())
       continue;
     if (!decision.declared.empty())
       decision.declared += ", ";
-    decision.declared += subject == "main" ? state.stage : subject + ": " + state.stage;
+    decision.declared += alone ? state.stage : subject + ": " + state.stage;
     if (!scene.disputed(subject) && !reacting.to(subject, state))
       note_quiet(*rule, subject, state, quiet);
   }
