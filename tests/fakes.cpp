@@ -39,7 +39,7 @@ unsigned levels(std::string_view path) {
 
 std::optional<Errc> FakeDisk::shut(const std::map<std::string, Errc>& closed,
                                    const std::string& path) const {
-  if (away)
+  if (away && !away_is_gone)
     return Errc::away;
   for (const auto& [at, error] : closed)
     if (path == at || path.starts_with(at + "/"))
@@ -75,7 +75,7 @@ Result<FileBytes> FakeDisk::read(const std::string& path, std::size_t max_bytes)
   if (const auto error = shut(unreadable, path))
     return fail(*error, "cannot be read", path);
   const std::string* const bytes = file(path);
-  if (bytes == nullptr)
+  if (bytes == nullptr || away)
     return fail(Errc::not_found, "no such file", path);
   if (bytes->size() > max_bytes)
     return fail(Errc::too_large, "larger than " + std::to_string(max_bytes) + " bytes", path);
@@ -89,7 +89,7 @@ Result<std::vector<FileEntry>> FakeDisk::list(const std::string& folder, unsigne
   if (const auto error = shut(unreadable, folder))
     return fail(*error, "cannot be listed", folder);
   std::vector<FileEntry> entries;
-  if (blind)
+  if (blind || away)
     return entries;
   for (Kept& each : kept_)
     each.adopted = true;

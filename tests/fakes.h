@@ -84,8 +84,9 @@ class FakeDisk : public Disk {
   std::map<std::string, Errc> unwritable;  ///< writes to these paths, or below them, are refused
   std::optional<Errc> list_fails;          ///< the next list fails
   bool full = false;
-  bool away = false;   ///< the root itself
-  bool blind = false;  ///< mutant: scans see nothing, so only events count
+  bool away = false;          ///< the root itself
+  bool away_is_gone = false;  ///< mutant: then its files are not there
+  bool blind = false;         ///< mutant: scans see nothing, so only events count
   /// Told of each version that a write of baton's replaces.
   std::function<void(const std::string& path, const std::string& bytes)> replacing;
 

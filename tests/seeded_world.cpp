@@ -52,7 +52,7 @@ OnInterrupted SeededWorld::any_policy() {
 
 void SeededWorld::trouble() {
   calm();
-  switch (random.below(5)) {
+  switch (random.below(6)) {
     case 0:
       world.journal.fails = Errc::no_space;
       world.disk.full = random.one_in(2);
@@ -66,6 +66,9 @@ void SeededWorld::trouble() {
     case 3:
       world.disk.list_fails = Errc::busy;
       break;
+    case 4:
+      world.disk.away = true;
+      break;
     default:
       world.agents.claim_delay = Millis(random.below(1500));
   }
@@ -74,6 +77,7 @@ void SeededWorld::trouble() {
 void SeededWorld::calm() {
   world.journal.fails.reset();
   world.disk.full = false;
+  world.disk.away = false;
   world.disk.racing.clear();
   world.disk.list_fails.reset();
   world.agents.prepare_fails.reset();

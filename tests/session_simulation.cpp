@@ -205,7 +205,8 @@ class Session {
     const auto& runs = world_.journal.tables.runs;
     return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [&](const Run& run) {
       const auto shim = world_.agents.shims.find(run.id);
-      return run.outcome == Outcome::interrupted &&
+      // One that was being ended when the machine went down is not told as interrupted.
+      return (run.outcome == Outcome::interrupted || run.reason == "machine_down") &&
              (shim == world_.agents.shims.end() || !shim->second.claim);
     }));
   }

@@ -27,8 +27,9 @@ namespace {
 
 /// Those of the dialect rules, of limits, and of what the fakes promise.
 const std::vector<std::string_view> kMutants = {
-    "set_forgotten", "starts_rejected", "nobody_is_asked", "no_place_of_a_rule", "no_last_attempt",
-    "no_budget",     "wrong_identity",  "deaf_shim",       "admits_all",         "admits_stale"};
+    "set_forgotten",   "starts_rejected", "nobody_is_asked", "no_place_of_a_rule",
+    "no_last_attempt", "no_budget",       "wrong_identity",  "deaf_shim",
+    "admits_all",      "admits_stale",    "away_is_gone"};
 
 struct Counts {
   Tally tally;
@@ -163,6 +164,7 @@ class Simulation {
       ++setup.retry.max_attempts;
     few_spawns_ = random_.one_in(8);
     setup.spawns_per_hour = few_spawns_ && chance_.mutant != "no_budget" ? kFewSpawns : 1000;
+    world_.disk.away_is_gone = chance_.mutant == "away_is_gone";
     world_.agents.deaf = chance_.mutant == "deaf_shim";
     world_.journal.mixes_up = chance_.mutant == "wrong_identity";
     setup.on_interrupted = chance_.any_policy();
@@ -182,6 +184,9 @@ class Simulation {
           news_[path].insert(there);
       }
       watch_sets(commit);
+      for (const Event& event : commit.events)
+        if (event.event == "gone" && world_.disk.away)
+          say(text(event.flow) + ": " + event.why + ", while the root is away");
       for (const auto& [row, bytes] : commit.accepted) {
         const bool again = std::exchange(arrivals_[row.path], row.arrival) == row.arrival;
         if (row.writer != "baton" && !again)
@@ -433,9 +438,10 @@ class Simulation {
   void trouble() {
     world_.journal.fails.reset();
     world_.disk.full = false;
+    world_.disk.away = false;
     world_.agents.prepare_fails.reset();
     world_.agents.stop_fails.reset();
-    switch (random_.below(7)) {
+    switch (random_.below(8)) {
       case 0:
         world_.journal.fails = Errc::no_space;
         world_.disk.full = random_.one_in(2);
@@ -458,6 +464,9 @@ class Simulation {
           news_[path].insert(world_.disk.racing[path] = moved(document(path), path, "A").dump());
         break;
       }
+      case 6:
+        world_.disk.away = true;
+        break;
       default:
         break;
     }

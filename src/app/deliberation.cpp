@@ -215,8 +215,10 @@ bool Deliberation::read_more(const View& view, const Dialect& dialect, FlowState
       if (docs.contains(path) || tried.size() >= kMaxReads || !tried.insert(path).second)
         continue;
       const auto read = read_one(path, docs);
-      if (!read)
+      if (!read) {
+        away_ = read.error();
         return false;
+      }
       more = *read || more;
     }
   }

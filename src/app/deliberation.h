@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "app/book.h"
@@ -24,6 +26,10 @@ class Deliberation {
   /// stands in the files (View::control is idle).
   Result<void> decide(const FlowId& flow, Draft& draft, const std::vector<Request>& requests,
                       bool only_look = false);
+
+  /// The root was away when something was to be read for a decision: what was decided before holds
+  /// on, and all is to be decided when it is back. Said once.
+  std::optional<Error> away() { return std::exchange(away_, {}); }
 
   /// Answers a request `start` or `create` of a flow whose dialect has `create`. When it is
   /// refused, the flow is as it was. Errc::io when the journal's copies cannot be read.
@@ -58,6 +64,7 @@ class Deliberation {
   Schemas& schemas_;
   const Catalog& catalog_;
   const Setup& setup_;
+  std::optional<Error> away_;
 };
 
 }  // namespace baton

@@ -304,6 +304,8 @@ Result<void> RealEngine::decide(Draft& next) {
     if (auto decided = works_->deliberation.decide(flow, next, requests_.waiting(), only_look);
         !decided)
       return decided;
+  if (const auto away = works_->deliberation.away())
+    inbox_.lost(*away);
   return {};
 }
 
@@ -457,9 +459,9 @@ std::optional<Time> RealEngine::wake() const {
   sooner(wake, inbox_.wake(now));
   sooner(wake, sealing_.wake(now));
   // A dialect that asks for a moment that has passed would have us spin.
-  if (!tally_.wakes.empty())
+  if (!tally_.wakes.empty() && !inbox_.away())
     sooner(wake, std::max(tally_.wakes.begin()->first, now + Millis(10)));
-  if (!tally_.breakers.empty())
+  if (!tally_.breakers.empty() && !inbox_.away())
     sooner(wake, std::max(tally_.breakers.begin()->first, now + Millis(10)));
   return wake;
 }

@@ -40,8 +40,10 @@ void Inbox::take(const std::vector<Input>& inputs, Works& works, const Books& bo
     else
       look_again(paths.error(), rescan);
     blind_ = !paths;
-    if (!blind_)
+    if (!blind_) {
       why_blind_.clear();
+      decide_all_ = std::exchange(away_, false) || decide_all_;
+    }
     if (!blind_ && works.intake.scan().closed().passing())
       rescan_ = Rescan{"timer"};
   };
@@ -65,6 +67,7 @@ void Inbox::take(const std::vector<Input>& inputs, Works& works, const Books& bo
 /// Of a root that was away everything is looked at: it may be another one.
 void Inbox::look_again(const Error& error, const Rescan& rescan) {
   const bool away = error.code == Errc::away;
+  away_ = away_ || away;
   rescan_ = away ? Rescan{"root_replaced"} : rescan;
   blind_ = true;
   why_blind_ = away ? "baton " + error.message : "the root cannot be looked at: " + describe(error);
@@ -94,11 +97,29 @@ void Inbox::gather(Draft& next, const Works& works, const Books& books, const Ta
     rescan_ = Rescan{"timer"};
   for (const std::string& path : works.intake.due(next.now))
     dirty_.insert(path);
+  later_.clear();
   for (const RunEnd& ended : ends_) {
+    const FlowBook* const book = book_of(books, tally, ended.run);
+    if (book != nullptr && !can_look(*book, works)) {
+      later_.push_back(ended);
+      continue;
+    }
     ending.enter(next, books, tally, ended);
-    if (const FlowBook* const book = book_of(books, tally, ended.run); book != nullptr)
+    if (book != nullptr)
       look_behind(*book, works);
   }
+}
+
+/// What an agent has written last counts before its end does. While the root is away nobody knows
+/// what that is, and the end waits.
+bool Inbox::can_look(const FlowBook& book, const Works& works) {
+  if (book.accepted.empty())
+    return true;
+  const auto there = disk_.read(book.accepted.begin()->first, works.setup.load.max_bytes);
+  const bool away = !there && there.error().code == Errc::away;
+  if (away)
+    lost(there.error());
+  return !away;
 }
 
 /// What an agent has written last counts before its end does, also where the event is late or lost.
@@ -153,11 +174,13 @@ Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& 
       return done;
   }
   if (const auto away = works.intake.away())
-    look_again(*away, Rescan{});
+    lost(*away);
   return {};
 }
 
 void Inbox::due(Draft& next, const Books& books, const Tally& tally) const {
+  if (away() && !decide_all_)
+    return;
   next.decide.insert(again_.begin(), again_.end());
   for (const auto* const moments : {&tally.wakes, &tally.breakers})
     for (auto at = moments->begin(); at != moments->end() && at->first <= next.now; ++at)
@@ -169,7 +192,7 @@ void Inbox::due(Draft& next, const Books& books, const Tally& tally) const {
 
 bool Inbox::committed() {
   dirty_.clear();
-  ends_.clear();
+  ends_ = std::exchange(later_, {});
   std::erase_if(late_, [&](const LateWrite& write) {
     if (!taken_.contains(write.kept))
       return false;
@@ -178,8 +201,8 @@ bool Inbox::committed() {
   });
   taken_.clear();
   again_.clear();
-  // Nothing is known of the root before it could be listed.
-  if (!scan_due())
+  // Nothing is known of the root before it could be listed; when it is back all is decided again.
+  if (!scan_due() || away())
     decide_all_ = false;
   return !scan_due();
 }

@@ -32,6 +32,8 @@ class Inbox {
     rescan_ = Rescan{std::move(why)};
     blind_ = true;
   }
+  /// The root was found to be away.
+  void lost(const Error& away) { look_again(away, Rescan{}); }
   void changed(std::set<std::string> paths) { dirty_.merge(paths); }
   /// What is to be forgotten is looked at once more: events are hints, and may still come.
   void before_forgetting(const std::vector<Request>& requests, const Works& works,
@@ -60,21 +62,27 @@ class Inbox {
   bool scan_due() const { return rescan_ && blind_; }
   /// Why it could not be looked at when that was tried last; "" when it could.
   const std::string& blind() const { return why_blind_; }
+  /// Because the root is away. Until it is back time by itself has nothing decided: what is to be
+  /// read for that is not there.
+  bool away() const { return blind_ && away_; }
   std::optional<Time> wake(Time now) const;
 
  private:
   void look_again(const Error& error, const Rescan& rescan);
   void look_late(Time now);
+  bool can_look(const FlowBook& book, const Works& works);
   void look_behind(const FlowBook& book, const Works& works);
 
   Disk& disk_;
   std::set<std::string> dirty_;
   std::vector<RunEnd> ends_;
+  std::vector<RunEnd> later_;    ///< those of them that are no part of this step
   std::vector<LateWrite> late_;  ///< that are not in the journal yet
   std::set<std::string> taken_;  ///< those of them that are part of this step, as `kept`
   std::set<FlowId> again_;
   std::optional<Rescan> rescan_;  ///< one that is due, or that failed
   bool blind_ = false;            ///< without it nothing is known of the root
+  bool away_ = false;             ///< since the last scan that did not fail
   std::string why_blind_;
   std::optional<Time> late_check_;  ///< when to look for late writes
   bool decide_all_ = true;

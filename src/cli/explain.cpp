@@ -46,6 +46,16 @@ DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
   auto file = rehearsal.read(path);
   if (!file && file.error().code == Errc::not_found)
     return document;
+  if (!file && file.error().code == Errc::away) {
+    // Nobody knows more than the journal.
+    const auto book = rehearsal.books().find(match.flow);
+    if (book != rehearsal.books().end() && book->second.rejected.contains(path))
+      document.standing = Standing::rejected;
+    else if (book != rehearsal.books().end() && book->second.accepted.contains(path) &&
+             book->second.accepted.at(path).present)
+      document.standing = Standing::accepted;
+    return document;
+  }
   if (!file) {
     Finding finding;
     finding.rule = "file";

@@ -326,10 +326,11 @@ std::string Rehearsal::unwritten_text(const std::optional<FlowId>& flow) const {
     if (!flow || write.flow == *flow)
       paths.insert(write.path);
   constexpr std::size_t kLongest = 1000;
-  return paths.empty() ? ""
-                       : "a daemon would write " +
-                             printable(join(std::vector(paths.begin(), paths.end()), ", "), kLongest) +
-                             " first. What is said here is as if it had";
+  return paths.empty()
+             ? ""
+             : "a daemon would write " +
+                   printable(join(std::vector(paths.begin(), paths.end()), ", "), kLongest) +
+                   " first. What is said here is as if it had";
 }
 
 ControlRow Rehearsal::root_control() const {
