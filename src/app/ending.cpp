@@ -120,7 +120,8 @@ Run ended_run(Run run, RunEnd end, Time now) {
     run.cost_usd = reported.cost_usd;
     run.tokens = reported.tokens;
   }
-  run.ended = now;
+  // Nobody may have been there to hear of it.
+  run.ended = end.ended == Time{} ? now : std::clamp(end.ended, std::min(run.started, now), now);
   return run;
 }
 

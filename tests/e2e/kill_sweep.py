@@ -169,6 +169,7 @@ def test(baton, killat, step="3", begin=None):
     # No two runs make quite the same calls.
     stops = stops_of(baton, killat)
     places = sweep_places(baton, killat, [(stop,) for stop in range(begin, stops + stops // 20, step)])
+    world.check(places > stops // step // 2, "hardly any daemon was killed:", places)
     print(f"one crash: {places} of about {stops} places from {begin} on, lost 0, double 0", flush=True)
     # The first kills of the second sweep are spread over the part in which starts are committed; the second ones
     # are few, and others after each first one.
@@ -176,8 +177,10 @@ def test(baton, killat, step="3", begin=None):
     seconds = [(kill, stop) for count, kill in enumerate(kills)
                for stop in range(begin + count * step, stops_of(baton, killat, kill), 30 * step if step > 1 else 1)]
     places = sweep_places(baton, killat, seconds)
+    world.check(places > len(seconds) // 2, "hardly any second daemon was killed:", places, len(seconds))
     print(f"two crashes: {places} places, lost 0, double 0", flush=True)
     places = sweep_run(baton, killat, 50 * step + 1)
+    world.check(places > 0, "no daemon was killed in a workflow run")
     print(f"a workflow run: {places} places, lost 0, double 0")
 
 
