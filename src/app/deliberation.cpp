@@ -147,6 +147,8 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
     if (setup_.said.lives && !setup_.said.held && book.accepted.contains(path))
       book.unseen = unseen_by_daemon(path, draft.before(flow));
   hold(book, *entry, draft.now);
+  if (away_)
+    book.held = Hold{"", "", "cannot_look", "baton " + away_->message};
   if (!trouble.empty()) {
     book.held = Hold{"", "", "own_write", trouble};
     if (trouble != book.told.own_write)

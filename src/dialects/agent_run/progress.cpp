@@ -250,6 +250,8 @@ void conclude(Scene& scene, const Step& step, const Run& run, Decision& decision
   switch (told.kind) {
     case Testimony::Kind::waiting:
       sooner(decision, told.again);
+      decision.holds.push_back(Hold{run.key.role, step.id, "condition",
+                                    "its agent has ended, and its report may still come"});
       return;
     case Testimony::Kind::written:
       decision.updates.push_back(std::move(*told.file));
