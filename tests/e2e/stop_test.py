@@ -49,6 +49,12 @@ def process_namespace():
     return inside
 
 
+def zombies(parent):
+    """Children of a process that have ended and were not taken in."""
+    states = subprocess.run(["ps", "-o", "stat=", "--ppid", str(parent)], capture_output=True, text=True).stdout
+    return [each for each in states.split() if each.startswith("Z")]
+
+
 def container(exe):
     """A daemon that is PID 1 takes its agents along when it is told to end: they hear TERM and may end in
     order, and the next container neither takes that for a failure nor starts them when they are to be held."""
@@ -67,6 +73,12 @@ def container(exe):
                 if turn == 1:
                     baton.ticket("c", "ready")
                     wait_until(lambda: baton.starts("rules/t/c"))
+                    # Who loses its parent there is a child of PID 1, which takes it in when it has ended.
+                    init = children(box.pid)[0]
+                    orphan = ["sh", "-c", "(sleep 0.3 &)"]
+                    subprocess.run(["nsenter", "--pid", "--target", str(init), *orphan], check=True)
+                    time.sleep(1)
+                    wait_until(lambda: not zombies(init), lambda: zombies(init))
                 else:
                     wait_until(lambda: baton.lines("status")[0]["process"] == "held", lambda: baton.lines("status"))
                 os.kill(children(box.pid)[0], signal.SIGTERM)
