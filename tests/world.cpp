@@ -265,6 +265,13 @@ std::vector<std::string> World::faults() const {
   all.insert(all.end(), agents.faults.begin(), agents.faults.end());
   all.insert(all.end(), requests.faults.begin(), requests.faults.end());
   all.insert(all.end(), broken_.begin(), broken_.end());
+  if (engine == nullptr)
+    return all;
+  for (const auto& [flow, book] : engine->books())
+    for (auto one = book.told.holds.begin(); one != book.told.holds.end(); ++one)
+      if (std::find(std::next(one), book.told.holds.end(), *one) != book.told.holds.end())
+        all.push_back("of " + text(flow) + " it is remembered twice that it was told of " +
+                      one->reason);
   return all;
 }
 

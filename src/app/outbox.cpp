@@ -120,7 +120,7 @@ Result<void> Outbox::make(Waiting& waiting) {
       return pass_on(settled);
     // What stands there may not last yet.
     if (*settled == Settled::done)
-      return whole(write) ? disk_.make_last(write.path, write.bytes) : Result<void>();
+      return make_last(disk_, write, waiting.to_settle);
     waiting.overtaken = waiting.overtaken || *settled == Settled::abandoned;
     waiting.to_settle = 0;
   }

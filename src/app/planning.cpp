@@ -316,17 +316,21 @@ bool passing(const Hold& hold) {
 /// What is remembered as told of these holds; what of it is news is said.
 std::vector<Hold> tell_lasting(Draft& next, const FlowBook& known, const std::vector<Hold>& holds) {
   std::vector<Hold> lasting;
+  // What was told of something that only waits now holds again behind that.
+  std::copy_if(known.told.holds.begin(), known.told.holds.end(), std::back_inserter(lasting),
+               [&](const Hold& told) {
+                 return std::any_of(holds.begin(), holds.end(), [&](const Hold& hold) {
+                   return passing(hold) && told.role == hold.role && told.subject == hold.subject;
+                 });
+               });
   for (const Hold& hold : holds) {
-    // What was told of it holds again behind that.
-    if (passing(hold)) {
-      std::copy_if(
-          known.told.holds.begin(), known.told.holds.end(), std::back_inserter(lasting),
-          [&](const Hold& told) { return told.role == hold.role && told.subject == hold.subject; });
+    if (passing(hold))
       continue;
-    }
-    lasting.push_back(Hold{hold.role, hold.subject, hold.reason, ""});
     if (!known.told.has(hold))
       next.event("held", known.id, hold.why, hold.subject, hold.role);
+    Hold told{hold.role, hold.subject, hold.reason, ""};
+    if (std::find(lasting.begin(), lasting.end(), told) == lasting.end())
+      lasting.push_back(std::move(told));
   }
   return lasting;
 }

@@ -120,4 +120,12 @@ Result<Settled> settle(Disk& disk, Intent& write, std::size_t max_bytes) {
   return pass_on(there);
 }
 
+Result<void> make_last(Disk& disk, const Intent& write, std::size_t max_bytes) {
+  const std::string& path = write.kind == Intent::Kind::move ? write.to : write.path;
+  if (write.kind != Intent::Kind::append && write.kind != Intent::Kind::move)
+    return disk.make_last(path, write.bytes);
+  const auto there = disk.read(path, std::max(max_bytes, kMaxLogBytes));
+  return there ? disk.make_last(path, there->bytes) : tl::unexpected(there.error());
+}
+
 }  // namespace baton

@@ -20,4 +20,8 @@ enum class Settled {
 /// error with which the file cannot be read: nobody knows.
 Result<Settled> settle(Disk& disk, Intent& write, std::size_t max_bytes);
 
+/// Syncs what such a write has left where it is done. Errors of Disk::make_last, or why it cannot
+/// be read.
+Result<void> make_last(Disk& disk, const Intent& write, std::size_t max_bytes);
+
 }  // namespace baton

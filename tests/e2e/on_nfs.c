@@ -1,6 +1,6 @@
-// Loaded before the C library (LD_PRELOAD): every open file seems to lie on NFS, and with ON_NFS=all
-// every path, too. No machine that runs tests has a server for it, and the kernel tells a network
-// file system by nothing else.
+// Loaded before the C library (LD_PRELOAD): every open file seems to lie on NFS, and with
+// ON_NFS=all every path, too. No machine that runs tests has a server for it, and the kernel tells
+// a network file system by nothing else.
 #define _GNU_SOURCE
 #include <linux/magic.h>
 #include <sys/vfs.h>
