@@ -133,7 +133,7 @@ Answer for_root(const Request& request, const Books& books, Draft& draft) {
       continue;
     running += live_runs(book);
     draft.decide.insert(flow);
-    if (request.verb == "resume" && book.control.control != Control::run)
+    if (request.verb == "resume" && draft.find(flow)->control.control != Control::run)
       (void)resume(draft.touch(flow), draft);
   }
   if (request.verb == "pause") {

@@ -50,7 +50,7 @@ class RealEngine : public Engine {
   bool pending() const override { return pending_; }
   std::optional<Time> wake() const override;
   bool quiet() const override;
-  std::size_t running() const override { return tally_.live.size(); }
+  std::size_t running() const override { return tally_.live.size() - inbox_.ends_left(); }
   bool sealing() const override { return sealing_.busy(); }
   void drain() override {
     draining_ = true;
@@ -385,6 +385,7 @@ void RealEngine::publish(Draft& next) {
   arrival_ = next.arrival;
   intent_ = next.intent;
   requests_.committed(next);
+  pending_ = pending_ || requests_.behind();
   works_->intake.committed(next);
   works_->planning.committed(next);
   for (const std::string& path : next.looked_at)

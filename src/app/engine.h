@@ -54,6 +54,7 @@ class Engine {
 
   /// Nothing runs, nothing is settling, and nothing will be started without somebody's doing.
   virtual bool quiet() const = 0;
+  /// Agents that run. One whose end waits for the root does not.
   virtual std::size_t running() const = 0;
   /// Backups are on their way through their program.
   virtual bool sealing() const = 0;

@@ -193,6 +193,7 @@ void Inbox::due(Draft& next, const Books& books, const Tally& tally) const {
 bool Inbox::committed() {
   dirty_.clear();
   ends_ = std::exchange(later_, {});
+  ends_left_ = ends_.size();
   std::erase_if(late_, [&](const LateWrite& write) {
     if (!taken_.contains(write.kept))
       return false;

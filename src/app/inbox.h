@@ -56,6 +56,9 @@ class Inbox {
   /// All of it is part of a committed step. True: the root is known in full.
   bool committed();
 
+  /// Ends that wait for the root.
+  std::size_t ends_left() const { return ends_left_; }
+
   /// All flows are decided anew.
   bool deciding_all() const { return decide_all_; }
   /// The root is not known as it is.
@@ -76,7 +79,8 @@ class Inbox {
   Disk& disk_;
   std::set<std::string> dirty_;
   std::vector<RunEnd> ends_;
-  std::vector<RunEnd> later_;    ///< those of them that are no part of this step
+  std::vector<RunEnd> later_;  ///< those of them that are no part of this step
+  std::size_t ends_left_ = 0;
   std::vector<LateWrite> late_;  ///< that are not in the journal yet
   std::set<std::string> taken_;  ///< those of them that are part of this step, as `kept`
   std::set<FlowId> again_;

@@ -1,6 +1,7 @@
 #include "app/request_queue.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "app/control.h"
 
@@ -35,6 +36,11 @@ void RequestQueue::load(Draft& next) {
       next.event("refused", {}, what);
   }
   std::erase_if(waiting_, [&](const Request& r) { return answered_.contains(r.id); });
+  const auto stop = std::find_if(waiting_.begin(), waiting_.end(),
+                                 [](const Request& each) { return each.verb == "stop"; });
+  behind_ = stop != waiting_.end() && std::next(stop) != waiting_.end();
+  if (behind_)
+    waiting_.erase(std::next(stop), waiting_.end());
 }
 
 /// True when it was left to the flow's dialect, or answered, or has to wait.
@@ -142,7 +148,7 @@ void RequestQueue::committed(const Draft& next) {
     answered_.insert(request.id);
   for (const Reply& reply : next.commit.replies)
     answered_.insert(reply.request);
-  look_ = false;
+  look_ = behind_;
 }
 
 }  // namespace baton

@@ -20,7 +20,11 @@ class RequestQueue {
   void changed() { look_ = true; }
   /// The next `load` looks for them.
   bool looks() const { return look_; }
+  /// Up to the first that stops something: what is ended is ended before anything that was said
+  /// after it can take that back.
   void load(Draft& next);
+  /// There are more, for the next step.
+  bool behind() const { return behind_; }
   /// Without those that were answered. What a step decides may answer them.
   const std::vector<Request>& waiting() const { return waiting_; }
 
@@ -51,6 +55,7 @@ class RequestQueue {
   std::vector<Request> waiting_;
   std::set<std::string> answered_;
   std::set<std::string> left_;  ///< ids left to the dialects in this step
+  bool behind_ = false;
   bool look_ = true;
 };
 

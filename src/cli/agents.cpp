@@ -37,7 +37,7 @@ Json json_of(const RootRun& each) {
   return line;
 }
 
-void print_table(const std::vector<RootRun>& runs, bool several_roots) {
+void print_table(const std::vector<RootRun>& runs, bool live, bool several_roots) {
   const Time now = real_clock()->wall();
   std::vector<std::string> head = {"RUN",     "FLOW",    "ROLE", "SUBJECT", "PURPOSE",
                                    "ATTEMPT", "STARTED", "TOOK", "STATE"};
@@ -62,7 +62,7 @@ void print_table(const std::vector<RootRun>& runs, bool several_roots) {
     table.row(std::move(cells));
     table.colour(8, colour_of(run));
   }
-  print(table.empty() ? "no agent was started\n" : table.text());
+  print(!table.empty() ? table.text() : live ? "no agent runs\n" : "no agent was started\n");
 }
 
 Result<std::vector<RootRun>> runs_of(const Context& context, const std::string& flow) {
@@ -127,7 +127,7 @@ ExitCode agents_command(Words words) {
     for (const RootRun& each : runs)
       as_json ? print_line(json_of(each)) : print(each.run.id + "\n");
   } else {
-    print_table(runs, context->roots().size() > 1);
+    print_table(runs, live, context->roots().size() > 1);
   }
   return finish();
 }

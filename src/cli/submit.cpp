@@ -1,6 +1,7 @@
 #include "cli/submit.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,6 +19,7 @@ namespace baton {
 namespace {
 
 constexpr Millis kPatience{10'000};
+constexpr Millis kLook{500};
 
 /// In front of what is said of one root of several.
 std::string whose(const Context& context) {
@@ -44,9 +46,20 @@ ExitCode answered(const Context& context, const std::string& state, Result<std::
     print(whose(context) + "recorded\n");
     return finish();
   }
-  const auto reply = await_reply(state, *id, kPatience);
+  std::optional<Reply> reply;
+  bool lives = true;
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (!reply && lives && std::chrono::steady_clock::now() < until) {
+    lives = daemon_lives(state);
+    reply = await_reply(state, *id, kLook);
+  }
   if (reply)
     return tell(context, *reply);
+  if (!lives) {
+    complain(whose(context) +
+             "the daemon has ended before it answered; the request stays recorded for the next");
+    return ExitCode::unreachable;
+  }
   const auto daemon = served(state);
   complain(whose(context) + "the daemon has not answered within " + duration_text(kPatience) +
            (daemon && daemon->disk_full ? ", for its disk is full" : "") +
