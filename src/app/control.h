@@ -8,6 +8,9 @@
 
 namespace baton {
 
+/// Whether a flow of any dialect knows the verb.
+bool is_common(std::string_view verb);
+
 /// What a request came to. `drain` and `reload` are for the engine itself.
 struct Handled {
   Reply reply;

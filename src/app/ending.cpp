@@ -105,7 +105,9 @@ void Ending::committed() {
 
 Run ended_run(Run run, RunEnd end, Time now) {
   // Beyond its timeout it counts as an attempt, whoever has ended it.
-  const bool late = end.outcome == Outcome::stopped && past_timeout(run, now);
+  // Nobody may have been there to hear of it.
+  run.ended = end.ended == Time{} ? now : std::clamp(end.ended, std::min(run.started, now), now);
+  const bool late = end.outcome == Outcome::stopped && past_timeout(run, run.ended);
   run.state = RunState::ended;
   run.outcome = late ? Outcome::timed_out : end.outcome;
   run.exit_code = end.exit_code;
@@ -120,8 +122,6 @@ Run ended_run(Run run, RunEnd end, Time now) {
     run.cost_usd = reported.cost_usd;
     run.tokens = reported.tokens;
   }
-  // Nobody may have been there to hear of it.
-  run.ended = end.ended == Time{} ? now : std::clamp(end.ended, std::min(run.started, now), now);
   return run;
 }
 

@@ -41,6 +41,8 @@ class Ending {
   bool untold() const;
   void committed();
 
+  /// It has ended, though that is not entered yet: nothing more is asked of it.
+  void heard(const RunId& run) { asked_.erase(run); }
   /// Enters the end of a live run; of any other nothing is to be said.
   void enter(Draft& next, const Books& books, const Tally& tally, RunEnd ended);
 

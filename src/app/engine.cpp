@@ -220,7 +220,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   inbox_.due(next, books_, tally_);
   if (auto decided = decide(next); !decided)
     return decided;
-  if (requests_.settle(*works_, books_, next))
+  if (requests_.settle(*works_, books_, next, inbox_.away()))
     if (auto decided = decide(next); !decided)
       return decided;
   std::vector<Launch> launches;
@@ -284,6 +284,7 @@ Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches)
   launches = *std::move(planned);
   if (!stop_why_.empty())
     works_->planning.stop_all(next, books_, stop_why_);
+  works_->planning.spare([this](const RunId& run) { return inbox_.has_ended(run); });
   enter(next, books_, tally_, plan());
   return {};
 }

@@ -102,12 +102,18 @@ void Inbox::gather(Draft& next, const Works& works, const Books& books, const Ta
     const FlowBook* const book = book_of(books, tally, ended.run);
     if (book != nullptr && !can_look(*book, works)) {
       later_.push_back(ended);
+      ending.heard(ended.run);
       continue;
     }
     ending.enter(next, books, tally, ended);
     if (book != nullptr)
       look_behind(*book, works);
   }
+}
+
+bool Inbox::has_ended(const RunId& run) const {
+  return std::any_of(later_.begin(), later_.end(),
+                     [&](const RunEnd& ended) { return ended.run == run; });
 }
 
 /// What an agent has written last counts before its end does. While the root is away nobody knows

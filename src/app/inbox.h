@@ -56,7 +56,9 @@ class Inbox {
   /// All of it is part of a committed step. True: the root is known in full.
   bool committed();
 
-  /// Ends that wait for the root.
+  /// Whether the end of a run waits for the root, and for this step does not count.
+  bool has_ended(const RunId& run) const;
+  /// How many do.
   std::size_t ends_left() const { return ends_left_; }
 
   /// All flows are decided anew.

@@ -249,6 +249,10 @@ bool Planning::renew(const Role& role, std::set<Role>& looked) {
   return true;
 }
 
+void Planning::spare(const std::function<bool(const RunId&)>& run) {
+  std::erase_if(reconciler_.made().stops, [&](const Stop& stop) { return run(stop.run); });
+}
+
 void Planning::stop_all(const Draft& next, const Books& books, const std::string& why) {
   Plan& plan = reconciler_.made();
   plan.stops.clear();

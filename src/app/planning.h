@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -61,6 +62,8 @@ class Planning {
   /// As it was settled last.
   const Plan& plan() const { return reconciler_.made(); }
 
+  /// Leaves runs out of what the plan stops.
+  void spare(const std::function<bool(const RunId&)>& run);
   /// Has the plan stop everything that runs, and nothing else.
   void stop_all(const Draft& next, const Books& books, const std::string& why);
   /// What turned up when the plan was carried out: a hold until the next one.

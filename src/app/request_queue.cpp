@@ -103,14 +103,18 @@ Result<RequestQueue::Orders> RequestQueue::handle(Works& works, const Books& boo
   return orders;
 }
 
-bool RequestQueue::settle(const Works& works, const Books& books, Draft& next) {
+bool RequestQueue::settle(const Works& works, const Books& books, Draft& next, bool away) {
   bool again = false;
   for (const Request& request : waiting_) {
     if (!left_.contains(request.id))
       continue;
     const auto reply = std::find_if(next.commit.replies.begin(), next.commit.replies.end(),
                                     [&](const Reply& each) { return each.request == request.id; });
-    if (reply == next.commit.replies.end()) {
+    if (reply == next.commit.replies.end() && away && !is_common(request.verb)) {
+      enter_answer(request,
+                   Reply{request.id, false, "the root is not there; say it again when it is"},
+                   next);
+    } else if (reply == next.commit.replies.end()) {
       next.reply(baton::handle(request, books, works.catalog, next).reply);
       again = true;
     } else if (reply->accepted && (request.verb == "resume" || request.verb == "start")) {

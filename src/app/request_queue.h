@@ -39,7 +39,8 @@ class RequestQueue {
   /// After the dialects were asked: what they left unanswered is dealt with as if they had not
   /// wanted it, and what they took up again is no longer held by the engine. True: something is to
   /// be decided again.
-  bool settle(const Works& works, const Books& books, Draft& next);
+  /// `away`: the root is, so that they could not be asked.
+  bool settle(const Works& works, const Books& books, Draft& next, bool away);
 
   /// Somebody was told already.
   void answered(const std::string& id) { answered_.insert(id); }

@@ -130,7 +130,7 @@ class Stage {
 };
 
 bool runs_left(const Engine& engine, const FlowId& flow) {
-  if (flow == FlowId{})
+  if (flow == FlowId{} || engine.running() == 0)
     return engine.running() > 0;
   const auto book = engine.books().find(flow);
   return book != engine.books().end() && book->second.live();

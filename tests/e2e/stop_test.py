@@ -3,6 +3,7 @@ nothing behind. A killed shim's tree is ended too, and its attempt counted and t
 daemon is waited for by whoever comes beside it.
 usage: stop_test.py BATON [PART...]"""
 
+import contextlib
 import glob
 import json
 import os
@@ -51,8 +52,12 @@ def process_namespace():
 
 def zombies(parent):
     """Children of a process that have ended and were not taken in."""
-    states = subprocess.run(["ps", "-o", "stat=", "--ppid", str(parent)], capture_output=True, text=True).stdout
-    return [each for each in states.split() if each.startswith("Z")]
+    ended = []
+    for child in children(parent):
+        with contextlib.suppress(FileNotFoundError), open(f"/proc/{child}/stat") as stat:
+            if stat.read().rpartition(")")[2].split()[0] == "Z":
+                ended.append(child)
+    return ended
 
 
 def container(exe):

@@ -147,7 +147,7 @@ class Reacting {
     started_.push_back(reaction.run);
     if (round_in_circles(reaction))
       return;
-    if (auto hold = rejected_hold(reaction.run))
+    if (auto hold = rejected_hold(reaction))
       return decision_.holds.push_back(*std::move(hold));
     Desired desired;
     desired.role = reaction.run;
@@ -161,19 +161,26 @@ class Reacting {
     decision_.desired.push_back(std::move(desired));
   }
 
-  /// Whoever is started reads what stands there, and not what was accepted last.
-  std::optional<Hold> rejected_hold(const Role& role) const {
-    const std::string path = scene_.holder(*subject_);
-    const auto file = view_.docs.find(path);
+  /// Whoever is started reads what stands there, and not what was accepted last: of the subject's
+  /// own file, and of those by which it is decided.
+  std::optional<Hold> rejected_hold(const Reaction& reaction) const {
+    const Role& role = reaction.run;
+    std::vector<std::string> paths = {scene_.holder(*subject_)};
+    for (const Condition& condition : reaction.when)
+      paths.push_back(scene_.path(condition.place, *subject_));
+    const auto bad = std::find_if(paths.begin(), paths.end(), [&](const std::string& each) {
+      const auto file = view_.docs.find(each);
+      return file != view_.docs.end() && !file->second.rejected.empty();
+    });
     const bool begun = std::any_of(view_.runs.begin(), view_.runs.end(), [&](const Run& run) {
       return run.key.role == role && run.key.subject == *subject_ &&
              run.key.generation == state_->generation &&
              (run.live() || (run.outcome == Outcome::succeeded && !run.forgiven));
     });
-    if (begun || file == view_.docs.end() || file->second.rejected.empty())
+    if (begun || bad == paths.end())
       return std::nullopt;
     return Hold{role, *subject_, "valid_file",
-                path +
+                *bad +
                     " has a version that was rejected; put it right (`baton validate` says what "
                     "is wrong), and what is due is started"};
   }
