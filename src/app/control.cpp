@@ -1,7 +1,6 @@
 #include "app/control.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -173,11 +172,8 @@ void enter_event(const Request& request, const Reply& reply, Draft& draft) {
 
 }  // namespace
 
-bool is_common(std::string_view verb) {
-  static constexpr std::array kCommon = {std::string_view("pause"), std::string_view("stop"),
-                                         std::string_view("resume"), std::string_view("retry"),
-                                         std::string_view("forget")};
-  return std::find(kCommon.begin(), kCommon.end(), verb) != kCommon.end();
+bool needs_no_dialect(std::string_view verb) {
+  return verb == "pause" || verb == "stop" || verb == "resume";
 }
 
 bool is_gone(const FlowBook& book) {

@@ -8,8 +8,9 @@
 
 namespace baton {
 
-/// Whether a flow of any dialect knows the verb.
-bool is_common(std::string_view verb);
+/// Whether a word that a dialect could not be asked about is obeyed all the same: it holds back
+/// starts, or not any more, and ends agents.
+bool needs_no_dialect(std::string_view verb);
 
 /// What a request came to. `drain` and `reload` are for the engine itself.
 struct Handled {

@@ -110,7 +110,7 @@ bool RequestQueue::settle(const Works& works, const Books& books, Draft& next, b
       continue;
     const auto reply = std::find_if(next.commit.replies.begin(), next.commit.replies.end(),
                                     [&](const Reply& each) { return each.request == request.id; });
-    if (reply == next.commit.replies.end() && away && !is_common(request.verb)) {
+    if (reply == next.commit.replies.end() && away && !needs_no_dialect(request.verb)) {
       enter_answer(request,
                    Reply{request.id, false, "the root is not there; say it again when it is"},
                    next);
