@@ -173,7 +173,7 @@ void enter_event(const Request& request, const Reply& reply, Draft& draft) {
 }  // namespace
 
 bool needs_no_dialect(std::string_view verb) {
-  return verb == "pause" || verb == "stop" || verb == "resume";
+  return verb == "pause" || verb == "stop";
 }
 
 bool is_gone(const FlowBook& book) {

@@ -9,7 +9,7 @@
 namespace baton {
 
 /// Whether a word that a dialect could not be asked about is obeyed all the same: it holds back
-/// starts, or not any more, and ends agents.
+/// starts and ends agents.
 bool needs_no_dialect(std::string_view verb);
 
 /// What a request came to. `drain` and `reload` are for the engine itself.

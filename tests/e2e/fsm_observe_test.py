@@ -47,7 +47,8 @@ def owner_by_pid_file(exe):
             world.write(running(loops, "x.state.json"), state_of("x", pid=dead_pid()))
             world.write(running(loops, "x.pid"), str(owner.pid).encode())
             loops.start()
-            check(f"(process {owner.pid}) runs it" in why(loops, "x"), why(loops, "x"))
+            # Right after its start the daemon has not yet looked at anything, which status says.
+            wait_until(lambda: f"(process {owner.pid}) runs it" in why(loops, "x"), lambda: why(loops, "x"))
             for verb in ("resume", "start"):
                 refused = loops.call(verb, "fsm_loop/x", code=1)
                 check("another program is running the loop" in refused.stderr, refused.stderr)
@@ -71,7 +72,7 @@ def runs_named_by_themselves(exe):
         loops.define("x", TWO % ("x", "x"))
         world.write(running(loops, name + ".state.json"), state_of("x", status="interrupted"))
         loops.start()
-        check("`baton resume " + name + "` goes on with it" in why(loops, name), why(loops, name))
+        wait_until(lambda: "`baton resume " + name + "` goes on with it" in why(loops, name), lambda: why(loops, name))
         loops.call("resume", "fsm_loop/" + name)
         loops.wait_end(name)
         check(loops.ran() == ["b none"], loops.ran())

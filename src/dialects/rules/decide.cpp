@@ -166,11 +166,13 @@ class Reacting {
   std::optional<Hold> rejected_hold(const Reaction& reaction) const {
     const Role& role = reaction.run;
     std::vector<std::string> paths = {scene_.holder(*subject_)};
-    for (const Condition& condition : reaction.when)
+    for (const Condition& condition : reaction.when) {
       paths.push_back(scene_.path(condition.place, *subject_));
+      if (const auto limit = limit_place(condition))
+        paths.push_back(scene_.path(*limit, *subject_));
+    }
     const auto bad = std::find_if(paths.begin(), paths.end(), [&](const std::string& each) {
-      const auto file = view_.docs.find(each);
-      return file != view_.docs.end() && !file->second.rejected.empty();
+      return view_.rejected.contains(each);
     });
     const bool begun = std::any_of(view_.runs.begin(), view_.runs.end(), [&](const Run& run) {
       return run.key.role == role && run.key.subject == *subject_ &&
