@@ -81,7 +81,9 @@ Decision unrejected(const View& view) {
   FlowState docs = view.docs;
   for (auto& [path, accepted] : docs)
     accepted.rejected.clear();
-  return dialect("rules")->decide(with(view, docs, view.memo, view.options));
+  View heedless = with(view, docs, view.memo, view.options);
+  heedless.rejected.clear();
+  return dialect("rules")->decide(heedless);
 }
 
 const Dialect& unheeding() {
