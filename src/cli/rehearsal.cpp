@@ -240,6 +240,20 @@ void take_word(const Served& word, std::string_view configuration, Setup& setup)
   }
 }
 
+/// nullptr: there is none yet.
+Result<std::unique_ptr<JournalReader>> journal_in(const std::string& state_folder) {
+  auto journal = read_journal(state_folder);
+  if (journal || journal.error().code != Errc::not_found)
+    return journal;
+  return std::unique_ptr<JournalReader>();
+}
+
+/// As for a daemon: an empty folder in the place of the last one is not taken for it.
+void remember(const std::string& state_folder, RootFolder& root) {
+  if (const auto inode = last_root_inode(state_folder).value_or(0); inode != 0)
+    root.remember(static_cast<ino_t>(inode));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Options options) {
@@ -257,13 +271,12 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
     daemon = served(*folder);
     if (!daemon)
       recorded = recorded_requests(*folder);
-    auto journal = read_journal(*folder);
-    if (!journal && journal.error().code != Errc::not_found)
+    auto journal = journal_in(*folder);
+    if (!journal)
       return pass_on(journal);
-    if (journal)
-      reader = *std::move(journal);
-    if (const auto inode = last_root_inode(*folder).value_or(0); opened && inode != 0)
-      (*opened)->remember(static_cast<ino_t>(inode));
+    reader = *std::move(journal);
+    if (opened)
+      remember(*folder, **opened);
   }
   // Of a root that is gone under its daemon the journal knows what counts, and what runs.
   if (!opened && !daemon)
