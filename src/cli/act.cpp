@@ -72,8 +72,7 @@ class Stage {
     if (!folder)
       return pass_on(folder);
     // As for a daemon: nothing is made in a mount point without its volume.
-    if (const auto inode = last_root_inode(state).value_or(0); inode != 0)
-      (*folder)->remember(static_cast<ino_t>(inode));
+    remember_last_root(state, **folder);
     stage->disk_ = real_disk(*std::move(folder));
     auto requests = real_requests(state);
     if (!requests)

@@ -248,12 +248,6 @@ Result<std::unique_ptr<JournalReader>> journal_in(const std::string& state_folde
   return std::unique_ptr<JournalReader>();
 }
 
-/// As for a daemon: an empty folder in the place of the last one is not taken for it.
-void remember(const std::string& state_folder, RootFolder& root) {
-  if (const auto inode = last_root_inode(state_folder).value_or(0); inode != 0)
-    root.remember(static_cast<ino_t>(inode));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Options options) {
@@ -276,7 +270,7 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
       return pass_on(journal);
     reader = *std::move(journal);
     if (opened)
-      remember(*folder, **opened);
+      remember_last_root(*folder, **opened);
   }
   // Of a root that is gone under its daemon the journal knows what counts, and what runs.
   if (!opened && !daemon)

@@ -59,8 +59,7 @@ Result<void> RootService::open(const std::string& shim) {
     return pass_on(folder);
   root_ = std::move(*folder);
   // A server may come up with the mount point and without the volume.
-  if (const auto inode = last_root_inode(served_.state_folder).value_or(0); inode != 0)
-    root_->remember(static_cast<ino_t>(inode));
+  remember_last_root(served_.state_folder, *root_);
   auto journal = open_journal(served_.state_folder);
   // On a full disk it is better to supervise what runs than to be missing.
   while (!journal && journal.error().code == Errc::no_space && lend_reserve(served_.state_folder))

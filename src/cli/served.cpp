@@ -175,9 +175,10 @@ std::optional<Served> served_last(const std::string& state_folder) {
   return json ? std::optional(word_in(**json)) : std::nullopt;
 }
 
-std::optional<std::int64_t> last_root_inode(const std::string& state_folder) {
+void remember_last_root(const std::string& state_folder, RootFolder& root) {
   const auto json = read_word(state_folder);
-  return json ? json::integer(**json, "root_inode") : std::nullopt;
+  if (const auto inode = json ? json::integer(**json, "root_inode").value_or(0) : 0; inode != 0)
+    root.remember(static_cast<ino_t>(inode));
 }
 
 SaidWords all_served(const std::vector<StateParent>& parents) {

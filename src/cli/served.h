@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "io/fd.h"
 #include "io/place.h"
+#include "io/root.h"
 
 namespace baton {
 
@@ -39,8 +40,9 @@ std::optional<Served> served(const std::string& state_folder);
 /// What the last daemon of a state folder has said; nothing when one lives, or none ever did.
 std::optional<Served> served_last(const std::string& state_folder);
 
-/// The `root_inode` the daemon before this one has left; nothing when none did.
-std::optional<std::int64_t> last_root_inode(const std::string& state_folder);
+/// Has the root know in which folder the daemon before this one, or the one that lives, has found
+/// something last: an empty one in its place may be a mount point without its volume.
+void remember_last_root(const std::string& state_folder, RootFolder& root);
 
 /// SaidWords with the state folder they lie in.
 using SaidWords = std::vector<std::pair<std::string, Served>>;
