@@ -70,8 +70,14 @@ std::string lines_of(const std::vector<Json>& items) {
 
 class Runner {
  public:
-  explicit Runner(const std::filesystem::path& file)
-      : dialect_(file.parent_path().filename().string()), folder_(file.parent_path()) {}
+  /// `moment`: the one at which `crash_at: each` kills.
+  Runner(const std::filesystem::path& file, std::int64_t moment)
+      : dialect_(file.parent_path().filename().string()),
+        folder_(file.parent_path()),
+        moment_(moment) {}
+
+  /// There was a `crash_at: each`, and a later moment may be one, too.
+  bool goes_on() const { return each_ && !missed_; }
 
   /// Nothing: the line holds.
   std::optional<std::string> line(const Json& step) {
@@ -130,6 +136,29 @@ class Runner {
   }
 
   Fault settle() { return fault_of(world_.settle()); }
+
+  /// Killed at the n-th moment of whatever comes with the next steps; then started again.
+  Fault crash_at(const Value& at) {
+    const bool each = json::text(at) == "each";
+    const auto moment = each ? std::optional(moment_) : json::integer(at);
+    if (!moment || *moment < 1)
+      return "no such moment";
+    each_ = each_ || each;
+    world_.fuse.light(static_cast<std::uint64_t>(*moment));
+    bool killed = false;
+    try {
+      if (auto fault = settle())
+        return fault;
+    } catch (const DaemonKilled&) {
+      killed = true;
+    }
+    if (!killed && !each)
+      return "there is no such moment: all was done before it";
+    missed_ = missed_ || !killed;
+    world_.fuse.cut();
+    world_.kill();
+    return up();
+  }
 
   /// `together` with what the next step does, in one step of the engine. Of exits and requests it
   /// may stand among what they say.
@@ -477,6 +506,9 @@ class Runner {
   World world_;
   bool begun_ = false;
   std::size_t requests_ = 0;
+  std::int64_t moment_;
+  bool each_ = false;
+  bool missed_ = false;  ///< nobody was killed at that moment
 };
 
 const std::map<std::string, Runner::Act>& Runner::verbs() {
@@ -507,18 +539,7 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          r.world_.kill();
          return r.up();
        }},
-      {"crash_at",
-       // Killed at the n-th moment of whatever comes with the next steps; then started again.
-       [](Runner& r, const Value& v, const Value&) -> Fault {
-         r.world_.fuse.light(static_cast<std::uint64_t>(json::integer(v).value_or(1)));
-         try {
-           if (auto fault = r.settle())
-             return fault;
-         } catch (const DaemonKilled&) {}
-         r.world_.fuse.cut();
-         r.world_.kill();
-         return r.up();
-       }},
+      {"crash_at", [](Runner& r, const Value& v, const Value&) { return r.crash_at(v); }},
       {"power_cut",
        [](Runner& r, const Value&, const Value&) {
          r.world_.power_cut();
@@ -659,9 +680,13 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
 
 }  // namespace
 
-std::vector<ScenarioFault> run_scenario(const std::filesystem::path& file) {
+namespace {
+
+/// Each of the lines, until one does not hold. Says whether it is to be run once more.
+std::vector<ScenarioFault> run_once(const std::filesystem::path& file, std::int64_t moment,
+                                    bool& once_more) {
   std::ifstream in(file);
-  Runner runner(file);
+  Runner runner(file, moment);
   std::string text;
   int number = 0;
   while (std::getline(in, text)) {
@@ -672,11 +697,26 @@ std::vector<ScenarioFault> run_scenario(const std::filesystem::path& file) {
     if (!step)
       return {{number, "no JSON: " + describe(step.error())}};
     if (auto fault = runner.line(*step))
-      return {{number, text + ": " + *fault}};
+      return {{number, text + ": " + *fault +
+                           (moment > 1 ? " (killed at moment " + std::to_string(moment) + ")" : "")}};
   }
   if (number < 2)
     return {{number, "there is nothing in it"}};
+  once_more = runner.goes_on();
   return {};
+}
+
+}  // namespace
+
+std::vector<ScenarioFault> run_scenario(const std::filesystem::path& file) {
+  constexpr std::int64_t kMostMoments = 500;
+  for (std::int64_t moment = 1; moment <= kMostMoments; ++moment) {
+    bool once_more = false;
+    auto faults = run_once(file, moment, once_more);
+    if (!faults.empty() || !once_more)
+      return faults;
+  }
+  return {{0, "there is always one more moment to be killed at"}};
 }
 
 }  // namespace baton::testing

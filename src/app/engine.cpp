@@ -51,6 +51,7 @@ class RealEngine : public Engine {
   std::optional<Time> wake() const override;
   bool quiet() const override;
   std::size_t running() const override { return tally_.live.size() - inbox_.ends_left(); }
+  bool runs(const FlowId& flow) const override;
   bool sealing() const override { return sealing_.busy(); }
   void drain() override {
     draining_ = true;
@@ -105,7 +106,8 @@ class RealEngine : public Engine {
             .running_elsewhere = running_elsewhere_,
             .blind = inbox_.blind(),
             .try_again = try_again_,
-            .trouble = trouble_};
+            .trouble = trouble_,
+            .being_written = works_->intake.being_written()};
   }
   Draft draft() { return {books_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall()}; }
 
@@ -217,7 +219,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
     return looked;
   if (auto handled = handle_requests(next); !handled)
     return handled;
-  inbox_.due(next, books_, tally_);
+  inbox_.due(next, books_, tally_, works_->setup.rehearsal);
   if (auto decided = decide(next); !decided)
     return decided;
   if (requests_.settle(*works_, books_, next, inbox_.away()))
@@ -466,6 +468,13 @@ std::optional<Time> RealEngine::wake() const {
   if (!tally_.breakers.empty() && !inbox_.away())
     sooner(wake, std::max(tally_.breakers.begin()->first, now + Millis(10)));
   return wake;
+}
+
+bool RealEngine::runs(const FlowId& flow) const {
+  const auto book = books_.find(flow);
+  return book != books_.end() &&
+         std::any_of(book->second.runs.begin(), book->second.runs.end(),
+                     [this](const Run& run) { return run.live() && !inbox_.has_ended(run.id); });
 }
 
 bool RealEngine::quiet() const {

@@ -56,6 +56,8 @@ class Engine {
   virtual bool quiet() const = 0;
   /// Agents that run. One whose end waits for the root does not.
   virtual std::size_t running() const = 0;
+  /// Of one flow.
+  virtual bool runs(const FlowId& flow) const = 0;
   /// Backups are on their way through their program.
   virtual bool sealing() const = 0;
   /// No new starts from now on (`drain`, or the daemon is ending).

@@ -184,8 +184,8 @@ Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& 
   return {};
 }
 
-void Inbox::due(Draft& next, const Books& books, const Tally& tally) const {
-  if (away() && !decide_all_)
+void Inbox::due(Draft& next, const Books& books, const Tally& tally, bool rehearsal) const {
+  if (away() && !(rehearsal && decide_all_))
     return;
   next.decide.insert(again_.begin(), again_.end());
   for (const auto* const moments : {&tally.wakes, &tally.breakers})

@@ -51,8 +51,9 @@ class Inbox {
   /// Looks at the files that may have changed. Errc::io as Intake::look.
   Result<void> look(Draft& next, Works& works, const std::vector<Request>& requests,
                     Outbox& outbox);
-  /// Names the flows whose decision may differ by now.
-  void due(Draft& next, const Books& books, const Tally& tally) const;
+  /// Names the flows whose decision may differ by now. None while the root is away, but in a
+  /// `rehearsal`, which shows what the journal has.
+  void due(Draft& next, const Books& books, const Tally& tally, bool rehearsal) const;
   /// All of it is part of a committed step. True: the root is known in full.
   bool committed();
 

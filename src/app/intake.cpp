@@ -142,7 +142,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   // A file that does not parse may be half written. One that parses and is wrong is wrong, and so
   // is one that no going on can mend.
   if (verdict.document == nullptr && !verdict.definite &&
-      unsettled_.wait(path, bytes->digest, draft.now, kSettleTime))
+      unsettled_.wait(path, match->flow, bytes->digest, draft.now, kSettleTime))
     return {};
   if (!verdict.accepted() && !mendable(*match, verdict)) {
     reject(*match, path, bytes->digest, verdict.findings, draft);
@@ -155,14 +155,14 @@ void Intake::not_read(const Catalog::Match& match, const std::string& path, cons
                       Draft& draft) {
   if (error.code == Errc::not_found)
     return gone(match, path, draft);
-  if (error.code == Errc::busy && unsettled_.wait(path, {}, draft.now, kSettleTime))
+  if (error.code == Errc::busy && unsettled_.wait(path, match.flow, {}, draft.now, kSettleTime))
     return;
   reject(match, path, digest_of(error.message), {unreadable(error)}, draft);
   if (error.code != Errc::busy)
     return;
   // Told when it lasts, and tried on.
   starved_ = true;
-  (void)unsettled_.wait(path, {}, draft.now, kSettleTime);
+  (void)unsettled_.wait(path, match.flow, {}, draft.now, kSettleTime);
 }
 
 void Intake::ignore(const std::string& path, Draft& draft) {
@@ -184,14 +184,6 @@ void Intake::ignore(const std::string& path, Draft& draft) {
   known.insert(path);
   draft.event("ignored", {},
               known.size() < kMostIgnored ? why : why + "; of further files nothing is said");
-}
-
-bool Intake::unsettled(const FlowId& flow) const {
-  const auto paths = unsettled_.paths();
-  return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
-    const auto match = catalog_.match(path);
-    return match && match->flow == flow;
-  });
 }
 
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
@@ -333,7 +325,7 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
       accept(match, path, verdict.document, only_writer(book), draft);
       break;
     case Admission::Verdict::later:
-      unsettled_.later(path, bytes.digest, draft.now, admission.again);
+      unsettled_.later(path, match.flow, bytes.digest, draft.now, admission.again);
       break;
     case Admission::Verdict::restore:
       if (!admission.text.empty())

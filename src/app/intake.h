@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,7 +57,9 @@ class Intake {
   /// A file could not be read for some time: descriptors or memory have run out.
   bool starved() const { return starved_; }
   /// Whether a file of the flow is among those that are looked at again.
-  bool unsettled(const FlowId& flow) const;
+  bool unsettled(const FlowId& flow) const { return unsettled_.waits(flow); }
+  /// All those files, by their flows.
+  std::map<FlowId, std::vector<std::string>> being_written() const { return unsettled_.paths(); }
 
  private:
   /// Says that once, as long as the file is there.

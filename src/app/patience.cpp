@@ -7,26 +7,32 @@ namespace {
 
 constexpr Millis kFirstPause{50};
 constexpr Millis kLongestPause{800};
+/// Who writes in place for ever must not be waited for as long.
+constexpr int kMostPatience = 5;
 
 }  // namespace
 
-bool Patience::wait(const std::string& path, const Digest& digest, Time now, Millis patience) {
-  File& file = files_[path];
-  if (file.since == Time{} || file.digest != digest)
-    file = File{digest, now, now, kFirstPause};
+bool Patience::wait(const std::string& path, const FlowId& flow, const Digest& digest, Time now,
+                    Millis patience) {
+  const auto [known, fresh] = files_.try_emplace(path);
+  File& file = known->second;
+  if (fresh || file.digest != digest)
+    file = File{flow, fresh ? now : file.first, digest, now, now, kFirstPause};
   else if (now < file.again)
     return true;
-  if (now - file.since >= patience) {
+  const Time until = std::min(file.since + patience, file.first + patience * kMostPatience);
+  if (now >= until) {
     files_.erase(path);
     return false;
   }
-  file.again = std::min(now + file.pause, file.since + patience);
+  file.again = std::min(now + file.pause, until);
   file.pause = std::min(file.pause * 2, kLongestPause);
   return true;
 }
 
-void Patience::later(const std::string& path, const Digest& digest, Time now, Millis pause) {
-  files_[path] = File{digest, now, now + std::max(pause, kFirstPause), kFirstPause};
+void Patience::later(const std::string& path, const FlowId& flow, const Digest& digest, Time now,
+                     Millis pause) {
+  files_[path] = File{flow, now, digest, now, now + std::max(pause, kFirstPause), kFirstPause};
 }
 
 std::vector<std::string> Patience::due(Time now) const {
@@ -45,11 +51,15 @@ std::optional<Time> Patience::wake() const {
   return wake;
 }
 
-std::vector<std::string> Patience::paths() const {
-  std::vector<std::string> paths;
-  paths.reserve(files_.size());
+bool Patience::waits(const FlowId& flow) const {
+  return std::any_of(files_.begin(), files_.end(),
+                     [&](const auto& row) { return row.second.flow == flow; });
+}
+
+std::map<FlowId, std::vector<std::string>> Patience::paths() const {
+  std::map<FlowId, std::vector<std::string>> paths;
   for (const auto& [path, file] : files_)
-    paths.push_back(path);
+    paths[file.flow].push_back(path);
   return paths;
 }
 

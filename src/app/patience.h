@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/time.h"
+#include "core/flow.h"
 
 namespace baton {
 
@@ -14,24 +15,30 @@ namespace baton {
 /// again.
 class Patience {
  public:
-  /// True: look again later. False: the same bytes have stood there for longer than `patience`, and
-  /// the file is forgotten.
-  bool wait(const std::string& path, const Digest& digest, Time now, Millis patience);
+  /// A file of `flow`. True: look again later. False: the same bytes have stood there for longer than
+  /// `patience`, or ever other ones for five times as long, and the file is forgotten.
+  bool wait(const std::string& path, const FlowId& flow, const Digest& digest, Time now,
+            Millis patience);
   /// Looks again after `pause`, but not at once.
-  void later(const std::string& path, const Digest& digest, Time now, Millis pause);
+  void later(const std::string& path, const FlowId& flow, const Digest& digest, Time now,
+             Millis pause);
   /// The file was judged, or is gone.
   void settled(const std::string& path) { files_.erase(path); }
 
   bool waits(const std::string& path) const { return files_.contains(path); }
   std::vector<std::string> due(Time now) const;
   std::optional<Time> wake() const;
-  std::vector<std::string> paths() const;
+  bool waits(const FlowId& flow) const;
+  /// All of them, by their flows.
+  std::map<FlowId, std::vector<std::string>> paths() const;
   bool empty() const { return files_.empty(); }
 
  private:
   struct File {
+    FlowId flow;
+    Time first{};  ///< since when it has not been judged
     Digest digest;
-    Time since{};
+    Time since{};  ///< these bytes
     Time again{};
     Millis pause{};
   };

@@ -26,6 +26,14 @@ FlowSituation situation_of(const FlowBook& book, const Dialect* dialect, const C
     one.held = std::move(open);
     one.tell_held = true;
   }
+  // Whoever is started reads what stands there. One that was rejected is the dialect's to judge.
+  if (const auto writing = now.being_written.find(book.id);
+      !one.held && writing != now.being_written.end())
+    for (const std::string& path : writing->second)
+      if (!book.rejected.contains(path))
+        one.held = Hold{"", "", "being_written",
+                        path + " cannot be read as it stands and may be being written; it is "
+                               "looked at again until it can, or is rejected"};
   if (root.control != Control::run && one.control != Control::stop) {
     one.control = root.control;
     one.control_reason = root.reason;
@@ -94,6 +102,8 @@ void Planning::reconcile(const Draft& next, const Circumstances& now, const Refu
   for (const auto& [key, why] : refused)
     stale_.insert(key.flow);
   stale_.merge(now.outbox.flows());
+  for (const auto& [flow, paths] : now.being_written)
+    stale_.insert(flow);
   flows.insert(stale_.begin(), stale_.end());
   const FlowBook* const whole = next.find(FlowId{});
   const ControlRow root = whole == nullptr ? ControlRow{} : whole->control;
@@ -313,7 +323,8 @@ bool passing(const Hold& hold) {
       std::string_view("stopped"),      std::string_view("draining"),
       std::string_view("no_daemon"),    std::string_view("cannot_look"),
       std::string_view("disk_full"),    std::string_view("condition"),
-      std::string_view("unconfigured"), std::string_view("gave_way")};
+      std::string_view("unconfigured"), std::string_view("gave_way"),
+      std::string_view("being_written")};
   return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
 }
 

@@ -34,6 +34,8 @@ struct Circumstances {
   std::string blind;              ///< that the root cannot be looked at, and why
   std::optional<Time> try_again;  ///< nothing is started until then, because of `trouble`
   std::string trouble;
+  /// Files that do not parse or cannot be read and may be being written.
+  std::map<FlowId, std::vector<std::string>> being_written;
 };
 
 /// Step 8 of the one path: all flows together, with what stands against starting anything, become

@@ -69,11 +69,14 @@ class Stage {
       return pass_on(journal);
     stage->journal_ = *std::move(journal);
     auto folder = RootFolder::open(context.root());
-    if (!folder)
+    const bool gone = !folder && folder.error().code == Errc::not_found;
+    if (!folder && !gone)
       return pass_on(folder);
+    const auto root = gone ? RootFolder::absent(context.root()) : *std::move(folder);
     // As for a daemon: nothing is made in a mount point without its volume.
-    remember_last_root(state, **folder);
-    stage->disk_ = real_disk(*std::move(folder));
+    if (!gone)
+      remember_last_root(state, *root);
+    stage->disk_ = real_disk(root);
     auto requests = real_requests(state);
     if (!requests)
       return pass_on(requests);
@@ -129,10 +132,7 @@ class Stage {
 };
 
 bool runs_left(const Engine& engine, const FlowId& flow) {
-  if (flow == FlowId{} || engine.running() == 0)
-    return engine.running() > 0;
-  const auto book = engine.books().find(flow);
-  return book != engine.books().end() && book->second.live();
+  return flow == FlowId{} ? engine.running() > 0 : engine.runs(flow);
 }
 
 Millis longest_grace(const Engine& engine) {

@@ -21,6 +21,7 @@
 #include "cli/rule_prompts.h"
 #include "dialects/registry.h"
 #include "io/disk.h"
+#include "io/journal.h"
 #include "io/lock.h"
 #include "io/process.h"
 
@@ -134,8 +135,8 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   if (error && places.root.empty())
     return fail(Errc::not_found, "the current folder is gone");
   auto root = existing_folder(places.root.empty() ? nearest_root(here) : places.root);
-  // Gone under a daemon, whose agents can still be seen and stopped.
-  if (!root && opening.anyway && context.is_served(places.root)) {
+  // The agents that were started on it can still be seen and stopped.
+  if (!root && opening.anyway && context.is_known(places.root)) {
     warn_once(printable(describe(root.error())) + "; what is known of it is in the journal");
     root = real_path(places.root);
   }
@@ -197,6 +198,12 @@ bool Context::is_served(const std::string& root) const {
   return state && daemon_lives(*state);
 }
 
+bool Context::is_known(const std::string& root) const {
+  const auto state = find_state_folder(root, state_parents());
+  std::error_code error;
+  return state && (daemon_lives(*state) || fs::exists(journal_path(*state), error));
+}
+
 /// The roots of the configuration, and the one of them the command is meant for.
 Result<void> Context::find_roots(const std::string& here) {
   roots_ = {root_};
@@ -216,7 +223,7 @@ Result<void> Context::find_roots(const std::string& here) {
       continue;
     else if (!anyway_)
       missing_roots_.push_back(absolute(each, folder_));
-    else if (const std::string path = absolute(each, folder_); is_served(path)) {
+    else if (const std::string path = absolute(each, folder_); is_known(path)) {
       warn_once(printable(describe(one.error())) + "; what is known of it is in the journal");
       roots.push_back(real_path(path).value_or(path));
     } else {
@@ -225,8 +232,13 @@ Result<void> Context::find_roots(const std::string& here) {
     }
   }
   leave_to_others(roots);
+  if (roots.empty() && !anyway_)
+    return all_there();
+  // What is asked of them is not asked of the current folder.
   if (roots.empty())
-    return anyway_ ? Result<void>() : all_there();
+    roots = missing_roots_;
+  if (roots.empty())
+    return {};
   if (auto apart = check_apart(roots); !apart && !anyway_)
     return apart;
   roots_ = std::move(roots);

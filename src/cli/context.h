@@ -102,6 +102,8 @@ class Context {
   void warn_of_faults(const Error& error) const;
   std::optional<std::pair<std::string, Served>> daemon() const;
   bool is_served(const std::string& root) const;
+  /// Is served, or was: of one that is gone the journal knows what runs.
+  bool is_known(const std::string& root) const;
   /// Whether a dialect of the configuration goes into a setup; errors as of `setup`.
   Result<bool> usable(const Dialect* known, const std::string& name, const Json& options) const;
   Result<void> add_dialects(Setup& setup) const;

@@ -272,8 +272,8 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
     if (opened)
       remember_last_root(*folder, **opened);
   }
-  // Of a root that is gone under its daemon the journal knows what counts, and what runs.
-  if (!opened && !daemon)
+  // Of a root that is gone the journal knows what counts, and what runs.
+  if (!opened && !daemon && (reader == nullptr || opened.error().code != Errc::not_found))
     return pass_on(opened);
   std::unique_ptr<Disk> disk =
       opened ? real_disk(*opened) : std::make_unique<OneFile>(opened.error());

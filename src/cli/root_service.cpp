@@ -276,6 +276,9 @@ void RootService::look_for_root() {
   away_.clear();
   daemon_log::warn(printable(served_.root) + (same ? " is back and served again"
                                                    : " was replaced; the new folder is served"));
+  // A mount gives no event.
+  if (!same)
+    start_watch();
   rescan("root_replaced");
 }
 

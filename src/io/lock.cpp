@@ -106,10 +106,13 @@ Result<RootLock> RootLock::take(const std::string& root, const std::string& stat
   if (!state)
     return pass_on(state);
   auto folder = open_folder(root);
-  if (!folder)
+  // Of a root that is gone a command can still end the agents.
+  const bool gone =
+      !folder && folder.error().code == Errc::not_found && role == LockRole::command;
+  if (!folder && !gone)
     return pass_on(folder);
   Fd locked;
-  if (network_file_system_of(folder->get()).empty()) {
+  if (!gone && network_file_system_of(folder->get()).empty()) {
     // Whoever holds that without the state folder has signed elsewhere.
     auto fd = lock_path_at(root, open_folder, "", patience_ms);
     if (!fd)

@@ -42,6 +42,12 @@ Result<std::shared_ptr<RootFolder>> RootFolder::open(std::string path) {
   return std::shared_ptr<RootFolder>(new RootFolder(std::move(path), std::move(*fd)));
 }
 
+std::shared_ptr<RootFolder> RootFolder::absent(std::string path) {
+  std::shared_ptr<RootFolder> root(new RootFolder(std::move(path), Fd()));
+  root->let_go();
+  return root;
+}
+
 bool RootFolder::is_current() const {
   return !let_go_ && leads_to(path_, fd_.get());
 }

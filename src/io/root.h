@@ -17,6 +17,8 @@ class RootFolder {
  public:
   /// The path itself may lead over links. Errc::not_found, denied, io.
   static Result<std::shared_ptr<RootFolder>> open(std::string path);
+  /// One that is not there, and was let go.
+  static std::shared_ptr<RootFolder> absent(std::string path);
 
   const std::string& path() const { return path_; }
   int fd() const { return fd_.get(); }

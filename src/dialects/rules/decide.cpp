@@ -71,8 +71,9 @@ class Reacting {
           continue;
         any = true;
         if (const Condition* const condition = scene_.unmet(reaction, subject)) {
-          unmet.push_back(Hold{reaction.run, subject, "condition",
-                               "waits until " + text(*condition) + found(*condition)});
+          if (!put_off(reaction))
+            unmet.push_back(Hold{reaction.run, subject, "condition",
+                                 "waits until " + text(*condition) + found(*condition)});
           continue;
         }
         react(reaction, std::to_string(i));
@@ -87,6 +88,19 @@ class Reacting {
   std::string found(const Condition& condition) const {
     const Value* const value = scene_.value(condition.place, *subject_);
     return value == nullptr ? "; it is not there" : "; it is " + printable(json::dump(*value), 80);
+  }
+
+  /// Whether a condition holds is not known while what it reads is rejected; until then no general
+  /// reaction takes the place of this one. True: it waits for that.
+  bool put_off(const Reaction& reaction) {
+    auto hold = reaction.run.empty() || among(started_, reaction.run)
+                    ? std::nullopt
+                    : rejected_hold(reaction);
+    if (!hold || begun(reaction.run))
+      return false;
+    started_.push_back(reaction.run);
+    decision_.holds.push_back(*std::move(hold));
+    return true;
   }
 
   void react(const Reaction& reaction, const std::string& key) {
@@ -133,21 +147,20 @@ class Reacting {
            const std::string& why) {
     if (round_in_circles(reaction))
       return;
+    if (auto hold = rejected_hold(reaction); hold && !writes_.done(*subject_, key))
+      return decision_.holds.push_back(*std::move(hold));
     if (auto hold = writes_.set(*subject_, key, members, why))
       decision_.holds.push_back(std::move(*hold));
   }
 
   void run(const Reaction& reaction, const std::string& why) {
-    const auto among = [&](const std::vector<Role>& roles) {
-      return std::find(roles.begin(), roles.end(), reaction.run) != roles.end();
-    };
     // One entry is one work for a role; the first reaction that fits says which.
-    if (among(stopped_) || among(started_))
+    if (among(stopped_, reaction.run) || among(started_, reaction.run))
       return;
     started_.push_back(reaction.run);
     if (round_in_circles(reaction))
       return;
-    if (auto hold = rejected_hold(reaction))
+    if (auto hold = rejected_hold(reaction); hold && !begun(reaction.run))
       return decision_.holds.push_back(*std::move(hold));
     Desired desired;
     desired.role = reaction.run;
@@ -161,10 +174,22 @@ class Reacting {
     decision_.desired.push_back(std::move(desired));
   }
 
+  static bool among(const std::vector<Role>& roles, const Role& role) {
+    return std::find(roles.begin(), roles.end(), role) != roles.end();
+  }
+
+  /// The role is at work for this entry, or has done it.
+  bool begun(const Role& role) const {
+    return std::any_of(view_.runs.begin(), view_.runs.end(), [&](const Run& run) {
+      return run.key.role == role && run.key.subject == *subject_ &&
+             run.key.generation == state_->generation &&
+             (run.live() || (run.outcome == Outcome::succeeded && !run.forgiven));
+    });
+  }
+
   /// Whoever is started reads what stands there, and not what was accepted last: of the subject's
   /// own file, and of those by which it is decided.
   std::optional<Hold> rejected_hold(const Reaction& reaction) const {
-    const Role& role = reaction.run;
     std::vector<std::string> paths = {scene_.holder(*subject_)};
     for (const Condition& condition : reaction.when) {
       paths.push_back(scene_.path(condition.place, *subject_));
@@ -174,17 +199,12 @@ class Reacting {
     const auto bad = std::find_if(paths.begin(), paths.end(), [&](const std::string& each) {
       return view_.rejected.contains(each);
     });
-    const bool begun = std::any_of(view_.runs.begin(), view_.runs.end(), [&](const Run& run) {
-      return run.key.role == role && run.key.subject == *subject_ &&
-             run.key.generation == state_->generation &&
-             (run.live() || (run.outcome == Outcome::succeeded && !run.forgiven));
-    });
-    if (begun || bad == paths.end())
+    if (bad == paths.end())
       return std::nullopt;
-    return Hold{role, *subject_, "valid_file",
+    return Hold{reaction.run, *subject_, "valid_file",
                 *bad +
                     " has a version that was rejected; put it right (`baton validate` says what "
-                    "is wrong), and what is due is started"};
+                    "is wrong), and what is due is " + (reaction.run.empty() ? "set" : "started")};
   }
 
   const View& view_;

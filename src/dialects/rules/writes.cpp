@@ -36,7 +36,8 @@ void edit(const Value& root, const std::string& pointer, const std::string& text
 
 }  // namespace
 
-bool Writes::done(const Entry& entry, const std::string& key) const {
+bool Writes::done(const Subject& subject, const std::string& key) const {
+  const Entry& entry = memo_.entry(subject, view_.stages.at(subject).generation);
   const auto written = entry.written.find(key);
   if (written == entry.written.end())
     return false;
@@ -59,7 +60,7 @@ bool Writes::stand(const Subject& subject, const std::vector<Member>& members) c
 std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
                                 const std::vector<Member>& members, const std::string& why) {
   Entry& entry = memo_.entry(subject, view_.stages.at(subject).generation);
-  if (done(entry, key))
+  if (done(subject, key))
     return std::nullopt;
   if (view_.control != Control::run && !stand(subject, members))
     return Hold{

@@ -22,10 +22,11 @@ class Writes {
   /// file that cannot be written now gives the hold that says so, and nothing is set.
   std::optional<Hold> set(const Subject& subject, const std::string& key,
                           const std::vector<Member>& members, const std::string& why);
+  /// That reaction has set them for this entry.
+  bool done(const Subject& subject, const std::string& key) const;
   std::vector<Update> updates() const;
 
  private:
-  bool done(const Entry& entry, const std::string& key) const;
   /// Nothing would be changed by setting them.
   bool stand(const Subject& subject, const std::vector<Member>& members) const;
   void add(const Accepted& file, const std::string& path, const std::string& pointer,
