@@ -68,6 +68,26 @@ std::string lines_of(const std::vector<Json>& items) {
   return text;
 }
 
+/// The words of all events that happened while somebody counted.
+std::set<std::string>& heard() {
+  static std::set<std::string> words;
+  return words;
+}
+
+std::set<std::string>& counted() {
+  static std::set<std::string> words;
+  return words;
+}
+
+/// What a word of a line stands for; nothing when it is none of them.
+template <typename T>
+std::optional<T> meaning(const Value& word, const std::map<std::string_view, T>& known) {
+  const auto found = known.find(json::text(word).value_or(""));
+  return found == known.end() ? std::nullopt : std::optional(found->second);
+}
+
+const std::optional<std::string> kNoSuchWord = "there is no such word";
+
 class Runner {
  public:
   /// `moment`: the one at which `crash_at: each` kills.
@@ -239,8 +259,9 @@ class Runner {
     return waits(step, &what) ? std::nullopt : settle();
   }
 
-  /// The path; what is done there fails from now on, with the error the line names, if any.
-  static std::string refuse(std::map<std::string, Errc>& refused, const Value& what,
+  /// The path; what is done there fails from now on, with the error the line names, if any. Nothing
+  /// when there is no such error.
+  static std::optional<std::string> refuse(std::map<std::string, Errc>& refused, const Value& what,
                             const Value& step) {
     static const std::map<std::string, Errc> kErrors = {{"busy", Errc::busy},
                                                         {"denied", Errc::denied},
@@ -249,12 +270,21 @@ class Runner {
                                                         {"too_large", Errc::too_large}};
     const std::string path(json::text(what).value_or(""));
     refused.erase(path);
-    if (const auto error = kErrors.find(text_of(step, "error")); error != kErrors.end())
+    const std::string word = text_of(step, "error");
+    if (const auto error = kErrors.find(word); error != kErrors.end())
       refused[path] = error->second;
+    else if (!word.empty())
+      return std::nullopt;
     return path;
   }
   Fault disk(const Value& what) {
     const auto word = json::text(what).value_or("");
+    if (!meaning<bool>(what, {{"full", true},
+                              {"journal_full", true},
+                              {"root_full", true},
+                              {"lent", true},
+                              {"free", false}}))
+      return kNoSuchWord;
     world_.journal.fails.reset();
     world_.disk.full = false;
     world_.requests.no_room = word == "full" || word == "journal_full" || word == "lent";
@@ -424,9 +454,12 @@ class Runner {
   }
 
   Fault expect_counts(const Value& expected) {
+    const auto& all = world_.observer.events;
+    for (const Event& event : all)
+      heard().insert(event.event);
     for (const auto& member : expected.GetObject()) {
       const std::string word = member.name.GetString();
-      const auto all = world_.observer.events;
+      counted().insert(word);
       const auto count = std::count_if(all.begin(), all.end(),
                                        [&](const Event& event) { return event.event == word; });
       if (json::integer(member.value) != count)
@@ -570,7 +603,10 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
       {"root",
        [](Runner& r, const Value& v, const Value&) -> Fault {
          FakeDisk& disk = r.world_.disk;
-         disk.away = json::text(v) == "away";
+         const auto away = meaning<bool>(v, {{"away", true}, {"back", false}});
+         if (!away)
+           return kNoSuchWord;
+         disk.away = *away;
          for (const auto& [path, bytes] : disk.files())
            disk.changes.push_back(path);
          if (!disk.away && r.world_.engine != nullptr)
@@ -590,17 +626,22 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
        }},
       {"agents",
        [](Runner& r, const Value& v, const Value&) -> Fault {
-         r.world_.agents.prepare_fails =
-             json::text(v) == "refused" ? std::optional(Errc::busy) : std::nullopt;
+         const auto refused = meaning<bool>(v, {{"refused", true}, {"free", false}});
+         if (!refused)
+           return kNoSuchWord;
+         r.world_.agents.prepare_fails = *refused ? std::optional(Errc::busy) : std::nullopt;
          return r.settle();
        }},
       {"stops",
        [](Runner& r, const Value& v, const Value&) -> Fault {
-         const auto word = json::text(v).value_or("");
-         r.world_.agents.stop_fails = word == "io"     ? std::optional(Errc::io)
-                                      : word == "busy" ? std::optional(Errc::busy)
-                                                       : std::nullopt;
-         r.world_.agents.stops_hang = word == "hang";
+         using Fails = std::optional<Errc>;
+         const auto fails = meaning<Fails>(
+             v,
+             {{"io", Errc::io}, {"busy", Errc::busy}, {"hang", Fails()}, {"free", Fails()}});
+         if (!fails)
+           return kNoSuchWord;
+         r.world_.agents.stop_fails = *fails;
+         r.world_.agents.stops_hang = json::text(v) == "hang";
          return r.settle();
        }},
       {"stop_agents",
@@ -610,8 +651,10 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
        }},
       {"claim_delay",
        [](Runner& r, const Value& v, const Value&) -> Fault {
-         r.world_.agents.claim_delay =
-             parse_duration(json::text(v).value_or("")).value_or(Millis(0));
+         const auto delay = parse_duration(json::text(v).value_or(""));
+         if (!delay)
+           return "no duration";
+         r.world_.agents.claim_delay = *delay;
          return std::nullopt;
        }},
       {"race",
@@ -633,15 +676,16 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
        }},
       {"unreadable",
        [](Runner& r, const Value& v, const Value& s) -> Fault {
-         const std::string path = r.refuse(r.world_.disk.unreadable, v, s);
+         const auto path = r.refuse(r.world_.disk.unreadable, v, s);
+         if (!path)
+           return kNoSuchWord;
          if (!json::boolean(s, "unseen").value_or(false))
-           r.world_.disk.changes.push_back(path);
+           r.world_.disk.changes.push_back(*path);
          return r.settle();
        }},
       {"unwritable",
        [](Runner& r, const Value& v, const Value& s) -> Fault {
-         r.refuse(r.world_.disk.unwritable, v, s);
-         return r.settle();
+         return r.refuse(r.world_.disk.unwritable, v, s) ? r.settle() : kNoSuchWord;
        }},
       {"expect", [](Runner& r, const Value& v, const Value&) { return r.expect(v); }},
       {"expect_agents", [](Runner& r, const Value& v, const Value&) { return r.expect(v, false); }},
@@ -707,6 +751,13 @@ std::vector<ScenarioFault> run_once(const std::filesystem::path& file, std::int6
 }
 
 }  // namespace
+
+std::set<std::string> unheard_events() {
+  std::set<std::string> unheard;
+  std::set_difference(counted().begin(), counted().end(), heard().begin(), heard().end(),
+                      std::inserter(unheard, unheard.begin()));
+  return unheard;
+}
 
 std::vector<ScenarioFault> run_scenario(const std::filesystem::path& file) {
   constexpr std::int64_t kMostMoments = 500;

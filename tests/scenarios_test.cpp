@@ -30,6 +30,7 @@ TEST_SUITE("scenarios") {
     for (const auto& file : files)
       for (const auto& fault : baton::testing::run_scenario(file))
         ADD_FAIL_CHECK_AT(names.insert(file.string()).first->c_str(), fault.line, fault.what);
+    CHECK(baton::testing::unheard_events() == std::set<std::string>());
     MESSAGE(files.size() << " scenarios");
   }
 }

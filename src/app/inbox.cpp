@@ -112,7 +112,7 @@ void Inbox::gather(Draft& next, const Works& works, const Books& books, const Ta
 }
 
 bool Inbox::has_ended(const RunId& run) const {
-  return std::any_of(later_.begin(), later_.end(),
+  return std::any_of(ends_.begin(), ends_.end(),
                      [&](const RunEnd& ended) { return ended.run == run; });
 }
 

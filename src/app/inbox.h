@@ -57,7 +57,7 @@ class Inbox {
   /// All of it is part of a committed step. True: the root is known in full.
   bool committed();
 
-  /// Whether the end of a run waits for the root, and for this step does not count.
+  /// Whether the end of a run came in: in this step, or before it, and waits for the root.
   bool has_ended(const RunId& run) const;
   /// How many do.
   std::size_t ends_left() const { return ends_left_; }

@@ -125,8 +125,9 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
         "the prompt of the agent `" + role + "` cannot be read: " + describe(prompt.error());
     return spec;
   }
-  if (prompt->find('\0') != std::string::npos)
-    spec.problem = "the prompt of the agent `" + role + "` has a NUL in it: " + agent.prompt;
+  if (const std::string fault = prompt_fault(*prompt); !fault.empty())
+    spec.problem = "the prompt of the agent `" + role + "` cannot be used: " + fault + ": " +
+                   printable(agent.prompt, 200);
   spec.prompt = *std::move(prompt);
   return spec.problem.empty() ? checked(std::move(spec), role, config) : spec;
 }

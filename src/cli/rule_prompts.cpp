@@ -7,6 +7,7 @@
 #include "app/launch.h"
 #include "base/placeholders.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "dialects/rules/layout.h"
 #include "io/disk.h"
 
@@ -17,8 +18,8 @@ constexpr std::size_t kMaxPromptBytes = 1U << 20U;
 
 /// What is wrong with a template; empty when nothing is.
 std::string template_fault(const std::string& text, const Value& rule) {
-  if (text.find('\0') != std::string::npos)
-    return "it has a NUL in it";
+  if (std::string fault = prompt_fault(text); !fault.empty())
+    return fault;
   std::vector<std::string> known = placeholder_names();
   known.insert(known.end(), std::begin(rules::kPlaceholders), std::end(rules::kPlaceholders));
   for (const auto& [name, place] : rules::read_rule(rule).values)
@@ -64,6 +65,20 @@ Result<Json> changed(const Json& options, const Change& change) {
 }
 
 }  // namespace
+
+std::string prompt_fault(const std::string& text) {
+  if (text.find('\0') != std::string::npos)
+    return "it has a NUL in it";
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    return "it is empty";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    if (length == 0)
+      return "it is not UTF-8 (at byte " + std::to_string(at + 1) + ")";
+    at += length;
+  }
+  return {};
+}
 
 Result<Json> with_prompts(const Json& options, const std::string& folder) {
   return changed(options, [&](Json& reaction, const Value& rule, std::size_t index) {

@@ -17,6 +17,9 @@ Result<Json> with_prompts(const Json& options, const std::string& folder);
 /// The same with every such path left out, for commands that start nothing.
 Json without_prompts(const Json& options);
 
+/// Why a text cannot be a prompt, as half a sentence; empty when it can.
+std::string prompt_fault(const std::string& text);
+
 /// The names all `values:` of a configuration add to the placeholders.
 std::vector<std::string> value_names(const Config& config);
 

@@ -79,7 +79,10 @@ def bad_files(exe):
             check(seen(baton.path(name)) == before, name, "was changed on disk")
             done = baton.call("validate", "--json", baton.path(name), code=None)
             check(done.returncode in (1, 3), name, "validate gave", done.returncode, done.stdout, done.stderr)
-            check(json.loads(done.stdout)["findings"], name, "has no finding")
+            for finding in json.loads(done.stdout)["findings"] or [{}]:
+                # What is too large was not read, so that nobody can say where in it.
+                placed = all(finding.get(key, 0) >= 1 for key in ("line", "column")) or name == "huge"
+                check(finding.get("path", "").endswith(name + ".json") and placed, name, finding)
             explained = baton.explain(f"rules/t/{name}")["documents"]
             check([each["verdict"] for each in explained] == ["rejected"], name, explained)
             check(explained[0]["findings"], name, "is not explained")
@@ -250,17 +253,23 @@ def requests_not_utf8(exe):
 def said_at_start(exe):
     """What cannot be started is said by name at once; the rest goes on."""
     agents = {"worker": {"command": ["./no-such-program"]}, "reader": {"command": ["/bin/true"], "prompt": "no-such-prompt.md"}}
+    prompts = {"fifo": os.mkfifo, "folder": os.mkdir, "huge": lambda path: write(path, b"x" * (2 << 20)),
+               "empty": lambda path: write(path, b"\n"), "latin": lambda path: write(path, b"caf\xe9")}
+    for name in prompts:
+        agents[name] = {"command": ["/bin/true"], "prompt": name + ".prompt"}
     rules = [world.World.TICKETS,
              {"name": "u", "files": "unknown/{flow}.json", "stage": "/status", "react": [{"to": "ready", "run": "nobody"}]},
              {"name": "ok", "files": "fine/{flow}.json", "stage": "/status", "react": [{"to": "ready", "run": "fine"}]}]
     with world.World(exe, rules=rules, agents=agents) as baton:
         baton.settings["agents"]["fine"] = baton.counting()
         baton.configure()
+        for name, make in prompts.items():
+            make(f"{baton.home}/{name}.prompt")
         # Before anything is due.
         baton.start()
         with open(baton.home + "/daemon.log") as log:
             said = log.read()
-        for name in ("no-such-program", "no-such-prompt.md", "nobody"):
+        for name in ("no-such-program", "no-such-prompt.md", "nobody", *(each + ".prompt" for each in prompts)):
             check(name in said, name, "is not said at start:", said)
         baton.ticket("x", "ready")
         write(baton.root + "/unknown/x.json", {"status": "ready"})
@@ -268,6 +277,23 @@ def said_at_start(exe):
         wait_until(lambda: baton.starts("rules/ok/x"), "what can be started is")
         for flow in ("rules/t/x", "rules/u/x"):
             wait_until(lambda: baton.explain(flow)["holds"], flow, "does not say why it waits")
+
+
+def bad_configuration(exe):
+    """A configuration or a schema that is no file, or too large, is refused by its name, and nothing waits for it."""
+    makers = {"fifo": os.mkfifo, "folder": os.mkdir, "huge": lambda path: write(path, b"#" * (20 << 20)),
+              "not_utf8": lambda path: write(path, b"\xff\xfe{}"), "empty": lambda path: write(path, b"")}
+    for name, make in makers.items():
+        with Checked(exe) as baton:
+            os.unlink(baton.config)
+            make(baton.config)
+            done = baton.call("run", "--once", code=None)
+            check(done.returncode in (2, 3) and "baton.yaml" in done.stderr, name, done)
+        with Checked(exe) as baton:
+            os.unlink(baton.home + "/ticket.schema.json")
+            make(baton.home + "/ticket.schema.json")
+            done = baton.call("run", "--once", code=None)
+            check(done.returncode in (2, 3) and "ticket.schema.json" in done.stderr, name, done)
 
 
 def second_daemon(exe):
@@ -811,7 +837,7 @@ def started_on_full_disk_of_small_blocks(exe):
 
 if __name__ == "__main__":
     world.main_parts((bad_files, no_regular_files, long_names, names_not_utf8, json_is_utf8, long_decision,
-                      requests_not_utf8, said_at_start, second_daemon, locked_files, full_disk, stopped_on_full_disk,
+                      requests_not_utf8, said_at_start, bad_configuration, second_daemon, locked_files, full_disk, stopped_on_full_disk,
                       without_a_reserve_it_is_not, no_more_files, once_on_full_disk, started_on_full_disk, started_on_full_disk_of_small_blocks,
                       said_by_the_daemon, cannot_start_is_said, no_descriptors, write_waits, merge_is_refused,
                       may_not_write, not_put_aside, litter_of_a_crash, rejected_behind_its_agent, size_limit))

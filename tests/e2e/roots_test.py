@@ -331,6 +331,46 @@ def gone_roots_are_shown(exe):
         check(baton.daemon.poll() is None, "the daemon has ended")
 
 
+def gone_without_a_daemon(exe):
+    """Nor does an agent go out of sight, or out of reach, when its daemon is gone and its root, too."""
+    with world.World(exe, command=("sleep", "1000")) as baton:
+        one, other = baton.home + "/one", baton.home + "/other"
+        os.mkdir(other)
+        start(baton, [one])
+        baton.daemon.kill()
+        baton.daemon.wait()
+        os.rename(one, one + ".away")
+
+        def from_elsewhere(*arguments, code=0):
+            done = subprocess.run([baton.exe, *arguments, "--config", baton.config, "--state-dir", baton.state],
+                                  cwd=other, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+            check(done.returncode == code, arguments, "gave", done.returncode, done.stdout, done.stderr)
+            check(one + ": there is no such folder" in done.stderr or "--root" in arguments, arguments, done.stderr)
+            return done.stdout + done.stderr
+
+        for named in ((), ("--root", one)):
+            shown = [json.loads(line) for line in from_elsewhere("status", "--json", *named).splitlines()
+                     if line.startswith("{")]
+            check([each["agents"] for each in shown if each["flow"] == "rules/t/first"] == [1], shown)
+            check("rules/t/first" in from_elsewhere("agents", "--running", *named), "agents leaves it out")
+            check(": running, declared ready" in from_elsewhere("explain", "rules/t/first", *named), from_elsewhere("explain", "rules/t/first", *named))
+        check("stopping 1 agent" in from_elsewhere("stop", "rules/t/first"), "stop")
+        check(not world.processes_with(baton.starts()[0].run), "the agent lives on")
+        check("rules/t/first" not in from_elsewhere("agents", "--running"), "it is still called running")
+        from_elsewhere("resume", "rules/t/first")
+        # Where there is neither a root nor anything that is known of it, nothing is said of another folder.
+        baton.settings["roots"] = [baton.home + "/never"]
+        baton.configure()
+        done = subprocess.run([baton.exe, "status", "--config", baton.config, "--state-dir", baton.state], cwd=other,
+                              capture_output=True, text=True, timeout=60)
+        check(done.returncode == 3 and "/never" in done.stderr and other not in done.stdout + done.stderr, done)
+        baton.settings["roots"] = [one]
+        baton.configure()
+        os.rename(one + ".away", one)
+        begin(baton)
+        wait_until(lambda: command(baton, "agents").stdout.count("stopped") == 1, lambda: command(baton, "agents").stdout)
+
+
 def comes_later(exe):
     """A root that is not there when the daemon begins keeps none of the others from being served, and is taken up
     when it comes; a name that a reload brings and that leads nowhere is a slip."""
@@ -533,5 +573,5 @@ def once(exe):
 if __name__ == "__main__":
     world.main_parts((once, once_without_its_root, two_roots, busy_root_starves_none, stop_all_starts_none,
                       commands_cover_all_roots, drain_is_the_daemons, control_reaches_what_runs, left_behind,
-                      gone_roots_are_shown, comes_later, limits_count_all_roots, reload_changes_roots,
+                      gone_roots_are_shown, gone_without_a_daemon, comes_later, limits_count_all_roots, reload_changes_roots,
                       reload_is_all_or_nothing, nested, at_once, starting_daemon))

@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import world
-from world import check, wait_until, write
+from world import check, skip, wait_until, write
 
 FILES, CHANGES = 200, 200  # 40,000 changes
 FOLDERS = 200
@@ -288,6 +288,38 @@ def away_at_a_start(exe):
         wait_until(lambda: len(baton.starts()) == 2, lambda: baton.call("status").stdout)
 
 
+def mounted_over(exe):
+    """A volume that is mounted where its mount point was served is watched, and not only looked at each minute."""
+    with world.World(exe) as baton:
+        volume = baton.home + "/volume"
+        os.mkdir(volume)
+        baton.ticket("a", "idle")
+        baton.start()
+        baton.canary()
+        baton.daemon.terminate()
+        baton.daemon.wait()
+        os.rename(baton.root, volume + "/root")
+        os.mkdir(baton.root)
+        baton.start()
+        wait_until(lambda: "is empty" in log_of(baton), "it says so")
+        made = subprocess.run(["mount", "--bind", volume + "/root", baton.root], capture_output=True, text=True)
+        if made.returncode != 0:
+            skip("cannot mount:", made.stderr.strip())
+        try:
+            wait_until(lambda: "there is something in" in log_of(baton), "it is served")
+            watched = wait_until(lambda: next(iter(baton.lines("status")), None))["watching"]
+            check(watched.startswith("inotify, 2 folders"), watched)
+            baton.ticket("a", "ready")
+            began = time.monotonic()
+            wait_until(lambda: baton.starts("rules/t/a"), "the change is seen")
+            # A rescan comes each minute, and one has just been made.
+            check(time.monotonic() - began < 45, "the change was seen by a rescan only")
+            baton.daemon.terminate()
+            baton.daemon.wait()
+        finally:
+            subprocess.run(["umount", "-l", baton.root], check=False)
+
+
 def unreadable_root(exe):
     """A new root that the daemon may not read is not there yet. Nobody stands for the daemon's user where the
     test is root, who may read everything."""
@@ -355,14 +387,5 @@ def few_watches(exe):
             once_each(baton, ["rules/t/second"], "ready")
 
 
-def test(exe):
-    on_one_root(exe)
-    away_at_a_start(exe)
-    away_and_back(exe)
-    for part in (unreadable_root, few_watches):
-        part(exe)
-        print(part.__name__, "passed", flush=True)
-
-
 if __name__ == "__main__":
-    world.main(test)
+    world.main_parts((on_one_root, away_at_a_start, away_and_back, mounted_over, unreadable_root, few_watches))
