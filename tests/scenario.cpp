@@ -262,7 +262,7 @@ class Runner {
   /// The path; what is done there fails from now on, with the error the line names, if any. Nothing
   /// when there is no such error.
   static std::optional<std::string> refuse(std::map<std::string, Errc>& refused, const Value& what,
-                            const Value& step) {
+                                           const Value& step) {
     static const std::map<std::string, Errc> kErrors = {{"busy", Errc::busy},
                                                         {"denied", Errc::denied},
                                                         {"io", Errc::io},
@@ -636,8 +636,7 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
        [](Runner& r, const Value& v, const Value&) -> Fault {
          using Fails = std::optional<Errc>;
          const auto fails = meaning<Fails>(
-             v,
-             {{"io", Errc::io}, {"busy", Errc::busy}, {"hang", Fails()}, {"free", Fails()}});
+             v, {{"io", Errc::io}, {"busy", Errc::busy}, {"hang", Fails()}, {"free", Fails()}});
          if (!fails)
            return kNoSuchWord;
          r.world_.agents.stop_fails = *fails;
@@ -741,8 +740,9 @@ std::vector<ScenarioFault> run_once(const std::filesystem::path& file, std::int6
     if (!step)
       return {{number, "no JSON: " + describe(step.error())}};
     if (auto fault = runner.line(*step))
-      return {{number, text + ": " + *fault +
-                           (moment > 1 ? " (killed at moment " + std::to_string(moment) + ")" : "")}};
+      return {
+          {number, text + ": " + *fault +
+                       (moment > 1 ? " (killed at moment " + std::to_string(moment) + ")" : "")}};
   }
   if (number < 2)
     return {{number, "there is nothing in it"}};

@@ -15,8 +15,8 @@ namespace baton {
 /// again.
 class Patience {
  public:
-  /// A file of `flow`. True: look again later. False: the same bytes have stood there for longer than
-  /// `patience`, or ever other ones for five times as long, and the file is forgotten.
+  /// A file of `flow`. True: look again later. False: the same bytes have stood there for longer
+  /// than `patience`, or ever other ones for five times as long, and the file is forgotten.
   bool wait(const std::string& path, const FlowId& flow, const Digest& digest, Time now,
             Millis patience);
   /// Looks again after `pause`, but not at once.

@@ -32,8 +32,9 @@ FlowSituation situation_of(const FlowBook& book, const Dialect* dialect, const C
     for (const std::string& path : writing->second)
       if (!book.rejected.contains(path))
         one.held = Hold{"", "", "being_written",
-                        path + " cannot be read as it stands and may be being written; it is "
-                               "looked at again until it can, or is rejected"};
+                        path +
+                            " cannot be read as it stands and may be being written; it is "
+                            "looked at again until it can, or is rejected"};
   if (root.control != Control::run && one.control != Control::stop) {
     one.control = root.control;
     one.control_reason = root.reason;

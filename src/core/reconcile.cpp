@@ -308,7 +308,7 @@ std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
   if (!room())
     return held(Answer::no_place, "no_place",
                 std::to_string(running_ + elsewhere_) + " of " +
-                    std::to_string(terms_.max_running) + " agents are running");
+                    std::to_string(terms_.max_running) + " places for agents are taken");
   return {Answer::starts, {}};
 }
 

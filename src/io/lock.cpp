@@ -107,8 +107,7 @@ Result<RootLock> RootLock::take(const std::string& root, const std::string& stat
     return pass_on(state);
   auto folder = open_folder(root);
   // Of a root that is gone a command can still end the agents.
-  const bool gone =
-      !folder && folder.error().code == Errc::not_found && role == LockRole::command;
+  const bool gone = !folder && folder.error().code == Errc::not_found && role == LockRole::command;
   if (!folder && !gone)
     return pass_on(folder);
   Fd locked;

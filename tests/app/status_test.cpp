@@ -15,12 +15,13 @@ FlowStatus status_with(std::vector<Hold> holds) {
 }
 
 TEST_CASE("status says every hold, and what several subjects share once") {
-  const FlowStatus status = status_with({{"qa", "A", "no_place", "4 of 4 agents are running"},
-                                         {"lead", "B", "missing_role", "no agent plays `lead`"},
-                                         {"lead", "C", "missing_role", "no agent plays `lead`"}});
+  const FlowStatus status =
+      status_with({{"qa", "A", "no_place", "4 of 4 places for agents are taken"},
+                   {"lead", "B", "missing_role", "no agent plays `lead`"},
+                   {"lead", "C", "missing_role", "no agent plays `lead`"}});
   CHECK(status.process == Process::held);
   CHECK(status.waiting_for == "missing_role");
-  CHECK(status.why == "B, C: no agent plays `lead`; A: 4 of 4 agents are running");
+  CHECK(status.why == "B, C: no agent plays `lead`; A: 4 of 4 places for agents are taken");
 }
 
 TEST_CASE("status names the first few of many subjects, and counts the others") {

@@ -170,7 +170,7 @@ def another_user(exe):
             done = subprocess.run([exe, *arguments, *places], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                   timeout=world.PATIENCE) if by == 0 else stranger(baton, *arguments, more=places)
             return done.returncode, done.stdout, done.stderr
-        wait_until(lambda: "1 of 1 agents are running" in seen("status", by=0)[1], lambda: seen("status", by=0))
+        wait_until(lambda: "1 of 1 places for agents are taken" in seen("status", by=0)[1], lambda: seen("status", by=0))
         for command in (["status", "--json"], ["explain", "rules/t/b"]):
             check(seen(*command, by=0) == seen(*command, by=NOBODY), command, seen(*command, by=0), seen(*command, by=NOBODY))
         check("run `baton doctor` as the daemon's user" in seen("doctor", by=0)[1], seen("doctor", by=0))

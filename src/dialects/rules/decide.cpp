@@ -93,9 +93,8 @@ class Reacting {
   /// Whether a condition holds is not known while what it reads is rejected; until then no general
   /// reaction takes the place of this one. True: it waits for that.
   bool put_off(const Reaction& reaction) {
-    auto hold = reaction.run.empty() || among(started_, reaction.run)
-                    ? std::nullopt
-                    : rejected_hold(reaction);
+    auto hold = reaction.run.empty() || among(started_, reaction.run) ? std::nullopt
+                                                                      : rejected_hold(reaction);
     if (!hold || begun(reaction.run))
       return false;
     started_.push_back(reaction.run);
@@ -204,7 +203,8 @@ class Reacting {
     return Hold{reaction.run, *subject_, "valid_file",
                 *bad +
                     " has a version that was rejected; put it right (`baton validate` says what "
-                    "is wrong), and what is due is " + (reaction.run.empty() ? "set" : "started")};
+                    "is wrong), and what is due is " +
+                    (reaction.run.empty() ? "set" : "started")};
   }
 
   const View& view_;
