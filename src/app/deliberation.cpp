@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/status.h"
-#include "base/gzip.h"
 
 namespace baton {
 namespace {
@@ -14,13 +13,6 @@ constexpr int kMaxRounds = 8;
 constexpr std::string_view kRead = "read";
 constexpr std::size_t kMaxReads = 64;
 constexpr std::size_t kLogEnd = 4U << 20U;  ///< of a log, so much is read
-
-template <class... Ts>
-struct Overload : Ts... {
-  using Ts::operator()...;
-};
-template <class... Ts>
-Overload(Ts...) -> Overload<Ts...>;
 
 bool essential(const Catalog::Entry& entry, const std::string& kind) {
   const auto found = std::find_if(entry.kinds.begin(), entry.kinds.end(),
@@ -188,12 +180,12 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
     // On copies first: what is refused must not leave behind what was not.
     Draft trial = draft.trial(flow);
     FlowState tried = docs;
-    const std::string trouble = apply_all(trial.touch(flow), tried, *updates, trial);
+    const std::string trouble = updating_.apply(trial.touch(flow), tried, *updates, trial);
     if (!trouble.empty())
       return Reply{request.id, false, trouble};
   }
   FlowBook& book = draft.touch(flow);
-  (void)apply_all(book, docs, *updates, draft);
+  (void)updating_.apply(book, docs, *updates, draft);
   library_.keep(flow, std::move(docs));
   book.control.started = true;
   const ControlRow control = book.control;
@@ -269,20 +261,9 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
     trouble = round == kMaxRounds
                   ? "the flow's own writes lead to further writes without end (stopped after " +
                         std::to_string(kMaxRounds) + " rounds)"
-                  : apply_all(book, docs, book.decision.updates, draft);
+                  : updating_.apply(book, docs, book.decision.updates, draft);
   }
   book.told.notices = std::move(said);
-  return trouble;
-}
-
-std::string Deliberation::apply_all(FlowBook& book, FlowState& docs,
-                                    const std::vector<Update>& updates, Draft& draft) {
-  std::string trouble;
-  for (const Update& update : updates) {
-    auto applied = apply(book, docs, update, draft);
-    if (!applied && trouble.empty())
-      trouble = "a write of baton's own was refused: " + describe(applied.error());
-  }
   return trouble;
 }
 
@@ -349,160 +330,6 @@ bool Deliberation::advance(FlowBook& book, const Stages& stages, Draft& draft) {
   for (const Subject& subject : vanished)
     enter(subject, "");
   return changed;
-}
-
-Result<void> Deliberation::put(FlowBook& book, FlowState& docs, const std::string& path,
-                               std::string text, Draft& draft) {
-  const auto match = catalog_.match(path);
-  if (!match || match->flow != book.id || !match->kind->kept)
-    return {};  // a file nobody reads back: a log, an archive
-  Verdict verdict = judge(*match, path, std::move(text), schemas_, setup_.load);
-  if (!verdict.accepted())
-    return fail(Errc::schema,
-                verdict.findings.empty() ? "not acceptable" : verdict.findings.front().message,
-                path);
-  const AcceptedRow row{
-      path,    book.id, match->kind->kind, match->part, verdict.document->digest(), ++draft.arrival,
-      "baton", true};
-  docs[path] = Accepted{verdict.document, row.kind, row.part, row.arrival, row.writer, true};
-  draft.accept(book, row, verdict.document);
-  return {};
-}
-
-namespace {
-
-/// A write to be planned for a flow's file.
-Intent intent_of(Intent::Kind kind, const FlowBook& book, const std::string& path,
-                 std::string bytes, const std::string& why) {
-  Intent intent;
-  intent.kind = kind;
-  intent.path = path;
-  if (kind != Intent::Kind::append)
-    intent.after = digest_of(bytes);
-  intent.bytes = std::move(bytes);
-  intent.flow = book.id;
-  intent.why = why;
-  return intent;
-}
-
-const Document* document_at(const FlowState& docs, const std::string& path) {
-  const auto found = docs.find(path);
-  return found == docs.end() ? nullptr : found->second.document.get();
-}
-
-}  // namespace
-
-Result<void> Deliberation::replace(FlowBook& book, FlowState& docs, const Replace& update,
-                                   Draft& draft) {
-  const Document* const now = document_at(docs, update.path);
-  if (now == nullptr || now->digest() != update.assumes)
-    return fail(Errc::changed, "the file is not what the update assumes", update.path);
-  if (now->text() == update.text)
-    return {};
-  if (auto done = put(book, docs, update.path, update.text, draft); !done)
-    return done;
-  Intent intent = intent_of(Intent::Kind::replace, book, update.path, update.text, update.why);
-  intent.assumes = update.assumes;
-  draft.plan_write(std::move(intent));
-  return {};
-}
-
-Result<void> Deliberation::set(FlowBook& book, FlowState& docs, const SetMembers& update,
-                               Draft& draft) {
-  const Document* const now = document_at(docs, update.path);
-  if (now == nullptr)
-    return fail(Errc::changed, "there is no such document", update.path);
-  auto text = json::splice(now->text(), update.edits);
-  if (!text)
-    return pass_on(text);
-  return replace(book, docs, Replace{update.path, update.assumes, std::move(*text), update.why},
-                 draft);
-}
-
-Result<void> Deliberation::append(FlowBook& book, FlowState& docs, const Append& update,
-                                  Draft& draft) {
-  const Document* const now = document_at(docs, update.path);
-  const std::string before = now == nullptr ? std::string() : now->text();
-  if (auto done = put(book, docs, update.path, before + update.text, draft); !done)
-    return done;
-  Intent intent = intent_of(Intent::Kind::append, book, update.path, update.text, update.why);
-  intent.assumes_bytes = update.assumes_bytes;
-  draft.plan_write(std::move(intent));
-  return {};
-}
-
-Result<void> Deliberation::create(FlowBook& book, FlowState& docs, const Create& update,
-                                  Draft& draft) {
-  if (const auto there = docs.find(update.path); there != docs.end() && there->second.present)
-    return fail(Errc::changed, "the file exists already", update.path);
-  if (auto done = put(book, docs, update.path, update.text, draft); !done)
-    return done;
-  Intent intent = intent_of(Intent::Kind::create, book, update.path, update.text, update.why);
-  intent.vital = update.vital;
-  draft.plan_write(std::move(intent));
-  return {};
-}
-
-void Deliberation::back_up(const FlowBook& book, const Backup& update, Draft& draft) const {
-  if (setup_.rehearsal)
-    return;
-  const Catalog::Entry& entry = *catalog_.entry(book.id.dialect);
-  auto bytes = gzip(update.text);
-  if (!bytes)
-    return draft.event("not_written", book.id,
-                       update.path + " (" + update.why + "): " + describe(bytes.error()));
-  const bool plain = entry.dialect->backups(entry.options).filter.empty();
-  Intent intent = intent_of(plain ? Intent::Kind::create : Intent::Kind::backup, book, update.path,
-                            *std::move(bytes), update.why);
-  intent.vital = false;
-  draft.plan_write(std::move(intent));
-}
-
-Result<void> Deliberation::apply(FlowBook& book, FlowState& docs, const Update& update,
-                                 Draft& draft) {
-  return std::visit(Overload{
-                        [&](const SetMembers& some) { return set(book, docs, some, draft); },
-                        [&](const Replace& whole) { return replace(book, docs, whole, draft); },
-                        [&](const Append& lines) { return append(book, docs, lines, draft); },
-                        [&](const Create& fresh) { return create(book, docs, fresh, draft); },
-                        [&](const Move& moved) { return move(book, docs, moved, draft); },
-                        [&](const Backup& copy) {
-                          back_up(book, copy, draft);
-                          return Result<void>();
-                        },
-                    },
-                    update);
-}
-
-Result<void> Deliberation::move(FlowBook& book, FlowState& docs, const Move& update, Draft& draft) {
-  Intent intent;
-  intent.kind = Intent::Kind::move;
-  intent.path = update.from;
-  intent.assumes = update.assumes;
-  intent.after = update.assumes;
-  intent.to = update.to;
-  intent.flow = book.id;
-  intent.why = update.why;
-  draft.plan_write(std::move(intent));
-  // The version that stands there may be one that was rejected, beside an accepted one or not.
-  const auto bad = book.rejected.find(update.from);
-  const bool as_rejected = bad != book.rejected.end() && bad->second.digest == update.assumes;
-  if (bad != book.rejected.end()) {
-    book.rejected.erase(bad);
-    draft.commit.no_longer_rejected.push_back(update.from);
-  }
-  const auto found = docs.find(update.from);
-  if (found == docs.end())
-    return {};
-  if (as_rejected) {
-    docs.erase(found);
-    draft.move_away(book, update.from);
-    return {};
-  }
-  std::string text = found->second.document->text();
-  docs.erase(found);
-  draft.move_away(book, update.from);
-  return put(book, docs, update.to, std::move(text), draft);
 }
 
 }  // namespace baton

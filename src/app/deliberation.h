@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "app/book.h"
-#include "app/judge.h"
 #include "app/library.h"
 #include "app/setup.h"
+#include "app/updating.h"
 #include "core/dialect.h"
 #include "core/ports.h"
 
@@ -19,7 +19,11 @@ class Deliberation {
  public:
   Deliberation(Disk& disk, Library& library, Schemas& schemas, const Catalog& catalog,
                const Setup& setup)
-      : disk_(disk), library_(library), schemas_(schemas), catalog_(catalog), setup_(setup) {}
+      : disk_(disk),
+        library_(library),
+        catalog_(catalog),
+        setup_(setup),
+        updating_(schemas, catalog, setup) {}
 
   /// Leaves decision, holds and stages in the flow's book and the writes in the draft. Errc::io
   /// when the journal's copies cannot be read. `only_look`: nothing is written yet because of what
@@ -40,30 +44,17 @@ class Deliberation {
   static bool advance(FlowBook& book, const Stages& stages, Draft& draft);
   std::string settle(View& view, const Catalog::Entry& entry, FlowBook& book, FlowState& docs,
                      Draft& draft);
-  std::string apply_all(FlowBook& book, FlowState& docs, const std::vector<Update>& updates,
-                        Draft& draft);
   /// False: the root is away, and nothing can be decided.
   bool read_more(const View& view, const Dialect& dialect, FlowState& docs);
   /// Errc::away; of a file that cannot be used false.
   Result<bool> read_one(const std::string& path, FlowState& docs);
-  /// Errc::changed when an update assumes something else than what is accepted; Errc::schema when
-  /// it would make the document invalid.
-  Result<void> apply(FlowBook& book, FlowState& docs, const Update& update, Draft& draft);
-  Result<void> put(FlowBook& book, FlowState& docs, const std::string& path, std::string text,
-                   Draft& draft);
-  Result<void> set(FlowBook& book, FlowState& docs, const SetMembers& update, Draft& draft);
-  Result<void> replace(FlowBook& book, FlowState& docs, const Replace& update, Draft& draft);
-  Result<void> append(FlowBook& book, FlowState& docs, const Append& update, Draft& draft);
-  Result<void> create(FlowBook& book, FlowState& docs, const Create& update, Draft& draft);
-  Result<void> move(FlowBook& book, FlowState& docs, const Move& update, Draft& draft);
-  void back_up(const FlowBook& book, const Backup& update, Draft& draft) const;
   static void hold(FlowBook& book, const Catalog::Entry& entry, Time now);
 
   Disk& disk_;
   Library& library_;
-  Schemas& schemas_;
   const Catalog& catalog_;
   const Setup& setup_;
+  Updating updating_;
   std::optional<Error> away_;
 };
 

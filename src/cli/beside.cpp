@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "cli/folders.h"
 #include "cli/history.h"
 #include "cli/served.h"
 #include "io/journal_reader.h"

@@ -17,6 +17,7 @@
 #include "cli/configuration_file.h"
 #include "cli/environment.h"
 #include "cli/filter.h"
+#include "cli/folders.h"
 #include "cli/output.h"
 #include "cli/rule_prompts.h"
 #include "dialects/registry.h"
@@ -79,28 +80,6 @@ Environment environment_of(const std::string& root, const std::string& folder) {
 }
 
 }  // namespace
-
-Result<std::string> existing_folder(const std::string& path) {
-  auto real = real_path(path);
-  if (!real)
-    return real;
-  std::error_code error;
-  if (!fs::is_directory(*real, error))
-    return fs::exists(*real, error) ? fail(Errc::not_regular, "is no folder", path)
-                                    : fail(Errc::not_found, "there is no such folder", path);
-  return real;
-}
-
-Result<void> check_apart(const std::vector<std::string>& roots) {
-  for (const std::string& outer : roots)
-    for (const std::string& inner : roots)
-      if (below(outer, inner))
-        return fail(Errc::config,
-                    "one root lies inside another, " + outer +
-                        ", and its files would be acted upon twice; name only one of them",
-                    inner);
-  return {};
-}
 
 /// How a command wants its configuration.
 struct Context::Opening {
@@ -470,37 +449,6 @@ Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config
       all.emplace_back(each, Json());
   }
   return all;
-}
-
-std::optional<std::string> below(const std::string& root, const std::string& path) {
-  const std::string prefix = root == "/" ? root : root + "/";
-  if (!path.starts_with(prefix) || path.size() == prefix.size())
-    return std::nullopt;
-  return path.substr(prefix.size());
-}
-
-Way way_to(const std::string& path, const std::function<bool(const std::string& folder)>& inside) {
-  std::error_code error;
-  Way way;
-  fs::path at = "/";
-  for (const fs::path& name : fs::absolute(path, error).relative_path()) {
-    if (name.empty() || name == ".")
-      continue;
-    const bool link = name != ".." && fs::is_symlink(fs::symlink_status(at / name, error));
-    if (!way.link.empty() || (name != ".." && !link)) {
-      at /= name;
-    } else if (name == "..") {
-      at = at.parent_path();
-    } else if (inside(at.string())) {
-      at /= name;
-      way.link = at.string();
-    } else {
-      const auto real = real_path((at / name).string());
-      at = real ? fs::path(*real) : at / name;
-    }
-  }
-  way.path = at.string();
-  return way;
 }
 
 }  // namespace baton

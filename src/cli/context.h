@@ -142,21 +142,4 @@ Result<std::string> schema_file(const std::string& folder, std::string_view refe
 /// `validate` knows. Errc::config.
 Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config& config);
 
-/// A folder that is there, absolute and without links. Errc::not_found, denied.
-Result<std::string> existing_folder(const std::string& path);
-
-/// Roots of one daemon lie beside each other. Errc::config names the two that do not.
-Result<void> check_apart(const std::vector<std::string>& roots);
-
-/// An absolute path below `root` as relative to it; nothing when it lies elsewhere.
-std::optional<std::string> below(const std::string& root, const std::string& path);
-
-/// Where a path leads when links are followed only outside of the folders somebody cares for.
-struct Way {
-  std::string path;  ///< absolute
-  std::string link;  ///< the first link that was not followed; "" when there is none
-};
-/// `inside` says whether links in an absolute folder without links are left alone.
-Way way_to(const std::string& path, const std::function<bool(const std::string& folder)>& inside);
-
 }  // namespace baton

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/doctor.h"
 #include "cli/environment.h"
+#include "cli/folders.h"
 #include "cli/rehearsal.h"
 #include "dialects/rules/cycles.h"
 #include "dialects/rules/pointers.h"

@@ -6,6 +6,7 @@
 #include "app/judge.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/folders.h"
 #include "cli/inspection.h"
 #include "cli/kind_choice.h"
 #include "cli/looked_for.h"

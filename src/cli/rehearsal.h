@@ -10,6 +10,7 @@
 #include "app/status.h"
 #include "base/result.h"
 #include "cli/context.h"
+#include "cli/flow_choice.h"
 #include "cli/kind_choice.h"
 #include "cli/served.h"
 
@@ -97,21 +98,6 @@ std::string recorded_text(const std::vector<Request>& recorded);
 /// What is to be said where no configuration is in force.
 std::string without_configuration(const std::optional<Served>& daemon);
 
-/// A flow, and which of several roots has it.
-struct FlowPlace {
-  std::size_t root = 0;
-  FlowId flow;
-};
-/// What is known of one root.
-struct KnownFlows {
-  std::string root;
-  std::vector<FlowId> flows;
-};
-/// The flow somebody means: `dialect/name`, or a name that is unique. Errc::usage with the list, or
-/// with the roots when several have it.
-Result<FlowPlace> choose_flow(const std::string& name, const std::vector<KnownFlows>& known);
+/// The flow somebody means; errors as of cli/flow_choice.
 Result<FlowPlace> choose_flow(const std::string& name, const std::vector<RehearsedRoot>& roots);
-/// What was not found among the roots that can be seen. Errc::denied where one is hidden.
-Error not_found_among(Error error, bool hidden);
-
 }  // namespace baton

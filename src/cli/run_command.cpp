@@ -6,6 +6,7 @@
 #include "cli/beside.h"
 #include "cli/context.h"
 #include "cli/environment.h"
+#include "cli/folders.h"
 #include "cli/output.h"
 #include "cli/run.h"
 #include "cli/service.h"

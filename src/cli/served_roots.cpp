@@ -6,6 +6,7 @@
 #include "cli/context.h"
 #include "cli/daemon_log.h"
 #include "cli/environment.h"
+#include "cli/folders.h"
 #include "io/backup_prune.h"
 #include "io/run_directory.h"
 

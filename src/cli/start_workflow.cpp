@@ -9,6 +9,7 @@
 #include "app/config.h"
 #include "app/judge.h"
 #include "base/text.h"
+#include "cli/folders.h"
 #include "cli/kind_choice.h"
 #include "cli/output.h"
 #include "io/disk.h"

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/folders.h"
 #include "cli/inspection.h"
 #include "cli/output.h"
 #include "io/disk.h"

@@ -6,6 +6,7 @@
 #include "app/report.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/folders.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/validation.h"

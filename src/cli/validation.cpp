@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "base/uri.h"
+#include "cli/folders.h"
 #include "io/clock.h"
 #include "io/disk.h"
 #include "io/folder.h"
