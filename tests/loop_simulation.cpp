@@ -553,7 +553,7 @@ class Loops {
       else if (wish == Wish::run && now != "running" && now != "completed")
         request(now == "failed" ? "retry" : "start", loop);
       else if (wish == Wish::run && now == "running" && ++waited_ % 8 == 0)
-        request("retry", loop);
+        request(disputed(loop) ? "resume" : "retry", loop);
     }
     chance_.guarded([&] { return world_.settle(); });
     chance_.guarded([&] { return world_.pass(Millis(3000)); });
@@ -571,6 +571,12 @@ class Loops {
       if ((wish == Wish::paused || wish == Wish::stopped) && status(loop) != "created")
         say(loop + " was halted, and its executor goes on");
     }
+  }
+
+  bool disputed(const std::string& loop) const {
+    const auto& books = world_.engine->books();
+    const auto book = books.find(FlowId{"ccw_loop", loop});
+    return book != books.end() && book->second.control.reason == "disputed";
   }
 
   /// What was left torn is nobody's but a person's to put right.

@@ -57,6 +57,10 @@ class RealEngine : public Engine {
     draining_ = true;
     pending_ = true;
   }
+  void give_up() override {
+    given_up_ = true;
+    pending_ = true;
+  }
   bool drain_wanted() const override { return drain_wanted_; }
   void stop_agents(const std::string& why) override {
     draining_ = true;
@@ -102,12 +106,13 @@ class RealEngine : public Engine {
             .decide_all = inbox_.deciding_all(),
             .first_start = first_start_,
             .draining = draining_,
+            .given_up = given_up_,
             .disk_full = room_.full(),
             .running_elsewhere = running_elsewhere_,
             .blind = inbox_.blind(),
             .try_again = try_again_,
             .trouble = trouble_,
-            .being_written = works_->intake.being_written()};
+            .being_written = works_->intake.being_written(ports_.clock.now())};
   }
   Draft draft() { return {books_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall()}; }
 
@@ -129,6 +134,7 @@ class RealEngine : public Engine {
   bool first_start_ = false;
   bool pending_ = false;
   bool draining_ = false;
+  bool given_up_ = false;
   bool drain_wanted_ = false;
   std::uint32_t running_elsewhere_ = 0;
   std::vector<std::string> reloads_;

@@ -62,6 +62,8 @@ class Engine {
   virtual bool sealing() const = 0;
   /// No new starts from now on (`drain`, or the daemon is ending).
   virtual void drain() = 0;
+  /// Nor any on this root, which its daemon serves no more when the last agent has ended.
+  virtual void give_up() = 0;
   /// A request for `drain` came in, which is meant for the whole daemon.
   virtual bool drain_wanted() const = 0;
   /// Ends all agents (an impatient Ctrl-C). Not remembered: the next daemon starts their work

@@ -58,8 +58,10 @@ class Intake {
   bool starved() const { return starved_; }
   /// Whether a file of the flow is among those that are looked at again.
   bool unsettled(const FlowId& flow) const { return unsettled_.waits(flow); }
-  /// All those files, by their flows.
-  std::map<FlowId, std::vector<std::string>> being_written() const { return unsettled_.paths(); }
+  /// All those files, by their flows, for which nothing of the flow is started.
+  std::map<FlowId, std::vector<std::string>> being_written(Time now) {
+    return unsettled_.paths(now);
+  }
 
  private:
   /// Says that once, as long as the file is there.

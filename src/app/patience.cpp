@@ -9,6 +9,8 @@ constexpr Millis kFirstPause{50};
 constexpr Millis kLongestPause{800};
 /// Who writes in place for ever must not be waited for as long.
 constexpr int kMostPatience = 5;
+/// Nor for one file after the other.
+constexpr Millis kLongestHold{10'000};
 
 }  // namespace
 
@@ -56,10 +58,14 @@ bool Patience::waits(const FlowId& flow) const {
                      [&](const auto& row) { return row.second.flow == flow; });
 }
 
-std::map<FlowId, std::vector<std::string>> Patience::paths() const {
+std::map<FlowId, std::vector<std::string>> Patience::paths(Time now) {
   std::map<FlowId, std::vector<std::string>> paths;
   for (const auto& [path, file] : files_)
     paths[file.flow].push_back(path);
+  std::erase_if(since_, [&](const auto& row) { return !paths.contains(row.first); });
+  std::erase_if(paths, [&](const auto& row) {
+    return now - since_.try_emplace(row.first, now).first->second >= kLongestHold;
+  });
   return paths;
 }
 

@@ -29,8 +29,9 @@ class Patience {
   std::vector<std::string> due(Time now) const;
   std::optional<Time> wake() const;
   bool waits(const FlowId& flow) const;
-  /// All of them, by their flows.
-  std::map<FlowId, std::vector<std::string>> paths() const;
+  /// All of them, by their flows; but none of a flow some of whose files have been waiting for ten
+  /// seconds without a break.
+  std::map<FlowId, std::vector<std::string>> paths(Time now);
   bool empty() const { return files_.empty(); }
 
  private:
@@ -43,6 +44,7 @@ class Patience {
     Millis pause{};
   };
   std::map<std::string, File> files_;
+  std::map<FlowId, Time> since_;  ///< since when `paths` had something to say of it
 };
 
 }  // namespace baton

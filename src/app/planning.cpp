@@ -50,6 +50,10 @@ std::optional<Hold> Planning::held(const Circumstances& now) const {
     return setup_.said.held;
   if (now.draining)
     return Hold{"", "", "draining", "the daemon is draining: no new starts"};
+  if (now.given_up)
+    return Hold{"", "", "given_up",
+                "the configuration names this root no more: nothing is started, and it is given "
+                "up when its last agent has ended"};
   if (!setup_.may_start)
     return Hold{"", "", "no_daemon", "no daemon serves this root"};
   if (now.disk_full)
@@ -151,7 +155,10 @@ std::set<FlowId> Planning::hold_existing(Draft& next, const Circumstances& now) 
       }
     return again;
   }
-  reconcile(next, now, {}, held(now));
+  // Who waits only until a file is whole is one of them.
+  Circumstances whole = now;
+  whole.being_written.clear();
+  reconcile(next, whole, {}, held(now));
   std::set<FlowId> wanting = plan().wanting;
   for (const auto& [flow, book] : next.touched())
     if (std::any_of(book.decision.holds.begin(), book.decision.holds.end(),
@@ -319,13 +326,13 @@ namespace {
 
 bool passing(const Hold& hold) {
   static constexpr std::array kPassing = {
-      std::string_view("backing_off"),  std::string_view("no_place"),
-      std::string_view("claimed"),      std::string_view("paused"),
-      std::string_view("stopped"),      std::string_view("draining"),
-      std::string_view("no_daemon"),    std::string_view("cannot_look"),
-      std::string_view("disk_full"),    std::string_view("condition"),
-      std::string_view("unconfigured"), std::string_view("gave_way"),
-      std::string_view("being_written")};
+      std::string_view("backing_off"),   std::string_view("no_place"),
+      std::string_view("claimed"),       std::string_view("paused"),
+      std::string_view("stopped"),       std::string_view("draining"),
+      std::string_view("no_daemon"),     std::string_view("cannot_look"),
+      std::string_view("disk_full"),     std::string_view("condition"),
+      std::string_view("unconfigured"),  std::string_view("gave_way"),
+      std::string_view("being_written"), std::string_view("given_up")};
   return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
 }
 

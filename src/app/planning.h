@@ -29,6 +29,7 @@ struct Circumstances {
   bool decide_all = false;   ///< every flow of the root is decided in this step
   bool first_start = false;  ///< the journal knew nothing of this root
   bool draining = false;
+  bool given_up = false;  ///< the root alone
   bool disk_full = false;
   std::uint32_t running_elsewhere = 0;
   std::string blind;              ///< that the root cannot be looked at, and why

@@ -42,6 +42,7 @@ constexpr std::array kPassing = {
     std::string_view("rate_breaker"),  std::string_view("condition"),
     std::string_view("write_pending"), std::string_view("gave_way"),
     std::string_view("unseen"),        std::string_view("being_written"),
+    std::string_view("given_up"),
 };
 
 bool passing(const Hold& hold) {

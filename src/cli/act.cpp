@@ -13,6 +13,7 @@
 #include "app/engine.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/folders.h"
 #include "cli/output.h"
 #include "cli/served.h"
 #include "io/agents.h"
@@ -152,6 +153,9 @@ Result<Reply> act_at_once(const Context& context, const Request& request, Until 
         Errc::denied,
         "the configuration is not to be trusted by this user; run this as the daemon's user",
         context.configuration());
+  // Of a name that leads nowhere, and never did, nothing is recorded.
+  if (auto there = existing_folder(context.root()); !there && !context.is_known(context.root()))
+    return pass_on(there);
   auto setup = context.setup(context.root());
   if (!setup)
     return pass_on(setup);

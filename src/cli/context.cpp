@@ -128,6 +128,16 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
     return pass_on(configured);
   if (auto found = context.find_roots(here); !found)
     return pass_on(found);
+  // One that cannot be read says neither which roots its daemon serves nor where their state lies;
+  // of this folder nobody has asked.
+  if (opening.anyway && !opening.quiet && !places.config.empty() && places.root.empty() &&
+      !context.broken_configuration_.empty() && !context.follows_ && !context.goes_by_file_ &&
+      context.config_.roots.empty() && !context.is_known(context.root_))
+    return fail(Errc::io,
+                "cannot be used, so it is not known which roots it is for; mend it, or name one "
+                "with --root, and with --state-dir where the state lies if it is not in the usual "
+                "place",
+                context.broken_configuration_);
   return context;
 }
 
@@ -220,6 +230,8 @@ Result<void> Context::find_roots(const std::string& here) {
     return {};
   if (auto apart = check_apart(roots); !apart && !anyway_)
     return apart;
+  if (anyway_)
+    add_served(roots);
   roots_ = std::move(roots);
   // The root of a command is the one it is called in, else the first.
   const auto inside = std::find_if(roots_.begin(), roots_.end(), [&](const std::string& each) {

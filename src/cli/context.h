@@ -42,6 +42,8 @@ class Context {
   const std::vector<std::string>& missing_roots() const { return missing_roots_; }
   /// Those that only the file names, absolute, where the daemon goes by another version of it.
   const std::vector<std::string>& roots_of_file() const { return roots_of_file_; }
+  /// Is served, or was: of one that is gone the journal knows what runs.
+  bool is_known(const std::string& root) const;
   /// Errc::not_found names the first that is not.
   Result<void> all_there() const;
   /// The configuration in force; "" when there is none.
@@ -102,13 +104,13 @@ class Context {
   void warn_of_faults(const Error& error) const;
   std::optional<std::pair<std::string, Served>> daemon() const;
   bool is_served(const std::string& root) const;
-  /// Is served, or was: of one that is gone the journal knows what runs.
-  bool is_known(const std::string& root) const;
   /// Whether a dialect of the configuration goes into a setup; errors as of `setup`.
   Result<bool> usable(const Dialect* known, const std::string& name, const Json& options) const;
   Result<void> add_dialects(Setup& setup) const;
   Result<void> find_roots(const std::string& here);
   void leave_to_others(std::vector<std::string>& roots) const;
+  /// Those that the daemon of these serves, too: it is named no more, and its agents still run.
+  void add_served(std::vector<std::string>& roots) const;
   Places places_;
   bool anyway_ = false;
   bool follows_ = false;

@@ -1,8 +1,10 @@
 // What a context has to do with the daemon that lives: which one it is, what that goes by, and how
 // the file differs from it.
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include <sys/stat.h>
@@ -12,6 +14,7 @@
 #include "cli/configuration_file.h"
 #include "cli/context.h"
 #include "cli/output.h"
+#include "io/disk.h"
 #include "io/lock.h"
 #include "io/place.h"
 
@@ -108,6 +111,20 @@ void Context::leave_to_others(std::vector<std::string>& roots) const {
   });
 }
 
+void Context::add_served(std::vector<std::string>& roots) const {
+  const auto has = [&](const std::string& root) {
+    return std::find(roots.begin(), roots.end(), root) != roots.end();
+  };
+  const SaidWords all = all_served(state_parents());
+  std::set<std::int64_t> daemons;
+  for (const auto& [folder, word] : all)
+    if (has(word.root))
+      daemons.insert(word.pid);
+  for (const auto& [folder, word] : all)
+    if (!word.root.empty() && daemons.contains(word.pid) && !has(word.root))
+      roots.push_back(word.root);
+}
+
 Context::Unlike Context::unlike() const {
   const auto found = daemon();
   const std::string shown = printable(file_);
@@ -119,9 +136,16 @@ Context::Unlike Context::unlike() const {
   const Served& word = found->second;
   // Without a file here what the daemon goes by may lie elsewhere, as one named by --config does.
   std::error_code error;
-  if (word.unsaid || word.root.empty() ||
-      (file_.empty() && (word.configuration.empty() || fs::exists(word.configuration, error))))
+  if (word.unsaid || word.root.empty() || (file_.empty() && word.configuration.empty()))
     return {};
+  if (file_.empty() && fs::exists(word.configuration, error)) {
+    const auto bytes = read_file(word.configuration, kMaxConfigurationBytes);
+    if (!bytes || word.configuration_digest.empty() ||
+        hex(digest_of(*bytes)) == word.configuration_digest)
+      return {};
+    return {"changed", printable(word.configuration) +
+                           " was changed after the daemon read it; `baton reload` has it read"};
+  }
   if (file_.empty())
     return {"unusable", "the configuration " + printable(word.configuration) +
                             " is not there any more; the daemon goes on with what it read"};

@@ -19,8 +19,8 @@
 namespace baton {
 namespace {
 
-/// Files that are being written are looked at again for this long by the daemon; here that time
-/// passes at once.
+/// Files that are being written are looked at again for this long by a daemon; where there is none
+/// that time passes at once.
 constexpr Millis kSettle{2500};
 constexpr Millis kSettleStep{250};
 constexpr int kMaxSteps = 64;
@@ -186,13 +186,13 @@ struct Rehearsal::World {
 Rehearsal::Rehearsal(std::unique_ptr<World> world) : world_(std::move(world)) {}
 Rehearsal::~Rehearsal() = default;
 
-Result<void> Rehearsal::run(Setup setup, std::uint32_t running_beside) {
-  auto done = play(std::move(setup), running_beside);
+Result<void> Rehearsal::run(Setup setup, std::uint32_t running_beside, bool as_daemon) {
+  auto done = play(std::move(setup), running_beside, as_daemon);
   world_->journal.follow();
   return done;
 }
 
-Result<void> Rehearsal::play(Setup setup, std::uint32_t running_beside) {
+Result<void> Rehearsal::play(Setup setup, std::uint32_t running_beside, bool as_daemon) {
   setup.rehearsal = true;
   world_->load = setup.load;
   auto engine = Engine::make({*world_->disk, world_->journal, world_->agents, world_->requests,
@@ -208,7 +208,9 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_beside) {
   // As a daemon does: nothing is known that could be missing.
   if (world_->root && it.books().size() == it.books().count(FlowId{}))
     world_->root->move_in();
-  const Time until = world_->clock.now() + kSettle;
+  // What waits beside a daemon waits there, too.
+  const bool waits = daemon_.has_value() && !as_daemon;
+  const Time until = world_->clock.now() + (waits ? Millis(0) : kSettle);
   for (int steps = 0; steps < kMaxSteps; ++steps) {
     if (auto done = it.step({}); !done)
       return done;
@@ -288,7 +290,7 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
   rehearsal->daemon_ = std::move(daemon);
   setup->act_on_existing = options.act_on_existing;
   const std::uint32_t beside = running_beside(context) + options.running_beside;
-  if (auto done = rehearsal->run(*std::move(setup), beside); !done)
+  if (auto done = rehearsal->run(*std::move(setup), beside, options.as_daemon); !done)
     return pass_on(done);
   return rehearsal;
 }
@@ -310,7 +312,7 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_document(const Context& context
   setup.dialects = {{choice.entry().dialect, choice.entry().options}};
   auto rehearsal = std::unique_ptr<Rehearsal>(new Rehearsal(std::make_unique<World>(
       std::make_unique<OneFile>(path, text), nullptr, false, std::vector<Request>())));
-  if (auto done = rehearsal->run(std::move(setup), 0); !done)
+  if (auto done = rehearsal->run(std::move(setup), 0, true); !done)
     return pass_on(done);
   return rehearsal;
 }

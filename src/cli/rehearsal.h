@@ -65,9 +65,9 @@ class Rehearsal {
  private:
   struct World;
   explicit Rehearsal(std::unique_ptr<World> world);
-  Result<void> run(Setup setup, std::uint32_t running_beside);
+  Result<void> run(Setup setup, std::uint32_t running_beside, bool as_daemon);
   /// The same, with the journal held still.
-  Result<void> play(Setup setup, std::uint32_t running_beside);
+  Result<void> play(Setup setup, std::uint32_t running_beside, bool as_daemon);
 
   std::unique_ptr<World> world_;
   std::optional<Served> daemon_;

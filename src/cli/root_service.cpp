@@ -225,14 +225,19 @@ void RootService::rescan(std::string why) {
   inputs_.emplace_back(Rescan{std::move(why)});
 }
 
-void RootService::reconfigure(std::unique_ptr<Works> works, const ServedRoot& by) {
+/// What it goes by from now on, for who asks.
+void RootService::take_configuration(const ServedRoot& by) {
   served_.configuration = by.configuration;
   served_.configuration_text = by.configuration_text;
+  digest_ = digest_of_configuration(by);
+}
+
+void RootService::reconfigure(std::unique_ptr<Works> works, const ServedRoot& by) {
+  take_configuration(by);
   served_.setup = by.setup;
   // Its state stays where it is, whatever the configuration says by now.
   tell_place(served_.state_folder, served_.setup.environment.variables);
   bad_schema_.clear();
-  digest_ = digest_of_configuration(by);
   engine_->reconfigure(std::move(works));
   start_watch();
 }
@@ -252,9 +257,10 @@ void RootService::take_up_schemas() {
   engine_->reconfigure(*std::move(works));
 }
 
-void RootService::leave() {
+void RootService::leave(const ServedRoot& by) {
   leaving_ = true;
-  engine_->drain();
+  take_configuration(by);
+  engine_->give_up();
 }
 
 /// The root was renamed, deleted or made anew. What its path leads to now is locked before it is

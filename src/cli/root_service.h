@@ -58,8 +58,8 @@ class RootService {
   void reconfigure(std::unique_ptr<Works> works, const ServedRoot& by);
 
   /// The configuration does not name it any more: it starts nothing, and is given up when the last
-  /// of its agents has ended.
-  void leave();
+  /// of its agents has ended. `by`: another root of the configuration.
+  void leave(const ServedRoot& by);
   bool leaving() const { return leaving_; }
   bool left() const { return leaving_ && engine_->running() == 0 && !engine_->sealing(); }
 
@@ -70,6 +70,7 @@ class RootService {
   void rescan(std::string why);
   void look_for_root();
   void look_into_root();
+  void take_configuration(const ServedRoot& by);
   void take_up_schemas();
   Result<void> hold_journal();
 

@@ -182,6 +182,7 @@ std::string ServedRoots::tell_how() {
 /// All or nothing: whatever can fail comes first, for all roots.
 Result<ServedRoots::Exchange> ServedRoots::prepare(const ServiceConfig& loaded) {
   Exchange next;
+  next.any = &loaded.roots.front();
   for (const ServedRoot& served : loaded.roots) {
     const auto known = std::find_if(roots_.begin(), roots_.end(),
                                     [&](const auto& root) { return root->root() == served.root; });
@@ -220,7 +221,9 @@ std::string ServedRoots::exchange(Exchange next) {
                                    [&](const auto& each) { return each.root == root.get(); });
     if (named || root->leaving())
       continue;
-    root->leave();
+    root->leave(*next.any);
+    // As above.
+    root->tell_how(since_);
     next.message += "; " + root->root() + " is given up when what runs there has ended (" +
                     count_agents(root->engine().running()) + ")";
   }

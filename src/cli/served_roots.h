@@ -74,6 +74,7 @@ class ServedRoots {
       const ServedRoot* by = nullptr;  ///< of what was loaded
     };
     std::vector<Kept> kept;
+    const ServedRoot* any = nullptr;  ///< of those that were loaded
     std::string message = "the configuration was read again";
   };
   /// `loaded` outlives it.

@@ -101,7 +101,12 @@ def reload_changes_roots(exe):
         wait_until(lambda: baton.starts("rules/t/third"), "the new root is served")
         # The one that is given up starts nothing, and says so.
         ticket(two, "late", "ready")
-        wait_until(lambda: "draining" in command(baton, "status", "--json", root=two).stdout, "it drains")
+        for root in (None, two):  # also of those who do not name it
+            wait_until(lambda: '"given_up"' in command(baton, "status", "--json", root=root).stdout, "it says so")
+            shown = command(baton, "status", root=root).stdout
+            check("drain" not in shown and "changed after" not in shown and "rules/t/long" in shown, shown)
+            check("rules/t/long" in command(baton, "agents", "--running", root=root).stdout, "agents leaves it out")
+        check("running" in command(baton, "explain", "rules/t/long").stdout, "explain")
         done = command(baton, "reload", root=three)
         check("is served now" not in done.stdout, done.stdout)
         baton.settings["roots"] = [one, two, three]
@@ -371,6 +376,54 @@ def gone_without_a_daemon(exe):
         wait_until(lambda: command(baton, "agents").stdout.count("stopped") == 1, lambda: command(baton, "agents").stdout)
 
 
+def unreadable_configuration(exe):
+    """A configuration that is named and cannot be read says of no root that nothing runs there."""
+    with world.World(exe, command=("sleep", "1000")) as baton:
+        one = baton.home + "/one"
+        state = baton.home + "/elsewhere"
+        os.mkdir(state, 0o750)
+        os.unlink(baton.config)
+        baton.config = baton.home + "/cfg.yaml"  # which no command finds by itself
+        baton.settings["state_dir"] = state
+        baton.settings["roots"] = [one]
+        baton.configure()
+        os.makedirs(one)
+        ticket(one, "first", "ready")
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen([exe, "run", "--act-on-existing", "--config", baton.config],
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_until(baton.starts, "it begins")
+        with open(baton.config) as file:
+            good = file.read()
+
+        def with_bad(*arguments, code):
+            done = subprocess.run([exe, *arguments, "--config", baton.config], cwd=baton.home, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=60)
+            check(done.returncode == code, arguments, done)
+            return done.stdout + done.stderr
+
+        for bad in ("version: 1\nagents: [", ""):
+            with open(baton.config, "w") as file:
+                file.write(bad)
+            for what in (["status"], ["agents"], ["stop", "--all"], ["explain", "rules/t/first"], ["wait", "rules/t/first", "--until", "idle"]):
+                said = with_bad(*what, code=3)
+                check("it is not known which roots it is for" in said, what, said)
+            for what in (["status"], ["agents"]):
+                check("rules/t/first" in with_bad(*what, "--state-dir", state, code=0), what, "with the state's folder")
+            # In the root itself what the daemon goes by is known, and that the file is another one by now.
+            done = subprocess.run([exe, "status", "--state-dir", state], cwd=one, capture_output=True, text=True, timeout=60)
+            check("rules/t/first" in done.stdout and "was changed after the daemon read it" in done.stdout, done)
+        with open(baton.config, "w") as file:
+            file.write(good)
+        check("stopping 1 agent" in with_bad("stop", "--all", code=0), "stop")
+        # Of a name that leads nowhere nothing is recorded.
+        never = baton.home + "/never.yaml"
+        write(never, {"version": 1, "roots": [baton.home + "/never"], "state_dir": baton.home + "/no-state"})
+        done = subprocess.run([exe, "stop", "--all", "--config", never], cwd=baton.home, capture_output=True, text=True,
+                              timeout=60)
+        check(done.returncode == 3 and not os.path.exists(baton.home + "/no-state"), done)
+
+
 def comes_later(exe):
     """A root that is not there when the daemon begins keeps none of the others from being served, and is taken up
     when it comes; a name that a reload brings and that leads nowhere is a slip."""
@@ -573,5 +626,5 @@ def once(exe):
 if __name__ == "__main__":
     world.main_parts((once, once_without_its_root, two_roots, busy_root_starves_none, stop_all_starts_none,
                       commands_cover_all_roots, drain_is_the_daemons, control_reaches_what_runs, left_behind,
-                      gone_roots_are_shown, gone_without_a_daemon, comes_later, limits_count_all_roots, reload_changes_roots,
+                      gone_roots_are_shown, gone_without_a_daemon, unreadable_configuration, comes_later, limits_count_all_roots, reload_changes_roots,
                       reload_is_all_or_nothing, nested, at_once, starting_daemon))

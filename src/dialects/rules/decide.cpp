@@ -91,11 +91,16 @@ class Reacting {
   }
 
   /// Whether a condition holds is not known while what it reads is rejected; until then no general
-  /// reaction takes the place of this one. True: it waits for that.
+  /// reaction takes the place of this one, if all else holds. True: it waits for that.
   bool put_off(const Reaction& reaction) {
-    auto hold = reaction.run.empty() || among(started_, reaction.run) ? std::nullopt
-                                                                      : rejected_hold(reaction);
-    if (!hold || begun(reaction.run))
+    const bool open =
+        std::all_of(reaction.when.begin(), reaction.when.end(), [&](const Condition& each) {
+          return scene_.met(each, *subject_) || !first_rejected(read_by(each)).empty();
+        });
+    if (!open || reaction.run.empty() || among(started_, reaction.run) || begun(reaction.run))
+      return false;
+    auto hold = rejected_hold(reaction);
+    if (!hold)
       return false;
     started_.push_back(reaction.run);
     decision_.holds.push_back(*std::move(hold));
@@ -186,22 +191,33 @@ class Reacting {
     });
   }
 
+  /// The documents by which a condition is decided.
+  std::vector<std::string> read_by(const Condition& condition) const {
+    std::vector<std::string> paths = {scene_.path(condition.place, *subject_)};
+    if (const auto limit = limit_place(condition))
+      paths.push_back(scene_.path(*limit, *subject_));
+    return paths;
+  }
+
+  std::string first_rejected(const std::vector<std::string>& paths) const {
+    const auto bad = std::find_if(paths.begin(), paths.end(), [&](const std::string& each) {
+      return view_.rejected.contains(each);
+    });
+    return bad == paths.end() ? std::string() : *bad;
+  }
+
   /// Whoever is started reads what stands there, and not what was accepted last: of the subject's
   /// own file, and of those by which it is decided.
   std::optional<Hold> rejected_hold(const Reaction& reaction) const {
     std::vector<std::string> paths = {scene_.holder(*subject_)};
-    for (const Condition& condition : reaction.when) {
-      paths.push_back(scene_.path(condition.place, *subject_));
-      if (const auto limit = limit_place(condition))
-        paths.push_back(scene_.path(*limit, *subject_));
-    }
-    const auto bad = std::find_if(paths.begin(), paths.end(), [&](const std::string& each) {
-      return view_.rejected.contains(each);
-    });
-    if (bad == paths.end())
+    for (const Condition& condition : reaction.when)
+      for (std::string& path : read_by(condition))
+        paths.push_back(std::move(path));
+    const std::string bad = first_rejected(paths);
+    if (bad.empty())
       return std::nullopt;
     return Hold{reaction.run, *subject_, "valid_file",
-                *bad +
+                bad +
                     " has a version that was rejected; put it right (`baton validate` says what "
                     "is wrong), and what is due is " +
                     (reaction.run.empty() ? "set" : "started")};

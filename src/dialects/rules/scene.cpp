@@ -135,13 +135,15 @@ std::map<std::string, std::string> Scene::paths(const Subject& subject) const {
   return all;
 }
 
+bool Scene::met(const Condition& condition, const Subject& subject) const {
+  const auto limit = limit_place(condition);
+  return holds(condition, value(condition.place, subject),
+               limit ? value(*limit, subject) : nullptr);
+}
+
 const Condition* Scene::unmet(const Reaction& reaction, const Subject& subject) const {
-  const auto fails = [&](const Condition& condition) {
-    const auto limit = limit_place(condition);
-    return !holds(condition, value(condition.place, subject),
-                  limit ? value(*limit, subject) : nullptr);
-  };
-  const auto found = std::find_if(reaction.when.begin(), reaction.when.end(), fails);
+  const auto found = std::find_if(reaction.when.begin(), reaction.when.end(),
+                                  [&](const Condition& each) { return !met(each, subject); });
   return found == reaction.when.end() ? nullptr : &*found;
 }
 

@@ -49,6 +49,8 @@ class Scene {
   /// Each named document with its path.
   std::map<std::string, std::string> paths(const Subject& subject) const;
 
+  /// Whether a condition holds.
+  bool met(const Condition& condition, const Subject& subject) const;
   /// The first condition of a reaction that does not hold; nullptr when all do.
   const Condition* unmet(const Reaction& reaction, const Subject& subject) const;
 

@@ -69,6 +69,10 @@ std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
   for (const Member& member : members) {
     const Accepted* const file = scene_.file(member.place, subject);
     const std::string path = scene_.path(member.place, subject);
+    if (file == nullptr && view_.rejected.contains(path))
+      return Hold{"", subject, "valid_file",
+                  path + " was rejected, so that " + text(member.place) +
+                      " cannot be set; put it right (`baton validate` says what is wrong)"};
     if (file == nullptr || !file->present)
       return Hold{"", subject, "no_document",
                   path + " is not there, so that " + text(member.place) + " cannot be set"};
