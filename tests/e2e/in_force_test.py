@@ -5,12 +5,15 @@ usage: in_force_test.py BATON [PART...]"""
 import contextlib
 import fcntl
 import glob
+import itertools
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
+import threading
+import time
 
 import world
 from world import check, wait_until, write
@@ -102,6 +105,42 @@ def not_looked_at_yet(exe):
                        status(baton, "rules/t/a")["waiting_for"] != "unseen", lambda: baton.lines("status"))
         planned = baton.call("run", "--dry-run").stdout
         check("would not start worker for rules/t/a main: max_entries: " in planned, planned)
+
+
+def half_written(exe):
+    """While a document that an agent would read is being written in place, its flow says that it waits for that."""
+    rule = {"name": "t", "stage": "job:/status", "react": [{"to": "ready", "run": "worker"}],
+            "files": {"job": "tickets/{flow}.json", "part": {"path": "parts/{flow}.json", "optional": True}}}
+    with world.World(exe, rules=[rule]) as baton:
+        baton.ticket("a", "idle")
+        baton.start()
+        wait_until(lambda: any(each["event"] == "stage" for each in baton.lines("events")))
+        os.mkdir(baton.root + "/parts")
+        over = threading.Event()
+
+        def scribble():
+            for number in itertools.count():
+                with open(baton.root + "/parts/a.json", "w") as file:
+                    file.write('{"n": %d' % number)
+                if over.wait(0.2):
+                    break
+            with open(baton.root + "/parts/a.json", "w") as file:
+                file.write('{"n": 0}')
+
+        writer = threading.Thread(target=scribble)
+        writer.start()
+        try:
+            time.sleep(0.5)
+            baton.ticket("a", "ready")
+            wait_until(lambda: status(baton, "rules/t/a")["waiting_for"] == "being_written",
+                       lambda: baton.lines("status"))
+            said = baton.call("explain", "rules/t/a").stdout
+            check("parts/a.json cannot be read as it stands" in said and "would be started" not in said, said)
+            check(not baton.starts(), baton.starts())
+        finally:
+            over.set()
+            writer.join()
+        wait_until(baton.starts, "it starts")
 
 
 def changed_and_not_read(exe):
@@ -457,5 +496,5 @@ def once_says_what_is_held(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts([many_unusable, not_looked_at_yet, changed_and_not_read, hung_up, asked_at_once, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
+    world.main_parts([many_unusable, not_looked_at_yet, half_written, changed_and_not_read, hung_up, asked_at_once, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
                       once_says_what_is_held])
