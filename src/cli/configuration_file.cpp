@@ -29,10 +29,11 @@ std::string naming(const std::string& root, const std::string& from) {
   if (!text)
     return {};
   const std::string folder = fs::path(*real).parent_path().string();
-  const auto roots = places_in(*text).roots;
-  const bool named = std::any_of(roots.begin(), roots.end(), [&](const std::string& each) {
-    return real_path(absolute(each, folder)).value_or("") == root;
-  });
+  const auto said = places_in(*text);
+  const bool named =
+      said && std::any_of(said->roots.begin(), said->roots.end(), [&](const std::string& each) {
+        return real_path(absolute(each, folder)).value_or("") == root;
+      });
   return named ? path : "";
 }
 
@@ -84,12 +85,12 @@ Result<std::string> read_configuration(const std::string& real) {
   return read_file(real, kMaxConfigurationBytes);
 }
 
-SaidPlaces places_in(std::string text) {
-  SaidPlaces said;
+std::optional<SaidPlaces> places_in(std::string text) {
   const auto document = load_document(std::move(text), Format::yaml);
-  if (!document)
-    return said;
+  if (!document || !(*document)->root().IsObject())
+    return std::nullopt;
   const Value& value = (*document)->root();
+  SaidPlaces said;
   said.state_dir = json::text(value, "state_dir").value_or("");
   if (const Value* const roots = json::at(value, "/roots"); roots != nullptr && roots->IsArray())
     for (const Value& each : roots->GetArray())

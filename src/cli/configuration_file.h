@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct SaidPlaces {
   std::string state_dir;
   std::vector<std::string> roots;
 };
-SaidPlaces places_in(std::string text);
+/// Nothing when it cannot be read so far.
+std::optional<SaidPlaces> places_in(std::string text);
 
 /// A path of a configuration, which is relative to its folder.
 std::string absolute(const std::string& path, const std::string& folder);

@@ -132,7 +132,7 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   // of this folder nobody has asked.
   if (opening.anyway && !opening.quiet && !places.config.empty() && places.root.empty() &&
       !context.broken_configuration_.empty() && !context.follows_ && !context.goes_by_file_ &&
-      context.config_.roots.empty() && !context.is_known(context.root_))
+      !context.knows_places_ && !context.is_known(context.root_))
     return fail(Errc::io,
                 "cannot be used, so it is not known which roots it is for; mend it, or name one "
                 "with --root, and with --state-dir where the state lies if it is not in the usual "
@@ -249,8 +249,12 @@ Result<void> Context::read(const std::string& path) {
     if (real && text.error().where == *real)
       text.error().where = path;
     // Whom it is to be trusted by is another question than which it is.
-    if (const auto bytes = real ? read_file(*real, kMaxConfigurationBytes) : real)
+    if (const auto bytes = real ? read_file(*real, kMaxConfigurationBytes) : real) {
       file_digest_ = hex(digest_of(*bytes));
+      // Nor are the places that it names.
+      const auto said = places_in(*bytes);
+      knows_places_ = said && said->roots.empty() && said->state_dir.empty();
+    }
     return pass_on(text);
   }
   file_digest_ = hex(digest_of(*text));
@@ -282,10 +286,13 @@ Result<void> Context::take(std::string text, const std::string& real, const std:
 
 void Context::take_places(const std::string& text, const std::string& real) {
   folder_ = fs::path(real).parent_path().string();
-  SaidPlaces said = places_in(text);
-  config_.roots = std::move(said.roots);
-  if (!said.state_dir.empty())
-    config_.state_dir = absolute(said.state_dir, folder_);
+  auto said = places_in(text);
+  knows_places_ = said.has_value();
+  if (!said)
+    return;
+  config_.roots = std::move(said->roots);
+  if (!said->state_dir.empty())
+    config_.state_dir = absolute(said->state_dir, folder_);
 }
 
 Result<Context> Context::reread() const {

@@ -124,6 +124,7 @@ class Context {
   std::vector<std::string> roots_of_file_;
   std::string configuration_;
   std::string broken_configuration_;
+  bool knows_places_ = false;  ///< that one could be read so far as it says where things lie
   std::vector<std::string> faults_;
   std::string text_;         ///< of the configuration in force
   std::string file_;         ///< of the configuration, as it was found; "": none was
