@@ -129,10 +129,12 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   if (auto found = context.find_roots(here); !found)
     return pass_on(found);
   // One that cannot be read says neither which roots its daemon serves nor where their state lies;
-  // of this folder nobody has asked.
-  if (opening.anyway && !opening.quiet && !places.config.empty() && places.root.empty() &&
+  // of this folder nobody has asked, unless it is its own.
+  if (opening.anyway && !opening.quiet && places.root.empty() &&
       !context.broken_configuration_.empty() && !context.follows_ && !context.goes_by_file_ &&
-      !context.knows_places_ && !context.is_known(context.root_))
+      !context.knows_places_ &&
+      !(context.file_ == context.root_ + "/" + kConfigurationName &&
+        context.is_known(context.root_)))
     return fail(Errc::io,
                 "cannot be used, so it is not known which roots it is for; mend it, or name one "
                 "with --root, and with --state-dir where the state lies if it is not in the usual "

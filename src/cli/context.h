@@ -109,7 +109,8 @@ class Context {
   Result<void> add_dialects(Setup& setup) const;
   Result<void> find_roots(const std::string& here);
   void leave_to_others(std::vector<std::string>& roots) const;
-  /// Those that the daemon of these serves, too: it is named no more, and its agents still run.
+  /// Those that the daemon of these serves by this configuration, too: it names them no more, and
+  /// their agents still run.
   void add_served(std::vector<std::string>& roots) const;
   Places places_;
   bool anyway_ = false;

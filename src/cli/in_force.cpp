@@ -120,8 +120,11 @@ void Context::add_served(std::vector<std::string>& roots) const {
   for (const auto& [folder, word] : all)
     if (has(word.root))
       daemons.insert(word.pid);
+  const std::string own =
+      configuration_.empty() ? real_path(broken_configuration_).value_or("") : configuration_;
   for (const auto& [folder, word] : all)
-    if (!word.root.empty() && daemons.contains(word.pid) && !has(word.root))
+    if (!word.root.empty() && daemons.contains(word.pid) && word.configuration == own &&
+        !has(word.root))
       roots.push_back(word.root);
 }
 
