@@ -20,7 +20,7 @@
 namespace baton {
 namespace {
 
-constexpr Millis kTryAgain{1000};
+constexpr Millis kPlanAgain{1000};
 
 void sooner(std::optional<Time>& wake, std::optional<Time> time) {
   if (time && (!wake || *time < *wake))
@@ -243,7 +243,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   if (!starting.trouble.empty()) {
     trouble_ = starting.trouble;
     works_->planning.could_not_start(starting.failed, starting.trouble);
-    try_again_ = next.now + kTryAgain;
+    try_again_ = next.now + kPlanAgain;
   }
   if (auto settled = settle_starts(next, starting.prepared); !settled) {
     for (const auto& [start, run] : starting.prepared)
@@ -376,11 +376,11 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
     if (committed.error().code == Errc::no_space)
       room_.none(describe(committed.error()), next.wall);
     ending_.ask_unjournalled(books_, tally_, plan().stops, next.now);
-    retry_ = next.now + kTryAgain;
+    retry_ = next.now + kPlanAgain;
     return {};
   }
   pending_ = room_.committed() || pending_;
-  retry_ = room_.full() ? std::optional(next.now + kTryAgain) : std::nullopt;
+  retry_ = room_.full() ? std::optional(next.now + kPlanAgain) : std::nullopt;
   // As the journal has numbered them.
   Arrival seq = *committed - next.commit.events.size();
   for (Event& event : next.commit.events)

@@ -8,7 +8,7 @@
 namespace baton {
 namespace {
 
-constexpr Millis kTryAgain{1000};
+constexpr Millis kReadAgain{1000};
 constexpr Millis kLateWrites{1200};
 
 /// As the dialects list their kinds: a plan before what is judged by it.
@@ -217,7 +217,7 @@ bool Inbox::committed() {
 std::optional<Time> Inbox::wake(Time now) const {
   if (!rescan_)
     return late_check_;
-  const Time again = now + kTryAgain;
+  const Time again = now + kReadAgain;
   return late_check_ ? std::min(*late_check_, again) : again;
 }
 

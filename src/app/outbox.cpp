@@ -12,8 +12,8 @@ namespace baton {
 namespace {
 
 constexpr std::string_view kBehind = "is behind an earlier write that waits";
-constexpr Millis kTryAgain{1000};
-constexpr Millis kLongestPause{60'000};
+constexpr Millis kFirstTryAgain{1000};
+constexpr Millis kLongestTryAgain{60'000};
 
 bool gives_way(const Result<void>& done) {
   return !done && done.error().code == Errc::changed;
@@ -50,8 +50,8 @@ Hold behind(const std::string& path, bool rejected) {
 void Outbox::put_off(Waiting& waiting, const Error& error, Time now, std::size_t max_bytes) {
   waiting.refused = !may_pass(error);
   waiting.why = (error.where.empty() ? waiting.write.path : error.where) + " " + error.message;
-  waiting.pause =
-      waiting.refused ? std::clamp(2 * waiting.pause, kTryAgain, kLongestPause) : kTryAgain;
+  waiting.pause = waiting.refused ? std::clamp(2 * waiting.pause, kFirstTryAgain, kLongestTryAgain)
+                                  : kFirstTryAgain;
   waiting.due = now + waiting.pause;
   // It may stand there all the same, and be all but synced.
   if (error.code == Errc::io || error.code == Errc::no_space)

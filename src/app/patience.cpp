@@ -5,8 +5,8 @@
 namespace baton {
 namespace {
 
-constexpr Millis kFirstPause{50};
-constexpr Millis kLongestPause{800};
+constexpr Millis kFirstLook{50};
+constexpr Millis kLongestBetween{800};
 /// Who writes in place for ever must not be waited for as long.
 constexpr int kMostPatience = 5;
 /// Nor for one file after the other.
@@ -19,7 +19,7 @@ bool Patience::wait(const std::string& path, const FlowId& flow, const Digest& d
   const auto [known, fresh] = files_.try_emplace(path);
   File& file = known->second;
   if (fresh || file.digest != digest)
-    file = File{flow, fresh ? now : file.first, digest, now, now, kFirstPause};
+    file = File{flow, fresh ? now : file.first, digest, now, now, kFirstLook};
   else if (now < file.again)
     return true;
   const Time until = std::min(file.since + patience, file.first + patience * kMostPatience);
@@ -28,13 +28,13 @@ bool Patience::wait(const std::string& path, const FlowId& flow, const Digest& d
     return false;
   }
   file.again = std::min(now + file.pause, until);
-  file.pause = std::min(file.pause * 2, kLongestPause);
+  file.pause = std::min(file.pause * 2, kLongestBetween);
   return true;
 }
 
 void Patience::later(const std::string& path, const FlowId& flow, const Digest& digest, Time now,
                      Millis pause) {
-  files_[path] = File{flow, now, digest, now, now + std::max(pause, kFirstPause), kFirstPause};
+  files_[path] = File{flow, now, digest, now, now + std::max(pause, kFirstLook), kFirstLook};
 }
 
 std::vector<std::string> Patience::due(Time now) const {

@@ -4,14 +4,6 @@
 #include "base/text.h"
 
 namespace baton {
-namespace {
-
-Json number(std::size_t value) {
-  return {static_cast<std::uint64_t>(value)};
-}
-
-}  // namespace
-
 FindingCount count_of(const Report& report) {
   FindingCount count;
   for (const Inspected& file : report.files)
@@ -32,10 +24,10 @@ std::string path_text(const std::string& path) {
 
 Json finding_json(const std::string& path, const Finding& finding) {
   return Json::object({{"path", path_text(path)},
-                       {"line", number(finding.span.begin.line)},
-                       {"column", number(finding.span.begin.column)},
-                       {"end_line", number(finding.span.end.line)},
-                       {"end_column", number(finding.span.end.column)},
+                       {"line", finding.span.begin.line},
+                       {"column", finding.span.begin.column},
+                       {"end_line", finding.span.end.line},
+                       {"end_column", finding.span.end.column},
                        {"pointer", finding.pointer},
                        {"schema_pointer", finding.schema_pointer},
                        {"severity", finding.severity == Severity::error ? "error" : "warning"},
@@ -52,8 +44,8 @@ std::string report_json(const Report& report) {
     for (const Finding& finding : file.findings)
       findings.push(finding_json(file.path, finding));
   return Json::object({{"schema", "baton/validate/v1"},
-                       {"checked", number(report.checked)},
-                       {"skipped", number(report.skipped)},
+                       {"checked", report.checked},
+                       {"skipped", report.skipped},
                        {"findings", findings}})
              .dump() +
          "\n";

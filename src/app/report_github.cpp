@@ -5,7 +5,7 @@ namespace baton {
 namespace {
 
 // What GitHub shows of one step, of each severity.
-constexpr std::size_t kShown = 10;
+constexpr std::size_t kShownOfEach = 10;
 
 std::string escaped(std::string_view text, bool property) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
@@ -67,11 +67,13 @@ std::string report_github(const Report& report) {
   for (const Inspected& file : report.files)
     for (const Finding& finding : file.findings) {
       std::size_t& count = finding.severity == Severity::error ? seen.errors : seen.warnings;
-      if (count++ < kShown)
+      if (count++ < kShownOfEach)
         commands += command(file.path, finding);
       list += line_of(file.path, finding);
     }
-  const auto beyond = [](std::size_t count) { return count > kShown ? count - kShown : 0; };
+  const auto beyond = [](std::size_t count) {
+    return count > kShownOfEach ? count - kShownOfEach : 0;
+  };
   if (const std::size_t more = beyond(seen.errors) + beyond(seen.warnings); more > 0)
     list += "... and " + std::to_string(more) + " of these without a mark of their own\n";
   return commands + list;

@@ -34,17 +34,17 @@ std::string xml(const std::string& text) {
   return out;
 }
 
-enum class Outcome { passed, failure, error };
+enum class CaseOutcome { passed, failure, error };
 
 bool hinders(const Finding& finding) {
   return finding.severity == Severity::error && (finding.rule == "json" || finding.rule == "file");
 }
 
-Outcome outcome_of(const Inspected& file) {
+CaseOutcome outcome_of(const Inspected& file) {
   if (!has_error(file.findings))
-    return Outcome::passed;
+    return CaseOutcome::passed;
   const bool unread = std::any_of(file.findings.begin(), file.findings.end(), hinders);
-  return unread ? Outcome::error : Outcome::failure;
+  return unread ? CaseOutcome::error : CaseOutcome::failure;
 }
 
 std::string all_lines(const Inspected& file) {
@@ -64,10 +64,10 @@ std::string test_case(const Inspected& file) {
   if (file.findings.empty())
     return text + "/>\n";
   text += ">\n";
-  const Outcome outcome = outcome_of(file);
-  if (outcome == Outcome::passed)
+  const CaseOutcome outcome = outcome_of(file);
+  if (outcome == CaseOutcome::passed)
     return text + "      <system-out>" + all_lines(file) + "</system-out>\n    </testcase>\n";
-  const std::string element = outcome == Outcome::error ? "error" : "failure";
+  const std::string element = outcome == CaseOutcome::error ? "error" : "failure";
   const auto first =
       std::find_if(file.findings.begin(), file.findings.end(),
                    [](const Finding& finding) { return finding.severity == Severity::error; });
@@ -83,8 +83,8 @@ std::string report_junit(const Report& report) {
   std::size_t errors = 0;
   for (const Inspected& file : report.files) {
     cases += test_case(file);
-    failures += outcome_of(file) == Outcome::failure ? 1U : 0U;
-    errors += outcome_of(file) == Outcome::error ? 1U : 0U;
+    failures += outcome_of(file) == CaseOutcome::failure ? 1U : 0U;
+    errors += outcome_of(file) == CaseOutcome::error ? 1U : 0U;
   }
   const std::string counts =
       "name=\"baton validate\" tests=\"" + std::to_string(report.files.size()) + "\" failures=\"" +

@@ -10,22 +10,17 @@
 namespace baton {
 namespace {
 
-Json number(std::size_t value) {
-  return {static_cast<std::uint64_t>(value)};
-}
-
 /// A path as a URI reference (RFC 3986): a name with a colon would look like a scheme.
 std::string uri_of(const std::string& path) {
   return (path.starts_with('/') ? "file://" : "") + percent_encoded(path);
 }
 
 Json region_of(const Span& span) {
-  Json region = Json::object(
-      {{"startLine", number(span.begin.line)}, {"startColumn", number(span.begin.column)}});
+  Json region = Json::object({{"startLine", span.begin.line}, {"startColumn", span.begin.column}});
   if (span.end.line > span.begin.line ||
       (span.end.line == span.begin.line && span.end.column > span.begin.column)) {
-    region.set("endLine", number(span.end.line));
-    region.set("endColumn", number(span.end.column));
+    region.set("endLine", span.end.line);
+    region.set("endColumn", span.end.column);
   }
   return region;
 }

@@ -5,7 +5,7 @@
 namespace baton {
 namespace {
 
-constexpr Millis kTryAgain{1000};
+constexpr Millis kLookAgain{1000};
 
 }  // namespace
 
@@ -13,7 +13,7 @@ void Room::look(Draft& next, bool asked) {
   freed_ = false;
   if (!asked && !(full_ && next.now >= look_again_))
     return;
-  look_again_ = next.now + kTryAgain;
+  look_again_ = next.now + kLookAgain;
   const bool room = requests_.keep_room();
   freed_ = room && full_;
   if (freed_)

@@ -4,13 +4,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "dialects/members.h"
 
 namespace baton {
 namespace {
-
-std::string member(const Value& object, std::string_view name) {
-  return std::string(json::text(object, name).value_or(""));
-}
 
 template <class Item, class Read>
 void read_list(const Json& json, std::string_view name, Item& into, const Read& read) {
@@ -41,7 +38,7 @@ Json json_of_name(const std::string& name) {
   return bytes;
 }
 
-std::string name_of(const Value& json) {
+std::string told_name(const Value& json) {
   if (!json.IsArray())
     return std::string(json::text(json).value_or(""));
   std::string name;
@@ -61,14 +58,14 @@ bool Told::has(const Hold& hold) const {
 Told told_of(const Json& json) {
   Told told;
   read_list(json, "notices", told.notices, [](const Value& each) {
-    return Notice{member(each, "event"), member(each, "subject"), member(each, "why")};
+    return Notice{text_of(each, "event"), text_of(each, "subject"), text_of(each, "why")};
   });
   read_list(json, "holds", told.holds, [](const Value& each) {
-    return Hold{member(each, "role"), member(each, "subject"), member(each, "reason"), ""};
+    return Hold{text_of(each, "role"), text_of(each, "subject"), text_of(each, "reason"), ""};
   });
-  told.conflict = member(*json, "conflict");
-  told.own_write = member(*json, "own_write");
-  read_list(json, "ignored", told.ignored, name_of);
+  told.conflict = text_of(*json, "conflict");
+  told.own_write = text_of(*json, "own_write");
+  read_list(json, "ignored", told.ignored, told_name);
   return told;
 }
 

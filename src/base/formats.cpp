@@ -12,12 +12,6 @@
 namespace baton {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 bool is_alnum(char c) {
   return is_digit(c) || is_letter(c);
 }

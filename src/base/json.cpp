@@ -25,10 +25,6 @@ Value string_value(std::string_view text, JsonPool& pool) {
   return {text.data(), static_cast<rapidjson::SizeType>(text.size()), pool};
 }
 
-std::string_view view_of(const Value& string) {
-  return {string.GetString(), string.GetStringLength()};
-}
-
 // What is not UTF-8 comes from names of files and arguments: one of them must not make a whole
 // line, or a row of the journal, unreadable.
 std::string sound(std::string_view text) {
@@ -135,7 +131,7 @@ Json& Json::erase(std::string_view name) {
   if (!value_.IsObject())
     return *this;
   for (auto member = value_.MemberBegin(); member != value_.MemberEnd(); ++member) {
-    if (view_of(member->name) == name) {
+    if (json::name(member->name) == name) {
       value_.EraseMember(member);
       changed();
       break;
@@ -221,7 +217,7 @@ std::vector<MemberIterator> by_name(const Value& object) {
   for (auto member = object.MemberBegin(); member != object.MemberEnd(); ++member)
     members.push_back(member);
   std::sort(members.begin(), members.end(), [](MemberIterator left, MemberIterator right) {
-    return view_of(left->name) < view_of(right->name);
+    return json::name(left->name) < json::name(right->name);
   });
   return members;
 }
@@ -232,14 +228,14 @@ bool equal_objects(const Value& left, const Value& right) {
     return false;
   if (left.MemberCount() <= kFew) {
     return std::all_of(left.MemberBegin(), left.MemberEnd(), [&](const auto& member) {
-      const Value* other = child(right, view_of(member.name));
+      const Value* other = child(right, json::name(member.name));
       return other != nullptr && equal(member.value, *other);
     });
   }
   const auto lefts = by_name(left);
   const auto rights = by_name(right);
   return std::equal(lefts.begin(), lefts.end(), rights.begin(), [](auto one, auto other) {
-    return view_of(one->name) == view_of(other->name) && equal(one->value, other->value);
+    return json::name(one->name) == json::name(other->name) && equal(one->value, other->value);
   });
 }
 
@@ -275,7 +271,7 @@ const Value* child(const Value& value, std::string_view name) {
   if (!value.IsObject())
     return nullptr;
   for (const auto& member : value.GetObject())
-    if (view_of(member.name) == name)
+    if (json::name(member.name) == name)
       return &member.value;
   return nullptr;
 }
@@ -293,8 +289,12 @@ const Value* at(const Value& root, std::string_view pointer) {
   return value;
 }
 
+std::string_view name(const Value& text) {
+  return {text.GetString(), text.GetStringLength()};
+}
+
 std::optional<std::string_view> text(const Value& value) {
-  return value.IsString() ? std::optional(view_of(value)) : std::nullopt;
+  return value.IsString() ? std::optional(json::name(value)) : std::nullopt;
 }
 
 std::optional<std::int64_t> integer(const Value& value) {
@@ -339,7 +339,7 @@ bool equal(const Value& left, const Value& right) {
   if (left.GetType() != right.GetType())
     return false;
   if (left.IsString())
-    return view_of(left) == view_of(right);
+    return json::name(left) == json::name(right);
   if (left.IsArray())
     return std::equal(left.Begin(), left.End(), right.Begin(), right.End(), equal);
   return !left.IsObject() || equal_objects(left, right);

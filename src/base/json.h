@@ -110,6 +110,9 @@ const Value* child(const Value& value, std::string_view name);
 /// By JSON pointer (RFC 6901); nullptr when it leads nowhere. "" is the value itself.
 const Value* at(const Value& root, std::string_view pointer);
 
+/// A member's name, or another value that is known to be a text.
+std::string_view name(const Value& text);
+
 std::optional<std::string_view> text(const Value& value);
 std::optional<std::int64_t> integer(const Value& value);  ///< 3 and 3.0, not 3.5
 std::optional<double> number(const Value& value);

@@ -301,10 +301,6 @@ struct Duplicate {
   }
 };
 
-std::string_view name_of(const Value& name) {
-  return {name.GetString(), name.GetStringLength()};
-}
-
 /// The name that comes a second time first.
 std::optional<std::string_view> repeated_name(const Value& object) {
   constexpr rapidjson::SizeType kFew = 16;
@@ -313,14 +309,14 @@ std::optional<std::string_view> repeated_name(const Value& object) {
     for (auto second = members.begin(); second != members.end(); ++second)
       for (auto first = members.begin(); first != second; ++first)
         if (first->name.GetStringLength() == second->name.GetStringLength() &&
-            name_of(first->name) == name_of(second->name))
-          return name_of(second->name);
+            json::name(first->name) == json::name(second->name))
+          return json::name(second->name);
     return std::nullopt;
   }
   std::vector<std::pair<std::string_view, std::size_t>> names;
   names.reserve(object.MemberCount());
   for (const auto& member : members)
-    names.emplace_back(name_of(member.name), names.size());
+    names.emplace_back(json::name(member.name), names.size());
   std::sort(names.begin(), names.end());
   auto first = names.end();
   for (auto at = names.begin(); at + 1 < names.end(); ++at)
@@ -346,7 +342,7 @@ std::optional<Duplicate> find_duplicate(const Value& value) {
     return Duplicate{.pointer = "", .name = std::string(*name)};
   for (const auto& member : value.GetObject()) {
     if (auto found = find_duplicate(member.value)) {
-      found->pointer = "/" + json::pointer_token(name_of(member.name)) + found->pointer;
+      found->pointer = "/" + json::pointer_token(json::name(member.name)) + found->pointer;
       return found;
     }
   }

@@ -16,9 +16,9 @@ namespace {
 
 // What they take together is to stay below 64 MiB, with valijson's part of them.
 constexpr std::size_t kMaxNodes = 45'000;
-constexpr std::size_t kMaxPointerBytes = 2U << 20U;
+constexpr std::size_t kMaxTreePointerBytes = 2U << 20U;
 // A repetition is a copy: twenty characters may take 64 KiB.
-constexpr std::size_t kMaxPatternBytes = 4U << 20U;
+constexpr std::size_t kMaxTreePatternBytes = 4U << 20U;
 
 struct TypeRow {
   std::string_view name;
@@ -30,10 +30,6 @@ constexpr std::array kTypes = {
     TypeRow{"string", string_type}, TypeRow{"integer", integer_type},
     TypeRow{"number", number_type},
 };
-
-std::string_view name_of(const Value& name) {
-  return {name.GetString(), name.GetStringLength()};
-}
 
 /// Thrown inside this file only: a schema is wrong at a place.
 struct SchemaFault {
@@ -97,7 +93,7 @@ class TreeBuilder {
       if (tree_->nodes.size() == kMaxNodes)
         refuse(place, "", "more than " + std::to_string(kMaxNodes) + " schemas");
       pointer_bytes_ += place.pointer.size();
-      if (pointer_bytes_ > kMaxPointerBytes)
+      if (pointer_bytes_ > kMaxTreePointerBytes)
         refuse(place, "", "the places of its many schemas take more than 2 MiB to name");
       tree_->nodes.emplace_back();
       places_.push_back(std::move(place));
@@ -110,7 +106,7 @@ class TreeBuilder {
     SchemaNode node;
     node.pointer = index_.label(place);
     node.draft = index_.draft(place);
-    const bool booleans = node.draft != Draft::draft4;
+    const bool booleans = node.draft != SchemaDraft::draft4;
     if (place.value->IsBool() && booleans) {
       node.never = place.value->IsFalse();
     } else if (!place.value->IsObject()) {
@@ -149,7 +145,7 @@ class TreeBuilder {
       refuse(place, "multipleOf", "multipleOf has to be greater than 0");
     node.maximum = number(node, place, "maximum");
     node.minimum = number(node, place, "minimum");
-    if (node.draft == Draft::draft4) {
+    if (node.draft == SchemaDraft::draft4) {
       if (flag(node, place, "exclusiveMaximum"))
         node.exclusive_maximum = std::exchange(node.maximum, nullptr);
       if (flag(node, place, "exclusiveMinimum"))
@@ -163,7 +159,7 @@ class TreeBuilder {
     if (const Value* format = keyword(node, place, "format")) {
       if (!format->IsString())
         refuse(place, "format", "format has to be a string");
-      node.format = name_of(*format);
+      node.format = json::name(*format);
     }
   }
 
@@ -280,11 +276,11 @@ class TreeBuilder {
   Pattern compiled(const SchemaPlace& place, std::string_view name, const Value& source) {
     if (!source.IsString())
       refuse(place, name, std::string(name) + " has to be a string");
-    auto pattern = Pattern::compile(name_of(source));
+    auto pattern = Pattern::compile(json::name(source));
     if (!pattern)
       refuse(place, name, pattern.error().message);
     pattern_bytes_ += pattern->bytes();
-    if (pattern_bytes_ > kMaxPatternBytes)
+    if (pattern_bytes_ > kMaxTreePatternBytes)
       refuse(place, name, "the patterns of this schema take more than 4 MiB");
     return std::move(*pattern);
   }
@@ -297,7 +293,7 @@ class TreeBuilder {
     for (const Value& item : value.GetArray()) {
       if (!item.IsString())
         refuse(place, name, std::string(name) + " has to be an array of names");
-      out.emplace_back(name_of(item));
+      out.emplace_back(json::name(item));
     }
     return out;
   }
@@ -311,7 +307,7 @@ class TreeBuilder {
     if (!value->IsObject())
       refuse(place, name, std::string(name) + " has to be an object");
     for (const auto& member : value->GetObject())
-      out.emplace_back(name_of(member.name));
+      out.emplace_back(json::name(member.name));
     return out;
   }
 
@@ -322,7 +318,7 @@ class TreeBuilder {
       return std::nullopt;
     // In draft-04 these two may be booleans, where no other schema may.
     const bool additional = name == "additionalProperties" || name == "additionalItems";
-    if (value->IsBool() && additional && node.draft == Draft::draft4)
+    if (value->IsBool() && additional && node.draft == SchemaDraft::draft4)
       return value->IsTrue() ? std::nullopt : std::optional(nothing(place));
     return node_for(index_.below(place, {std::string(name)}));
   }

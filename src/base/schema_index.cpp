@@ -17,15 +17,15 @@ constexpr LoadLimits kSchemaLimits{.max_bytes = 4U << 20U, .max_depth = 200};
 
 struct DraftRow {
   std::string_view uri;
-  Draft draft;
+  SchemaDraft draft;
   std::string_view file;
 };
 constexpr std::array kDrafts = {
-    DraftRow{"http://json-schema.org/draft-04/schema", Draft::draft4,
+    DraftRow{"http://json-schema.org/draft-04/schema", SchemaDraft::draft4,
              "schemas/metaschemas/draft-04.json"},
-    DraftRow{"http://json-schema.org/draft-06/schema", Draft::draft6,
+    DraftRow{"http://json-schema.org/draft-06/schema", SchemaDraft::draft6,
              "schemas/metaschemas/draft-06.json"},
-    DraftRow{"http://json-schema.org/draft-07/schema", Draft::draft7,
+    DraftRow{"http://json-schema.org/draft-07/schema", SchemaDraft::draft7,
              "schemas/metaschemas/draft-07.json"},
 };
 
@@ -45,18 +45,18 @@ const DraftRow* draft_row(std::string_view uri) {
 /// A keyword and the first draft that knows it.
 struct KeywordRow {
   std::string_view name;
-  Draft since = Draft::draft4;
+  SchemaDraft since = SchemaDraft::draft4;
 };
 constexpr std::array kSchemaKeywords = {
     KeywordRow{"additionalItems"},
     KeywordRow{"additionalProperties"},
-    KeywordRow{"contains", Draft::draft6},
-    KeywordRow{"else", Draft::draft7},
-    KeywordRow{"if", Draft::draft7},
+    KeywordRow{"contains", SchemaDraft::draft6},
+    KeywordRow{"else", SchemaDraft::draft7},
+    KeywordRow{"if", SchemaDraft::draft7},
     KeywordRow{"items"},
     KeywordRow{"not"},
-    KeywordRow{"propertyNames", Draft::draft6},
-    KeywordRow{"then", Draft::draft7},
+    KeywordRow{"propertyNames", SchemaDraft::draft6},
+    KeywordRow{"then", SchemaDraft::draft7},
 };
 constexpr std::array kListKeywords = {KeywordRow{"allOf"}, KeywordRow{"anyOf"}, KeywordRow{"items"},
                                       KeywordRow{"oneOf"}};
@@ -64,10 +64,10 @@ constexpr std::array kMapKeywords = {KeywordRow{"definitions"}, KeywordRow{"depe
                                      KeywordRow{"patternProperties"}, KeywordRow{"properties"}};
 constexpr std::array kPlainKeywords = {
     KeywordRow{"$comment"},
-    KeywordRow{"$id", Draft::draft6},
+    KeywordRow{"$id", SchemaDraft::draft6},
     KeywordRow{"$ref"},
     KeywordRow{"$schema"},
-    KeywordRow{"const", Draft::draft6},
+    KeywordRow{"const", SchemaDraft::draft6},
     KeywordRow{"contentEncoding"},
     KeywordRow{"contentMediaType"},
     KeywordRow{"default"},
@@ -97,7 +97,7 @@ constexpr std::array kPlainKeywords = {
 };
 
 template <std::size_t Size>
-bool listed(const std::array<KeywordRow, Size>& rows, std::string_view keyword, Draft draft) {
+bool listed(const std::array<KeywordRow, Size>& rows, std::string_view keyword, SchemaDraft draft) {
   return std::any_of(rows.begin(), rows.end(), [&](const KeywordRow& row) {
     return row.name == keyword && draft >= row.since;
   });
@@ -107,10 +107,10 @@ std::string position_text(const std::string& uri, const Span& span) {
   return uri + ":" + std::to_string(span.begin.line) + ":" + std::to_string(span.begin.column);
 }
 
-Result<Draft> draft_of(const Document& document, const std::string& uri) {
+Result<SchemaDraft> draft_of(const Document& document, const std::string& uri) {
   const auto name = json::text(document.root(), "$schema");
   if (!name)
-    return Draft::draft7;
+    return SchemaDraft::draft7;
   if (const DraftRow* row = draft_row(*name))
     return row->draft;
   return fail(Errc::schema,
@@ -146,7 +146,7 @@ std::optional<std::string> pattern_fault(const Document& document, const Finding
 }
 
 /// Validates a schema against the meta-schema of its draft.
-Result<void> check_meta(const Document& document, Draft draft, const std::string& uri) {
+Result<void> check_meta(const Document& document, SchemaDraft draft, const std::string& uri) {
   const auto* const row = std::find_if(kDrafts.begin(), kDrafts.end(),
                                        [&](const DraftRow& r) { return r.draft == draft; });
   const std::string_view* text = embedded_file(row->file);
@@ -176,16 +176,16 @@ Result<void> check_meta(const Document& document, Draft draft, const std::string
 
 }  // namespace
 
-bool holds_schema(std::string_view keyword, Draft draft) {
+bool holds_schema(std::string_view keyword, SchemaDraft draft) {
   return listed(kSchemaKeywords, keyword, draft);
 }
-bool holds_schema_list(std::string_view keyword, Draft draft) {
+bool holds_schema_list(std::string_view keyword, SchemaDraft draft) {
   return listed(kListKeywords, keyword, draft);
 }
-bool holds_schema_map(std::string_view keyword, Draft draft) {
+bool holds_schema_map(std::string_view keyword, SchemaDraft draft) {
   return listed(kMapKeywords, keyword, draft);
 }
-bool plain_keyword(std::string_view keyword, Draft draft) {
+bool plain_keyword(std::string_view keyword, SchemaDraft draft) {
   return listed(kPlainKeywords, keyword, draft);
 }
 
@@ -231,13 +231,13 @@ void SchemaIndex::name(const std::string& uri, const SchemaPlace& place, std::st
 
 /// Notes the base of a schema and what it can be called by. Recursive; the depth is limited on
 /// loading.
-void SchemaIndex::index(const SchemaPlace& place, Draft draft) {
+void SchemaIndex::index(const SchemaPlace& place, SchemaDraft draft) {
   if (bases_.contains(place.value))
     return;
   SchemaPlace here = place;
   // Beside a $ref, nothing has a meaning in these drafts.
   const bool reference = json::text(*place.value, "$ref").has_value();
-  const std::string_view keyword = draft == Draft::draft4 ? "id" : "$id";
+  const std::string_view keyword = draft == SchemaDraft::draft4 ? "id" : "$id";
   const auto id = json::text(*place.value, keyword);
   if (id && !reference) {
     const std::string full = resolve_uri(place.base, *id);
@@ -256,7 +256,7 @@ void SchemaIndex::index(const SchemaPlace& place, Draft draft) {
     index_parts(here, draft);
 }
 
-void SchemaIndex::index_parts(const SchemaPlace& place, Draft draft) {
+void SchemaIndex::index_parts(const SchemaPlace& place, SchemaDraft draft) {
   if (!place.value->IsObject())
     return;
   const auto descend = [&](const Value& value, std::string pointer) {
@@ -266,16 +266,14 @@ void SchemaIndex::index_parts(const SchemaPlace& place, Draft draft) {
     index(inner, draft);
   };
   for (const auto& member : place.value->GetObject()) {
-    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    const std::string_view name = json::name(member.name);
     const std::string pointer = place.pointer + "/" + json::pointer_token(name);
     if (member.value.IsArray() && holds_schema_list(name, draft)) {
       for (rapidjson::SizeType i = 0; i < member.value.Size(); ++i)
         descend(member.value[i], pointer + "/" + std::to_string(i));
     } else if (member.value.IsObject() && holds_schema_map(name, draft)) {
       for (const auto& entry : member.value.GetObject())
-        descend(entry.value,
-                pointer + "/" +
-                    json::pointer_token({entry.name.GetString(), entry.name.GetStringLength()}));
+        descend(entry.value, pointer + "/" + json::pointer_token(json::name(entry.name)));
     } else if (holds_schema(name, draft)) {
       descend(member.value, pointer);
     }
@@ -289,8 +287,7 @@ const Value* SchemaIndex::part(const Value& value, const std::string& token) {
   const auto [known, fresh] = members_.try_emplace(&value);
   if (fresh)
     for (const auto& member : value.GetObject())
-      known->second.emplace(
-          std::string_view(member.name.GetString(), member.name.GetStringLength()), &member.value);
+      known->second.emplace(json::name(member.name), &member.value);
   const auto found = known->second.find(token);
   return found == known->second.end() ? nullptr : found->second;
 }

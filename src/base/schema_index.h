@@ -33,7 +33,7 @@ class SchemaIndex {
   /// A schema below another one.
   SchemaPlace below(const SchemaPlace& parent, const std::vector<std::string>& tokens);
 
-  Draft draft(const SchemaPlace& place) const { return drafts_[place.document]; }
+  SchemaDraft draft(const SchemaPlace& place) const { return drafts_[place.document]; }
   /// `path:line:column` of a place, for messages.
   std::string where(const SchemaPlace& place, std::string_view keyword = {}) const;
   /// `#/pointer`, with the URI in front for all but the first document.
@@ -42,8 +42,8 @@ class SchemaIndex {
   std::vector<std::shared_ptr<const Document>>& documents() { return documents_; }
 
  private:
-  void index(const SchemaPlace& place, Draft draft);
-  void index_parts(const SchemaPlace& place, Draft draft);
+  void index(const SchemaPlace& place, SchemaDraft draft);
+  void index_parts(const SchemaPlace& place, SchemaDraft draft);
   void name(const std::string& uri, const SchemaPlace& place, std::string_view keyword);
   const Value* part(const Value& value, const std::string& token);
   Result<SchemaPlace> pointed(const SchemaPlace& root, const std::string& pointer);
@@ -53,7 +53,7 @@ class SchemaIndex {
   bool checked_;
   std::vector<std::shared_ptr<const Document>> documents_;
   std::vector<std::string> uris_;
-  std::vector<Draft> drafts_;
+  std::vector<SchemaDraft> drafts_;
   std::map<std::string, SchemaPlace> resources_;         ///< by absolute URI, fragment included
   std::unordered_map<const Value*, std::string> bases_;  ///< of the schemas that were indexed
   /// The members of large objects, which are looked up again and again.
@@ -62,10 +62,10 @@ class SchemaIndex {
 };
 
 /// The values of these keywords are schemas, lists of schemas, or objects of schemas.
-bool holds_schema(std::string_view keyword, Draft draft);
-bool holds_schema_list(std::string_view keyword, Draft draft);
-bool holds_schema_map(std::string_view keyword, Draft draft);
+bool holds_schema(std::string_view keyword, SchemaDraft draft);
+bool holds_schema_list(std::string_view keyword, SchemaDraft draft);
+bool holds_schema_map(std::string_view keyword, SchemaDraft draft);
 /// Keywords of a draft that hold no schema.
-bool plain_keyword(std::string_view keyword, Draft draft);
+bool plain_keyword(std::string_view keyword, SchemaDraft draft);
 
 }  // namespace baton

@@ -54,18 +54,18 @@ const std::vector<std::string>& meant_words() {
   return words;
 }
 
-bool known(std::string_view keyword, Draft draft) {
+bool known(std::string_view keyword, SchemaDraft draft) {
   return plain_keyword(keyword, draft) || holds_schema(keyword, draft) ||
          holds_schema_list(keyword, draft) || holds_schema_map(keyword, draft);
 }
 
-std::string_view draft_name(Draft draft) {
+std::string_view draft_name(SchemaDraft draft) {
   switch (draft) {
-    case Draft::draft4:
+    case SchemaDraft::draft4:
       return "draft-04";
-    case Draft::draft6:
+    case SchemaDraft::draft6:
       return "draft-06";
-    case Draft::draft7:
+    case SchemaDraft::draft7:
       break;
   }
   return "draft-07";
@@ -76,14 +76,14 @@ constexpr std::size_t kMostWord = 200;
 
 class Lint {
  public:
-  Lint(const SchemaPlace& place, Draft draft)
+  Lint(const SchemaPlace& place, SchemaDraft draft)
       : place_(place), schema_(*place.value), draft_(draft) {}
 
   std::vector<Doubt> all() {
     for (const auto& member : schema_.GetObject()) {
       if (full())
         break;
-      const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+      const std::string_view name = json::name(member.name);
       unknown_keyword(name);
       out_of_scope(name);
     }
@@ -112,7 +112,7 @@ class Lint {
   void unknown_keyword(std::string_view name) {
     if (known(name, draft_) || name == "$defs" || name.starts_with("x-"))
       return;
-    if (known(name, Draft::draft7))
+    if (known(name, SchemaDraft::draft7))
       doubt_keyword(name, "has no meaning in " + std::string(draft_name(draft_)));
     else
       doubt("/" + json::pointer_token(name), true,
@@ -177,7 +177,7 @@ class Lint {
       if (properties != nullptr && properties->IsObject() &&
           properties->MemberCount() <= kMostCompared && name->size() <= kMostWord)
         for (const auto& member : properties->GetObject())
-          names.emplace_back(member.name.GetString(), member.name.GetStringLength());
+          names.emplace_back(json::name(member.name));
       doubt("/required/" + std::to_string(i), false,
             shown_name(*name) + " is required, but additionalProperties forbids it",
             nearest(*name, names));
@@ -186,13 +186,13 @@ class Lint {
 
   const SchemaPlace& place_;
   const Value& schema_;
-  Draft draft_;
+  SchemaDraft draft_;
   std::vector<Doubt> doubts_;
 };
 
 }  // namespace
 
-std::vector<Doubt> lint_schema(const SchemaPlace& place, Draft draft) {
+std::vector<Doubt> lint_schema(const SchemaPlace& place, SchemaDraft draft) {
   if (!place.value->IsObject())
     return {};
   return Lint(place, draft).all();

@@ -20,7 +20,7 @@ std::string misspelt(const SchemaNode& node, const Value& value, const std::stri
   if (name.size() < kShort || value.MemberCount() > kMost)
     return {};
   for (const auto& member : value.GetObject()) {
-    const std::string_view there(member.name.GetString(), member.name.GetStringLength());
+    const std::string_view there = json::name(member.name);
     const bool known = std::any_of(node.properties.begin(), node.properties.end(),
                                    [&](const auto& property) { return property.first == there; });
     const std::size_t apart =
@@ -49,7 +49,7 @@ bool SchemaWalk::scalar_rules(const SchemaNode& node, const Value& value) {
       return false;
     const std::string words = enum_words(*node.allowed);
     good = refuse(node, "enum", value, shown(value) + " is not one of " + words, words,
-                  value.IsString() && may_suggest(name_of(value), node.allowed->Size())
+                  value.IsString() && may_suggest(json::name(value), node.allowed->Size())
                       ? nearest_of(value, *node.allowed)
                       : "");
   }
@@ -92,7 +92,7 @@ bool SchemaWalk::number_rules(const SchemaNode& node, const Value& value) {
     limit(node.maximum, "maximum", "at most", !is_less(*node.maximum, value));
   if (node.minimum != nullptr)
     limit(node.minimum, "minimum", "at least", !is_less(value, *node.minimum));
-  const bool draft4 = node.draft == Draft::draft4;
+  const bool draft4 = node.draft == SchemaDraft::draft4;
   if (node.exclusive_maximum != nullptr)
     limit(node.exclusive_maximum, draft4 ? "maximum" : "exclusiveMaximum", "less than",
           is_less(value, *node.exclusive_maximum));
@@ -118,7 +118,7 @@ bool SchemaWalk::matches(const Pattern& pattern, std::string_view text) {
 }
 
 bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {
-  const std::string_view text = name_of(value);
+  const std::string_view text = json::name(value);
   bool good = true;
   if (node.max_length || node.min_length) {
     const std::uint64_t length = utf8_count(text);

@@ -18,7 +18,7 @@
 
 namespace baton {
 
-enum class Draft { draft4, draft6, draft7 };
+enum class SchemaDraft { draft4, draft6, draft7 };
 
 using NodeIndex = std::size_t;
 
@@ -35,7 +35,7 @@ enum TypeBit : unsigned {
 
 struct SchemaNode {
   std::string pointer;  ///< `#/properties/a`, with the URI in front when it is another document's
-  Draft draft = Draft::draft7;
+  SchemaDraft draft = SchemaDraft::draft7;
   bool never = false;  ///< the schema `false`
 
   // What a value has to be by itself. Values point into the documents of the tree.

@@ -140,9 +140,9 @@ bool SchemaWalk::names(const SchemaNode& node, const Value& value) {
   for (const auto& entry : value.GetObject()) {
     if (quietly(*node.property_names, entry.name))
       continue;
-    path_.emplace_back(name_of(entry.name));
+    path_.emplace_back(json::name(entry.name));
     good = refuse(node, "propertyNames", entry.name,
-                  "the name " + shown_name(name_of(entry.name)) + " is not allowed");
+                  "the name " + shown_name(json::name(entry.name)) + " is not allowed");
     path_.pop_back();
   }
   return good;
@@ -164,7 +164,7 @@ bool SchemaWalk::members(const SchemaNode& node, const Value& value) {
     return true;
   bool good = true;
   for (const auto& entry : value.GetObject()) {
-    good &= member(node, name_of(entry.name), entry.value);
+    good &= member(node, json::name(entry.name), entry.value);
     if (!good && sink_ == nullptr)
       return false;
   }

@@ -16,7 +16,7 @@ std::string shown(const Value& value) {
   if (value.IsArray())
     return "an array";
   if (value.IsString())
-    return printable(json::quote(name_of(value).substr(0, 2 * kShownBytes)), kShownBytes);
+    return printable(json::quote(json::name(value).substr(0, 2 * kShownBytes)), kShownBytes);
   return printable(json::dump(value), kShownBytes);
 }
 
@@ -24,7 +24,7 @@ std::string shown_name(std::string_view name) {
   return printable(json::quote(name.substr(0, 2 * kShownBytes)), kShownBytes);
 }
 
-unsigned type_of(const Value& value, Draft draft) {
+unsigned type_of(const Value& value, SchemaDraft draft) {
   switch (value.GetType()) {
     case rapidjson::kNullType:
       return null_type;
@@ -41,7 +41,7 @@ unsigned type_of(const Value& value, Draft draft) {
       break;
   }
   // From draft-06 on, 1.0 is an integer.
-  const bool whole = !value.IsDouble() || (draft != Draft::draft4 && is_whole(value));
+  const bool whole = !value.IsDouble() || (draft != SchemaDraft::draft4 && is_whole(value));
   return whole ? integer_type | number_type : number_type;
 }
 
@@ -79,8 +79,8 @@ std::string nearest_of(const Value& value, const Value& allowed) {
   std::vector<std::string> words;
   for (const Value& word : allowed.GetArray())
     if (word.IsString())
-      words.emplace_back(name_of(word));
-  return nearest(name_of(value), words).value_or("");
+      words.emplace_back(json::name(word));
+  return nearest(json::name(value), words).value_or("");
 }
 
 std::string count_words(std::uint64_t count, std::string_view one, std::string_view many) {

@@ -13,16 +13,12 @@ namespace baton {
 
 constexpr std::size_t kShownBytes = 60;
 
-inline std::string_view name_of(const Value& name) {
-  return {name.GetString(), name.GetStringLength()};
-}
-
 /// A value in few words, printable.
 std::string shown(const Value& value);
 std::string shown_name(std::string_view name);
 
 /// The types a value has, as bits: 1 is an integer and a number.
-unsigned type_of(const Value& value, Draft draft);
+unsigned type_of(const Value& value, SchemaDraft draft);
 std::string type_words(unsigned bits);
 
 /// The first words of an `enum`, and how many more there are.

@@ -10,13 +10,6 @@
 namespace baton {
 namespace {
 
-constexpr bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-constexpr bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 std::string character_at(std::string_view text, std::size_t at) {
   const std::size_t length = std::max<std::size_t>(utf8_length(text, at), 1);
   return "'" + printable(text.substr(at, length)) + "'";

@@ -13,6 +13,25 @@ namespace baton {
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
+/// Without blanks at either end.
+std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n");
+
+/// A to Z become a to z, everything else stays.
+std::string lower(std::string_view text);
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// At least one character, and nothing but digits.
+bool all_digits(std::string_view text);
+
+/// Every `from` that stands in `text` becomes `to`.
+void replace_all(std::string& text, std::string_view from, std::string_view to);
+
 /// Levenshtein distance in bytes.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 

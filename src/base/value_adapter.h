@@ -102,8 +102,7 @@ class Object {
   MemberIterator end() const { return {ref_.value->MemberEnd(), ref_.walk}; }
   MemberIterator find(const std::string& name) const {
     auto member = ref_.value->MemberBegin();
-    while (member != ref_.value->MemberEnd() &&
-           std::string_view(member->name.GetString(), member->name.GetStringLength()) != name)
+    while (member != ref_.value->MemberEnd() && json::name(member->name) != name)
       ++member;
     return {member, ref_.walk};
   }
@@ -201,8 +200,7 @@ inline Adapter ItemIterator::operator*() const {
 }
 template <>
 inline Member MemberIterator::operator*() const {
-  return {std::string(at_->name.GetString(), at_->name.GetStringLength()),
-          Adapter({&at_->value, walk_})};
+  return {std::string(json::name(at_->name)), Adapter({&at_->value, walk_})};
 }
 
 inline bool Frozen::equalTo(const valijson::adapters::Adapter& other, bool strict) const {

@@ -51,11 +51,6 @@ Result<RootLock> lock_as_command(const std::string& root, const std::string& sta
   }
 }
 
-class Unheard : public Observer {
- public:
-  void happened(const Event& /*event*/) override {}
-};
-
 /// The ports of one root, and an engine on them that starts nothing.
 class Stage {
  public:
@@ -123,7 +118,7 @@ class Stage {
   RootLock lock_;
   asio::io_context loop_;
   std::vector<Input> inputs_;
-  Unheard observer_;
+  Observer observer_;
   std::unique_ptr<Clock> clock_ = real_clock();
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Disk> disk_;

@@ -6,6 +6,7 @@
 
 #include "base/placeholders.h"
 #include "base/text.h"
+#include "cli/configuration_file.h"
 #include "cli/environment.h"
 #include "cli/rule_prompts.h"
 #include "dialects/registry.h"
@@ -23,10 +24,6 @@ bool passed_on(const std::string& name, const AgentConfig& agent) {
   return std::find(kPassedOn.begin(), kPassedOn.end(), name) != kPassedOn.end() ||
          name.starts_with("LC_") ||
          std::find(agent.env_allow.begin(), agent.env_allow.end(), name) != agent.env_allow.end();
-}
-
-std::string absolute(const std::string& path, const std::string& folder) {
-  return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
 std::vector<std::pair<std::string, std::string>> variables_of(const AgentConfig& agent) {

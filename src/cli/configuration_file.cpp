@@ -95,7 +95,7 @@ std::optional<SaidPlaces> places_in(std::string text) {
   if (const Value* const roots = json::at(value, "/roots"); roots != nullptr && roots->IsArray())
     for (const Value& each : roots->GetArray())
       if (each.IsString() && each.GetStringLength() > 0)
-        said.roots.emplace_back(each.GetString(), each.GetStringLength());
+        said.roots.emplace_back(json::name(each));
   return said;
 }
 

@@ -25,7 +25,7 @@
 namespace baton {
 namespace {
 
-struct Wish {
+struct ControlWish {
   Places places;
   Word verb;
   std::string flow;
@@ -41,7 +41,7 @@ struct Wish {
   bool for_a_loop() const { return !max_steps.empty() || !set.empty() || redo; }
 };
 
-Result<void> add_loop_words(const Wish& wish, Request& request) {
+Result<void> add_loop_words(const ControlWish& wish, Request& request) {
   if (!wish.set.empty()) {
     auto all = settings(wish.set, true);
     if (!all)
@@ -53,7 +53,7 @@ Result<void> add_loop_words(const Wish& wish, Request& request) {
   return add_max_steps(wish.max_steps, request);
 }
 
-Request request_of(const Wish& wish, const FlowId& flow) {
+Request request_of(const ControlWish& wish, const FlowId& flow) {
   Request request;
   request.verb = wish.verb;
   request.flow = flow;
@@ -63,7 +63,7 @@ Request request_of(const Wish& wish, const FlowId& flow) {
   return request;
 }
 
-ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
+ExitCode control(const ControlWish& wish, const Context& context, const FlowId& flow) {
   Request request = request_of(wish, flow);
   if (wish.for_a_loop() && flow.dialect != "fsm_loop")
     return complain(Error{Errc::usage,
@@ -77,7 +77,7 @@ ExitCode control(const Wish& wish, const Context& context, const FlowId& flow) {
 
 /// Where the root itself is away, nobody knows which of its files are gone: when it is back, what
 /// was forgotten would be started anew.
-Result<void> can_forget(const Wish& wish, const Context& context) {
+Result<void> can_forget(const ControlWish& wish, const Context& context) {
   std::error_code error;
   if (wish.verb != "forget")
     return {};
@@ -96,7 +96,7 @@ Result<void> can_forget(const Wish& wish, const Context& context) {
               context.root());
 }
 
-ExitCode control_roots(const Wish& wish, const Context& asked) {
+ExitCode control_roots(const ControlWish& wish, const Context& asked) {
   const Context context = in_charge(asked);
   ExitCode code = ExitCode::fine;
   std::vector<Context> each = context.each();
@@ -114,7 +114,7 @@ ExitCode control_roots(const Wish& wish, const Context& asked) {
   return code;
 }
 
-ExitCode control(const Wish& wish) {
+ExitCode control(const ControlWish& wish) {
   // One typo must not take away the way to stop what runs.
   const auto context = Context::open_anyway(wish.places);
   if (!context)
@@ -134,7 +134,7 @@ ExitCode control(const Wish& wish) {
 }
 
 /// Asks each daemon once what is meant for all its roots. Nothing when there is no daemon.
-std::optional<ExitCode> ask_daemons(const Wish& wish, const Context& context) {
+std::optional<ExitCode> ask_daemons(const ControlWish& wish, const Context& context) {
   std::set<std::int64_t> asked;
   ExitCode code = ExitCode::fine;
   for (const Context& on_root : in_charge(context).each()) {
@@ -147,7 +147,7 @@ std::optional<ExitCode> ask_daemons(const Wish& wish, const Context& context) {
   return asked.empty() && code == ExitCode::fine ? std::nullopt : std::optional(code);
 }
 
-ExitCode drain(const Wish& wish) {
+ExitCode drain(const ControlWish& wish) {
   const auto context = Context::open_anyway(wish.places);
   if (!context)
     return complain(context.error());
@@ -157,7 +157,7 @@ ExitCode drain(const Wish& wish) {
   return finish();
 }
 
-ExitCode reload(const Wish& wish) {
+ExitCode reload(const ControlWish& wish) {
   // A daemon says itself what is wrong with the file.
   auto context = Context::open_to_examine(wish.places);
   if (!context)
@@ -178,18 +178,18 @@ ExitCode reload(const Wish& wish) {
   return finish();
 }
 
-void common(Options& options, Wish& wish) {
+void common(Options& options, ControlWish& wish) {
   options.flag("--no-wait", wish.no_wait, "Do not wait for the daemon's answer");
   options.places(wish.places);
 }
 
 /// Of those after which a flow goes on.
-void waiting(Options& options, Wish& wish) {
+void waiting(Options& options, ControlWish& wish) {
   options.flag("--wait", wish.wait, kWaitHelp);
 }
 
 /// `--wait` needs one flow, and an answer first.
-bool contradicts_itself(const Wish& wish) {
+bool contradicts_itself(const ControlWish& wish) {
   if (!wish.wait || (!wish.all && !wish.no_wait))
     return false;
   complain(wish.all ? "--wait is for one flow, not for --all"
@@ -199,7 +199,7 @@ bool contradicts_itself(const Wish& wish) {
 
 /// pause, resume, stop: of a flow, or of all roots.
 ExitCode flow_or_all(Words words, const Word& verb, const std::string& description) {
-  Wish wish;
+  ControlWish wish;
   wish.verb = verb;
   Options options(verb, description, kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name", false);
@@ -240,7 +240,7 @@ bool agent_may_decide(const Places& places) {
 
 /// A person's word: approve, reject, answer.
 ExitCode decision(Words words, const Word& verb, const std::string& description) {
-  Wish wish;
+  ControlWish wish;
   wish.verb = verb;
   std::string comment;
   Options options(verb, description, kSubmitExits);
@@ -288,7 +288,7 @@ ExitCode stop_command(Words words) {
 }
 
 ExitCode retry_command(Words words) {
-  Wish wish;
+  ControlWish wish;
   wish.verb = "retry";
   Options options("retry",
                   "Forgets the ended attempts of a flow in its present stages, so that they are\n"
@@ -339,7 +339,7 @@ ExitCode skip_command(Words words) {
 }
 
 ExitCode forget_command(Words words) {
-  Wish wish;
+  ControlWish wish;
   wish.verb = "forget";
   Options options("forget",
                   "Drops everything that is known of a flow: stages, runs, history of decisions.\n"
@@ -362,7 +362,7 @@ ExitCode forget_command(Words words) {
 }
 
 ExitCode drain_command(Words words) {
-  Wish wish;
+  ControlWish wish;
   wish.verb = "drain";
   Options options(
       "drain",
@@ -376,7 +376,7 @@ ExitCode drain_command(Words words) {
 }
 
 ExitCode reload_command(Words words) {
-  Wish wish;
+  ControlWish wish;
   wish.verb = "reload";
   Options options("reload",
                   "Tells the daemon to read its configuration again, for all its roots. A bad one\n"

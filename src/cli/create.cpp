@@ -18,7 +18,7 @@
 namespace baton {
 namespace {
 
-struct Wish {
+struct NewLoop {
   Places places;
   std::string title;
   std::string description;
@@ -29,7 +29,7 @@ struct Wish {
 };
 
 /// The one dialect of the configuration that gives new flows their names.
-Result<const Catalog::Entry*> entry_of(const Wish& wish, const Catalog& catalog) {
+Result<const Catalog::Entry*> entry_of(const NewLoop& wish, const Catalog& catalog) {
   const Catalog::Entry* found = nullptr;
   for (const Catalog::Entry& entry : catalog.entries())
     if (entry.dialect->fresh_name != nullptr &&
@@ -43,7 +43,7 @@ Result<const Catalog::Entry*> entry_of(const Wish& wish, const Catalog& catalog)
   return found;
 }
 
-ExitCode create(const Wish& wish) {
+ExitCode create(const NewLoop& wish) {
   const auto context = Context::open_in_force(wish.places);
   if (!context)
     return complain(context.error());
@@ -85,7 +85,7 @@ ExitCode create(const Wish& wish) {
 }  // namespace
 
 ExitCode create_command(Words words) {
-  Wish wish;
+  NewLoop wish;
   Options options("create",
                   "Makes a new loop, which waits for `baton start`. Its name is the last line\n"
                   "printed. Without a daemon it is done at once.",

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct ExplainArguments {
   Places places;
   std::string what;
   std::string as;
@@ -106,7 +106,7 @@ std::vector<DocumentReport> reports(const Rehearsal& rehearsal, const FlowId& fl
   return documents;
 }
 
-ExitCode show(const Arguments& arguments, const Context& context, const Rehearsal& rehearsal,
+ExitCode show(const ExplainArguments& arguments, const Context& context, const Rehearsal& rehearsal,
               const FlowId& flow, const std::string& named) {
   Schemas schemas(schemas_below(context.folder()));
   FlowBook none;
@@ -125,7 +125,7 @@ ExitCode show(const Arguments& arguments, const Context& context, const Rehearsa
   return finish();
 }
 
-ExitCode explain_alone(const Arguments& arguments, const Context& context) {
+ExitCode explain_alone(const ExplainArguments& arguments, const Context& context) {
   auto dialects = known_dialects(context.config());
   if (!dialects)
     return complain(dialects.error());
@@ -252,7 +252,7 @@ ExitCode print_replaced(const Context& context, const std::vector<std::string>& 
 
 /// The versions of a file, or of all files of a flow, that were kept when they were written over,
 /// for a person to take from.
-ExitCode show_replaced(const Arguments& arguments, const Context& context) {
+ExitCode show_replaced(const ExplainArguments& arguments, const Context& context) {
   for (const Context& on_root : context.each()) {
     const auto path = path_below(on_root, arguments.what);
     const auto versions = path ? replaced(on_root, *path) : std::vector<ReplacedVersion>();
@@ -282,7 +282,7 @@ ExitCode show_replaced(const Arguments& arguments, const Context& context) {
 }  // namespace
 
 ExitCode explain_command(Words words) {
-  Arguments arguments;
+  ExplainArguments arguments;
   Options options("explain",
                   "Says why something was or was not started: which dialect and kind a file is,\n"
                   "whether it is valid, what is desired, what was done, what stands in the way.\n"

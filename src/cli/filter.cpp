@@ -12,7 +12,7 @@ namespace baton {
 namespace {
 
 constexpr std::chrono::seconds kLimit{10};
-constexpr std::size_t kMostBytes = 64U << 20U;
+constexpr std::size_t kMostFilteredBytes = 64U << 20U;
 constexpr std::size_t kShown = 200;
 
 Result<std::string> bytes_of(Result<CommandOutcome> done, const std::string& name) {
@@ -32,7 +32,7 @@ Result<std::unique_ptr<RunningCommand>> started(std::vector<std::string> argv,
   if (!program)
     return fail(Errc::config, describe(program.error()));
   argv.front() = *std::move(program);
-  return RunningCommand::start(argv, bytes, kMostBytes, kLimit);
+  return RunningCommand::start(argv, bytes, kMostFilteredBytes, kLimit);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCoordination = "coordination";
 constexpr std::string_view kWorkflows = "agent_run";
-constexpr std::string_view kLoop = "ccw_loop";
+constexpr std::string_view kCcwLoop = "ccw_loop";
 constexpr std::string_view kSteps = "ml_workflow";
 constexpr std::string_view kLoops = "fsm_loop";
 
@@ -97,7 +97,7 @@ constexpr std::array kRoles = {
     RoleLines{kCoordination, "tech_lead"},
     RoleLines{kLoops, "agent", kLong},
     RoleLines{kLoops, "judge"},
-    RoleLines{kLoop, "executor", kLong},
+    RoleLines{kCcwLoop, "executor", kLong},
     RoleLines{kWorkflows, "architect"},
     RoleLines{kWorkflows, "developer", kLong},
     RoleLines{kWorkflows, "reviewer"},
@@ -116,7 +116,7 @@ constexpr std::array kBeginnings = {
               "a session begins with `baton start coordination --requirements @FILE`"},
     Beginning{kLoops, "a loop is defined in .loops/NAME.yaml and begins with `baton start NAME`"},
     Beginning{
-        kLoop,
+        kCcwLoop,
         "a loop begins with `baton create --title TEXT`, then `baton start` with the name that "
         "prints"},
     Beginning{kWorkflows, "a workflow begins with `baton start workflow.yaml`"},
@@ -159,11 +159,6 @@ std::vector<std::string> choices() {
   return names;
 }
 
-void replace(std::string& text, std::string_view from, const std::string& to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
 /// The roles of all dialects that are wanted, each once.
 std::string agents_of(const std::vector<std::string>& wanted) {
   std::set<std::string> placeholders;
@@ -182,8 +177,8 @@ std::string agents_of(const std::vector<std::string>& wanted) {
         if (placeholders.size() < 4)
           placeholders.insert("${" + std::string(placeholder) + "}");
   std::string head(kAgentsHead);
-  replace(head, "%s",
-          join(std::vector<std::string>(placeholders.begin(), placeholders.end()), ", "));
+  replace_all(head, "%s",
+              join(std::vector<std::string>(placeholders.begin(), placeholders.end()), ", "));
   return head + text;
 }
 
@@ -250,8 +245,8 @@ std::vector<Planned> template_files(const std::string& place) {
     if (!file.path.starts_with("coordination/"))
       continue;
     std::string text(file.bytes);
-    replace(text, "20250101_000000", stamp);
-    replace(text, "2025-01-01T00:00:00Z", now);
+    replace_all(text, "20250101_000000", stamp);
+    replace_all(text, "2025-01-01T00:00:00Z", now);
     files.push_back({place + std::string(file.path.substr(kCoordination.size())), std::move(text)});
   }
   return files;

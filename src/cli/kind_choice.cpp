@@ -33,11 +33,6 @@ std::vector<std::string> kind_names(const Catalog& catalog) {
   return names;
 }
 
-void replace(std::string& text, std::string_view token, const std::string& value) {
-  for (auto at = text.find(token); at != std::string::npos; at = text.find(token, at))
-    text.replace(at, token.size(), value);
-}
-
 /// `flows/{flow}/state.json` and a file that lies like that: the name of its folder, else nothing.
 std::string folder_in_pattern(const std::string& pattern, const std::string& file) {
   const fs::path wanted(pattern);
@@ -105,8 +100,8 @@ std::string path_in_pattern(const std::string& pattern, const std::string& file)
   const std::string name =
       stem.starts_with(prefix) ? stem.substr(prefix.size()) : std::string(kLoneDocument);
   std::string path = pattern;
-  replace(path, "{flow}", safe_name(name) ? name : std::string(kLoneDocument));
-  replace(path, "{part}", "part");
+  replace_all(path, "{flow}", safe_name(name) ? name : std::string(kLoneDocument));
+  replace_all(path, "{part}", "part");
   return path;
 }
 

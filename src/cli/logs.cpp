@@ -20,7 +20,7 @@
 namespace baton {
 namespace {
 
-constexpr std::chrono::milliseconds kEvery{200};
+constexpr std::chrono::milliseconds kLogsEvery{200};
 constexpr std::size_t kPiece = 65536;
 
 Result<Run> run_named(const Context& context, const std::string& id) {
@@ -63,7 +63,7 @@ Result<void> copy(int fd, const std::string& path) {
   }
 }
 
-struct Arguments {
+struct LogsArguments {
   Places places;
   std::string run;
   bool follow = false;
@@ -83,7 +83,7 @@ Result<void> print_new(const Run& run, bool live, const std::string& path, Fd& f
   return fd ? copy(fd.get(), path) : Result<void>();
 }
 
-ExitCode show(const Arguments& arguments, const Context& context, const Run& run) {
+ExitCode show(const LogsArguments& arguments, const Context& context, const Run& run) {
   const std::string path = run.directory + (arguments.from_stderr ? "/stderr.log" : "/stdout.log");
   Fd fd;
   bool live = run.live();
@@ -94,7 +94,7 @@ ExitCode show(const Arguments& arguments, const Context& context, const Run& run
       return ExitCode::unreachable;
     if (!arguments.follow || !live)
       return ExitCode::fine;
-    if (!wait_while_read(kEvery))
+    if (!wait_while_read(kLogsEvery))
       return ExitCode::fine;
     // What it wrote at its very end is read once more after its end is known.
     const auto again = run_named(context, run.id);
@@ -105,7 +105,7 @@ ExitCode show(const Arguments& arguments, const Context& context, const Run& run
 }  // namespace
 
 ExitCode logs_command(Words words) {
-  Arguments arguments;
+  LogsArguments arguments;
   Options options("logs", "Prints what an agent wrote, as it wrote it.",
                   "  0  printed\n  2  wrong usage; no such run\n"
                   "  3  the log cannot be read, for example because it was pruned");

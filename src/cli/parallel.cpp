@@ -13,7 +13,7 @@
 namespace baton {
 namespace {
 
-constexpr std::size_t kMostBytes = 64U << 20U;
+constexpr std::size_t kMostReadBytes = 64U << 20U;
 constexpr unsigned kMostThreads = 16;
 // Tasks of some microseconds each are handed over together, or the handing over is what costs.
 constexpr std::size_t kBatchTasks = 16;
@@ -120,7 +120,7 @@ void Parallel::add(std::size_t bytes, std::function<void()> task) {
     return;
   std::unique_lock lock(state_->mutex);
   state_->hand_over();
-  while (state_->bytes > kMostBytes && !state_->waiting.empty())
+  while (state_->bytes > kMostReadBytes && !state_->waiting.empty())
     state_->run_one(lock);
 }
 

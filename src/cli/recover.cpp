@@ -18,7 +18,7 @@
 namespace baton {
 namespace {
 
-struct Wish {
+struct RecoverWish {
   Places places;
   std::string flow;
   bool write = false;
@@ -35,7 +35,7 @@ bool agreed() {
 }
 
 /// The document goes to stdout as it would stand in the file, everything else to stderr.
-ExitCode recover(const Wish& wish) {
+ExitCode recover(const RecoverWish& wish) {
   const auto context = Context::open_anyway(wish.places);
   if (!context)
     return complain(context.error());
@@ -70,7 +70,7 @@ ExitCode recover(const Wish& wish) {
 }  // namespace
 
 ExitCode recover_command(Words words) {
-  Wish wish;
+  RecoverWish wish;
   Options options(
       "recover",
       "Rebuilds a flow's main document that was lost or damaged: from the last version\n"

@@ -89,11 +89,6 @@ class RecordedRequests : public Requests {
   std::vector<Request> all_;
 };
 
-class Unheard : public Observer {
- public:
-  void happened(const Event& /*event*/) override {}
-};
-
 /// The real clock, and time that is passed on purpose.
 class SteppedClock : public Clock {
  public:
@@ -178,7 +173,7 @@ struct Rehearsal::World {
   NoAgents agents;
   RecordedRequests requests;
   SteppedClock clock;
-  Unheard observer;
+  Observer observer;
   LoadLimits load;
   std::unique_ptr<Engine> engine;
 };

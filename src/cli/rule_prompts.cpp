@@ -14,7 +14,7 @@
 namespace baton {
 namespace {
 
-constexpr std::size_t kMaxPromptBytes = 1U << 20U;
+constexpr std::size_t kMaxTemplateBytes = 1U << 20U;
 
 /// What is wrong with a template; empty when nothing is.
 std::string template_fault(const std::string& text, const Value& rule) {
@@ -84,7 +84,7 @@ Result<Json> with_prompts(const Json& options, const std::string& folder) {
   return changed(options, [&](Json& reaction, const Value& rule, std::size_t index) {
     const std::string path(json::text(*reaction, "prompt").value_or(""));
     const auto text = read_file((std::filesystem::path(folder) / path).lexically_normal().string(),
-                                kMaxPromptBytes);
+                                kMaxTemplateBytes);
     const std::string fault = text ? template_fault(*text, rule) : describe(text.error());
     if (!fault.empty())
       return Result<void>(fail(

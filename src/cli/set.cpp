@@ -17,7 +17,7 @@
 namespace baton {
 namespace {
 
-struct Arguments {
+struct SetArguments {
   Places places;
   std::string file;
   std::vector<std::string> changes;
@@ -173,7 +173,7 @@ ExitCode change(StateFile& file, const std::vector<Pair>& changes,
 }  // namespace
 
 ExitCode set_command(Words words) {
-  Arguments arguments;
+  SetArguments arguments;
   Options options(
       "set",
       "Changes members of a JSON file that others write too: locked, checked against its schema\n"

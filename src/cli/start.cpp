@@ -27,7 +27,7 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kMaxText = 1U << 20U;
-constexpr std::string_view kLoop = "fsm_loop";
+constexpr std::string_view kFsmLoop = "fsm_loop";
 
 /// TEXT, or the text of the file behind an `@`, without the line ends at its end.
 Result<std::string> text_or_file(const std::string& given) {
@@ -247,8 +247,8 @@ std::optional<std::string> loop_in(const std::string& file, const Context& conte
   if (error || !seen)
     return std::nullopt;
   const auto match = (*seen)->catalog().match(whole.lexically_relative(context.root()).string());
-  return match && match->entry->dialect->name == kLoop ? std::optional(text(match->flow))
-                                                       : std::nullopt;
+  return match && match->entry->dialect->name == kFsmLoop ? std::optional(text(match->flow))
+                                                          : std::nullopt;
 }
 
 /// What is to be started, and on which root.
@@ -279,7 +279,7 @@ Result<Chosen> choose(const Given& given, const std::vector<RehearsedRoot>& root
 }
 
 ExitCode begin(const Given& given, const Context& on_root, Request& request) {
-  const bool loop = request.flow.dialect == kLoop;
+  const bool loop = request.flow.dialect == kFsmLoop;
   if (!loop && !(given.input.empty() && given.max_steps.empty()))
     return complain(Error{Errc::usage,
                           "INPUT and --max-steps are for loops; " + text(request.flow) + " is none",

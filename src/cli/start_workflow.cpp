@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxText = 1U << 20U;
+constexpr std::size_t kMaxInputText = 1U << 20U;
 constexpr std::string_view kDialect = "agent_run";
 constexpr std::string_view kUsual = ".agents/runs";
 
@@ -36,7 +36,7 @@ Result<File> read_workflow(const std::string& name, const Context& context,
   auto path = real_path(name);
   if (!path)
     return pass_on(path);
-  auto text = read_file(*path, kMaxText);
+  auto text = read_file(*path, kMaxInputText);
   if (!text)
     return pass_on(text);
   auto choice = KindChoice::named(catalog, "agent_run/workflow");
@@ -67,7 +67,7 @@ Result<std::string> prompt_text(const std::string& reference, const std::string&
   for (const fs::path& place : places) {
     std::error_code error;
     if (fs::is_regular_file(place, error))
-      return read_file(place.string(), kMaxText);
+      return read_file(place.string(), kMaxInputText);
     tried.push_back(place.lexically_normal().string());
   }
   return fail(Errc::not_found, "the prompt is not there; looked for " + join(tried, ", "),
@@ -160,7 +160,7 @@ Result<void> add_counts(const WorkflowWords& words, Json& arguments) {
 }
 
 /// As an absolute path: the daemon works in another folder.
-std::string absolute(const std::string& path) {
+std::string from_here(const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::absolute(path, error);
   return error ? path : whole.lexically_normal().string();
@@ -184,10 +184,10 @@ Result<void> add_issue(const WorkflowWords& words, Json& arguments) {
 
 Result<void> add_places(const WorkflowWords& words, const Context& context, Json& arguments) {
   if (!words.logs_dir.empty())
-    arguments.set("logs_dir", absolute(words.logs_dir));
+    arguments.set("logs_dir", from_here(words.logs_dir));
   if (words.gate_state_file.empty())
     return {};
-  const fs::path given = absolute(words.gate_state_file);
+  const fs::path given = from_here(words.gate_state_file);
   // The file may be missing still; its folder says where it lies without links.
   auto folder = real_path(given.parent_path().string());
   if (!folder)

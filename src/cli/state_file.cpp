@@ -21,9 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// After this much time of others writing in between, something is wrong.
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kFilePatience{60};
 /// Who keeps the lock on the file longer than this does not exchange it, and may wait for us.
-constexpr std::chrono::seconds kLockPatience{10};
+constexpr std::chrono::seconds kFileLockPatience{10};
 constexpr Millis kLongestNap{16};
 /// Who has the replaced file open gets so long to write what he was about to.
 constexpr Millis kWriterPatience{1000};
@@ -237,7 +237,7 @@ ExitCode refuse(Error error, const std::string& shown) {
 }
 
 ExitCode keep_trying(StateFile& file, const TextChange& change) {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kFilePatience;
   auto unlocked = std::chrono::steady_clock::now();
   Millis nap{1};
   for (;;) {
@@ -246,7 +246,7 @@ ExitCode keep_trying(StateFile& file, const TextChange& change) {
     const auto now = std::chrono::steady_clock::now();
     if (!locked)
       unlocked = now;
-    if (locked && now > unlocked + kLockPatience) {
+    if (locked && now > unlocked + kFileLockPatience) {
       complain(printable(file.shown()) + ": " + tried.error().message +
                "; nothing was changed: that process must let go of it first");
       return ExitCode::unreachable;

@@ -20,9 +20,9 @@
 namespace baton {
 namespace {
 
-constexpr std::chrono::seconds kEvery{1};
+constexpr std::chrono::seconds kStatusEvery{1};
 
-struct Arguments {
+struct StatusArguments {
   Places places;
   std::string flow;
   bool json = false;
@@ -201,7 +201,7 @@ Result<std::vector<Section>> sections_of(const std::string& flow, const SeenRoot
   return sections;
 }
 
-ExitCode show(const Arguments& arguments, const Context& context, Shown& shown) {
+ExitCode show(const StatusArguments& arguments, const Context& context, Shown& shown) {
   const auto seen = rehearse_seen(context);
   if (!seen)
     return complain(seen.error());
@@ -228,7 +228,7 @@ ExitCode show(const Arguments& arguments, const Context& context, Shown& shown) 
 }  // namespace
 
 ExitCode status_command(Words words) {
-  Arguments arguments;
+  StatusArguments arguments;
   Options options(
       "status",
       "Shows the flows of all roots: what their files declare, what their processes do\n"
@@ -258,7 +258,7 @@ ExitCode status_command(Words words) {
       return finish(code);
     if (finish() != ExitCode::fine)
       return ExitCode::unreachable;
-    if (!wait_while_read(kEvery))
+    if (!wait_while_read(kStatusEvery))
       return ExitCode::fine;
   }
 }

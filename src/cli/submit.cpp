@@ -18,7 +18,7 @@
 namespace baton {
 namespace {
 
-constexpr Millis kPatience{10'000};
+constexpr Millis kAnswerPatience{10'000};
 constexpr Millis kLook{500};
 
 /// In front of what is said of one root of several.
@@ -48,7 +48,7 @@ ExitCode answered(const Context& context, const std::string& state, Result<std::
   }
   std::optional<Reply> reply;
   bool lives = true;
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kAnswerPatience;
   while (!reply && lives && std::chrono::steady_clock::now() < until) {
     lives = daemon_lives(state);
     reply = await_reply(state, *id, kLook);
@@ -61,7 +61,7 @@ ExitCode answered(const Context& context, const std::string& state, Result<std::
     return ExitCode::unreachable;
   }
   const auto daemon = served(state);
-  complain(whose(context) + "the daemon has not answered within " + duration_text(kPatience) +
+  complain(whose(context) + "the daemon has not answered within " + duration_text(kAnswerPatience) +
            (daemon && daemon->disk_full ? ", for its disk is full" : "") +
            "; the request stays recorded");
   return ExitCode::unreachable;

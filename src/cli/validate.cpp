@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct ValidateArguments {
   Places places;
   ValidationRequest request;
   std::vector<std::string> maps;
@@ -88,7 +88,7 @@ Report seen_from_here(Report report) {
   return report;
 }
 
-Options& describe(Options& options, Arguments& arguments) {
+Options& describe(Options& options, ValidateArguments& arguments) {
   ValidationRequest& request = arguments.request;
   options.words("PATH", request.paths, "Files or folders; - is standard input");
   options.places(arguments.places);
@@ -115,7 +115,7 @@ Options& describe(Options& options, Arguments& arguments) {
 }
 
 /// What the words mean beyond their being well-formed. False: it was said what is wrong.
-bool settle(Arguments& arguments) {
+bool settle(ValidateArguments& arguments) {
   ValidationRequest& request = arguments.request;
   request.rules.load.doubt_numbers = request.rules.strict;
   if (!request.as.empty() && !request.schema.empty()) {
@@ -161,7 +161,7 @@ bool settle(Arguments& arguments) {
 
 /// A commit is one of the whole repository. Where no configuration says what the root is, that is
 /// its top, as in a hook, and not the folder below it the call came from.
-Result<Context> open_context(const Arguments& arguments) {
+Result<Context> open_context(const ValidateArguments& arguments) {
   auto context = Context::open(arguments.places);
   std::error_code error;
   if (!context || !arguments.request.staged || context->root_is_named() ||
@@ -179,7 +179,7 @@ Result<Context> open_context(const Arguments& arguments) {
 }  // namespace
 
 ExitCode validate_command(Words words) {
-  Arguments arguments;
+  ValidateArguments arguments;
   Options options("validate",
                   "Checks files: JSON, schema, and the rules no schema can state.\n"
                   "Without PATH everything below the root is checked, as the daemon does.",

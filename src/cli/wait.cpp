@@ -16,7 +16,7 @@
 namespace baton {
 namespace {
 
-constexpr std::chrono::milliseconds kEvery{250};
+constexpr std::chrono::milliseconds kWaitEvery{250};
 
 /// What is waited for.
 struct Goal {
@@ -115,7 +115,7 @@ ExitCode await_end(Places places, const std::string& root, const FlowId& flow) {
     }
     if (const auto code = look(goal, *context))
       return *code;
-    std::this_thread::sleep_for(kEvery);
+    std::this_thread::sleep_for(kWaitEvery);
   }
 }
 
@@ -162,7 +162,7 @@ ExitCode wait_command(Words words) {
       complain("not " + printable(goal.until, 60) + " within " + duration_text(*timeout));
       return ExitCode::timed_out;
     }
-    std::this_thread::sleep_for(kEvery);
+    std::this_thread::sleep_for(kWaitEvery);
   }
 }
 

@@ -325,7 +325,7 @@ class Clock {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void happened(const Event& event) = 0;
+  virtual void happened(const Event& /*event*/) {}  ///< as it is, nobody listens
 };
 
 }  // namespace baton

@@ -6,6 +6,7 @@
 
 #include "base/document.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace baton {
 namespace {
@@ -39,14 +40,6 @@ Reported reported_by(std::string_view text) {
     return {};
   const auto object = parse_json(text);
   return object ? Reported{cost_in(**object), tokens_in(**object)} : Reported{};
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos)
-    return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace baton {
 namespace {
 
 constexpr std::chrono::seconds kAtOnce{0};
-constexpr std::chrono::seconds kLookAgain{1};
+constexpr std::chrono::seconds kLookForRunAgain{1};
 constexpr std::chrono::milliseconds kSpareAfter{10};
 /// An agent whose shim was killed has lost its output and its limits already; there is little to
 /// wait for.
@@ -32,8 +32,8 @@ constexpr int kMaxSweeps = 10;
 
 enum class Standing { parked, watched, polled, sweeping, retrying, dropped };
 
-struct Watch {
-  Watch(asio::io_context& context, RunId run, std::string path)
+struct WatchedRun {
+  WatchedRun(asio::io_context& context, RunId run, std::string path)
       : id(std::move(run)), directory(std::move(path)), process(context), timer(context) {}
 
   RunId id;
@@ -51,7 +51,7 @@ struct Watch {
   int shim_exit = 0;        ///< of a child that has ended
   int failed_sweeps = 0;    ///< sweepers that left without having recorded anything
 };
-using WatchPtr = std::shared_ptr<Watch>;
+using WatchedPtr = std::shared_ptr<WatchedRun>;
 
 /// What the exit of a shim says that has made no claim.
 std::string why_not_claimed(int exit) {
@@ -61,7 +61,7 @@ std::string why_not_claimed(int exit) {
 }
 
 /// To the shim of a run that is watched.
-Result<void> tell_to_end(Watch& run) {
+Result<void> tell_to_end(WatchedRun& run) {
   const int process = run.process.native_handle();
   auto sent = send_signal(process, SIGTERM);
   // An agent of the same user could have stopped its shim; it would never hear of the wish.
@@ -103,16 +103,17 @@ class ProcessAgents : public Agents {
  private:
   Result<PreparedShim> prepare_shim(const Launch& launch);
   void keep_spare();
-  void watch(const WatchPtr& run, Standing standing, Fd process);
-  Result<void> hold(const WatchPtr& run);
-  void look_again(const WatchPtr& run, Standing standing, std::chrono::seconds later = kLookAgain);
+  void watch(const WatchedPtr& run, Standing standing, Fd process);
+  Result<void> hold(const WatchedPtr& run);
+  void look_again(const WatchedPtr& run, Standing standing,
+                  std::chrono::seconds later = kLookForRunAgain);
   void look_for_stopped();
-  void shim_ended(const WatchPtr& run);
-  void decide(const WatchPtr& run);
-  void act_on(const WatchPtr& run, RunVerdict verdict);
-  void sweep(const WatchPtr& run, const RunVerdict& verdict);
-  void report(const WatchPtr& run, RunEnd end);
-  WatchPtr find(const RunId& run) const;
+  void shim_ended(const WatchedPtr& run);
+  void decide(const WatchedPtr& run);
+  void act_on(const WatchedPtr& run, RunVerdict verdict);
+  void sweep(const WatchedPtr& run, const RunVerdict& verdict);
+  void report(const WatchedPtr& run, RunEnd end);
+  WatchedPtr find(const RunId& run) const;
   void await_children();
 
   asio::io_context& context_;
@@ -123,7 +124,7 @@ class ProcessAgents : public Agents {
   asio::steady_timer look_;  ///< for shims that stand still
   std::string boot_id_;
   /// Handlers hold weak pointers only: what is not in here any more, nobody hears of.
-  std::map<RunId, WatchPtr> runs_;
+  std::map<RunId, WatchedPtr> runs_;
   std::optional<ParkedShim> spare_;
   bool waits_for_turn_ = false;
   bool looks_ = false;
@@ -151,7 +152,7 @@ void ProcessAgents::look_for_stopped() {
   });
 }
 
-WatchPtr ProcessAgents::find(const RunId& run) const {
+WatchedPtr ProcessAgents::find(const RunId& run) const {
   const auto at = runs_.find(run);
   return at == runs_.end() ? nullptr : at->second;
 }
@@ -163,7 +164,7 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
   auto shim = prepare_shim(launch);
   if (!shim)
     return pass_on(shim);
-  auto run = std::make_shared<Watch>(context_, shim->id, shim->directory);
+  auto run = std::make_shared<WatchedRun>(context_, shim->id, shim->directory);
   run->pid = shim->pid;
   run->awaited = std::move(shim->awaited);
   run->go = std::move(shim->go);
@@ -211,7 +212,7 @@ void ProcessAgents::keep_spare() {
 }
 
 Result<void> ProcessAgents::release(const RunId& id) {
-  const WatchPtr run = find(id);
+  const WatchedPtr run = find(id);
   if (!run || run->standing != Standing::parked)
     return fail(Errc::not_found, "the run is not prepared", id);
   run->standing = Standing::watched;
@@ -226,7 +227,7 @@ Result<void> ProcessAgents::release(const RunId& id) {
 }
 
 void ProcessAgents::discard(const RunId& id) {
-  const WatchPtr run = find(id);
+  const WatchedPtr run = find(id);
   if (!run || run->standing != Standing::parked)
     return;
   run->go.reset();
@@ -237,7 +238,7 @@ void ProcessAgents::discard(const RunId& id) {
 }
 
 void ProcessAgents::revoke(const RunId& id) {
-  const WatchPtr run = find(id);
+  const WatchedPtr run = find(id);
   if (!run || run->standing != Standing::parked)
     return;
   run->go.reset();
@@ -248,7 +249,7 @@ void ProcessAgents::revoke(const RunId& id) {
 }
 
 Result<void> ProcessAgents::stop(const Run& wanted) {
-  const WatchPtr run = find(wanted.id);
+  const WatchedPtr run = find(wanted.id);
   if (!run || run->standing == Standing::dropped)
     return {};  // its end has been reported
   run->stop_wanted = true;
@@ -279,7 +280,7 @@ Found ProcessAgents::recover(const Run& lost) {
   if (runs_.contains(lost.id))
     return {.adopted = true, .end = {}};
   const bool stop_wanted = lost.state == RunState::stopping;
-  auto run = std::make_shared<Watch>(context_, lost.id, lost.directory);
+  auto run = std::make_shared<WatchedRun>(context_, lost.id, lost.directory);
   run->pid = lost.pid;
   run->start_ticks = lost.start_ticks;
   run->kill_grace = lost.limits.kill_grace;
@@ -317,7 +318,7 @@ Found ProcessAgents::recover(const Run& lost) {
 
 /// Watches the shim of a run that was adopted. Errors as of `open_process`; nothing is changed
 /// then.
-Result<void> ProcessAgents::hold(const WatchPtr& run) {
+Result<void> ProcessAgents::hold(const WatchedPtr& run) {
   auto process = open_process({run->pid, run->start_ticks, run->id});
   if (!process)
     return pass_on(process);
@@ -330,24 +331,25 @@ Result<void> ProcessAgents::hold(const WatchPtr& run) {
   return {};
 }
 
-void ProcessAgents::watch(const WatchPtr& run, Standing standing, Fd process) {
+void ProcessAgents::watch(const WatchedPtr& run, Standing standing, Fd process) {
   run->standing = standing;
   if (standing == Standing::watched)
     look_for_stopped();
   run->process.assign(process.release());
   run->process.async_wait(asio::posix::descriptor_base::wait_read,
                           [this, weak = std::weak_ptr(run)](const asio::error_code& error) {
-                            const WatchPtr watched = weak.lock();
+                            const WatchedPtr watched = weak.lock();
                             if (watched && !error)
                               shim_ended(watched);
                           });
 }
 
-void ProcessAgents::look_again(const WatchPtr& run, Standing standing, std::chrono::seconds later) {
+void ProcessAgents::look_again(const WatchedPtr& run, Standing standing,
+                               std::chrono::seconds later) {
   run->standing = standing;
   run->timer.expires_after(later);
   run->timer.async_wait([this, weak = std::weak_ptr(run)](const asio::error_code& error) {
-    const WatchPtr waiting = weak.lock();
+    const WatchedPtr waiting = weak.lock();
     const bool waits = waiting && (waiting->standing == Standing::polled ||
                                    waiting->standing == Standing::retrying);
     if (waits && !error)
@@ -355,7 +357,7 @@ void ProcessAgents::look_again(const WatchPtr& run, Standing standing, std::chro
   });
 }
 
-void ProcessAgents::shim_ended(const WatchPtr& run) {
+void ProcessAgents::shim_ended(const WatchedPtr& run) {
   const Fd process(run->process.release());
   run->shim_exit = reap(process).value_or(0);
   run->awaited = {};
@@ -366,7 +368,7 @@ void ProcessAgents::shim_ended(const WatchPtr& run) {
     decide(run);
 }
 
-void ProcessAgents::decide(const WatchPtr& run) {
+void ProcessAgents::decide(const WatchedPtr& run) {
   // What was missing when it was adopted may be there now: a descriptor, say.
   if (!run->shim_ended) {
     const auto held = hold(run);
@@ -378,7 +380,7 @@ void ProcessAgents::decide(const WatchPtr& run) {
   act_on(run, verdict_by_folder(options_.runs, run->id, run->stop_wanted, run->shim_ended));
 }
 
-void ProcessAgents::act_on(const WatchPtr& run, RunVerdict verdict) {
+void ProcessAgents::act_on(const WatchedPtr& run, RunVerdict verdict) {
   switch (verdict.kind) {
     case RunVerdict::Kind::ended:
       report(run, std::move(verdict.end));
@@ -395,7 +397,7 @@ void ProcessAgents::act_on(const WatchPtr& run, RunVerdict verdict) {
   }
 }
 
-void ProcessAgents::sweep(const WatchPtr& run, const RunVerdict& verdict) {
+void ProcessAgents::sweep(const WatchedPtr& run, const RunVerdict& verdict) {
   // A sweeper that came to grief is not followed by the next one at once, nor for ever.
   if (run->standing == Standing::sweeping) {
     if (++run->failed_sweeps >= kMaxSweeps)
@@ -418,7 +420,7 @@ void ProcessAgents::sweep(const WatchPtr& run, const RunVerdict& verdict) {
   watch(run, Standing::sweeping, std::move(started->process));
 }
 
-void ProcessAgents::report(const WatchPtr& run, RunEnd end) {
+void ProcessAgents::report(const WatchedPtr& run, RunEnd end) {
   if (end.outcome == Outcome::voided && end.reason == kNotClaimed)
     end.reason = why_not_claimed(run->shim_exit);
   runs_.erase(run->id);

@@ -16,13 +16,13 @@ namespace {
 
 constexpr Millis kFirstLook{1000};
 constexpr Millis kLastLook{60'000};
-constexpr std::size_t kMaxBytes = 256U << 20U;
+constexpr std::size_t kMaxKeptBytes = 256U << 20U;
 constexpr std::string_view kWas = ".was";
 constexpr std::size_t kDigestDigits = 32;
-constexpr std::size_t kRandomDigits = 8;
+constexpr std::size_t kKeptRandomDigits = 8;
 /// `.`, the digits with `-` between them, and what tells the name from others.
-constexpr std::size_t kTail = 1 + kDigestDigits + 1 + kRandomDigits + kWas.size();
-constexpr std::size_t kNameMax = 255;
+constexpr std::size_t kTail = 1 + kDigestDigits + 1 + kKeptRandomDigits + kWas.size();
+constexpr std::size_t kLongestName = 255;
 
 /// At which age a file is settled.
 Millis patience(Writers writers) {
@@ -52,9 +52,9 @@ void remove(int root, const std::string& path) {
 }  // namespace
 
 std::string kept_name(std::string_view name, const Digest& digest) {
-  if (1 + name.size() + kTail > kNameMax)
+  if (1 + name.size() + kTail > kLongestName)
     return {};
-  return "." + std::string(name) + "." + hex(digest) + "-" + random_hex(kRandomDigits / 2) +
+  return "." + std::string(name) + "." + hex(digest) + "-" + random_hex(kKeptRandomDigits / 2) +
          std::string(kWas);
 }
 
@@ -99,7 +99,7 @@ std::vector<LateWrite> KeptFiles::late_writes(int root, Time now) {
       return true;
     if (age < patience(writers(fd->get())))
       return false;
-    auto bytes = read_all(fd->get(), kMaxBytes, kept);
+    auto bytes = read_all(fd->get(), kMaxKeptBytes, kept);
     if (!bytes)
       return bytes.error().code != Errc::busy;
     if (digest_of(*bytes) != row.digest) {
@@ -128,7 +128,7 @@ void KeptFiles::leave(int root) {
     const auto fd = open_regular(root, kept, O_RDONLY);
     if (!fd || writers(fd->get()) == Writers::some)
       continue;
-    const auto bytes = read_all(fd->get(), kMaxBytes, kept);
+    const auto bytes = read_all(fd->get(), kMaxKeptBytes, kept);
     if (bytes && digest_of(*bytes) == row.digest)
       remove(root, kept);
   }

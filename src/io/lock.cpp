@@ -33,7 +33,7 @@ constexpr int kMaxUnsigned = 10;
 constexpr int kMaxGone = 25;
 constexpr const char* kCommand = "command";
 /// A path of the longest, each byte of it escaped, and a few words.
-constexpr std::size_t kMaxBytes = 32'768;
+constexpr std::size_t kMaxLockBytes = 32'768;
 
 std::string lock_path(const std::string& state_folder) {
   return state_folder + "/lock";
@@ -181,17 +181,17 @@ std::int64_t holder_of_root(const std::string& root) {
   const auto folder = open_folder(root);
   const std::int64_t pid = folder ? flock_holder(folder->get()) : 0;
   // Others may lock a folder for reasons of their own.
-  const auto name = pid > 0 ? read_file("/proc/" + std::to_string(pid) + "/comm", kMaxBytes)
+  const auto name = pid > 0 ? read_file("/proc/" + std::to_string(pid) + "/comm", kMaxLockBytes)
                             : Result<std::string>("");
   if (!name || !name->starts_with("baton"))
     return 0;
   // Nor is a command one that acts where there is no daemon.
-  const auto words = read_file("/proc/" + std::to_string(pid) + "/cmdline", kMaxBytes);
+  const auto words = read_file("/proc/" + std::to_string(pid) + "/cmdline", kMaxLockBytes);
   return words && words->find(std::string_view("\0run\0", 5)) != std::string::npos ? pid : 0;
 }
 
 LockHolder lock_holder(const std::string& state_folder) {
-  const auto text = read_file(lock_path(state_folder), kMaxBytes);
+  const auto text = read_file(lock_path(state_folder), kMaxLockBytes);
   const auto value = text ? parse_json(*text) : Result<Json>(tl::unexpected(text.error()));
   if (!value)
     return {};

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kDigits = 16;
 constexpr std::size_t kNameBytes = 100;
-constexpr mode_t kMode = 0750;
+constexpr mode_t kStateFolderMode = 0750;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -68,7 +68,7 @@ Result<std::string> make_below(const std::string& parent, const std::string& nam
   if (error)
     return system_error(error.value(), "folder cannot be made", parent);
   const std::string path = (fs::path(parent) / name).string();
-  if (mkdir(path.c_str(), kMode) != 0 && errno != EEXIST)
+  if (mkdir(path.c_str(), kStateFolderMode) != 0 && errno != EEXIST)
     return system_error(errno, "folder cannot be made", path);
   if (auto own = check_own(path); !own)
     return pass_on(own);

@@ -12,17 +12,13 @@
 #include "io/beneath.h"
 #include "io/fd.h"
 #include "io/folder.h"
+#include "io/stamp.h"
 
 namespace baton {
 
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kYoung = 50'000'000;
-
-std::int64_t nanoseconds(const timespec& time) {
-  return time.tv_sec * kSecond + time.tv_nsec;
-}
 
 std::int64_t now() {
   timespec time{};

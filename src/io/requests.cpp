@@ -22,7 +22,7 @@ namespace baton {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = 1U << 20U;
+constexpr std::size_t kMaxRequestBytes = 1U << 20U;
 constexpr std::time_t kReplyAge = 3600;
 /// Whoever waited for an answer looks for it every 20 ms.
 constexpr std::time_t kReplyRead = 2;
@@ -224,7 +224,7 @@ Result<Request> load(int state, int folder, const std::string& name) {
     return system_error(errno, "cannot be looked at", name);
   if (file.st_uid != 0 && file.st_uid != owner.st_uid && file.st_uid != geteuid())
     return fail(Errc::denied, "was filed by user " + std::to_string(file.st_uid), name);
-  const auto text = read_all(fd->get(), kMaxBytes, name);
+  const auto text = read_all(fd->get(), kMaxRequestBytes, name);
   if (!text)
     return tl::unexpected(text.error());
   const std::string id = name.substr(0, name.size() - kSuffix.size());
@@ -332,8 +332,8 @@ void RealRequests::prune() {
 
 std::optional<Reply> read_reply(int state, const std::string& id) {
   const auto fd = open_regular(state, "replies/" + id + std::string(kSuffix), O_RDONLY);
-  const auto text =
-      fd ? read_all(fd->get(), kMaxBytes, id) : Result<std::string>(tl::unexpected(fd.error()));
+  const auto text = fd ? read_all(fd->get(), kMaxRequestBytes, id)
+                       : Result<std::string>(tl::unexpected(fd.error()));
   const auto value = text ? parse_json(*text) : Result<Json>(tl::unexpected(text.error()));
   if (!value)
     return {};

@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::int64_t kYoungNanoseconds = 20'000'000;
 
+}  // namespace
+
 std::int64_t nanoseconds(const timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
-
-}  // namespace
 
 Stamp stamp_of(const struct stat& info) {
   timespec now{};

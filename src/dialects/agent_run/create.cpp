@@ -38,7 +38,7 @@ Result<void> check_arguments(const Value& arguments) {
   if (!arguments.IsObject())
     return {};
   for (const auto& member : arguments.GetObject()) {
-    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    const std::string_view name = json::name(member.name);
     if (std::find(kArguments.begin(), kArguments.end(), name) == kArguments.end())
       return wrong("a workflow run is not begun with `" + printable(name, 60) + "`");
   }
@@ -72,7 +72,7 @@ Result<Json> kept_settings(const Value& arguments, Json settings) {
     const Value* const before = json::child(*settings, name);
     Json all = before == nullptr ? Json::object() : Json(*before);
     for (const auto& member : value->GetObject()) {
-      const std::string key(member.name.GetString(), member.name.GetStringLength());
+      const std::string key(json::name(member.name));
       if (!is_variable(key))
         return wrong("`" + printable(key, 60) + "` cannot be a variable of an environment");
       all.set(key, Json(std::string(json::text(member.value).value_or(json::dump(member.value)))));

@@ -60,9 +60,7 @@ Findings check_gate_state(const Value& root) {
   FindingList findings("agent_run");
   for (const auto& member : root.GetObject())
     if (const auto text = json::text(member.value); text && is_truth_word(upper(*text)))
-      findings.error("S70",
-                     member_pointer("", std::string_view(member.name.GetString(),
-                                                         member.name.GetStringLength())),
+      findings.error("S70", member_pointer("", json::name(member.name)),
                      "a gate is opened by true, not by the text " + quoted_word(*text),
                      {.found = json::quote(*text), .expected = "true or false"});
   return findings.take();

@@ -18,8 +18,7 @@ Memo memo_of(const Json& json) {
     const auto text = [&](std::string_view name) {
       return std::string(json::text(member.value, name).value_or(""));
     };
-    StepMemo& step =
-        memo.steps[std::string(member.name.GetString(), member.name.GetStringLength())];
+    StepMemo& step = memo.steps[std::string(json::name(member.name))];
     step = StepMemo{text("run"),
                     text("label"),
                     listed(json::child(member.value, "labels")),

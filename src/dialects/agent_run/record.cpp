@@ -155,8 +155,7 @@ RunRecord run_record(const Value& root) {
     record.status = row->status;
   if (const Value* const steps = json::child(root, "steps"); steps != nullptr && steps->IsObject())
     for (const auto& member : steps->GetObject())
-      record.steps.emplace(std::string(member.name.GetString(), member.name.GetStringLength()),
-                           step_record(member.value));
+      record.steps.emplace(std::string(json::name(member.name)), step_record(member.value));
   return record;
 }
 

@@ -30,9 +30,9 @@ class RunStateCheck {
     before(root_, "", "created_at", "updated_at");
     const Value* const steps = json::child(root_, "steps");
     for (const auto& member : steps->GetObject())
-      ids_.emplace(member.name.GetString(), member.name.GetStringLength());
+      ids_.emplace(json::name(member.name));
     for (const auto& member : steps->GetObject())
-      step(std::string(member.name.GetString(), member.name.GetStringLength()), member.value);
+      step(std::string(json::name(member.name)), member.value);
     return findings_.take();
   }
 

@@ -136,7 +136,7 @@ class WorkflowCheck {
 
   void keys(const Value& body, const std::string& pointer) {
     for (const auto& member : body.GetObject()) {
-      const std::string_view key(member.name.GetString(), member.name.GetStringLength());
+      const std::string_view key = json::name(member.name);
       if (key != "loop" && std::find(kStepKeys.begin(), kStepKeys.end(), key) == kStepKeys.end())
         unknown(key, kStepKeys, pointer);
     }
@@ -153,7 +153,7 @@ class WorkflowCheck {
     std::string sources;
     int count = 0;
     for (const auto& member : loop.GetObject()) {
-      const std::string_view key(member.name.GetString(), member.name.GetStringLength());
+      const std::string_view key = json::name(member.name);
       if (std::find(kSources.begin(), kSources.end(), key) != kSources.end() && ++count > 0)
         sources += (sources.empty() ? "" : " and ") + std::string(key);
       if (std::find(kLoopKeys.begin(), kLoopKeys.end(), key) == kLoopKeys.end())

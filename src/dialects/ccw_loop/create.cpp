@@ -15,13 +15,6 @@ namespace {
 
 constexpr int kMaxIterations = 10;
 
-std::string trimmed(const std::string& text) {
-  constexpr const char* kBlank = " \t\r\n";
-  const auto first = text.find_first_not_of(kBlank);
-  return first == std::string::npos ? ""
-                                    : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
 /// One line of tasks.jsonl per text.
 std::string task_lines(const Value& texts, Time wall) {
   std::string lines;
@@ -72,7 +65,7 @@ Result<void> check_create(const Value& arguments) {
   const Value& tasks = member(arguments, "tasks");
   if (!tasks.IsNull() &&
       (!tasks.IsArray() || std::any_of(tasks.Begin(), tasks.End(), [](const Value& task) {
-        return trimmed(std::string(json::text(task).value_or(""))).empty();
+        return trimmed(json::text(task).value_or("")).empty();
       })))
     return fail(Errc::usage, "tasks is a list of texts, none of them empty");
   return {};

@@ -2,19 +2,16 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace baton::ccw_loop {
 namespace {
 
+/// Blanks, and what Markdown sets words in.
+constexpr std::string_view kDecoration = " \t\r*`";
+
 constexpr std::string_view kHead = "ACTION_RESULT:";
 constexpr std::string_view kNext = "NEXT_ACTION_NEEDED:";
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r*`";
-  const auto first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos)
-    return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 /// Fills the member a bullet such as `- status: success` is about.
 void read_bullet(std::string_view line, ResultBlock& block) {
@@ -24,8 +21,8 @@ void read_bullet(std::string_view line, ResultBlock& block) {
   const auto colon = line.find(':');
   if (colon == std::string_view::npos)
     return;
-  const std::string_view name = trimmed(line.substr(0, colon));
-  const std::string value(trimmed(line.substr(colon + 1)));
+  const std::string_view name = trimmed(line.substr(0, colon), kDecoration);
+  const std::string value(trimmed(line.substr(colon + 1), kDecoration));
   if (name == "action")
     block.action = value;
   else if (name == "status")
@@ -40,14 +37,14 @@ ResultBlock result_block(std::string_view output) {
   ResultBlock block;
   while (!output.empty()) {
     const auto end = output.find('\n');
-    const std::string_view line = trimmed(output.substr(0, end));
+    const std::string_view line = trimmed(output.substr(0, end), kDecoration);
     output.remove_prefix(end == std::string_view::npos ? output.size() : end + 1);
     if (line.starts_with(kHead)) {
       block = ResultBlock{};
       block.found = true;
       block.next = "NONE";
     } else if (block.found && line.starts_with(kNext)) {
-      block.next = trimmed(line.substr(kNext.size()));
+      block.next = trimmed(line.substr(kNext.size()), kDecoration);
     } else if (block.found) {
       read_bullet(line, block);
     }

@@ -19,7 +19,7 @@ bool evidence_missing(const Value& hypothesis) {
          (evidence.IsObject() && evidence.ObjectEmpty());
 }
 
-void read_debug(const Value& debug, Work& work) {
+void read_debugging(const Value& debug, Work& work) {
   work.debugged = moment(debug, "last_analysis_at");
   const Value& hypotheses = list(debug, "hypotheses");
   if (const auto id = json::text(debug, "confirmed_hypothesis"))
@@ -39,7 +39,7 @@ Work work_of(const Value& skill) {
   work.in_progress = count(tasks, "status", "in_progress");
   work.completed = count(tasks, "status", "completed");
   work.developed = moment(develop, "last_progress_at");
-  read_debug(member(skill, "debug"), work);
+  read_debugging(member(skill, "debug"), work);
   const Value& validate = member(skill, "validate");
   work.validated = moment(validate, "last_run_at");
   const bool failed = !list(validate, "failed_tests").Empty();
@@ -83,10 +83,6 @@ const Value* item_of(const Value& items, std::string_view id) {
 std::int64_t count(const Value& items, std::string_view member, std::string_view word) {
   return std::count_if(items.Begin(), items.End(),
                        [&](const Value& item) { return json::text(item, member) == word; });
-}
-
-std::string text_of(const Value& object, std::string_view name) {
-  return std::string(json::text(object, name).value_or(""));
 }
 
 bool Loop::broken() const {

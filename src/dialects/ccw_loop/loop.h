@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "core/dialect.h"
 #include "dialects/ccw_loop/words.h"
+#include "dialects/members.h"
 
 namespace baton::ccw_loop {
 
@@ -17,8 +18,6 @@ const Value& list(const Value& object, std::string_view name);
 /// The item whose `id` is this; nullptr when there is none.
 const Value* item_of(const Value& items, std::string_view id);
 std::int64_t count(const Value& items, std::string_view member, std::string_view word);
-/// A text member, "" when there is none.
-std::string text_of(const Value& object, std::string_view name);
 /// The member, or null.
 const Value& member(const Value& object, std::string_view name);
 

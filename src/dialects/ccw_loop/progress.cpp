@@ -4,16 +4,10 @@
 #include <charconv>
 #include <optional>
 
+#include "base/text.h"
+
 namespace baton::ccw_loop {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const auto first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos)
-    return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 /// Hands out line by line, trimmed.
 class Lines {

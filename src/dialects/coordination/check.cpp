@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::int64_t kMostDevelopers = 4;
 
-std::string name_of(const Value& name) {
-  return std::string(name.GetString(), name.GetStringLength());
-}
-
 bool approved(const Value& entry) {
   const auto all = items(entry, "tech_lead_feedback");
   return std::any_of(all.begin(), all.end(), [](const Value* feedback) {
@@ -37,7 +33,7 @@ void test_results(const Value& entry, Status status, const std::string& pointer,
   const bool handed_on = status == Status::waiting_review || status == Status::complete;
   for (const auto& member : results->GetObject()) {
     const std::string where =
-        pointer + "/test_results/" + json::pointer_token(name_of(member.name));
+        pointer + "/test_results/" + json::pointer_token(json::name(member.name));
     const auto total = json::integer(member.value, "total");
     const auto passed = json::integer(member.value, "passed").value_or(0);
     const auto failed = json::integer(member.value, "failed").value_or(0);
@@ -107,7 +103,7 @@ void failing_pass(const Value& message, const std::string& pointer, Findings& fi
     if (const auto text = json::text(member.value); text && short_of(*text))
       findings.push_back(
           finding(Severity::warning, "S14",
-                  pointer + "/test_results/" + json::pointer_token(name_of(member.name)),
+                  pointer + "/test_results/" + json::pointer_token(json::name(member.name)),
                   "`" + std::string(*text) + "` in a message that says PASS"));
 }
 
@@ -182,7 +178,7 @@ Finding finding(Severity severity, const std::string& id, std::string pointer,
 Findings check_groups(const Value& status, bool reviews) {
   Findings findings;
   for (const auto& member : status.GetObject())
-    if (const std::string id = name_of(member.name); id.empty() || id == kSession)
+    if (const std::string id(json::name(member.name)); id.empty() || id == kSession)
       findings.push_back(finding(Severity::error, "S24", "/" + json::pointer_token(id),
                                  id.empty() ? "a group has no id"
                                             : "`" + id +

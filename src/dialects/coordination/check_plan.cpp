@@ -12,9 +12,9 @@ namespace baton::coordination {
 namespace {
 
 constexpr double kPercentTolerance = 1.0;
-constexpr std::array kLists = {std::string_view("completed_groups"),
-                               std::string_view("in_progress_groups"),
-                               std::string_view("pending_groups")};
+constexpr std::array kGroupLists = {std::string_view("completed_groups"),
+                                    std::string_view("in_progress_groups"),
+                                    std::string_view("pending_groups")};
 
 using Tasks = std::vector<const Value*>;
 
@@ -118,14 +118,14 @@ void unknown_ids(const Value& pm, const Tasks& tasks, Findings& findings) {
   std::size_t n = 0;
   for (const Value* const phase : items(pm, "execution_phases"))
     look(*phase, "/execution_phases/" + std::to_string(n++), "group_ids");
-  for (const std::string_view list : kLists)
+  for (const std::string_view list : kGroupLists)
     look(pm, "", list);
 }
 
 /// S3, S4: each group is in one list, and in the one its status says.
 void lists(const Value& pm, const Tasks& tasks, Findings& findings) {
   std::map<std::string, std::string_view> seen;
-  for (const std::string_view list : kLists) {
+  for (const std::string_view list : kGroupLists) {
     std::size_t n = 0;
     for (const std::string& id : texts(pm, list)) {
       const std::string pointer = "/" + std::string(list) + "/" + std::to_string(n++);
@@ -136,7 +136,7 @@ void lists(const Value& pm, const Tasks& tasks, Findings& findings) {
       const auto task = std::find_if(tasks.begin(), tasks.end(),
                                      [&](const Value* t) { return json::text(*t, "id") == id; });
       const auto status = task == tasks.end() ? std::nullopt : word_of(**task, "status");
-      if (status && (list == kLists.front()) != (status == "complete"))
+      if (status && (list == kGroupLists.front()) != (status == "complete"))
         findings.push_back(
             finding(Severity::warning, "S4", pointer,
                     "`" + id + "` is listed here, but its group is " + std::string(*status)));

@@ -159,8 +159,7 @@ Result<std::string> with_message(const Document& document, std::string_view kind
                                {"to", row.to},
                                {"timestamp", iso_time(wall)}});
   for (const auto& member : given.GetObject())
-    message.set(std::string_view(member.name.GetString(), member.name.GetStringLength()),
-                member.value);
+    message.set(json::name(member.name), member.value);
   // What others call it is understood, and written as it is called here.
   for (const std::string_view name : {"from", "to", "decision"})
     if (const auto said = word_of(given, name))

@@ -115,10 +115,6 @@ std::vector<std::string> texts(const Value& object, std::string_view name) {
   return all;
 }
 
-std::string text_of(const Value& object, std::string_view name) {
-  return std::string(json::text(object, name).value_or(""));
-}
-
 std::optional<std::string_view> word_of(const Value& object, std::string_view name) {
   const auto text = json::text(object, name);
   return text ? std::optional(meant(name, *text)) : std::nullopt;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/dialect.h"
+#include "dialects/members.h"
 
 namespace baton::coordination {
 
@@ -46,8 +47,6 @@ bool metadata(std::string_view key);
 std::vector<std::string> texts(const Value& object, std::string_view name);
 /// A member that is an array; empty when it is none.
 std::vector<const Value*> items(const Value& object, std::string_view name);
-/// A text member, "" when there is none.
-std::string text_of(const Value& object, std::string_view name);
 /// A status, role or decision as baton knows it, whichever of its words stands there.
 std::optional<std::string_view> word_of(const Value& object, std::string_view name);
 

@@ -45,7 +45,7 @@ void each(const Value& object, std::string_view name, const Read& read) {
   if (map == nullptr || !map->IsObject())
     return;
   for (const auto& member : map->GetObject())
-    read(std::string(member.name.GetString(), member.name.GetStringLength()), member.value);
+    read(std::string(json::name(member.name)), member.value);
 }
 
 GroupMemo group_of(const Value& value) {

@@ -10,10 +10,6 @@
 namespace baton::coordination {
 namespace {
 
-std::string name_of(const Value& name) {
-  return std::string(name.GetString(), name.GetStringLength());
-}
-
 Finding broken(std::string_view rule, std::string pointer, std::string message) {
   Finding finding;
   finding.rule = "coordination/" + std::string(rule);
@@ -51,7 +47,7 @@ std::vector<std::string> group_ids(const Value& before, const Value& after) {
   std::vector<std::string> ids;
   for (const Value* const version : {&after, &before})
     for (const auto& member : version->GetObject())
-      if (const std::string id = name_of(member.name);
+      if (const std::string id(json::name(member.name));
           !metadata(id) && std::find(ids.begin(), ids.end(), id) == ids.end())
         ids.push_back(id);
   return ids;

@@ -18,7 +18,7 @@ void keep_counters(const Value& before, const Value& after, Json& entry) {
       counters = Json(*given);
   bool lags = false;
   for (const auto& member : old->GetObject()) {
-    const std::string name(member.name.GetString(), member.name.GetStringLength());
+    const std::string name(json::name(member.name));
     const auto had = json::integer(member.value);
     const auto has = json::integer(*counters, name);
     if (!had || (has && *has >= *had))

@@ -81,7 +81,7 @@ Group planned_group(const Value& task) {
 
 void add_entries(const Value& status, Plan& plan) {
   for (const auto& member : status.GetObject()) {
-    const std::string id(member.name.GetString(), member.name.GetStringLength());
+    const std::string id(json::name(member.name));
     if (metadata(id) || !member.value.IsObject())
       continue;
     auto at = std::find_if(plan.groups.begin(), plan.groups.end(),

@@ -9,7 +9,7 @@
 namespace baton::coordination {
 namespace {
 
-constexpr std::uint32_t kMostTurns = 2;
+constexpr std::uint32_t kMostSessionTurns = 2;
 constexpr const char* kRejectedPlan =
     "the newest plan was rejected for its groups or their dependencies";
 
@@ -104,7 +104,7 @@ struct Question {
   std::string why;
   Word hold;
   std::string gave_up;
-  std::uint32_t most_turns = kMostTurns;
+  std::uint32_t most_turns = kMostSessionTurns;
 };
 void ask(const Scene& scene, const Question& question, Decision& decision) {
   if (scene.present(session()) != nullptr)

@@ -171,8 +171,7 @@ void canonical(const Value& value, std::string& text) {
     for (const auto& member : value.GetObject())
       members.push_back(&member);
     std::sort(members.begin(), members.end(), [](const auto* a, const auto* b) {
-      return std::string_view(a->name.GetString(), a->name.GetStringLength()) <
-             std::string_view(b->name.GetString(), b->name.GetStringLength());
+      return json::name(a->name) < json::name(b->name);
     });
     text += '{';
     for (const auto* const member : members) {

@@ -11,7 +11,7 @@ namespace baton::fsm_loop {
 namespace {
 
 constexpr int kTimedOut = 124;
-constexpr int kNotFound = 127;
+constexpr int kExitNotFound = 127;
 constexpr int kKilled = -9;
 
 /// The last of a text, without a character cut in two; null for none.
@@ -34,7 +34,7 @@ ActionResult result_of(const Run& run) {
     result.exit_code = kTimedOut;
     result.timeout_kind = run.outcome == Outcome::timed_out ? "wall" : "idle";
   } else if (run.reason == "exec_failed" || run.reason.starts_with("before_")) {
-    result.exit_code = kNotFound;
+    result.exit_code = kExitNotFound;
     result.not_run = run.reason;
   } else if (run.signal != 0) {
     result.exit_code = -run.signal;
@@ -98,7 +98,7 @@ std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
     if (key.role == wanted.role && key.subject == kSubject && key.turn == wanted.turn &&
         key.generation == now->second.generation) {
       ActionResult none;
-      none.exit_code = kNotFound;
+      none.exit_code = kExitNotFound;
       none.not_run = why;
       return none;
     }
@@ -299,8 +299,7 @@ void Machine::decide_by(Frame& frame, const Verdict& verdict) {
       payload.set("default", true);
     if (!verdict.details.is_null())
       for (const auto& member : verdict.details->GetObject())
-        payload.set(std::string_view(member.name.GetString(), member.name.GetStringLength()),
-                    member.value);
+        payload.set(json::name(member.name), member.value);
     events_.add("evaluate", payload);
   }
   record.phase = Phase::evaluated;

@@ -24,10 +24,6 @@ constexpr std::array kOperators = {
 };
 static_assert(in_enum_order(kOperators, &OperatorRow::op, Operator::ge));
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /// Without the `_` between digits, and without a plus, which from_chars does not read.
 std::string plain(std::string_view text) {
   std::string digits;
@@ -66,19 +62,18 @@ tl::unexpected<Error> no_number(std::string_view text) {
 
 Result<double> decimal(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n\f\v";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos)
+  const std::string_view written = trimmed(text, kBlanks);
+  if (written.empty())
     return no_number({});
-  const std::string_view trimmed = text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-  const std::string digits = plain(trimmed);
+  const std::string digits = plain(written);
   double number = 0;
   const char* const end = digits.data() + digits.size();
   const auto [behind, error] = std::from_chars(digits.data(), end, number);
   if (!spelled_as_decimal(digits) || behind != end || error == std::errc::invalid_argument)
-    return no_number(trimmed);
+    return no_number(written);
   if (error == std::errc::result_out_of_range) {
     if (!vanishes(digits))
-      return no_number(trimmed);
+      return no_number(written);
     number = 0;
   }
   return number;

@@ -24,7 +24,7 @@ Result<void> check_arguments(const Value& arguments) {
   if (!arguments.IsObject())
     return {};
   for (const auto& member : arguments.GetObject()) {
-    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    const std::string_view name = json::name(member.name);
     if (std::find(kArguments.begin(), kArguments.end(), name) == kArguments.end())
       return wrong("a loop is not begun with `" + printable(name, 60) + "`");
   }

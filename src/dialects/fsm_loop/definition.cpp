@@ -17,10 +17,6 @@ constexpr std::array<std::string_view, 4> kOtherTargets = {
 constexpr std::array<std::string_view, 5> kOfLoops = {"name", "initial", "states", "flow",
                                                       "paradigm"};
 
-std::string name_of(const Value& name) {
-  return {name.GetString(), name.GetStringLength()};
-}
-
 class Resolver {
  public:
   Resolver(const Value& root, FindingList& findings) : root_(root), findings_(findings) {}
@@ -42,7 +38,7 @@ class Resolver {
  private:
   void add_members(const Value& states, const std::string& pointer, Definition& definition) {
     for (const auto& member : states.GetObject()) {
-      const std::string name = name_of(member.name);
+      const std::string name(json::name(member.name));
       if (definition.state(name) == nullptr)
         add(name, member_pointer(pointer, name), Json(member.value), definition);
     }
@@ -125,7 +121,7 @@ class Resolver {
     std::vector<std::string> names;
     if (fragments != nullptr)
       for (const auto& member : fragments->GetObject())
-        names.push_back(name_of(member.name));
+        names.emplace_back(json::name(member.name));
     const std::vector<std::string_view> views(names.begin(), names.end());
     findings_.error("S10", member_pointer(state.pointer, "fragment"),
                     "there is no fragment " + quoted_word(name),
@@ -139,7 +135,7 @@ class Resolver {
     const Value* const declared = json::child(fragment, "parameters");
     if (declared != nullptr && declared->IsObject())
       for (const auto& member : declared->GetObject()) {
-        const std::string key = name_of(member.name);
+        const std::string key(json::name(member.name));
         const Value* const fallback = json::child(member.value, "default");
         if (json::child(*param, key) != nullptr)
           continue;
@@ -214,7 +210,7 @@ Json merged(const Value& under, const Value& over) {
     return Json(over);
   Json result(under);
   for (const auto& member : over.GetObject()) {
-    const std::string name = name_of(member.name);
+    const std::string name(json::name(member.name));
     const Value* const below = json::child(under, name);
     result.set(name, below == nullptr ? Json(member.value) : merged(*below, member.value));
   }
@@ -228,13 +224,14 @@ std::vector<Reference> references(const State& state) {
       all.push_back({pointer, key, std::string(*target)});
   };
   for (const auto& member : state.body->GetObject()) {
-    const std::string key = name_of(member.name);
+    const std::string key(json::name(member.name));
     const std::string pointer = member_pointer(state.pointer, key);
     if (key == "next" || key.starts_with("on_"))
       add(pointer, key, member.value);
     if (key == "route" && member.value.IsObject())
       for (const auto& row : member.value.GetObject())
-        add(member_pointer(pointer, name_of(row.name)), name_of(row.name), row.value);
+        add(member_pointer(pointer, json::name(row.name)), std::string(json::name(row.name)),
+            row.value);
   }
   return all;
 }

@@ -19,14 +19,6 @@ namespace {
 constexpr std::array<std::string_view, 7> kYamlWords = {"yes",  "no",    "on",  "off",
                                                         "true", "false", "null"};
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 class DefinitionCheck {
  public:
   DefinitionCheck(const Value& raw, const std::vector<const Document*>& sources)

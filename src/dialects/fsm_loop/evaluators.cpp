@@ -52,14 +52,10 @@ Result<double> keyed_number(std::string_view text, std::string_view key) {
   return decimal(*found);
 }
 
-bool digits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 const Value* item(const Value& list, std::string_view index) {
   std::size_t at = 0;
   const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), at);
-  if (!digits(index) || error != std::errc() || at >= list.Size())
+  if (!all_digits(index) || error != std::errc() || at >= list.Size())
     return nullptr;
   return &list[static_cast<rapidjson::SizeType>(at)];
 }
@@ -146,14 +142,6 @@ std::vector<std::string> error_patterns(const Value& evaluate) {
 std::optional<double> optional_number(const Judging& judging, std::string_view key) {
   const auto number = number_of(judging, key);
   return number ? std::optional(*number) : std::nullopt;
-}
-
-std::string trimmed(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r\f\v";
-  const std::size_t begin = line.find_first_not_of(kBlanks);
-  return begin == std::string_view::npos
-             ? std::string()
-             : std::string(line.substr(begin, line.find_last_not_of(kBlanks) + 1 - begin));
 }
 
 }  // namespace
@@ -268,8 +256,8 @@ Verdict by_convergence(const Judging& judging, std::string_view text) {
 Verdict by_token(const Judging& judging, std::string_view text) {
   std::vector<std::string> lines;
   for (const std::string& line : split(text, '\n'))
-    if (std::string words = trimmed(line); !words.empty())
-      lines.push_back(std::move(words));
+    if (const std::string_view words = trimmed(line); !words.empty())
+      lines.emplace_back(words);
   const Value* const line = json::child(*judging.state.evaluate, "line");
   const auto count = static_cast<std::int64_t>(lines.size());
   std::int64_t index = line != nullptr && json::text(*line) == "first" ? 0 : count - 1;

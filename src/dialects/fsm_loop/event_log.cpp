@@ -9,8 +9,7 @@ void EventLog::add(std::string_view event, const Json& payload) {
 void EventLog::add(std::string_view event, const Json& payload, std::size_t depth) {
   Json line = Json::object({{"event", event}, {"ts", stamp(scene_.view.wall)}});
   for (const auto& member : payload->GetObject())
-    line.set(std::string_view(member.name.GetString(), member.name.GetStringLength()),
-             member.value);
+    line.set(json::name(member.name), member.value);
   if (depth > 0)
     line.set("depth", static_cast<std::int64_t>(depth));
   line.set("seq", ++scene_.record().seq);

@@ -62,9 +62,8 @@ void unpack_input(const Loop& loop, std::string_view input, Json& context) {
                        [&](const Parameter& each) { return each.name == name; });
   };
   if (parsed && (*parsed)->IsObject() && !(*parsed)->ObjectEmpty() &&
-      std::all_of((*parsed)->MemberBegin(), (*parsed)->MemberEnd(), [&](const auto& member) {
-        return known(std::string_view(member.name.GetString(), member.name.GetStringLength()));
-      })) {
+      std::all_of((*parsed)->MemberBegin(), (*parsed)->MemberEnd(),
+                  [&](const auto& member) { return known(json::name(member.name)); })) {
     context = merged(*context, **parsed);
     return;
   }

@@ -68,12 +68,6 @@ std::string enclosed(std::string_view text) {
   return "<action_output>\n" + inner + "\n</action_output>\n";
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
-
 /// Why the judge gave no answer that could be read; nothing when it did.
 std::optional<Verdict> no_answer(const ActionResult* judge) {
   constexpr int kTimeIsUp = 124;

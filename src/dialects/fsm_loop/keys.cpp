@@ -174,7 +174,7 @@ void unknown(std::string_view word, std::span<const KeyRow> table, const std::st
 void check(const Value& object, std::span<const KeyRow> table, const std::string& pointer,
            FindingList& findings) {
   for (const auto& member : object.GetObject()) {
-    const std::string_view word(member.name.GetString(), member.name.GetStringLength());
+    const std::string_view word = json::name(member.name);
     const std::string place = member_pointer(pointer, word);
     const auto row = std::find_if(table.begin(), table.end(),
                                   [&](const KeyRow& each) { return each.word == word; });
@@ -195,7 +195,7 @@ void check(const Value& object, std::span<const KeyRow> table, const std::string
 
 bool any_later(const Value& object, std::span<const KeyRow> table) {
   return std::any_of(object.MemberBegin(), object.MemberEnd(), [&](const auto& member) {
-    const std::string_view word(member.name.GetString(), member.name.GetStringLength());
+    const std::string_view word = json::name(member.name);
     return std::any_of(table.begin(), table.end(), [&](const KeyRow& row) {
       return row.word == word && row.since == Since::later;
     });
@@ -243,8 +243,7 @@ void check_evaluate_keys(const Value& evaluate, const std::string& pointer, Find
 
 Generation generation_of(const Value& root, const std::vector<State>& states) {
   const bool silenced = std::any_of(root.MemberBegin(), root.MemberEnd(), [](const auto& member) {
-    return std::string_view(member.name.GetString(), member.name.GetStringLength())
-        .ends_with("_ok");
+    return json::name(member.name).ends_with("_ok");
   });
   return silenced || any_later(root, kTop) || std::any_of(states.begin(), states.end(), is_later)
              ? Generation::modern

@@ -223,8 +223,7 @@ class Assembly {
 
   static void add_to(Json& all, const Value& more) {
     for (const auto& member : more.GetObject())
-      all.set(std::string_view(member.name.GetString(), member.name.GetStringLength()),
-              member.value);
+      all.set(json::name(member.name), member.value);
   }
 
   void sub_loops(const Definition& definition) {
@@ -255,7 +254,7 @@ class Assembly {
       return;
     const Value* const with = json::child(*state.body, "with");
     for (const auto& member : declared->GetObject()) {
-      const std::string key(member.name.GetString(), member.name.GetStringLength());
+      const std::string key(json::name(member.name));
       if (json::boolean(member.value, "required") != true ||
           (with != nullptr && json::child(*with, key) != nullptr))
         continue;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "dialects/fsm_loop/definition.h"
+#include "dialects/members.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
@@ -13,10 +14,6 @@ namespace {
 /// Terminal states of these names are failures unless they say otherwise.
 constexpr std::array<std::string_view, 4> kFailureNames = {"failed", "error", "aborted",
                                                            "finalize_aborted"};
-
-std::string text_of(const Value& object, std::string_view key) {
-  return std::string(json::text(object, key).value_or(""));
-}
 
 Millis seconds(double count) {
   constexpr double kMost = 1e12;  // in milliseconds: thirty years
@@ -47,7 +44,7 @@ std::vector<Row> rows_of(const Value* route) {
   if (route != nullptr && route->IsObject())
     for (const auto& member : route->GetObject())
       if (const auto target = json::text(member.value)) {
-        const std::string_view word(member.name.GetString(), member.name.GetStringLength());
+        const std::string_view word = json::name(member.name);
         // The original drops other words that begin so.
         if (!word.starts_with('_') || word == "_" || word == "_error")
           rows.push_back({std::string(word), std::string(*target)});
@@ -58,7 +55,7 @@ std::vector<Row> rows_of(const Value* route) {
 std::vector<Row> shorthand_of(const Value& body) {
   std::vector<Row> rows;
   for (const auto& member : body.GetObject()) {
-    const std::string_view key(member.name.GetString(), member.name.GetStringLength());
+    const std::string_view key = json::name(member.name);
     if (const auto target = json::text(member.value); target && is_verdict_key(key))
       rows.push_back({std::string(key.substr(3)), std::string(*target)});
   }
@@ -195,7 +192,7 @@ std::vector<Parameter> parameters_of(const Value& root) {
   if (given == nullptr || !given->IsObject())
     return all;
   for (const auto& member : given->GetObject())
-    all.push_back({std::string(member.name.GetString(), member.name.GetStringLength()),
+    all.push_back({std::string(json::name(member.name)),
                    std::string(json::text(member.value, "type").value_or("string")),
                    json::boolean(member.value, "required").value_or(false),
                    member_of(member.value, "default"), member_of(member.value, "values")});
@@ -250,8 +247,7 @@ Loop loop_of(const Value& definition) {
       states != nullptr && states->IsObject())
     for (const auto& member : states->GetObject())
       if (member.value.IsObject())
-        loop.states.push_back(reader.read(
-            std::string(member.name.GetString(), member.name.GetStringLength()), member.value));
+        loop.states.push_back(reader.read(std::string(json::name(member.name)), member.value));
   return loop;
 }
 

@@ -1,17 +1,10 @@
 #include "dialects/fsm_loop/memo.h"
 
+#include "dialects/members.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
 namespace {
-
-std::string text_in(const Value& root, std::string_view name) {
-  return std::string(json::text(root, name).value_or(""));
-}
-
-std::int64_t count_in(const Value& root, std::string_view name) {
-  return json::integer(root, name).value_or(0);
-}
 
 std::vector<std::string> texts_in(const Value& root, std::string_view name) {
   std::vector<std::string> all;
@@ -38,12 +31,12 @@ Json json_of(const ActionResult& result) {
 }
 
 ActionResult result_of(const Value& root) {
-  return ActionResult{static_cast<int>(count_in(root, "exit_code")),
-                      text_in(root, "output"),
-                      text_in(root, "error_output"),
-                      count_in(root, "duration_ms"),
-                      text_in(root, "timeout_kind"),
-                      text_in(root, "not_run")};
+  return ActionResult{static_cast<int>(count_of(root, "exit_code")),
+                      text_of(root, "output"),
+                      text_of(root, "error_output"),
+                      count_of(root, "duration_ms"),
+                      text_of(root, "timeout_kind"),
+                      text_of(root, "not_run")};
 }
 
 Json json_of(const Work& work) {
@@ -67,22 +60,22 @@ Json json_of(const Work& work) {
 
 Work work_of(const Value& root) {
   Work work;
-  if (const StepRow* const row = row_of(kStep, text_in(root, "step")))
+  if (const StepRow* const row = row_of(kStep, text_of(root, "step")))
     work.step = row->step;
-  work.action = text_in(root, "action");
-  work.tries = count_in(root, "tries");
-  work.api_tries = count_in(root, "api_tries");
-  work.infra_tries = count_in(root, "infra_tries");
-  work.announced = text_in(root, "announced");
+  work.action = text_of(root, "action");
+  work.tries = count_of(root, "tries");
+  work.api_tries = count_of(root, "api_tries");
+  work.infra_tries = count_of(root, "infra_tries");
+  work.announced = text_of(root, "announced");
   if (const Value* const result = json::child(root, "result"))
     work.result = result_of(*result);
-  work.asked = text_in(root, "asked");
-  work.model = text_in(root, "model");
-  work.until_ms = count_in(root, "until_ms");
-  work.waits_since_ms = count_in(root, "waits_since_ms");
-  work.beat_ms = count_in(root, "beat_ms");
+  work.asked = text_of(root, "asked");
+  work.model = text_of(root, "model");
+  work.until_ms = count_of(root, "until_ms");
+  work.waits_since_ms = count_of(root, "waits_since_ms");
+  work.beat_ms = count_of(root, "beat_ms");
   work.summary = json::boolean(root, "summary").value_or(false);
-  work.limit = text_in(root, "limit");
+  work.limit = text_of(root, "limit");
   return work;
 }
 
@@ -91,12 +84,12 @@ Work work_of(const Value& root) {
 Memo memo_of(const Json& json, const Record& own) {
   Memo memo;
   memo.driven = json::boolean(*json, "driven").value_or(false);
-  memo.start = text_in(*json, "start");
-  memo.resumes = count_in(*json, "resumes");
-  memo.stage = text_in(*json, "stage");
+  memo.start = text_of(*json, "start");
+  memo.resumes = count_of(*json, "resumes");
+  memo.stage = text_of(*json, "stage");
   memo.scoped = json::boolean(*json, "scoped").value_or(false);
-  memo.spawn = text_in(*json, "spawn");
-  memo.spawned = text_in(*json, "spawned");
+  memo.spawn = text_of(*json, "spawn");
+  memo.spawned = text_of(*json, "spawned");
   memo.dealt = texts_in(*json, "dealt");
   memo.scope = texts_in(*json, "scope");
   const Value* const frames = json::child(*json, "frames");
@@ -110,7 +103,7 @@ Memo memo_of(const Json& json, const Record& own) {
       frame.work = work_of(*work);
     if (const Value* const memory = json::child(each, "memory"); memory && memory->IsObject())
       frame.memory = Json(*memory);
-    frame.since_ms = count_in(each, "since_ms");
+    frame.since_ms = count_of(each, "since_ms");
     const Value* const record = json::child(each, "record");
     frame.record = record == nullptr ? own : record_of(*record);
   }

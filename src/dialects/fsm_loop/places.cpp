@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.h"
 #include "base/time.h"
 
 namespace baton::fsm_loop {
-namespace {
-
-bool digits(std::string_view text) {
-  return text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Places::Places(const View& view) : name_(view.flow.name) {
   folder_ = json::text(*view.options, "path").value_or(".loops");
@@ -49,8 +44,8 @@ std::string_view loop_of_instance(std::string_view stem) {
     return {};
   const std::string_view name = stem.substr(0, stem.size() - kSuffix);
   const std::string_view suffix = stem.substr(name.size());
-  const bool fits = suffix[0] == '-' && digits(suffix.substr(1, 8)) && suffix[9] == 'T' &&
-                    digits(suffix.substr(10));
+  const bool fits = suffix[0] == '-' && all_digits(suffix.substr(1, 8)) && suffix[9] == 'T' &&
+                    all_digits(suffix.substr(10));
   return fits ? name : std::string_view();
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+
 namespace baton::fsm_loop {
 namespace {
 
@@ -14,14 +16,6 @@ constexpr std::array<std::string_view, 6> kServer = {"internal server error", "s
                                                      "overloaded_error",      "api error: 5"};
 constexpr std::array<std::string_view, 4> kRefused = {"unauthorized", "authentication_error",
                                                       "invalid api key", "permission_denied"};
-
-std::string lower(std::string_view text) {
-  std::string all(text);
-  for (char& c : all)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return all;
-}
 
 template <std::size_t N>
 bool says(const std::string& text, const std::array<std::string_view, N>& words) {

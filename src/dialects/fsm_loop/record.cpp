@@ -1,5 +1,6 @@
 #include "dialects/fsm_loop/record.h"
 
+#include "dialects/members.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
@@ -10,21 +11,12 @@ Json kept(const Value& root, std::string_view name, Json otherwise) {
   return value == nullptr || value->IsNull() ? std::move(otherwise) : Json(*value);
 }
 
-std::string text_in(const Value& root, std::string_view name) {
-  return std::string(json::text(root, name).value_or(""));
-}
-
-std::int64_t count_in(const Value& root, std::string_view name) {
-  return json::integer(root, name).value_or(0);
-}
-
 Counts counts_in(const Value& root, std::string_view name) {
   Counts counts;
   const Value* const map = json::child(root, name);
   if (map != nullptr && map->IsObject())
     for (const auto& member : map->GetObject())
-      counts.emplace(std::string(member.name.GetString(), member.name.GetStringLength()),
-                     json::integer(member.value).value_or(0));
+      counts.emplace(std::string(json::name(member.name)), json::integer(member.value).value_or(0));
   return counts;
 }
 
@@ -63,42 +55,42 @@ class Optional {
 
 Record record_of(const Value& state) {
   Record record;
-  record.loop_name = text_in(state, "loop_name");
-  record.current_state = text_in(state, "current_state");
-  record.iteration = count_in(state, "iteration");
-  record.cycle = count_in(state, "cycle");
+  record.loop_name = text_of(state, "loop_name");
+  record.current_state = text_of(state, "current_state");
+  record.iteration = count_of(state, "iteration");
+  record.cycle = count_of(state, "cycle");
   record.captured = kept(state, "captured", Json::object());
   record.prev_result = kept(state, "prev_result", Json());
   record.last_result = kept(state, "last_result", Json());
-  record.started_at = text_in(state, "started_at");
-  const StatusRow* const status = row_of(kStatus, text_in(state, "status"));
+  record.started_at = text_of(state, "started_at");
+  const StatusRow* const status = row_of(kStatus, text_of(state, "status"));
   record.status = status == nullptr ? Status::failed : status->status;
-  record.continuation_prompt = text_in(state, "continuation_prompt");
-  record.accumulated_ms = count_in(state, "accumulated_ms");
-  record.passes = count_in(state, "iteration_count");
+  record.continuation_prompt = text_of(state, "continuation_prompt");
+  record.accumulated_ms = count_of(state, "accumulated_ms");
+  record.passes = count_of(state, "iteration_count");
   record.retries = counts_in(state, "retry_counts");
   record.edges = counts_in(state, "edge_revisit_counts");
   record.entries = counts_in(state, "entry_counts");
   record.rate_limits = kept(state, "rate_limit_retries", Json::object());
-  record.exhaustions = count_in(state, "consecutive_rate_limit_exhaustions");
+  record.exhaustions = count_of(state, "consecutive_rate_limit_exhaustions");
   if (const Value* const messages = json::child(state, "messages");
       messages != nullptr && messages->IsArray())
     for (const Value& message : messages->GetArray())
       record.messages.emplace_back(json::text(message).value_or(""));
   record.context = kept(state, "context", Json::object());
   // A file without a phase is another program's: whether the action has run, nobody can say.
-  const PhaseRow* const phase = row_of(kPhase, text_in(state, "phase"));
+  const PhaseRow* const phase = row_of(kPhase, text_of(state, "phase"));
   record.phase = phase == nullptr ? Phase::entered : phase->phase;
-  record.resumed_at = text_in(state, "resumed_at");
-  record.resume_count = count_in(state, "resume_count");
-  record.seq = count_in(state, "seq");
+  record.resumed_at = text_of(state, "resumed_at");
+  record.resume_count = count_of(state, "resume_count");
+  record.seq = count_of(state, "seq");
   if (const auto steps = json::integer(state, "max_steps"))
     record.max_steps = *steps;
-  record.start = text_in(state, "start");
-  record.archived = text_in(state, "archived");
-  record.terminated_by = text_in(state, "terminated_by");
-  record.limited_state = text_in(state, "limited_state");
-  record.error = text_in(state, "error");
+  record.start = text_of(state, "start");
+  record.archived = text_of(state, "archived");
+  record.terminated_by = text_of(state, "terminated_by");
+  record.limited_state = text_of(state, "limited_state");
+  record.error = text_of(state, "error");
   return record;
 }
 

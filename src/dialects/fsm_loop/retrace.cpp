@@ -9,13 +9,10 @@
 #include "base/time.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/event_log.h"
+#include "dialects/members.h"
 
 namespace baton::fsm_loop {
 namespace {
-
-std::string text_in(const Value& line, std::string_view name) {
-  return std::string(json::text(line, name).value_or(""));
-}
 
 std::int64_t depth_of(const Value& line) {
   return json::integer(line, "depth").value_or(0);
@@ -89,7 +86,7 @@ class Retracing {
       if (!enters(line) || json::text(line, "state") != now_.record.current_state ||
           json::integer(line, "iteration") != now_.record.iteration)
         continue;
-      const auto at = parse_time(text_in(line, "ts"));
+      const auto at = parse_time(text_of(line, "ts"));
       // What a run before left there says nothing about this one.
       return began && at && *at < *began ? lines.Size() : i;
     }
@@ -106,7 +103,7 @@ class Retracing {
 
   /// `fresh`: the state does not have it yet.
   void take(const Value& line, bool fresh) {
-    const std::string word = text_in(line, "event");
+    const std::string word = text_of(line, "event");
     if (fresh)
       now_.record.seq = json::integer(line, "seq").value_or(now_.record.seq);
     if (depth_of(line) > 0) {
@@ -115,9 +112,9 @@ class Retracing {
     }
     if (word == "action_start") {
       forget();
-      now_.action = text_in(line, "action");
+      now_.action = text_of(line, "action");
     } else if (word == "action_output") {
-      printed_.push_back(text_in(line, "line"));
+      printed_.push_back(text_of(line, "line"));
     } else if (word == "action_complete") {
       ended(line, fresh);
     } else if (word == "rate_limit_waiting" || word == "api_error_retry" || word == "infra_retry") {
@@ -146,9 +143,9 @@ class Retracing {
     coded_ = code.has_value();
     result.exit_code = static_cast<int>(code.value_or(0));
     result.duration_ms = json::integer(line, "duration_ms").value_or(0);
-    result.timeout_kind = text_in(line, "timeout_kind");
-    result.error_output = text_in(line, "stderr_preview");
-    result.output = text_in(line, "output_preview");
+    result.timeout_kind = text_of(line, "timeout_kind");
+    result.error_output = text_of(line, "stderr_preview");
+    result.output = text_of(line, "output_preview");
     const Value* const shown = json::child(line, "output_preview");
     // A character may have been left out where the text was cut.
     constexpr std::size_t kSurelyWhole = kPreview - 4;
@@ -158,7 +155,7 @@ class Retracing {
       whole_ = true;
     }
     // What was not carried out has no end, and may be tried.
-    if (!text_in(line, "not_run").empty())
+    if (!text_of(line, "not_run").empty())
       return again(fresh);
     if (fresh) {
       now_.record.phase = Phase::action_done;
@@ -192,7 +189,7 @@ class Retracing {
 
   void judged(const Value& line, bool fresh) {
     Verdict verdict;
-    verdict.name = text_in(line, "verdict");
+    verdict.name = text_of(line, "verdict");
     verdict.details = details_of(line);
     if (fresh) {
       const LoopState* const state = loop_.state(now_.record.current_state);
@@ -209,7 +206,7 @@ class Retracing {
   void moves(const std::string& word, const Value& line, bool fresh) {
     Record& record = now_.record;
     if (fresh && word == "state_enter") {
-      record.current_state = text_in(line, "state");
+      record.current_state = text_of(line, "state");
       record.iteration = json::integer(line, "iteration").value_or(record.iteration + 1);
       record.passes = json::integer(line, "iteration_count").value_or(record.passes);
       record.cycle += record.current_state == loop_.initial ? 1 : 0;
@@ -218,8 +215,8 @@ class Retracing {
         ++record.entries[state->name];
       record.phase = Phase::entered;
     } else if (fresh && word == "route") {
-      const std::string from = text_in(line, "from");
-      const std::string to = text_in(line, "to");
+      const std::string from = text_of(line, "from");
+      const std::string to = text_of(line, "to");
       if (now_.result) {
         record.prev_result = prev_of(from, &*now_.result);
         if (!whole_ && asks_for_previous())
@@ -231,7 +228,7 @@ class Retracing {
     } else if (fresh && !json::text(line, "next").value_or("").empty()) {
       // A guard sent it elsewhere; where that was on the way of a verdict, the route follows.
       record.retries.erase(record.current_state);
-      record.current_state = text_in(line, "next");
+      record.current_state = text_of(line, "next");
       return;
     }
     forget();
@@ -240,14 +237,14 @@ class Retracing {
   void other(const std::string& word, const Value& line) {
     Record& record = now_.record;
     if (word == "messages_append") {
-      record.messages.push_back(text_in(line, "message"));
+      record.messages.push_back(text_of(line, "message"));
     } else if (word == "action_error") {
       record.last_result = Json::object(
-          {{"verdict", "error"}, {"details", Json::object({{"error", text_in(line, "error")}})}});
+          {{"verdict", "error"}, {"details", Json::object({{"error", text_of(line, "error")}})}});
     } else if (word == "handoff_detected") {
       record.status = Status::awaiting_continuation;
       record.terminated_by = "handoff";
-      record.continuation_prompt = text_in(line, "continuation");
+      record.continuation_prompt = text_of(line, "continuation");
       record.phase = Phase::entered;
       forget();
     } else if (word == "loop_resume") {
@@ -257,8 +254,8 @@ class Retracing {
       ++record.resume_count;
     } else if (word == "loop_complete") {
       record.status = status_after(line);
-      record.terminated_by = text_in(line, "terminated_by");
-      record.error = text_in(line, "error");
+      record.terminated_by = text_of(line, "terminated_by");
+      record.error = text_of(line, "error");
     }
   }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostUndecided = 2;
 
-Way failed(std::string why) {
+Way no_route(std::string why) {
   return {Way::Kind::error, {}, std::move(why), {}};
 }
 
@@ -77,8 +77,8 @@ Way undecided(const Loop& loop, const LoopState& state, const Verdict& verdict,
     return {Way::Kind::to, state.name, {}, "cannot_judge"};
   if (const std::string* const error = error_target(state))
     return follow(loop, state, *error, values);
-  return failed("the state " + quoted_word(state.name) + " could not be judged " +
-                std::to_string(verdict.undecided) + " times in a row and has no way for errors");
+  return no_route("the state " + quoted_word(state.name) + " could not be judged " +
+                  std::to_string(verdict.undecided) + " times in a row and has no way for errors");
 }
 
 std::string no_way(const LoopState& state, const Verdict& verdict) {
@@ -104,7 +104,7 @@ Way route(const Loop& loop, const LoopState& state, const Verdict& verdict,
   const std::string* const target =
       state.routes ? by_route(state, verdict.name) : by_shorthand(state, verdict.name);
   if (target == nullptr)
-    return failed(no_way(state, verdict));
+    return no_route(no_way(state, verdict));
   return target == error_target(state) ? follow_error(loop, state, *target, action, values)
                                        : follow(loop, state, *target, values);
 }
@@ -128,7 +128,7 @@ Way route_fault(const Loop& loop, const LoopState& state, const std::string& why
                 const Values& values) {
   const std::string* const error = error_target(state);
   if (error == nullptr)
-    return failed(why);
+    return no_route(why);
   Way way = follow(loop, state, *error, values);
   if (way.kind == Way::Kind::to)
     way.reason = "action_error";
@@ -139,8 +139,8 @@ Way follow(const Loop& loop, const LoopState& state, const std::string& target,
            const Values& values) {
   auto name = interpolate(target, values);
   if (!name)
-    return failed("the way on from the state " + quoted_word(state.name) +
-                  " is not known: " + name.error().message);
+    return no_route("the way on from the state " + quoted_word(state.name) +
+                    " is not known: " + name.error().message);
   if (*name == "$current")
     return {Way::Kind::to, state.name, {}, {}};
   if (loop.state(*name) != nullptr)
@@ -149,9 +149,9 @@ Way follow(const Loop& loop, const LoopState& state, const std::string& target,
   for (const LoopState& each : loop.states)
     words.emplace_back(each.name);
   const std::string near = near_word(*name, words);
-  return failed("the state " + quoted_word(state.name) + " leads to " + quoted_word(*name) +
-                ", which does not exist in the definition" +
-                (near.empty() ? "" : "; did you mean " + quoted_word(near) + "?"));
+  return no_route("the state " + quoted_word(state.name) + " leads to " + quoted_word(*name) +
+                  ", which does not exist in the definition" +
+                  (near.empty() ? "" : "; did you mean " + quoted_word(near) + "?"));
 }
 
 }  // namespace baton::fsm_loop

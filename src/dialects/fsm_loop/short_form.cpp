@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dialects/findings.h"
+#include "dialects/members.h"
 
 namespace baton::fsm_loop {
 namespace {
@@ -13,10 +14,6 @@ constexpr std::array<std::string_view, 10> kOfTheForm = {
     "goal",      "tools",       "check", "toward", "using",
     "tolerance", "constraints", "steps", "until",  "evaluator"};
 constexpr const char* kPrevious = "previous_value";
-
-std::string text_of(const Value& object, std::string_view key) {
-  return std::string(json::text(object, key).value_or(""));
-}
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||

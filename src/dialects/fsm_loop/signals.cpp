@@ -19,13 +19,6 @@ constexpr std::array kMarkers = {
 };
 constexpr std::string_view kBlanks = " \t\r";
 
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos)
-    return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 Signal of_line(std::string_view line, bool anywhere) {
   for (const MarkerRow& row : kMarkers) {
     const auto at = anywhere ? line.find(row.marker) : line.find_first_not_of(kBlanks);

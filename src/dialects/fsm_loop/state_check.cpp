@@ -86,7 +86,7 @@ class StateCheck {
   /// taken.
   void spelling() {
     for (const auto& member : body_.GetObject()) {
-      const std::string_view key(member.name.GetString(), member.name.GetStringLength());
+      const std::string_view key = json::name(member.name);
       if (!key.starts_with("on_") ||
           std::find(kKnownRoutes.begin(), kKnownRoutes.end(), key) != kKnownRoutes.end() ||
           is_declared_verdict(json::child(body_, "evaluate"), key.substr(3)))
@@ -111,7 +111,7 @@ class StateCheck {
     if (route == nullptr || !route->IsObject())
       return;
     for (const auto& member : route->GetObject()) {
-      const std::string_view word(member.name.GetString(), member.name.GetStringLength());
+      const std::string_view word = json::name(member.name);
       constexpr std::size_t kShort = 3;  // any two letters are nearly "no"
       if (word.size() <= kShort || word.starts_with('_') || is_declared_verdict(evaluate, word))
         continue;

@@ -193,7 +193,7 @@ Result<Json> filled_in(const Value& value, const Values& values) {
       auto inner = filled_in(member.value, values);
       if (!inner)
         return inner;
-      all.set(std::string_view(member.name.GetString(), member.name.GetStringLength()), *inner);
+      all.set(json::name(member.name), *inner);
     }
     return all;
   }

@@ -19,10 +19,10 @@ struct Again {
   Millis wait;
   std::int64_t Work::*made;  ///< so many were
 };
-constexpr Again kServer{"api_error_retry", "api_error_exhausted", 2, Millis{30'000},
-                        &Work::api_tries};
-constexpr Again kCutOff{"infra_retry", "infra_retry_exhausted", 2, Millis{5'000},
-                        &Work::infra_tries};
+constexpr Again kServerAgain{"api_error_retry", "api_error_exhausted", 2, Millis{30'000},
+                             &Work::api_tries};
+constexpr Again kCutOffAgain{"infra_retry", "infra_retry_exhausted", 2, Millis{5'000},
+                             &Work::infra_tries};
 
 }  // namespace
 
@@ -117,7 +117,7 @@ void Machine::beat(Frame& frame) {
 }
 
 bool Machine::try_again(Frame& frame, Failure failure) {
-  const Again& again = failure == Failure::server ? kServer : kCutOff;
+  const Again& again = failure == Failure::server ? kServerAgain : kCutOffAgain;
   const std::string& state = frame.record.current_state;
   std::int64_t& made = frame.work.*again.made;
   if (made >= again.tries) {

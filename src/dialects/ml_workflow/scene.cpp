@@ -8,7 +8,7 @@
 namespace baton::ml_workflow {
 namespace {
 
-constexpr std::string_view kSteps = "1234567";
+constexpr std::string_view kStepDigits = "1234567";
 
 /// Which half an entry is that does not say so: the one its round has not got yet.
 void tell_halves_apart(std::vector<Entry>& entries) {
@@ -146,7 +146,7 @@ Subject subject_of(const Entry& entry) {
 }
 
 std::optional<Work> parse_work(std::string_view subject) {
-  if (subject.empty() || kSteps.find(subject[0]) == std::string_view::npos)
+  if (subject.empty() || kStepDigits.find(subject[0]) == std::string_view::npos)
     return std::nullopt;
   Work work{subject[0] - '0', Half::whole};
   if (subject.size() == 2 && code_validation(work.step))

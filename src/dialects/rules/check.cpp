@@ -62,7 +62,7 @@ Findings check_stages(const Value& root, const std::string& pointer) {
     return findings;
   }
   for (const auto& member : map->GetObject()) {
-    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    const std::string_view name = json::name(member.name);
     check_stage(json::at(member.value, rest), front + "/" + json::pointer_token(name) + rest,
                 findings);
   }

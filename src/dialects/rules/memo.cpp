@@ -3,12 +3,10 @@
 #include <string_view>
 #include <utility>
 
+#include "dialects/members.h"
+
 namespace baton::rules {
 namespace {
-
-std::string text_of(const Value& object, std::string_view name) {
-  return std::string(json::text(object, name).value_or(""));
-}
 
 /// Calls `take(name, value)` for each member of a member that is an object.
 template <class Take>
@@ -17,7 +15,7 @@ void each_member(const Value& object, std::string_view name, Take take) {
   if (members == nullptr || !members->IsObject())
     return;
   for (const auto& member : members->GetObject())
-    take(std::string(member.name.GetString(), member.name.GetStringLength()), member.value);
+    take(std::string(json::name(member.name)), member.value);
 }
 
 Saying saying_of(const Value& value) {

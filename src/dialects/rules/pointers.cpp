@@ -36,7 +36,7 @@ const Value* resolved(const Value& schema, const Value* at) {
 std::string not_named(const Value& names, const std::string& token, std::string_view pointer) {
   std::vector<std::string> known;
   for (const auto& member : names.GetObject())
-    known.emplace_back(member.name.GetString(), member.name.GetStringLength());
+    known.emplace_back(json::name(member.name));
   const auto near = nearest(token, known);
   return "the schema names no member '" + printable(token, 80) + "' for the pointer " +
          printable(pointer, 200) +

@@ -52,8 +52,7 @@ Stages stages_in(const Value& root, const std::string& pointer, const Subject& o
   const std::string rest = pointer.substr(at + kSubject.size());
   for (const auto& member : map->GetObject())
     if (auto word = word_of(json::at(member.value, rest)))
-      stages[std::string(member.name.GetString(), member.name.GetStringLength())] =
-          std::move(*word);
+      stages[std::string(json::name(member.name))] = std::move(*word);
   return stages;
 }
 
