@@ -172,7 +172,7 @@ class Runner {
     } catch (const DaemonKilled&) {
       killed = true;
     }
-    if (!killed && !each)
+    if (!killed && (!each || moment_ == 1))
       return "there is no such moment: all was done before it";
     missed_ = missed_ || !killed;
     world_.fuse.cut();

@@ -20,7 +20,7 @@
 namespace baton {
 namespace {
 
-constexpr Millis kPlanAgain{1000};
+constexpr Millis kStepAgain{1000};
 
 void sooner(std::optional<Time>& wake, std::optional<Time> time) {
   if (time && (!wake || *time < *wake))
@@ -243,7 +243,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   if (!starting.trouble.empty()) {
     trouble_ = starting.trouble;
     works_->planning.could_not_start(starting.failed, starting.trouble);
-    try_again_ = next.now + kPlanAgain;
+    try_again_ = next.now + kStepAgain;
   }
   if (auto settled = settle_starts(next, starting.prepared); !settled) {
     for (const auto& [start, run] : starting.prepared)
@@ -308,6 +308,9 @@ Result<void> RealEngine::handle_requests(Draft& next) {
 }
 
 Result<void> RealEngine::decide(Draft& next) {
+  // What a command changes while the root is away is decided when it is back, as all else.
+  if (inbox_.away() && !works_->setup.rehearsal)
+    return {};
   const bool only_look = inbox_.deciding_all() && first_start_ && !works_->setup.act_on_existing;
   for (const FlowId& flow : std::set<FlowId>(next.decide))
     if (auto decided = works_->deliberation.decide(flow, next, requests_.waiting(), only_look);
@@ -376,11 +379,11 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
     if (committed.error().code == Errc::no_space)
       room_.none(describe(committed.error()), next.wall);
     ending_.ask_unjournalled(books_, tally_, plan().stops, next.now);
-    retry_ = next.now + kPlanAgain;
+    retry_ = next.now + kStepAgain;
     return {};
   }
   pending_ = room_.committed() || pending_;
-  retry_ = room_.full() ? std::optional(next.now + kPlanAgain) : std::nullopt;
+  retry_ = room_.full() ? std::optional(next.now + kStepAgain) : std::nullopt;
   // As the journal has numbered them.
   Arrival seq = *committed - next.commit.events.size();
   for (Event& event : next.commit.events)

@@ -324,8 +324,8 @@ bool joins(std::span<const Hold> whole, std::span<const Hold> first, std::span<c
 
 namespace {
 
-bool brief(const Hold& hold) {
-  static constexpr std::array kBrief = {
+bool short_lived(const Hold& hold) {
+  static constexpr std::array kShortLived = {
       std::string_view("backing_off"),   std::string_view("no_place"),
       std::string_view("claimed"),       std::string_view("paused"),
       std::string_view("stopped"),       std::string_view("draining"),
@@ -333,7 +333,7 @@ bool brief(const Hold& hold) {
       std::string_view("disk_full"),     std::string_view("condition"),
       std::string_view("unconfigured"),  std::string_view("gave_way"),
       std::string_view("being_written"), std::string_view("given_up")};
-  return std::find(kBrief.begin(), kBrief.end(), hold.reason) != kBrief.end();
+  return std::find(kShortLived.begin(), kShortLived.end(), hold.reason) != kShortLived.end();
 }
 
 /// What is remembered as told of these holds; what of it is news is said.
@@ -343,11 +343,12 @@ std::vector<Hold> tell_lasting(Draft& next, const FlowBook& known, const std::ve
   std::copy_if(known.told.holds.begin(), known.told.holds.end(), std::back_inserter(lasting),
                [&](const Hold& told) {
                  return std::any_of(holds.begin(), holds.end(), [&](const Hold& hold) {
-                   return brief(hold) && told.role == hold.role && told.subject == hold.subject;
+                   return short_lived(hold) && told.role == hold.role &&
+                          told.subject == hold.subject;
                  });
                });
   for (const Hold& hold : holds) {
-    if (brief(hold))
+    if (short_lived(hold))
       continue;
     if (!known.told.has(hold))
       next.event("held", known.id, hold.why, hold.subject, hold.role);

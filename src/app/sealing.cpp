@@ -9,7 +9,7 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kAtOnce = 4;
-constexpr Millis kSealAgain{50};
+constexpr Millis kLookAtSealAgain{50};
 
 /// The program for the copies of a flow; empty: there is none any more.
 std::vector<std::string> program_for(const FlowId& flow, const Catalog& catalog) {
@@ -65,7 +65,7 @@ void Sealing::tell(Draft& next) const {
 }
 
 std::optional<Time> Sealing::wake(Time now) const {
-  return busy() ? std::optional(now + kSealAgain) : std::nullopt;
+  return busy() ? std::optional(now + kLookAtSealAgain) : std::nullopt;
 }
 
 void Sealing::noted() {

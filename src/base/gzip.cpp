@@ -10,7 +10,7 @@ namespace baton {
 namespace {
 
 constexpr int kGzip = 16 + MAX_WBITS;  // zlib: a gzip wrapper around the largest window
-constexpr std::size_t kMostUnpackedBytes = 1U << 30U;
+constexpr std::size_t kMostGzipBytes = 1U << 30U;
 constexpr std::size_t kPiece = 64U << 10U;
 
 z_stream stream_of(std::string_view bytes) {
@@ -46,20 +46,20 @@ Result<std::string> pump(z_stream& stream, std::size_t max_bytes, Step step) {
 }  // namespace
 
 Result<std::string> gzip(std::string_view bytes) {
-  if (bytes.size() > kMostUnpackedBytes)
+  if (bytes.size() > kMostGzipBytes)
     return fail(Errc::too_large, "too large to be compressed");
   z_stream stream = stream_of(bytes);
   constexpr int kMemory = 8;  // zlib's default
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, kMemory,
                    Z_DEFAULT_STRATEGY) != Z_OK)
     return fail(Errc::busy, "no memory to compress");
-  auto out = pump(stream, kMostUnpackedBytes, deflate);
+  auto out = pump(stream, kMostGzipBytes, deflate);
   deflateEnd(&stream);
   return out;
 }
 
 Result<std::string> gunzip(std::string_view bytes, std::size_t max_bytes) {
-  if (bytes.size() > kMostUnpackedBytes)
+  if (bytes.size() > kMostGzipBytes)
     return fail(Errc::too_large, "too large to be read");
   z_stream stream = stream_of(bytes);
   if (inflateInit2(&stream, kGzip) != Z_OK)

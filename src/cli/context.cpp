@@ -203,8 +203,11 @@ Result<void> Context::find_roots(const std::string& here) {
   std::copy_if(
       roots_of_file_.begin(), roots_of_file_.end(), std::back_inserter(missing_roots_),
       [this](const std::string& each) { return !existing_folder(each) && !is_served(each); });
-  if (config_.roots.empty())
+  if (config_.roots.empty()) {
+    if (anyway_)
+      add_served(roots_);
     return {};
+  }
   std::vector<std::string> roots;
   for (const std::string& each : config_.roots) {
     auto one = existing_folder(absolute(each, folder_));

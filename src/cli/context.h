@@ -38,6 +38,8 @@ class Context {
   const std::vector<std::string>& roots() const { return roots_; }
   /// By --root, so that no other is meant.
   bool root_is_named() const { return !places_.root.empty(); }
+  /// By --config or, unless a root is named, by the environment: another one is not meant.
+  bool configuration_is_named() const;
   /// Those of the configuration that are not there, absolute. After `open` at least one is.
   const std::vector<std::string>& missing_roots() const { return missing_roots_; }
   /// Those that only the file names, absolute, where the daemon goes by another version of it.

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/configuration_file.h"
 #include "cli/context.h"
+#include "cli/environment.h"
 #include "cli/output.h"
 #include "io/disk.h"
 #include "io/lock.h"
@@ -56,6 +57,10 @@ std::optional<std::pair<std::string, Served>> Context::daemon() const {
   return std::nullopt;
 }
 
+bool Context::configuration_is_named() const {
+  return !places_.config.empty() || (!root_is_named() && !variable(kConfigurationVariable).empty());
+}
+
 void Context::follow_daemon() {
   const auto found = daemon();
   // One that has left no word yet, or was of another version.
@@ -63,7 +68,7 @@ void Context::follow_daemon() {
     return;
   const auto& [folder, word] = *found;
   const std::string file = real_path(file_).value_or("");
-  if (!places_.config.empty() && word.configuration != file)
+  if (configuration_is_named() && word.configuration != file)
     return;
   std::vector<std::string> named;
   for (const std::string& each : config_.roots)

@@ -16,13 +16,13 @@ namespace {
 
 ExitCode prune(const Context& context, const Retention& retention) {
   const std::string on = context.roots().size() > 1 ? " on " + printable(context.root()) : "";
-  const auto state = context.state_folder();
-  if (!state && state.error().code == Errc::not_found) {
+  const auto none_yet = [&] {
     print("there is no history yet" + on + "\n");
     return ExitCode::fine;
-  }
+  };
+  const auto state = context.state_folder();
   if (!state)
-    return complain(state.error());
+    return state.error().code == Errc::not_found ? none_yet() : complain(state.error());
   ExitCode code = ExitCode::fine;
   const auto pruned =
       prune_journal(*state, retention, real_clock()->wall(), [&](const std::string& directory) {
@@ -31,8 +31,9 @@ ExitCode prune(const Context& context, const Retention& retention) {
           code = complain(removed.error());
         return removed.has_value();
       });
+  // A daemon that is just beginning has made the file, and nothing in it.
   if (!pruned)
-    return complain(pruned.error());
+    return pruned.error().code == Errc::not_found ? none_yet() : complain(pruned.error());
   print("removed " + std::to_string(pruned->events) + " events, " + std::to_string(pruned->runs) +
         " runs, " + std::to_string(pruned->replaced) + " replaced versions" + on + "\n");
   return code;

@@ -219,11 +219,14 @@ std::string ServedRoots::exchange(Exchange next) {
   for (const auto& root : roots_) {
     const bool named = std::any_of(next.kept.begin(), next.kept.end(),
                                    [&](const auto& each) { return each.root == root.get(); });
-    if (named || root->leaving())
+    if (named)
       continue;
+    const bool known = root->leaving();
     root->leave(*next.any);
     // As above.
     root->tell_how(since_);
+    if (known)
+      continue;
     next.message += "; " + root->root() + " is given up when what runs there has ended (" +
                     count_agents(root->engine().running()) + ")";
   }

@@ -20,7 +20,7 @@ namespace {
 
 // Who holds a lock longer than this is not exchanging a file but stuck, or wants to stop us.
 constexpr std::chrono::milliseconds kLockPatience{250};
-constexpr int kKeptBack = 20;
+constexpr int kRestPerWait = 20;
 // Nothing we ever wrote is larger; a larger file is not what anybody assumed.
 constexpr std::size_t kMaxCompared = 256U << 20U;
 constexpr int kRaces = 100;
@@ -179,9 +179,9 @@ Result<void> LockPatience::lock(int fd, const std::string& where) {
   using std::chrono::milliseconds;
   const auto asked = std::chrono::steady_clock::now();
   rested_ = std::max(rested_, asked);
-  const auto left = kLockPatience - duration_cast<milliseconds>((rested_ - asked) / kKeptBack);
+  const auto left = kLockPatience - duration_cast<milliseconds>((rested_ - asked) / kRestPerWait);
   auto locked = lock_exclusive(fd, std::max(0, static_cast<int>(left.count())), where);
-  rested_ += kKeptBack * (std::chrono::steady_clock::now() - asked);
+  rested_ += kRestPerWait * (std::chrono::steady_clock::now() - asked);
   return locked;
 }
 

@@ -325,7 +325,7 @@ def bad_input(exe):
         check(it.subjects() == ["1", "2", "2", "2"], "and starts nothing:", it.subjects())
         world.write(it.path(), before)
         it.asked("plan")
-        both = [it.call("approve", "wf", "--no-wait"), it.call("reject", "wf", "--no-wait")]
+        both = [it.call(word, "wf", "plan", "--no-wait") for word in ("approve", "reject")]
         check(all(each.returncode == 0 for each in both))
         it.asked("final")
         check(it.subjects()[4:] == ["4", "5a", "5b"], it.subjects())

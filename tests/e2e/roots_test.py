@@ -107,8 +107,14 @@ def reload_changes_roots(exe):
             check("drain" not in shown and "changed after" not in shown and "rules/t/long" in shown, shown)
             check("rules/t/long" in command(baton, "agents", "--running", root=root).stdout, "agents leaves it out")
         check("running" in command(baton, "explain", "rules/t/long").stdout, "explain")
+        # Read once more, all is of that version, what is given up as well.
+        baton.settings["limits"] = {"max_running": 3}
+        baton.configure()
         done = command(baton, "reload", root=three)
-        check("is served now" not in done.stdout, done.stdout)
+        check("is served now" not in done.stdout and "is given up" not in done.stdout, done.stdout)
+        for root in (None, two):
+            shown = command(baton, "status", root=root).stdout
+            check("changed after" not in shown and "rules/t/long" in shown, shown)
         baton.settings["roots"] = [one, two, three]
         baton.configure()
         check("last agent" in command(baton, "reload", root=one, code=1).stderr, "it is back before it was gone")
@@ -417,8 +423,23 @@ def unreadable_configuration(exe):
             # In the root itself what the daemon goes by is known, and that the file is another one by now.
             done = subprocess.run([exe, "status", "--state-dir", state], cwd=one, capture_output=True, text=True, timeout=60)
             check("rules/t/first" in done.stdout and "was changed after the daemon read it" in done.stdout, done)
+        # Nor is it for the root one stands in, which another configuration is for.
+        two = baton.home + "/two"
+        os.makedirs(two + "/tickets")
+        write(two + "/baton.yaml", {**baton.settings, "roots": [], "state_dir": baton.home + "/state2"})
+        os.mkdir(baton.home + "/state2", 0o750)
+        with open(baton.home + "/daemon2.log", "ab") as log:
+            other = subprocess.Popen([exe, "run"], cwd=two, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        there = lambda: subprocess.run([exe, "status"], cwd=two, capture_output=True, text=True, timeout=60)
+        wait_until(lambda: "no daemon" not in there().stdout + there().stderr, "the other one serves its root")
+        said = with_bad("pause", "--all", code=3, folder=two)
+        check(said.count("it is not known which roots it is for") == 2, said)
         with open(baton.config, "w") as file:
             file.write(good)
+        check(two not in with_bad("pause", "--all", code=0, folder=two), "another one is not paused")
+        check("paused" not in there().stdout, there())
+        other.terminate()
+        check(other.wait(30) == 0, "the other one ends in good order")
         check("stopping 1 agent" in with_bad("stop", "--all", code=0), "stop")
         # Of a name that leads nowhere nothing is recorded.
         never = baton.home + "/never.yaml"

@@ -16,6 +16,9 @@
 namespace baton::fsm_loop {
 namespace {
 
+/// What the original strips.
+constexpr std::string_view kPythonBlanks = " \t\r\n\f\v";
+
 std::string yes_or_no(bool yes) {
   return yes ? "yes" : "no";
 }
@@ -256,7 +259,7 @@ Verdict by_convergence(const Judging& judging, std::string_view text) {
 Verdict by_token(const Judging& judging, std::string_view text) {
   std::vector<std::string> lines;
   for (const std::string& line : split(text, '\n'))
-    if (const std::string_view words = trimmed(line); !words.empty())
+    if (const std::string_view words = trimmed(line, kPythonBlanks); !words.empty())
       lines.emplace_back(words);
   const Value* const line = json::child(*judging.state.evaluate, "line");
   const auto count = static_cast<std::int64_t>(lines.size());
@@ -281,7 +284,7 @@ Verdict by_mcp_envelope(const Judging& judging, std::string_view text) {
     return said("not_found", details.set("error", "the server or its tool was not found"));
   if (code == kTimeIsUp)
     return said("timeout", details.set("error", "the tool ran out of time"));
-  if (trimmed(text).empty())
+  if (trimmed(text, kPythonBlanks).empty())
     return said(code == 0 ? "success" : "tool_error", std::move(details));
   const auto envelope = parse_json(text);
   if (!envelope)

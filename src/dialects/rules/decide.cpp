@@ -63,6 +63,7 @@ class Reacting {
     bool any = false;
     stopped_.clear();
     started_.clear();
+    perhaps_stopped_.clear();
     std::vector<Hold> unmet;
     for (const bool stops : {true, false})
       for (std::size_t i = 0; i < scene_.rule().react.size(); ++i) {
@@ -91,17 +92,23 @@ class Reacting {
   }
 
   /// Whether a condition holds is not known while what it reads is rejected; until then no general
-  /// reaction takes the place of this one, if all else holds. True: it waits for that.
+  /// reaction takes the place of this one, if all else holds. True: it waits for that. Where it
+  /// would keep an agent away, that one is not started until then.
   bool put_off(const Reaction& reaction) {
     const bool open =
         std::all_of(reaction.when.begin(), reaction.when.end(), [&](const Condition& each) {
           return scene_.met(each, *subject_) || !first_rejected(read_by(each)).empty();
         });
-    if (!open || reaction.run.empty() || among(started_, reaction.run) || begun(reaction.run))
+    const Role& role = reaction.run.empty() ? reaction.stop : reaction.run;
+    if (!open || role.empty() || among(started_, role) || begun(role))
       return false;
-    auto hold = rejected_hold(reaction);
+    auto hold = rejected_hold(reaction, role);
     if (!hold)
       return false;
+    if (reaction.run.empty()) {
+      perhaps_stopped_.emplace(role, *std::move(hold));
+      return false;
+    }
     started_.push_back(reaction.run);
     decision_.holds.push_back(*std::move(hold));
     return true;
@@ -151,7 +158,7 @@ class Reacting {
            const std::string& why) {
     if (round_in_circles(reaction))
       return;
-    if (auto hold = rejected_hold(reaction); hold && !writes_.done(*subject_, key))
+    if (auto hold = rejected_hold(reaction, ""); hold && !writes_.done(*subject_, key))
       return decision_.holds.push_back(*std::move(hold));
     if (auto hold = writes_.set(*subject_, key, members, why))
       decision_.holds.push_back(std::move(*hold));
@@ -164,7 +171,9 @@ class Reacting {
     started_.push_back(reaction.run);
     if (round_in_circles(reaction))
       return;
-    if (auto hold = rejected_hold(reaction); hold && !begun(reaction.run))
+    if (const auto stop = perhaps_stopped_.find(reaction.run); stop != perhaps_stopped_.end())
+      return decision_.holds.push_back(stop->second);
+    if (auto hold = rejected_hold(reaction, reaction.run); hold && !begun(reaction.run))
       return decision_.holds.push_back(*std::move(hold));
     Desired desired;
     desired.role = reaction.run;
@@ -208,7 +217,7 @@ class Reacting {
 
   /// Whoever is started reads what stands there, and not what was accepted last: of the subject's
   /// own file, and of those by which it is decided.
-  std::optional<Hold> rejected_hold(const Reaction& reaction) const {
+  std::optional<Hold> rejected_hold(const Reaction& reaction, const Role& role) const {
     std::vector<std::string> paths = {scene_.holder(*subject_)};
     for (const Condition& condition : reaction.when)
       for (std::string& path : read_by(condition))
@@ -216,11 +225,11 @@ class Reacting {
     const std::string bad = first_rejected(paths);
     if (bad.empty())
       return std::nullopt;
-    return Hold{reaction.run, *subject_, "valid_file",
+    return Hold{role, *subject_, "valid_file",
                 bad +
                     " has a version that was rejected; put it right (`baton validate` says what "
                     "is wrong), and what is due is " +
-                    (reaction.run.empty() ? "set" : "started")};
+                    (role.empty() ? "set" : "started")};
   }
 
   const View& view_;
@@ -232,6 +241,7 @@ class Reacting {
   const StageState* state_ = nullptr;
   std::vector<Role> stopped_;
   std::vector<Role> started_;
+  std::map<Role, Hold> perhaps_stopped_;  ///< nobody knows, while a document is rejected
   bool idle_ = true;  ///< nothing was done for the subject, and nothing else waits
 };
 
