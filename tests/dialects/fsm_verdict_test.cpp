@@ -300,6 +300,7 @@ TEST_CASE("classify: the line is the verdict") {
       {"type: classify", "one\ntwo\n\n", 0, "two", R"({"token": "two"})"},
       {"type: classify, line: last", "one\r\n two \r\n", 0, "two", "{}"},
       {"type: classify, line: first", "\n one\ntwo", 0, "one", "{}"},
+      {"type: classify", "one\n\vtwo\f\n\f", 0, "two", R"({"token": "two"})"},
       {"type: classify, line: 1", "one\n\ntwo\nthree", 0, "two", R"({"line": 1})"},
       {"type: classify, line: -2", "one\ntwo\nthree", 0, "two", "{}"},
       {"type: classify, line: 3", "one\ntwo\nthree", 0, "", R"({"token": ""})"},
@@ -320,8 +321,8 @@ TEST_CASE("mcp_result: what a tool's envelope says") {
        {Tool{R"({"isError": false, "content": []})", 0, "success"},
         Tool{R"({"content": []})", 0, "success"}, Tool{R"({"isError": true})", 0, "tool_error"},
         Tool{R"({"content": []})", 1, "tool_error"}, Tool{"", 0, "success"},
-        Tool{"no json", 0, "tool_error"}, Tool{"[1]", 1, "tool_error"}, Tool{"", 127, "not_found"},
-        Tool{"", 124, "timeout"}}) {
+        Tool{"\f\r\n", 0, "success"}, Tool{"no json", 0, "tool_error"},
+        Tool{"[1]", 1, "tool_error"}, Tool{"", 127, "not_found"}, Tool{"", 124, "timeout"}}) {
     CAPTURE(row.output);
     CAPTURE(row.exit_code);
     Asked asked;
