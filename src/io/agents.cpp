@@ -104,6 +104,7 @@ class ProcessAgents : public Agents {
   Result<PreparedShim> prepare_shim(const Launch& launch);
   void keep_spare();
   void watch(const WatchedPtr& run, Standing standing, Fd process);
+  void await_end(const WatchedPtr& run);
   Result<void> hold(const WatchedPtr& run);
   void look_again(const WatchedPtr& run, Standing standing,
                   std::chrono::seconds later = kLookForRunAgain);
@@ -336,11 +337,21 @@ void ProcessAgents::watch(const WatchedPtr& run, Standing standing, Fd process) 
   if (standing == Standing::watched)
     look_for_stopped();
   run->process.assign(process.release());
+  await_end(run);
+}
+
+void ProcessAgents::await_end(const WatchedPtr& run) {
   run->process.async_wait(asio::posix::descriptor_base::wait_read,
                           [this, weak = std::weak_ptr(run)](const asio::error_code& error) {
                             const WatchedPtr watched = weak.lock();
-                            if (watched && !error)
+                            if (!watched || error)
+                              return;
+                            // The reactor may tell of a descriptor what was ready in one that was
+                            // given up a moment ago.
+                            if (has_ended(watched->process.native_handle()))
                               shim_ended(watched);
+                            else
+                              await_end(watched);
                           });
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,18 +14,6 @@
 #include "shim/protocol.h"
 
 namespace baton {
-namespace {
-
-bool has_ended(const Fd& process, int wait_ms) {
-  pollfd watched{process.get(), POLLIN, 0};
-  int ready = 0;
-  do
-    ready = poll(&watched, 1, wait_ms);
-  while (ready < 0 && errno == EINTR);
-  return ready > 0;
-}
-
-}  // namespace
 
 Result<ParkedShim> ParkedShim::make(const RunFolder& runs, const std::string& shim,
                                     const std::string& boot_id) {
@@ -88,7 +75,7 @@ ParkedShim::~ParkedShim() {
 }
 
 bool ParkedShim::ended() const {
-  return has_ended(shim_.process, 0);
+  return has_ended(shim_.process.get());
 }
 
 Result<PreparedShim> ParkedShim::tell(const RunFolder& runs, const Launch& launch,
@@ -114,7 +101,7 @@ Result<PreparedShim> ParkedShim::tell(const RunFolder& runs, const Launch& launc
 
 void end_parked(const Fd& process) {
   (void)send_signal(process.get(), SIGKILL);
-  (void)has_ended(process, -1);
+  (void)has_ended(process.get(), -1);
   (void)reap(process);
 }
 

@@ -121,8 +121,7 @@ Result<Fd> open_process(const ProcessIdentity& identity) {
                : system_error(errno, "cannot watch the process", where);
   const std::optional<ProcessStat> stat = process_stat(identity.pid);
   const std::string words = proc_text("/proc/" + std::to_string(identity.pid) + "/cmdline", 4096);
-  pollfd ended{process.get(), POLLIN, 0};
-  if (poll(&ended, 1, 0) > 0 || (stat && !stat->alive()))
+  if (has_ended(process.get()) || (stat && !stat->alive()))
     return fail(Errc::not_found, "the process has ended", where);
   if (!stat || (stat->start_ticks == identity.start_ticks && words.empty()))
     return fail(Errc::busy, "cannot look at the process", where);
@@ -154,6 +153,15 @@ Result<void> send_signal(int process, int signal) {
   if (syscall(SYS_pidfd_send_signal, process, signal, nullptr, 0U) == 0 || errno == ESRCH)
     return {};
   return system_error(errno, "cannot send a signal", {});
+}
+
+bool has_ended(int process, int wait_ms) {
+  pollfd watched{process, POLLIN, 0};
+  int ready = 0;
+  do
+    ready = poll(&watched, 1, wait_ms);
+  while (ready < 0 && errno == EINTR);
+  return ready > 0;
 }
 
 std::optional<int> reap(const Fd& process) {

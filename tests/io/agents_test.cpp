@@ -9,6 +9,8 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
+#include <asio/posix/stream_descriptor.hpp>
+
 #include "io/bench.h"
 #include "io/run_verdict.h"
 
@@ -787,6 +789,37 @@ TEST_CASE("a spare shim becomes the next run, is nobody's before, and leaves wit
     while (waitpid(-1, nullptr, WNOHANG) > 0) {}
     return children() <= before;
   }));
+}
+
+// The reactor keeps what it knows of a descriptor for the next one: what was ready when it was
+// given up, and not looked at yet, is told of its successor.
+TEST_CASE("a shim whose descriptor is told ready without being so has not ended") {
+  Bench bench;
+  std::array<int, 2> ends{};
+  REQUIRE(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0);
+  REQUIRE(write(ends[1], "x", 1) == 1);
+  asio::posix::stream_descriptor one(*bench.context, ends[0]);
+  asio::posix::stream_descriptor other(*bench.context, dup(ends[0]));
+  std::optional<Run> run;
+  // Both are ready at once; the first one told gives the other one up.
+  const auto on_ready = [&](asio::posix::stream_descriptor& successor) {
+    return [&](const asio::error_code& error) {
+      if (error || run)
+        return;
+      successor.close();
+      run = bench.start(bench.shell("touch begun; sleep 0.3; touch ran"));
+      for (int turn = 0; turn < 3000 && !fs::exists(bench.folder / "begun"); ++turn)
+        usleep(10'000);
+    };
+  };
+  one.async_wait(asio::posix::stream_descriptor::wait_read, on_ready(other));
+  other.async_wait(asio::posix::stream_descriptor::wait_read, on_ready(one));
+  REQUIRE(bench.eventually([&] { return run.has_value(); }));
+  const RunEnd end = bench.wait(*run);
+  CHECK(end.outcome == Outcome::succeeded);
+  CHECK(end.reason == "");
+  CHECK(fs::exists(bench.folder / "ran"));
+  close(ends[1]);
 }
 
 TEST_CASE("without a shim to start, prepare leaves nothing behind") {
