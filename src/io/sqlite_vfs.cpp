@@ -1,6 +1,10 @@
 #include "io/sqlite_vfs.h"
 
+#include <array>
 #include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -9,13 +13,16 @@
 namespace baton::sqlite {
 namespace {
 
-/// How SQLite itself does it. Set once, before the first file is opened.
-sqlite3_vfs* base = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-const sqlite3_io_methods*
-    base_methods;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// How SQLite itself does it, a log otherwise than a database, which has locks. Each is set once,
+// before the first file of its kind is used.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
+sqlite3_vfs* base = nullptr;
+const sqlite3_io_methods* base_database = nullptr;
+const sqlite3_io_methods* base_log = nullptr;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 int map_shared(sqlite3_file* file, int region, int size, int extend, volatile void** where) {
-  const int code = base_methods->xShmMap(file, region, size, extend, where);
+  const int code = base_database->xShmMap(file, region, size, extend, where);
   if (code != SQLITE_OK || *where == nullptr)
     return code;
   void* const memory = const_cast<void*>(*where);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
@@ -26,20 +33,98 @@ int map_shared(sqlite3_file* file, int region, int size, int extend, volatile vo
   return SQLITE_FULL;
 }
 
-/// Files of SQLite's are opened by SQLite; only what a database's file can do is exchanged.
+/// Bytes for a log that follow each other in the file and are still to be written.
+struct Gathered {
+  static constexpr int kRoom = 128 << 10;  // a start takes half of it
+  sqlite3_int64 begin = 0;
+  int size = 0;
+  std::array<char, kRoom> bytes{};
+};
+
+/// Where SQLite's own part of an open file ends.
+std::size_t own_bytes() {
+  constexpr std::size_t kAlign = alignof(Gathered*);
+  return (static_cast<std::size_t>(base->szOsFile) + kAlign - 1) / kAlign * kAlign;
+}
+
+Gathered*& gathered(sqlite3_file* file) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast)
+  return *reinterpret_cast<Gathered**>(reinterpret_cast<char*>(file) + own_bytes());
+}
+
+/// What cannot be written belongs to the transaction that fails of it.
+int write_out(sqlite3_file* file) {
+  Gathered& waiting = *gathered(file);
+  const int size = std::exchange(waiting.size, 0);
+  return size == 0 ? SQLITE_OK : base_log->xWrite(file, waiting.bytes.data(), size, waiting.begin);
+}
+
+int write_log(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
+  Gathered& waiting = *gathered(file);
+  if (offset != waiting.begin + waiting.size || size > Gathered::kRoom - waiting.size) {
+    if (const int code = write_out(file); code != SQLITE_OK)
+      return code;
+    if (size > Gathered::kRoom)
+      return base_log->xWrite(file, bytes, size, offset);
+    waiting.begin = offset;
+  }
+  std::memcpy(waiting.bytes.data() + waiting.size, bytes, static_cast<std::size_t>(size));
+  waiting.size += size;
+  return SQLITE_OK;
+}
+
+/// Whatever else is done with a log is done with all that was written to it.
+template <auto Method, class... Arguments>
+int after_writing(sqlite3_file* file, Arguments... arguments) {
+  const int code = write_out(file);
+  return code == SQLITE_OK ? (base_log->*Method)(file, arguments...) : code;
+}
+
+int close_log(sqlite3_file* file) {
+  delete gathered(file);  // what it still holds was never committed
+  return base_log->xClose(file);
+}
+
+void own_database(sqlite3_file* file) {
+  static const sqlite3_io_methods methods = [&] {
+    base_database = file->pMethods;
+    sqlite3_io_methods own = *base_database;
+    own.xShmMap = map_shared;
+    return own;
+  }();
+  if (file->pMethods == base_database)
+    file->pMethods = &methods;
+}
+
+void own_log(sqlite3_file* file) {
+  static const sqlite3_io_methods methods = [&] {
+    base_log = file->pMethods;
+    sqlite3_io_methods own = *base_log;
+    own.xClose = close_log;
+    own.xWrite = write_log;
+    own.xRead = after_writing<&sqlite3_io_methods::xRead>;
+    own.xTruncate = after_writing<&sqlite3_io_methods::xTruncate>;
+    own.xSync = after_writing<&sqlite3_io_methods::xSync>;
+    own.xFileSize = after_writing<&sqlite3_io_methods::xFileSize>;
+    return own;
+  }();
+  if (file->pMethods != base_log)
+    return;
+  gathered(file) = new (std::nothrow) Gathered;
+  if (gathered(file) != nullptr)
+    file->pMethods = &methods;
+}
+
+/// Files of SQLite's are opened by SQLite; only what a database's file and its log can do is
+/// exchanged.
 int open_file(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, int* out) {
   const int code = base->xOpen(base, name, file, flags, out);
-  if (code != SQLITE_OK || (flags & SQLITE_OPEN_MAIN_DB) == 0 || file->pMethods == nullptr ||
-      file->pMethods->iVersion < 2)
+  if (code != SQLITE_OK || file->pMethods == nullptr || file->pMethods->iVersion < 2)
     return code;
-  static sqlite3_io_methods methods = [&] {
-    base_methods = file->pMethods;
-    sqlite3_io_methods copy = *base_methods;
-    copy.xShmMap = map_shared;
-    return copy;
-  }();
-  if (file->pMethods == base_methods)
-    file->pMethods = &methods;
+  if ((flags & SQLITE_OPEN_MAIN_DB) != 0)
+    own_database(file);
+  if ((flags & SQLITE_OPEN_WAL) != 0)
+    own_log(file);
   return code;
 }
 
@@ -53,6 +138,7 @@ const char* vfs_name() {
     static sqlite3_vfs vfs = *base;
     vfs.pNext = nullptr;
     vfs.zName = "baton";
+    vfs.szOsFile = static_cast<int>(own_bytes() + sizeof(Gathered*));
     vfs.xOpen = open_file;
     return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? vfs.zName : nullptr;
   }();

@@ -2,11 +2,16 @@
 
 namespace baton::sqlite {
 
-/// The name of SQLite's own way to files but for one thing. SQLite makes room for the index of the
-/// write-ahead log, which it maps into memory, by one byte for each 4 KiB. On a file system with
-/// smaller blocks the rest is a hole, and on a full disk the first touch of it is a SIGBUS. Here
-/// the room is really taken when the index is mapped, or it is SQLITE_FULL. nullptr when SQLite
-/// cannot take it.
+/// The name of SQLite's own way to files but for two things. nullptr when SQLite cannot take it.
+///
+/// SQLite makes room for the index of the write-ahead log, which it maps into memory, by one byte
+/// for each 4 KiB. On a file system with smaller blocks the rest is a hole, and on a full disk the
+/// first touch of it is a SIGBUS. Here the room is really taken when the index is mapped, or it is
+/// SQLITE_FULL.
+///
+/// It writes two pieces to that log for each page, some forty for a start. Here they are written in
+/// one when the log is synced, which every commit asks for (synchronous=FULL), or is looked at. A
+/// write that fails, for want of room, say, is told by what it was to precede.
 const char* vfs_name();
 
 }  // namespace baton::sqlite

@@ -128,6 +128,46 @@ TEST_CASE("a commit gives the number of its last event, as the history will show
   CHECK(events->back().seq == 5);
 }
 
+TEST_CASE("a commit writes its log in one piece") {
+  const auto writes = [] {
+    std::ifstream counters("/proc/self/io");
+    std::string word;
+    int count = 0;
+    while (counters >> word && word != "syscw:")
+      ;
+    counters >> count;
+    return count;
+  };
+  const TempFolder scratch;
+  const auto journal = opened(scratch.path());
+  commit(*journal, sample_commit());
+  const int before = writes();
+  if (before == 0) {
+    MESSAGE("skipped: the kernel does not count here what is written");
+    return;
+  }
+  Commit step;
+  step.runs = {sample_run("ab03", 6, 1200)};
+  step.events.resize(2);
+  commit(*journal, step);
+  CHECK(writes() - before == 1);
+}
+
+TEST_CASE("what is larger than the pieces of the log is written whole") {
+  const TempFolder scratch;
+  Commit step;
+  for (int size = 50'000; size < 4'000'000; size *= 3) {
+    const std::string name = std::to_string(size);
+    step.accepted.emplace_back(
+        AcceptedRow{name, flow_a(), "ticket", "a", digest_of(name), 1, "", true},
+        std::string(static_cast<std::size_t>(size), 'x'));
+  }
+  commit(*opened(scratch.path()), step);
+  const auto journal = opened(scratch.path());
+  for (const auto& [row, bytes] : step.accepted)
+    CHECK(*journal->bytes(row.path) == bytes);
+}
+
 TEST_CASE("rows replace those of the same identity, and done work goes") {
   const TempFolder scratch;
   const auto journal = opened(scratch.path());
