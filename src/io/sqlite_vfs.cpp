@@ -36,12 +36,15 @@ int map_shared(sqlite3_file* file, int region, int size, int extend, volatile vo
 /// Bytes for a log that follow each other in the file and are still to be written.
 struct Gathered {
   static constexpr int kRoom = 128 << 10;  // a start takes half of it
+  sqlite3_file* log = nullptr;
+  sqlite3_file* database = nullptr;
   sqlite3_int64 begin = 0;
   int size = 0;
   std::array<char, kRoom> bytes{};
 };
 
-/// Where SQLite's own part of an open file ends.
+/// Where SQLite's own part of an open file ends, and ours begins: a pointer to what is gathered for
+/// the log, in the log and in its database.
 std::size_t own_bytes() {
   constexpr std::size_t kAlign = alignof(Gathered*);
   return (static_cast<std::size_t>(base->szOsFile) + kAlign - 1) / kAlign * kAlign;
@@ -80,8 +83,30 @@ int after_writing(sqlite3_file* file, Arguments... arguments) {
   return code == SQLITE_OK ? (base_log->*Method)(file, arguments...) : code;
 }
 
+// A log is written under the lock for writers, which is a lock on the database. What was gathered
+// for a transaction that came to nothing must not be written when somebody else has that lock.
+
+void write_out_log_of(sqlite3_file* database) {
+  if (Gathered* const waiting = gathered(database); waiting != nullptr)
+    (void)write_out(waiting->log);
+}
+
+int lock_shared(sqlite3_file* file, int offset, int count, int flags) {
+  if ((flags & SQLITE_SHM_UNLOCK) != 0 && (flags & SQLITE_SHM_EXCLUSIVE) != 0)
+    write_out_log_of(file);
+  return base_database->xShmLock(file, offset, count, flags);
+}
+
+/// Called before others are told of new pages in the log.
+void pass_barrier(sqlite3_file* file) {
+  write_out_log_of(file);
+  base_database->xShmBarrier(file);
+}
+
 int close_log(sqlite3_file* file) {
-  delete gathered(file);  // what it still holds was never committed
+  Gathered* const waiting = gathered(file);
+  gathered(waiting->database) = nullptr;
+  delete waiting;
   return base_log->xClose(file);
 }
 
@@ -90,13 +115,17 @@ void own_database(sqlite3_file* file) {
     base_database = file->pMethods;
     sqlite3_io_methods own = *base_database;
     own.xShmMap = map_shared;
+    own.xShmLock = lock_shared;
+    own.xShmBarrier = pass_barrier;
     return own;
   }();
-  if (file->pMethods == base_database)
-    file->pMethods = &methods;
+  if (file->pMethods != base_database)
+    return;
+  gathered(file) = nullptr;
+  file->pMethods = &methods;
 }
 
-void own_log(sqlite3_file* file) {
+void own_log(const char* name, sqlite3_file* file) {
   static const sqlite3_io_methods methods = [&] {
     base_log = file->pMethods;
     sqlite3_io_methods own = *base_log;
@@ -108,11 +137,17 @@ void own_log(sqlite3_file* file) {
     own.xFileSize = after_writing<&sqlite3_io_methods::xFileSize>;
     return own;
   }();
-  if (file->pMethods != base_log)
+  sqlite3_file* const database = sqlite3_database_file_object(name);
+  if (file->pMethods != base_log || database->pMethods->xShmLock != lock_shared)
     return;
-  gathered(file) = new (std::nothrow) Gathered;
-  if (gathered(file) != nullptr)
-    file->pMethods = &methods;
+  auto* const waiting = new (std::nothrow) Gathered;
+  if (waiting == nullptr)
+    return;
+  waiting->log = file;
+  waiting->database = database;
+  gathered(file) = waiting;
+  gathered(database) = waiting;
+  file->pMethods = &methods;
 }
 
 /// Files of SQLite's are opened by SQLite; only what a database's file and its log can do is
@@ -124,7 +159,7 @@ int open_file(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int fl
   if ((flags & SQLITE_OPEN_MAIN_DB) != 0)
     own_database(file);
   if ((flags & SQLITE_OPEN_WAL) != 0)
-    own_log(file);
+    own_log(name, file);
   return code;
 }
 

@@ -10,8 +10,9 @@ namespace baton::sqlite {
 /// SQLITE_FULL.
 ///
 /// It writes two pieces to that log for each page, some forty for a start. Here they are written in
-/// one when the log is synced, which every commit asks for (synchronous=FULL), or is looked at. A
-/// write that fails, for want of room, say, is told by what it was to precede.
+/// one: when the log is synced, as every commit asks for (synchronous=FULL), or is looked at, and
+/// at the latest before the lock for writers is let go. A write that fails, for want of room, say,
+/// fails the call before which it is made.
 const char* vfs_name();
 
 }  // namespace baton::sqlite
