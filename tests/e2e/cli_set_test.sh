@@ -134,7 +134,7 @@ expect_out "accepted by what the schema was before, and counts until it is chang
 
 # Many writers at once: no update is lost, readers never see a broken file.
 writers=8
-each=${BATON_SETS:-125}
+each=${BATON_SETS:-25}
 jq -nc --argjson n $writers '[range($n) | {key: "w\(.)", value: 0}] | from_entries' >count.json
 writer() {
   local i

@@ -179,7 +179,7 @@ def too_long(exe):
 
 def killed(exe):
     """kill -9 of the daemon, over and over, at every turn of a loop: each action runs once."""
-    steps = 12
+    steps = 24
     states = "".join(
         f"  s{i}: {{action: 'echo s{i} >>ran; sleep 0.0{i % 4}; echo out{i}', capture: c{i}, next: s{i + 1}}}\n"
         for i in range(steps))

@@ -103,6 +103,11 @@ def processes_with(marker):
     return found
 
 
+def asked_for_leaks(more=None):
+    """The environment of a daemon. Commands are not asked for leaks (CMakeLists.txt), daemons are."""
+    return {name: value for name, value in {**os.environ, **(more or {})}.items() if name != "ASAN_OPTIONS"}
+
+
 class World:
     """Use as a context manager: at the end every process of it is ended and the folder removed."""
 
@@ -181,7 +186,7 @@ class World:
         be told that there is no daemon."""
         with open(self.home + "/daemon.log", "ab") as log:
             self.daemon = subprocess.Popen(self.run_command(*more), stdin=subprocess.DEVNULL, stdout=log,
-                                           stderr=log, env={**os.environ, **(env or {})})
+                                           stderr=log, env=asked_for_leaks(env))
         wait_until(self.serves, "the daemon serves")
         return self.daemon
 
@@ -193,7 +198,7 @@ class World:
     def once(self):
         """`baton run --once`: until there is nothing left to do."""
         return subprocess.run(self.run_command("--once"), stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=PATIENCE)
+                              text=True, timeout=PATIENCE, env=asked_for_leaks())
 
     def call(self, *arguments, code=0):
         """Runs a command; `code` is the exit code that is expected, None for any."""
