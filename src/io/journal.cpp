@@ -297,9 +297,9 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
   auto db = Database::open(path, Database::Access::write);
   if (!db)
     return pass_on(db);
-  // auto_vacuum is taken by an empty file only.
+  // auto_vacuum is taken by an empty file only. By it a commit is made already.
   auto ready = (*db)->execute(
-      "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+      "PRAGMA synchronous=FULL; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; "
       "PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF;");
   if (ready)
     ready = migrate_journal(**db);

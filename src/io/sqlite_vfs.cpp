@@ -35,11 +35,13 @@ int map_shared(sqlite3_file* file, int region, int size, int extend, volatile vo
 
 /// Bytes for a log that follow each other in the file and are still to be written.
 struct Gathered {
-  static constexpr int kRoom = 128 << 10;  // a start takes half of it
+  // A start takes half of it. SQLite itself writes less than 128 KiB at once.
+  static constexpr int kRoom = (128 << 10) - 1;
   sqlite3_file* log = nullptr;
   sqlite3_file* database = nullptr;
   sqlite3_int64 begin = 0;
   int size = 0;
+  int failed = SQLITE_OK;  ///< the transaction has lost a write, and may not be committed
   std::array<char, kRoom> bytes{};
 };
 
@@ -55,28 +57,38 @@ Gathered*& gathered(sqlite3_file* file) {
   return *reinterpret_cast<Gathered**>(reinterpret_cast<char*>(file) + own_bytes());
 }
 
-/// What cannot be written belongs to the transaction that fails of it.
 int write_out(sqlite3_file* file) {
   Gathered& waiting = *gathered(file);
   const int size = std::exchange(waiting.size, 0);
-  return size == 0 ? SQLITE_OK : base_log->xWrite(file, waiting.bytes.data(), size, waiting.begin);
+  if (size == 0)
+    return SQLITE_OK;
+  const int code = base_log->xWrite(file, waiting.bytes.data(), size, waiting.begin);
+  if (code != SQLITE_OK)
+    waiting.failed = code;
+  return code;
 }
 
 int write_log(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
   Gathered& waiting = *gathered(file);
   if (offset != waiting.begin + waiting.size || size > Gathered::kRoom - waiting.size) {
-    if (const int code = write_out(file); code != SQLITE_OK)
-      return code;
-    if (size > Gathered::kRoom)
-      return base_log->xWrite(file, bytes, size, offset);
+    (void)write_out(file);
     waiting.begin = offset;
   }
+  if (waiting.failed != SQLITE_OK)
+    return waiting.failed;
   std::memcpy(waiting.bytes.data() + waiting.size, bytes, static_cast<std::size_t>(size));
   waiting.size += size;
   return SQLITE_OK;
 }
 
-/// Whatever else is done with a log is done with all that was written to it.
+int sync_log(sqlite3_file* file, int flags) {
+  (void)write_out(file);
+  const int failed = gathered(file)->failed;
+  return failed == SQLITE_OK ? base_log->xSync(file, flags) : failed;
+}
+
+/// Whatever else is done with a log is done with all that was written to it. After a failure a
+/// transaction is undone with it as it is.
 template <auto Method, class... Arguments>
 int after_writing(sqlite3_file* file, Arguments... arguments) {
   const int code = write_out(file);
@@ -92,8 +104,12 @@ void write_out_log_of(sqlite3_file* database) {
 }
 
 int lock_shared(sqlite3_file* file, int offset, int count, int flags) {
-  if ((flags & SQLITE_SHM_UNLOCK) != 0 && (flags & SQLITE_SHM_EXCLUSIVE) != 0)
+  constexpr int kForWriters = 0;  // of the locks, as SQLite's format of the log has them
+  if (offset == kForWriters && (flags & SQLITE_SHM_UNLOCK) != 0) {
     write_out_log_of(file);
+    if (Gathered* const waiting = gathered(file); waiting != nullptr)
+      waiting->failed = SQLITE_OK;
+  }
   return base_database->xShmLock(file, offset, count, flags);
 }
 
@@ -133,7 +149,7 @@ void own_log(const char* name, sqlite3_file* file) {
     own.xWrite = write_log;
     own.xRead = after_writing<&sqlite3_io_methods::xRead>;
     own.xTruncate = after_writing<&sqlite3_io_methods::xTruncate>;
-    own.xSync = after_writing<&sqlite3_io_methods::xSync>;
+    own.xSync = sync_log;
     own.xFileSize = after_writing<&sqlite3_io_methods::xFileSize>;
     return own;
   }();

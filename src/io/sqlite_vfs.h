@@ -12,7 +12,7 @@ namespace baton::sqlite {
 /// It writes two pieces to that log for each page, some forty for a start. Here they are written in
 /// one: when the log is synced, as every commit asks for (synchronous=FULL), or is looked at, and
 /// at the latest before the lock for writers is let go. A write that fails, for want of room, say,
-/// fails the call before which it is made.
+/// fails the call before which it is made, and the transaction cannot be committed.
 const char* vfs_name();
 
 }  // namespace baton::sqlite

@@ -1,8 +1,12 @@
 #include "io/sqlite.h"
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+
+#include <sys/mount.h>
+#include <unistd.h>
 
 #include <doctest/doctest.h>
 
@@ -63,6 +67,38 @@ TEST_CASE("what a transaction that was undone has left for the log harms nobody"
   const auto fresh = connection(path);
   CHECK(number(*fresh, "SELECT sum(i) FROM rows") == 5050 + 200 * 20);
   CHECK(number(*fresh, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'") == 0);
+}
+
+TEST_CASE("a transaction that has lost a write cannot be committed") {
+  const TempFolder scratch;
+  if (geteuid() != 0 ||
+      mount("tmpfs", scratch.path().c_str(), "tmpfs", 0, "size=1m,mode=0750") != 0) {
+    MESSAGE("skipped: cannot mount a small tmpfs");
+    return;
+  }
+  const std::string path = scratch / "db";
+  std::ofstream{path};
+  {
+    const auto one = connection(path);
+    run(*one, "PRAGMA journal_mode=WAL; CREATE TABLE rows(i INTEGER, bytes BLOB);");
+    // A statement of which so much can be undone by itself that the transaction goes on.
+    run(*one, "CREATE TABLE copies(i INTEGER PRIMARY KEY, bytes BLOB UNIQUE);");
+    run(*one, kFill);
+    run(*one, "PRAGMA wal_checkpoint(TRUNCATE);");
+    run(*one, "BEGIN; UPDATE rows SET bytes = randomblob(900);");
+    std::ofstream(scratch / "ballast") << std::string(2'000'000, 'x');
+    CHECK_FALSE(one->execute("INSERT INTO copies SELECT i, bytes FROM rows"));
+    std::filesystem::remove(scratch / "ballast");
+    REQUIRE(one->in_transaction());
+    CHECK_FALSE(one->execute("COMMIT"));
+    one->rollback();
+    const auto other = connection(path);
+    CHECK(number(*other, "SELECT count(*) FROM rows WHERE bytes = zeroblob(900)") == 100);
+    CHECK(number(*other, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'") == 0);
+    run(*one, "UPDATE rows SET i = i + 1;");
+    CHECK(number(*other, "SELECT sum(i) FROM rows") == 5150);
+  }
+  CHECK(umount(scratch.path().c_str()) == 0);
 }
 
 }  // namespace baton::sqlite
