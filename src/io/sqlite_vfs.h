@@ -9,10 +9,10 @@ namespace baton::sqlite {
 /// first touch of it is a SIGBUS. Here the room is really taken when the index is mapped, or it is
 /// SQLITE_FULL.
 ///
-/// It writes two pieces to that log for each page, some forty for a start. Here they are written in
-/// one: when the log is synced, as every commit asks for (synchronous=FULL), or is looked at, and
-/// at the latest before the lock for writers is let go. A write that fails, for want of room, say,
-/// fails the call before which it is made, and the transaction cannot be committed.
+/// It writes two pieces to that log for each page, some thirty for a start. Here they are written
+/// in one: when the log is synced, as every commit asks for (synchronous=FULL), or is looked at,
+/// and at the latest before the lock for writers is let go. A write that fails, for want of room,
+/// say, fails the call before which it is made, and the transaction cannot be committed.
 const char* vfs_name();
 
 }  // namespace baton::sqlite
