@@ -189,7 +189,7 @@ const char* vfs_name() {
     static sqlite3_vfs vfs = *base;
     vfs.pNext = nullptr;
     vfs.zName = "baton";
-    vfs.szOsFile = static_cast<int>(own_bytes() + sizeof(Gathered*));
+    vfs.szOsFile = static_cast<int>(own_bytes() + sizeof(void*));
     vfs.xOpen = open_file;
     return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? vfs.zName : nullptr;
   }();
