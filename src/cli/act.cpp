@@ -140,6 +140,28 @@ Millis longest_grace(const Engine& engine) {
   return grace;
 }
 
+/// Turns until the request is answered, and until what it ends has ended, if that is asked for.
+Result<Reply> answer(Stage& stage, const std::string& state, const std::string& id,
+                     const FlowId& flow, Until until) {
+  const auto deadline =
+      std::chrono::steady_clock::now() + kPatience + longest_grace(stage.engine());
+  std::optional<Reply> reply;
+  for (;;) {
+    if (auto done = stage.turn(); !done)
+      return pass_on(done);
+    if (!reply)
+      reply = await_reply(state, id, Millis(0));
+    const bool left =
+        until == Until::agents_ended && reply && reply->accepted && runs_left(stage.engine(), flow);
+    if (reply && !left)
+      return *std::move(reply);
+    if (std::chrono::steady_clock::now() > deadline)
+      return fail(Errc::busy, reply ? "agents are still ending; `baton agents --running` shows them"
+                                    : "the request could not be dealt with; it stays recorded");
+    stage.wait();
+  }
+}
+
 }  // namespace
 
 Result<Reply> act_at_once(const Context& context, const Request& request, Until until) {
@@ -169,23 +191,7 @@ Result<Reply> act_at_once(const Context& context, const Request& request, Until 
   if (!id)
     return pass_on(id);
   stage.requests_changed();
-  const auto deadline =
-      std::chrono::steady_clock::now() + kPatience + longest_grace(stage.engine());
-  std::optional<Reply> reply;
-  for (;;) {
-    if (auto done = stage.turn(); !done)
-      return pass_on(done);
-    if (!reply)
-      reply = await_reply(*state, *id, Millis(0));
-    const bool left = until == Until::agents_ended && reply && reply->accepted &&
-                      runs_left(stage.engine(), request.flow);
-    if (reply && !left)
-      return *std::move(reply);
-    if (std::chrono::steady_clock::now() > deadline)
-      return fail(Errc::busy, reply ? "agents are still ending; `baton agents --running` shows them"
-                                    : "the request could not be dealt with; it stays recorded");
-    stage.wait();
-  }
+  return answer(stage, *state, *id, request.flow, until);
 }
 
 }  // namespace baton

@@ -195,19 +195,9 @@ bool Context::is_known(const std::string& root) const {
   return state && (daemon_lives(*state) || fs::exists(journal_path(*state), error));
 }
 
-/// The roots of the configuration, and the one of them the command is meant for.
-Result<void> Context::find_roots(const std::string& here) {
-  roots_ = {root_};
-  if (!places_.root.empty())
-    return {};
-  std::copy_if(
-      roots_of_file_.begin(), roots_of_file_.end(), std::back_inserter(missing_roots_),
-      [this](const std::string& each) { return !existing_folder(each) && !is_served(each); });
-  if (config_.roots.empty()) {
-    if (anyway_)
-      add_served(roots_);
-    return {};
-  }
+/// Those of the configuration that are there, or are known, where all are asked for anyway; the
+/// others are missing.
+std::vector<std::string> Context::configured_roots() {
   std::vector<std::string> roots;
   for (const std::string& each : config_.roots) {
     auto one = existing_folder(absolute(each, folder_));
@@ -225,6 +215,23 @@ Result<void> Context::find_roots(const std::string& here) {
       missing_roots_.push_back(real_path(path).value_or(each));
     }
   }
+  return roots;
+}
+
+/// The roots of the configuration, and the one of them the command is meant for.
+Result<void> Context::find_roots(const std::string& here) {
+  roots_ = {root_};
+  if (!places_.root.empty())
+    return {};
+  std::copy_if(
+      roots_of_file_.begin(), roots_of_file_.end(), std::back_inserter(missing_roots_),
+      [this](const std::string& each) { return !existing_folder(each) && !is_served(each); });
+  if (config_.roots.empty()) {
+    if (anyway_)
+      add_served(roots_);
+    return {};
+  }
+  std::vector<std::string> roots = configured_roots();
   leave_to_others(roots);
   if (roots.empty() && !anyway_)
     return all_there();

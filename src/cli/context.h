@@ -105,10 +105,12 @@ class Context {
   void follow_daemon();
   void warn_of_faults(const Error& error) const;
   std::optional<std::pair<std::string, Served>> daemon() const;
+  static Unlike unlike_elsewhere(const Served& word);
   bool is_served(const std::string& root) const;
   /// Whether a dialect of the configuration goes into a setup; errors as of `setup`.
   Result<bool> usable(const Dialect* known, const std::string& name, const Json& options) const;
   Result<void> add_dialects(Setup& setup) const;
+  std::vector<std::string> configured_roots();
   Result<void> find_roots(const std::string& here);
   void leave_to_others(std::vector<std::string>& roots) const;
   /// Those that the daemon of these serves by this configuration, too: it names them no more, and

@@ -133,6 +133,21 @@ void Context::add_served(std::vector<std::string>& roots) const {
       roots.push_back(word.root);
 }
 
+/// Without a file here what the daemon goes by may lie elsewhere, as one named by --config does.
+Context::Unlike Context::unlike_elsewhere(const Served& word) {
+  if (word.configuration.empty())
+    return {};
+  if (std::error_code error; !fs::exists(word.configuration, error))
+    return {"unusable", "the configuration " + printable(word.configuration) +
+                            " is not there any more; the daemon goes on with what it read"};
+  const auto bytes = read_file(word.configuration, kMaxConfigurationBytes);
+  if (!bytes || word.configuration_digest.empty() ||
+      hex(digest_of(*bytes)) == word.configuration_digest)
+    return {};
+  return {"changed", printable(word.configuration) +
+                         " was changed after the daemon read it; `baton reload` has it read"};
+}
+
 Context::Unlike Context::unlike() const {
   const auto found = daemon();
   const std::string shown = printable(file_);
@@ -142,21 +157,10 @@ Context::Unlike Context::unlike() const {
                : Unlike{"unusable",
                         "the configuration " + shown + " cannot be used; `baton doctor` says why"};
   const Served& word = found->second;
-  // Without a file here what the daemon goes by may lie elsewhere, as one named by --config does.
-  std::error_code error;
-  if (word.unsaid || word.root.empty() || (file_.empty() && word.configuration.empty()))
+  if (word.unsaid || word.root.empty())
     return {};
-  if (file_.empty() && fs::exists(word.configuration, error)) {
-    const auto bytes = read_file(word.configuration, kMaxConfigurationBytes);
-    if (!bytes || word.configuration_digest.empty() ||
-        hex(digest_of(*bytes)) == word.configuration_digest)
-      return {};
-    return {"changed", printable(word.configuration) +
-                           " was changed after the daemon read it; `baton reload` has it read"};
-  }
   if (file_.empty())
-    return {"unusable", "the configuration " + printable(word.configuration) +
-                            " is not there any more; the daemon goes on with what it read"};
+    return unlike_elsewhere(word);
   const std::string daemon = "the daemon (process " + std::to_string(word.pid) + ")";
   if (word.configuration != real_path(file_).value_or(""))
     return {"other",
