@@ -261,5 +261,7 @@ def main(test, *more):
     """Runs a test with the path of baton as its argument."""
     if len(sys.argv) < 2:
         sys.exit(f"usage: {sys.argv[0]} BATON [...]")
+    # Who runs it in the background of a script has SIGINT ignored, and so would all that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     test(*sys.argv[1:], *more)
     print("passed")
