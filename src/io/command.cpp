@@ -7,7 +7,6 @@
 #include <cstring>
 #include <utility>
 
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -142,7 +141,7 @@ class Child final : public RunningCommand {
   std::optional<Result<CommandOutcome>> ended(bool wait) override {
     const Millis left = std::max(
         Millis(0), std::chrono::duration_cast<Millis>(end_ - std::chrono::steady_clock::now()));
-    const bool over = gone(wait ? left : Millis(0));
+    const bool over = has_ended(process_.get(), wait ? left : Millis(0));
     if (!over && !wait && left > Millis(0))
       return std::nullopt;
     auto exit = end();
@@ -154,18 +153,6 @@ class Child final : public RunningCommand {
   }
 
  private:
-  bool gone(Millis within) const {
-    pollfd ended{process_.get(), POLLIN, 0};
-    const auto until = std::chrono::steady_clock::now() + within;
-    int found = 0;
-    do {
-      const auto left =
-          std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now());
-      found = poll(&ended, 1, static_cast<int>(std::max(left, Millis(0)).count()));
-    } while (found < 0 && errno == EINTR);
-    return found > 0;
-  }
-
   /// Ends what is left of it and takes it in.
   Result<int> end() {
     const pid_t pid = std::exchange(pid_, 0);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <utility>
 
@@ -101,7 +102,7 @@ Result<PreparedShim> ParkedShim::tell(const RunFolder& runs, const Launch& launc
 
 void end_parked(const Fd& process) {
   (void)send_signal(process.get(), SIGKILL);
-  (void)has_ended(process.get(), -1);
+  (void)has_ended(process.get(), std::chrono::hours(1));  // it takes no longer than a moment
   (void)reap(process);
 }
 

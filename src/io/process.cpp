@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <set>
@@ -155,12 +156,14 @@ Result<void> send_signal(int process, int signal) {
   return system_error(errno, "cannot send a signal", {});
 }
 
-bool has_ended(int process, int wait_ms) {
+bool has_ended(int process, Millis within) {
   pollfd watched{process, POLLIN, 0};
+  const auto until = std::chrono::steady_clock::now() + within;
   int ready = 0;
-  do
-    ready = poll(&watched, 1, wait_ms);
-  while (ready < 0 && errno == EINTR);
+  do {
+    const auto left = std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now());
+    ready = poll(&watched, 1, static_cast<int>(std::max(left, Millis(0)).count()));
+  } while (ready < 0 && errno == EINTR);
   return ready > 0;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "io/fd.h"
 
 namespace baton {
@@ -42,8 +43,9 @@ Result<Fd> open_process(const ProcessIdentity& identity);
 /// Sends a signal through a pidfd. A process that is gone already is no error.
 Result<void> send_signal(int process, int signal);
 
-/// Whether the process of this pidfd ends within this time; -1: however long that takes.
-bool has_ended(int process, int wait_ms = 0);
+/// Whether the process of this pidfd has ended, or does within this time; signals do not cut it
+/// short.
+bool has_ended(int process, Millis within = Millis(0));
 
 /// Takes the exit status of a child that has ended, so that no zombie stays; 128 and the signal for
 /// one that was killed. Nothing for a process that is not our child or has not ended.
