@@ -102,7 +102,10 @@ class FakeDisk : public Disk {
   Result<void> create(const std::string& path, std::string_view bytes) override;
   Result<void> make_last(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
-  void hold(const std::set<std::string>& paths) override { held = paths; }
+  bool hold(const std::set<std::string>& paths) override {
+    held = paths;
+    return true;
+  }
   bool keeps_old(Time now) override;
   std::vector<LateWrite> late_writes(Time now) override;
   void late_noted(const LateWrite& write) override;

@@ -144,7 +144,7 @@ class OneFile : public Disk {
                     const std::string& /*to*/) override {
     return refused(from);
   }
-  void hold(const std::set<std::string>& /*paths*/) override {}
+  bool hold(const std::set<std::string>& /*paths*/) override { return true; }
   bool keeps_old(Time /*now*/) override { return false; }
   std::vector<LateWrite> late_writes(Time /*now*/) override { return {}; }
   void late_noted(const LateWrite& /*write*/) override {}

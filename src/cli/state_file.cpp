@@ -19,12 +19,16 @@ namespace baton {
 namespace {
 
 namespace fs = std::filesystem;
+using Steady = std::chrono::steady_clock;
 
 /// After this much time of others writing in between, something is wrong.
 constexpr std::chrono::seconds kFilePatience{60};
-/// Who keeps the lock on the file longer than this does not exchange it, and may wait for us.
+/// Who keeps the lock on the file longer than this and does not exchange it may wait for us.
 constexpr std::chrono::seconds kFileLockPatience{10};
 constexpr Millis kLongestNap{16};
+Millis longer(Millis nap) {
+  return nap >= kLongestNap ? Millis{1} : nap * 2;
+}
 /// Who has the replaced file open gets so long to write what he was about to.
 constexpr Millis kWriterPatience{1000};
 constexpr Millis kWriterNap{5};
@@ -236,17 +240,33 @@ ExitCode refuse(Error error, const std::string& shown) {
   return failed ? ExitCode::failed : exit_code_of(error.code);
 }
 
+/// Until the file is locked for us, or cannot be. Many who exchange it one after the other are
+/// waited for; false: one keeps it locked, and as it is.
+bool wait_for_turn(StateFile& file, Steady::time_point until) {
+  std::optional<Digest> seen;
+  auto patience = until;
+  for (Millis nap{1}; !file.lock(); nap = longer(nap)) {
+    const auto bytes = file.read();
+    const auto now = Steady::now();
+    if (bytes && seen != bytes->digest)
+      patience = std::min(now + kFileLockPatience, until);
+    if (!bytes || now > patience)
+      return false;
+    seen = bytes->digest;
+    std::this_thread::sleep_for(nap);
+  }
+  return true;
+}
+
 ExitCode keep_trying(StateFile& file, const TextChange& change) {
-  const auto until = std::chrono::steady_clock::now() + kFilePatience;
-  auto unlocked = std::chrono::steady_clock::now();
-  Millis nap{1};
-  for (;;) {
+  const auto until = Steady::now() + kFilePatience;
+  for (Millis nap{1};; nap = longer(nap)) {
+    const bool free = wait_for_turn(file, until);
     const auto tried = attempt(file, change);
+    file.unlock();
     const bool locked = !tried && tried.error().code == Errc::busy;
-    const auto now = std::chrono::steady_clock::now();
-    if (!locked)
-      unlocked = now;
-    if (locked && now > unlocked + kFileLockPatience) {
+    const bool over = Steady::now() > until;
+    if (locked && !free && !over) {
       complain(printable(file.shown()) + ": " + tried.error().message +
                "; nothing was changed: that process must let go of it first");
       return ExitCode::unreachable;
@@ -255,12 +275,11 @@ ExitCode keep_trying(StateFile& file, const TextChange& change) {
       return refuse(tried.error(), file.shown());
     if (tried && *tried != Attempt::again)
       return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
-    if (now > until) {
+    if (over) {
       complain(printable(file.shown()) + ": others write it all the time; nothing was changed");
       return ExitCode::unreachable;
     }
     std::this_thread::sleep_for(nap);
-    nap = nap >= kLongestNap ? Millis{1} : nap * 2;
   }
 }
 

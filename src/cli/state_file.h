@@ -23,6 +23,10 @@ class StateFile {
   /// io.
   static Result<StateFile> open(const std::string& named, const Places& given);
 
+  /// Locks the file for what follows, as far as it is there and can be locked. False: somebody else
+  /// has it, or is replacing it.
+  bool lock() { return disk_->hold({name_}); }
+  void unlock() { disk_->hold({}); }
   Result<FileBytes> read();
   Result<void> replace(const Digest& assumes, std::string_view text);
   /// Whether the file is as `replace` left it.
@@ -48,9 +52,9 @@ class StateFile {
   Catalog catalog_;
 };
 
-/// Reads the file, asks for its new text, checks that, and replaces the file; when somebody else
-/// was faster, all of it again. An error of `change` ends it: parse and changed mean that the file
-/// is not as asked for (exit 1). What went wrong is told.
+/// Waits its turn, reads the file, asks for its new text, checks that, and replaces the file; when
+/// somebody who takes no turns was faster, all of it again. An error of `change` ends it: parse and
+/// changed mean that the file is not as asked for (exit 1). What went wrong is told.
 ExitCode rewrite(StateFile& file,
                  const std::function<Result<std::string>(const std::string& now)>& change);
 

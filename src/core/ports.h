@@ -100,8 +100,9 @@ class Disk {
                             const std::string& to) = 0;
 
   /// Keeps exactly these files locked, as far as they are there; all others are let go. Whoever
-  /// asks for a lock of them without waiting is told that it is taken.
-  virtual void hold(const std::set<std::string>& paths) = 0;
+  /// asks for a lock of them without waiting is told that it is taken. `replace` goes by such a
+  /// lock. False: somebody else has one of them locked.
+  virtual bool hold(const std::set<std::string>& paths) = 0;
 
   /// Whether former versions of exchanged files are kept, into which somebody may still write:
   /// `late_writes` is to be asked in a second, and again as long as there are any. Those that were

@@ -96,7 +96,7 @@ class RealDisk final : public Disk {
   Result<void> create(const std::string& path, std::string_view bytes) override;
   Result<void> make_last(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
-  void hold(const std::set<std::string>& paths) override;
+  bool hold(const std::set<std::string>& paths) override;
   bool keeps_old(Time now) override { return kept_.any(now); }
   std::vector<LateWrite> late_writes(Time now) override {
     return kept_.late_writes(root_->fd(), now);
@@ -119,7 +119,7 @@ class RealDisk final : public Disk {
   Result<void> may_read(int fd, const std::string& path) const;
   template <typename Read>
   Result<FileBytes> read_part(const std::string& path, const Read& read_bytes);
-  void hold(const std::string& path);
+  bool hold(const std::string& path);
 
   std::shared_ptr<RootFolder> root_;
   KeptFiles kept_;
@@ -129,7 +129,7 @@ class RealDisk final : public Disk {
   std::chrono::steady_clock::time_point looked_;
 };
 
-void RealDisk::hold(const std::set<std::string>& paths) {
+bool RealDisk::hold(const std::set<std::string>& paths) {
   const auto let_go =
       std::erase_if(held_, [&](const auto& row) { return !paths.contains(row.first); });
   // There may be a thousand, one more or less each time. Whether somebody else has replaced one is
@@ -138,25 +138,33 @@ void RealDisk::hold(const std::set<std::string>& paths) {
   const bool same = let_go == 0 && held_.size() == paths.size();
   const bool all = same || now - looked_ >= kLookAgain;
   looked_ = all ? now : looked_;
+  bool free = true;
   for (const std::string& path : paths)
     if (all || !held_.contains(path) || made_anew_.contains(path))
-      hold(path);
+      free = hold(path) && free;
   made_anew_.clear();
+  return free;
 }
 
-void RealDisk::hold(const std::string& path) {
+bool RealDisk::hold(const std::string& path) {
   const SplitPath at = split_path(path);
   const auto folder = folder_of(at);
   if (!folder)
-    return;
+    return true;
   // One that was replaced since is another file.
   if (const auto known = held_.find(path);
       known != held_.end() && names(folder->get(), at.name, known->second.get()))
-    return;
+    return true;
   held_.erase(path);
   Fd file(openat(folder->get(), at.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (file && flock(file.get(), LOCK_EX | LOCK_NB) == 0)
-    held_.emplace(path, std::move(file));
+  if (!file)
+    return true;
+  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    return errno != EWOULDBLOCK;
+  if (!names(folder->get(), at.name, file.get()))
+    return false;  // somebody was replacing it
+  held_.emplace(path, std::move(file));
+  return true;
 }
 
 // A second name may have been given to a file its maker could not read but we can.
@@ -249,8 +257,9 @@ Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
     return gone(path);
   if (!folder)
     return tl::unexpected(folder.error());
+  const auto held = held_.find(path);
   auto kept = exchange(folder->get(), at.name, {.where = path, .assumes = assumes, .bytes = bytes},
-                       patience_);
+                       patience_, held == held_.end() ? -1 : held->second.get());
   if (!kept)
     return pass_on(kept);
   if (!kept->empty())

@@ -246,8 +246,12 @@ Result<void> move_new(int from_folder, const std::string& from, int to_folder,
 }
 
 Result<std::string> exchange(int folder, const std::string& name, const Replacement& replacement,
-                             LockPatience& patience) {
-  auto old = open_locked(folder, name, O_RDONLY, replacement.where, patience);
+                             LockPatience& patience, int held) {
+  auto old = held >= 0 && names(folder, name, held)
+                 ? Result<Fd>(Fd(fcntl(held, F_DUPFD_CLOEXEC, 0)))
+                 : open_locked(folder, name, O_RDONLY, replacement.where, patience);
+  if (old && !*old)
+    return system_error(errno, "cannot be held", replacement.where);
   if (!old) {
     if (old.error().code == Errc::not_found)
       return fail(Errc::changed, "is gone", replacement.where);

@@ -60,10 +60,11 @@ struct Replacement {
   bool can_exchange = true;  ///< false: as on a file system that cannot
 };
 
-/// Replaces `name`. Returns the name under which the old file lies now (`kept_name`, a temporary
-/// one where that would be too long), empty when it could not be kept. Errc::changed: see
+/// Replaces `name`. `held`: a file that the caller has locked, or -1; where `name` leads to it the
+/// lock is not asked for again. Returns the name under which the old file lies now (`kept_name`, a
+/// temporary one where that would be too long), empty when it could not be kept. Errc::changed: see
 /// Disk::replace.
 Result<std::string> exchange(int folder, const std::string& name, const Replacement& replacement,
-                             LockPatience& patience);
+                             LockPatience& patience, int held = -1);
 
 }  // namespace baton

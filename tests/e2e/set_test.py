@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import subprocess
+import time
 
 import world
 from world import check, write
@@ -33,8 +34,36 @@ def locked(exe):
         baton.call("set", path, '/status="ready"')
 
 
+def busy(exe):
+    """One that is exchanged all the time, and never without a lock on it, is waited for longer than one that is
+    locked and stands still: its turn comes."""
+    with world.World(exe) as baton:
+        path = baton.root + "/tickets/busy.json"
+        write(path, {"status": "idle"})
+        held = open(path)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        writer = subprocess.Popen([exe, "set", path, '/mine="yes"', *baton.places()], stdin=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + 13  # a file that stands still is given up after ten seconds
+        while time.monotonic() < end and writer.poll() is None:
+            with open(path + ".next", "w") as file:
+                json.dump({"status": "idle", "at": time.monotonic()}, file)
+            following = open(path + ".next")
+            fcntl.flock(following, fcntl.LOCK_EX)
+            os.rename(path + ".next", path)
+            held.close()
+            held = following
+            time.sleep(0.3)
+        check(writer.poll() is None, "it did not wait:", writer.poll())
+        held.close()
+        said = writer.communicate()[1]
+        with open(path) as file:
+            check(writer.returncode == 0 and json.load(file)["mine"] == "yes", writer.returncode, said)
+
+
 def test(exe, times="1000"):
     locked(exe)
+    busy(exe)
     times = int(times)
     with world.World(exe) as baton:
         path = baton.root + "/tickets/shared.json"

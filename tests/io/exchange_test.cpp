@@ -142,6 +142,27 @@ TEST_CASE("a file that somebody keeps locked is busy, and we do not hang") {
   CHECK(slurp(root / "state") == "old");
 }
 
+TEST_CASE("what is held is replaced under that lock, if it is still what is there") {
+  const TempFolder root;
+  test::write(root / "state", "old");
+  const auto disk = disk_of(root.path());
+  const auto other = disk_of(root.path());
+  CHECK(disk->hold({"state", "missing"}));
+  CHECK_FALSE(other->hold({"state"}));
+  CHECK(disk->replace("state", digest_of("old"), "new").has_value());
+  CHECK(slurp(root / "state") == "new");
+  disk->hold({});
+  // The new one is nobody's when it is there; what was held is not any more.
+  CHECK(other->hold({"state"}));
+  const auto replaced = disk->replace("state", digest_of("new"), "newer");
+  REQUIRE_FALSE(replaced);
+  CHECK(replaced.error().code == Errc::busy);
+  test::write(root / "next", "new");
+  std::filesystem::rename(root / "next", root / "state");
+  CHECK(other->replace("state", digest_of("new"), "newer").has_value());
+  CHECK(slurp(root / "state") == "newer");
+}
+
 TEST_CASE("processes that replace one file lose nothing of each other") {
   const TempFolder root;
   constexpr int kProcesses = 3;
