@@ -42,8 +42,8 @@ expect_exit() {
   local wanted=$1 got=0
   shift
   "$@" >"$work/out" 2>"$work/err" </dev/null || got=$?
-  out=$(cat "$work/out")
-  err=$(cat "$work/err")
+  out=$(<"$work/out")
+  err=$(<"$work/err")
   ((got == wanted)) || fail "\`$*\` ended with $got, not $wanted
 stdout: $out
 stderr: $err"
@@ -53,7 +53,7 @@ stderr: $err"
 expect_out() { [[ $out == *"$1"* ]] || fail "stdout lacks \`$1\`: $out"; }
 expect_err() { [[ $err == *"$1"* ]] || fail "stderr lacks \`$1\`: $err"; }
 expect_no_out() { [[ -z $out ]] || fail "stdout should be empty: $out"; }
-expect_file() { [[ $(cat "$1") == "$2" ]] || fail "$1 holds \`$(cat "$1")\`, not \`$2\`"; }
+expect_file() { [[ $(<"$1") == "$2" ]] || fail "$1 holds \`$(<"$1")\`, not \`$2\`"; }
 
 # shows TEXT COMMAND...: for until_true.
 shows() {
