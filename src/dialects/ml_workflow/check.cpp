@@ -42,13 +42,16 @@ bool spent(const std::vector<Entry>& entries, std::string_view approval) {
                      [&](const Entry& entry) { return entry.step == revision; });
 }
 
-/// The history outranks the flag.
+}  // namespace
+
 bool approved(const Value& root, const std::vector<Entry>& entries, std::string_view approval) {
   const auto decision = newest_decision(root, approval);
   if (!decision || (*decision == "changes_requested" && spent(entries, approval)))
     return flag(root, flag_pointer(approval));
   return *decision == "approved";
 }
+
+namespace {
 
 /// Back from phase_2, and the new plan was not begun: current_step is what was worked on last.
 bool sent_back(const Value& root, const std::vector<Entry>& entries) {

@@ -19,6 +19,9 @@ void history_rules(const Value& root, const std::vector<Entry>& entries, Finding
 /// Those about scores and counters: S7, S14, S19, S21.
 void score_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings);
 
+/// Whether the file says that an approval was given: its newest decision, which outranks the flag.
+bool approved(const Value& root, const std::vector<Entry>& entries, std::string_view approval);
+
 /// `/step_history/3/agent`
 std::string pointer_of(const Entry& entry, std::string_view member);
 

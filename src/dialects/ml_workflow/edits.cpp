@@ -13,17 +13,26 @@ void Edits::make(const std::string& pointer, std::string_view text) {
   edits_.push_back({pointer, std::string(text)});
 }
 
-void Edits::set(const std::string& pointer, const Json& value) {
+void Edits::make_parents(const std::string& pointer) {
   for (auto slash = pointer.find('/', 1); slash != std::string::npos;
        slash = pointer.find('/', slash + 1))
     make(pointer.substr(0, slash), "{}");
+}
+
+void Edits::set(const std::string& pointer, const Json& value) {
+  make_parents(pointer);
   edits_.push_back({pointer, value.dump()});
 }
 
+void Edits::fill(const std::string& pointer, const Json& value) {
+  if (json::at(scene_.root, pointer) != nullptr)
+    return;
+  make_parents(pointer);
+  make(pointer, value.dump());
+}
+
 void Edits::append(const std::string& pointer, const Json& value) {
-  for (auto slash = pointer.find('/', 1); slash != std::string::npos;
-       slash = pointer.find('/', slash + 1))
-    make(pointer.substr(0, slash), "{}");
+  make_parents(pointer);
   make(pointer, "[]");
   edits_.push_back({pointer + "/-", value.dump()});
 }

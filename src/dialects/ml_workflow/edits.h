@@ -14,6 +14,8 @@ class Edits {
   explicit Edits(const Scene& scene) : scene_(scene) {}
 
   void set(const std::string& pointer, const Json& value);
+  /// Sets what is not there.
+  void fill(const std::string& pointer, const Json& value);
   /// Appends to a list; it and the object it lies in are made where they are missing.
   void append(const std::string& pointer, const Json& value);
   void because(const std::string& why);
@@ -24,6 +26,7 @@ class Edits {
 
  private:
   void make(const std::string& pointer, std::string_view text);
+  void make_parents(const std::string& pointer);
 
   const Scene& scene_;
   std::vector<json::Edit> edits_;

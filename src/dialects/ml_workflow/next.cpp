@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "dialects/ml_workflow/check.h"
 #include "dialects/moments.h"
 #include "dialects/tables.h"
 
@@ -63,8 +64,12 @@ const Entry* in_round(const Scene& scene, Half half) {
   return nullptr;
 }
 
-/// 5 after the first code, 7 after a refinement.
+/// 5 after the first code, 7 after a refinement. Others may number it 5 again; then both halves
+/// are.
 std::int64_t validation_step(const Scene& scene) {
+  for (const Half half : {Half::a, Half::b})
+    if (const Entry* const other = in_round(scene, half))
+      return other->step;
   const auto change = std::find_if(scene.entries.rbegin(), scene.entries.rend(),
                                    [](const Entry& entry) { return code_change(entry.step); });
   return change != scene.entries.rend() && change->step == 6 ? 7 : 5;
@@ -96,7 +101,9 @@ std::optional<Next> people(const Scene& scene, std::initializer_list<std::string
 Next after_plan_validation(const Scene& scene) {
   const Round round = judge_round(scene.root, scene.entries, true);
   if (round.pass || !scene.plan_phase()) {
-    if (auto asked = people(scene, {"plan"}, 3, Next::Kind::cancelled))
+    // Who has handed the plan over has taken its approval for given.
+    const bool handed_over = !scene.plan_phase() && approved(scene.root, scene.entries, "plan");
+    if (auto asked = handed_over ? std::nullopt : people(scene, {"plan"}, 3, Next::Kind::cancelled))
       return *asked;
     if (scene.plan_phase())
       return outcome(Next::Kind::phase_2, "the plan is good enough and approved");

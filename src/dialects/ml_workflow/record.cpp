@@ -53,7 +53,25 @@ void take_back(const Scene& scene, std::int64_t step, Edits& edits) {
   }
 }
 
+/// What programs of the origin read without asking whether it is there (K-9).
+void fill_in(Edits& edits) {
+  const std::string status = "/convergence_status";
+  for (const char* const flag : {"/phase_1_converged", "/phase_2_converged"})
+    edits.fill(status + flag, Json(false));
+  for (const ScoreRow& row : kScores)
+    edits.fill(status + "/convergence_criteria/" + std::string(row.threshold), Json(row.least));
+  edits.fill(status + "/convergence_history", Json::array());
+  for (const std::string_view approval : kApprovals)
+    edits.fill("/human_approvals/" + std::string(approval) + "_approved", Json(false));
+  edits.fill("/human_approvals/approval_history", Json::array());
+  for (const char* const counter :
+       {"total_iterations", "phase_1_iterations", "phase_2_iterations", "validation_failures",
+        "recovery_actions", "human_interventions"})
+    edits.fill(std::string("/metrics/") + counter, Json(0));
+}
+
 void begin(const Scene& scene, const Work& work, const Run& run, Edits& edits) {
+  fill_in(edits);
   const std::int64_t from = scene.last() == nullptr ? 0 : scene.last()->step;
   // Two halves of a validation that begin together are one transition.
   if (from != work.step && edits.appended("/step_transitions") == 0) {

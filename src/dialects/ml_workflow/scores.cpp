@@ -12,36 +12,28 @@
 namespace baton::ml_workflow {
 namespace {
 
-void converged_rule(const Value& root, const std::string& flag, bool was_validated, bool half,
-                    const Scores& scores, FindingList& findings) {
+void converged_rule(const Value& root, const std::vector<Entry>& entries, bool plan,
+                    FindingList& findings) {
+  const std::string flag = plan ? "phase_1_converged" : "phase_2_converged";
   const std::string pointer = "/convergence_status/" + flag;
   const Value* const found = json::at(root, pointer);
   if (found == nullptr || !json::boolean(*found).value_or(false))
     return;
-  if (!was_validated) {
-    findings.error("S7", pointer, flag + " is true, but nothing was validated", found, "false");
-    return;
+  const auto say = [&](const std::string& why) {
+    findings.error("S7", pointer, flag + " is true, but " + why, found, "false");
+  };
+  switch (validated(entries, plan)) {
+    case Validated::nothing:
+      say(plan ? "nothing was validated" : "the code was not validated since it last changed");
+      return;
+    case Validated::half:
+      say("one half of the validation is still to come");
+      return;
+    case Validated::all:
+      break;
   }
-  if (half) {
-    findings.error("S7", pointer,
-                   flag + " is true, but one half of the validation is still to come", found,
-                   "false");
-    return;
-  }
-  // Where no score was given at all, the tools have decided.
-  for (const ScoreRow& row : kScores) {
-    const auto score = scores.find(row.score);
-    const double least = threshold(root, row);
-    if (scores.empty() || (score != scores.end() && score->second >= least))
-      continue;
-    findings.error(
-        "S7", pointer,
-        flag + " is true, but the newest " + std::string(row.score) + " is " +
-            (score == scores.end() ? "missing"
-                                   : Json(score->second).dump() + ", below " + Json(least).dump()),
-        found, "false");
-    return;
-  }
+  if (const Round round = judge_round(root, entries, plan); !round.pass)
+    say(round.why);
 }
 
 const Value* rounds(const Value& root) {
@@ -132,10 +124,8 @@ void total_time_rule(const Value& root, const std::vector<Entry>& entries, Findi
 
 void score_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   if (json::child(root, "step_history") != nullptr) {
-    converged_rule(root, "phase_1_converged", validated(entries, plan_validation), false,
-                   plan_scores(entries), findings);
-    converged_rule(root, "phase_2_converged", validated(entries, code_validation),
-                   half_validated(entries), code_scores(entries), findings);
+    converged_rule(root, entries, true, findings);
+    converged_rule(root, entries, false, findings);
   }
   attempt_rule(root, findings);
   metrics_rules(root, entries, findings);

@@ -99,13 +99,16 @@ Scores code_scores(const std::vector<Entry>& entries) {
   return scores;
 }
 
-bool validated(const std::vector<Entry>& entries, bool (*of)(std::int64_t)) {
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](const Entry& entry) { return of(entry.step) && entry.completed(); });
-}
-
-bool half_validated(const std::vector<Entry>& entries) {
+Validated validated(const std::vector<Entry>& entries, bool plan) {
+  if (plan)
+    return std::any_of(
+               entries.begin(), entries.end(),
+               [](const Entry& entry) { return plan_validation(entry.step) && entry.completed(); })
+               ? Validated::all
+               : Validated::nothing;
   const auto newest = newest_code(entries);
+  if (newest.empty())
+    return Validated::nothing;
   std::set<Half> halves;
   std::size_t runs = 0;
   for (const Entry* const entry : newest)
@@ -115,7 +118,7 @@ bool half_validated(const std::vector<Entry>& entries) {
   // An entry that does not say which half it is may be either.
   const bool whole = halves.contains(Half::both) || halves.size() > 1 ||
                      (halves.contains(Half::whole) && runs > 1);
-  return !newest.empty() && !whole;
+  return whole ? Validated::all : Validated::half;
 }
 
 bool has_verdict(const Entry& entry) {
@@ -130,10 +133,16 @@ Round judge_round(const Value& root, const std::vector<Entry>& entries, bool pla
   const auto say = [&](const std::string& fault) {
     round.why += (round.why.empty() ? "" : "; ") + fault;
   };
+  // Tools stand in for scores that a validation does not give, and do not overrule those it gives.
   if (!plan)
-    for (const Entry* const entry : newest_code(entries))
-      if (const auto fault = tools(*entry); fault && !fault->empty())
-        say("step " + std::to_string(entry->step) + ": " + *fault);
+    for (const Entry* const entry : newest_code(entries)) {
+      if (Scores given; lower(given, *entry), !given.empty())
+        continue;
+      const auto fault = tools(*entry);
+      if (!fault || !fault->empty())
+        say("step " + std::to_string(entry->step) + ": " +
+            fault.value_or("neither scores nor what tools found"));
+    }
   if (plan || !round.scores.empty())
     for (const ScoreRow& row : kScores) {
       const auto score = round.scores.find(row.score);

@@ -20,11 +20,9 @@ double threshold(const Value& root, const ScoreRow& row);
 Scores plan_scores(const std::vector<Entry>& entries);
 /// The newest validation of each half since the code last changed; the lower score counts.
 Scores code_scores(const std::vector<Entry>& entries);
-/// Whether any such validation was completed.
-bool validated(const std::vector<Entry>& entries, bool (*of)(std::int64_t));
-
-/// Whether the code, since it last changed, was validated by one half only.
-bool half_validated(const std::vector<Entry>& entries);
+/// How much of what the newest plan, or the code since it last changed, has to pass was completed.
+enum class Validated { nothing, half, all };
+Validated validated(const std::vector<Entry>& entries, bool plan);
 
 /// How a round of validation came out.
 struct Round {
