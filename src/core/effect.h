@@ -153,7 +153,8 @@ struct Decision {
   std::vector<Spent> spent;    ///< entered into the runs
   std::vector<Reply> replies;  ///< to requests the dialect deals with itself
   std::optional<Time> wake;    ///< look again then, at the latest
-  /// The same for housekeeping: nothing waits for it, so `--once` does not either.
+  /// The same for housekeeping, and for what may come from outside or not at all: nothing waits for
+  /// it, so `--once` does not either.
   std::optional<Time> tidy;
   Json details;          ///< what `status --json` tells besides, an object; null: nothing
   Word declared;         ///< the flow's own word for where it stands, for status; may be empty

@@ -96,7 +96,7 @@ bool settle_cost(Scene& scene, Decision& decision) {
            why + "; it goes on tomorrow (UTC), or with a higher limit in baton.yaml"});
   // Tomorrow, and the limit may be reached by what others have spent.
   const Time next = scene.view.now + kLookAgain;
-  decision.wake = std::min(decision.wake.value_or(next), next);
+  decision.tidy = std::min(decision.tidy.value_or(next), next);
   return true;
 }
 

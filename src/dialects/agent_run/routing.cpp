@@ -93,8 +93,7 @@ bool gates_open(const Scene& scene, const Step& step, Decision& decision) {
         decision.notices.push_back(
             Notice{"gates_unusable", "", file + " closes all gates: " + fault});
       if (!given.empty())
-        decision.wake = std::min(decision.wake.value_or(scene.view.now + kLookAgain),
-                                 scene.view.now + kLookAgain);
+        decision.tidy = scene.view.now + kLookAgain;
       return false;
     }
   return true;

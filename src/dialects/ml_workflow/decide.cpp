@@ -234,7 +234,7 @@ void ask(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
                                 found.approval + " was not decided about within " +
                                     duration_text(options.approval_patience),
                                 edits, decision);
-    decision.wake = since + options.approval_patience;
+    decision.tidy = since + options.approval_patience;
   }
   hold(decision, "approval", found.why, found.approval);
   std::string why = found.why;
@@ -242,7 +242,8 @@ void ask(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
     const auto times = waited / options.reminders;
     if (times > 0)
       why += " (it has waited for " + duration_text(times * options.reminders) + ")";
-    decision.tidy = since + (times + 1) * options.reminders;
+    const Time again = since + (times + 1) * options.reminders;
+    decision.tidy = std::min(decision.tidy.value_or(again), again);
   }
   decision.notices.push_back(Notice{"approval_wanted", found.approval, why});
 }
