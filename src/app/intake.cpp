@@ -83,6 +83,20 @@ Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environme
 
 namespace {
 
+/// The line in force has given way to one that cannot be read: the one before it must not take its
+/// place.
+Verdict damaged_end(const Verdict& verdict) {
+  Finding finding = verdict.document->warnings().back();
+  finding.severity = Severity::error;
+  finding.message +=
+      "; since nothing was appended, what stood there is lost, and the line before it does not "
+      "count "
+      "instead";
+  Verdict damaged;
+  damaged.findings.push_back(std::move(finding));
+  return damaged;
+}
+
 /// Only rules of a dialect that mends refuse it.
 bool mendable(const Catalog::Match& match, const Verdict& verdict) {
   const std::string own = std::string(match.entry->dialect->name) + "/";
@@ -139,6 +153,9 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     note_presence(match->flow, path, draft);
     return {};
   }
+  if (verdict.document != nullptr && verdict.document->end_passed_over() &&
+      !goes_on(*match, path, bytes->bytes, draft))
+    verdict = damaged_end(verdict);
   // A file that does not parse may be half written. One that parses and is wrong is wrong, and so
   // is one that no going on can mend.
   if (verdict.document == nullptr && !verdict.definite &&
@@ -149,6 +166,16 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     return {};
   }
   return admit(*match, path, *bytes, verdict, draft, requests);
+}
+
+bool Intake::goes_on(const Catalog::Match& match, const std::string& path, std::string_view text,
+                     const Draft& draft) {
+  const FlowBook* const book = draft.find(match.flow);
+  if (book == nullptr || !book->accepted.contains(path))
+    return true;
+  const auto docs = ports_.library.open(*book, *match.entry, draft.documents);
+  const auto before = docs ? docs->find(path) : FlowState::const_iterator();
+  return docs && before != docs->end() && text.starts_with(before->second.document->text());
 }
 
 void Intake::not_read(const Catalog::Match& match, const std::string& path, const Error& error,

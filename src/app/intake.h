@@ -66,6 +66,9 @@ class Intake {
  private:
   /// Says that once, as long as the file is there.
   void ignore(const std::string& path, Draft& draft);
+  /// Whether the text is the accepted one with more behind it, or there is none.
+  bool goes_on(const Catalog::Match& match, const std::string& path, std::string_view text,
+               const Draft& draft);
   void not_read(const Catalog::Match& match, const std::string& path, const Error& error,
                 Draft& draft);
   void gone(const Catalog::Match& match, const std::string& path, Draft& draft);

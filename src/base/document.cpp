@@ -297,6 +297,7 @@ class DocumentLoader {
     std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     while (begin < text.size()) {
       const std::size_t newline = std::min(text.find('\n', begin), text.size());
+      const std::size_t records = records_.size();
       if (auto fault = parse_line(begin, newline, positions)) {
         if (fault->too_much_memory) {
           fault->message = "the values up to here take too much memory";
@@ -308,6 +309,9 @@ class DocumentLoader {
           return failure_of(*fault, text);
         }
         pass_over(*std::move(fault), newline == text.size(), positions);
+        document_->end_passed_over_ = true;
+      } else if (records_.size() > records) {
+        document_->end_passed_over_ = false;
       }
       begin = newline + 1;
     }
