@@ -122,6 +122,7 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   if (!root)
     return pass_on(root);
   context.root_ = *root;
+  context.home_ = *root;
   context.folder_ = *root;
   context.file_ = find_configuration(places, *root, here);
   if (auto configured = context.find_configuration_in_force(opening); !configured)
@@ -310,17 +311,18 @@ void Context::take_places(const std::string& text, const std::string& real) {
 Result<Context> Context::reread() const {
   Context fresh;
   fresh.places_ = places_;
-  fresh.root_ = root_;
-  fresh.folder_ = root_;
+  fresh.root_ = home_;
+  fresh.home_ = home_;
+  fresh.folder_ = home_;
   const std::string path =
-      configuration_.empty() ? find_configuration(places_, root_, root_) : configuration_;
+      configuration_.empty() ? find_configuration(places_, home_, home_) : configuration_;
   // A daemon has a log of its own, and somebody who waits for the answer.
   if (auto read = path.empty() ? Result<void>() : fresh.read(path); !read) {
     if (!fresh.faults_.empty())
       read.error().message += ": " + join(fresh.faults_, "; ");
     return pass_on(read);
   }
-  if (auto found = fresh.find_roots(root_); !found)
+  if (auto found = fresh.find_roots(home_); !found)
     return pass_on(found);
   return fresh;
 }

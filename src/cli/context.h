@@ -124,6 +124,7 @@ class Context {
   std::int64_t daemon_pid_ = 0;  ///< of that daemon
   bool goes_by_file_ = false;    ///< what the daemon goes by is the text of the file
   std::string root_;
+  std::string home_;  ///< the root as it is without the configuration's `roots:`
   std::vector<std::string> roots_;
   std::vector<std::string> missing_roots_;
   std::vector<std::string> roots_of_file_;

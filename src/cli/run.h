@@ -22,6 +22,6 @@ struct RunArguments {
 Result<std::vector<std::string>> real_roots(const std::vector<std::string>& named);
 
 /// The daemon, in the foreground. Returns the exit code.
-int run_command(const RunArguments& arguments, const Context& context);
+int run_command(RunArguments arguments, const Context& context);
 
 }  // namespace baton

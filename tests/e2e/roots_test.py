@@ -621,6 +621,49 @@ def starting_daemon(exe):
                     check(root in done.stderr and f"(pid {os.getpid()})" in done.stderr, done.stderr)
 
 
+def dropped(exe):
+    """Without `roots:` the root is that of the command, also for a daemon that began with others."""
+    with world.World(exe, command=("sleep", "0.1")) as baton:
+        home, other = baton.home + "/project", baton.home + "/other"
+        for root in (home, other):
+            os.makedirs(root + "/tickets")
+        places = ["--state-dir", baton.state]
+        write(home + "/baton.yaml", {**baton.settings, "roots": [other]})
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen([baton.exe, "run", *places], cwd=home, stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log)
+
+        def say(*words):
+            return subprocess.run([baton.exe, *words, *places], cwd=home, capture_output=True, text=True, timeout=60)
+
+        # Answered by an agent, so that it has told by what it goes.
+        ticket(other, "first", "ready")
+        wait_until(lambda: baton.starts("rules/t/first"), "the root of the file is served")
+        write(home + "/baton.yaml", baton.settings)
+        done = say("reload")
+        check(done.returncode == 0, "reload gave", done.returncode, done.stdout, done.stderr)
+        ticket(other, "late", "ready")
+        ticket(home, "own", "ready")
+        wait_until(lambda: baton.starts("rules/t/own"), "the own root is served")
+        check("served by process" in say("status").stdout, say("status").stdout)
+        ticket(home, "own2", "ready")
+        wait_until(lambda: baton.starts("rules/t/own2"))
+        check(not baton.starts("rules/t/late"), "an agent was started on a root that is named no more")
+
+
+def begun_in_a_folder_that_goes(exe):
+    with world.World(exe) as baton:
+        os.makedirs(baton.root + "/sub")
+        with open(baton.home + "/daemon.log", "ab") as log:
+            baton.daemon = subprocess.Popen([baton.exe, "run", "--root", "..", "--config", baton.config, "--state-dir",
+                                             baton.state], cwd=baton.root + "/sub", stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log)
+        wait_until(baton.serves, "the daemon serves")
+        os.rmdir(baton.root + "/sub")
+        baton.call("reload")
+        baton.canary()
+
+
 def once_without_its_root(exe):
     """Who was to work off all says so when the root is not there any more."""
     with world.World(exe, command=("sh", "-c", "sleep 0.5")) as baton:
@@ -649,7 +692,7 @@ def once(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts((once, once_without_its_root, two_roots, busy_root_starves_none, stop_all_starts_none,
+    world.main_parts((once, once_without_its_root, dropped, begun_in_a_folder_that_goes, two_roots, busy_root_starves_none, stop_all_starts_none,
                       commands_cover_all_roots, drain_is_the_daemons, control_reaches_what_runs, left_behind,
                       gone_roots_are_shown, gone_without_a_daemon, unreadable_configuration, comes_later, limits_count_all_roots, reload_changes_roots,
                       reload_is_all_or_nothing, nested, at_once, starting_daemon))

@@ -57,15 +57,8 @@ bool Writes::stand(const Subject& subject, const std::vector<Member>& members) c
   });
 }
 
-std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
-                                const std::vector<Member>& members, const std::string& why) {
-  Entry& entry = memo_.entry(subject, view_.stages.at(subject).generation);
-  if (done(subject, key))
-    return std::nullopt;
-  if (view_.control != Control::run && !stand(subject, members))
-    return Hold{
-        "", subject, view_.control == Control::idle ? "only_looked" : "paused",
-        why + ": nothing is set while the flow is held; `baton resume " + text(view_.flow) + "`"};
+std::optional<Hold> Writes::unwritable(const Subject& subject,
+                                       const std::vector<Member>& members) const {
   for (const Member& member : members) {
     const Accepted* const file = scene_.file(member.place, subject);
     const std::string path = scene_.path(member.place, subject);
@@ -82,6 +75,20 @@ std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
                       " has a version that was rejected; it is not written over. `baton "
                       "validate` says why"};
   }
+  return std::nullopt;
+}
+
+std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
+                                const std::vector<Member>& members, const std::string& why) {
+  Entry& entry = memo_.entry(subject, view_.stages.at(subject).generation);
+  if (done(subject, key))
+    return std::nullopt;
+  if (view_.control != Control::run && !stand(subject, members))
+    return Hold{
+        "", subject, view_.control == Control::idle ? "only_looked" : "paused",
+        why + ": nothing is set while the flow is held; `baton resume " + text(view_.flow) + "`"};
+  if (auto hold = unwritable(subject, members))
+    return hold;
   const auto values = values_for(view_, scene_, memo_, subject);
   auto& before = entry.written[key];
   before.clear();

@@ -27,6 +27,8 @@ class Writes {
   std::vector<Update> updates() const;
 
  private:
+  /// Why one of them cannot be set now.
+  std::optional<Hold> unwritable(const Subject& subject, const std::vector<Member>& members) const;
   /// Nothing would be changed by setting them.
   bool stand(const Subject& subject, const std::vector<Member>& members) const;
   void add(const Accepted& file, const std::string& path, const std::string& pointer,
