@@ -17,6 +17,7 @@
 #include "io/clock.h"
 #include "io/disk.h"
 #include "io/journal.h"
+#include "io/journal_claims.h"
 #include "io/requests.h"
 #include "io/run_directory.h"
 
@@ -60,6 +61,8 @@ Result<void> RootService::open(const std::string& shim) {
   root_ = std::move(*folder);
   // A server may come up with the mount point and without the volume.
   remember_last_root(served_.state_folder, *root_);
+  if (auto alone = refuse_agents_without_journal(served_.root, served_.state_folder); !alone)
+    return alone;
   auto journal = open_journal(served_.state_folder);
   // On a full disk it is better to supervise what runs than to be missing.
   while (!journal && journal.error().code == Errc::no_space && lend_reserve(served_.state_folder))

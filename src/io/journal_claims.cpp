@@ -13,6 +13,8 @@
 #include "io/journal.h"
 #include "io/journal_rows.h"
 #include "io/journal_schema.h"
+#include "io/place.h"
+#include "io/process.h"
 #include "io/run_directory.h"
 #include "shim/protocol.h"
 
@@ -171,6 +173,30 @@ Result<void> refuse_older_journal(const std::string& state_folder) {
   if (!usable && usable.error().where.empty())
     usable.error().where = path;
   return usable;
+}
+
+Result<void> refuse_agents_without_journal(const std::string& root,
+                                           const std::string& state_folder) {
+  if (there(journal_path(state_folder)))
+    return {};
+  std::string pids;
+  std::string state;
+  for (const std::int64_t pid : processes_with("BATON_ROOT=" + root)) {
+    if (variable_of(pid, shim::kRunIdVariable).empty())
+      continue;
+    pids += (pids.empty() ? "" : " ") + std::to_string(pid);
+    state = variable_of(pid, kRootStateVariable);
+  }
+  if (pids.empty())
+    return {};
+  return fail(Errc::io,
+              "agents that were started on it still run, and no journal is here that knows them; "
+              "nothing is started beside them. Their state lies in " +
+                  (state.empty() ? std::string("a folder they do not name") : printable(state)) +
+                  " (`--state-dir` or `state_dir:` names the folder above it). If that is lost, "
+                  "wait for their end, or end them: `kill " +
+                  pids + "`",
+              root);
 }
 
 }  // namespace baton

@@ -59,6 +59,8 @@ std::multiset<std::int64_t>& awaited() {
   return pids;
 }
 
+constexpr std::size_t kLongestEnvironment = 4U << 20U;
+
 /// Whether `is` says so of the folder in /proc of any process, or cannot tell.
 template <class Is>
 bool any_process(const Is& is) {
@@ -75,8 +77,7 @@ bool any_process(const Is& is) {
 
 /// Nothing when it cannot be told.
 std::optional<bool> has_variable(const std::string& process, std::string_view entry) {
-  constexpr std::size_t kLongest = 4U << 20U;
-  const auto all = readable_text(process + "/environ", kLongest);
+  const auto all = readable_text(process + "/environ", kLongestEnvironment);
   return all ? std::optional(has_word(*all, entry)) : std::nullopt;
 }
 
@@ -133,6 +134,27 @@ Result<Fd> open_process(const ProcessIdentity& identity) {
 
 bool variable_lives(std::string_view entry) {
   return any_process([&](const std::string& process) { return has_variable(process, entry); });
+}
+
+std::string variable_of(std::int64_t pid, std::string_view name) {
+  const std::string begin = std::string(name) + "=";
+  const auto all = readable_text("/proc/" + std::to_string(pid) + "/environ", kLongestEnvironment);
+  for (const std::string& entry : split(all.value_or(""), '\0'))
+    if (entry.starts_with(begin))
+      return entry.substr(begin.size());
+  return {};
+}
+
+std::vector<std::int64_t> processes_with(std::string_view entry) {
+  std::vector<std::int64_t> found;
+  (void)any_process([&](const std::string& process) {
+    std::int64_t pid = 0;
+    if (has_variable(process, entry).value_or(false) &&
+        read_number(std::string_view(process).substr(std::string_view("/proc/").size()), pid))
+      found.push_back(pid);
+    return std::optional(false);
+  });
+  return found;
 }
 
 bool call_lives(const std::vector<std::string>& words, std::string_view without) {

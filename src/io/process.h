@@ -56,6 +56,12 @@ std::optional<int> reap(const Fd& process);
 /// who cannot look does not know that there is none.
 bool variable_lives(std::string_view entry);
 
+/// The value of a variable in the environment that a process was started with; "" where it has
+/// none, or this user may not look.
+std::string variable_of(std::int64_t pid, std::string_view name);
+/// The living processes that were started with this variable, as far as this user may look.
+std::vector<std::int64_t> processes_with(std::string_view entry);
+
 /// Whether any living process has `words` in its command line, one behind the other, and not this
 /// variable in its environment. True as well when there is nothing to look with.
 bool call_lives(const std::vector<std::string>& words, std::string_view without);

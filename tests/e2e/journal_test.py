@@ -383,6 +383,26 @@ def moved_state(exe):
         check(ends == [(run, "succeeded")], ends)
 
 
+def state_elsewhere(exe):
+    """Beside an agent that a state folder knows nothing of none is started a second time."""
+    with world.World(exe, command=("sh", "-c", "while [ ! -e go ]; do sleep 0.05; done")) as baton:
+        baton.start()
+        baton.ticket("a", "ready")
+        run = wait_until(baton.starts, "it starts")[0].run
+        baton.daemon.terminate()
+        baton.daemon.wait()
+        first = baton.state
+        baton.state = baton.home + "/another"
+        os.mkdir(baton.state)
+        done = baton.once()
+        check(done.returncode == 3 and "nothing is started beside them" in done.stderr and first in done.stderr,
+              done.returncode, done.stderr)
+        check("kill " in done.stderr and len(baton.starts()) == 1, done.stderr, baton.starts())
+        world.write(baton.root + "/go", {})
+        wait_until(lambda: not world.processes_with(run), "the agent ends")
+        check(baton.once().returncode == 0 and len(baton.starts()) == 2, baton.starts())
+
+
 def read_by_group(exe):
     """Who is in the group of the state folder reads what the agents wrote."""
     root = os.geteuid() == 0
@@ -415,7 +435,7 @@ def test(exe):
         wal_lost(exe, how)
         print("wal_lost", how, "passed", flush=True)
     for part in (begun_anew, while_running, looked_at_meanwhile, backup_restored, forgotten_and_known, wal_removed_while_running,
-                 copied_state, just_made, kept_as_configured, moved_state, read_by_group):
+                 copied_state, just_made, kept_as_configured, moved_state, state_elsewhere, read_by_group):
         part(exe)
         print(part.__name__, "passed", flush=True)
 
