@@ -112,12 +112,13 @@ class RunStateCheck {
   /// baton reads and writes there, so it has to be a place of the run.
   void path(const Value& object, const std::string& pointer, std::string_view key) {
     const auto path = json::text(object, key);
-    const std::string folder(json::text(root_, "repo_dir").value_or(""));
-    if (path && !within(*path, folder + "/.agents"))
-      findings_.error(
-          "S23", member_pointer(pointer, key),
-          std::string(key) + " is outside of the repository's .agents",
-          {.found = std::string(*path), .expected = "a path below " + folder + "/.agents"});
+    // A repository may be named with a slash at the end.
+    const std::string folder =
+        tidied(std::string(json::text(root_, "repo_dir").value_or("")) + "/.agents");
+    if (path && !within(*path, folder))
+      findings_.error("S23", member_pointer(pointer, key),
+                      std::string(key) + " is outside of the repository's .agents",
+                      {.found = std::string(*path), .expected = "a path below " + folder});
   }
 
   void before(const Value& object, const std::string& pointer, std::string_view first,

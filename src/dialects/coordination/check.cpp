@@ -142,7 +142,7 @@ std::map<std::string, Findings> check_documents(const FlowState& docs, const Opt
 
 /// S17: the word has been said and is not true.
 void premature(const FlowState& docs, const Plan& plan, const Options& options,
-               const std::string& path, std::map<std::string, Findings>& all) {
+               std::map<std::string, Findings>& all) {
   const Value& pm = *root(docs, "pm_state");
   const bool said = plan_says_completed(pm, options);
   const Value* const state = root(docs, "orchestrator_state");
@@ -153,9 +153,9 @@ void premature(const FlowState& docs, const Plan& plan, const Options& options,
     const bool unapproved = options.reviews && !group.approved;
     if (group.status == Status::complete && !unapproved)
       continue;
-    add(all, path,
-        finding(Severity::error, "S17",
-                said && json::child(pm, "signal") != nullptr ? "/signal" : "",
+    const bool signalled = json::text(pm, "signal") == options.completion_word;
+    add(all, place(docs, said ? "pm_state" : "orchestrator_state"),
+        finding(Severity::error, "S17", signalled ? "/signal" : "/status",
                 "completion is claimed, but group " + group.id +
                     (group.status == Status::complete ? " was approved by no review"
                                                       : " is " + std::string(word(group.status)))));
@@ -227,7 +227,7 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
   const std::string pm_path = place(docs, "pm_state");
   for (Finding& found : check_progress(plan, *pm))
     add(all, pm_path, std::move(found));
-  premature(docs, plan, given, pm_path, all);
+  premature(docs, plan, given, all);
   for (const MailboxRow& row : kMailboxes) {
     const Value* const file = root(docs, row.kind);
     std::size_t index = 0;
