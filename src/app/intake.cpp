@@ -148,14 +148,18 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   }
   // Judged again although it is known: the schema may be another one by now.
   Verdict verdict = judge(*match, path, bytes->bytes, ports_.schemas, limits_);
+  if (verdict.document != nullptr) {
+    auto back = falls_back(*match, path, *verdict.document, draft);
+    if (!back)
+      return pass_on(back);
+    if (*back)
+      verdict = damaged_end(verdict);
+  }
   if (known_bad && !verdict.accepted()) {
     unsettled_.settled(path);
     note_presence(match->flow, path, draft);
     return {};
   }
-  if (verdict.document != nullptr && verdict.document->end_passed_over() &&
-      !goes_on(*match, path, bytes->bytes, draft))
-    verdict = damaged_end(verdict);
   // A file that does not parse may be half written. One that parses and is wrong is wrong, and so
   // is one that no going on can mend.
   if (verdict.document == nullptr && !verdict.definite &&
@@ -168,14 +172,25 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   return admit(*match, path, *bytes, verdict, draft, requests);
 }
 
-bool Intake::goes_on(const Catalog::Match& match, const std::string& path, std::string_view text,
-                     const Draft& draft) {
+Result<bool> Intake::falls_back(const Catalog::Match& match, const std::string& path,
+                                const Document& after, const Draft& draft) {
   const FlowBook* const book = draft.find(match.flow);
-  if (book == nullptr || !book->accepted.contains(path))
-    return true;
-  const auto docs = ports_.library.open(*book, *match.entry, draft.documents);
-  const auto before = docs ? docs->find(path) : FlowState::const_iterator();
-  return docs && before != docs->end() && text.starts_with(before->second.document->text());
+  if (!after.end_passed_over() || book == nullptr || !book->accepted.contains(path))
+    return false;
+  auto docs = ports_.library.open(*book, *match.entry, draft.documents);
+  if (!docs && docs.error().code != Errc::parse)
+    return pass_on(docs);
+  const auto row = docs ? docs->find(path) : FlowState::const_iterator();
+  if (!docs || row == docs->end() || row->second.document == nullptr)
+    return false;
+  const Value& now = after.root();
+  const Value& before = row->second.document->root();
+  if (!before.IsArray() || now.Size() >= before.Size())
+    return false;
+  for (rapidjson::SizeType i = 0; i < now.Size(); ++i)
+    if (!json::equal(now[i], before[i]))
+      return false;
+  return true;
 }
 
 void Intake::not_read(const Catalog::Match& match, const std::string& path, const Error& error,

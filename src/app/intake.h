@@ -66,9 +66,10 @@ class Intake {
  private:
   /// Says that once, as long as the file is there.
   void ignore(const std::string& path, Draft& draft);
-  /// Whether the text is the accepted one with more behind it, or there is none.
-  bool goes_on(const Catalog::Match& match, const std::string& path, std::string_view text,
-               const Draft& draft);
+  /// Of JSON Lines: whether the end cannot be read, and what can be is the beginning of what was
+  /// accepted, so that an older line would take the place of the last one.
+  Result<bool> falls_back(const Catalog::Match& match, const std::string& path,
+                          const Document& after, const Draft& draft);
   void not_read(const Catalog::Match& match, const std::string& path, const Error& error,
                 Draft& draft);
   void gone(const Catalog::Match& match, const std::string& path, Draft& draft);

@@ -20,6 +20,7 @@
 #include "io/clock.h"
 #include "io/disk.h"
 #include "io/journal.h"
+#include "io/journal_claims.h"
 #include "io/lock.h"
 #include "io/requests.h"
 #include "io/root.h"
@@ -60,6 +61,8 @@ class Stage {
     if (!lock)
       return pass_on(lock);
     auto stage = std::unique_ptr<Stage>(new Stage(*std::move(lock)));
+    if (auto alone = refuse_agents_without_journal(context.root(), state); !alone)
+      return pass_on(alone);
     auto journal = open_journal(state);
     if (!journal)
       return pass_on(journal);

@@ -120,10 +120,9 @@ Result<std::vector<std::string>> real_roots(const std::vector<std::string>& name
 
 int run_command(RunArguments arguments, const Context& context) {
   // The folder in which this began may be gone when the configuration is read again.
-  std::error_code error;
   for (std::string& root : arguments.roots)
-    if (const auto path = std::filesystem::absolute(root, error); !error)
-      root = path.lexically_normal().string();
+    if (auto real = real_path(root); real && !root.starts_with('/'))
+      root = *std::move(real);
   // Who comes to an end waits for nothing that may never come.
   if (const auto all = context.all_there(); arguments.once && arguments.roots.empty() && !all)
     return static_cast<int>(complain(all.error()));

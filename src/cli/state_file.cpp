@@ -153,9 +153,11 @@ namespace {
 
 enum class Attempt { done, again, unfit };
 
-/// Reads, changes, checks and replaces once.
+/// Reads, changes, checks and replaces once. `look`: all but that, and `again` where it would be
+/// done.
 Result<Attempt> attempt(StateFile& file,
-                        const std::function<Result<std::string>(const std::string&)>& change) {
+                        const std::function<Result<std::string>(const std::string&)>& change,
+                        bool look = false) {
   auto before = file.read();
   if (!before)
     return pass_on(before);
@@ -179,6 +181,8 @@ Result<Attempt> attempt(StateFile& file,
     complain(text);
     return Attempt::unfit;
   }
+  if (look)
+    return Attempt::again;
   const auto replaced = file.replace(before->digest, *after);
   if (replaced)
     return Attempt::done;
@@ -260,10 +264,17 @@ bool wait_for_turn(StateFile& file, Steady::time_point until) {
 
 ExitCode keep_trying(StateFile& file, const TextChange& change) {
   const auto until = Steady::now() + kFilePatience;
+  bool looked = false;
   for (Millis nap{1};; nap = longer(nap)) {
-    const bool free = wait_for_turn(file, until);
-    const auto tried = attempt(file, change);
+    bool free = file.lock();
+    // What is refused, or is there already, need not wait for anybody.
+    const bool look = !free && !std::exchange(looked, true);
+    if (!free && !look)
+      free = wait_for_turn(file, until);
+    const auto tried = attempt(file, change, look);
     file.unlock();
+    if (tried && *tried != Attempt::again)
+      return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
     const bool locked = !tried && tried.error().code == Errc::busy;
     const bool over = Steady::now() > until;
     if (locked && !free && !over) {
@@ -271,15 +282,14 @@ ExitCode keep_trying(StateFile& file, const TextChange& change) {
                "; nothing was changed: that process must let go of it first");
       return ExitCode::unreachable;
     }
-    if (!tried && !locked)
+    if (!tried && (!locked || over))
       return refuse(tried.error(), file.shown());
-    if (tried && *tried != Attempt::again)
-      return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
     if (over) {
       complain(printable(file.shown()) + ": others write it all the time; nothing was changed");
       return ExitCode::unreachable;
     }
-    std::this_thread::sleep_for(nap);
+    if (!look)
+      std::this_thread::sleep_for(nap);
   }
 }
 

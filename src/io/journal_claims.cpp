@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "io/journal.h"
@@ -182,7 +183,7 @@ Result<void> refuse_agents_without_journal(const std::string& root,
   std::string pids;
   std::string state;
   for (const std::int64_t pid : processes_with("BATON_ROOT=" + root)) {
-    if (variable_of(pid, shim::kRunIdVariable).empty())
+    if (pid == getpid() || variable_of(pid, shim::kRunIdVariable).empty())
       continue;
     pids += (pids.empty() ? "" : " ") + std::to_string(pid);
     state = variable_of(pid, kRootStateVariable);

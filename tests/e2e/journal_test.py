@@ -397,6 +397,11 @@ def state_elsewhere(exe):
         done = baton.once()
         check(done.returncode == 3 and "nothing is started beside them" in done.stderr and first in done.stderr,
               done.returncode, done.stderr)
+        # Nor does a command make the journal that a daemon would then find.
+        for words in (["pause", "rules/t/a"], ["stop", "--all"], ["resume", "rules/t/a"]):
+            refused = baton.call(*words, code=None)
+            check(refused.returncode != 0, words, "gave", refused.returncode, refused.stdout)
+        done = baton.once()
         check("kill " in done.stderr and len(baton.starts()) == 1, done.stderr, baton.starts())
         world.write(baton.root + "/go", {})
         wait_until(lambda: not world.processes_with(run), "the agent ends")

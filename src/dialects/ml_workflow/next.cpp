@@ -98,11 +98,20 @@ std::optional<Next> people(const Scene& scene, std::initializer_list<std::string
   return std::nullopt;
 }
 
+/// By the file's own word, about the plan that stands: where one was revised, the flag was reset.
+bool plan_approved(const Scene& scene) {
+  const Value* const flag = json::at(scene.root, "/human_approvals/plan_approved");
+  const bool revised = std::any_of(scene.entries.begin(), scene.entries.end(),
+                                   [](const Entry& entry) { return entry.step == 3; });
+  return (flag != nullptr && json::boolean(*flag).value_or(false)) ||
+         (!revised && approved(scene.root, scene.entries, "plan"));
+}
+
 Next after_plan_validation(const Scene& scene) {
   const Round round = judge_round(scene.root, scene.entries, true);
   if (round.pass || !scene.plan_phase()) {
     // Who has handed the plan over has taken its approval for given.
-    const bool handed_over = !scene.plan_phase() && approved(scene.root, scene.entries, "plan");
+    const bool handed_over = !scene.plan_phase() && plan_approved(scene);
     if (auto asked = handed_over ? std::nullopt : people(scene, {"plan"}, 3, Next::Kind::cancelled))
       return *asked;
     if (scene.plan_phase())

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dialects/ml_workflow/check.h"
 #include "dialects/moments.h"
 
 namespace baton::ml_workflow {
@@ -54,7 +55,7 @@ void take_back(const Scene& scene, std::int64_t step, Edits& edits) {
 }
 
 /// What programs of the origin read without asking whether it is there (K-9).
-void fill_in(Edits& edits) {
+void fill_in(const Scene& scene, Edits& edits) {
   const std::string status = "/convergence_status";
   for (const char* const flag : {"/phase_1_converged", "/phase_2_converged"})
     edits.fill(status + flag, Json(false));
@@ -62,7 +63,8 @@ void fill_in(Edits& edits) {
     edits.fill(status + "/convergence_criteria/" + std::string(row.threshold), Json(row.least));
   edits.fill(status + "/convergence_history", Json::array());
   for (const std::string_view approval : kApprovals)
-    edits.fill("/human_approvals/" + std::string(approval) + "_approved", Json(false));
+    edits.fill("/human_approvals/" + std::string(approval) + "_approved",
+               Json(approved(scene.root, scene.entries, approval)));
   edits.fill("/human_approvals/approval_history", Json::array());
   for (const char* const counter :
        {"total_iterations", "phase_1_iterations", "phase_2_iterations", "validation_failures",
@@ -71,7 +73,7 @@ void fill_in(Edits& edits) {
 }
 
 void begin(const Scene& scene, const Work& work, const Run& run, Edits& edits) {
-  fill_in(edits);
+  fill_in(scene, edits);
   const std::int64_t from = scene.last() == nullptr ? 0 : scene.last()->step;
   // Two halves of a validation that begin together are one transition.
   if (from != work.step && edits.appended("/step_transitions") == 0) {
