@@ -54,13 +54,12 @@ void take_back(const Scene& scene, std::int64_t step, Edits& edits) {
   }
 }
 
-/// What programs of the origin read without asking whether it is there (K-9).
+/// What programs of the origin read without asking whether it is there (K-9). The criteria are
+/// fixed at creation.
 void fill_in(const Scene& scene, Edits& edits) {
   const std::string status = "/convergence_status";
   for (const char* const flag : {"/phase_1_converged", "/phase_2_converged"})
     edits.fill(status + flag, Json(false));
-  for (const ScoreRow& row : kScores)
-    edits.fill(status + "/convergence_criteria/" + std::string(row.threshold), Json(row.least));
   edits.fill(status + "/convergence_history", Json::array());
   for (const std::string_view approval : kApprovals)
     edits.fill("/human_approvals/" + std::string(approval) + "_approved",
