@@ -147,14 +147,10 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     known_bad = rejected != book->rejected.end() && rejected->second.digest == bytes->digest;
   }
   // Judged again although it is known: the schema may be another one by now.
-  Verdict verdict = judge(*match, path, bytes->bytes, ports_.schemas, limits_);
-  if (verdict.document != nullptr) {
-    auto back = falls_back(*match, path, *verdict.document, draft);
-    if (!back)
-      return pass_on(back);
-    if (*back)
-      verdict = damaged_end(verdict);
-  }
+  auto judged = judge_after(*match, path, bytes->bytes, draft);
+  if (!judged)
+    return pass_on(judged);
+  const Verdict verdict = *std::move(judged);
   if (known_bad && !verdict.accepted()) {
     unsettled_.settled(path);
     note_presence(match->flow, path, draft);
@@ -170,6 +166,17 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     return {};
   }
   return admit(*match, path, *bytes, verdict, draft, requests);
+}
+
+Result<Verdict> Intake::judge_after(const Catalog::Match& match, const std::string& path,
+                                    std::string text, const Draft& draft) {
+  Verdict verdict = judge(match, path, std::move(text), ports_.schemas, limits_);
+  if (verdict.document == nullptr)
+    return verdict;
+  auto back = falls_back(match, path, *verdict.document, draft);
+  if (!back)
+    return pass_on(back);
+  return *back ? damaged_end(verdict) : verdict;
 }
 
 Result<bool> Intake::falls_back(const Catalog::Match& match, const std::string& path,

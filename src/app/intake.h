@@ -66,6 +66,9 @@ class Intake {
  private:
   /// Says that once, as long as the file is there.
   void ignore(const std::string& path, Draft& draft);
+  /// The verdict on a version that follows on the one accepted last.
+  Result<Verdict> judge_after(const Catalog::Match& match, const std::string& path,
+                              std::string text, const Draft& draft);
   /// Of JSON Lines: whether the end cannot be read, and what can be is the beginning of what was
   /// accepted, so that an older line would take the place of the last one.
   Result<bool> falls_back(const Catalog::Match& match, const std::string& path,
