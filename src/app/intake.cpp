@@ -89,9 +89,8 @@ Verdict damaged_end(const Verdict& verdict) {
   Finding finding = verdict.document->warnings().back();
   finding.severity = Severity::error;
   finding.message +=
-      "; since nothing was appended, what stood there is lost, and the line before it does not "
-      "count "
-      "instead";
+      "; what stood there is lost, and the line in front of it does not take its place: write that "
+      "line anew, or append one";
   Verdict damaged;
   damaged.findings.push_back(std::move(finding));
   return damaged;

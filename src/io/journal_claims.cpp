@@ -192,9 +192,11 @@ Result<void> refuse_agents_without_journal(const std::string& root,
     return {};
   return fail(Errc::io,
               "agents that were started on it still run, and no journal is here that knows them; "
-              "nothing is started beside them. Their state lies in " +
-                  (state.empty() ? std::string("a folder they do not name") : printable(state)) +
-                  " (`--state-dir` or `state_dir:` names the folder above it). If that is lost, "
+              "nothing is started beside them. " +
+                  (state.empty() ? std::string("Where their state lies they do not say")
+                                 : "Name their state: `--state-dir " + printable(state) +
+                                       "`, or `state_dir:`") +
+                  ". If it is lost, "
                   "wait for their end, or end them: `kill " +
                   pids + "`",
               root);
