@@ -374,7 +374,7 @@ Result<void> put_lock_aside(const Fd& directory) {
 
 Result<bool> claimed(const Fd& directory) {
   struct stat status {};
-  // In this order: the shim makes the one before it removes the other.
+  // In this order: where it cannot be done in one, the one is made before the other is removed.
   const bool written =
       fstatat(directory.get(), shim::kWrittenClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0;
   if (!written && errno != ENOENT)

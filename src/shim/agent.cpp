@@ -1,28 +1,33 @@
 #include "shim/agent.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <string_view>
+#include <limits>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sched.h>
+
+#include "shim/cgroup.h"
+#include "shim/entry.h"
 #include "shim/log.h"
-#include "shim/protocol.h"
-#include "shim/text.h"
 
 namespace baton::shim {
 namespace {
+
+/// The shim wakes up that long after the claim, when it is not in the way of the entry anymore.
+constexpr long kAsideMs = 10;
+/// And goes on to watch the agent's limits when it is still on its way that long after this: a
+/// program may lie on a file system that does not answer.
+constexpr int kStuckMs = 3000;
 
 struct Pipe {
   int read = -1;
@@ -50,288 +55,190 @@ class Pipes {
         close(pipe->write);
     }
   }
+  void close_writing() {
+    for (const Pipe* pipe : all())
+      close(pipe->write);
+  }
 
   Pipe out;
   Pipe err;
   Pipe failures;
-  Pipe gate;
+  Pipe entry;
 
  private:
-  std::array<Pipe*, 4> all() { return {&out, &err, &failures, &gate}; }
+  std::array<Pipe*, 4> all() { return {&out, &err, &failures, &entry}; }
 };
 
-/// What the last call that failed has said, and a guess at what it means.
-void explain(Text& text, const char* program, int number) {
-  const char* description = strerrordesc_np(number);
-  text << ": " << (description != nullptr ? description : "unknown error");
-  if (number == ENOENT && program != nullptr && access(program, F_OK) == 0)
-    text << " (the interpreter that its first line names is not there)";
-  if (number == ENOEXEC)
-    text << " (neither a program for this machine nor a script that begins with `#!`)";
-  text << "\n";
-}
-
-/// Why the agent was never entered, among what it wrote to stderr: that is where people look.
-/// `program` is nullptr where it is about something else.
-void complain(int errors, std::string_view before, const char* program, std::string_view behind) {
-  const int number = errno;
-  Text text;
-  text << "baton: " << before << (program != nullptr ? program : "") << behind;
-  explain(text, program, number);
-  (void)!write(errors, text.c_str(), text.view().size());
-  errno = number;
-}
-
-[[noreturn]] void leave(int failures, Failure::Step step) {
-  const Failure failure{step, errno};
-  (void)!write(failures, &failure, sizeof failure);
+[[noreturn]] void refuse(Start& start, ShimExit why) {
+  start.refused = why;
   _exit(127);
 }
 
-/// Puts `from` at the number `to`, where exec leaves it open.
-void place(int from, int to) {
-  if (from == to)
-    fcntl(to, F_SETFD, 0);
-  else
-    dup2(from, to);
-}
-
-/// Tries again for as long as a root may be away that is renamed or exchanged right now: an attempt
-/// is not to be lost for that.
-template <class Try>
-void while_away(const char* path, const Try& attempt) {
-  constexpr int kNapMs = 20;
-  constexpr int kMostNaps = 100;
-  for (int naps = 0; !attempt() && naps < kMostNaps; ++naps) {
-    const int number = errno;
-    const bool away = (number == ENOENT || number == ENOTDIR) && access(path, F_OK) != 0;
-    if (away)
-      poll(nullptr, 0, kNapMs);
-    errno = number;
-    if (!away)
-      return;
-  }
-}
-
-bool enter_folder(const char* path) {
-  bool entered = false;
-  while_away(path, [&] { return entered = chdir(path) == 0; });
-  return entered;
-}
-
-/// Returns when the program cannot be entered.
-void enter_program(char* const* argv, char* const* env) {
-  while_away(argv[0], [&] {
-    prctl(PR_SET_PDEATHSIG, 0);  // it would pass the exec
-    execve(argv[0], argv, env);
-    const int number = errno;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    errno = number;
-    return false;
-  });
-}
-
-/// Runs `before` to its end. It is a child of what will be the agent, in its session and group, so
-/// it is stopped and cleaned up after like everything the agent starts.
-void prepare(const Launch& launch, int failures) {
-  errno = 0;
-  const pid_t pid = fork();
-  if (pid < 0)
-    leave(failures, Failure::Step::before);
-  if (pid == 0) {
-    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-      leave(failures, Failure::Step::before);
-    if (!enter_folder(launch.before_cwd)) {
-      complain(STDERR_FILENO, "the working directory of `before`, ", launch.before_cwd,
-               ", cannot be entered");
-      leave(failures, Failure::Step::before);
-    }
-    enter_program(launch.before, launch.env);
-    complain(STDERR_FILENO, "the program of `before`, ", launch.before[0], ", cannot be run");
-    leave(failures, Failure::Step::before);
-  }
-  const auto process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0U));
-  if (process < 0) {
-    kill(pid, SIGKILL);
-    leave(failures, Failure::Step::before);
-  }
-  constexpr std::uint64_t kMost = 2'000'000'000;  // what poll takes; the run's own limit is below
-  const int limit =
-      launch.before_ms == 0 ? -1 : static_cast<int>(std::min(launch.before_ms, kMost));
-  pollfd watched = {process, POLLIN, 0};
-  int ready = 0;
-  do {
-    ready = poll(&watched, 1, limit);
-  } while (ready < 0 && errno == EINTR);
-  errno = 0;
-  // The shim ends what is left of its tree.
-  if (ready == 0)
-    leave(failures, Failure::Step::before_timeout);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-  close(process);
-  errno = 0;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    leave(failures, Failure::Step::before);
+void close_files(int first, int last) {
+  if (first <= last)
+    syscall(SYS_close_range, static_cast<unsigned>(first), static_cast<unsigned>(last), 0U);
 }
 
 /// What does not depend on what is to be started.
-void stand_ready(pid_t shim, const Pipes& pipes) {
-  // Nobody but the shim holds the run's lock, and nothing is entered when it is gone; this process
-  // may stand here for as long as a start lets it wait.
-  for (const int file : {kLockFd, kGoFd})
-    close(file);
+void stand_ready(const Start& start) {
+  // Nothing is entered when the shim is gone; this process may stand here for as long as a start
+  // lets it wait.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != shim)
+  if (getppid() != start.shim)
     _exit(127);
   setsid();
-  // Everything that is open closes itself at exec, also what this process does not know of.
-  syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
-  close(pipes.gate.write);
-  place(pipes.out.write, STDOUT_FILENO);
-  place(pipes.err.write, STDERR_FILENO);
+  place(start.out, STDOUT_FILENO);
+  place(start.err, STDERR_FILENO);
+  // What exec would have to close is closed now, but for what is needed until then. The lock is
+  // among that: as long as a claim can be made here, it is held.
+  std::array<int, 3> needed = {start.failures, start.entry, start.timer};
+  std::sort(needed.begin(), needed.end());
+  int first = kLaunchFd + 1;
+  for (const int file : needed) {
+    close_files(first, file - 1);
+    first = file + 1;
+  }
+  close_files(first, std::numeric_limits<int>::max());
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   reset_signals();
 }
 
-/// Waits for the next byte; see `brief` and `enter`.
-void pass_gate(const Pipes& pipes) {
+bool record(Start& start) {
+  remove_agent(kDirectoryFd);
+  return read_stat(getpid(), start.agent) && write_agent(kDirectoryFd, start.agent);
+}
+
+/// The next of the daemon's two bytes. Without it the daemon is gone or has thought better of it.
+void await_byte(Start& start) {
   char byte = 0;
   ssize_t got = 0;
   do {
-    got = read(pipes.gate.read, &byte, 1);
+    got = read(kGoFd, &byte, 1);
   } while (got < 0 && errno == EINTR);
   if (got != 1)
-    _exit(127);  // the shim is gone or has thought better of it
+    refuse(start, ShimExit::not_started);
 }
 
-[[noreturn]] void become_agent(pid_t shim, int directory, const char* run_id, const Pipes& pipes) {
-  stand_ready(shim, pipes);
-  pass_gate(pipes);
-  Launch launch;
-  errno = 0;
-  if (!read_launch(kLaunchFd, run_id, launch)) {
-    complain(STDERR_FILENO, "what is to be started cannot be read", nullptr, "");
-    leave(pipes.failures.write, Failure::Step::launch);
+/// False when the agent's record cannot name the cgroup it is in.
+bool take_cgroup(Start& start) {
+  const int cgroup = make_cgroup(start.launch.cgroup, start.run_id, start.cgroup_path.data(),
+                                 start.cgroup_path.size());
+  if (cgroup < 0)
+    return true;
+  enter_cgroup(cgroup, getpid());
+  return add_cgroup(kDirectoryFd, start.cgroup_path.data());
+}
+
+/// -1, and errno says why.
+int open_input(const Launch& launch) {
+  return launch.prompt ? openat(kDirectoryFd, kPromptFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+                       : open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+int become_agent(void* argument) {
+  Start& start = *static_cast<Start*>(argument);
+  stand_ready(start);
+  // What fails here for want of room is tried again when there is something to start.
+  const bool recorded = record(start);
+  if (!start.briefed)
+    await_byte(start);
+  start.briefed = true;
+  if (!recorded && !record(start))
+    refuse(start, ShimExit::no_claim);
+  start.launch = {};
+  if (!read_launch(kLaunchFd, start.run_id, start.launch))
+    refuse(start, ShimExit::bad_call);
+  if (!take_cgroup(start))
+    refuse(start, ShimExit::no_claim);
+  if (start.launch.before[0] == nullptr)
+    close(kLaunchFd);
+  const int input = open_input(start.launch);
+  const int input_error = errno;
+  if (input >= 0) {
+    place(input, STDIN_FILENO);
+    close(input);
   }
-  const int input = launch.prompt
-                        ? openat(directory, kPromptFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-                        : open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (input < 0) {
-    complain(STDERR_FILENO, "the prompt cannot be opened", nullptr, "");
-    leave(pipes.failures.write, Failure::Step::standard_input);
-  }
-  place(input, STDIN_FILENO);
   // Everything above is done while the start is being written down. What the world outside of the
   // run directory has to say comes after it.
-  pass_gate(pipes);
+  await_byte(start);
+  if (!make_claim(kDirectoryFd))
+    refuse(start, ShimExit::no_claim);
+  const itimerspec aside{.it_interval = {}, .it_value = {0, kAsideMs * 1'000'000}};
+  timerfd_settime(start.timer, 0, &aside, nullptr);
+  start.claimed = true;
   sigset_t none{};
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (launch.before[0] != nullptr)
-    prepare(launch, pipes.failures.write);
-  if (!enter_folder(launch.cwd)) {
-    complain(STDERR_FILENO, "the working directory ", launch.cwd, " cannot be entered");
-    leave(pipes.failures.write, Failure::Step::cwd);
+  if (input < 0) {
+    errno = input_error;
+    complain("the prompt cannot be opened");
+    leave(start.failures, Failure::Step::standard_input);
   }
-  enter_program(launch.argv, launch.env);
-  complain(STDERR_FILENO, "the program ", launch.argv[0], " cannot be run");
-  leave(pipes.failures.write, Failure::Step::exec);
+  if (start.launch.before[0] != nullptr)
+    leave_memory(start.run_id, start.failures);
+  enter(start.launch, start.failures);
 }
 
 }  // namespace
 
-void reset_signals() {
-  // posix_spawn leaves glibc's own two signals ignored, and its wrappers refuse to speak of them.
-  // All zero is the default action, whatever the layout.
-  constexpr int kLastSignal = 64;
-  const std::array<std::uint64_t, 8> standard{};
-  for (int number = 1; number <= kLastSignal; ++number)
-    syscall(SYS_rt_sigaction, number, standard.data(), nullptr, std::size_t{8});
+bool told_to_leave() {
+  sigset_t pending{};
+  return sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;
 }
 
-const char* step_name(Failure::Step step) {
-  switch (step) {
-    case Failure::Step::launch:
-      return "launch";
-    case Failure::Step::cwd:
-      return "working directory";
-    case Failure::Step::standard_input:
-      return "standard input";
-    case Failure::Step::exec:
-      return "program";
-    case Failure::Step::before:
-    case Failure::Step::before_timeout:
-      return "before";
-  }
-  return "program";
+void make_logs(Agent& agent) {
+  if (agent.out_log < 0)
+    agent.out_log = make_log(kDirectoryFd, kStdoutFile);
+  if (agent.err_log < 0)
+    agent.err_log = make_log(kDirectoryFd, kStderrFile);
 }
 
-const char* cause_of(Failure::Step step) {
-  switch (step) {
-    case Failure::Step::launch:
-    case Failure::Step::cwd:
-    case Failure::Step::standard_input:
-    case Failure::Step::exec:
-      return kCauseExecFailed;
-    case Failure::Step::before:
-      return kCauseBeforeFailed;
-    case Failure::Step::before_timeout:
-      return kCauseBeforeTimeout;
-  }
-  return kCauseExecFailed;
-}
-
-bool make_agent(int directory, const char* run_id, Agent& agent) {
-  const pid_t shim = getpid();
+bool make_agent(Start& start, Stack& stack, Agent& agent) {
   Pipes pipes;
-  const pid_t pid = pipes.open() ? fork() : -1;
-  if (pid < 0) {
+  const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+  if (timer < 0 || !pipes.open()) {
     pipes.close_all();
+    close(timer);
     return false;
   }
-  if (pid == 0)
-    become_agent(shim, directory, run_id, pipes);
-  close(pipes.out.write);
-  close(pipes.err.write);
-  close(pipes.failures.write);
-  close(pipes.gate.read);
-  fcntl(pipes.out.read, F_SETFL, O_NONBLOCK);
-  fcntl(pipes.err.read, F_SETFL, O_NONBLOCK);
-  fcntl(pipes.failures.read, F_SETFL, O_NONBLOCK);
+  for (const Pipe& pipe : {pipes.out, pipes.err, pipes.failures})
+    fcntl(pipe.read, F_SETFL, O_NONBLOCK);
+  start.shim = getpid();
+  start.out = pipes.out.write;
+  start.err = pipes.err.write;
+  start.failures = pipes.failures.write;
+  start.entry = pipes.entry.write;
+  start.timer = timer;
+  const pid_t pid = clone(become_agent, stack.data() + stack.size(), CLONE_VM | SIGCHLD, &start);
+  if (pid < 0) {
+    pipes.close_all();
+    close(timer);
+    return false;
+  }
+  pipes.close_writing();
   agent.pid = pid;
   agent.out = pipes.out.read;
   agent.err = pipes.err.read;
   agent.failures = pipes.failures.read;
-  agent.gate = pipes.gate.write;
+  agent.entry = pipes.entry.read;
+  agent.timer = timer;
   return true;
 }
 
-bool still_there(const Agent& agent) {
-  siginfo_t ended{};
-  return waitid(P_PID, static_cast<id_t>(agent.pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         ended.si_pid == 0;
-}
-
-void brief(const Agent& agent) {
-  const char byte = 1;
-  (void)!write(agent.gate, &byte, 1);
-}
-
-void enter(Agent& agent) {
-  brief(agent);
-  close(agent.gate);
-  agent.gate = -1;
+void stand_by(int signals, const Agent& agent) {
+  // To be woken by the entry itself would take the processor from it.
+  pollfd first[] = {{agent.timer, POLLIN, 0}, {signals, POLLIN, 0}};
+  poll(first, 2, -1);
+  pollfd left = {agent.entry, POLLIN, 0};
+  if (poll(&left, 1, 0) == 0 && told_to_leave())
+    kill(agent.pid, SIGKILL);
+  poll(&left, 1, kStuckMs);
 }
 
 void abandon(Agent& agent) {
-  close(agent.gate);
-  close(agent.out);
-  close(agent.err);
-  close(agent.failures);
-  kill(agent.pid, SIGKILL);
+  for (const int file : {agent.out, agent.err, agent.failures, agent.entry, agent.timer})
+    close(file);
   waitpid(agent.pid, nullptr, 0);
   agent = Agent{.out_log = agent.out_log, .err_log = agent.err_log};
 }

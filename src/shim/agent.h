@@ -1,51 +1,71 @@
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <optional>
+
 #include <sys/types.h>
 
 #include "shim/launch.h"
+#include "shim/proc.h"
+#include "shim/protocol.h"
+#include "shim/record.h"
 
 namespace baton::shim {
 
-/// The agent's process between fork and exec. It is made ahead, stands still until `brief`, which
-/// says that there is something to become, and again until `enter`.
+/// The agent's process as the shim has it.
 struct Agent {
-  pid_t pid = 0;      ///< 0: none
+  pid_t pid = 0;
   int out = -1;       ///< reading end of its stdout, non-blocking
   int err = -1;       ///< and of its stderr
   int out_log = -1;   ///< where its stdout is to be kept; -1: nowhere
   int err_log = -1;   ///< and its stderr
   int failures = -1;  ///< end of file: its program was entered; else a Failure
-  int gate = -1;      ///< closing it without `enter` makes the process leave
+  int entry = -1;     ///< end of file: the process has left the shim's memory
+  int timer = -1;     ///< a timerfd that runs from the claim on
 };
 
-/// Why the program could not be entered.
-struct Failure {
-  enum class Step : int {
-    launch,
-    cwd,
-    standard_input,
-    exec,
-    before,
-    before_timeout
-  } step = Step::exec;
-  int number = 0;  ///< errno; 0: `before` ran and did not end well
+/// A start, in the memory that the shim and the agent's process share until its program is entered.
+/// That process does it all, down to the claim: woken by the daemon's byte it need not wake anybody
+/// first, and for a process with the memory of another one exec has nothing to take down. Which is
+/// what vfork is for; but the shim sleeps where it can be told to leave, and is not counted as load
+/// while a spare one waits for an hour. It must not touch this, nor errno or the heap, before
+/// `stand_by` has returned.
+struct Start {
+  const char* run_id = nullptr;
+  pid_t shim = 0;
+  int out = -1;  ///< the writing ends of the agent's pipes
+  int err = -1;
+  int failures = -1;
+  int entry = -1;
+  int timer = -1;
+  bool briefed = false;               ///< the first byte has come
+  std::atomic<bool> claimed = false;  ///< it is an attempt from here on
+  std::optional<ShimExit> refused;    ///< why nothing was claimed; none: the process was ended
+  Launch launch;                      ///< once `claimed`
+  Stat agent;
+  std::array<char, kPathBytes> cgroup_path{};  ///< "": none
 };
-const char* step_name(Failure::Step step);
-/// The cause in exit.json.
-const char* cause_of(Failure::Step step);
 
-/// All signals at their default action, also those glibc keeps for itself.
-void reset_signals();
+/// Where the agent's process has its stack until its program is entered.
+using Stack = std::array<std::byte, std::size_t{256} * 1024>;
+
+/// Makes those logs that are not there yet, if they can be had.
+void make_logs(Agent& agent);
 
 /// False when a pipe or a process cannot be had; then nothing is left behind.
-bool make_agent(int directory, const char* run_id, Agent& agent);
-/// False when it has ended while it stood still.
-bool still_there(const Agent& agent);
-/// Lets it read the launch (kLaunchFd) and open its input. Once.
-void brief(const Agent& agent);
-/// Lets it go on into its program.
-void enter(Agent& agent);
-/// Ends a process that was not let go. The logs stay open, for another one.
+bool make_agent(Start& start, Stack& stack, Agent& agent);
+
+/// Whether SIGTERM waits to be read.
+bool told_to_leave();
+
+/// Sleeps until the process has left this memory: its program was entered, or it has ended. SIGTERM
+/// (`signals` is a signalfd, which is not read) ends it. Returns as well when it was claimed and
+/// does not get on: then its limits have to be watched.
+void stand_by(int signals, const Agent& agent);
+
+/// Ends a process that did not claim. The logs stay open, for another one.
 void abandon(Agent& agent);
 
 }  // namespace baton::shim

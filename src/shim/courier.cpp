@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shim/agent.h"
+#include "shim/entry.h"
 #include "shim/record.h"
 #include "shim/supervise.h"
 #include "shim/text.h"

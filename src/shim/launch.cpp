@@ -150,7 +150,6 @@ class Reader {
 bool read_launch(int file, const char* run_id, Launch& launch) {
   std::size_t size = 0;
   char* bytes = whole_file(file, size);
-  close(file);
   return bytes != nullptr && Reader(launch, run_id).read(bytes, size);
 }
 

@@ -23,8 +23,8 @@ struct Launch {
   char** env = nullptr;  ///< ends in nullptr
 };
 
-/// Reads and closes the file. False when it is incomplete, damaged or of another run. The memory
-/// is never given back: a shim reads one launch.
+/// False when the file is incomplete, damaged or of another run. The memory is never given back: a
+/// shim reads one launch.
 bool read_launch(int file, const char* run_id, Launch& launch);
 
 }  // namespace baton::shim

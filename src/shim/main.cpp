@@ -17,8 +17,7 @@
 #include "shim/agent.h"
 #include "shim/cgroup.h"
 #include "shim/courier.h"
-#include "shim/launch.h"
-#include "shim/log.h"
+#include "shim/entry.h"
 #include "shim/proc.h"
 #include "shim/protocol.h"
 #include "shim/record.h"
@@ -79,78 +78,43 @@ bool wait_for_byte(int signals) {
   }
 }
 
-/// Everything of a start but the claim and the agent's program.
-struct Ready {
-  Agent agent;  ///< pid 0: none
-  Stat stat;    ///< of the agent
-  int cgroup = -1;
-  char cgroup_path[kPathBytes] = {};
-};
-
-void give_up(Ready& ready) {
-  if (ready.agent.pid != 0)
-    abandon(ready.agent);
-  remove_cgroup(ready.cgroup_path);
-}
-
-/// What can be done before the run is known, so that a start need not wait for it. What fails here,
-/// for want of room or of processes, is tried again when there is something to start.
-bool make_ready(const char* run_id, Ready& ready) {
-  Agent& agent = ready.agent;
-  if (agent.pid != 0 && !still_there(agent))
-    abandon(agent);
-  if (agent.pid == 0) {
-    remove_agent(kDirectoryFd);
-    if (!make_agent(kDirectoryFd, run_id, agent))
-      return false;
-    if (!read_stat(agent.pid, ready.stat) || !write_agent(kDirectoryFd, ready.stat)) {
-      abandon(agent);
-      return false;
-    }
-  }
-  if (agent.out_log < 0)
-    agent.out_log = make_log(kDirectoryFd, kStdoutFile);
-  if (agent.err_log < 0)
-    agent.err_log = make_log(kDirectoryFd, kStderrFile);
-  return true;
-}
-
-/// False when the agent's record cannot name the cgroup it is in.
-bool take_cgroup(const char* run_id, const char* parent, Ready& ready) {
-  ready.cgroup = make_cgroup(parent, run_id, ready.cgroup_path, sizeof ready.cgroup_path);
-  enter_cgroup(ready.cgroup, ready.agent.pid);
-  return ready.cgroup < 0 || add_cgroup(kDirectoryFd, ready.cgroup_path);
-}
-
-ShimExit watch(int signals, const char* run_id, const Launch& launch, const Ready& ready) {
-  const Text marker = marker_of(run_id);
+ShimExit watch(int signals, const Start& start, Agent& agent) {
+  make_logs(agent);
+  const Text marker = marker_of(start.run_id);
+  const char* const cgroup = start.cgroup_path.data();
   const Tree tree{.parent = getpid(),
                   .session = 0,  // everything in it is below this process as well
-                  .agent_start_ticks = ready.stat.start_ticks,
+                  .agent_start_ticks = start.agent.start_ticks,
                   .marker = marker.c_str(),
-                  .cgroup = ready.cgroup};
-  const ExitRecord exit = supervise(signals, launch, ready.agent, tree);
-  remove_cgroup(ready.cgroup_path);
-  return write_exit(kDirectoryFd, run_id, exit) ? ShimExit::recorded : ShimExit::lost;
+                  .cgroup = open_cgroup_of(start.run_id, cgroup)};
+  const ExitRecord exit = supervise(signals, start.launch, agent, tree);
+  remove_cgroup(cgroup);
+  return write_exit(kDirectoryFd, start.run_id, exit) ? ShimExit::recorded : ShimExit::lost;
 }
 
-/// Why this process has to leave. None: the run is its own, and the agent may be entered.
-std::optional<ShimExit> claim(int signals, const char* run_id, Launch& launch, Ready& ready) {
-  if (!wait_for_byte(signals))
-    return ShimExit::not_started;
-  // Before the launch is read and closed: an agent's process made only now reads it as well.
-  if (!make_ready(run_id, ready))
-    return ShimExit::no_claim;
-  if (!read_launch(kLaunchFd, run_id, launch))
-    return ShimExit::bad_call;
-  if (!take_cgroup(run_id, launch.cgroup, ready))
-    return ShimExit::no_claim;
-  brief(ready.agent);
-  if (!wait_for_byte(signals))
-    return ShimExit::not_started;
-  if (!make_claim(kDirectoryFd))
-    return ShimExit::no_claim;
-  return std::nullopt;
+/// Why this process has to leave. None: the run is its own, and its agent on the way into its
+/// program. A process that cannot be had yet, or was ended while it stood there, is made again,
+/// once, when there is something to start.
+std::optional<ShimExit> attempt(int signals, Start& start, Stack& stack, Agent& agent) {
+  while (true) {
+    const bool last = start.briefed;
+    if (make_agent(start, stack, agent)) {
+      stand_by(signals, agent);
+      if (start.claimed || (!start.refused && claim_made(kDirectoryFd)))
+        return std::nullopt;
+      abandon(agent);
+      remove_cgroup(start.cgroup_path.data());
+    }
+    if (start.refused)
+      return start.refused;
+    if (told_to_leave())
+      return ShimExit::not_started;
+    if (last)
+      return ShimExit::no_claim;
+    if (!start.briefed && !wait_for_byte(signals))
+      return ShimExit::not_started;
+    start.briefed = true;
+  }
 }
 
 ShimExit run(const char* run_id) {
@@ -161,17 +125,16 @@ ShimExit run(const char* run_id) {
     return ShimExit::bad_call;
   setsid();
   (void)!chdir("/");
-  Ready ready;
-  Launch launch;
-  (void)make_ready(run_id, ready);
-  if (const auto leaves = claim(signals, run_id, launch, ready)) {
-    give_up(ready);
+  Start start;
+  start.run_id = run_id;
+  Stack stack;
+  Agent agent;
+  make_logs(agent);
+  if (const auto leaves = attempt(signals, start, stack, agent))
     return *leaves;
-  }
-  enter(ready.agent);
   close(kGoFd);
-  tidy_claim(kDirectoryFd);
-  return watch(signals, run_id, launch, ready);
+  close(kLaunchFd);
+  return watch(signals, start, agent);
 }
 
 ShimExit sweep_after_kill(const char* run_id, const char* grace) {
@@ -215,6 +178,8 @@ ShimExit called(int count, char** words) {
     return ShimExit::recorded;
   if (mode == kModeRun && count == 4)
     return run(words[3]);
+  if (mode == kModeEnter && count == 4)
+    prepare_and_enter(words[3]);
   if (mode == kModeSweep && count == 5)
     return sweep_after_kill(words[3], words[4]);
   if (mode == kModeTell && count >= 5)

@@ -6,16 +6,18 @@
 // One shim stands between baton and one agent and survives the daemon. It is called as
 //
 //   baton-shim 2 run   <run id>               park, claim, run the agent, record its end
-//   baton-shim 2 sweep <run id> <grace ms>    the run's shim was killed: end its tree, record that
-//   baton-shim 2 tell  <limit ms> <argv ...>  no run: a program of `notify:`, see below
+//   baton-shim 2 enter <run id>               called by itself, in the agent's process: see
+//   `before` baton-shim 2 sweep <run id> <grace ms>    the run's shim was killed: end its tree,
+//   record that baton-shim 2 tell  <limit ms> <argv ...>  no run: a program of `notify:`, see below
 //   baton-shim 2 fits                         leave with 0: it understands who calls so
 //
 // with an empty environment, all signals blocked, stdin, stdout and stderr on /dev/null, and
 // the descriptors below. Exit statuses are those of ShimExit.
 //
 //   fd 3  the run directory
-//   fd 4  `lock` in it, with an exclusive flock. Only the shim holds this open file description:
-//         the lock is free exactly when no shim of this run lives.
+//   fd 4  `lock` in it, with an exclusive flock. Only the shim holds this open file description,
+//         and the agent's process until its program is entered: the lock is free exactly when no
+//         shim of this run lives and none of its processes can make a claim.
 //   fd 5  `run` only: the go-pipe. A first byte: the launch is complete, the run directory has its
 //         prompt and its place; make everything ready. A second: claim and start. End of file at
 //         any time: leave, nothing ran.
@@ -28,9 +30,10 @@
 //         A limit of 0 is no limit; `cgroup` (a cgroup v2 directory in which the shim may make its
 //         own) is optional. `before` (optional) is a program that has to end with 0 before the
 //         agent's is entered; it belongs to the agent's tree, and what it writes goes to
-//         stderr.log. `log` (optional) is a file that gets what both streams get, in the order it
-//         comes: for people who look where the agent's project lies. Its folder is made if only
-//         that is missing; a link or anything but a regular file is left alone.
+//         stderr.log. The agent's process becomes `baton-shim enter` for it. `log` (optional) is a
+//         file that gets what both streams get, in the order it comes: for people who look where
+//         the agent's project lies. Its folder is made if only that is missing; a link or anything
+//         but a regular file is left alone.
 //
 // `tell` has the program's environment, stdin, stdout and stderr, and one descriptor beside them:
 // fd 3, a pipe nobody writes to, whose end of file means that the daemon is gone. It enters the
@@ -39,7 +42,8 @@
 //
 // A shim may be started before its run is known: until the first byte its directory lies apart
 // (`.spare` in the folder of the runs), and it belongs to nobody. It makes the agent's process, its
-// logs and its record at once, so that a start waits for none of them.
+// logs and its record at once, so that a start waits for none of them. That process takes the two
+// bytes, makes the claim, and enters the agent's program (agent.h).
 //
 // Files in the run directory (0750; files 0640), in the order they come into being:
 //
@@ -52,9 +56,9 @@
 //   - stdout.log, stderr.log (shim): what the agent wrote, up to the cap; then a marker line. Their
 //     modification time is the time of the last output, if they are not empty.
 //   - prompt (daemon): what the agent gets on stdin; empty when there is no prompt.
-//   - claim (shim): .claim under its second name. A link is made by one only, like a file with
-//     O_EXCL. Once it is there this attempt is never started again, and only then is the agent's
-//     program entered.
+//   - claim (the agent's process): .claim under its second name, which it takes only if nobody has
+//     it, as a file made with O_EXCL would. Once it is there this attempt is never started again,
+//     and only then is the agent's program entered.
 //   - exit.json (shim): how it ended; written by temporary file, fsync, rename, fsync of the
 //     directory.
 //
@@ -69,6 +73,7 @@ namespace baton::shim {
 inline constexpr const char* kCallVersion = "2";
 inline constexpr int kExitVersion = 1;
 inline constexpr const char* kModeRun = "run";
+inline constexpr const char* kModeEnter = "enter";
 inline constexpr const char* kModeSweep = "sweep";
 inline constexpr const char* kModeTell = "tell";
 inline constexpr const char* kModeFits = "fits";
@@ -77,6 +82,7 @@ inline constexpr int kLifeFd = 3;  ///< of `tell`
 inline constexpr int kDirectoryFd = 3;
 inline constexpr int kLockFd = 4;
 inline constexpr int kGoFd = 5;
+inline constexpr int kFailuresFd = 5;  ///< of `enter`
 inline constexpr int kLaunchFd = 6;
 
 inline constexpr const char* kLockFile = "lock";

@@ -141,11 +141,19 @@ bool removed(int directory) {
 }  // namespace
 
 bool make_claim(int directory) {
-  return linkat(directory, kWrittenClaimFile, directory, kClaimFile, 0) == 0;
+  if (renameat2(directory, kWrittenClaimFile, directory, kClaimFile, RENAME_NOREPLACE) == 0)
+    return true;
+  // A file system that cannot do that in one.
+  if ((errno != EINVAL && errno != ENOSYS) ||
+      linkat(directory, kWrittenClaimFile, directory, kClaimFile, 0) != 0)
+    return false;
+  unlinkat(directory, kWrittenClaimFile, 0);
+  return true;
 }
 
-void tidy_claim(int directory) {
-  unlinkat(directory, kWrittenClaimFile, 0);
+bool claim_made(int directory) {
+  return faccessat(directory, kClaimFile, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+         faccessat(directory, kWrittenClaimFile, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
 bool write_agent(int directory, const Stat& agent) {

@@ -12,10 +12,11 @@ namespace baton::shim {
 constexpr std::size_t kBootIdBytes = 40;
 constexpr std::size_t kPathBytes = 4096;
 
-/// Makes `claim`. False when it exists or cannot be made: then nothing may be started.
+/// Makes `claim` of what was written for it. False when it exists or cannot be made: then nothing
+/// may be started.
 bool make_claim(int directory);
-/// Removes the name under which it was written.
-void tidy_claim(int directory);
+/// Whether that has been done here, by whichever process.
+bool claim_made(int directory);
 
 /// `agent`, for the case that the shim is killed.
 bool write_agent(int directory, const Stat& agent);

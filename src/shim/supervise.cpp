@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "shim/cgroup.h"
+#include "shim/entry.h"
 #include "shim/log.h"
 #include "shim/protocol.h"
 

@@ -223,6 +223,41 @@ TEST_CASE("a shim that is killed while it waits makes the attempt void") {
   CHECK_FALSE(fs::exists(bench.folder / "ran"));
 }
 
+TEST_CASE("an agent's process that is killed before the claim costs nothing") {
+  Bench bench;
+  const Run run = bench.prepare(bench.shell("echo here"));
+  bench.context->run_for(std::chrono::milliseconds(50));
+  const pid_t first = youngest_child_of(static_cast<pid_t>(run.pid));
+  REQUIRE(first > 0);
+  kill_and_wait(first);
+  pid_t second = first;
+  REQUIRE(bench.eventually([&] {
+    second = youngest_child_of(static_cast<pid_t>(run.pid));
+    return second != first && second > 0;
+  }));
+  SUBCASE("once: there is another one") {
+    REQUIRE(bench.agents->release(run.id));
+    CHECK(bench.wait(run).outcome == Outcome::succeeded);
+    CHECK(Bench::out(run) == "here\n");
+  }
+  SUBCASE("and again: it is void") {
+    kill_and_wait(second);
+    REQUIRE(bench.agents->release(run.id));
+    CHECK(bench.wait(run).outcome == Outcome::voided);
+    CHECK(Bench::out(run).empty());
+  }
+}
+
+TEST_CASE("a shim that gets TERM while it waits makes the attempt void") {
+  Bench bench;
+  const Run run = bench.prepare(bench.shell("touch ran"));
+  REQUIRE(kill(static_cast<pid_t>(run.pid), SIGTERM) == 0);
+  bench.context->run_for(std::chrono::milliseconds(50));
+  CHECK(bench.agents->release(run.id));
+  CHECK(bench.wait(run).outcome == Outcome::voided);
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
+}
+
 TEST_CASE("a claim somebody else has made burns the attempt") {
   Bench bench;
   const Run run = bench.prepare(bench.shell("touch ran"));

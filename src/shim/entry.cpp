@@ -1,0 +1,218 @@
+#include "shim/entry.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shim/protocol.h"
+#include "shim/text.h"
+
+namespace baton::shim {
+namespace {
+
+/// What the last call that failed has said, and a guess at what it means.
+void explain(Text& text, const char* program, int number) {
+  const char* description = strerrordesc_np(number);
+  text << ": " << (description != nullptr ? description : "unknown error");
+  if (number == ENOENT && program != nullptr && access(program, F_OK) == 0)
+    text << " (the interpreter that its first line names is not there)";
+  if (number == ENOEXEC)
+    text << " (neither a program for this machine nor a script that begins with `#!`)";
+  text << "\n";
+}
+
+/// `program` is nullptr where it is about something else.
+void complain(std::string_view before, const char* program, std::string_view behind) {
+  const int number = errno;
+  Text text;
+  text << "baton: " << before << (program != nullptr ? program : "") << behind;
+  explain(text, program, number);
+  (void)!write(STDERR_FILENO, text.c_str(), text.view().size());
+  errno = number;
+}
+
+/// Tries again for as long as a root may be away that is renamed or exchanged right now: an attempt
+/// is not to be lost for that.
+template <class Try>
+void while_away(const char* path, const Try& attempt) {
+  constexpr int kNapMs = 20;
+  constexpr int kMostNaps = 100;
+  for (int naps = 0; !attempt() && naps < kMostNaps; ++naps) {
+    const int number = errno;
+    const bool away = (number == ENOENT || number == ENOTDIR) && access(path, F_OK) != 0;
+    if (away)
+      poll(nullptr, 0, kNapMs);
+    errno = number;
+    if (!away)
+      return;
+  }
+}
+
+bool enter_folder(const char* path) {
+  bool entered = false;
+  while_away(path, [&] { return entered = chdir(path) == 0; });
+  return entered;
+}
+
+/// Returns when the program cannot be entered.
+void enter_program(char* const* argv, char* const* env) {
+  while_away(argv[0], [&] {
+    prctl(PR_SET_PDEATHSIG, 0);  // it would pass the exec
+    execve(argv[0], argv, env);
+    const int number = errno;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    errno = number;
+    return false;
+  });
+}
+
+/// Runs `before` to its end. It is a child of what will be the agent, in its session and group, so
+/// it is stopped and cleaned up after like everything the agent starts.
+void prepare(const Launch& launch, int failures) {
+  errno = 0;
+  const pid_t pid = fork();
+  if (pid < 0)
+    leave(failures, Failure::Step::before);
+  if (pid == 0) {
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+      leave(failures, Failure::Step::before);
+    if (!enter_folder(launch.before_cwd)) {
+      complain("the working directory of `before`, ", launch.before_cwd, ", cannot be entered");
+      leave(failures, Failure::Step::before);
+    }
+    enter_program(launch.before, launch.env);
+    complain("the program of `before`, ", launch.before[0], ", cannot be run");
+    leave(failures, Failure::Step::before);
+  }
+  const auto process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0U));
+  if (process < 0) {
+    kill(pid, SIGKILL);
+    leave(failures, Failure::Step::before);
+  }
+  constexpr std::uint64_t kMost = 2'000'000'000;  // what poll takes; the run's own limit is below
+  const int limit =
+      launch.before_ms == 0 ? -1 : static_cast<int>(std::min(launch.before_ms, kMost));
+  pollfd watched = {process, POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = poll(&watched, 1, limit);
+  } while (ready < 0 && errno == EINTR);
+  errno = 0;
+  // The shim ends what is left of its tree.
+  if (ready == 0)
+    leave(failures, Failure::Step::before_timeout);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+  close(process);
+  errno = 0;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    leave(failures, Failure::Step::before);
+}
+
+}  // namespace
+
+void reset_signals() {
+  // posix_spawn leaves glibc's own two signals ignored, and its wrappers refuse to speak of them.
+  // All zero is the default action, whatever the layout.
+  constexpr int kLastSignal = 64;
+  const std::array<std::uint64_t, 8> standard{};
+  for (int number = 1; number <= kLastSignal; ++number)
+    syscall(SYS_rt_sigaction, number, standard.data(), nullptr, std::size_t{8});
+}
+
+const char* step_name(Failure::Step step) {
+  switch (step) {
+    case Failure::Step::launch:
+      return "launch";
+    case Failure::Step::cwd:
+      return "working directory";
+    case Failure::Step::standard_input:
+      return "standard input";
+    case Failure::Step::exec:
+      return "program";
+    case Failure::Step::before:
+    case Failure::Step::before_timeout:
+      return "before";
+  }
+  return "program";
+}
+
+const char* cause_of(Failure::Step step) {
+  switch (step) {
+    case Failure::Step::launch:
+    case Failure::Step::cwd:
+    case Failure::Step::standard_input:
+    case Failure::Step::exec:
+      return kCauseExecFailed;
+    case Failure::Step::before:
+      return kCauseBeforeFailed;
+    case Failure::Step::before_timeout:
+      return kCauseBeforeTimeout;
+  }
+  return kCauseExecFailed;
+}
+
+void place(int from, int to) {
+  if (from == to)
+    fcntl(to, F_SETFD, 0);
+  else
+    dup2(from, to);
+}
+
+void complain(const char* what) {
+  complain(what, nullptr, "");
+}
+
+void leave(int failures, Failure::Step step) {
+  const Failure failure{step, errno};
+  (void)!write(failures, &failure, sizeof failure);
+  _exit(127);
+}
+
+void enter(const Launch& launch, int failures) {
+  if (!enter_folder(launch.cwd)) {
+    complain("the working directory ", launch.cwd, " cannot be entered");
+    leave(failures, Failure::Step::cwd);
+  }
+  enter_program(launch.argv, launch.env);
+  complain("the program ", launch.argv[0], " cannot be run");
+  leave(failures, Failure::Step::exec);
+}
+
+void leave_memory(const char* run_id, int failures) {
+  place(failures, kFailuresFd);
+  place(kLaunchFd, kLaunchFd);
+  const char* const words[] = {"baton-shim", kCallVersion, kModeEnter, run_id, nullptr};
+  const char* const none[] = {nullptr};
+  execve("/proc/self/exe", const_cast<char* const*>(words), const_cast<char* const*>(none));
+  complain("baton-shim cannot be entered again for `before`");
+  leave(failures, Failure::Step::before);
+}
+
+void prepare_and_enter(const char* run_id) {
+  for (const int file : {kFailuresFd, kLaunchFd})
+    fcntl(file, F_SETFD, FD_CLOEXEC);
+  Launch launch;
+  errno = 0;
+  if (!read_launch(kLaunchFd, run_id, launch)) {
+    complain("what is to be started cannot be read");
+    leave(kFailuresFd, Failure::Step::launch);
+  }
+  prepare(launch, kFailuresFd);
+  enter(launch, kFailuresFd);
+}
+
+}  // namespace baton::shim
