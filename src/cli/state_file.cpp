@@ -262,6 +262,26 @@ bool wait_for_turn(StateFile& file, Steady::time_point until) {
   return true;
 }
 
+/// What a try says of all further ones; none: there is to be another. `free`: the lock was ours, so
+/// it is somebody without it who was faster.
+std::optional<ExitCode> settled(const Result<Attempt>& tried, bool free, bool over,
+                                const std::string& shown) {
+  if (tried && *tried != Attempt::again)
+    return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
+  const bool locked = !tried && tried.error().code == Errc::busy;
+  if (!tried && (!locked || over))
+    return refuse(tried.error(), shown);
+  if (locked && !free) {
+    complain(printable(shown) + ": " + tried.error().message +
+             "; nothing was changed: that process must let go of it first");
+    return ExitCode::unreachable;
+  }
+  if (!over)
+    return std::nullopt;
+  complain(printable(shown) + ": others write it all the time; nothing was changed");
+  return ExitCode::unreachable;
+}
+
 ExitCode keep_trying(StateFile& file, const TextChange& change) {
   const auto until = Steady::now() + kFilePatience;
   bool looked = false;
@@ -273,21 +293,8 @@ ExitCode keep_trying(StateFile& file, const TextChange& change) {
       free = wait_for_turn(file, until);
     const auto tried = attempt(file, change, look);
     file.unlock();
-    if (tried && *tried != Attempt::again)
-      return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
-    const bool locked = !tried && tried.error().code == Errc::busy;
-    const bool over = Steady::now() > until;
-    if (locked && !free && !over) {
-      complain(printable(file.shown()) + ": " + tried.error().message +
-               "; nothing was changed: that process must let go of it first");
-      return ExitCode::unreachable;
-    }
-    if (!tried && (!locked || over))
-      return refuse(tried.error(), file.shown());
-    if (over) {
-      complain(printable(file.shown()) + ": others write it all the time; nothing was changed");
-      return ExitCode::unreachable;
-    }
+    if (const auto done = settled(tried, free, Steady::now() > until, file.shown()))
+      return *done;
     if (!look)
       std::this_thread::sleep_for(nap);
   }
