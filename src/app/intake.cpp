@@ -83,19 +83,6 @@ Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environme
 
 namespace {
 
-/// The line in force has given way to one that cannot be read: the one before it must not take its
-/// place.
-Verdict damaged_end(const Verdict& verdict) {
-  Finding finding = verdict.document->warnings().back();
-  finding.severity = Severity::error;
-  finding.message +=
-      "; what stood there is lost, and the line in front of it does not take its place: write that "
-      "line anew, or append one";
-  Verdict damaged;
-  damaged.findings.push_back(std::move(finding));
-  return damaged;
-}
-
 /// Only rules of a dialect that mends refuse it.
 bool mendable(const Catalog::Match& match, const Verdict& verdict) {
   const std::string own = std::string(match.entry->dialect->name) + "/";
@@ -170,33 +157,17 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
 Result<Verdict> Intake::judge_after(const Catalog::Match& match, const std::string& path,
                                     std::string text, const Draft& draft) {
   Verdict verdict = judge(match, path, std::move(text), ports_.schemas, limits_);
-  if (verdict.document == nullptr)
-    return verdict;
-  auto back = falls_back(match, path, *verdict.document, draft);
-  if (!back)
-    return pass_on(back);
-  return *back ? damaged_end(verdict) : verdict;
-}
-
-Result<bool> Intake::falls_back(const Catalog::Match& match, const std::string& path,
-                                const Document& after, const Draft& draft) {
   const FlowBook* const book = draft.find(match.flow);
-  if (!after.end_passed_over() || book == nullptr || !book->accepted.contains(path))
-    return false;
+  if (verdict.document == nullptr || !verdict.document->end_passed_over() || book == nullptr ||
+      !book->accepted.contains(path))
+    return verdict;
   auto docs = ports_.library.open(*book, *match.entry, draft.documents);
   if (!docs && docs.error().code != Errc::parse)
     return pass_on(docs);
-  const auto row = docs ? docs->find(path) : FlowState::const_iterator();
-  if (!docs || row == docs->end() || row->second.document == nullptr)
-    return false;
-  const Value& now = after.root();
-  const Value& before = row->second.document->root();
-  if (!before.IsArray() || now.Size() >= before.Size())
-    return false;
-  for (rapidjson::SizeType i = 0; i < now.Size(); ++i)
-    if (!json::equal(now[i], before[i]))
-      return false;
-  return true;
+  const auto before = docs ? docs->find(path) : FlowState::const_iterator();
+  if (!docs || before == docs->end() || before->second.document == nullptr)
+    return verdict;
+  return judged_after(std::move(verdict), *before->second.document);
 }
 
 void Intake::not_read(const Catalog::Match& match, const std::string& path, const Error& error,

@@ -69,10 +69,6 @@ class Intake {
   /// The verdict on a version that follows on the one accepted last.
   Result<Verdict> judge_after(const Catalog::Match& match, const std::string& path,
                               std::string text, const Draft& draft);
-  /// Of JSON Lines: whether the end cannot be read, and what can be is the beginning of what was
-  /// accepted, so that an older line would take the place of the last one.
-  Result<bool> falls_back(const Catalog::Match& match, const std::string& path,
-                          const Document& after, const Draft& draft);
   void not_read(const Catalog::Match& match, const std::string& path, const Error& error,
                 Draft& draft);
   void gone(const Catalog::Match& match, const std::string& path, Draft& draft);

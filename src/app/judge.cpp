@@ -36,6 +36,16 @@ void add(Findings& to, Findings&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+/// As far as it goes, and shorter.
+bool is_beginning(const Value& now, const Value& before) {
+  if (!before.IsArray() || now.Size() >= before.Size())
+    return false;
+  for (rapidjson::SizeType i = 0; i < now.Size(); ++i)
+    if (!json::equal(now[i], before[i]))
+      return false;
+  return true;
+}
+
 }  // namespace
 
 bool is_embedded(const std::string& schema) {
@@ -148,6 +158,20 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
     take(dialect.check_clock(alone, *wall));
   in_order(verdict.findings);
   return verdict;
+}
+
+Verdict judged_after(Verdict verdict, const Document& before) {
+  if (verdict.document == nullptr || !verdict.document->end_passed_over() ||
+      !is_beginning(verdict.document->root(), before.root()))
+    return verdict;
+  Finding finding = *verdict.document->end_passed_over();
+  finding.severity = Severity::error;
+  finding.message +=
+      "; what stood there is lost, and the line in front of it does not take its place: write that "
+      "line anew, or append one";
+  Verdict damaged;
+  damaged.findings.push_back(std::move(finding));
+  return damaged;
 }
 
 std::string findings_json(const std::string& path, const Findings& findings) {

@@ -309,9 +309,8 @@ class DocumentLoader {
           return failure_of(*fault, text);
         }
         pass_over(*std::move(fault), newline == text.size(), positions);
-        document_->end_passed_over_ = true;
       } else if (records_.size() > records) {
-        document_->end_passed_over_ = false;
+        document_->end_passed_over_.reset();
       }
       begin = newline + 1;
     }
@@ -325,17 +324,17 @@ class DocumentLoader {
 
   /// Told once each, but no more than anybody reads.
   void pass_over(ParseFault fault, bool last, Positions& positions) {
-    Findings& warnings = document_->warnings_;
-    if (bad_lines_ > kMaxLineFindings)
-      return;
     // A line that is passed over is no record.
     fault.pointer.clear();
     const std::string what = last ? "the last line" : "the line";
     fault.message = fault.incomplete ? what + " is cut off; it is passed over"
                                      : what + " is passed over: " + fault.message;
+    Finding finding = finding_of(fault, positions, Severity::warning);
+    document_->end_passed_over_ = finding;
     if (bad_lines_ == kMaxLineFindings)
-      fault.message += "; no further ones are told";
-    warnings.push_back(finding_of(fault, positions, Severity::warning));
+      finding.message += "; no further ones are told";
+    if (bad_lines_ <= kMaxLineFindings)
+      document_->warnings_.push_back(std::move(finding));
   }
 
   /// Writers that crash leave lines that were glued together, so one line may hold several values.

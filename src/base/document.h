@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,9 +82,9 @@ class Document {
   const Digest& digest() const { return digest_; }
   /// What reading it already showed: a byte order mark, a torn last line of JSON Lines.
   const Findings& warnings() const { return warnings_; }
-  /// Of JSON Lines: the last line that is not empty could not be read. It is passed over, so that
-  /// the line before it stands at the end of the values.
-  bool end_passed_over() const { return end_passed_over_; }
+  /// Of JSON Lines: what is wrong with the last line that is not empty, if it could not be read. It
+  /// is passed over, so that the line before it stands at the end of the values.
+  const std::optional<Finding>& end_passed_over() const { return end_passed_over_; }
 
   /// The place of a value of this document, or of the name of one of its members (`key`: the place
   /// of the member's name instead of its value). Walks the text, so call it only for findings.
@@ -105,7 +106,7 @@ class Document {
   Digest digest_;
   Json root_;
   Findings warnings_;
-  bool end_passed_over_ = false;
+  std::optional<Finding> end_passed_over_;
   struct Marks;
   std::unique_ptr<Marks> marks_;  ///< places where the text cannot be walked as JSON (YAML, lines)
 };
