@@ -83,6 +83,13 @@ Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environme
 
 namespace {
 
+/// Of the versions accepted or rejected last, by their paths.
+template <class Rows>
+bool has_version(const Rows& rows, const std::string& path, const Digest& digest) {
+  const auto row = rows.find(path);
+  return row != rows.end() && row->second.digest == digest;
+}
+
 /// Only rules of a dialect that mends refuse it.
 bool mendable(const Catalog::Match& match, const Verdict& verdict) {
   const std::string own = std::string(match.entry->dialect->name) + "/";
@@ -122,16 +129,12 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     return {};
   }
   scan_.read(path, bytes->stamp);
-  bool known_bad = false;
-  if (const FlowBook* const book = draft.find(match->flow)) {
-    const auto accepted = book->accepted.find(path);
-    if (accepted != book->accepted.end() && accepted->second.digest == bytes->digest) {
-      same(*match, path, draft);
-      return {};
-    }
-    const auto rejected = book->rejected.find(path);
-    known_bad = rejected != book->rejected.end() && rejected->second.digest == bytes->digest;
+  const FlowBook* const book = draft.find(match->flow);
+  if (book != nullptr && has_version(book->accepted, path, bytes->digest)) {
+    same(*match, path, draft);
+    return {};
   }
+  const bool known_bad = book != nullptr && has_version(book->rejected, path, bytes->digest);
   // Judged again although it is known: the schema may be another one by now.
   auto judged = judge_after(*match, path, bytes->bytes, draft);
   if (!judged)
@@ -249,11 +252,8 @@ void Intake::reject(const Catalog::Match& match, const std::string& path, const 
   unsettled_.settled(path);
   note_presence(match.flow, path, draft);
   const FlowBook* const known = draft.find(match.flow);
-  if (known != nullptr) {
-    const auto row = known->rejected.find(path);
-    if (row != known->rejected.end() && row->second.digest == digest)
-      return;
-  }
+  if (known != nullptr && has_version(known->rejected, path, digest))
+    return;
   FlowBook& book = draft.touch(match.flow);
   const RejectedRow row{path, match.flow, digest, findings_json(path, findings), draft.wall};
   book.rejected[path] = row;
@@ -452,8 +452,7 @@ void only_kept(const LateWrite& write, const FlowId& flow, const char* why, Draf
 bool is_news(const FlowBook* known, const std::string& path, const Digest& there) {
   if (known == nullptr)
     return false;
-  const auto row = known->accepted.find(path);
-  return row != known->accepted.end() && row->second.digest != there;
+  return known->accepted.contains(path) && !has_version(known->accepted, path, there);
 }
 
 }  // namespace

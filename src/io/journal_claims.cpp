@@ -106,6 +106,16 @@ std::string older(const std::string& runs, const std::vector<std::string>& ids) 
          "; then what is due is started once more";
 }
 
+/// Whether a process of a run was started on this root: it says so, or it was called otherwise then
+/// (what it says is gone) and the process is in it.
+bool started_on(std::int64_t pid, const std::string& root) {
+  const std::string former = variable_of(pid, "BATON_ROOT");
+  if (former == root)
+    return true;
+  const std::string at = working_directory(pid);
+  return !former.empty() && !there(former) && (at == root || at.starts_with(root + "/"));
+}
+
 /// Those the journal has.
 Result<std::set<std::string>> known_runs(Database& db) {
   std::set<std::string> known;
@@ -182,14 +192,23 @@ Result<void> refuse_agents_without_journal(const std::string& root,
     return {};
   std::string pids;
   std::string state;
-  for (const std::int64_t pid : processes_with("BATON_ROOT=" + root)) {
-    if (pid == getpid() || variable_of(pid, shim::kRunIdVariable).empty())
+  std::string former;
+  for (const std::int64_t pid : processes_naming(shim::kRunIdVariable)) {
+    if (pid == getpid() || !started_on(pid, root))
       continue;
     pids += (pids.empty() ? "" : " ") + std::to_string(pid);
     state = variable_of(pid, kRootStateVariable);
+    former = variable_of(pid, "BATON_ROOT");
   }
   if (pids.empty())
     return {};
+  if (former != root)
+    return fail(Errc::io,
+                "agents that were started on it when it was called " + printable(former) +
+                    " still run, and no journal is here that knows them; nothing is started beside "
+                    "them. Give it that name again, or wait for their end, or end them: `kill " +
+                    pids + "`",
+                root);
   return fail(Errc::io,
               "agents that were started on it still run, and no journal is here that knows them; "
               "nothing is started beside them. " +

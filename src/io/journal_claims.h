@@ -27,8 +27,8 @@ Result<void> refuse_older_journal(sqlite::Database& db, const std::string& state
 Result<void> refuse_older_journal(const std::string& state_folder);
 
 /// Where there is no journal yet nothing was started on the root, unless its state lay elsewhere or
-/// was removed: what still runs then would be started once more, beside it. To be asked before a
-/// journal is made there. Errc::io, with what to do.
+/// was removed, or the root was called otherwise: what still runs then would be started once more,
+/// beside it. To be asked before a journal is made there. Errc::io, with what to do.
 Result<void> refuse_agents_without_journal(const std::string& root,
                                            const std::string& state_folder);
 

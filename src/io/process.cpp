@@ -145,16 +145,21 @@ std::string variable_of(std::int64_t pid, std::string_view name) {
   return {};
 }
 
-std::vector<std::int64_t> processes_with(std::string_view entry) {
+std::vector<std::int64_t> processes_naming(std::string_view variable) {
   std::vector<std::int64_t> found;
   (void)any_process([&](const std::string& process) {
     std::int64_t pid = 0;
-    if (has_variable(process, entry).value_or(false) &&
-        read_number(std::string_view(process).substr(std::string_view("/proc/").size()), pid))
+    if (read_number(std::string_view(process).substr(std::string_view("/proc/").size()), pid) &&
+        !variable_of(pid, variable).empty())
       found.push_back(pid);
     return std::optional(false);
   });
   return found;
+}
+
+std::string working_directory(std::int64_t pid) {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/cwd", error).string();
 }
 
 bool call_lives(const std::vector<std::string>& words, std::string_view without) {

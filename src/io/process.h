@@ -59,8 +59,11 @@ bool variable_lives(std::string_view entry);
 /// The value of a variable in the environment that a process was started with; "" where it has
 /// none, or this user may not look.
 std::string variable_of(std::int64_t pid, std::string_view name);
-/// The living processes that were started with this variable, as far as this user may look.
-std::vector<std::int64_t> processes_with(std::string_view entry);
+/// The living processes that were started with a variable of that name, as far as this user may
+/// look.
+std::vector<std::int64_t> processes_naming(std::string_view variable);
+/// Where it is now, as this process sees it; "" when that cannot be told.
+std::string working_directory(std::int64_t pid);
 
 /// Whether any living process has `words` in its command line, one behind the other, and not this
 /// variable in its environment. True as well when there is nothing to look with.

@@ -195,9 +195,8 @@ void enter(const Launch& launch, int failures) {
 void leave_memory(const char* run_id, int failures) {
   place(failures, kFailuresFd);
   place(kLaunchFd, kLaunchFd);
-  const char* const words[] = {"baton-shim", kCallVersion, kModeEnter, run_id, nullptr};
-  const char* const none[] = {nullptr};
-  execve("/proc/self/exe", const_cast<char* const*>(words), const_cast<char* const*>(none));
+  char* const none[] = {nullptr};
+  execle("/proc/self/exe", "baton-shim", kCallVersion, kModeEnter, run_id, nullptr, none);
   complain("baton-shim cannot be entered again for `before`");
   leave(failures, Failure::Step::before);
 }

@@ -408,6 +408,31 @@ def state_elsewhere(exe):
         check(baton.once().returncode == 0 and len(baton.starts()) == 2, baton.starts())
 
 
+def root_renamed(exe):
+    """The journal belongs to a root's path. Beside an agent that was started under another one none is started."""
+    with world.World(exe, command=("sh", "-c", "while [ ! -e go ]; do sleep 0.05; done")) as baton:
+        baton.start()
+        baton.ticket("a", "ready")
+        run = wait_until(baton.starts, "it starts")[0].run
+        baton.daemon.terminate()
+        baton.daemon.wait()
+        former = baton.root
+        baton.root = baton.home + "/renamed"
+        os.rename(former, baton.root)
+        done = baton.once()
+        check(done.returncode == 3 and "when it was called " + former in done.stderr, done.returncode, done.stderr)
+        check("kill " in done.stderr and len(baton.starts()) == 1, done.stderr, baton.starts())
+        # As it says, the former name helps: the agent is known there.
+        os.rename(baton.root, former)
+        baton.root = former
+        baton.start()
+        check([each["state"] for each in baton.lines("agents")] == ["running"], baton.lines("agents"))
+        world.write(baton.root + "/go", {})
+        wait_until(lambda: not world.processes_with(run), "the agent ends")
+        baton.idle()
+        check(len(baton.starts()) == 1, baton.starts())
+
+
 def read_by_group(exe):
     """Who is in the group of the state folder reads what the agents wrote."""
     root = os.geteuid() == 0
@@ -440,7 +465,8 @@ def test(exe):
         wal_lost(exe, how)
         print("wal_lost", how, "passed", flush=True)
     for part in (begun_anew, while_running, looked_at_meanwhile, backup_restored, forgotten_and_known, wal_removed_while_running,
-                 copied_state, just_made, kept_as_configured, moved_state, state_elsewhere, read_by_group):
+                 copied_state, just_made, kept_as_configured, moved_state, state_elsewhere,
+                 root_renamed, read_by_group):
         part(exe)
         print(part.__name__, "passed", flush=True)
 
