@@ -52,9 +52,8 @@ std::string in_the_way(const FlowBook& book, const std::vector<Update>& updates)
   for (const Update& update : updates)
     if (const auto* const fresh = std::get_if<Create>(&update);
         fresh != nullptr && book.rejected.contains(fresh->path))
-      return fresh->path +
-             " is there and was rejected; `baton validate` says why. Put it right or "
-             "move it away";
+      return fresh->path + " is there and was rejected; `baton explain " + fresh->path +
+             "` says why. Put it right or move it away";
   return {};
 }
 

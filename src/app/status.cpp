@@ -170,7 +170,7 @@ void explain_files(FlowStatus& status, const FlowBook& book) {
     if (status.why.find(path) == std::string::npos)
       paths.push_back(path);
   const std::string why = some_of(paths, ", ") + (paths.size() == 1 ? " is" : " are") +
-                          " rejected; `baton validate` says why";
+                          " rejected; `baton explain " + text(book.id) + "` says why";
   if (status.process == Process::idle && book.decision.declared == kCompleted)
     status.why += paths.empty() ? "" : "; " + why;
   else if (status.process == Process::idle)

@@ -72,12 +72,13 @@ TEST_CASE("status of a flow whose agents run says what is held and which file is
   const FlowStatus status = status_of(book, Plan{}, ControlRow{});
   CHECK(status.process == Process::running);
   CHECK(status.why ==
-        "mail.json is rejected; `baton validate` says why; dev for A: A is ready; held: B: 1 of 1 "
+        "mail.json is rejected; `baton explain rules/groups` says why; dev for A: A is ready; "
+        "held: B: 1 of 1 "
         "is at work");
   book.runs.clear();
   book.holds.pop_back();
   CHECK(status_of(book, Plan{}, ControlRow{}).why ==
-        "mail.json is rejected; `baton validate` says why; B: 1 of 1 is at work");
+        "mail.json is rejected; `baton explain rules/groups` says why; B: 1 of 1 is at work");
 }
 
 TEST_CASE("a file that is wrong holds a flow, and none that has completed") {
@@ -93,7 +94,8 @@ TEST_CASE("a file that is wrong holds a flow, and none that has completed") {
   const FlowStatus completed = status_of(book, Plan{}, ControlRow{});
   CHECK(completed.process == Process::idle);
   CHECK(completed.waiting_for == "change");
-  CHECK(completed.why.ends_with("; messages.json is rejected; `baton validate` says why"));
+  CHECK(completed.why.ends_with(
+      "; messages.json is rejected; `baton explain rules/groups` says why"));
 }
 
 TEST_CASE(
@@ -113,7 +115,7 @@ TEST_CASE("a file that is rejected is told beside every other hold") {
   FlowBook book;
   book.id = FlowId{"rules", "groups"};
   book.rejected["a.json"].path = "a.json";
-  const std::string rejected = "a.json is rejected; `baton validate` says why";
+  const std::string rejected = "a.json is rejected; `baton explain rules/groups` says why";
   SUBCASE("an agent that has left it has not left the stage as it was") {
     book.holds = {{"qa", "main", "ended_without_change", "change the file, or `baton retry`"}};
     const FlowStatus status = status_of(book, Plan{}, ControlRow{});
@@ -148,7 +150,7 @@ TEST_CASE("a file that is rejected is told beside every other hold") {
   SUBCASE("several") {
     book.rejected["b.json"].path = "b.json";
     CHECK(status_of(book, Plan{}, ControlRow{}).why ==
-          "a.json, b.json are rejected; `baton validate` says why");
+          "a.json, b.json are rejected; `baton explain rules/groups` says why");
   }
 }
 

@@ -66,7 +66,7 @@ std::string Scene::trouble() const {
            " --write` puts back what was accepted last, `baton forget " + view.flow.name +
            "` drops the run, and its id is free";
   if (!state->rejected.empty())
-    return places.state() + " was changed by somebody and is not valid any more; `baton validate " +
+    return places.state() + " was changed by somebody and is not valid any more; `baton explain " +
            places.state() + "` says why. Put it right, or have `baton recover " + view.flow.name +
            " --write` put back what was accepted last";
   if (!workflow)
@@ -131,7 +131,7 @@ std::string gate_fault(const Scene& scene) {
   const auto path = gate_file(scene);
   const Accepted* const file = path ? scene.document(*path) : nullptr;
   if (path && scene.view.rejected.contains(*path))
-    return "it is not valid (`baton validate` says why)";
+    return "it is not valid (`baton explain " + *path + "` says why)";
   if (file == nullptr)
     return scene.settings.gate_state_file.empty() ? "" : "it is not there, or is no JSON";
   if (!file->present)

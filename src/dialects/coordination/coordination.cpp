@@ -85,8 +85,9 @@ void hold_rejected(const Scene& scene, Decision& decision) {
       decision.holds.push_back(
           Hold{wanted.role, wanted.subject, "rejected",
                path_of(scene.options, kind) +
-                   " as it stands was rejected; put it right (`baton validate` "
-                   "says what is wrong), or have the last good version back: `baton recover " +
+                   " as it stands was rejected; put it right (`baton explain " +
+                   path_of(scene.options, kind) +
+                   "` says what is wrong), or have the last good version back: `baton recover " +
                    text(scene.view.flow) + " --write`"});
       return true;
     });

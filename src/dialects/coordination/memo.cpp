@@ -66,6 +66,7 @@ GroupMemo group_of(const Value& value) {
     group.turn_base[role] = static_cast<std::uint32_t>(json::integer(turn).value_or(0));
   });
   group.block = text_of(value, "block");
+  group.blocker = text_of(value, "blocker");
   group.answer = text_of(value, "answer");
   group.held = json::boolean(value, "held").value_or(false);
   return group;
@@ -88,6 +89,7 @@ Json json_of(const GroupMemo& group) {
                        {"turn_generation", Json(group.turn_generation)},
                        {"turn_base", turns},
                        {"block", group.block},
+                       {"blocker", group.blocker},
                        {"answer", group.answer},
                        {"held", group.held}});
 }

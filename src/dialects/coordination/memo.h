@@ -33,9 +33,10 @@ struct GroupMemo {
   /// settled by help.
   std::uint64_t turn_generation = 0;
   std::map<std::string, std::uint32_t> turn_base;
-  std::string block;   ///< why baton itself blocked the group: `guidance`, `troubleshoot`
-  std::string answer;  ///< what a person has said about it
-  bool held = false;   ///< it waits for a person, and the log says so
+  std::string block;    ///< why baton itself blocked the group: `guidance`, `troubleshoot`
+  std::string blocker;  ///< the description of the blocker that it wrote then
+  std::string answer;   ///< what a person has said about it
+  bool held = false;    ///< it waits for a person, and the log says so
   bool operator==(const GroupMemo&) const = default;
 };
 

@@ -212,6 +212,7 @@ class Router {
         {{"status", word(Status::dev_blocked)}, {"current_agent", "none"}, {"blockers", blockers}});
     writes_.because(group.id + " is blocked: " + why);
     memo(group).block = std::move(purpose);
+    memo(group).blocker = why;
   }
 
   /// Row 10.

@@ -131,9 +131,13 @@ std::uint64_t unblocks(const FlowState& docs, const Group& group) {
 
 bool unblocked(const Scene& scene, const Group& group) {
   const auto memo = scene.memo.groups.find(group.id);
-  const std::uint64_t before = memo == scene.memo.groups.end() ? 0 : memo->second.unblocks;
-  if (group.entry == nullptr || unblocks(scene.view.docs, group) <= before ||
-      !open_blockers(group).empty())
+  const bool known = memo != scene.memo.groups.end();
+  auto open = open_blockers(group);
+  // Of what baton has written itself the word alone is the answer.
+  if (known)
+    std::erase(open, memo->second.blocker);
+  if (group.entry == nullptr || !open.empty() ||
+      unblocks(scene.view.docs, group) <= (known ? memo->second.unblocks : 0))
     return false;
   // The newest word counts, wherever it was said.
   const auto sent = messages(scene.view.docs, *mailbox("techlead_to_dev"), group.id);

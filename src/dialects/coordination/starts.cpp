@@ -49,7 +49,27 @@ void count(const Scene& scene, const Group& group, std::string_view name, std::i
   writes.set(scene, group, {{"iterations", counters}});
 }
 
+/// The blocker that baton wrote itself is resolved by the word on which the developer goes on.
+void resolve_own(const Scene& scene, const Group& group, Writes& writes) {
+  const auto memo = scene.memo.groups.find(group.id);
+  if (group.entry == nullptr || memo == scene.memo.groups.end() || memo->second.blocker.empty())
+    return;
+  Json blockers = Json::array();
+  for (const Value* const blocker : items(*group.entry, "blockers")) {
+    Json entry(*blocker);
+    if (text_of(*blocker, "description") == memo->second.blocker &&
+        !json::boolean(*blocker, "resolved").value_or(false)) {
+      entry.set("resolved", true);
+      entry.set("resolution", "unblocked");
+    }
+    blockers.push(std::move(entry));
+  }
+  writes.set(scene, group, {{"blockers", blockers}});
+}
+
 void begin(const Scene& scene, const Group& group, const Run& run, RunMemo& memo, Writes& writes) {
+  if (run.purpose == "continue_with_solution")
+    resolve_own(scene, group, writes);
   std::vector<std::pair<std::string_view, Json>> members;
   if (const auto status = working_status(run))
     members.emplace_back("status", word(*status));
@@ -300,6 +320,7 @@ void note_documents(Scene& scene) {
     if (group.status != Status::dev_blocked) {
       memo.unblocks = unblocks(scene.view.docs, group);
       memo.block.clear();
+      memo.blocker.clear();
     }
     if (group.entry == nullptr)
       continue;

@@ -38,8 +38,8 @@ class Desk {
     if (const auto bad = scene_.view.rejected.find(scene_.places.state());
         bad != scene_.view.rejected.end() && !scene_.driven())
       return reply(request, false,
-                   "what stands in " + bad->first +
-                       " is not valid; `baton validate` says why. Put it right first");
+                   "what stands in " + bad->first + " is not valid; `baton explain " + bad->first +
+                       "` says why. Put it right first");
     if (scene_.state == nullptr)
       return reply(request, false,
                    "the loop " + name() + " has no state: nothing was begun; `baton start " +

@@ -109,8 +109,8 @@ std::string trouble(const Scene& scene) {
     return scene.places.state() + " is gone; `baton recover` writes it anew";
   if (!scene.state->rejected.empty())
     return scene.places.state() +
-           " was changed by somebody and is not valid any more; `baton validate` says why. Put it "
-           "right, and the loop goes on";
+           " was changed by somebody and is not valid any more; `baton explain " +
+           scene.places.state() + "` says why. Put it right, and the loop goes on";
   return {};
 }
 

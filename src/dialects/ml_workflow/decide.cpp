@@ -326,10 +326,8 @@ void rejected(const Scene& scene, Decision& decision) {
   }
   if (decision.desired.empty() && !working)
     hold(decision, "rejected",
-         scene.path +
-             " as it stands was rejected; put it right (`baton validate` says what is "
-             "wrong), or `baton recover " +
-             text(scene.view.flow) + "`");
+         scene.path + " as it stands was rejected; put it right (`baton explain " + scene.path +
+             "` says what is wrong), or `baton recover " + text(scene.view.flow) + "`");
 }
 
 void note(Scene& scene) {

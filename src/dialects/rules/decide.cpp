@@ -226,9 +226,8 @@ class Reacting {
     if (bad.empty())
       return std::nullopt;
     return Hold{role, *subject_, "valid_file",
-                bad +
-                    " has a version that was rejected; put it right (`baton validate` says what "
-                    "is wrong), and what is due is " +
+                bad + " has a version that was rejected; put it right (`baton explain " + bad +
+                    "` says what is wrong), and what is due is " +
                     (role.empty() ? "set" : "started")};
   }
 

@@ -65,15 +65,16 @@ std::optional<Hold> Writes::unwritable(const Subject& subject,
     if (file == nullptr && view_.rejected.contains(path))
       return Hold{"", subject, "valid_file",
                   path + " was rejected, so that " + text(member.place) +
-                      " cannot be set; put it right (`baton validate` says what is wrong)"};
+                      " cannot be set; put it right (`baton explain " + path +
+                      "` says what is wrong)"};
     if (file == nullptr || !file->present)
       return Hold{"", subject, "no_document",
                   path + " is not there, so that " + text(member.place) + " cannot be set"};
     if (!file->rejected.empty())
       return Hold{"", subject, "valid_file",
                   path +
-                      " has a version that was rejected; it is not written over. `baton "
-                      "validate` says why"};
+                      " has a version that was rejected; it is not written over. `baton explain " +
+                      path + "` says why"};
   }
   return std::nullopt;
 }
