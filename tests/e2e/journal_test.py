@@ -3,6 +3,7 @@ changes it or starts anything. usage: journal_test.py BATON"""
 
 import glob
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -397,6 +398,11 @@ def state_elsewhere(exe):
         done = baton.once()
         check(done.returncode == 3 and "nothing is started beside them" in done.stderr and first in done.stderr,
               done.returncode, done.stderr)
+        # What it names knows the agent.
+        named = re.search("`--state-dir ([^`]+)`", done.stderr).group(1)
+        listed = subprocess.run([baton.exe, "agents", "--json", "--root", baton.root, "--config", baton.config,
+                                 "--state-dir", named], capture_output=True, text=True)
+        check(run in listed.stdout and '"running"' in listed.stdout, listed)
         # Nor does a command make the journal that a daemon would then find.
         for words in (["pause", "rules/t/a"], ["stop", "--all"]):
             refused = baton.call(*words, code=None)

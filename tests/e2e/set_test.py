@@ -31,6 +31,9 @@ def locked(exe):
             done = baton.call("set", path, '/status="ready"', code=3)
             check(f"is locked by process {os.getpid()}" in done.stderr and path in done.stderr, done.stderr)
             check(json.load(file) == {"status": "idle"}, "it was changed")
+            # What changes nothing, or is refused, waits for nobody.
+            baton.call("set", path, '/status="idle"')
+            baton.call("set", path, "/status/deeper=1", code=1)
         baton.call("set", path, '/status="ready"')
 
 
