@@ -134,7 +134,7 @@ class Reacting {
       const bool any = !reaction.when.empty();
       decision_.releases.push_back(Release{reaction.stop, *subject_, any, Millis(0), why});
       if (any)
-        stopped_.push_back(reaction.stop);
+        stopped_.emplace(reaction.stop, told(reaction.when));
     }
     if (!reaction.set.empty())
       set(key, reaction.set, reaction, why);
@@ -166,9 +166,13 @@ class Reacting {
 
   void run(const Reaction& reaction, const std::string& why) {
     // One entry is one work for a role; the first reaction that fits says which.
-    if (among(stopped_, reaction.run) || among(started_, reaction.run))
+    if (among(started_, reaction.run))
       return;
     started_.push_back(reaction.run);
+    if (const auto stop = stopped_.find(reaction.run); stop != stopped_.end())
+      return decision_.holds.push_back(
+          Hold{reaction.run, *subject_, "condition",
+               reaction.run + " is stopped as long as " + stop->second});
     if (round_in_circles(reaction))
       return;
     if (const auto stop = perhaps_stopped_.find(reaction.run); stop != perhaps_stopped_.end())
@@ -185,6 +189,13 @@ class Reacting {
     limit(*scene_.rule().limits, scene_.rule().name, desired);
     desired.why = why;
     decision_.desired.push_back(std::move(desired));
+  }
+
+  static std::string told(const std::vector<Condition>& conditions) {
+    std::vector<std::string> all;
+    for (const Condition& condition : conditions)
+      all.push_back(text(condition));
+    return join(all, " and ");
   }
 
   static bool among(const std::vector<Role>& roles, const Role& role) {
@@ -238,7 +249,7 @@ class Reacting {
   Decision& decision_;
   const Subject* subject_ = nullptr;
   const StageState* state_ = nullptr;
-  std::vector<Role> stopped_;
+  std::map<Role, std::string> stopped_;  ///< and by what
   std::vector<Role> started_;
   std::map<Role, Hold> perhaps_stopped_;  ///< nobody knows, while a document is rejected
   bool idle_ = true;  ///< nothing was done for the subject, and nothing else waits
