@@ -62,7 +62,7 @@ void resolve_own(const Scene& scene, const Group& group, Writes& writes) {
       entry.set("resolved", true);
       entry.set("resolution", "unblocked");
     }
-    blockers.push(std::move(entry));
+    blockers.push(entry);
   }
   writes.set(scene, group, {{"blockers", blockers}});
 }

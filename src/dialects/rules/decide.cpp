@@ -192,10 +192,10 @@ class Reacting {
   }
 
   static std::string told(const std::vector<Condition>& conditions) {
-    std::vector<std::string> all;
+    std::string all;
     for (const Condition& condition : conditions)
-      all.push_back(text(condition));
-    return join(all, " and ");
+      all += (all.empty() ? "" : " and ") + text(condition);
+    return all;
   }
 
   static bool among(const std::vector<Role>& roles, const Role& role) {
