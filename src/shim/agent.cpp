@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <limits>
 
 #include <fcntl.h>
@@ -228,18 +229,25 @@ bool make_agent(Start& start, Stack& stack, Agent& agent) {
 
 void stand_by(int signals, const Agent& agent) {
   // To be woken by the entry itself would take the processor from it.
-  pollfd first[] = {{agent.timer, POLLIN, 0}, {signals, POLLIN, 0}};
-  poll(first, 2, -1);
+  std::array<pollfd, 2> first = {pollfd{agent.timer, POLLIN, 0}, pollfd{signals, POLLIN, 0}};
+  poll(first.data(), first.size(), -1);
+  const bool claimed = first[0].revents != 0;
   pollfd left = {agent.entry, POLLIN, 0};
   if (poll(&left, 1, 0) == 0 && told_to_leave())
     kill(agent.pid, SIGKILL);
-  poll(&left, 1, kStuckMs);
+  poll(&left, 1, claimed ? kStuckMs : -1);
 }
 
 void abandon(Agent& agent) {
   for (const int file : {agent.out, agent.err, agent.failures, agent.entry, agent.timer})
     close(file);
   waitpid(agent.pid, nullptr, 0);
+  // What its end was told by would be taken for the end of the next one.
+  sigset_t ends{};
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGCHLD);
+  const timespec at_once{};
+  sigtimedwait(&ends, nullptr, &at_once);
   agent = Agent{.out_log = agent.out_log, .err_log = agent.err_log};
 }
 
