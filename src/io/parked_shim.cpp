@@ -15,6 +15,11 @@
 #include "shim/protocol.h"
 
 namespace baton {
+namespace {
+
+constexpr std::chrono::milliseconds kLeaves(200);
+
+}  // namespace
 
 Result<ParkedShim> ParkedShim::make(const RunFolder& runs, const std::string& shim,
                                     const std::string& boot_id) {
@@ -101,7 +106,10 @@ Result<PreparedShim> ParkedShim::tell(const RunFolder& runs, const Launch& launc
 }
 
 void end_parked(const Fd& process) {
-  (void)send_signal(process.get(), SIGKILL);
+  // It leaves by itself when its pipe is closed, and takes along what it has made; unless somebody
+  // has stopped it.
+  if (!has_ended(process.get(), kLeaves))
+    (void)send_signal(process.get(), SIGKILL);
   (void)has_ended(process.get(), std::chrono::hours(1));  // it takes no longer than a moment
   (void)reap(process);
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 #include <limits>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -20,15 +22,13 @@
 #include "shim/cgroup.h"
 #include "shim/entry.h"
 #include "shim/log.h"
+#include "shim/supervise.h"
 
 namespace baton::shim {
 namespace {
 
 /// The shim wakes up that long after the claim, when it is not in the way of the entry anymore.
 constexpr long kAsideMs = 10;
-/// And goes on to watch the agent's limits when it is still on its way that long after this: a
-/// program may lie on a file system that does not answer.
-constexpr int kStuckMs = 3000;
 
 struct Pipe {
   int read = -1;
@@ -160,14 +160,21 @@ int become_agent(void* argument) {
     place(input, STDIN_FILENO);
     close(input);
   }
+  // Whoever sent something to this process meant another one, or came too early.
+  sigset_t all{};
+  sigfillset(&all);
+  const timespec at_once{};
+  while (sigtimedwait(&all, nullptr, &at_once) > 0) {}
   // Everything above is done while the start is being written down. What the world outside of the
   // run directory has to say comes after it.
   await_byte(start);
   if (!make_claim(kDirectoryFd))
     refuse(start, ShimExit::no_claim);
+  start.steady_ms = steady_ms();
+  start.unix_ms = unix_ms();
+  start.claimed = true;
   const itimerspec aside{.it_interval = {}, .it_value = {0, kAsideMs * 1'000'000}};
   timerfd_settime(start.timer, 0, &aside, nullptr);
-  start.claimed = true;
   sigset_t none{};
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -179,6 +186,66 @@ int become_agent(void* argument) {
   if (start.launch.before[0] != nullptr)
     leave_memory(start.run_id, start.failures);
   enter(start.launch, start.failures);
+}
+
+/// Takes a signal, if it is pending. Then no call fails, so that errno stays as the process has it.
+void forget(int signal) {
+  sigset_t pending{};
+  sigset_t wanted{};
+  sigemptyset(&wanted);
+  sigaddset(&wanted, signal);
+  const timespec at_once{};
+  if (sigpending(&pending) == 0 && sigismember(&pending, signal) == 1)
+    sigtimedwait(&wanted, nullptr, &at_once);
+}
+
+/// Whether the process is gone from this memory, or goes within that time.
+bool has_left(const Agent& agent, int within_ms) {
+  pollfd left = {agent.entry, POLLIN, 0};
+  return poll(&left, 1, within_ms) > 0;
+}
+
+/// Whoever stops the process stands in the way of its start, and of its leaving. False: it has
+/// ended.
+bool keep_going(const Agent& agent) {
+  forget(SIGCHLD);
+  siginfo_t news{};
+  waitid(P_PID, static_cast<id_t>(agent.pid), &news, WEXITED | WSTOPPED | WNOHANG | WNOWAIT);
+  if (news.si_pid != 0 && news.si_code == CLD_STOPPED)
+    kill(agent.pid, SIGCONT);
+  return news.si_pid == 0 || news.si_code == CLD_STOPPED;
+}
+
+struct Limit {
+  std::int64_t end = std::numeric_limits<std::int64_t>::max();  ///< as `steady_ms`
+  const char* cause = nullptr;
+};
+
+/// Of a process that is on its way into its program.
+Limit first_limit(const Start& start) {
+  const auto [timeout, idle] = std::pair(start.launch.timeout_ms, start.launch.idle_timeout_ms);
+  const bool by_idle = idle != 0 && (timeout == 0 || idle < timeout);
+  const std::uint64_t limit = by_idle ? idle : timeout;
+  const auto room = static_cast<std::uint64_t>(Limit{}.end - start.steady_ms);
+  if (limit == 0 || limit >= room)
+    return {};
+  return {start.steady_ms + static_cast<std::int64_t>(limit),
+          by_idle ? kCauseIdleLimit : kCauseWallLimit};
+}
+
+int milliseconds_until(std::int64_t end) {
+  constexpr std::int64_t kLongest = 3'600'000;
+  if (end == Limit{}.end)
+    return -1;
+  return static_cast<int>(std::clamp<std::int64_t>(end - steady_ms(), 0, kLongest));
+}
+
+/// Nothing of the agent has run, so nothing is asked to end in peace. Before the claim the process
+/// is waited for whatever it takes: what it does with it has to be known.
+const char* cut(const Start& start, const Agent& agent, const char* cause) {
+  kill(agent.pid, SIGKILL);
+  has_left(agent, start.claimed ? static_cast<int>(kKillPatienceMs) : -1);
+  return cause;
 }
 
 }  // namespace
@@ -227,15 +294,26 @@ bool make_agent(Start& start, Stack& stack, Agent& agent) {
   return true;
 }
 
-void stand_by(int signals, const Agent& agent) {
-  // To be woken by the entry itself would take the processor from it.
-  std::array<pollfd, 2> first = {pollfd{agent.timer, POLLIN, 0}, pollfd{signals, POLLIN, 0}};
-  poll(first.data(), first.size(), -1);
-  const bool claimed = first[0].revents != 0;
-  pollfd left = {agent.entry, POLLIN, 0};
-  if (poll(&left, 1, 0) == 0 && told_to_leave())
-    kill(agent.pid, SIGKILL);
-  poll(&left, 1, claimed ? kStuckMs : -1);
+const char* stand_by(int signals, const Start& start, const Agent& agent) {
+  bool claimed = false;
+  while (true) {
+    // To be woken by the claim or the entry would take the processor from them. When the timer is
+    // over most have entered; one that has not may be stuck on a file system that does not answer.
+    std::array<pollfd, 3> watched = {pollfd{signals, POLLIN, 0},
+                                     pollfd{claimed ? -1 : agent.timer, POLLIN, 0},
+                                     pollfd{claimed ? agent.entry : -1, POLLIN, 0}};
+    const Limit limit = claimed ? first_limit(start) : Limit{};
+    poll(watched.data(), watched.size(), milliseconds_until(limit.end));
+    if (has_left(agent, 0))
+      return nullptr;
+    claimed = claimed || watched[1].revents != 0;
+    if (told_to_leave())
+      return cut(start, agent, nullptr);
+    if (steady_ms() >= limit.end)
+      return cut(start, agent, limit.cause);
+    if (watched[0].revents != 0 && !keep_going(agent))
+      return nullptr;
+  }
 }
 
 void abandon(Agent& agent) {
@@ -243,11 +321,7 @@ void abandon(Agent& agent) {
     close(file);
   waitpid(agent.pid, nullptr, 0);
   // What its end was told by would be taken for the end of the next one.
-  sigset_t ends{};
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGCHLD);
-  const timespec at_once{};
-  sigtimedwait(&ends, nullptr, &at_once);
+  forget(SIGCHLD);
   agent = Agent{.out_log = agent.out_log, .err_log = agent.err_log};
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include <sys/types.h>
@@ -40,7 +41,9 @@ struct Start {
   int failures = -1;
   int entry = -1;
   int timer = -1;
-  bool briefed = false;               ///< the first byte has come
+  bool briefed = false;        ///< the first byte has come
+  std::int64_t steady_ms = 0;  ///< when it was claimed; see supervise.h
+  std::int64_t unix_ms = 0;
   std::atomic<bool> claimed = false;  ///< it is an attempt from here on
   std::optional<ShimExit> refused;    ///< why nothing was claimed; none: the process was ended
   Launch launch;                      ///< once `claimed`
@@ -60,12 +63,14 @@ bool make_agent(Start& start, Stack& stack, Agent& agent);
 /// Whether SIGTERM waits to be read.
 bool told_to_leave();
 
-/// Sleeps until the process has left this memory: its program was entered, or it has ended. SIGTERM
-/// (`signals` is a signalfd, which is not read) ends it. Returns as well when it was claimed and
-/// does not get on: then its limits have to be watched.
-void stand_by(int signals, const Agent& agent);
+/// Sleeps until the process has left this memory: its program was entered, or it has ended, be it
+/// because this function has ended it: SIGTERM came (`signals` is a signalfd, in which that is
+/// left), or a limit was over; then it returns the cause, and nullptr otherwise. Only one that was
+/// claimed and cannot even be killed may still be there. Whoever stops the process does not stop
+/// the start.
+const char* stand_by(int signals, const Start& start, const Agent& agent);
 
-/// Ends a process that did not claim. The logs stay open, for another one.
+/// Forgets a process that has ended and did not claim. The logs stay open, for another one.
 void abandon(Agent& agent);
 
 }  // namespace baton::shim

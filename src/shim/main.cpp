@@ -78,7 +78,7 @@ bool wait_for_byte(int signals) {
   }
 }
 
-ShimExit watch(int signals, const Start& start, Agent& agent) {
+ShimExit watch(int signals, const Start& start, Agent& agent, const char* cause) {
   make_logs(agent);
   const Text marker = marker_of(start.run_id);
   const char* const cgroup = start.cgroup_path.data();
@@ -87,19 +87,20 @@ ShimExit watch(int signals, const Start& start, Agent& agent) {
                   .agent_start_ticks = start.agent.start_ticks,
                   .marker = marker.c_str(),
                   .cgroup = open_cgroup_of(start.run_id, cgroup)};
-  const ExitRecord exit = supervise(signals, start.launch, agent, tree);
+  const ExitRecord exit = supervise(signals, start, agent, tree, cause);
   remove_cgroup(cgroup);
   return write_exit(kDirectoryFd, start.run_id, exit) ? ShimExit::recorded : ShimExit::lost;
 }
 
-/// Why this process has to leave. None: the run is its own, and its agent on the way into its
-/// program. A process that cannot be had yet, or was ended while it stood there, is made again,
-/// once, when there is something to start.
-std::optional<ShimExit> attempt(int signals, Start& start, Stack& stack, Agent& agent) {
+/// Why this process has to leave. None: the run is its own, and its agent is in its program, or was
+/// ended on the way with `cause`. A process that cannot be had yet, or was ended while it stood
+/// there, is made again, once, when there is something to start.
+std::optional<ShimExit> attempt(int signals, Start& start, Stack& stack, Agent& agent,
+                                const char*& cause) {
   while (true) {
     const bool last = start.briefed;
     if (make_agent(start, stack, agent)) {
-      stand_by(signals, agent);
+      cause = stand_by(signals, start, agent);
       if (start.claimed || (!start.refused && claim_made(kDirectoryFd)))
         return std::nullopt;
       abandon(agent);
@@ -130,11 +131,12 @@ ShimExit run(const char* run_id) {
   Stack stack;
   Agent agent;
   make_logs(agent);
-  if (const auto leaves = attempt(signals, start, stack, agent))
+  const char* cause = nullptr;
+  if (const auto leaves = attempt(signals, start, stack, agent, cause))
     return *leaves;
   close(kGoFd);
   close(kLaunchFd);
-  return watch(signals, start, agent);
+  return watch(signals, start, agent, cause);
 }
 
 ShimExit sweep_after_kill(const char* run_id, const char* grace) {

@@ -49,26 +49,28 @@ void kill_everything(const Tree& tree) {
 
 class Supervisor {
  public:
-  Supervisor(int signals, const Launch& launch, const Agent& agent, const Tree& tree)
+  Supervisor(int signals, const Start& start, const Agent& agent, const Tree& tree,
+             const char* cause)
       : signals_(signals),
         failures_(agent.failures),
-        launch_(launch),
+        launch_(start.launch),
         tree_(tree),
         agent_(agent.pid),
-        both_log_(make_common_log(launch.log)),
-        out_(agent.out_log, agent.out, both_log_, launch.log_cap_bytes),
-        err_(agent.err_log, agent.err, both_log_, launch.log_cap_bytes),
-        started_(steady_ms()),
+        both_log_(make_common_log(launch_.log)),
+        out_(agent.out_log, agent.out, both_log_, launch_.log_cap_bytes),
+        err_(agent.err_log, agent.err, both_log_, launch_.log_cap_bytes),
+        // One that was ended in the moment of its claim did not come to write it down.
+        started_(start.claimed ? start.steady_ms : steady_ms()),
         last_output_(started_) {
-    exit_.cause = kCauseExit;
-    exit_.started_ms = unix_ms();
+    exit_.cause = cause != nullptr ? cause : kCauseExit;
+    exit_.started_ms = start.claimed ? start.unix_ms : unix_ms();
   }
 
   ExitRecord run() {
-    while (phase_ != Phase::done) {
+    // Its end may have been told before.
+    reap();
+    for (step(steady_ms()); phase_ != Phase::done; step(steady_ms()))
       wait();
-      step(steady_ms());
-    }
     finish();
     return exit_;
   }
@@ -261,8 +263,9 @@ std::int64_t steady_ms() {
   return clock_ms(CLOCK_BOOTTIME);  // as the daemon counts
 }
 
-ExitRecord supervise(int signals, const Launch& launch, const Agent& agent, const Tree& tree) {
-  return Supervisor(signals, launch, agent, tree).run();
+ExitRecord supervise(int signals, const Start& start, const Agent& agent, const Tree& tree,
+                     const char* cause) {
+  return Supervisor(signals, start, agent, tree, cause).run();
 }
 
 void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {

@@ -21,9 +21,10 @@ enum class Phase { running, terminating, killing, done };
 /// How long killed processes may take to vanish before they are given up and reported.
 constexpr std::int64_t kKillPatienceMs = 10'000;
 
-/// Watches over an agent that has been entered until its tree is empty. `signals` is a signalfd for
-/// SIGTERM and SIGCHLD.
-ExitRecord supervise(int signals, const Launch& launch, const Agent& agent, const Tree& tree);
+/// Watches over an agent that was claimed until its tree is empty. `signals` is a signalfd for
+/// SIGTERM and SIGCHLD; `cause` is that of `stand_by`.
+ExitRecord supervise(int signals, const Start& start, const Agent& agent, const Tree& tree,
+                     const char* cause);
 
 /// Ends a tree without a shim: TERM, grace, KILL. Fills in leftovers and survivors.
 void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit);

@@ -251,6 +251,43 @@ TEST_CASE("an agent's process that is killed before the claim costs nothing") {
   }
 }
 
+TEST_CASE("an agent's process that is stopped before the claim goes on") {
+  Bench bench;
+  const Run run = bench.prepare(bench.shell("echo here"));
+  const pid_t process = youngest_child_of(static_cast<pid_t>(run.pid));
+  REQUIRE(process > 0);
+  REQUIRE(kill(process, SIGSTOP) == 0);
+  SUBCASE("to its start") {
+    REQUIRE(bench.agents->release(run.id));
+    CHECK(bench.wait(run).outcome == Outcome::succeeded);
+    CHECK(Bench::out(run) == "here\n");
+  }
+  SUBCASE("or leaves with the daemon") {
+    bench.restart();
+    const Found found = bench.agents->recover(run);
+    CHECK((found.adopted ? bench.wait(run) : found.end).outcome == Outcome::voided);
+    CHECK_FALSE(baton::process_stat(process));
+  }
+}
+
+TEST_CASE("an agent is ended on the way into its program") {
+  Bench bench;
+  // A folder that is away is waited for.
+  Launch wanted = bench.shell("touch ran");
+  wanted.cwd = bench.folder / "away";
+  SUBCASE("when it is stopped") {
+    const Run run = bench.start(wanted);
+    REQUIRE(bench.eventually([&] { return fs::exists(run.directory + "/claim"); }));
+    REQUIRE(bench.agents->stop(run));
+    CHECK(bench.wait(run).outcome == Outcome::stopped);
+  }
+  SUBCASE("when its time is over") {
+    wanted.limits.timeout = Millis(300);
+    CHECK(bench.outcome_of(wanted).outcome == Outcome::timed_out);
+  }
+  CHECK_FALSE(fs::exists(bench.folder / "ran"));
+}
+
 TEST_CASE("a shim that gets TERM while it waits makes the attempt void") {
   Bench bench;
   const Run run = bench.prepare(bench.shell("touch ran"));
