@@ -131,6 +131,7 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
             requests, entry->options, setup_.environment, draft.now, draft.wall};
   view.control = ordered(book, draft.find(FlowId{}));
   view.refused = book.refused;
+  view.being_written = intake_.unsettled(flow);
   if (only_look && view.control == Control::run)
     view.control = Control::idle;
   const std::string trouble = settle(view, *entry, book, docs, draft);

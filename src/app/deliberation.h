@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/book.h"
+#include "app/intake.h"
 #include "app/library.h"
 #include "app/setup.h"
 #include "app/updating.h"
@@ -18,9 +19,10 @@ namespace baton {
 class Deliberation {
  public:
   Deliberation(Disk& disk, Library& library, Schemas& schemas, const Catalog& catalog,
-               const Setup& setup)
+               const Intake& intake, const Setup& setup)
       : disk_(disk),
         library_(library),
+        intake_(intake),
         catalog_(catalog),
         setup_(setup),
         updating_(schemas, catalog, setup) {}
@@ -52,6 +54,7 @@ class Deliberation {
 
   Disk& disk_;
   Library& library_;
+  const Intake& intake_;
   const Catalog& catalog_;
   const Setup& setup_;
   Updating updating_;

@@ -230,6 +230,9 @@ void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& d
 }
 
 void Intake::same(const Catalog::Match& match, const std::string& path, Draft& draft) {
+  // What was put off until then.
+  if (unsettled_.waits(path))
+    draft.decide.insert(match.flow);
   unsettled_.settled(path);
   draft.as_accepted.insert(path);
   const FlowBook& known = *draft.find(match.flow);

@@ -10,7 +10,7 @@ Works::Works(const Ports& ports, Setup given)
       schemas(setup.schemas),
       library(ports.journal, setup.load, setup.rehearsal),
       intake({ports.disk, library, schemas}, catalog, setup.environment, setup.load),
-      deliberation(ports.disk, library, schemas, catalog, setup),
+      deliberation(ports.disk, library, schemas, catalog, intake, setup),
       planning(setup, catalog, library),
       recovery({ports.disk, library, schemas}, catalog, setup) {
   setup.environment.retry = setup.retry;

@@ -190,13 +190,21 @@ const Document* present(const Scene& scene, const std::string& path) {
                                                                   : found->second.document.get();
 }
 
+std::optional<std::int64_t> locking_pid(const Scene& scene) {
+  const Document* const lock = present(scene, scene.places.lock());
+  return lock == nullptr ? std::nullopt : pid_in(lock->root());
+}
+
 std::optional<std::int64_t> owning_pid(const Scene& scene) {
+  // The .pid file may be an old one: who has the lock and lives goes before it.
+  const auto locking = locking_pid(scene);
+  if (locking && lock_of_another(scene))
+    return locking;
   if (const Document* const file = present(scene, scene.places.pid()))
     if (const auto number = decimal(file->text()); number && *number >= 1)
       return static_cast<std::int64_t>(std::min(*number, kMostPid));
-  if (const Document* const lock = present(scene, scene.places.lock()))
-    if (const auto pid = pid_in(lock->root()))
-      return pid;
+  if (locking)
+    return locking;
   return scene.state == nullptr ? std::nullopt : pid_in(scene.state->document->root());
 }
 
@@ -253,11 +261,8 @@ std::string standing(Scene& scene) {
 }
 
 bool lock_of_another(const Scene& scene) {
-  const Document* const lock = present(scene, scene.places.lock());
-  if (lock == nullptr || !scene.view.env.alive)
-    return false;
-  const auto pid = pid_in(lock->root());
-  return pid && *pid != scene.view.env.pid && scene.view.env.alive(*pid);
+  const auto pid = locking_pid(scene);
+  return pid && scene.view.env.alive && *pid != scene.view.env.pid && scene.view.env.alive(*pid);
 }
 
 void answer(Scene& scene, Machine& machine, Decision& decision) {

@@ -428,6 +428,8 @@ Decision decide(const View& view) {
             ? Control::stop
             : Control::idle;
     decision.failed = scene->status == Status::failed;
+  } else if (view.being_written) {
+    go_on(*scene, decision);
   } else {
     note(*scene);
     route(*scene, edits, decision);
