@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
+#include "app/control.h"
 #include "app/status.h"
 
 namespace baton {
@@ -55,6 +57,16 @@ std::string in_the_way(const FlowBook& book, const std::vector<Update>& updates)
       return fresh->path + " is there and was rejected; `baton explain " + fresh->path +
              "` says why. Put it right or move it away";
   return {};
+}
+
+/// What was accepted shows by itself; who filed what is refused may be gone by now.
+void answer(std::span<const Request> requests, const Reply& reply, Draft& draft) {
+  const auto request = std::find_if(requests.begin(), requests.end(),
+                                    [&](const Request& each) { return each.id == reply.request; });
+  if (reply.accepted || request == requests.end())
+    draft.reply(reply);
+  else
+    enter_answer(*request, reply, draft);
 }
 
 /// What the operator wants of a flow. The whole root being stopped ends no flow: it is paused.
@@ -254,7 +266,7 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
     draft.memo(book, std::exchange(book.decision.memo, Json()));
     say_once(book, said, draft);
     for (const Reply& reply : book.decision.replies)
-      draft.reply(reply);
+      answer(view.requests, reply, draft);
     enter_spent(book, draft);
     if (book.decision.updates.empty())
       break;

@@ -15,6 +15,14 @@ constexpr std::string_view kBehind = "is behind an earlier write that waits";
 constexpr Millis kFirstTryAgain{1000};
 constexpr Millis kLongestTryAgain{60'000};
 
+/// What was to be created is there, byte for byte.
+bool stands_already(Disk& disk, const Intent& write, std::size_t max_bytes) {
+  if (write.kind != Intent::Kind::create)
+    return false;
+  const auto there = disk.read(write.path, max_bytes);
+  return there && there->digest == write.after;
+}
+
 bool gives_way(const Result<void>& done) {
   return !done && done.error().code == Errc::changed;
 }
@@ -203,7 +211,8 @@ Outbox::Performed Outbox::perform(const std::vector<Intent>& writes, Time now,
     performed.paths.insert(write.path);
     performed.news = true;
     if (!done && !write.vital) {
-      performed.missed.emplace_back(write, done.error());
+      if (!stands_already(disk_, write, max_bytes))
+        performed.missed.emplace_back(write, done.error());
       done_.push_back(write.id);
     } else if (gives_way(done)) {
       performed.unfit.insert(write.flow);

@@ -113,8 +113,9 @@ struct View {
   /// The operator's word, for a dialect whose files tell of it; what follows for starts and agents
   /// is the engine's. stop: of this flow by name. Filled in for deciding.
   Control control = Control::run;
-  /// A file of the flow stands there as nobody can read it yet: it is looked at again in a moment, and
-  /// accepted or rejected then. What an agent that has ended left behind is not known before that.
+  /// A file of the flow stands there as nobody can read it yet: it is looked at again in a moment,
+  /// and accepted or rejected then. What an agent that has ended left behind is not known before
+  /// that.
   bool being_written = false;
   /// What was desired with `counts_refusal`, would be started now and cannot be → why. Filled in
   /// when a dialect is asked once more about what was planned.

@@ -114,6 +114,13 @@ Result<Given> workflow_of(const Value& arguments) {
   return given;
 }
 
+/// Agents write into these folders and do not make them.
+void make_folders(const Places& places, bool vital, std::vector<Update>& updates) {
+  for (const std::string& folder :
+       {places.artifacts(), places.reports(), places.manual_inputs(), places.logs()})
+    updates.emplace_back(Create{folder + "/.keep", "", "agents and people write here", vital});
+}
+
 /// The run's own copies. One that lies there from before is used or replaced.
 std::vector<Update> pinned(const View& view, const Value& arguments, const Given& given) {
   const Places places(view);
@@ -163,10 +170,7 @@ Result<std::vector<Update>> begin(const View& view, const Value& arguments, cons
        {"options", *settings},
        {"steps", steps}});
   std::vector<Update> updates = pinned(view, arguments, given);
-  // Agents write into these folders and do not make them.
-  for (const std::string& folder :
-       {places.artifacts(), places.reports(), places.manual_inputs(), places.logs()})
-    updates.emplace_back(Create{folder + "/.keep", "", "agents and people write here"});
+  make_folders(places, true, updates);
   // Last, for it is what brings the run to life.
   updates.emplace_back(Create{places.state(), state.pretty(), "the run was asked for"});
   return updates;
@@ -234,6 +238,8 @@ Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Gi
                    "WORKFLOW.yaml --run-id " +
                    printable(view.flow.name, 80) + "`");
     updates = pinned(view, arguments, given);
+    // Most have them, unless the run came without its empty folders, as from git.
+    make_folders(scene.places, false, updates);
     for (const Step& step : given.workflow->steps())
       scene.run.steps.try_emplace(step.id);
     scene.workflow = given.workflow;

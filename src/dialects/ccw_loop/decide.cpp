@@ -186,14 +186,24 @@ class Router {
         at_limit(choice);
         break;
       case Choice::Kind::no_tests:
-        if (scene_.options.no_tests == NoTests::fail)
-          fail("no_tests", choice.why);
-        else
-          pause("no_tests", choice.why + ": debugging cannot help" + resume);
+        untested(choice, resume);
         break;
       case Choice::Kind::stuck:
         pause("debugging_stuck", choice.why + resume);
         break;
+    }
+  }
+
+  /// Whoever resumes the loop has added tests, or says so: they are run.
+  void untested(const Choice& choice, const std::string& resume) {
+    std::string& paused = scene_.memo.untested;
+    if (scene_.options.no_tests == NoTests::fail) {
+      fail("no_tests", choice.why);
+    } else if (!paused.empty() && scene_.job.turn == 0 && paused != scene_.job.key()) {
+      want(Action::validate, choice.why + " and the loop was resumed");
+    } else {
+      paused = scene_.job.key();
+      pause("no_tests", choice.why + ": debugging cannot help" + resume + " and validates again");
     }
   }
 

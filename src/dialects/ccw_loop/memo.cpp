@@ -58,6 +58,7 @@ Memo memo_of(const Json& json) {
   memo.pause_asked = json::boolean(from, "pause_asked").value_or(false);
   memo.left = json::boolean(from, "left").value_or(false);
   memo.hurry = json::boolean(from, "hurry").value_or(false);
+  memo.untested = text_of(from, "untested");
   memo.hold = text_of(from, "hold");
   memo.hold_why = text_of(from, "hold_why");
   memo.facts = texts(from, "facts");
@@ -85,6 +86,7 @@ Json json_of(const Memo& memo) {
                        {"pause_asked", memo.pause_asked},
                        {"left", memo.left},
                        {"hurry", memo.hurry},
+                       {"untested", memo.untested},
                        {"hold", memo.hold},
                        {"hold_why", memo.hold_why},
                        {"facts", list_of(memo.facts)},

@@ -32,6 +32,7 @@ struct Memo {
   bool pause_asked = false;   ///< the pause in force came by a request, not by the file
   bool left = false;          ///< no executor was alive when the loop was looked at last
   bool hurry = false;         ///< an executor that lingers after the end is not waited for
+  std::string untested;       ///< the work key by which it was paused last, for it ran no test
   Word hold;                  ///< why baton itself paused or failed the loop
   std::string hold_why;
   /// When the work was developed, debugged and validated last, as the version said that was looked

@@ -33,6 +33,11 @@ bool Machine::step() {
     beat(frame);
     const bool beats = frame.work.beat_ms > 0 && frame.work.beat_ms < frame.work.until_ms;
     decision_.wake = Time(Millis(beats ? frame.work.beat_ms : frame.work.until_ms));
+    const Millis left(frame.work.until_ms - scene_.now_ms());
+    decision_.holds.push_back(
+        Hold{"", Subject(kSubject), "backing_off",
+             "the loop waits (its backoff, throttle, or a rate limit) and goes on at " +
+                 iso_time(scene_.view.wall + left)});
     return false;
   }
   frame.work.waits_since_ms = frame.work.beat_ms = 0;
