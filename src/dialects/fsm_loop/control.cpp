@@ -114,8 +114,11 @@ class Desk {
   void resume(const Request& request) {
     if (scene_.driven() && scene_.record().status == Status::running)
       return reply(request, true, "it is running");
-    if (const std::string why = obstacle(scene_.record()); !why.empty())
-      return reply(request, false, why);
+    if (const std::string why = obstacle(scene_.record()); !why.empty()) {
+      // Of a loop of another program nothing but baton's own hold can be lifted, but that can.
+      const bool held = !scene_.driven() && scene_.view.control == Control::pause;
+      return reply(request, held, (held ? "baton does not hold it any more; " : "") + why);
+    }
     if (const std::string why = scene_.definition_fault(); !why.empty())
       return reply(request, false, "the definition is not valid: " + why);
     const std::string path = scene_.definition();
@@ -211,9 +214,14 @@ std::optional<std::int64_t> owning_pid(const Scene& scene) {
 /// How to go on with a loop that does not run.
 std::string way_on(const Scene& scene, const Record& record) {
   const std::string& name = scene.view.flow.name;
-  return kStatus.at(static_cast<std::size_t>(record.status)).resumable
-             ? "`baton resume " + name + "` goes on with it"
-             : "`baton start " + name + "` begins it anew";
+  if (!kStatus.at(static_cast<std::size_t>(record.status)).resumable)
+    return "`baton start " + name + "` begins it anew";
+  std::string way = "`baton resume " + name + "` goes on with it";
+  if (record.terminated_by == "max_steps" || record.terminated_by == "max_iterations")
+    way += ", with a higher --max-steps or max_steps in its definition";
+  else if (record.terminated_by == "timeout")
+    way += " once the `timeout` in its definition is longer";
+  return way;
 }
 
 std::string of_another(const Scene& scene, const Record& record) {
