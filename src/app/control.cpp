@@ -90,7 +90,7 @@ Answer forget(const FlowBook& book, const Catalog& catalog, Draft& draft) {
                            : bad != book.rejected.end() ? bad->first
                                                         : "";
   if (!path.empty())
-    return {false, path + " is still there and would start it anew; remove it first"};
+    return {false, path + " is still there and would be taken up anew; remove it first"};
   draft.forget(book.id);
   return {true, "forgotten"};
 }

@@ -165,9 +165,14 @@ void explain_files(FlowStatus& status, const FlowBook& book) {
     status.why += "; " + book.held->why;
   if (book.rejected.empty())
     return;
+  // A file may be named as the place where something is to be written, too.
+  const auto says = [&](std::string_view word) {
+    return status.why.find(word) != std::string::npos;
+  };
+  const bool told = says("rejected") || says("not valid") || says("refused");
   std::vector<std::string> paths;
   for (const auto& [path, row] : book.rejected)
-    if (status.why.find(path) == std::string::npos)
+    if (!told || !says(path))
       paths.push_back(path);
   const std::string why = some_of(paths, ", ") + (paths.size() == 1 ? " is" : " are") +
                           " rejected; `baton explain " + text(book.id) + "` says why";

@@ -76,7 +76,7 @@ ExitCode recover_command(Words words) {
       "Rebuilds a flow's main document that was lost or damaged: from the last version\n"
       "that was accepted, a backup, or the files beside it. Shows it, and writes it only\n"
       "with --write or when a person agrees. What stands in its place is kept in the\n"
-      "journal; a loop that was rebuilt does not run until `baton resume`.",
+      "journal; a rebuilt loop of .workflow/.loop does not run until `baton resume`.",
       kSubmitExits);
   options.word("FLOW", wish.flow, "dialect/name, or a unique name");
   options.flag("--write,--yes", wish.write, "Write it without asking");

@@ -123,6 +123,10 @@ TEST_CASE("a file that is rejected is told beside every other hold") {
     CHECK(status.waiting_for == "valid_file");
     CHECK(status.why == rejected + "; change the file, or `baton retry`");
   }
+  SUBCASE("also where it is named as the place to write to") {
+    book.holds = {{"qa", "main", "awaiting_input", "write a.json"}};
+    CHECK(status_of(book, Plan{}, ControlRow{}).why == rejected + "; write a.json");
+  }
   SUBCASE("what else holds the flow is still the first thing to do") {
     book.holds = {{"qa", "main", "missing_role", "no agent plays `qa`"}};
     const FlowStatus status = status_of(book, Plan{}, ControlRow{});

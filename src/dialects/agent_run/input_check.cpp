@@ -30,9 +30,9 @@ std::optional<bool> said(const Value& root, std::string_view key,
   return std::nullopt;
 }
 
+/// Others, such as `yes`, may be the text that a gate `X: yes` asks for.
 bool is_truth_word(const std::string& word) {
-  constexpr std::array<std::string_view, 10> kWords = {"TRUE", "FALSE", "YES", "NO", "ON",
-                                                       "OFF",  "1",     "0",   "",   "NULL"};
+  constexpr std::array<std::string_view, 4> kWords = {"TRUE", "FALSE", "", "NULL"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 

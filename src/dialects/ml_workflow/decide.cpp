@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/ml_workflow/backup.h"
 #include "dialects/ml_workflow/record.h"
@@ -218,6 +219,18 @@ bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
   return false;
 }
 
+/// Nothing is decided upon a file that is not as it was accepted last.
+void hear_later(const Scene& scene, const std::string& why, Decision& decision) {
+  for (const Request& request : scene.view.requests) {
+    const bool decides =
+        request.verb == "answer" ||
+        std::any_of(kDecisions.begin(), kDecisions.end(),
+                    [&](const auto& decided) { return decided.first == request.verb; });
+    if (decides && request.flow == scene.view.flow)
+      decision.replies.push_back(Reply{request.id, false, scene.path + why});
+  }
+}
+
 /// A person is asked, and asked again; nobody decides by waiting. Paused at most.
 void ask(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
   const Judged about = judged(scene, found.approval);
@@ -338,6 +351,20 @@ void note(Scene& scene) {
       static_cast<std::int64_t>(list_at(scene.root, "/human_approvals/approval_history").size());
 }
 
+/// "step 3 failed: critical_error: no such project", for whoever has to look.
+std::string newest_failure(const Scene& scene) {
+  const auto failed = std::find_if(scene.entries.rbegin(), scene.entries.rend(),
+                                   [](const Entry& entry) { return entry.status == "failed"; });
+  if (failed == scene.entries.rend())
+    return {};
+  std::string text = "; step " + std::to_string(failed->step) + " failed";
+  if (const Value* const error = json::child(*failed->value, "error_info"))
+    for (const std::string_view member : {"error_type", "error_message"})
+      if (const auto said = json::text(*error, member); said && !said->empty())
+        text += ": " + printable(*said, 200);
+  return text;
+}
+
 void paused(Scene& scene, Decision& decision) {
   decision.control = Control::pause;
   if (scene.memo.paused_ms == 0)
@@ -348,6 +375,7 @@ void paused(Scene& scene, Decision& decision) {
   decision.failed = true;
   hold(decision, "escalated",
        "baton has paused the workflow, for a person has to look (" + scene.memo.escalated +
+           (scene.memo.escalated == "recovery" ? newest_failure(scene) : "") +
            "); then `baton answer " + text(scene.view.flow) + "` with a comment");
 }
 
@@ -421,6 +449,10 @@ Decision decide(const View& view) {
     if (scene->status == Status::paused)
       paused(*scene, decision);
     rejected(*scene, decision);
+    hear_later(*scene,
+               " as it stands was rejected (`baton explain " + scene->path +
+                   "` says why): put it right first",
+               decision);
   } else if (has_ended(*scene)) {
     (void)hear(*scene, Next{}, edits, decision);
     decision.control =
@@ -430,6 +462,7 @@ Decision decide(const View& view) {
     decision.failed = scene->status == Status::failed;
   } else if (view.being_written) {
     go_on(*scene, decision);
+    hear_later(*scene, " is being written: say it again in a moment", decision);
   } else {
     note(*scene);
     route(*scene, edits, decision);
