@@ -3,7 +3,7 @@ as nobody is killed, and are caught by the judges of the sweeps. Nobody writes s
 calls answer without being made, and a script stands in for the shim.
 
 release before commit: the first byte, which comes before the transaction, is taken for the second one as well.
-no claim: linkat and unlinkat are not made, so that a claim leaves no trace. A daemon that is killed does not show
+no claim: renameat2 is not made, so that a claim leaves no trace. A daemon that is killed does not show
   it, for a lock that is held or an exit.json answers before the claim is looked at: the shims have to be killed.
 no lock: flock is not made. A shim that lives is known by its process number first; so the shims of this sweep are
   children of those that the daemon knows and that are killed together with it, and only the lock is left to answer.
@@ -101,7 +101,7 @@ def no_lock(programs, killat, muted):
 
 
 def no_claim(programs, killat, muted):
-    shim = f"{muted} linkat,unlinkat {programs.shim}"
+    shim = f"{muted} renameat2 {programs.shim}"
 
     def judged(stop):
         with KilledShim(programs, killat, stop, shim) as killed:

@@ -19,8 +19,7 @@ static const struct Call {
 } kCalls[] = {{"fdatasync", SYS_fdatasync},
               {"flock", SYS_flock},
               {"fsync", SYS_fsync},
-              {"linkat", SYS_linkat},
-              {"unlinkat", SYS_unlinkat}};
+              {"renameat2", SYS_renameat2}};
 
 static const struct Call* call_of(const char* name) {
   for (size_t at = 0; at < sizeof kCalls / sizeof kCalls[0]; ++at)
