@@ -169,10 +169,13 @@ class Reacting {
     if (among(started_, reaction.run))
       return;
     started_.push_back(reaction.run);
-    if (const auto stop = stopped_.find(reaction.run); stop != stopped_.end())
-      return decision_.holds.push_back(
-          Hold{reaction.run, *subject_, "condition",
-               reaction.run + " is stopped as long as " + stop->second});
+    if (const auto stop = stopped_.find(reaction.run); stop != stopped_.end()) {
+      // Of what is done, or is being ended, nothing waits.
+      if (!begun(reaction.run))
+        decision_.holds.push_back(Hold{reaction.run, *subject_, "condition",
+                                       reaction.run + " is stopped as long as " + stop->second});
+      return;
+    }
     if (round_in_circles(reaction))
       return;
     if (const auto stop = perhaps_stopped_.find(reaction.run); stop != perhaps_stopped_.end())
