@@ -16,6 +16,19 @@ Result<void> AwaitedRoots::check(const std::vector<AwaitedRoot>& loaded) const {
   return {};
 }
 
+void AwaitedRoots::keep(ServiceConfig& loaded) const {
+  const auto known = [&](const ServedRoot& root) {
+    return std::any_of(roots_.begin(), roots_.end(),
+                       [&](const AwaitedRoot& each) { return each.path == root.root; });
+  };
+  if (std::all_of(loaded.roots.begin(), loaded.roots.end(), known))
+    return;
+  for (const ServedRoot& root : loaded.roots)
+    if (known(root))
+      loaded.awaited.push_back({root.root, [root] { return root; }});
+  std::erase_if(loaded.roots, known);
+}
+
 void AwaitedRoots::look(const std::function<Result<void>(const ServedRoot&)>& take) {
   std::erase_if(roots_, [&](const AwaitedRoot& root) {
     auto served = root.look();

@@ -61,21 +61,21 @@ class Service {
     for (const std::string& remark : config_.remarks)
       daemon_log::warn(printable(remark));
     await_signal();
+    std::optional<Error> refused;
     for (const ServedRoot& served : config_.roots) {
-      auto root = roots_.take_up(served, config_.shim);
-      while (!root && root.error().code == Errc::busy && !ended_) {
-        wait_for_end(root.error());
-        root = roots_.take_up(served, config_.shim);
-      }
+      auto taken = take_up(served);
       if (ended_)
         return exit_code_;
-      if (!root)
-        return refuse(root.error());
-      roots_.serve(*std::move(root));
-      // Of two daemons that start at once, each having left its word, one sees the other's.
-      if (auto apart = options_.apart(served.root); !apart)
-        return refuse(apart.error());
+      if (taken)
+        continue;
+      if (config_.roots.size() == 1 || options_.once || is_slip(taken.error()))
+        return refuse(taken.error());
+      // What is wrong with one root is no harm to the others.
+      refused = taken.error();
+      awaited_.add({served.root, [served] { return served; }});
     }
+    if (refused && roots_.none())
+      return refuse(*refused);
     serving_ = true;
     step();
     if (!ended_) {
@@ -91,19 +91,46 @@ class Service {
   }
 
  private:
+  /// Whoever is at work there is waited for.
+  Result<void> take_up(const ServedRoot& served) {
+    auto root = roots_.take_up(served, config_.shim);
+    while (!root && root.error().code == Errc::busy && !ended_) {
+      wait_for_end(root.error());
+      root = roots_.take_up(served, config_.shim);
+    }
+    if (!root)
+      return pass_on(root);
+    if (ended_)
+      return {};
+    roots_.serve(*std::move(root));
+    // Of two daemons that start at once, each having left its word, one sees the other's.
+    return options_.apart(served.root);
+  }
+
+  static bool told_wrong(const Error& error) {
+    return error.code == Errc::config || error.code == Errc::schema || error.code == Errc::usage;
+  }
+
+  /// Whoever began this daemon has to change what it was told; to wait would help nobody.
+  static bool is_slip(const Error& error) {
+    return error.code == Errc::served || told_wrong(error);
+  }
+
   static int refuse(const Error& error) {
     daemon_log::error(printable(baton::describe(error)) +
                       (error.code == Errc::no_space ? "; free some room and try again" : ""));
     if (error.code == Errc::served)
       return 75;
-    const bool told_wrong =
-        error.code == Errc::config || error.code == Errc::schema || error.code == Errc::usage;
-    return told_wrong ? 2 : 3;
+    return told_wrong(error) ? 2 : 3;
+  }
+
+  void take_up_awaited() {
+    awaited_.look(
+        [this](const ServedRoot& served) { return roots_.take_up_late(served, config_.shim); });
   }
 
   void await_roots() {
-    awaited_.look(
-        [this](const ServedRoot& served) { return roots_.take_up_late(served, config_.shim); });
+    take_up_awaited();
     if (awaited_.none())
       return;
     look_.expires_after(kLookEvery);
@@ -231,6 +258,8 @@ class Service {
       return pass_on(loaded);
     if (auto known = awaited_.check(loaded->awaited); !known)
       return pass_on(known);
+    take_up_awaited();
+    awaited_.keep(*loaded);
     auto next = roots_.prepare(*loaded);
     if (!next)
       return pass_on(next);

@@ -42,6 +42,7 @@ class ServedRoots {
   /// When there is something to `step` for without an input.
   std::optional<Time> due(Time now) const;
 
+  bool none() const { return roots_.empty(); }
   std::uint32_t running() const;
   /// Nothing runs, waits or is to be done, and no root is away.
   bool quiet() const;

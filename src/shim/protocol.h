@@ -41,8 +41,8 @@
 // or the daemon is gone. It leaves nothing behind, also no record.
 //
 // A shim may be started before its run is known: until the first byte its directory lies apart
-// (`.spare` in the folder of the runs), and it belongs to nobody. It makes the agent's process, its
-// logs and its record at once, so that a start waits for none of them. That process takes the two
+// (`.spare` in the folder of the runs), and it belongs to nobody. It makes the logs and the agent's
+// process at once, so that a start waits for neither. That process writes its record, takes the two
 // bytes, makes the claim, and enters the agent's program (agent.h).
 //
 // Files in the run directory (0750; files 0640), in the order they come into being:
@@ -50,9 +50,8 @@
 //   - lock (daemon): empty.
 //   - .claim (daemon): "pid N", "start_ticks N", "boot_id TEXT" of the shim and "run ID" as lines,
 //     written while it waits: the claim itself needs no room then, and is never half there.
-//   - agent (shim): lines as in claim, of the agent, "session N", and from the first byte on
-//     "cgroup PATH" if it has one. Its process is there and stands still; it ends when its shim
-//     does.
+//   - agent (the agent's process): lines as in claim, of itself, "session N", and from the first
+//     byte on "cgroup PATH" if it has one. It stands still, and ends when its shim does.
 //   - stdout.log, stderr.log (shim): what the agent wrote, up to the cap; then a marker line. Their
 //     modification time is the time of the last output, if they are not empty.
 //   - prompt (daemon): what the agent gets on stdin; empty when there is no prompt.

@@ -1,6 +1,7 @@
 """A journal that cannot be used: every command says what is wrong and what to do, with 3, and none of them
 changes it or starts anything. usage: journal_test.py BATON"""
 
+import contextlib
 import glob
 import os
 import re
@@ -366,14 +367,21 @@ def kept_as_configured(exe):
             journal.close()
 
 
-def moved_state(exe):
-    """An agent that has ended while its state folder moved has ended as it did."""
+@contextlib.contextmanager
+def left_alone(exe):
+    """A world whose daemon has left its agent, and the agent's run; it ends once the root has a file `go`."""
     with world.World(exe, command=("sh", "-c", "while [ ! -e go ]; do sleep 0.05; done")) as baton:
         baton.start()
         baton.ticket("a", "ready")
         run = wait_until(baton.starts, "it starts")[0].run
-        baton.daemon.kill()
+        baton.daemon.terminate()
         baton.daemon.wait()
+        yield baton, run
+
+
+def moved_state(exe):
+    """An agent that has ended while its state folder moved has ended as it did."""
+    with left_alone(exe) as (baton, run):
         os.rename(baton.state, baton.home + "/moved")
         baton.state = baton.home + "/moved"
         world.write(baton.root + "/go", {})
@@ -386,12 +394,7 @@ def moved_state(exe):
 
 def state_elsewhere(exe):
     """Beside an agent that a state folder knows nothing of none is started a second time."""
-    with world.World(exe, command=("sh", "-c", "while [ ! -e go ]; do sleep 0.05; done")) as baton:
-        baton.start()
-        baton.ticket("a", "ready")
-        run = wait_until(baton.starts, "it starts")[0].run
-        baton.daemon.terminate()
-        baton.daemon.wait()
+    with left_alone(exe) as (baton, run):
         first = baton.state
         baton.state = baton.home + "/another"
         os.mkdir(baton.state)
@@ -416,12 +419,7 @@ def state_elsewhere(exe):
 
 def root_renamed(exe):
     """The journal belongs to a root's path. Beside an agent that was started under another one none is started."""
-    with world.World(exe, command=("sh", "-c", "while [ ! -e go ]; do sleep 0.05; done")) as baton:
-        baton.start()
-        baton.ticket("a", "ready")
-        run = wait_until(baton.starts, "it starts")[0].run
-        baton.daemon.terminate()
-        baton.daemon.wait()
+    with left_alone(exe) as (baton, run):
         former = baton.root
         baton.root = baton.home + "/renamed"
         os.rename(former, baton.root)

@@ -2,6 +2,7 @@
 second daemon on any of them is refused. usage: roots_test.py BATON"""
 
 import fcntl
+import glob
 import json
 import os
 import subprocess
@@ -500,6 +501,47 @@ def comes_later(exe):
         check(len(baton.starts()) == 4 and told(two) == told(three) == 1, baton.starts())
 
 
+def one_is_broken(exe):
+    """What cannot be had at the start keeps none of the others from being served, and is taken up once it is mended.
+    Where it is the only one, or somebody waits for the end, it is an error."""
+    with world.World(exe) as baton:
+        one, two = (f"{baton.home}/{name}" for name in ("one", "two"))
+        start(baton, [one, two])
+        baton.daemon.terminate()
+        baton.daemon.wait()
+        (state,) = glob.glob(baton.state + "/two-*")
+        os.rename(state + "/journal.db", baton.home + "/sound.db")
+        with open(state + "/journal.db", "wb") as journal:
+            journal.write(b"no database\n" * 5000)
+        for root in (one, two):
+            ticket(root, "second", "ready")
+        for arguments in (["--once"], ["--root", two]):
+            refused = subprocess.run(serve(baton, *arguments), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                     timeout=60, cwd=baton.home)
+            check(refused.returncode == 3 and "damaged" in refused.stderr, arguments, refused)
+        served = len(baton.starts("rules/t/second"))
+        begin(baton)
+
+        def told():
+            with open(baton.home + "/daemon.log") as log:
+                return sum("damaged" in line and "the root is waited for" in line for line in log)
+        wait_until(lambda: len(baton.starts("rules/t/second")) == 1 and told(), "the sound root is served")
+        check(served <= 1 and told() == 1, served, told())
+        baton.settings["limits"] = {"max_running": 3}
+        baton.configure()
+        command(baton, "reload", root=one)
+        # A configuration without any root that can be had changes nothing.
+        baton.settings["roots"] = [two]
+        baton.configure()
+        check("damaged" in command(baton, "reload", "--root", one, code=1).stderr, "it took a root that is broken")
+        baton.settings["roots"] = [one, two]
+        baton.configure()
+        os.rename(baton.home + "/sound.db", state + "/journal.db")
+        wait_until(lambda: len(baton.starts("rules/t/second")) == 2, "the root that was mended is served")
+        command(baton, "reload", root=two)
+        check(len(baton.starts("rules/t/first")) == 2 and told() == 1, baton.starts(), told())
+
+
 def limits_count_all_roots(exe):
     """status, explain and --dry-run count the agents of the other roots, as the daemon does."""
     with world.World(exe, command=("sleep", "1000"), limits={"max_running": 1}) as baton:
@@ -694,5 +736,6 @@ def once(exe):
 if __name__ == "__main__":
     world.main_parts((once, once_without_its_root, dropped, begun_in_a_folder_that_goes, two_roots, busy_root_starves_none, stop_all_starts_none,
                       commands_cover_all_roots, drain_is_the_daemons, control_reaches_what_runs, left_behind,
-                      gone_roots_are_shown, gone_without_a_daemon, unreadable_configuration, comes_later, limits_count_all_roots, reload_changes_roots,
+                      gone_roots_are_shown, gone_without_a_daemon, unreadable_configuration, comes_later, one_is_broken,
+                      limits_count_all_roots, reload_changes_roots,
                       reload_is_all_or_nothing, nested, at_once, starting_daemon))
