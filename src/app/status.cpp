@@ -118,11 +118,19 @@ void explain_running(FlowStatus& status, const FlowBook& book, const Plan& plan)
   explain(status, Process::running, "agent", why);
 }
 
+/// With what goes on, where no operator has asked for it.
+std::string why_of(const FlowStatus& status, const ControlRow& control) {
+  if (control.reason != "disputed")
+    return control.why;
+  return control.why + "; once its writer keeps to the rules, `baton resume " + text(status.flow) +
+         "` goes on";
+}
+
 /// That nothing follows the agents that run. Those of a stop say themselves that they are ended.
 bool note_pause(FlowStatus& status, const ControlRow& control, const std::string& whose) {
   if (control.control != Control::pause)
     return false;
-  status.why = control.why + whose + "; " + std::to_string(status.agents) +
+  status.why = why_of(status, control) + whose + "; " + std::to_string(status.agents) +
                (status.agents == 1 ? " agent" : " agents") + " may finish: " + status.why;
   return true;
 }
@@ -139,7 +147,8 @@ bool explain_control(FlowStatus& status, const ControlRow& control, const std::s
                           : held    ? Process::held
                           : stopped ? Process::stopped
                                     : Process::paused;
-  explain(status, process, held || failed ? control.reason : Word("resume"), control.why + whose);
+  explain(status, process, held || failed ? control.reason : Word("resume"),
+          why_of(status, control) + whose);
   status.since = std::max(status.since, control.since);
   return true;
 }

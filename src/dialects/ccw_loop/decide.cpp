@@ -143,7 +143,7 @@ class Router {
       route_chosen();
     } else if (scene_.memo.idle >= kMostIdle) {
       pause("no_progress", "the executor has ended well " + std::to_string(scene_.memo.idle) +
-                               " times in a row and changed nothing");
+                               " times in a row and changed nothing" + resumes());
     } else {
       follow(choose(scene_.loop, scene_.options,
                     {job.debugged_in_a_row, done(), parse_action(scene_.memo.newest), hint()}));
@@ -176,8 +176,9 @@ class Router {
             (used_up ? "; its max_iterations are used up, which ends no interactive loop" : "")});
   }
 
+  std::string resumes() const { return "; `baton resume " + text(scene_.view.flow) + "` goes on"; }
+
   void follow(const Choice& choice) {
-    const std::string resume = "; `baton resume " + text(scene_.view.flow) + "` goes on";
     switch (choice.kind) {
       case Choice::Kind::act:
         want(choice.action, choice.why);
@@ -186,16 +187,16 @@ class Router {
         at_limit(choice);
         break;
       case Choice::Kind::no_tests:
-        untested(choice, resume);
+        untested(choice);
         break;
       case Choice::Kind::stuck:
-        pause("debugging_stuck", choice.why + resume);
+        pause("debugging_stuck", choice.why + resumes());
         break;
     }
   }
 
   /// Whoever resumes the loop has added tests, or says so: they are run.
-  void untested(const Choice& choice, const std::string& resume) {
+  void untested(const Choice& choice) {
     std::string& paused = scene_.memo.untested;
     if (scene_.options.no_tests == NoTests::fail) {
       fail("no_tests", choice.why);
@@ -203,7 +204,8 @@ class Router {
       want(Action::validate, choice.why + " and the loop was resumed");
     } else {
       paused = scene_.job.key();
-      pause("no_tests", choice.why + ": debugging cannot help" + resume + " and validates again");
+      pause("no_tests",
+            choice.why + ": debugging cannot help" + resumes() + " and validates again");
     }
   }
 
@@ -314,7 +316,12 @@ void explain(Scene& scene, bool writing, Decision& decision) {
   if (memo.hold.empty())
     return;
   decision.failed = true;
-  decision.holds.push_back(Hold{"", Subject(kMain), memo.hold, memo.hold_why});
+  const std::string way_on =
+      status != Status::failed
+          ? ""
+          : std::string(memo.hold == "max_iterations" ? "; raise it, then `" : "; `") +
+                "baton retry " + text(scene.view.flow) + "` goes on";
+  decision.holds.push_back(Hold{"", Subject(kMain), memo.hold, memo.hold_why + way_on});
 }
 
 void route(Scene& scene, Writes& writes, Decision& decision) {
