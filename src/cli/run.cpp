@@ -30,6 +30,9 @@ namespace {
 constexpr Millis kSecond{1000};
 /// With --once, whoever waits is told then that a root is not there.
 constexpr Millis kAwayForGood{2000};
+/// And after that, what else is waited for.
+constexpr Millis kPatience{3000};
+constexpr std::size_t kMostWaits = 10;
 /// How long programs of `notify:` have at the end of a daemon that has come to its end, and of one
 /// that was told to leave.
 constexpr Millis kLastWords{30'000};
@@ -178,6 +181,8 @@ class Service {
     roots_.answer_reloads([this] { return reload(); });
     if (finished())
       return;
+    if (options_.once)
+      tell_waits();
     const std::string status = roots_.tell_how() + awaited_.describe();
     if (status != status_)
       manager_.status(status);
@@ -221,12 +226,32 @@ class Service {
     return full_since_ && roots_.running() == 0 && clock_->now() - *full_since_ >= kAwayForGood;
   }
 
+  /// Whoever waits for the end is told what it waits for, where no agent has run for a while.
+  void tell_waits() {
+    const Time now = clock_->now();
+    const bool still = roots_.running() == 0;
+    if (!std::exchange(still_, still) && still)
+      waits_due_ = now + kPatience;
+    if (!still)
+      waits_due_.reset();
+    if (!waits_due_ || now < *waits_due_)
+      return;
+    waits_due_.reset();
+    const std::vector<std::string> waits = roots_.waits();
+    for (std::size_t i = 0; i < waits.size() && i < kMostWaits; ++i)
+      daemon_log::info("waiting for " + printable(waits[i]));
+    if (waits.size() > kMostWaits)
+      daemon_log::info("waiting for " + std::to_string(waits.size() - kMostWaits) + " more");
+  }
+
   void arm() {
     const Time now = clock_->now();
     std::optional<Time> next = roots_.due(now);
     const bool looks = teller_.busy() || (options_.once && roots_.away_since());
     if (looks && (!next || *next > now + kSecond))
       next = now + kSecond;
+    if (waits_due_ && (!next || *next > *waits_due_))
+      next = waits_due_;
     timer_.cancel();
     if (!next)
       return;
@@ -370,6 +395,8 @@ class Service {
   bool interrupted_ = false;
   bool taking_along_ = false;  ///< all processes of the container were told to end
   std::optional<Time> full_since_;
+  bool still_ = false;             ///< no agent runs
+  std::optional<Time> waits_due_;  ///< when to tell what is waited for
   int exit_code_ = 0;
   int interrupts_ = 0;
 };

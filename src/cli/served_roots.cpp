@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/status.h"
 #include "base/text.h"
 #include "cli/context.h"
 #include "cli/daemon_log.h"
@@ -137,6 +138,20 @@ std::size_t ServedRoots::held() const {
   for (const auto& root : roots_)
     held += root->engine().tally().held;
   return held;
+}
+
+std::vector<std::string> ServedRoots::waits() const {
+  std::vector<std::string> waits;
+  for (const auto& root : roots_) {
+    const Books& books = root->engine().books();
+    for (const FlowStatus& each : statuses(books, root->engine().plan())) {
+      const auto book = books.find(each.flow);
+      const bool looks_again = book != books.end() && book->second.decision.wake.has_value();
+      if (each.process == Process::waiting || looks_again)
+        waits.push_back(text(each.flow) + ": " + each.why);
+    }
+  }
+  return waits;
 }
 
 void ServedRoots::drain() {

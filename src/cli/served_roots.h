@@ -56,6 +56,9 @@ class ServedRoots {
   bool failed() const;
   /// How many flows something stands against.
   std::size_t held() const;
+  /// What is waited for, `FLOW: why` of each flow that goes on by itself or knows when it looks
+  /// again.
+  std::vector<std::string> waits() const;
 
   /// No new starts from now on, nor in a root that is taken up later.
   void drain();

@@ -407,6 +407,25 @@ def kept_clear(exe):
         check(loops.ran() == ["ran"] and loops.fact(".loops/.running/other.lock"), "the other one's lock is not touched")
 
 
+def once_waits(exe):
+    """`run --once` says what it waits for."""
+    with Loops(exe) as loops:
+        owner = subprocess.Popen(["sleep", "600"])
+        try:
+            loops.define("fix", SIMPLE)
+            world.write(loops.root + "/.loops/.running/other.lock",
+                        {"loop_name": "other", "scope": [], "pid": owner.pid, "started_at": "2024-01-15T10:30:00Z"})
+            loops.call("start", "fix")
+            box = subprocess.Popen(loops.run_command("--once"), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            told = next(line for line in box.stderr if "waiting for fsm_loop/fix: " in line)
+            check("is taken by fsm_loop/other" in told and not loops.ran(), told)
+        finally:
+            owner.kill()
+            owner.wait()
+        said = box.communicate(timeout=world.PATIENCE)[1]
+        check(box.returncode == 0 and loops.ran() == ["ran"], box.returncode, said)
+
+
 def broken(exe):
     """What is wrong is said with its place, and starts nothing."""
     with Loops(exe) as loops:
@@ -424,7 +443,8 @@ def broken(exe):
         check(not loops.ran(), "ran")
 
 
-PARTS = [fix_loop, converges, awkward, too_long, killed, adopted, stopped, once, owners, locked, torn_events, kept_clear, broken]
+PARTS = [fix_loop, converges, awkward, too_long, killed, adopted, stopped, once, owners, locked, torn_events, kept_clear, once_waits,
+         broken]
 
 
 if __name__ == "__main__":
