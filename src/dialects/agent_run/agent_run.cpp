@@ -84,6 +84,8 @@ Decision observe(const agent_run::Scene& scene) {
     return decision;
   const auto status = json::text(scene.state->document->root(), "status");
   decision.declared = status ? Word(*status) : agent_run::summary(scene.run);
+  if (scene.run.status != agent_run::RunStatus::completed)
+    decision.standing = "the run belongs to another program; " + agent_run::taking_over(scene.view);
   return decision;
 }
 

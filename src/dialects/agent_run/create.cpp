@@ -233,10 +233,8 @@ Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Gi
     return pass_on(same);
   if (!scene.memo.driven) {
     if (!given.workflow)
-      return wrong("the run " + printable(view.flow.name, 80) +
-                   " belongs to another program; to take it over, name its workflow: `baton start "
-                   "WORKFLOW.yaml --run-id " +
-                   printable(view.flow.name, 80) + "`");
+      return wrong("the run " + printable(view.flow.name, 80) + " belongs to another program; " +
+                   taking_over(view));
     updates = pinned(view, arguments, given);
     // Most have them, unless the run came without its empty folders, as from git.
     make_folders(scene.places, false, updates);
@@ -269,6 +267,11 @@ Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Gi
 }
 
 }  // namespace
+
+std::string taking_over(const View& view) {
+  return "to take it over, name its workflow: `baton start WORKFLOW.yaml --run-id " +
+         printable(view.flow.name, 80) + "`";
+}
 
 Result<std::vector<Update>> create(const Request& request, const View& view) {
   const Value& arguments = *request.arguments;
