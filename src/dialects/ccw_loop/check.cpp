@@ -164,7 +164,7 @@ void validate_rules(const Value& validate, Status status, FindingList& findings)
                      "passed is true, but failed_tests names " + std::to_string(failed.Size()) +
                          "; it counts as not passed",
                      json::child(validate, "passed"), "false");
-  if (!passed && status == Status::completed)
+  if ((!passed || !failed.Empty()) && status == Status::completed)
     findings.warning("S10", here + "/passed",
                      "the loop is completed, but its validation has not passed",
                      json::child(validate, "passed"), "true");

@@ -68,12 +68,13 @@ class StateCheck {
                           "a terminal state runs no action; this one never runs");
       return;
     }
-    if (!shorthand && !has("route") && !has("next") && !has("loop") && !state_.open)
+    const Value* const route = json::child(body_, "route");
+    const bool routed = route != nullptr && !(route->IsObject() && route->ObjectEmpty());
+    if (!shorthand && !routed && !has("next") && !has("loop") && !state_.open)
       findings_.error(
           "S4", state_.pointer,
           "the state " + quoted_word(state_.name) + " leads nowhere and is not terminal",
           {.expected = "next, route, on_success and its like, or `terminal: true`"});
-    const Value* const route = json::child(body_, "route");
     if (shorthand && route != nullptr)
       findings_.warning("S20", at("route"), "`route` is used, and the on_ keys beside it are not");
     if (route != nullptr && json::child(*route, "_") != nullptr &&

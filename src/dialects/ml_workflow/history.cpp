@@ -1,6 +1,7 @@
 // The rules about the steps and their order.
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "dialects/ml_workflow/check.h"
@@ -38,8 +39,11 @@ void duration_rule(const Entry& entry, FindingList& findings) {
   const auto took = json::integer(*entry.value, "execution_time");
   if (!began || !ended || !took)
     return;
-  const auto measured = std::chrono::duration_cast<seconds>(*ended - *began).count();
-  if (std::max(measured, *took) - std::min(measured, *took) > kRounding.count())
+  const auto lay = *ended - *began;
+  const auto measured = std::chrono::round<seconds>(lay).count();
+  // Whatever number stands there, so in floating point.
+  const double off = std::chrono::duration<double>(lay).count() - static_cast<double>(*took);
+  if (std::abs(off) > static_cast<double>(kRounding.count()))
     findings.warning("S9", pointer_of(entry, "execution_time"),
                      "execution_time is " + std::to_string(*took) +
                          " s, but between started_at and "
