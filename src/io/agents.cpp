@@ -1,6 +1,7 @@
 #include "io/agents.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <map>
@@ -29,6 +30,12 @@ constexpr std::chrono::milliseconds kSpareAfter{10};
 /// wait for.
 constexpr Millis kSweepGrace{2'000};
 constexpr int kMaxSweeps = 10;
+constexpr int kMostTurns = 20;
+/// How often a shim that was told to end and takes its time, for want of room on the disk, is
+/// looked at.
+constexpr Millis kLookAtStopped{2'000};
+/// One that stands still at so many looks in a row is kept from its work.
+constexpr int kMostStill = 3;
 
 enum class Standing { parked, watched, polled, sweeping, retrying, dropped };
 
@@ -50,6 +57,8 @@ struct WatchedRun {
   bool shim_ended = false;  ///< it was seen to end, or its last sweeper was
   int shim_exit = 0;        ///< of a child that has ended
   int failed_sweeps = 0;    ///< sweepers that left without having recorded anything
+  int still = 0;            ///< looks in a row at which the shim stood still
+  bool told_to_end = false;
 };
 using WatchedPtr = std::shared_ptr<WatchedRun>;
 
@@ -60,12 +69,16 @@ std::string why_not_claimed(int exit) {
   return exit == static_cast<int>(shim::ShimExit::no_claim) ? kShimUnready : kNotClaimed;
 }
 
-/// To the shim of a run that is watched.
-Result<void> tell_to_end(WatchedRun& run) {
-  const int process = run.process.native_handle();
-  auto sent = send_signal(process, SIGTERM);
-  // An agent of the same user could have stopped its shim; it would never hear of the wish.
-  return sent ? send_signal(process, SIGCONT) : sent;
+/// Stopped, most likely by its own agent, or traced. Then a shim neither keeps to its limits nor
+/// tells of an end.
+bool stands_still(const WatchedRun& run) {
+  const auto stat = process_stat(run.pid);
+  return stat && (stat->state == 'T' || stat->state == 't');
+}
+
+/// Of the shim of a run that is watched. What is left behind is swept then.
+void kill_shim(WatchedRun& run) {
+  (void)send_signal(run.process.native_handle(), SIGKILL);
 }
 
 class ProcessAgents : public Agents {
@@ -109,10 +122,13 @@ class ProcessAgents : public Agents {
   void look_again(const WatchedPtr& run, Standing standing,
                   std::chrono::seconds later = kLookForRunAgain);
   void look_for_stopped();
+  Result<void> tell_to_end(const WatchedPtr& run);
+  void end_kept(const WatchedPtr& run, Millis later);
   void shim_ended(const WatchedPtr& run);
   void decide(const WatchedPtr& run);
   void act_on(const WatchedPtr& run, RunVerdict verdict);
   void sweep(const WatchedPtr& run, const RunVerdict& verdict);
+  void remove_cgroup(const RunId& id) const;
   void report(const WatchedPtr& run, RunEnd end);
   WatchedPtr find(const RunId& run) const;
   void await_children();
@@ -132,8 +148,32 @@ class ProcessAgents : public Agents {
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  ///< for handlers that may come late
 };
 
-/// A shim that stands still, most likely stopped by its own agent, neither keeps to its limits nor
-/// tells of an end.
+/// To the shim of a run that is watched.
+Result<void> ProcessAgents::tell_to_end(const WatchedPtr& run) {
+  const int process = run->process.native_handle();
+  auto sent = send_signal(process, SIGTERM);
+  // An agent of the same user could have stopped its shim; it would never hear of the wish.
+  if (sent)
+    sent = send_signal(process, SIGCONT);
+  if (!std::exchange(run->told_to_end, true))
+    end_kept(run, run->kill_grace + options_.shim_patience);
+  return sent;
+}
+
+/// One that was told to end and is kept from it is ended itself.
+void ProcessAgents::end_kept(const WatchedPtr& run, Millis later) {
+  run->timer.expires_after(later);
+  run->timer.async_wait([this, weak = std::weak_ptr(run)](const asio::error_code& error) {
+    const WatchedPtr told = weak.lock();
+    if (error || !told || told->standing != Standing::watched)
+      return;
+    if (stands_still(*told))
+      kill_shim(*told);
+    else
+      end_kept(told, kLookAtStopped);
+  });
+}
+
 void ProcessAgents::look_for_stopped() {
   if (std::exchange(looks_, true))
     return;
@@ -146,8 +186,10 @@ void ProcessAgents::look_for_stopped() {
       if (run->standing != Standing::watched)
         continue;
       look_for_stopped();
-      const auto stat = process_stat(run->pid);
-      if (stat && stat->state == 'T')
+      run->still = stands_still(*run) ? run->still + 1 : 0;
+      if (run->still >= kMostStill)
+        kill_shim(*run);
+      else if (run->still > 0)
         (void)send_signal(run->process.native_handle(), SIGCONT);
     }
   });
@@ -262,7 +304,7 @@ Result<void> ProcessAgents::stop(const Run& wanted) {
         look_again(run, Standing::retrying, kAtOnce);
       return {};
     case Standing::watched:
-      return tell_to_end(*run);
+      return tell_to_end(run);
     case Standing::polled:
       if (hold(run))
         return {};
@@ -310,6 +352,8 @@ Found ProcessAgents::recover(const Run& lost) {
       verdict.kind == RunVerdict::Kind::sweep || verdict.end.outcome == Outcome::voided;
   if (!same && over && !lives(lost.id))
     return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, "other_boot")};
+  if (verdict.end.outcome == Outcome::voided)
+    remove_cgroup(lost.id);
   if (verdict.kind == RunVerdict::Kind::ended)
     return {.adopted = false, .end = std::move(verdict.end)};
   runs_.emplace(lost.id, run);
@@ -328,7 +372,7 @@ Result<void> ProcessAgents::hold(const WatchedPtr& run) {
   watch(run, Standing::watched, std::move(*process));
   // The wish may have been written down right before the crash, and nobody heard it.
   if (run->stop_wanted)
-    (void)tell_to_end(*run);
+    (void)tell_to_end(run);
   return {};
 }
 
@@ -369,6 +413,7 @@ void ProcessAgents::look_again(const WatchedPtr& run, Standing standing,
 }
 
 void ProcessAgents::shim_ended(const WatchedPtr& run) {
+  run->timer.cancel();
   const Fd process(run->process.release());
   run->shim_exit = reap(process).value_or(0);
   run->awaited = {};
@@ -431,7 +476,19 @@ void ProcessAgents::sweep(const WatchedPtr& run, const RunVerdict& verdict) {
   watch(run, Standing::sweeping, std::move(started->process));
 }
 
+/// Of a run whose shim was killed between making it and the claim. One in use cannot be removed.
+void ProcessAgents::remove_cgroup(const RunId& id) const {
+  if (options_.cgroup.empty())
+    return;
+  const std::string path = options_.cgroup + "/run-" + id;
+  // The lock of a process that ends is free a moment before its cgroup is.
+  for (int turn = 0; turn < kMostTurns && rmdir(path.c_str()) != 0 && errno == EBUSY; ++turn)
+    usleep(1000);
+}
+
 void ProcessAgents::report(const WatchedPtr& run, RunEnd end) {
+  if (end.outcome == Outcome::voided)
+    remove_cgroup(run->id);
   if (end.outcome == Outcome::voided && end.reason == kNotClaimed)
     end.reason = why_not_claimed(run->shim_exit);
   runs_.erase(run->id);

@@ -24,8 +24,10 @@ struct ProcessAgentsOptions {
   /// After the first start: hold a shim ready for the next one. It waits without a run, outside of
   /// all that is said here, and leaves with this object or this process.
   bool keep_spare = false;
-  /// How often shims that stand still are looked for, and made to go on.
+  /// How often shims that stand still are looked for, and made to go on; one that stands still at
+  /// three looks in a row is ended, as is one that was told to end and is kept from it.
   Millis look_every{30'000};
+  Millis shim_patience{15'000};  ///< what such a one has beyond its grace
 };
 
 /// Agents as processes of this machine, each below its own shim (shim/protocol.h).
@@ -39,7 +41,8 @@ struct ProcessAgentsOptions {
 ///
 ///   - parked: prepared; its shim waits at the go-pipe.
 ///     Then: release -> watched, discard -> dropped.
-///   - watched: its shim lives and is held by a pidfd.
+///   - watched: its shim lives and is held by a pidfd. One that its agent keeps from its work, by
+///     stopping or tracing it, is killed in the end.
 ///     Then: the shim ends -> decided by what lies in the folder.
 ///   - polled: adopted; somebody holds its lock whom nobody can identify, and no signal is sent.
 ///     Then: its shim can be identified after all -> watched; the lock is free -> decided.

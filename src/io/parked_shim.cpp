@@ -95,6 +95,8 @@ Result<PreparedShim> ParkedShim::tell(const RunFolder& runs, const Launch& launc
   shim_.directory = *path;
   if (auto told = write_all(launch_.get(), *text, *path); !told)
     return pass_on(told);
+  // Somebody may have stopped it while it was nobody's.
+  (void)send_signal(shim_.process.get(), SIGCONT);
   const char ready = 1;
   if (write(shim_.go.get(), &ready, 1) != 1)
     return system_error(errno,

@@ -55,8 +55,8 @@ class ParkedShim {
 };
 
 /// Ends a shim that was not let go and whose pipe is closed, and takes its exit status. It has
-/// nothing to end but itself and the process that stands behind it, and is waited for: they may be
-/// making a file in the directory that is about to be removed.
+/// nothing to end but itself and the process that stands behind it, and is waited for: it may be
+/// making a file in the directory that is about to be removed. That process ends with it.
 void end_parked(const Fd& process);
 
 }  // namespace baton

@@ -160,14 +160,14 @@ int become_agent(void* argument) {
     place(input, STDIN_FILENO);
     close(input);
   }
+  // Everything above is done while the start is being written down. What the world outside of the
+  // run directory has to say comes after it.
+  await_byte(start);
   // Whoever sent something to this process meant another one, or came too early.
   sigset_t all{};
   sigfillset(&all);
   const timespec at_once{};
   while (sigtimedwait(&all, nullptr, &at_once) > 0) {}
-  // Everything above is done while the start is being written down. What the world outside of the
-  // run directory has to say comes after it.
-  await_byte(start);
   if (!make_claim(kDirectoryFd))
     refuse(start, ShimExit::no_claim);
   start.steady_ms = steady_ms();

@@ -43,36 +43,62 @@ void complain(std::string_view before, const char* program, std::string_view beh
   errno = number;
 }
 
-/// Tries again for as long as a root may be away that is renamed or exchanged right now: an attempt
-/// is not to be lost for that.
+/// What may pass within moments: a root that is renamed or exchanged right now, a program that is
+/// being written, a machine that is short of something.
+bool passes(int number, const char* path) {
+  switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+      return access(path, F_OK) != 0;
+    case ETXTBSY:
+    case EAGAIN:
+    case ENOMEM:
+    case ENFILE:
+    case EINTR:
+    case ESTALE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Tries again for as long as that may take: an attempt is not to be lost for it.
 template <class Try>
-void while_away(const char* path, const Try& attempt) {
+void persist(const char* path, const Try& attempt) {
   constexpr int kNapMs = 20;
   constexpr int kMostNaps = 100;
   for (int naps = 0; !attempt() && naps < kMostNaps; ++naps) {
     const int number = errno;
-    const bool away = (number == ENOENT || number == ENOTDIR) && access(path, F_OK) != 0;
-    if (away)
+    const bool passing = passes(number, path);
+    if (passing)
       poll(nullptr, 0, kNapMs);
     errno = number;
-    if (!away)
+    if (!passing)
       return;
   }
 }
 
+/// From here on this process is ended when that one is gone, which it may be already.
+void end_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent)
+    _exit(127);
+}
+
 bool enter_folder(const char* path) {
   bool entered = false;
-  while_away(path, [&] { return entered = chdir(path) == 0; });
+  persist(path, [&] { return entered = chdir(path) == 0; });
   return entered;
 }
 
 /// Returns when the program cannot be entered.
 void enter_program(char* const* argv, char* const* env) {
-  while_away(argv[0], [&] {
+  const pid_t parent = getppid();
+  persist(argv[0], [&] {
     prctl(PR_SET_PDEATHSIG, 0);  // it would pass the exec
     execve(argv[0], argv, env);
     const int number = errno;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    end_with(parent);
     errno = number;
     return false;
   });
@@ -82,10 +108,12 @@ void enter_program(char* const* argv, char* const* env) {
 /// it is stopped and cleaned up after like everything the agent starts.
 void prepare(const Launch& launch, int failures) {
   errno = 0;
+  const pid_t self = getpid();
   const pid_t pid = fork();
   if (pid < 0)
     leave(failures, Failure::Step::before);
   if (pid == 0) {
+    end_with(self);
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
       leave(failures, Failure::Step::before);
@@ -195,8 +223,11 @@ void enter(const Launch& launch, int failures) {
 void leave_memory(const char* run_id, int failures) {
   place(failures, kFailuresFd);
   place(kLaunchFd, kLaunchFd);
-  char* const none[] = {nullptr};
-  execle("/proc/self/exe", "baton-shim", kCallVersion, kModeEnter, run_id, nullptr, none);
+  // By that they are found who are on their way into a program when the shim is killed.
+  Text marker;
+  marker << kRunIdVariable << "=" << run_id;
+  const char* const variables[] = {marker.c_str(), nullptr};
+  execle("/proc/self/exe", "baton-shim", kCallVersion, kModeEnter, run_id, nullptr, variables);
   complain("baton-shim cannot be entered again for `before`");
   leave(failures, Failure::Step::before);
 }

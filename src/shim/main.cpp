@@ -128,7 +128,7 @@ ShimExit run(const char* run_id) {
   (void)!chdir("/");
   Start start;
   start.run_id = run_id;
-  Stack stack;
+  static Stack stack;  // the system's limit of a stack may be lower than that
   Agent agent;
   make_logs(agent);
   const char* cause = nullptr;

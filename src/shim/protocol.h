@@ -5,14 +5,14 @@
 //
 // One shim stands between baton and one agent and survives the daemon. It is called as
 //
-//   baton-shim 2 run   <run id>               park, claim, run the agent, record its end
-//   baton-shim 2 enter <run id>               called by itself, in the agent's process: see
-//   `before` baton-shim 2 sweep <run id> <grace ms>    the run's shim was killed: end its tree,
-//   record that baton-shim 2 tell  <limit ms> <argv ...>  no run: a program of `notify:`, see below
-//   baton-shim 2 fits                         leave with 0: it understands who calls so
+//   - baton-shim 2 run <run id>: park, claim, run the agent, record its end
+//   - baton-shim 2 enter <run id>: called by itself, in the agent's process; see `before`
+//   - baton-shim 2 sweep <run id> <grace ms>: the run's shim was killed: end its tree, record that
+//   - baton-shim 2 tell <limit ms> <argv ...>: no run; a program of `notify:`, see below
+//   - baton-shim 2 fits: leave with 0; it understands who calls so
 //
-// with an empty environment, all signals blocked, stdin, stdout and stderr on /dev/null, and
-// the descriptors below. Exit statuses are those of ShimExit.
+// with an empty environment (`enter`: BATON_RUN_ID alone), all signals blocked, stdin, stdout and
+// stderr on /dev/null, and the descriptors below. Exit statuses are those of ShimExit.
 //
 //   fd 3  the run directory
 //   fd 4  `lock` in it, with an exclusive flock. Only the shim holds this open file description,
@@ -27,13 +27,13 @@
 //           launch 2 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
 //           log_cap_bytes N | stdin prompt|null | cgroup PATH | log PATH | arg TEXT ... |
 //           before_cwd PATH | before_ms N | before TEXT ... | env NAME=VALUE ...
-//         A limit of 0 is no limit; `cgroup` (a cgroup v2 directory in which the shim may make its
-//         own) is optional. `before` (optional) is a program that has to end with 0 before the
-//         agent's is entered; it belongs to the agent's tree, and what it writes goes to
-//         stderr.log. The agent's process becomes `baton-shim enter` for it. `log` (optional) is a
-//         file that gets what both streams get, in the order it comes: for people who look where
-//         the agent's project lies. Its folder is made if only that is missing; a link or anything
-//         but a regular file is left alone.
+//         A limit of 0 is no limit, a grace of 0 no grace; `cgroup` (a cgroup v2 directory in which
+//         the shim may make its own) is optional. `before` (optional) is a program that has to end
+//         with 0 before the agent's is entered; it belongs to the agent's tree, and what it writes
+//         goes to stderr.log. The agent's process becomes `baton-shim enter` for it. `log`
+//         (optional) is a file that gets what both streams get, in the order it comes: for people
+//         who look where the agent's project lies. Its folder is made if only that is missing; a
+//         link or anything but a regular file is left alone.
 //
 // `tell` has the program's environment, stdin, stdout and stderr, and one descriptor beside them:
 // fd 3, a pipe nobody writes to, whose end of file means that the daemon is gone. It enters the
@@ -109,7 +109,7 @@ inline constexpr const char* kCauseShimKilled = "shim_killed";  ///< written by 
 /// recorded: exit.json is there, or nothing was to be done (`fits`). not_started: told to leave,
 /// nothing ran. bad_call: arguments, descriptors or the launch are wrong, nothing ran. no_claim:
 /// what a start needs or `claim` could not be made, nothing ran. lost: the run directory was
-/// removed, so the end could not be recorded.
+/// removed or there were no descriptors for it, so the end could not be recorded.
 /// Of `tell`, where recorded means that the program has ended with 0: program_failed: in another
 /// way, or it could not be entered; program_late: the limit had passed.
 enum class ShimExit {

@@ -133,6 +133,9 @@ bool take_place(int directory, const char* temporary) {
          renameat(directory, temporary, directory, kExitFile) == 0;
 }
 
+/// Whoever has taken a shim its descriptors gives none back; another process still has some.
+constexpr int kMostWithout = 5;
+
 bool removed(int directory) {
   struct stat status {};
   return fstat(directory, &status) == 0 && status.st_nlink == 0;
@@ -195,15 +198,20 @@ bool read_agent(int directory, AgentRecord& agent) {
 
 bool write_exit(int directory, const char* run_id, const ExitRecord& exit) {
   const Text text = json(run_id, exit);
-  while (!removed(directory)) {
+  int without = 0;  // tries without a descriptor
+  while (!removed(directory) && without < kMostWithout) {
     const Text temporary = other_name(".tmp");
     if (create(directory, temporary.c_str(), text.view(), true)) {
       if (take_place(directory, temporary.c_str()) && sync_directories(directory))
         return true;
       unlinkat(directory, temporary.c_str(), 0);
+    } else if (errno == EMFILE) {
+      ++without;
     }
     // The agent may have taken everybody's right to write here, its own too.
-    (void)fchmod(directory, 0750);
+    struct stat status {};
+    if (fstat(directory, &status) == 0)
+      (void)fchmod(directory, (status.st_mode & 07777U) | S_IRWXU);
     poll(nullptr, 0, 1000);
   }
   return false;

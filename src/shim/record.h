@@ -54,7 +54,8 @@ struct ExitRecord {
 };
 
 /// Writes exit.json durably, whatever stands in its place. Tries again each second until there is
-/// room for it; false only when the run directory itself is gone.
+/// room for it; false only when the run directory itself is gone, or somebody has taken this
+/// process all its descriptors.
 bool write_exit(int directory, const char* run_id, const ExitRecord& exit);
 
 }  // namespace baton::shim

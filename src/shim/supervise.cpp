@@ -42,11 +42,6 @@ std::int64_t milliseconds(const timeval& time) {
   return std::int64_t{time.tv_sec} * 1000 + time.tv_usec / 1000;
 }
 
-void kill_everything(const Tree& tree) {
-  kill_cgroup(tree.cgroup);
-  signal_tree(tree, SIGKILL);
-}
-
 class Supervisor {
  public:
   Supervisor(int signals, const Start& start, const Agent& agent, const Tree& tree,
@@ -83,6 +78,9 @@ class Supervisor {
   void step(std::int64_t now);
   void begin_end(std::int64_t now, const char* cause);
   bool tree_empty();
+  int signal_all(int signal);
+  void kill_all();
+  int survivors();
   void finish();
   std::int64_t next_deadline() const;
 
@@ -120,8 +118,9 @@ void Supervisor::wait() {
   int timeout = -1;
   if (next != kNever)
     timeout = static_cast<int>(std::clamp<std::int64_t>(next - steady_ms(), 0, 3'600'000));
+  // Whoever has taken this process its descriptors has it fail. Then it looks from time to time.
   if (poll(watched.data(), watched.size(), timeout) < 0 && errno != EINTR)
-    return;
+    poll(nullptr, 0, static_cast<int>(kLookAgainMs));
   const std::int64_t now = steady_ms();
   const bool out = out_.drain(now);
   const bool err = err_.drain(now);
@@ -175,15 +174,39 @@ bool Supervisor::tree_empty() {
   return agent_ended_ && childless_ && signal_tree(tree_, 0) <= 0;
 }
 
+/// As `signal_tree`. Where /proc cannot be read, for want of descriptors, those are reached at
+/// least who need no look: the agent and its group.
+int Supervisor::signal_all(int signal) {
+  const int alive = signal_tree(tree_, signal);
+  if (alive < 0 && !agent_ended_) {
+    kill(agent_, signal);
+    kill(-agent_, signal);
+    kill(-agent_, SIGCONT);
+  }
+  return alive;
+}
+
+void Supervisor::kill_all() {
+  kill_cgroup(tree_.cgroup);
+  signal_all(SIGKILL);
+}
+
 void Supervisor::begin_end(std::int64_t now, const char* cause) {
   if (cause != nullptr)
     exit_.cause = cause;
-  const int alive = signal_tree(tree_, SIGTERM);
+  const int alive = signal_all(SIGTERM);
   if (agent_ended_)
-    exit_.leftovers = alive;
+    exit_.leftovers = std::max(0, alive);
   phase_ = Phase::terminating;
   // A grace of zero is no grace, unlike the other limits.
   phase_ends_ = launch_.kill_grace_ms == 0 ? now : deadline(now, launch_.kill_grace_ms);
+}
+
+/// Who could not be ended. 0: nobody can say, so it goes on.
+int Supervisor::survivors() {
+  const int alive = signal_tree(tree_, 0);
+  exit_.survivors = alive < 0 ? 0 : std::max(1, alive);
+  return exit_.survivors;
 }
 
 void Supervisor::step(std::int64_t now) {
@@ -205,8 +228,8 @@ void Supervisor::step(std::int64_t now) {
         phase_ = Phase::done;
       } else if (now >= phase_ends_) {
         if (agent_ended_ && exit_.leftovers == 0)
-          exit_.leftovers = signal_tree(tree_, 0);
-        kill_everything(tree_);
+          exit_.leftovers = std::max(0, signal_tree(tree_, 0));
+        kill_all();
         phase_ = Phase::killing;
         phase_ends_ = now + kKillPatienceMs;
       }
@@ -214,11 +237,10 @@ void Supervisor::step(std::int64_t now) {
     case Phase::killing:
       if (tree_empty()) {
         phase_ = Phase::done;
-      } else if (now >= phase_ends_) {
-        exit_.survivors = std::max(1, signal_tree(tree_, 0));
+      } else if (now >= phase_ends_ && survivors() > 0) {
         phase_ = Phase::done;
       } else {
-        kill_everything(tree_);
+        kill_all();
       }
       return;
     case Phase::done:
@@ -281,8 +303,10 @@ void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {
     const std::int64_t passed = steady_ms() - begin;
     if (passed >= grace + kKillPatienceMs)
       break;
-    if (passed >= grace)
-      kill_everything(tree);
+    if (passed >= grace) {
+      kill_cgroup(tree.cgroup);
+      signal_tree(tree, SIGKILL);
+    }
     alive = signal_tree(tree, 0);
     empty = alive > 0 ? 0 : empty + 1;
   }

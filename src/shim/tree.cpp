@@ -110,7 +110,7 @@ bool session_is_ours(const Tree& tree, Snapshot& all) {
 }
 
 void mark_processes(int cgroup, Snapshot& all) {
-  std::array<char, 65536> bytes{};
+  static std::array<char, 65536> bytes;  // as much as a small stack has
   if (read_small(cgroup, "cgroup.procs", bytes.data(), bytes.size()) <= 0)
     return;
   std::string_view rest(bytes.data());

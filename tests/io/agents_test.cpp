@@ -25,6 +25,7 @@ using baton::RunState;
 using baton::test::Bench;
 using baton::test::slurp;
 using baton::test::Stranger;
+using baton::test::youngest_child_of;
 namespace fs = std::filesystem;
 
 namespace {
@@ -46,18 +47,6 @@ bool reaped(const Run& run) {
 
 void kill_shim(const Run& run) {
   REQUIRE(kill(static_cast<pid_t>(run.pid), SIGKILL) == 0);
-}
-
-/// 0: none, for as long as one may take to come.
-pid_t youngest_child_of(pid_t parent) {
-  const std::string of = std::to_string(parent);
-  for (int turn = 0; turn < 3000; ++turn) {
-    const std::string all = slurp("/proc/" + of + "/task/" + of + "/children");
-    if (all.size() > 1)
-      return std::stoi(all.substr(all.rfind(' ', all.size() - 2) + 1));
-    usleep(10'000);
-  }
-  return 0;
 }
 
 void kill_and_wait(pid_t process) {
@@ -951,6 +940,33 @@ TEST_CASE("with a cgroup of our own the agent's tree lies in it, and it is remov
   CHECK(bench.wait(run).outcome == Outcome::stopped);
   CHECK(Bench::out(run).find("run-" + run.id) != std::string::npos);
   CHECK(bench.nothing_left(run));
+  CHECK_FALSE(fs::exists(parent / ("run-" + run.id)));
+  CHECK(fs::remove(parent));
+}
+
+TEST_CASE("the cgroup of a run whose shim was killed before the claim is removed") {
+  Bench bench;
+  const fs::path parent = begin_in_cgroup(bench);
+  if (parent.empty())
+    return;
+  const Run run = bench.prepare(bench.shell("true"));
+  REQUIRE(bench.eventually([&] { return fs::exists(parent / ("run-" + run.id)); }));
+  const pid_t process = youngest_child_of(static_cast<pid_t>(run.pid));
+  kill_and_wait(static_cast<pid_t>(run.pid));
+  // Until then it might still make the claim.
+  REQUIRE(bench.eventually([&] {
+    const auto stat = baton::process_stat(process);
+    return !stat || !stat->alive();
+  }));
+  SUBCASE("while the daemon watches") {
+    REQUIRE(bench.agents->release(run.id));
+    CHECK(bench.wait(run).outcome == Outcome::voided);
+  }
+  SUBCASE("and found by the next one") {
+    bench.restart();
+    const Found found = bench.agents->recover(run);
+    CHECK((found.adopted ? bench.wait(run) : found.end).outcome == Outcome::voided);
+  }
   CHECK_FALSE(fs::exists(parent / ("run-" + run.id)));
   CHECK(fs::remove(parent));
 }

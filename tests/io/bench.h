@@ -57,6 +57,18 @@ inline std::vector<std::int64_t> processes_with(std::string_view variable) {
   return found;
 }
 
+/// 0: none, for as long as one may take to come.
+inline pid_t youngest_child_of(pid_t parent) {
+  const std::string of = std::to_string(parent);
+  for (int turn = 0; turn < 3000; ++turn) {
+    const std::string all = slurp("/proc/" + of + "/task/" + of + "/children");
+    if (all.size() > 1)
+      return std::stoi(all.substr(all.rfind(' ', all.size() - 2) + 1));
+    usleep(10'000);
+  }
+  return 0;
+}
+
 /// A process that has nothing to do with any run and must not be hurt. Holds none of our
 /// descriptors, so that nobody waits for it.
 class Stranger {
