@@ -127,6 +127,42 @@ is ExecMainStatus 2 || fail "ended with $(property ExecMainStatus)"
 is NRestarts 0 || fail "was started again"
 cp good.yaml "$project/baton.yaml"
 
+step "waits for a project whose volume is not mounted yet, and serves it once it is"
+late="/srv/late project"
+cp -a "$project" /srv/volume
+rm /srv/volume/agents.log /srv/volume/tickets/*
+mkdir "$late"
+unit="baton@$(systemd-escape --path "$late").service"
+systemctl start --no-block "$unit"
+until_true above NRestarts 2
+until_true is ExecMainStatus 3
+grep -q "$late/baton.yaml: .*No such file" daemon.log || fail "it does not say what it waits for"
+mount --bind /srv/volume "$late"
+until_true is ActiveState active
+systemctl reload "$unit"
+runuser -u baton -- sh -c "cd '$late'; echo '{\"status\": \"ready\"}' >tickets/.x; mv tickets/.x tickets/x.json"
+until_true grep -q . "$late/agents.log"
+until_true runuser -u baton -- sh -c "cd '$late'; baton status | grep running"
+runuser -u baton -- sh -c "cd '$late'; baton stop --all"
+
+step "stays down after baton drain"
+runuser -u baton -- sh -c "cd '$late'; baton drain"
+until_true is ActiveState inactive
+is Result success || fail "drain gave $(property Result)"
+
+step "says what to do about a damaged journal, and serves when it is put right"
+state=(/var/lib/baton/late_project-*)
+echo damaged >"${state[0]}/journal.db"
+systemctl start --no-block "$unit"
+until_true above NRestarts 1
+until_true is ExecMainStatus 3
+grep -q 'the journal is damaged: .* move the state folder away' daemon.log || fail "it does not say what to do"
+rm -r "${state[0]}"
+until_true is ActiveState active
+systemctl stop "$unit"
+umount "$late"
+unit="baton@$(systemd-escape --path "$project").service"
+
 step "finds a full disk at its very first start, and serves when there is room"
 systemctl reset-failed "$unit"
 mount -t tmpfs -o size=256k,mode=750,uid="$(id -u baton)",gid="$(id -g baton)" tmpfs /var/lib/baton
