@@ -33,6 +33,7 @@ mkdir -p "$project/tickets"
 cat >"$project/agent.sh" <<'AGENT'
 #!/bin/sh
 setsid env -i sleep 1001 </dev/null >/dev/null 2>&1 &
+unshare -Urm true >own_sandbox.log 2>&1 && echo fine >own_sandbox.log
 echo "$BATON_RUN_ID $$ $!" >>agents.log
 exec sleep 1000
 AGENT
@@ -66,6 +67,13 @@ running() { baton status --root "$project" --state-dir /var/lib/baton | grep -q 
 adopted() { [[ $(property StatusText) == 1\ running* ]]; }
 until_true adopted
 grep -q '^NoNewPrivs:.*1' "/proc/$agent/status" || fail "the agent could gain privileges"
+
+step "leaves the agent sandboxes of its own"
+if runuser -u baton -- unshare -Urm true; then
+  grep -qx fine "$project/own_sandbox.log" || fail "the agent has none: $(cat "$project/own_sandbox.log")"
+else
+  echo "skipped: user baton may have no user namespaces here"
+fi
 
 step "gives the agent a cgroup of its own"
 run_groups() { find "/sys/fs/cgroup$(property ControlGroup)" -mindepth 1 -type d; }
