@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/digest.h"
 #include "base/document.h"
 #include "base/text.h"
 #include "io/journal_file.h"
@@ -55,6 +56,21 @@ RejectedRow read_rejected(Statement& row) {
   return rejected;
 }
 
+std::string seal_of(const StageRow& row) {
+  const StageState& state = row.state;
+  // Where one text ends and the next begins is part of it.
+  std::string all;
+  for (const std::string_view text :
+       {std::string_view(row.flow.dialect), std::string_view(row.flow.name),
+        std::string_view(row.subject), std::string_view(state.stage),
+        std::string_view(state.previous)})
+    all.append(std::to_string(text.size())).append(":").append(text);
+  for (const std::int64_t number :
+       {count(state.generation), count(state.entries), millis(state.since), count(state.arrival)})
+    all.append(std::to_string(number)).append(",");
+  return hex(digest_of(all + entries_text(row.entries)));
+}
+
 StageRow read_stage(Statement& row) {
   StageRow stage;
   stage.flow = flow_of(row);
@@ -66,6 +82,9 @@ StageRow read_stage(Statement& row) {
   stage.state.since = read_time(row);
   stage.state.arrival = read_count(row);
   stage.entries = read_entries(row);
+  // An older baton wrote none.
+  if (const std::string seal = row.text(); !seal.empty() && seal != seal_of(stage))
+    row.damaged(seal);
   return stage;
 }
 
@@ -114,12 +133,13 @@ Result<void> write(Database& db, const RejectedRow& row) {
 }
 
 Result<void> write(Database& db, const StageRow& row) {
-  return run(db, "INSERT OR REPLACE INTO generations VALUES(?,?,?,?,?,?,?,?,?,?)",
+  return run(db, "INSERT OR REPLACE INTO generations VALUES(?,?,?,?,?,?,?,?,?,?,?)",
              [&](Statement& s) {
                const StageState& state = row.state;
                s.add(row.flow.dialect).add(row.flow.name).add(row.subject).add(state.stage);
                s.add(state.previous).add(count(state.generation)).add(count(state.entries));
                s.add(millis(state.since)).add(count(state.arrival)).add(entries_text(row.entries));
+               s.add(seal_of(row));
              });
 }
 
@@ -330,6 +350,20 @@ Result<void> each(Database& db, std::string_view table, std::string_view sql, co
   return {};
 }
 
+Result<void> check(Database& db, std::string_view table) {
+  std::string fault;
+  auto done = each(db, table, "PRAGMA integrity_check(" + std::string(table) + ")", {},
+                   [&](Statement& row) {
+                     const std::string line = row.text();
+                     if (fault.empty() && line != "ok")
+                       fault = line;
+                   });
+  if (!done || fault.empty())
+    return done;
+  return fail(Errc::io,
+              "the journal is damaged: " + std::string(table) + ": " + fault + kBeginAnew);
+}
+
 namespace {
 
 Result<void> load_flows(Database& db, Ledger& ledger) {
@@ -347,7 +381,7 @@ Result<void> load_flows(Database& db, Ledger& ledger) {
   done =
       each(db, "generations",
            "SELECT dialect, flow, subject, stage, previous, generation, entries, since, arrival, "
-           "entries_by_stage FROM generations ORDER BY dialect, flow, subject",
+           "entries_by_stage, seal FROM generations ORDER BY dialect, flow, subject",
            {}, [&](Statement& row) { ledger.stages.push_back(read_stage(row)); });
   if (!done)
     return done;

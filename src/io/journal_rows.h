@@ -50,6 +50,9 @@ Result<void> each(sqlite::Database& db, std::string_view table, std::string_view
 /// The longest time over which the engine counts starts and what they cost.
 inline constexpr Millis kCounted = std::chrono::hours(1);
 
+/// Reads a table and its indexes and compares them. Errc::io: they differ.
+Result<void> check(sqlite::Database& db, std::string_view table);
+
 /// Everything Journal::load gives, of one moment. `runs`: the folder in which their own lie.
 Result<Ledger> load(sqlite::Database& db, Time now, const std::string& runs);
 

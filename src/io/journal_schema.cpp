@@ -88,6 +88,11 @@ CREATE TABLE told(
                                     R"sql(
 ALTER TABLE runs DROP COLUMN directory;
 CREATE TABLE forgotten_runs(id TEXT PRIMARY KEY) STRICT;
+)sql",
+                                    // A digest of the row: a bit that a disk has turned over would
+                                    // make what was entered long ago an entry that is new.
+                                    R"sql(
+ALTER TABLE generations ADD COLUMN seal TEXT NOT NULL DEFAULT '';
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());

@@ -1,5 +1,6 @@
 #include "io/journal.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -544,6 +545,42 @@ TEST_CASE("a damaged file is an error or unnoticed, never a crash") {
   }
 }
 
+TEST_CASE("a bit that was turned over makes no entry and no run another one") {
+  const TempFolder scratch;
+  commit(*opened(scratch.path()), sample_commit());
+  const std::string good = slurp(scratch / "journal.db");
+  const auto before = opened(scratch.path())->load(at(1200));
+  REQUIRE(before.has_value());
+  const auto same = [&](const std::string& bytes) {
+    const TempFolder copy;
+    write(copy / "journal.db", bytes);
+    const auto journal = open_journal(copy.path());
+    if (!journal)
+      return true;
+    const auto ledger = (*journal)->load(at(1200));
+    if (!ledger)
+      return true;
+    return ledger->stages == before->stages &&
+           std::equal(ledger->runs.begin(), ledger->runs.end(), before->runs.begin(),
+                      before->runs.end(), [](const Run& a, const Run& b) {
+                        return a.id == b.id && a.key == b.key && a.attempt == b.attempt;
+                      });
+  };
+  // Where a row of either lies, it and what stands around it.
+  for (const std::string& word :
+       {std::string("a \\\"b\\\""), "ab02" + flow_a().dialect + flow_a().name + "developer"}) {
+    constexpr std::size_t kAround = 160;
+    const std::size_t at = good.find(word);
+    REQUIRE(at != std::string::npos);
+    for (std::size_t place = at - kAround; place < at + kAround; ++place) {
+      CAPTURE(place);
+      std::string bad = good;
+      bad[place] = static_cast<char>(bad[place] ^ 1 << (place % 7));
+      CHECK(same(bad));
+    }
+  }
+}
+
 TEST_CASE("rows that do not hold what they should are refused by name") {
   struct Row {
     const char* sql;
@@ -561,6 +598,8 @@ TEST_CASE("rows that do not hold what they should are refused by name") {
            Row{"UPDATE runs SET base = '[[\"a\",\"z\"]]'", "runs.base is '[[\"a\",\"z\"]]'"},
            Row{"UPDATE documents SET digest = 'nn'", "documents.digest is 'nn'"},
            Row{"UPDATE documents SET present = 2", "documents.present is '2'"},
+           Row{"UPDATE generations SET stage = 'other'", "generations.seal is '"},
+           Row{"UPDATE generations SET generation = generation + 1", "generations.seal is '"},
            Row{"UPDATE generations SET entries_by_stage = '{'", "entries_by_stage is '{'"},
            Row{"UPDATE generations SET entries_by_stage = '[]'", "entries_by_stage is '[]'"},
            Row{"UPDATE memos SET memo = 'x'", "memos.memo is 'x'"},
@@ -611,6 +650,7 @@ TEST_CASE("a journal of an older baton is brought up to date by a daemon, and on
   tamper(scratch.path(),
          "ALTER TABLE runs DROP COLUMN output; ALTER TABLE runs DROP COLUMN errors; "
          "ALTER TABLE runs DROP COLUMN duration; DROP TABLE told; DROP TABLE forgotten_runs; "
+         "ALTER TABLE generations DROP COLUMN seal; "
          "ALTER TABLE runs ADD COLUMN directory TEXT NOT NULL DEFAULT '/elsewhere'; UPDATE meta "
          "SET value = 1 WHERE "
          "name = "
