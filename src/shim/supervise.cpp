@@ -235,13 +235,10 @@ void Supervisor::step(std::int64_t now) {
       }
       return;
     case Phase::killing:
-      if (tree_empty()) {
+      if (tree_empty() || (now >= phase_ends_ && survivors() > 0))
         phase_ = Phase::done;
-      } else if (now >= phase_ends_ && survivors() > 0) {
-        phase_ = Phase::done;
-      } else {
+      else
         kill_all();
-      }
       return;
     case Phase::done:
       return;
