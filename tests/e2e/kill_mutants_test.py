@@ -45,9 +45,13 @@ class Mutant(Sweep):
         self.before = before
 
     def kill_scripts(self):
-        for pid in world.processes_with(self.home + "/bin/baton-shim"):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        """A script that has become a shim since it was found is not killed: its attempt would rightly be made again."""
+        marker = self.home + "/bin/baton-shim"
+        for pid in world.processes_with(marker):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGSTOP)
+                world.wait_until(lambda: world.state_of(pid) in "TZ")
+                os.kill(pid, signal.SIGKILL if world.carries(pid, marker) else signal.SIGCONT)
 
     def ended_at(self, stop):
         """Returns how many stops there were, if it was not killed."""

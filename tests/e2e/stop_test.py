@@ -54,8 +54,8 @@ def zombies(parent):
     """Children of a process that have ended and were not taken in."""
     ended = []
     for child in children(parent):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{child}/stat") as stat:
-            if stat.read().rpartition(")")[2].split()[0] == "Z":
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if world.state_of(child) == "Z":
                 ended.append(child)
     return ended
 

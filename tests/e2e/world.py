@@ -87,22 +87,26 @@ def on_terminal(command, folder=None, no_colour="1"):
     return done.wait(600), said
 
 
+def state_of(pid):
+    """The letter of /proc; OSError: it is gone."""
+    with open(f"/proc/{pid}/stat") as stat:
+        return stat.read().rsplit(")", 1)[1].split()[0]
+
+
+def carries(pid, marker):
+    """Whether a living process has the text in its environment or command line."""
+    def has(name):
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return marker.encode() in file.read()
+    try:
+        return state_of(pid) != "Z" and (has("environ") or has("cmdline"))
+    except OSError:
+        return False  # it has ended meanwhile
+
+
 def processes_with(marker):
-    """Pids of living processes that carry the text in their environment or command line."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat") as stat:
-                if stat.read().rsplit(")", 1)[1].split()[0] == "Z":
-                    continue
-            for name in ("environ", "cmdline"):
-                with open(f"/proc/{pid}/{name}", "rb") as file:
-                    if marker.encode() in file.read():
-                        found.append(int(pid))
-                        break
-        except OSError:
-            pass  # it has ended meanwhile
-    return found
+    """Pids of living processes that carry the text."""
+    return [int(pid) for pid in filter(str.isdigit, os.listdir("/proc")) if carries(pid, marker)]
 
 
 def asked_for_leaks(more=None):
