@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "app/report.h"
 #include "base/text.h"
 
 namespace baton {
@@ -270,7 +271,7 @@ void Intake::reject(const Catalog::Match& match, const std::string& path, const 
     if (first->rule != "file")
       why += ":" + std::to_string(first->span.begin.line) + ":" +
              std::to_string(first->span.begin.column);
-    why += ": " + first->message;
+    why += ": " + sentence_at_pointer(*first);
     if (findings.size() > 1)
       why += " (and " + std::to_string(findings.size() - 1) + " more)";
   }

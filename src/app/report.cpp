@@ -18,6 +18,11 @@ std::string sentence(const Finding& finding) {
              : finding.message + "; did you mean " + printable(finding.suggestion, 200) + "?";
 }
 
+std::string sentence_at_pointer(const Finding& finding) {
+  return finding.pointer.empty() ? sentence(finding)
+                                 : printable(finding.pointer, 200) + ": " + sentence(finding);
+}
+
 std::string path_text(const std::string& path) {
   return bad_utf8(path) ? printable(path, 4 * path.size()) : path;
 }

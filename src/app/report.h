@@ -48,6 +48,8 @@ std::string report_github(const Report& report);
 
 /// The message of a finding with what was probably meant.
 std::string sentence(const Finding& finding);
+/// The same behind the pointer of what is meant, unless that is the whole document.
+std::string sentence_at_pointer(const Finding& finding);
 /// A path as text: bytes that are no UTF-8 are escaped, everything else stays.
 std::string path_text(const std::string& path);
 

@@ -76,9 +76,10 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   for (const std::string& candidate : candidates) {
     const std::size_t longer = std::max(word.size(), candidate.size());
     const std::size_t shorter = std::min(word.size(), candidate.size());
-    if (longer > kLongest || longer - shorter >= best)
+    if (longer > kLongest || longer - shorter > allowed)
       continue;
-    const std::size_t distance = edit_distance(word, candidate);
+    const bool begun = !word.empty() && candidate.starts_with(word);
+    const std::size_t distance = begun ? 0 : edit_distance(word, candidate);
     // A distance of the whole length means that nothing was kept.
     if (distance < best && distance < longer) {
       best = distance;

@@ -35,8 +35,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to);
 /// Levenshtein distance in bytes.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 
-/// The candidate nearest to `word`, if its distance is at most max(2, length/3); for "did you
-/// mean".
+/// The candidate nearest to `word`, if its distance is at most max(2, length/3), or among these one
+/// that begins with it; for "did you mean".
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// Control characters and invalid UTF-8 as `\xNN`, so that no file can steer a terminal or forge a

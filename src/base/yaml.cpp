@@ -371,12 +371,20 @@ LoadFailure failure(YamlFault fault) {
   return {.findings = {std::move(finding)}, .incomplete = false};
 }
 
+bool indented_by_tab(std::string_view text, const Position& at) {
+  const std::size_t end = text.substr(0, at.offset).rfind('\n');
+  const std::string_view line = text.substr(end == std::string_view::npos ? 0 : end + 1);
+  return line.substr(0, line.find_first_not_of(" \t")).find('\t') != std::string_view::npos;
+}
+
 /// What yaml-cpp says, which names an escape by its number and stands behind it.
 YamlFault told(const YAML::Exception& error, std::string_view text, const Builder& builder) {
   const Position at = builder.position(error.mark);
   constexpr std::size_t kEscape = 6;  // \uXXXX
   if (error.msg == "unknown token" && text.substr(at.offset).starts_with('?'))
     return {"a text with a '?' has to stand in quotes here, within brackets", at};
+  if (indented_by_tab(text, at))
+    return {"a tab stands before what is in this line; YAML is indented with spaces", at};
   if (!error.msg.starts_with("invalid unicode"))
     return {printable(error.msg, 200), at};
   if (at.offset < kEscape || text.substr(at.offset - kEscape, 2) != "\\u")

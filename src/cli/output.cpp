@@ -141,13 +141,10 @@ std::string Table::text() const {
 
 std::string finding_text(const std::string& path, const Finding& finding) {
   const bool error = finding.severity == Severity::error;
-  std::string text = printable(path) + ":" + std::to_string(finding.span.begin.line) + ":" +
-                     std::to_string(finding.span.begin.column) + ": " +
-                     paint(error ? Colour::red : Colour::yellow, error ? "error" : "warning") +
-                     ": ";
-  if (!finding.pointer.empty())
-    text += printable(finding.pointer, 200) + ": ";
-  return text + sentence(finding) + " [" + finding.rule + "]\n";
+  return printable(path) + ":" + std::to_string(finding.span.begin.line) + ":" +
+         std::to_string(finding.span.begin.column) + ": " +
+         paint(error ? Colour::red : Colour::yellow, error ? "error" : "warning") + ": " +
+         sentence_at_pointer(finding) + " [" + finding.rule + "]\n";
 }
 
 std::string ago(Time then, Time now) {

@@ -48,7 +48,7 @@ Result<ServedRoot> served_root(const Context& context, const std::string& root) 
 void remark(const Setup& setup, std::vector<std::string>& remarks) {
   for (const auto& [role, spec] : setup.agents)
     if (!spec.problem.empty())
-      remarks.push_back("agent `" + role + "` cannot be started: " + spec.problem);
+      remarks.push_back(spec.problem);
 }
 
 Result<ServedRoot> late_root(const Context& context, const std::string& path,

@@ -21,7 +21,7 @@ Result<std::unique_ptr<RootService>> ServedRoots::take_up(const ServedRoot& serv
                                                           const std::string& shim) {
   auto lock = lock_root(served.root, served.state_folder);
   if (!lock && lock.error().code == Errc::served)
-    lock.error().message.insert(0, "another daemon serves this root: ");
+    lock.error().message.insert(0, "another daemon serves this root, which ");
   if (!lock)
     return pass_on(lock);
   if (auto apart = means_.options.apart(served.root); !apart)

@@ -59,6 +59,8 @@ std::unique_ptr<Observer> Teller::on(std::string root) {
 }
 
 void Teller::configure(const ServiceConfig& config) {
+  // A root that is served no more may have agents left, so that it is not one again.
+  several_ = several_ || config.roots.size() + config.awaited.size() > 1;
   if (config.notify == notify_ && config.notify_timeout == timeout_)
     return;
   notify_ = config.notify;
@@ -114,6 +116,8 @@ void Teller::tell(const std::string& root, const Event& event) {
     line += " run " + event.run.substr(0, 8);
   if (!event.why.empty())
     line += ": " + event.why;
+  if (several_)
+    line.insert(0, root + ": ");
   daemon_log::say(level_of(event), printable(line));
   if (!worth_telling(event))
     return;

@@ -13,7 +13,8 @@ namespace baton {
 
 /// Tells people what happened: one line per event on stderr, under systemd with the priority it
 /// reads; and `notify:` what a person would want to know, as schemas/output/notify.schema.json
-/// says. That its command fails is said when it begins and when it is over.
+/// says. That its command fails is said when it begins and when it is over. The lines name the root
+/// where there are several.
 class Teller {
  public:
   explicit Teller(const ServiceConfig& config) { configure(config); }
@@ -35,6 +36,7 @@ class Teller {
   Millis timeout_{0};
   std::unique_ptr<Hook> hook_;
   std::vector<std::unique_ptr<Hook>> former_;  ///< of other configurations, still telling
+  bool several_ = false;                       ///< roots
   std::string fault_;                          ///< of the command, as it was said last
 };
 

@@ -180,13 +180,14 @@ Result<Context> open_context(const ValidateArguments& arguments) {
 
 ExitCode validate_command(Words words) {
   ValidateArguments arguments;
-  Options options("validate",
-                  "Checks files: JSON, schema, and the rules no schema can state.\n"
-                  "Without PATH everything below the root is checked, as the daemon does.",
-                  "  0  no error (warnings alone are fine)\n"
-                  "  1  an error, or a warning with --warnings-as-errors\n"
-                  "  2  wrong usage, configuration or schema\n"
-                  "  3  a named file, the index, a folder or a file in one could not be read");
+  Options options(
+      "validate",
+      "Checks files: JSON, schema, and the rules no schema can state.\n"
+      "Without PATH everything below the root is checked, as the daemon does.",
+      "  0  no error (warnings alone are fine)\n"
+      "  1  an error, or a warning with --warnings-as-errors\n"
+      "  2  wrong usage, configuration or schema\n"
+      "  3  the root, a named file, the index, a folder or a file in one could not be read");
   if (const auto over = describe(options, arguments).parse(words))
     return *over;
   if (arguments.json && !arguments.format.empty() && arguments.format != "json") {

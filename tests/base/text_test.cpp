@@ -22,6 +22,9 @@ TEST_CASE("the nearest word is found only when it is near") {
   const std::array<std::string, 3> words = {"simple", "parallel", "paused"};
   CHECK(nearest("paralell", words) == "parallel");
   CHECK(nearest("pause", words) == "paused");
+  const std::array<std::string, 2> begun = {"start", "status"};
+  CHECK(nearest("stat", begun) == "status");
+  CHECK(nearest("strat", begun) == "start");
   CHECK_FALSE(nearest("completely else", words));
   CHECK_FALSE(nearest("", words));
   const std::array<std::string, 1> tiny = {"b"};

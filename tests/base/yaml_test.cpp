@@ -92,6 +92,8 @@ TEST_CASE("YAML that JSON has no place for is refused") {
     CHECK(value_of(text).starts_with("error: "));
   }
   CHECK(value_of("a: \xFF") == "error: not UTF-8: \\xff");
+  CHECK(value_of("a:\n\tb: {}") ==
+        "error: a tab stands before what is in this line; YAML is indented with spaces");
 }
 
 TEST_CASE("tags that are not YAML's own or do not fit are refused in words, at their place") {

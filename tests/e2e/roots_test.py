@@ -54,6 +54,10 @@ def two_roots(exe):
                    "later tickets of both roots")
         baton.daemon.terminate()
         check(baton.daemon.wait(timeout=30) == 0, "the daemon did not end in good order")
+        with open(baton.home + "/daemon.log") as log:
+            told = [line for line in log if "started rules/t/a" in line]
+        check(sorted(line.split()[2] for line in told) == sorted(root + ":" for root in roots),
+              "the log does not say on which root:", told)
 
 
 def command(baton, *arguments, root=None, code=0):
