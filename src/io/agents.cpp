@@ -276,6 +276,7 @@ void ProcessAgents::discard(const RunId& id) {
   run->go.reset();
   if (!run->shim_ended)
     end_parked(Fd(run->process.release()));
+  remove_cgroup(run->id);
   (void)remove_run_directory(run->directory);
   runs_.erase(run->id);
 }
@@ -418,10 +419,12 @@ void ProcessAgents::shim_ended(const WatchedPtr& run) {
   run->shim_exit = reap(process).value_or(0);
   run->awaited = {};
   run->shim_ended = true;
-  if (run->standing == Standing::dropped)
+  if (run->standing == Standing::dropped) {
+    remove_cgroup(run->id);
     runs_.erase(run->id);
-  else if (run->standing != Standing::parked)
+  } else if (run->standing != Standing::parked) {
     decide(run);
+  }
 }
 
 void ProcessAgents::decide(const WatchedPtr& run) {
@@ -476,7 +479,8 @@ void ProcessAgents::sweep(const WatchedPtr& run, const RunVerdict& verdict) {
   watch(run, Standing::sweeping, std::move(started->process));
 }
 
-/// Of a run whose shim was killed between making it and the claim. One in use cannot be removed.
+/// Of a run whose shim was killed between the making of it and the claim. One in use cannot be
+/// removed.
 void ProcessAgents::remove_cgroup(const RunId& id) const {
   if (options_.cgroup.empty())
     return;

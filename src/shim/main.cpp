@@ -87,9 +87,11 @@ ShimExit watch(int signals, const Start& start, Agent& agent, const char* cause)
                   .agent_start_ticks = start.agent.start_ticks,
                   .marker = marker.c_str(),
                   .cgroup = open_cgroup_of(start.run_id, cgroup)};
-  const ExitRecord exit = supervise(signals, start, agent, tree, cause);
+  const auto exit = supervise(signals, start, agent, tree, cause);
+  if (!exit)
+    return ShimExit::lost;
   remove_cgroup(cgroup);
-  return write_exit(kDirectoryFd, start.run_id, exit) ? ShimExit::recorded : ShimExit::lost;
+  return write_exit(kDirectoryFd, start.run_id, *exit) ? ShimExit::recorded : ShimExit::lost;
 }
 
 /// Why this process has to leave. None: the run is its own, and its agent is in its program, or was

@@ -18,19 +18,29 @@
 namespace baton::shim {
 namespace {
 
-/// Makes a new file with these bytes; nothing stays behind when that fails.
+bool put(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0)
+      return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// Makes a new file with these bytes. Nothing stays behind when that fails; errno says why.
 bool create(int directory, const char* name, std::string_view bytes, bool durable) {
   const int file =
       openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
   if (file < 0)
     return false;
   (void)fchmod(file, 0640);
-  bool good = write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
-  if (good && durable)
-    good = fsync(file) == 0;
+  const bool good = put(file, bytes) && (!durable || fsync(file) == 0);
+  const int number = errno;
   close(file);
   if (!good)
     unlinkat(directory, name, 0);
+  errno = number;
   return good;
 }
 
@@ -133,7 +143,8 @@ bool take_place(int directory, const char* temporary) {
          renameat(directory, temporary, directory, kExitFile) == 0;
 }
 
-/// Whoever has taken a shim its descriptors gives none back; another process still has some.
+/// Whoever has taken a shim its descriptors, or its right to write anything, gives neither back;
+/// another process still has them.
 constexpr int kMostWithout = 5;
 
 bool removed(int directory) {
@@ -171,8 +182,7 @@ bool add_cgroup(int directory, const char* path) {
   const int file = openat(directory, kAgentFile, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0)
     return false;
-  const std::string_view line = text.view();
-  const bool good = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  const bool good = put(file, text.view());
   close(file);
   return good;
 }
@@ -198,14 +208,14 @@ bool read_agent(int directory, AgentRecord& agent) {
 
 bool write_exit(int directory, const char* run_id, const ExitRecord& exit) {
   const Text text = json(run_id, exit);
-  int without = 0;  // tries without a descriptor
+  int without = 0;  // tries against a limit of this process alone
   while (!removed(directory) && without < kMostWithout) {
     const Text temporary = other_name(".tmp");
     if (create(directory, temporary.c_str(), text.view(), true)) {
       if (take_place(directory, temporary.c_str()) && sync_directories(directory))
         return true;
       unlinkat(directory, temporary.c_str(), 0);
-    } else if (errno == EMFILE) {
+    } else if (errno == EMFILE || errno == EFBIG) {
       ++without;
     }
     // The agent may have taken everybody's right to write here, its own too.

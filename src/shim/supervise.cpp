@@ -6,6 +6,7 @@
 #include <csignal>
 #include <ctime>
 #include <limits>
+#include <optional>
 
 #include <poll.h>
 #include <sys/resource.h>
@@ -61,11 +62,13 @@ class Supervisor {
     exit_.started_ms = start.claimed ? start.unix_ms : unix_ms();
   }
 
-  ExitRecord run() {
+  std::optional<ExitRecord> run() {
     // Its end may have been told before.
     reap();
     for (step(steady_ms()); phase_ != Phase::done; step(steady_ms()))
       wait();
+    if (blind_)
+      return std::nullopt;
     finish();
     return exit_;
   }
@@ -80,7 +83,7 @@ class Supervisor {
   bool tree_empty();
   int signal_all(int signal);
   void kill_all();
-  int survivors();
+  void count_survivors();
   void finish();
   std::int64_t next_deadline() const;
 
@@ -99,6 +102,7 @@ class Supervisor {
   bool term_ = false;
   bool agent_ended_ = false;
   bool childless_ = false;
+  bool blind_ = false;  ///< nobody can say who is left
   ExitRecord exit_;
 };
 
@@ -202,11 +206,10 @@ void Supervisor::begin_end(std::int64_t now, const char* cause) {
   phase_ends_ = launch_.kill_grace_ms == 0 ? now : deadline(now, launch_.kill_grace_ms);
 }
 
-/// Who could not be ended. 0: nobody can say, so it goes on.
-int Supervisor::survivors() {
+void Supervisor::count_survivors() {
   const int alive = signal_tree(tree_, 0);
-  exit_.survivors = alive < 0 ? 0 : std::max(1, alive);
-  return exit_.survivors;
+  blind_ = alive < 0;
+  exit_.survivors = std::max(1, alive);
 }
 
 void Supervisor::step(std::int64_t now) {
@@ -235,10 +238,14 @@ void Supervisor::step(std::int64_t now) {
       }
       return;
     case Phase::killing:
-      if (tree_empty() || (now >= phase_ends_ && survivors() > 0))
+      if (tree_empty()) {
         phase_ = Phase::done;
-      else
+      } else if (now >= phase_ends_) {
+        count_survivors();
+        phase_ = Phase::done;
+      } else {
         kill_all();
+      }
       return;
     case Phase::done:
       return;
@@ -282,8 +289,8 @@ std::int64_t steady_ms() {
   return clock_ms(CLOCK_BOOTTIME);  // as the daemon counts
 }
 
-ExitRecord supervise(int signals, const Start& start, const Agent& agent, const Tree& tree,
-                     const char* cause) {
+std::optional<ExitRecord> supervise(int signals, const Start& start, const Agent& agent,
+                                    const Tree& tree, const char* cause) {
   return Supervisor(signals, start, agent, tree, cause).run();
 }
 

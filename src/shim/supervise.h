@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "shim/agent.h"
 #include "shim/launch.h"
 #include "shim/record.h"
@@ -15,16 +17,18 @@ namespace baton::shim {
 ///   terminating  tree empty                 -> done
 ///                grace over                 -> killing (KILL to the tree, again and again)
 ///   killing      tree empty                 -> done
-///                patience over              -> done, survivors are reported
+///                patience over              -> done, survivors are reported; without a record
+///                                              where nobody can say who they are
 enum class Phase { running, terminating, killing, done };
 
 /// How long killed processes may take to vanish before they are given up and reported.
 constexpr std::int64_t kKillPatienceMs = 10'000;
 
 /// Watches over an agent that was claimed until its tree is empty. `signals` is a signalfd for
-/// SIGTERM and SIGCHLD; `cause` is that of `stand_by`.
-ExitRecord supervise(int signals, const Start& start, const Agent& agent, const Tree& tree,
-                     const char* cause);
+/// SIGTERM and SIGCHLD; `cause` is that of `stand_by`. Nothing: /proc could not be read, so that
+/// what is left has to be ended by another process.
+std::optional<ExitRecord> supervise(int signals, const Start& start, const Agent& agent,
+                                    const Tree& tree, const char* cause);
 
 /// Ends a tree without a shim: TERM, grace, KILL. Fills in leftovers and survivors.
 void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit);

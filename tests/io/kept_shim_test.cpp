@@ -75,6 +75,35 @@ TEST_CASE("a shim that has lost its descriptors ends its agent in time, and its 
   CHECK(bench.nothing_left(run));
 }
 
+TEST_CASE("what a shim without descriptors cannot find is found by another process") {
+  Bench bench;
+  Launch wanted = bench.shell("setsid sleep 1000 & touch ready; sleep 0.5");
+  wanted.limits.kill_grace = Millis(100);
+  const Run run = bench.start(wanted);
+  REQUIRE(bench.wait_for("ready"));
+  // Those it has go on; /proc cannot be opened.
+  const rlimit none{3, 3};
+  REQUIRE(prlimit(static_cast<pid_t>(run.pid), RLIMIT_NOFILE, &none, nullptr) == 0);
+  const RunEnd end = bench.wait(run);
+  CHECK(end.outcome == Outcome::unknown);
+  CHECK(bench.nothing_left(run));
+}
+
+TEST_CASE("a shim that may not write a byte leaves the end to another process") {
+  Bench bench;
+  const Run run = bench.start(bench.shell("touch ready; sleep 0.5"));
+  REQUIRE(bench.wait_for("ready"));
+  rlimit few{0, 0};
+  SUBCASE("none") {}
+  SUBCASE("or not all") {
+    few = {100, 100};
+  }
+  REQUIRE(prlimit(static_cast<pid_t>(run.pid), RLIMIT_FSIZE, &few, nullptr) == 0);
+  const RunEnd end = bench.wait(run);
+  CHECK(end.outcome == Outcome::unknown);
+  CHECK(bench.nothing_left(run));
+}
+
 TEST_CASE("what `before` is about to begin ends with a shim that is killed") {
   // As under a real init: who is an orphan and ends is gone at once.
   REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
