@@ -71,7 +71,7 @@ std::string seal_of(const StageRow& row) {
   return hex(digest_of(all + entries_text(row.entries)));
 }
 
-StageRow read_stage(Statement& row) {
+StageRow read_unsealed_stage(Statement& row) {
   StageRow stage;
   stage.flow = flow_of(row);
   stage.subject = row.text();
@@ -82,11 +82,19 @@ StageRow read_stage(Statement& row) {
   stage.state.since = read_time(row);
   stage.state.arrival = read_count(row);
   stage.entries = read_entries(row);
-  // An older baton wrote none.
-  if (const std::string seal = row.text(); !seal.empty() && seal != seal_of(stage))
+  return stage;
+}
+
+StageRow read_stage(Statement& row) {
+  StageRow stage = read_unsealed_stage(row);
+  if (const std::string seal = row.text(); seal != seal_of(stage))
     row.damaged(seal);
   return stage;
 }
+
+constexpr std::string_view kStageColumns =
+    "dialect, flow, subject, stage, previous, generation, entries, since, arrival, "
+    "entries_by_stage";
 
 Intent read_intent(Statement& row) {
   Intent intent;
@@ -378,11 +386,10 @@ Result<void> load_flows(Database& db, Ledger& ledger) {
               [&](Statement& row) { ledger.rejected.push_back(read_rejected(row)); });
   if (!done)
     return done;
-  done =
-      each(db, "generations",
-           "SELECT dialect, flow, subject, stage, previous, generation, entries, since, arrival, "
-           "entries_by_stage, seal FROM generations ORDER BY dialect, flow, subject",
-           {}, [&](Statement& row) { ledger.stages.push_back(read_stage(row)); });
+  done = each(db, "generations",
+              "SELECT " + std::string(kStageColumns) +
+                  ", seal FROM generations ORDER BY dialect, flow, subject",
+              {}, [&](Statement& row) { ledger.stages.push_back(read_stage(row)); });
   if (!done)
     return done;
   const auto by_flow = [](std::vector<std::pair<FlowId, Json>>& rows) {
@@ -461,6 +468,15 @@ Result<void> load_all(Database& db, Time now, const std::string& runs, Ledger& l
 }
 
 }  // namespace
+
+Result<void> seal_all(Database& db) {
+  std::vector<StageRow> all;
+  auto done = each(db, "generations", "SELECT " + std::string(kStageColumns) + " FROM generations",
+                   {}, [&](Statement& row) { all.push_back(read_unsealed_stage(row)); });
+  for (std::size_t i = 0; done && i < all.size(); ++i)
+    done = write(db, all[i]);
+  return done;
+}
 
 Result<Ledger> load(Database& db, Time now, const std::string& runs) {
   // One read transaction, so that all tables are of one moment.

@@ -53,6 +53,9 @@ inline constexpr Millis kCounted = std::chrono::hours(1);
 /// Reads a table and its indexes and compares them. Errc::io: they differ.
 Result<void> check(sqlite::Database& db, std::string_view table);
 
+/// Writes the seals of all stages, which an older baton has not.
+Result<void> seal_all(sqlite::Database& db);
+
 /// Everything Journal::load gives, of one moment. `runs`: the folder in which their own lie.
 Result<Ledger> load(sqlite::Database& db, Time now, const std::string& runs);
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "io/journal_file.h"
+#include "io/journal_rows.h"
 
 namespace baton {
 namespace {
@@ -96,6 +97,7 @@ ALTER TABLE generations ADD COLUMN seal TEXT NOT NULL DEFAULT '';
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());
+constexpr std::int64_t kFirstWithSeals = 6;
 
 /// 0: no table yet.
 Result<std::int64_t> version_of(sqlite::Database& db) {
@@ -152,8 +154,12 @@ Result<void> migrate_journal(sqlite::Database& db) {
   for (auto next = static_cast<std::size_t>(*version); next < kMigrations.size(); ++next)
     sql += kMigrations[next];
   sql += "INSERT INTO meta(name, value) VALUES('schema_version', " + std::to_string(kNewest) +
-         ") ON CONFLICT(name) DO UPDATE SET value = excluded.value; COMMIT;";
+         ") ON CONFLICT(name) DO UPDATE SET value = excluded.value;";
   auto done = db.execute(sql);
+  if (done && *version < kFirstWithSeals)
+    done = rows::seal_all(db);
+  if (done)
+    done = db.execute("COMMIT");
   if (!done)
     db.rollback();
   return done;

@@ -600,6 +600,7 @@ TEST_CASE("rows that do not hold what they should are refused by name") {
            Row{"UPDATE documents SET present = 2", "documents.present is '2'"},
            Row{"UPDATE generations SET stage = 'other'", "generations.seal is '"},
            Row{"UPDATE generations SET generation = generation + 1", "generations.seal is '"},
+           Row{"UPDATE generations SET seal = ''", "generations.seal is ''"},
            Row{"UPDATE generations SET entries_by_stage = '{'", "entries_by_stage is '{'"},
            Row{"UPDATE generations SET entries_by_stage = '[]'", "entries_by_stage is '[]'"},
            Row{"UPDATE memos SET memo = 'x'", "memos.memo is 'x'"},
@@ -660,7 +661,11 @@ TEST_CASE("a journal of an older baton is brought up to date by a daemon, and on
   const auto journal = opened(scratch.path())->load(at(1200));
   REQUIRE(journal.has_value());
   CHECK(journal->runs.size() == as_before->runs.size());
+  CHECK(journal->stages.size() == as_before->stages.size());
   CHECK(read_journal(scratch.path()).has_value());
+  tamper(scratch.path(), "UPDATE generations SET stage = 'other'");
+  CHECK(opened(scratch.path())->load(at(1200)).error().message.find("generations.seal is '") !=
+        std::string::npos);
 }
 
 TEST_CASE("what is no folder or no file is refused") {
