@@ -53,6 +53,9 @@ struct FlowBook {
 };
 
 using Books = std::map<FlowId, FlowBook>;
+/// The word by which flows of all dialects say that they have come to their end.
+inline constexpr std::string_view kCompleted = "completed";
+
 struct Tally;  // app/tally.h
 
 /// The books as the journal has them.

@@ -95,17 +95,28 @@ Answer forget(const FlowBook& book, const Catalog& catalog, Draft& draft) {
   return {true, "forgotten"};
 }
 
+bool files_gone(const FlowBook& book) {
+  return !book.accepted.empty() && book.rejected.empty() &&
+         std::none_of(book.accepted.begin(), book.accepted.end(),
+                      [](const auto& row) { return row.second.present; });
+}
+
 Answer forget_gone(const Books& books, Draft& draft) {
   std::size_t count = 0;
+  std::string busy;
   for (const auto& [flow, before] : books) {
     const FlowBook* const book = draft.find(flow);
-    if (flow == FlowId{} || book == nullptr || !is_gone(*book))
+    if (flow == FlowId{} || book == nullptr || !files_gone(*book))
       continue;
+    if (book->live()) {
+      busy += (busy.empty() ? "" : ", ") + text(flow);
+      continue;
+    }
     draft.forget(flow);
     ++count;
   }
   return {true, plural(count, "flow") + " whose files are gone " + (count == 1 ? "is" : "are") +
-                    " forgotten"};
+                    " forgotten" + (busy.empty() ? "" : "; agents still run of " + busy)};
 }
 
 Answer for_flow(const Request& request, FlowBook& book, const Catalog& catalog, Draft& draft) {
@@ -177,9 +188,7 @@ bool needs_no_dialect(std::string_view verb) {
 }
 
 bool is_gone(const FlowBook& book) {
-  return !book.live() && !book.accepted.empty() && book.rejected.empty() &&
-         std::none_of(book.accepted.begin(), book.accepted.end(),
-                      [](const auto& row) { return row.second.present; });
+  return !book.live() && files_gone(book);
 }
 
 void lift(FlowBook& book, Draft& draft) {

@@ -30,9 +30,6 @@ constexpr bool in_order() {
 }
 static_assert(in_order());
 
-/// The word by which flows of all dialects say that they have come to their end.
-constexpr std::string_view kCompleted = "completed";
-
 /// Holds that end without anybody's doing.
 constexpr std::array kPassing = {
     std::string_view("backing_off"),   std::string_view("no_place"),

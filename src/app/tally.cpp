@@ -14,6 +14,11 @@ bool waits_for_place(const FlowBook& book) {
                      [](const Hold& hold) { return hold.reason == "no_place"; });
 }
 
+/// As `baton status` has it: a file that is wrong holds a flow in which nothing else is.
+bool is_held(const FlowBook& book) {
+  return !book.holds.empty() || (!book.rejected.empty() && book.decision.declared != kCompleted);
+}
+
 }  // namespace
 
 void Tally::add(const FlowBook& book) {
@@ -29,7 +34,7 @@ void Tally::add(const FlowBook& book) {
     ++locks[path];
   awaiting += book.decision.wake ? 1U : 0U;
   failed += book.failed ? 1U : 0U;
-  held += book.holds.empty() ? 0U : 1U;
+  held += is_held(book) ? 1U : 0U;
   no_place += waits_for_place(book) ? 1U : 0U;
 }
 
@@ -46,7 +51,7 @@ void Tally::remove(const FlowBook& book) {
       locks.erase(path);
   awaiting -= book.decision.wake ? 1U : 0U;
   failed -= book.failed ? 1U : 0U;
-  held -= book.holds.empty() ? 0U : 1U;
+  held -= is_held(book) ? 1U : 0U;
   no_place -= waits_for_place(book) ? 1U : 0U;
 }
 

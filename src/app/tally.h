@@ -19,7 +19,7 @@ struct Tally {
   std::map<std::string, std::size_t> locks;    ///< Decision::locks, and how many flows want each
   std::size_t awaiting = 0;                    ///< flows with a Decision::wake
   std::size_t failed = 0;
-  std::size_t held = 0;      ///< flows with a hold
+  std::size_t held = 0;      ///< flows with a hold, or with a file that is wrong
   std::size_t no_place = 0;  ///< flows that wait for a place
 
   /// A flow's book as it is from now on.

@@ -46,8 +46,10 @@ std::string unknown_placeholder(const AgentSpec& spec, const Config& config) {
   for (const std::string& name : placeholder_names())
     known[name];
   for (const Dialect* const each : dialects())
-    for (const std::string_view name : each->placeholders)
-      known[std::string(name)];
+    if (std::any_of(config.dialects.begin(), config.dialects.end(),
+                    [&](const auto& served) { return served.first == each->name; }))
+      for (const std::string_view name : each->placeholders)
+        known[std::string(name)];
   std::vector<std::string> texts = spec.argv;
   texts.insert(texts.end(), spec.before.begin(), spec.before.end());
   texts.push_back(spec.cwd);

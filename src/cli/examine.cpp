@@ -4,12 +4,14 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "app/status.h"
 #include "base/text.h"
 #include "cli/doctor.h"
 #include "cli/environment.h"
@@ -246,6 +248,29 @@ bool has_files(const rules::Rule& rule, const Books& books) {
   });
 }
 
+/// Folders in which baton looks or, beside a file of a flow, has to write.
+void examine_folders(const Context& context, const Books& books, Diagnoses& all) {
+  std::set<std::string> folders;
+  for (const auto& [flow, book] : books) {
+    for (const auto& [path, row] : book.rejected)
+      if (flow == FlowId{})
+        add(all, Level::error, "root",
+            (fs::path(context.root()) / path).string() + ": " + first_message(row),
+            "let this user read it, or run baton as its owner");
+    for (const auto& [path, row] : book.accepted)
+      if (row.present)
+        folders.insert((fs::path(context.root()) / path).parent_path().string());
+  }
+  std::vector<std::string> closed;
+  for (const std::string& folder : folders)
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+      closed.push_back(folder);
+  if (!closed.empty())
+    add(all, Level::warning, "root", join(closed, ", ") + " cannot be written",
+        "fine for watching; what baton itself writes there will fail, such as `set:`, a dialect's "
+        "own fields and repairs of stale overwrites");
+}
+
 /// Rules that no file fits, for a slip in `files:` looks like having nothing to do.
 void examine_files(const Context& context, const Books& books, Diagnoses& all) {
   std::error_code error;
@@ -266,6 +291,11 @@ void examine_files(const Context& context, const Books& books, Diagnoses& all) {
               "rule " + rule.name + ": no file below " + context.root() + " fits " + kind.pattern +
                   " yet");
       }
+}
+
+void examine_known(const Context& context, const Books& books, Diagnoses& all) {
+  examine_files(context, books, all);
+  examine_folders(context, books, all);
 }
 
 /// Roles that a dialect asks for and nobody plays.
@@ -383,7 +413,7 @@ void examine_configuration(const Context& context, Diagnoses& all) {
   for (const Context& on_root : context.each()) {
     const auto rehearsal = Rehearsal::of_root(on_root);
     if (rehearsal)
-      examine_files(on_root, (*rehearsal)->books(), all);
+      examine_known(on_root, (*rehearsal)->books(), all);
     else if (exit_code_of(rehearsal.error().code) == ExitCode::usage)
       return add(all, Level::error, "schemas", describe(rehearsal.error()),
                  "mend the schema, or change `schema:` of the rule; the daemon would not start");
@@ -409,7 +439,7 @@ void examine_places(const Context& context, Diagnoses& all) {
           "let this user read it, or run baton as its owner");
     else if (access(root.c_str(), W_OK) != 0)
       add(all, Level::warning, "root", root + " cannot be written",
-          "fine for watching; repairs of stale overwrites will fail");
+          "fine for watching where the folders in it can be written");
   }
   for (const Context& on_root : context.each()) {
     examine_state(on_root, all);

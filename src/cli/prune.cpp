@@ -86,8 +86,8 @@ ExitCode prune_command(Words words) {
     if (age && *age == Millis(0)) {
       // `retention: 0s` keeps for ever: the same word must not mean to drop everything here.
       complain(
-          "--older-than 0s could mean everything or nothing; 1s drops what ended more than an hour "
-          "ago");
+          "--older-than 0s could mean everything or nothing; 1s drops all history, and the runs "
+          "that have ended more than an hour ago");
       return ExitCode::usage;
     }
     if (!age || *age < Millis(0)) {

@@ -260,6 +260,8 @@ def said_at_start(exe):
                "empty": lambda path: write(path, b"\n"), "latin": lambda path: write(path, b"caf\xe9")}
     for name in prompts:
         agents[name] = {"command": ["/bin/true"], "prompt": name + ".prompt"}
+    # Only a dialect that is not served here has these.
+    agents["foreign"] = {"command": ["/bin/true", "${mode}"]}
     rules = [world.World.TICKETS,
              {"name": "u", "files": "unknown/{flow}.json", "stage": "/status", "react": [{"to": "ready", "run": "nobody"}]},
              {"name": "ok", "files": "fine/{flow}.json", "stage": "/status", "react": [{"to": "ready", "run": "fine"}]}]
@@ -272,7 +274,7 @@ def said_at_start(exe):
         baton.start()
         with open(baton.home + "/daemon.log") as log:
             said = log.read()
-        for name in ("no-such-program", "no-such-prompt.md", "nobody", *(each + ".prompt" for each in prompts)):
+        for name in ("no-such-program", "no-such-prompt.md", "nobody", "`foreign`", *(each + ".prompt" for each in prompts)):
             check(name in said, name, "is not said at start:", said)
         baton.ticket("x", "ready")
         write(baton.root + "/unknown/x.json", {"status": "ready"})

@@ -147,7 +147,7 @@ expect_exit 1 baton doctor --json --config slip.yaml
   fail "a warning counts as an error: $out"
 rm slip.yaml
 expect_exit 2 baton prune --older-than 0s
-expect_err "1s drops what ended more than an hour ago"
+expect_err "1s drops all history, and the runs that have ended more than an hour ago"
 # doctor refuses what run refuses, and says what to do about every line that is not fine.
 for command in doctor "run --once"; do
   # shellcheck disable=SC2086  # words on purpose

@@ -2,6 +2,7 @@
 not be read) is told once, with its place, and keeps nothing else from being scanned. usage: closed_folder_test.py
 BATON"""
 
+import json
 import os
 import subprocess
 
@@ -38,6 +39,10 @@ class Two(world.World):
     def told(self, word="rejected"):
         """Events about the folder, which is no flow's."""
         return [each["why"] for each in self.lines("events") if each["event"] == word and each["flow"] == ""]
+
+    def doctor(self, says):
+        findings = json.loads(self.call("doctor", "--json", code=None).stdout)["findings"]
+        return [each for each in findings if says in each["message"]]
 
     def line(self):
         """What status says of the root."""
@@ -101,6 +106,7 @@ def there_at_start(exe, make):
         try:
             # Without a daemon status says it, too.
             check(len(baton.line()) == 1, baton.line())
+            check([each["level"] for each in baton.doctor("/closed: ")] == ["error"], baton.doctor("/closed"))
             once = baton.once()
             check(once.returncode == 0, once)
             check(len(baton.starts("rules/t/early")) == 1 and len(baton.starts()) == 1, once, baton.starts())
@@ -185,6 +191,20 @@ def below_a_placeholder(exe):
         wait_until(lambda: "(root)" not in baton.call("status").stdout, lambda: baton.call("status").stdout)
 
 
+def not_writable(exe):
+    """baton has to write there itself now and then, beside what agents write."""
+    if os.geteuid() != 0:
+        skip("only root can give a folder away")
+    with Two(exe, as_nobody=True) as baton:
+        baton.ticket("a", "elsewhere")
+        baton.give_away()
+        tickets = baton.root + "/tickets"
+        check(not baton.doctor("cannot be written"), baton.doctor("cannot be written"))
+        os.chown(tickets, 0, 0)
+        found = baton.doctor("cannot be written")
+        check([each["level"] for each in found] == ["warning"] and found[0]["message"].startswith(tickets), found)
+
+
 def test(exe):
     for make in (link, link_to_itself, link_to_nothing, fifo, plain_file, mount, unreadable):
         print(make.__name__, flush=True)
@@ -193,6 +213,8 @@ def test(exe):
     comes_while_running(exe)
     print("below_a_placeholder", flush=True)
     below_a_placeholder(exe)
+    print("not_writable", flush=True)
+    not_writable(exe)
 
 
 if __name__ == "__main__":

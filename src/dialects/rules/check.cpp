@@ -63,8 +63,13 @@ Findings check_stages(const Value& root, const std::string& pointer) {
   }
   for (const auto& member : map->GetObject()) {
     const std::string_view name = json::name(member.name);
-    check_stage(json::at(member.value, rest), front + "/" + json::pointer_token(name) + rest,
-                findings);
+    const Value* const stage = json::at(member.value, rest);
+    const std::string place = front + "/" + json::pointer_token(name) + rest;
+    if (name.empty() && stage != nullptr)
+      findings.push_back(fault("subject", place, "the subject has no name", stage,
+                               "a member with a name that is not empty"));
+    else
+      check_stage(stage, place, findings);
   }
   return findings;
 }
