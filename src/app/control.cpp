@@ -115,8 +115,11 @@ Answer forget_gone(const Books& books, Draft& draft) {
     draft.forget(flow);
     ++count;
   }
-  return {true, plural(count, "flow") + " whose files are gone " + (count == 1 ? "is" : "are") +
-                    " forgotten" + (busy.empty() ? "" : "; agents still run of " + busy)};
+  return {
+      true,
+      plural(count, "flow") + " whose files are gone " + (count == 1 ? "is" : "are") +
+          " forgotten" +
+          (busy.empty() ? "" : "; say it again when agents have ended that still run of " + busy)};
 }
 
 Answer for_flow(const Request& request, FlowBook& book, const Catalog& catalog, Draft& draft) {
