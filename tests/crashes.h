@@ -35,12 +35,16 @@ struct Crashes {
   }
 
  private:
+  static void start(World& world) {
+    REQUIRE(world.start());
+    REQUIRE(world.settle());
+  }
+
   bool live(World& world, std::uint64_t moment) const {
     auto setup = setup_of(*parse_json(config), dialect);
     REQUIRE(setup);
     world.setup = std::move(*setup);
-    REQUIRE(world.start());
-    REQUIRE(world.settle());
+    start(world);
     prepare(world);
     bool blown = false;
     world.fuse.light(moment);
@@ -52,8 +56,7 @@ struct Crashes {
     }
     world.fuse.cut();
     world.kill();
-    REQUIRE(world.start());
-    REQUIRE(world.settle());
+    start(world);
     again(world);
     REQUIRE(world.settle());
     REQUIRE(world.pass(Millis(120'000)));

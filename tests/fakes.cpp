@@ -280,9 +280,9 @@ Result<Ledger> FakeJournal::load(Time now) {
   for (const auto& [at, row] : tables.stages)
     ledger.stages.push_back(row);
   for (const auto& row : tables.memos)
-    ledger.memos.push_back(row);
+    ledger.memos.emplace_back(row);
   for (const auto& row : tables.told)
-    ledger.told.push_back(row);
+    ledger.told.emplace_back(row);
   for (const Run& run : tables.runs) {
     const auto stage = tables.stages.find({run.key.flow, run.key.subject});
     if (run.live() || std::max(run.started, run.ended) > now - kHour ||
@@ -297,7 +297,7 @@ Result<Ledger> FakeJournal::load(Time now) {
   for (const auto& [flow, row] : tables.controls)
     ledger.controls.push_back(row);
   for (const auto& row : tables.replies)
-    ledger.replies.push_back(row);
+    ledger.replies.emplace_back(row);
   return ledger;
 }
 
@@ -328,16 +328,7 @@ void FakeJournal::enter(const Run& run) {
   tables.runs.push_back(run);
 }
 
-Result<Arrival> FakeJournal::commit(const Commit& commit) {
-  fuse_.moment();
-  if (fails)
-    return fail(*fails, *fails == Errc::no_space ? "no space left on device" : "input/output error",
-                "journal.db");
-  if (before_commit)
-    before_commit(commit);
-  for (const FlowId& flow : commit.forgotten)
-    forget(flow);
-  tables.arrival = std::max(tables.arrival, commit.arrival);
+void FakeJournal::enter_files(const Commit& commit) {
   for (const std::string& path : commit.moved_away)
     tables.accepted.erase(path);
   for (const auto& [row, text] : commit.accepted) {
@@ -352,6 +343,9 @@ Result<Arrival> FakeJournal::commit(const Commit& commit) {
   for (const RejectedRow& row : commit.rejected)
     tables.rejected[row.path] = row;
   tables.replaced.insert(tables.replaced.end(), commit.replaced.begin(), commit.replaced.end());
+}
+
+void FakeJournal::enter_flows(const Commit& commit) {
   for (const StageRow& row : commit.stages) {
     const auto before = tables.stages.find({row.flow, row.subject});
     if (before != tables.stages.end() && row.state.generation < before->second.state.generation)
@@ -364,10 +358,11 @@ Result<Arrival> FakeJournal::commit(const Commit& commit) {
     tables.memos[flow] = memo;
   for (const auto& [flow, told] : commit.told)
     tables.told[flow] = told;
-  for (const bool live : {false, true})
-    for (const Run& run : commit.runs)
-      if (run.live() == live)
-        enter(run);
+  for (const ControlRow& row : commit.controls)
+    tables.controls[row.flow] = row;
+}
+
+void FakeJournal::enter_intents(const Commit& commit) {
   for (const Intent& intent : commit.intents) {
     if (intent.id <= tables.intent)
       faults.push_back("the intent number " + std::to_string(intent.id) + " was given out twice");
@@ -377,8 +372,25 @@ Result<Arrival> FakeJournal::commit(const Commit& commit) {
     tables.intent = std::max(tables.intent, intent.id);
   for (const std::uint64_t id : commit.intents_done)
     tables.intents.erase(id);
-  for (const ControlRow& row : commit.controls)
-    tables.controls[row.flow] = row;
+}
+
+Result<Arrival> FakeJournal::commit(const Commit& commit) {
+  fuse_.moment();
+  if (fails)
+    return fail(*fails, *fails == Errc::no_space ? "no space left on device" : "input/output error",
+                "journal.db");
+  if (before_commit)
+    before_commit(commit);
+  for (const FlowId& flow : commit.forgotten)
+    forget(flow);
+  tables.arrival = std::max(tables.arrival, commit.arrival);
+  enter_files(commit);
+  enter_flows(commit);
+  for (const bool live : {false, true})
+    for (const Run& run : commit.runs)
+      if (run.live() == live)
+        enter(run);
+  enter_intents(commit);
   for (const Request& request : commit.requests)
     tables.requests[request.id] = request;
   for (const Reply& reply : commit.replies)

@@ -182,6 +182,9 @@ class FakeJournal : public Journal {
  private:
   void forget(const FlowId& flow);
   void enter(const Run& run);
+  void enter_files(const Commit& commit);
+  void enter_flows(const Commit& commit);
+  void enter_intents(const Commit& commit);
   Fuse& fuse_;
   std::optional<Tables> synced_;
 };

@@ -23,21 +23,21 @@ std::size_t some(Random& random) {
 }
 
 std::string scalar(Random& random) {
-  static const std::vector<std::string> kScalars = {"1",
-                                                    "-0.0",
-                                                    "1e308",
-                                                    "1e-400",
-                                                    "0.1",
-                                                    "18446744073709551616",
-                                                    "null",
-                                                    "true",
-                                                    R"("")",
-                                                    R"("\u0000")",
-                                                    R"("\ud83d\ude00")",
-                                                    R"("2026-02-30T24:00:60Z")",
-                                                    R"("a/b~c")"};
+  static const std::vector<std::string> scalars = {"1",
+                                                   "-0.0",
+                                                   "1e308",
+                                                   "1e-400",
+                                                   "0.1",
+                                                   "18446744073709551616",
+                                                   "null",
+                                                   "true",
+                                                   R"("")",
+                                                   R"("\u0000")",
+                                                   R"("\ud83d\ude00")",
+                                                   R"("2026-02-30T24:00:60Z")",
+                                                   R"("a/b~c")"};
   if (!random.one_in(4))
-    return random.pick(kScalars);
+    return random.pick(scalars);
   const std::vector<std::string> letters = {"a",    " ",  "1",  "\xE2\x82\xAC",
                                             "\\\\", "0,", "::", "@a."};
   return "\"" + repeated(random.pick(letters), some(random)) + (random.one_in(2) ? "!\"" : "\"");
@@ -46,7 +46,7 @@ std::string scalar(Random& random) {
 std::string document(Random& random, std::size_t depth) {
   if (depth > 4 || random.one_in(5))
     return scalar(random);
-  const std::string inner = document(random, depth + 1);
+  std::string inner = document(random, depth + 1);
   // The input itself is not what is measured.
   constexpr std::size_t kMostInner = 128U << 10U;
   if (inner.size() > kMostInner)
@@ -76,7 +76,7 @@ std::string document(Random& random, std::size_t depth) {
 
 /// A reference at the same value may lead in a circle, which is refused; below, it is a trap.
 std::string schema(Random& random, std::size_t depth, bool below) {
-  static const std::vector<std::string> kLeaves = {
+  static const std::vector<std::string> leaves = {
       R"({"type":"string"})",
       R"({"type":["integer","null"]})",
       R"({"pattern":"^(a+)+$"})",
@@ -97,7 +97,7 @@ std::string schema(Random& random, std::size_t depth, bool below) {
       R"({"required":["a","a1","a2"],"minProperties":1e9})"};
   const std::string refs = R"({"$ref":"#/definitions/d)" + std::to_string(random.below(4)) + "\"}";
   if (depth > 4 || random.one_in(4))
-    return below && random.one_in(2) ? refs : random.pick(kLeaves);
+    return below && random.one_in(2) ? refs : random.pick(leaves);
   const auto inner = [&] { return schema(random, depth + 1, true); };
   const auto here = [&] { return schema(random, depth + 1, below && random.one_in(40)); };
   const auto list = [&] {

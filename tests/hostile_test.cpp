@@ -23,9 +23,10 @@
 #include "base/schema.h"
 #include "hostile_generated.h"
 
+namespace baton {
+
 namespace {
 
-using namespace baton;
 using namespace std::string_literals;
 
 #ifdef BATON_SANITIZE
@@ -107,10 +108,10 @@ Input of_schema(std::string schema) {
   return {std::move(schema), "1"};
 }
 
-std::vector<Case> cases() {
-  constexpr std::size_t kMega = 1U << 20U;
+constexpr std::size_t kMega = 1U << 20U;
+
+std::vector<Case> loader_cases() {
   return {
-      // The loader.
       {"a million brackets", End::bad_text, [] { return text_only(repeated("[", 1'000'000)); }},
       {"16 MiB of brackets", End::bad_text, [] { return text_only(repeated("[", 16 * kMega)); }},
       {"a million objects deep", End::bad_text,
@@ -222,7 +223,11 @@ std::vector<Case> cases() {
        [] {
          return Input{"{}", repeated("\n", 16 * kMega), Format::jsonl};
        }},
-      // YAML.
+  };
+}
+
+std::vector<Case> yaml_cases() {
+  return {
       {"a billion laughs", End::bad_text,
        [] {
          std::string text = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n";
@@ -283,7 +288,11 @@ std::vector<Case> cases() {
        [] {
          return Input{"{}", "a: &a {b: 1}\nc:\n  <<: *a\n", Format::yaml};
        }},
-      // Schemas that are wrong.
+  };
+}
+
+std::vector<Case> wrong_schemas() {
+  return {
       {"a reference to itself", End::bad_schema, [] { return of_schema(R"({"$ref":"#"})"); }},
       {"a circle of two references", End::bad_schema,
        [] {
@@ -320,7 +329,11 @@ std::vector<Case> cases() {
        [] { return of_schema("{\"title\":" + quoted(repeated("x", 5 * kMega)) + "}"); }},
       {"a repetition of 65,535 in itself", End::bad_schema,
        [] { return of_schema(R"({"pattern":"((a{1,60000}){1,60000}){1,60000}"})"); }},
-      // Schemas that are a trap.
+  };
+}
+
+std::vector<Case> text_traps() {
+  return {
       {"30 KB of digits for a time", End::invalid,
        [] {
          return Input{R"({"format":"date-time"})", quoted(repeated("1", 30'000))};
@@ -391,6 +404,11 @@ std::vector<Case> cases() {
                  "}}",
              "{" + numbered(10'000, [](auto i) { return quoted("b" + number(i)) + ":1"; }) + "}"};
        }},
+  };
+}
+
+std::vector<Case> schema_traps() {
+  return {
       {"an anyOf tower of 2^25", End::limit,
        [] {
          return of_schema(tower(25, R"({"type":"string"})", [](const auto& before) {
@@ -498,6 +516,11 @@ std::vector<Case> cases() {
        [] {
          return Input{R"({"multipleOf":-1})", "-9223372036854775808"};
        }},
+  };
+}
+
+std::vector<Case> size_traps() {
+  return {
       {"40,000 required names, many members", End::limit,
        [] {
          return Input{
@@ -521,7 +544,9 @@ std::vector<Case> cases() {
              "{\"properties\":{" +
              numbered(9'900, [](auto i) { return quoted("a-long-name-" + number(i)) + ":{}"; }) +
              "}}";
-         return Input{"{\"allOf\":[" + numbered(4, [&](auto) { return many; }) + "]}", "{}"};
+         return Input{
+             "{\"allOf\":[" + numbered(4, [&](auto) -> const std::string& { return many; }) + "]}",
+             "{}"};
        }},
       {"40,000 properties of long names", End::bad_schema,
        [] {
@@ -529,7 +554,9 @@ std::vector<Case> cases() {
              "{\"properties\":{" +
              numbered(9'900, [](auto i) { return quoted(repeated("p", 60) + number(i)) + ":{}"; }) +
              "}}";
-         return Input{"{\"allOf\":[" + numbered(4, [&](auto) { return many; }) + "]}", "{}"};
+         return Input{
+             "{\"allOf\":[" + numbered(4, [&](auto) -> const std::string& { return many; }) + "]}",
+             "{}"};
        }},
       {"as many schemas as may be", End::valid,
        [] {
@@ -556,7 +583,9 @@ std::vector<Case> cases() {
          const std::string many =
              "{\"dependencies\":{" +
              numbered(9'900, [](auto i) { return quoted("d" + number(i)) + ":[\"a\"]"; }) + "}}";
-         return Input{"{\"allOf\":[" + numbered(4, [&](auto) { return many; }) + "]}", "{}"};
+         return Input{
+             "{\"allOf\":[" + numbered(4, [&](auto) -> const std::string& { return many; }) + "]}",
+             "{}"};
        }},
       {"200,000 faults at the end of a long line", End::invalid,
        [] {
@@ -582,6 +611,18 @@ std::vector<Case> cases() {
          return Input{meta, meta};
        }},
   };
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> all;
+  for (const auto& table :
+       {loader_cases, yaml_cases, wrong_schemas, text_traps, schema_traps, size_traps})
+    for (Case& each : table())
+      all.push_back(std::move(each));
+  for (std::uint64_t seed = 1; seed <= kGenerated; ++seed)
+    all.push_back({"generated " + std::to_string(seed), End::any,
+                   [seed] { return testing::generated(seed); }});
+  return all;
 }
 
 End outcome(const Input& input, std::string& said) {
@@ -642,15 +683,17 @@ long milliseconds(const rusage& used) {
 }  // namespace
 
 #if defined(BATON_COUNT_WORK)
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the compiler's interface
 extern "C" void __sanitizer_cov_trace_pc();
 /// Called by every branch of the engine.
 extern "C" void __sanitizer_cov_trace_pc() {
   ++branches;
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 #endif
 
-/// Without arguments all cases, else those whose name begins with the argument.
-int main(int count, char** arguments) {
+/// The cases whose name begins with this; returns the exit code.
+static int judge_all(std::string_view beginning) {
   // Written by the child, read here.
   void* const shared =
       mmap(nullptr, sizeof(Effort), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -663,12 +706,8 @@ int main(int count, char** arguments) {
   std::uint64_t most = 0;
   std::string slowest_name;
   std::string most_name;
-  std::vector<Case> all_cases = cases();
-  for (std::uint64_t seed = 1; seed <= kGenerated; ++seed)
-    all_cases.push_back({"generated " + std::to_string(seed), End::any,
-                         [seed] { return testing::generated(seed); }});
-  for (const Case& hostile : all_cases) {
-    if (count > 1 && !hostile.name.starts_with(arguments[1]))
+  for (const Case& hostile : all_cases()) {
+    if (!hostile.name.starts_with(beginning))
       continue;
     ++all;
     std::fflush(stdout);
@@ -704,4 +743,11 @@ int main(int count, char** arguments) {
   // A counter that stands still shows nothing.
   const bool counts = !kCounted || most > 0;
   return wrong == 0 && all > 0 && counts ? 0 : 1;
+}
+
+}  // namespace baton
+
+/// Without arguments all cases, else those whose name begins with the argument.
+int main(int count, char** arguments) {
+  return baton::judge_all(count > 1 ? arguments[1] : "");
 }

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kSteps = 120;
 constexpr int kRounds = 400;
-const std::vector<std::string> kLoops = {"loop-v2-a", "loop-v2-b"};
+const std::vector<std::string> all_loops = {"loop-v2-a", "loop-v2-b"};
 
 std::string path_of(const std::string& loop) {
   return ".workflow/.loop/" + loop + ".json";
@@ -60,8 +60,8 @@ struct Counts {
 
 // ---- mutants of the dialect
 
-const std::vector<std::string_view> kMutants = {"accepts_all", "forgets", "lets_run",
-                                                "starts_always", "left_at_once"};
+const std::vector<std::string_view> all_mutants = {"accepts_all", "forgets", "lets_run",
+                                                   "starts_always", "left_at_once"};
 
 const Dialect& real() {
   return *dialect("ccw_loop");
@@ -157,7 +157,7 @@ class Loops {
 
   std::optional<Fault> run() {
     chance_.guarded([&] { return world_.start(); });
-    for (const std::string& loop : kLoops) {
+    for (const std::string& loop : all_loops) {
       world_.disk.write(path_of(loop), fresh(loop));
       told_[loop];
       request("start", loop);
@@ -193,7 +193,7 @@ class Loops {
     for (const Event& event : std::exchange(world_.observer.events, {}))
       std::printf("  %s %s %s: %s\n", event.event.c_str(), event.flow.name.c_str(),
                   event.run.substr(0, 8).c_str(), event.why.c_str());
-    for (const std::string& loop : kLoops)
+    for (const std::string& loop : all_loops)
       if (const std::string* const bytes = world_.disk.file(path_of(loop)))
         std::printf("    %s\n", bytes->c_str());
   }
@@ -218,7 +218,7 @@ class Loops {
   }
 
   /// Starts of the loop that were not taken back.
-  std::size_t runs(const std::string& loop) {
+  std::size_t runs(const std::string& loop) const {
     const auto& all = world_.journal.tables.runs;
     return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const Run& run) {
       return run.key.flow.name == loop && run.outcome != Outcome::voided;
@@ -339,10 +339,10 @@ class Loops {
   }
 
   void person() {
-    static const std::vector<Word> kVerbs = {"pause",  "pause", "resume", "resume",
-                                             "resume", "retry", "stop",   "start"};
-    const Word verb = random_.pick(kVerbs);
-    const std::string& loop = random_.pick(kLoops);
+    static const std::vector<Word> verbs = {"pause",  "pause", "resume", "resume",
+                                            "resume", "retry", "stop",   "start"};
+    const Word verb = random_.pick(verbs);
+    const std::string& loop = random_.pick(all_loops);
     if (verb == "stop" && !random_.one_in(3))
       return;
     request(verb, loop,
@@ -352,9 +352,9 @@ class Loops {
   }
 
   void dashboard() {
-    static const std::vector<std::string> kWords = {"running", "paused", "failed", "created"};
-    const std::string& loop = random_.pick(kLoops);
-    const std::string& status = random_.pick(kWords);
+    static const std::vector<std::string> words = {"running", "paused", "failed", "created"};
+    const std::string& loop = random_.pick(all_loops);
+    const std::string& status = random_.pick(words);
     std::vector<json::Edit> edits = {{"/status", json::quote(status)}};
     if (random_.one_in(2))
       edits.push_back({"/updated_at", stamp()});
@@ -371,7 +371,7 @@ class Loops {
   /// stands there comes before it or after it, and nobody can tell.
   void look_for_unseen() {
     unseen_.clear();
-    for (const std::string& loop : kLoops) {
+    for (const std::string& loop : all_loops) {
       const std::string* const bytes = world_.disk.file(path_of(loop));
       const auto row = world_.journal.tables.accepted.find(path_of(loop));
       const auto refused = world_.journal.tables.rejected.find(path_of(loop));
@@ -454,7 +454,7 @@ class Loops {
       for (const Shim* const shim : world_.agents.in(state))
         if (++alive[shim->launch.key.flow.name] > 1)
           say("two executors work on " + shim->launch.key.flow.name);
-    for (const std::string& loop : kLoops)
+    for (const std::string& loop : all_loops)
       check(loop, told_[loop]);
   }
 
@@ -520,7 +520,7 @@ class Loops {
   }
 
   bool over() {
-    return std::all_of(kLoops.begin(), kLoops.end(),
+    return std::all_of(all_loops.begin(), all_loops.end(),
                        [&](const std::string& loop) { return as_wished(loop); }) &&
            world_.agents.in(FakeAgents::State::running).empty() &&
            world_.agents.in(FakeAgents::State::going).empty() && world_.engine != nullptr &&
@@ -545,7 +545,7 @@ class Loops {
     for (Shim* const shim : world_.agents.in(FakeAgents::State::running))
       execute(*shim, true);
     chance_.guarded([&] { return world_.settle(); });
-    for (const std::string& loop : kLoops) {
+    for (const std::string& loop : all_loops) {
       const Wish wish = told_[loop].wish;
       const std::string now = status(loop);
       if (wish == Wish::unclear)
@@ -581,14 +581,14 @@ class Loops {
 
   /// What was left torn is nobody's but a person's to put right.
   void repair() {
-    for (const std::string& loop : kLoops)
+    for (const std::string& loop : all_loops)
       if (const std::string* const bytes = world_.disk.file(path_of(loop));
           bytes != nullptr && !parse_json(*bytes) && !accepted(loop).is_null())
         world_.disk.write(path_of(loop), world_.journal.tables.accepted.at(path_of(loop)).second);
   }
 
   void at_rest() {
-    for (const std::string& loop : kLoops) {
+    for (const std::string& loop : all_loops) {
       const Json state = accepted(loop);
       if (!as_wished(loop))
         say(loop + " is " + status(loop) + " at the end");
@@ -632,7 +632,7 @@ int simulate(const std::vector<std::string>& words) {
   Sweep all;
   all.program = "baton_loop_simulation";
   all.mutants = protocol_mutants();
-  all.mutants.insert(all.mutants.end(), kMutants.begin(), kMutants.end());
+  all.mutants.insert(all.mutants.end(), all_mutants.begin(), all_mutants.end());
   all.trial = [&](std::uint64_t seed, std::string_view mutant, bool trace) {
     return Loops(seed, mutant, counts, trace).run();
   };

@@ -86,7 +86,7 @@ std::optional<T> meaning(const Value& word, const std::map<std::string_view, T>&
   return found == known.end() ? std::nullopt : std::optional(found->second);
 }
 
-const std::optional<std::string> kNoSuchWord = "there is no such word";
+const std::optional<std::string> no_such_word = "there is no such word";
 
 class Runner {
  public:
@@ -103,14 +103,16 @@ class Runner {
   std::optional<std::string> line(const Json& step) {
     if (!begun_)
       return begin(step);
-    for (const auto& [name, act] : verbs())
-      if (const Value* const value = json::child(*step, name)) {
-        auto fault = act(*this, *value, *step);
-        if (fault)
-          return fault;
-        const std::vector<std::string> broken = world_.faults();
-        return broken.empty() ? std::nullopt : std::optional<std::string>(broken.front());
-      }
+    for (const Acts& acts :
+         {std::cref(happenings()), std::cref(troubles()), std::cref(expectations())})
+      for (const auto& [name, act] : acts)
+        if (const Value* const value = json::child(*step, name)) {
+          auto fault = act(*this, *value, *step);
+          if (fault)
+            return fault;
+          const std::vector<std::string> broken = world_.faults();
+          return broken.empty() ? std::nullopt : std::optional<std::string>(broken.front());
+        }
     return "no such step: " + step.dump();
   }
 
@@ -118,7 +120,14 @@ class Runner {
   using Fault = std::optional<std::string>;
   using Act = std::function<Fault(Runner&, const Value& value, const Value& step)>;
 
-  static const std::map<std::string, Act>& verbs();
+  using Acts = std::map<std::string, Act>;
+
+  /// What happens to the world.
+  static const Acts& happenings();
+  /// What goes wrong in it.
+  static const Acts& troubles();
+  /// What is expected of it.
+  static const Acts& expectations();
 
   static Fault fault_of(const Result<void>& result) {
     if (result)
@@ -263,15 +272,15 @@ class Runner {
   /// when there is no such error.
   static std::optional<std::string> refuse(std::map<std::string, Errc>& refused, const Value& what,
                                            const Value& step) {
-    static const std::map<std::string, Errc> kErrors = {{"busy", Errc::busy},
-                                                        {"denied", Errc::denied},
-                                                        {"io", Errc::io},
-                                                        {"not_regular", Errc::not_regular},
-                                                        {"too_large", Errc::too_large}};
+    static const std::map<std::string, Errc> errors = {{"busy", Errc::busy},
+                                                       {"denied", Errc::denied},
+                                                       {"io", Errc::io},
+                                                       {"not_regular", Errc::not_regular},
+                                                       {"too_large", Errc::too_large}};
     const std::string path(json::text(what).value_or(""));
     refused.erase(path);
     const std::string word = text_of(step, "error");
-    if (const auto error = kErrors.find(word); error != kErrors.end())
+    if (const auto error = errors.find(word); error != errors.end())
       refused[path] = error->second;
     else if (!word.empty())
       return std::nullopt;
@@ -284,7 +293,7 @@ class Runner {
                               {"root_full", true},
                               {"lent", true},
                               {"free", false}}))
-      return kNoSuchWord;
+      return no_such_word;
     world_.journal.fails.reset();
     world_.disk.full = false;
     world_.requests.no_room = word == "full" || word == "journal_full" || word == "lent";
@@ -339,7 +348,7 @@ class Runner {
     return std::nullopt;
   }
 
-  Fault expect_members(const Value& path, const Value& step) {
+  Fault expect_members(const Value& path, const Value& step) const {
     const std::string* const bytes = world_.disk.file(std::string(json::text(path).value_or("")));
     const Value* const members = json::child(step, "members");
     if (bytes == nullptr || members == nullptr)
@@ -360,7 +369,7 @@ class Runner {
   }
 
   /// All lines of one event in a log, in order.
-  Fault expect_lines(const Value& path, const Value& step) {
+  Fault expect_lines(const Value& path, const Value& step) const {
     const std::string* const bytes = world_.disk.file(std::string(json::text(path).value_or("")));
     const Value* const expected = json::child(step, "members");
     if (bytes == nullptr || expected == nullptr)
@@ -418,7 +427,7 @@ class Runner {
     return compare(expected, got, false);
   }
 
-  Fault expect_failed(const Value& expected) {
+  Fault expect_failed(const Value& expected) const {
     std::vector<Json> want;
     for (const Value& name : expected.GetArray())
       want.emplace_back(name);
@@ -432,6 +441,7 @@ class Runner {
       if (book.decision.failed)
         failed.insert(flow);
     std::vector<Json> plan;
+    plan.reserve(failed.size());
     for (const FlowId& flow : failed)
       plan.emplace_back(flow.name);
     if (want == books && want == plan)
@@ -477,7 +487,7 @@ class Runner {
     return compare(expected, got, true);
   }
 
-  Fault expect_file(const Value& what) {
+  Fault expect_file(const Value& what) const {
     const std::string path = text_of(what, "path");
     const std::string* const bytes = world_.disk.file(path);
     if (json::boolean(what, "gone").value_or(false))
@@ -544,8 +554,8 @@ class Runner {
   bool missed_ = false;  ///< nobody was killed at that moment
 };
 
-const std::map<std::string, Runner::Act>& Runner::verbs() {
-  static const std::map<std::string, Act> all = {
+const Runner::Acts& Runner::happenings() {
+  static const Acts all = {
       {"write", [](Runner& r, const Value& v, const Value& s) { return r.write(v, s); }},
       {"change", [](Runner& r, const Value& v, const Value& s) { return r.change(v, s); }},
       {"remove",
@@ -599,13 +609,24 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          r.world_.engine->reconfigure(*std::move(works));
          return r.settle();
        }},
+      {"stop_agents",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         r.world_.engine->stop_agents(std::string(json::text(v).value_or("")));
+         return r.settle();
+       }},
+  };
+  return all;
+}
+
+const Runner::Acts& Runner::troubles() {
+  static const Acts all = {
       {"disk", [](Runner& r, const Value& v, const Value&) { return r.disk(v); }},
       {"root",
        [](Runner& r, const Value& v, const Value&) -> Fault {
          FakeDisk& disk = r.world_.disk;
          const auto away = meaning<bool>(v, {{"away", true}, {"back", false}});
          if (!away)
-           return kNoSuchWord;
+           return no_such_word;
          disk.away = *away;
          for (const auto& [path, bytes] : disk.files())
            disk.changes.push_back(path);
@@ -628,7 +649,7 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
        [](Runner& r, const Value& v, const Value&) -> Fault {
          const auto refused = meaning<bool>(v, {{"refused", true}, {"free", false}});
          if (!refused)
-           return kNoSuchWord;
+           return no_such_word;
          r.world_.agents.prepare_fails = *refused ? std::optional(Errc::busy) : std::nullopt;
          return r.settle();
        }},
@@ -638,14 +659,9 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
          const auto fails = meaning<Fails>(
              v, {{"io", Errc::io}, {"busy", Errc::busy}, {"hang", Fails()}, {"free", Fails()}});
          if (!fails)
-           return kNoSuchWord;
+           return no_such_word;
          r.world_.agents.stop_fails = *fails;
          r.world_.agents.stops_hang = json::text(v) == "hang";
-         return r.settle();
-       }},
-      {"stop_agents",
-       [](Runner& r, const Value& v, const Value&) -> Fault {
-         r.world_.engine->stop_agents(std::string(json::text(v).value_or("")));
          return r.settle();
        }},
       {"claim_delay",
@@ -677,15 +693,21 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
        [](Runner& r, const Value& v, const Value& s) -> Fault {
          const auto path = r.refuse(r.world_.disk.unreadable, v, s);
          if (!path)
-           return kNoSuchWord;
+           return no_such_word;
          if (!json::boolean(s, "unseen").value_or(false))
            r.world_.disk.changes.push_back(*path);
          return r.settle();
        }},
       {"unwritable",
        [](Runner& r, const Value& v, const Value& s) -> Fault {
-         return r.refuse(r.world_.disk.unwritable, v, s) ? r.settle() : kNoSuchWord;
+         return r.refuse(r.world_.disk.unwritable, v, s) ? r.settle() : no_such_word;
        }},
+  };
+  return all;
+}
+
+const Runner::Acts& Runner::expectations() {
+  static const Acts all = {
       {"expect", [](Runner& r, const Value& v, const Value&) { return r.expect(v); }},
       {"expect_agents", [](Runner& r, const Value& v, const Value&) { return r.expect(v, false); }},
       {"expect_prompt", [](Runner& r, const Value& v, const Value&) { return r.expect_prompt(v); }},
@@ -720,10 +742,6 @@ const std::map<std::string, Runner::Act>& Runner::verbs() {
   };
   return all;
 }
-
-}  // namespace
-
-namespace {
 
 /// Each of the lines, until one does not hold. Says whether it is to be run once more.
 std::vector<ScenarioFault> run_once(const std::filesystem::path& file, std::int64_t moment,

@@ -33,7 +33,7 @@ constexpr int kSteps = 160;
 constexpr int kRounds = 200;
 constexpr std::size_t kMostDevelopers = 4;
 constexpr const char* kRequirements = "Build it.";
-const FlowId kFlow{"coordination", "coordination"};
+const FlowId session_flow{"coordination", "coordination"};
 
 struct Counts {
   Tally tally;
@@ -118,15 +118,15 @@ class Session {
     chance_.trouble();
     // A fifth writer, right before baton writes.
     if (random_.one_in(6))
-      world_.disk.racing[kStatusPath] =
-          team_.accepted(kStatusPath).set("_note", Json(++notes_)).dump();
+      world_.disk.racing[status_path] =
+          team_.accepted(status_path).set("_note", Json(++notes_)).dump();
   }
 
   void request(const Word& verb, const Subject& subject, const Json& arguments) {
     Request request;
     request.id = "request-" + std::to_string(1000 + requests_++);
     request.verb = verb;
-    request.flow = kFlow;
+    request.flow = session_flow;
     request.subject = subject;
     request.arguments = arguments;
     request.made = world_.clock.at;
@@ -165,7 +165,7 @@ class Session {
   }
 
   void person() {
-    const auto book = world_.engine->books().find(kFlow);
+    const auto book = world_.engine->books().find(session_flow);
     if (book == world_.engine->books().end())
       return;
     if (book->second.control.control != Control::run)
@@ -183,7 +183,7 @@ class Session {
 
   /// A group that somebody completed without a review is reviewed by the person.
   void approve() {
-    const Json groups = team_.accepted(kStatusPath);
+    const Json groups = team_.accepted(status_path);
     for (const auto& member : groups->GetObject())
       if (const std::string id = member.name.GetString();
           !id.starts_with('_') && !approved(groups, id)) {
@@ -244,8 +244,8 @@ class Session {
 
   /// A developer works on a group whose dependencies are complete.
   void check_order(const Subject& subject) {
-    const Json plan = team_.accepted(kPlanPath);
-    const Json groups = team_.accepted(kStatusPath);
+    const Json plan = team_.accepted(plan_path);
+    const Json groups = team_.accepted(status_path);
     for (const Value* const task : list_of(*plan, "task_groups"))
       if (json::text(*task, "id") == subject)
         for (const Value* const need : list_of(*task, "depends_on"))
@@ -277,7 +277,7 @@ class Session {
   }
 
   bool planned(std::string_view id) const {
-    const Json plan = team_.accepted(kPlanPath);
+    const Json plan = team_.accepted(plan_path);
     const auto tasks = list_of(*plan, "task_groups");
     return std::any_of(tasks.begin(), tasks.end(),
                        [&](const Value* task) { return json::text(*task, "id") == id; });
@@ -387,7 +387,7 @@ class Session {
     const auto said = team_.take_handed_on();
     if (!said || world_.engine == nullptr)
       return;
-    const std::string status = status_in(team_.accepted(kStatusPath), said->group);
+    const std::string status = status_in(team_.accepted(status_path), said->group);
     const std::map<std::string, std::string> under_way = {{"waiting_qa", "qa_testing"},
                                                           {"waiting_review", "tech_review"}};
     const auto next = under_way.find(said->status);
@@ -415,8 +415,8 @@ class Session {
 
   /// At the moment the session is completed, it is.
   void check_completed() {
-    const Json groups = team_.accepted(kStatusPath);
-    const Json plan = team_.accepted(kPlanPath);
+    const Json groups = team_.accepted(status_path);
+    const Json plan = team_.accepted(plan_path);
     std::set<std::string> ids;
     for (const Value* const task : list_of(*plan, "task_groups"))
       ids.insert(std::string(json::text(*task, "id").value_or("")));
@@ -436,7 +436,7 @@ class Session {
   }
 
   bool over() {
-    return json::text(*team_.accepted(kStatePath), "status") == "completed" &&
+    return json::text(*team_.accepted(state_path), "status") == "completed" &&
            world_.agents.in(FakeAgents::State::running).empty();
   }
 
@@ -463,7 +463,7 @@ class Session {
       fault("the session does not come to its end");
       return;
     }
-    const Json state = team_.read(kStatePath);
+    const Json state = team_.read(state_path);
     const auto spawns = json::integer(*state, "total_spawns").value_or(-1);
     if (spawns != static_cast<std::int64_t>(claims() + perhaps()))
       fault("total_spawns is " + std::to_string(spawns) + ", " + std::to_string(claims()) +

@@ -122,13 +122,13 @@ void Team::split(const std::string& group, Json& plan) {
     groups.push(kept.set("depends_on", needs));
   }
   plan.set("task_groups", groups);
-  Json status = read(kStatusPath);
+  Json status = read(status_path);
   Json left = Json::object();
   for (const auto& member : status->GetObject())
     if (group != member.name.GetString())
       left.set(member.name.GetString(), member.value);
-  world_.disk.write(kPlanPath, plan.dump());
-  world_.disk.write(kStatusPath, left.dump());
+  world_.disk.write(plan_path, plan.dump());
+  world_.disk.write(status_path, left.dump());
 }
 
 /// As a refused completion asks for it.
@@ -137,14 +137,14 @@ void Team::remove_unplanned(const Json& plan) {
   if (const Value* const groups = json::child(*plan, "task_groups"); groups != nullptr)
     for (const Value& task : groups->GetArray())
       planned.insert(std::string(json::text(task, "id").value_or("")));
-  const Json status = read(kStatusPath);
+  const Json status = read(status_path);
   Json left = Json::object();
   for (const auto& member : status->GetObject())
     if (const std::string name = member.name.GetString();
         name.starts_with('_') || planned.contains(name))
       left.set(name, member.value);
   if (left.dump() != status.dump())
-    world_.disk.write(kStatusPath, left.dump());
+    world_.disk.write(status_path, left.dump());
 }
 
 /// What a plan must not be: each of these is rejected or put back.
@@ -169,7 +169,7 @@ void Team::spoil(Json& plan) {
 }
 
 void Team::manage(Shim& shim, bool well, RunEnd& end) {
-  Json plan = accepted(kPlanPath);
+  Json plan = accepted(plan_path);
   const auto before = json::integer(*plan, "iteration").value_or(0);
   plan.set("iteration", Json(before + 1));
   const std::string why = purpose_of(shim);
@@ -195,7 +195,7 @@ void Team::manage(Shim& shim, bool well, RunEnd& end) {
   } else {
     plan.set("signal", Json());
   }
-  write(kPlanPath, plan, well);
+  write(plan_path, plan, well);
 }
 
 // ---- developers, QA experts, tech leads
@@ -327,7 +327,7 @@ void Team::forge(const Shim& shim, Json& copy) {
 
 void Team::hand_on(Shim& shim, bool well) {
   const Key& key = shim.launch.key;
-  Json copy = *parse_json(copies_[shim.id][kStatusPath]);
+  Json copy = *parse_json(copies_[shim.id][status_path]);
   const std::string before = status_of(*entry_of(copy, key.subject));
   Json entry = worked(shim, entry_of(copy, key.subject), well);
   if (!well && random_.one_in(8))
@@ -343,8 +343,8 @@ void Team::hand_on(Shim& shim, bool well) {
   if (channel == Channel::inbox)
     write("coordination/inbox/" + key.subject + ".json", entry, well);
   if (channel == Channel::status || channel == Channel::both) {
-    write(kStatusPath, copy.set(key.subject, entry), well);
-    copies_[shim.id][kStatusPath] = copy.dump();
+    write(status_path, copy.set(key.subject, entry), well);
+    copies_[shim.id][status_path] = copy.dump();
   } else if (well && works(key.role, before)) {
     handed_on_ = HandedOn{key.subject, status_of(*entry),
                           channel == Channel::inbox ? "an inbox file" : "a message"};
@@ -353,11 +353,11 @@ void Team::hand_on(Shim& shim, bool well) {
 
 /// orchestrator_state is baton's.
 void Team::meddle() {
-  Json state = accepted(kStatePath);
+  Json state = accepted(state_path);
   switch (random_.below(5)) {
     case 0:
       if (!old_state_.empty())
-        world_.disk.write(kStatePath, old_state_);
+        world_.disk.write(state_path, old_state_);
       return;
     case 1:
       state.set("status", "completed");
@@ -371,19 +371,19 @@ void Team::meddle() {
     default:
       state.set("token_usage", Json(++work_));
   }
-  write(kStatePath, state, false);
+  write(state_path, state, false);
 }
 
 void Team::work(Shim& shim, bool well) {
   const Key& key = shim.launch.key;
   auto& copies = copies_[shim.id];
   if (well || copies.empty()) {
-    copies[kStatusPath] = well ? accepted(kStatusPath).dump() : read(kStatusPath).dump();
+    copies[status_path] = well ? accepted(status_path).dump() : read(status_path).dump();
     if (!well) {
       for (const Box& box : boxes())
         copies[box.path] = read(box.path).dump();
       if (random_.one_in(4))
-        old_state_ = accepted(kStatePath).dump();
+        old_state_ = accepted(state_path).dump();
       return;
     }
   }
@@ -392,7 +392,7 @@ void Team::work(Shim& shim, bool well) {
       most_writers_, static_cast<std::size_t>(
                          std::count_if(running.begin(), running.end(), [&](const Shim* other) {
                            return other->launch.key.role != "project_manager" &&
-                                  copies_[other->id].contains(kStatusPath);
+                                  copies_[other->id].contains(status_path);
                          })));
   RunEnd end;
   end.outcome = Outcome::succeeded;

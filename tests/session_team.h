@@ -13,9 +13,9 @@
 
 namespace baton::testing {
 
-inline const std::string kPlanPath = "coordination/pm_state.json";
-inline const std::string kStatusPath = "coordination/group_status.json";
-inline const std::string kStatePath = "coordination/orchestrator_state.json";
+inline const std::string plan_path = "coordination/pm_state.json";
+inline const std::string status_path = "coordination/group_status.json";
+inline const std::string state_path = "coordination/orchestrator_state.json";
 
 /// Up to four of them write the same file as a whole, from copies they read at some time before.
 /// They hand on by status, by message, by both, or by an inbox file; they tear files, forge the

@@ -26,7 +26,7 @@ namespace baton::testing {
 namespace {
 
 /// Those of the dialect rules, of limits, and of what the fakes promise.
-const std::vector<std::string_view> kMutants = {
+const std::vector<std::string_view> all_mutants = {
     "set_forgotten",   "starts_rejected", "nobody_is_asked", "no_place_of_a_rule",
     "no_last_attempt", "no_budget",       "wrong_identity",  "deaf_shim",
     "admits_all",      "admits_stale",    "away_is_gone"};
@@ -59,14 +59,14 @@ constexpr std::string_view kRules = R"({"rules": [
 constexpr std::string_view kPlaceOfRule = R"( "limits": {"max_running": 1},)";
 constexpr std::string_view kApproval = R"("approval": {"rejected": {"/status": "rejected"}}, )";
 
-const std::vector<std::string> kStages = {"pending",   "waiting_qa", "waiting_review",
-                                          "qa_failed", "rejected",   "complete"};
-const std::string kSetPath = "s/x.json";
-const FlowId kSetFlow{"rules", "s/x"};
-const std::vector<std::string> kSetStages = {"new", "new", "idle", "complete", "rejected"};
-const std::string kToyPath = "toy/x.json";
-const std::vector<std::string> kToyStages = {"work", "next", "both", "log", "rest"};
-const std::vector<std::string> kOwners = {"anna", "ben"};
+const std::vector<std::string> rule_stages = {"pending",   "waiting_qa", "waiting_review",
+                                              "qa_failed", "rejected",   "complete"};
+const std::string set_path = "s/x.json";
+const FlowId set_flow{"rules", "s/x"};
+const std::vector<std::string> set_stages = {"new", "new", "idle", "complete", "rejected"};
+const std::string toy_path = "toy/x.json";
+const std::vector<std::string> toy_stages = {"work", "next", "both", "log", "rest"};
+const std::vector<std::string> owners = {"anna", "ben"};
 
 /// The dialect rules without its memory of what it has set.
 Decision forgetting(const View& view) {
@@ -251,11 +251,11 @@ class Simulation {
   /// Each entry into a stage lets baton write at most once, and an approval once more.
   void watch_sets(const Commit& commit) {
     for (const Event& event : commit.events)
-      if (event.event == "stage" && event.flow == kSetFlow)
+      if (event.event == "stage" && event.flow == set_flow)
         may_set_ += ends_with_any(event.why, {"new", "ready", "idle"}) ? 1U : 0U;
     // Who had not seen what baton set, and put back what was there, has it set once more.
     for (const Event& event : commit.events)
-      may_set_ += event.event == "merged" && event.flow == kSetFlow ? 1U : 0U;
+      may_set_ += event.event == "merged" && event.flow == set_flow ? 1U : 0U;
     for (const Reply& reply : commit.replies)
       if (const auto asked = decisions_.find(reply.request);
           asked != decisions_.end() && reply.accepted) {
@@ -263,7 +263,7 @@ class Simulation {
         approved_ += asked->second == "approve" ? 1U : 0U;
       }
     for (const auto& [row, bytes] : commit.accepted) {
-      if (row.path != kSetPath)
+      if (row.path != set_path)
         continue;
       const std::string now(json::text(**parse_json(bytes), "status").value_or(""));
       if (now == "shipped" && std::exchange(set_status_, now) != now && shipped_++ >= approved_)
@@ -275,7 +275,7 @@ class Simulation {
   void check_sets() {
     const auto written = std::count_if(
         world_.deeds.begin(), world_.deeds.end(),
-        [](const Did& did) { return did.what == Did::What::write && did.path == kSetPath; });
+        [](const Did& did) { return did.what == Did::What::write && did.path == set_path; });
     if (static_cast<std::size_t>(written) > may_set_)
       say("what is set once per entry was set more often");
   }
@@ -284,12 +284,12 @@ class Simulation {
   void set_is_made(const StageRow& row) {
     if (!ends_with_any(row.state.stage, {"new", "ready", "complete"}))
       return;
-    static const std::set<Word> kReasons = {"paused", "max_entries", "no_document", "valid_file",
-                                            "waiting_for_person"};
+    static const std::set<Word> reasons = {"paused", "max_entries", "no_document", "valid_file",
+                                           "waiting_for_person"};
     const FlowBook& book = world_.engine->books().at(row.flow);
     const bool held =
         book.held || std::any_of(book.holds.begin(), book.holds.end(),
-                                 [&](const Hold& hold) { return kReasons.contains(hold.reason); });
+                                 [&](const Hold& hold) { return reasons.contains(hold.reason); });
     if (!held)
       say(text(row.flow) + " is " + row.state.stage + ", and nothing was set");
   }
@@ -322,23 +322,23 @@ class Simulation {
     ++versions_;
     const Json number(static_cast<std::uint64_t>(versions_));
     if (path == "g.json")
-      return doc.set(subject, Json::object({{"status", random_.pick(kStages)}, {"n", number}}));
+      return doc.set(subject, Json::object({{"status", random_.pick(rule_stages)}, {"n", number}}));
     if (path.starts_with("t/"))
-      return doc.set("status", Json(random_.pick(kStages))).set("n", number);
+      return doc.set("status", Json(random_.pick(rule_stages))).set("n", number);
     // Somebody may have his own mind about what baton has set.
-    if (path == kSetPath && json::text(*doc, "status") == "idle" && random_.one_in(2))
+    if (path == set_path && json::text(*doc, "status") == "idle" && random_.one_in(2))
       return doc.set("note", "mine").set("n", number);
-    if (path == kSetPath)
-      return doc.set("status", Json(random_.pick(kSetStages))).set("n", number);
+    if (path == set_path)
+      return doc.set("status", Json(random_.pick(set_stages))).set("n", number);
     Json list = Json::array();
     if (const Value* const items = json::child(*doc, "items"); items != nullptr)
       list = Json(*items);
     if (random_.one_in(2))
       list.push(Json("item" + std::to_string(versions_)));
     if (random_.one_in(12))
-      doc.set("owner", random_.pick(kOwners));
+      doc.set("owner", random_.pick(owners));
     doc.set("partial", Json(random_.one_in(12)));
-    return doc.set("stage", Json(random_.pick(kToyStages))).set("items", list).set("n", number);
+    return doc.set("stage", Json(random_.pick(toy_stages))).set("items", list).set("n", number);
   }
 
   void write(const std::string& path, const Json& doc) {
@@ -356,7 +356,7 @@ class Simulation {
 
   /// Through a descriptor of a version that baton has replaced; whoever does it has seen that one.
   void write_late() {
-    const std::string& path = random_.one_in(2) ? kSetPath : kToyPath;
+    const std::string& path = random_.one_in(2) ? set_path : toy_path;
     const auto older = static_cast<std::int64_t>(random_.below(2));
     const std::string* const there = world_.disk.former(path, older);
     auto doc = there == nullptr ? Result<Json>(fail(Errc::not_found, "")) : parse_json(*there);
@@ -366,9 +366,9 @@ class Simulation {
   }
 
   std::string any_path() {
-    static const std::vector<std::string> kPaths = {"g.json", "g.json", "t/a.json", "t/b.json",
-                                                    kToyPath, kSetPath, kSetPath};
-    return random_.pick(kPaths);
+    static const std::vector<std::string> paths = {"g.json", "g.json", "t/a.json", "t/b.json",
+                                                   toy_path, set_path, set_path};
+    return random_.pick(paths);
   }
 
   static std::string path_of(const Key& key) {
@@ -475,17 +475,17 @@ class Simulation {
   }
 
   void request() {
-    static const std::vector<std::string> kVerbs = {"pause",   "resume",  "resume", "stop",
-                                                    "retry",   "retry",   "forget", "poke",
-                                                    "approve", "approve", "reject"};
-    static const std::vector<FlowId> kFlows = {
-        {"rules", "g"}, {"rules", "t/a"}, {"rules", "t/b"}, {"toy", "x"}, {}, kSetFlow, kSetFlow};
+    static const std::vector<std::string> verbs = {"pause",   "resume",  "resume", "stop",
+                                                   "retry",   "retry",   "forget", "poke",
+                                                   "approve", "approve", "reject"};
+    static const std::vector<FlowId> flows = {
+        {"rules", "g"}, {"rules", "t/a"}, {"rules", "t/b"}, {"toy", "x"}, {}, set_flow, set_flow};
     Request request;
     request.id = "request-" + std::to_string(100 + requests_++);
-    request.verb = random_.pick(kVerbs);
-    request.flow = random_.pick(kFlows);
+    request.verb = random_.pick(verbs);
+    request.flow = random_.pick(flows);
     request.made = world_.clock.at;
-    if (request.flow == kSetFlow && (request.verb == "approve" || request.verb == "reject"))
+    if (request.flow == set_flow && (request.verb == "approve" || request.verb == "reject"))
       decisions_[request.id] = request.verb;
     world_.requests.add(request);
   }
@@ -616,8 +616,8 @@ class Simulation {
   void rest() {
     world_.fuse.cut();
     chance_.calm();
-    if (Json toy = document(kToyPath); json::boolean(*toy, "partial").value_or(false))
-      write_file(kToyPath, toy.set("partial", Json(false)).dump());
+    if (Json toy = document(toy_path); json::boolean(*toy, "partial").value_or(false))
+      write_file(toy_path, toy.set("partial", Json(false)).dump());
     if (world_.engine == nullptr)
       chance_.guarded([&] { return world_.start(); });
     if (chance_.fault)
@@ -710,7 +710,7 @@ class Simulation {
   /// Nothing lost: who is wanted has run, or there is a reason, and the reason is true.
   void stage_is_served(const StageRow& row) {
     stage_is_told(row);
-    if (row.flow == kSetFlow)
+    if (row.flow == set_flow)
       set_is_made(row);
     const auto role = role_for(row.flow, row.state.stage);
     if (!role)
@@ -850,7 +850,7 @@ int simulate(const std::vector<std::string>& words) {
   all.program = "baton_simulation";
   all.seeds = 20'000;
   all.mutants = protocol_mutants();
-  all.mutants.insert(all.mutants.end(), kMutants.begin(), kMutants.end());
+  all.mutants.insert(all.mutants.end(), all_mutants.begin(), all_mutants.end());
   all.trial = [&](std::uint64_t seed, std::string_view mutant, bool trace) {
     return Simulation(seed, mutant, counts, trace).run();
   };

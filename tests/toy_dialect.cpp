@@ -91,7 +91,7 @@ void act(const View& view, const Word& stage, std::int64_t count, Decision& deci
       decision.updates.push_back(set(view, {json::Edit{"/stage", "\"done\""}}));
   }
   if (stage == "stale")
-    decision.updates.push_back(SetMembers{state_path(view), Digest{1, 2}, {more}, "on purpose"});
+    decision.updates.emplace_back(SetMembers{state_path(view), Digest{1, 2}, {more}, "on purpose"});
   if (stage == "stop")
     decision.control = Control::stop;
   if (stage == "pause") {

@@ -34,7 +34,9 @@ constexpr int kSteps = 140;
 constexpr int kRounds = 250;
 constexpr std::int64_t kPlanAttempts = 3;
 constexpr std::size_t kMostBytes = 1U << 20U;
-const std::vector<std::string> kNames = {"wf1", "wf2"};
+const std::vector<std::string> asked_lists = {
+    R"(["plan", "code", "final"])", R"(["plan", "final"])", R"(["final"])", R"(["plan"])"};
+const std::vector<std::string> all_names = {"wf1", "wf2"};
 constexpr const char* kFresh = R"({"workflow_id": "wf2", "workflow_name": "Churn",
   "created_at": "2026-01-22T09:00:00Z", "status": "initialized", "current_phase": "phase_1",
   "current_step": 0, "workspace_context": {"developer_type": "shared"},
@@ -176,11 +178,11 @@ struct Known {
 class Workflows {
  public:
   Workflows(std::uint64_t seed, std::string_view mutant, Counts& counts, bool tracing)
-      : chance_(seed, mutant, counts.tally), counts_(counts), tracing_(tracing) {
-    const std::vector<std::string> kAsked = {R"(["plan", "code", "final"])", R"(["plan", "final"])",
-                                             R"(["final"])", R"(["plan"])"};
-    asked_ = random_.pick(kAsked);
-    parallel_ = random_.one_in(2);
+      : chance_(seed, mutant, counts.tally),
+        counts_(counts),
+        tracing_(tracing),
+        asked_(random_.pick(asked_lists)),
+        parallel_(random_.one_in(2)) {
     auto setup = setup_of(
         *parse_json(R"({"validators": ")" + std::string(parallel_ ? "parallel" : "sequential") +
                     R"(", "plan_attempts": )" + std::to_string(kPlanAttempts) +
@@ -204,8 +206,8 @@ class Workflows {
   std::optional<Fault> run() {
     chance_.guarded([&] { return world_.start(); });
     // One is asked for, the other one appears.
-    request("start", kNames[0], "", Json::object({{"requirements", "Derive churn features."}}));
-    world_.disk.write(path_of(kNames[1]), kFresh);
+    request("start", all_names[0], "", Json::object({{"requirements", "Derive churn features."}}));
+    world_.disk.write(path_of(all_names[1]), kFresh);
     for (chance_.step = 1; chance_.step <= kSteps && !chance_.fault; ++chance_.step) {
       happen();
       chance_.deliver();
@@ -323,19 +325,19 @@ class Workflows {
   }
 
   std::vector<json::Edit> failure_of(const Shim& shim) {
-    static const std::vector<std::string> kTypes = {"validation_error", "resource_exhaustion",
-                                                    "critical_error", "timeout", "nonsense"};
+    static const std::vector<std::string> types = {"validation_error", "resource_exhaustion",
+                                                   "critical_error", "timeout", "nonsense"};
     const auto entry = own_entry(*parse_json(copy_of(shim)), shim);
     if (!entry)
       return {};
-    return {{*entry + "/error_info", "{\"error_type\": " + json::quote(random_.pick(kTypes)) +
+    return {{*entry + "/error_info", "{\"error_type\": " + json::quote(random_.pick(types)) +
                                          ", \"error_message\": \"it went wrong\"}"},
             {*entry + "/status", "\"failed\""}};
   }
 
   /// What is not the agent's to write.
   std::vector<json::Edit> meddling() {
-    static const std::vector<std::vector<json::Edit>> kAll = {
+    static const std::vector<std::vector<json::Edit>> all = {
         {{"/human_approvals/plan_approved", "true"}, {"/human_approvals/final_approved", "true"}},
         {{"/human_approvals/approval_history/-",
           R"({"approval_type": "plan", "status": "approved", "approver": "planner",
@@ -350,7 +352,7 @@ class Workflows {
         {{"/step_history", "[]"}},
         {{"/created_at", "\"2020-01-01T00:00:00Z\""}},
         {{"/metrics", "{}"}}};
-    return random_.pick(kAll);
+    return random_.pick(all);
   }
 
   void write(const Shim& shim, const std::vector<json::Edit>& edits, bool well) {
@@ -435,10 +437,10 @@ class Workflows {
   }
 
   void person() {
-    static const std::vector<std::string> kApprovals = {"plan", "code", "final", ""};
-    static const std::vector<std::string> kControls = {"pause", "resume", "resume",
-                                                       "retry", "stop",   "resume"};
-    const std::string& name = random_.pick(kNames);
+    static const std::vector<std::string> approvals = {"plan", "code", "final", ""};
+    static const std::vector<std::string> controls = {"pause", "resume", "resume",
+                                                      "retry", "stop",   "resume"};
+    const std::string& name = random_.pick(all_names);
     const FlowBook* const known = book(name);
     if (known != nullptr)
       for (const Hold& hold : known->decision.holds) {
@@ -448,13 +450,13 @@ class Workflows {
           return request("answer", name, "", Json::object({{"comment", "go on"}}));
       }
     if (random_.one_in(3))
-      return decide(any_verb(), name, random_.pick(kApprovals));  // nobody asked
-    request(random_.pick(kControls), name, "", Json::object());
+      return decide(any_verb(), name, random_.pick(approvals));  // nobody asked
+    request(random_.pick(controls), name, "", Json::object());
   }
 
   /// The decision that is waited for, or a pause, written into the file.
   void person_by_file() {
-    const std::string& name = random_.pick(kNames);
+    const std::string& name = random_.pick(all_names);
     const FlowBook* const known = book(name);
     const std::string* const bytes = world_.disk.file(path_of(name));
     const auto state = bytes == nullptr ? Result<Json>(Json()) : parse_json(*bytes);
@@ -464,8 +466,8 @@ class Workflows {
     for (const Hold& hold : known->decision.holds) {
       if (hold.reason != "approval")
         continue;
-      static const std::vector<std::string> kSaid = {"approved", "approved", "changes_requested"};
-      const std::string& said = random_.pick(kSaid);
+      static const std::vector<std::string> words = {"approved", "approved", "changes_requested"};
+      const std::string& said = random_.pick(words);
       const std::string id = word();
       said_.back() = Said{hold.subject, said, validations(**state, hold.subject)};
       edits = {{"/human_approvals/approval_history/-",
@@ -535,7 +537,7 @@ class Workflows {
       known.reopened += verb == "revise" ? 1U : 0U;
     }
     for (const auto& [row, bytes] : commit.accepted)
-      for (const std::string& name : kNames)
+      for (const std::string& name : all_names)
         if (row.path == path_of(name))
           look(name, **parse_json(bytes));
     for (const Run& run : commit.runs)
@@ -555,10 +557,10 @@ class Workflows {
       chance_.say(name + " had something changed that is fixed");
     known.fixed = fixed;
     const std::string status = text_at(root, "status");
-    static const std::set<std::string> kEnds = {"completed", "failed", "cancelled"};
+    static const std::set<std::string> ends = {"completed", "failed", "cancelled"};
     const bool code = text_at(root, "current_phase") == "phase_2";
     const bool back = std::exchange(known.code, code) && !code;
-    if ((back || (kEnds.contains(known.status) && status != known.status)) && known.reopened-- == 0)
+    if ((back || (ends.contains(known.status) && status != known.status)) && known.reopened-- == 0)
       chance_.say(name + " was " + known.status + ", and nobody has asked for more");
     if (back)
       known.helped = rounds(root, "phase_1");
@@ -667,7 +669,7 @@ class Workflows {
   // ---- the end ----------------------------------------------------------------------------------
 
   bool over() {
-    return std::all_of(kNames.begin(), kNames.end(),
+    return std::all_of(all_names.begin(), all_names.end(),
                        [&](const std::string& name) {
                          const std::string now = status(name);
                          return (now == "completed" || now == "cancelled" || now == "failed") &&
@@ -686,7 +688,7 @@ class Workflows {
     for (const Shim* const shim : world_.agents.in(FakeAgents::State::running))
       work(*shim, true);
     chance_.guarded([&] { return world_.settle(); });
-    for (const std::string& name : kNames)
+    for (const std::string& name : all_names)
       help(name, round);
     chance_.guarded([&] { return world_.settle(); });
     chance_.guarded([&] { return world_.pass(Millis(3000)); });
@@ -719,7 +721,7 @@ class Workflows {
 
   /// What was left torn or wrong is nobody's but a person's to put right.
   void repair() {
-    for (const std::string& name : kNames) {
+    for (const std::string& name : all_names) {
       const auto row = world_.journal.tables.accepted.find(path_of(name));
       const std::string* const bytes = world_.disk.file(path_of(name));
       if (row != world_.journal.tables.accepted.end() && bytes != nullptr &&
@@ -731,7 +733,7 @@ class Workflows {
   void at_rest() {
     if (!over())
       chance_.say("the workflows do not come to their end");
-    for (const std::string& name : kNames) {
+    for (const std::string& name : all_names) {
       counts_.completed += status(name) == "completed" ? 1U : 0U;
       check_recorded(name);
       check_rules(name);
@@ -818,7 +820,7 @@ class Workflows {
       std::printf("%s %s %s %s %s: %s\n", iso_time(event.time).c_str(), event.event.c_str(),
                   event.flow.name.c_str(), event.subject.c_str(), event.run.substr(0, 8).c_str(),
                   event.why.c_str());
-    for (const std::string& name : kNames) {
+    for (const std::string& name : all_names) {
       std::printf("%s\n", accepted(name).pretty().c_str());
       if (const FlowBook* const known = book(name))
         for (const Hold& hold : known->holds)
@@ -833,7 +835,7 @@ class Workflows {
   Counts& counts_;
   bool tracing_;
   std::string asked_;
-  bool parallel_ = false;
+  bool parallel_;
   bool was_full_ = false;
   std::map<RunId, std::string> copies_;
   std::map<std::string, Known> known_;

@@ -22,9 +22,9 @@
 #include "base/parse.h"
 #include "base/schema.h"
 
-namespace {
+namespace baton {
 
-using namespace baton;
+namespace {
 
 std::string read(const char* path) {
   std::ifstream in(path, std::ios::binary);
@@ -76,9 +76,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-}  // namespace
-
-int main(int count, char** arguments) {
+/// The whole comparison; returns the exit code.
+int compare(int count, char** arguments) {
   if (count < 3) {
     std::fputs("usage: validate_engine [--bound] SCHEMA FILE...\n", stderr);
     return 2;
@@ -138,4 +137,12 @@ int main(int count, char** arguments) {
     std::printf("%-20s %9.1f us   least %9.1f us\n", std::string(row.name).c_str(),
                 median(row.rounds), *std::min_element(row.rounds.begin(), row.rounds.end()));
   return 0;
+}
+
+}  // namespace
+
+}  // namespace baton
+
+int main(int count, char** arguments) {
+  return baton::compare(count, arguments);
 }

@@ -55,7 +55,7 @@ struct Place {
   Books books;
   Sealing sealing{disk};
 
-  std::vector<std::string> told() {
+  std::vector<std::string> told() const {
     Draft next(books, 0, 0, Time{}, Time{});
     sealing.tell(next);
     std::vector<std::string> all;

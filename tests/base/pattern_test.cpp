@@ -2,13 +2,13 @@
 
 #include <doctest/doctest.h>
 
-using namespace baton;
+namespace baton {
 
 TEST_CASE("the flags of a pattern are off unless they are asked for") {
   struct Row {
-    const char* pattern;
-    const char* text;
-    Pattern::Flags flags;
+    const char* pattern = nullptr;
+    const char* text = nullptr;
+    Pattern::Flags flags = {};
   };
   for (const Row& row :
        {Row{"ok", "OK", {.any_case = true}}, Row{"^b$", "a\nb\nc", {.many_lines = true}},
@@ -21,9 +21,9 @@ TEST_CASE("the flags of a pattern are off unless they are asked for") {
 
 TEST_CASE("what a pattern begins with is looked at first, and changes no answer") {
   struct Row {
-    const char* pattern;
-    const char* text;
-    bool matches;
+    const char* pattern = nullptr;
+    const char* text = nullptr;
+    bool matches = false;
     Pattern::Flags flags = {};
   };
   for (const Row& row : {
@@ -56,3 +56,5 @@ TEST_CASE("what a pattern begins with is looked at first, and changes no answer"
   CHECK(Pattern::compile("^name_[a-z]+$")->search("other").steps == 0);
   CHECK(Pattern::compile("^name_[a-z]+$")->search("name_1").steps > 0);
 }
+
+}  // namespace baton

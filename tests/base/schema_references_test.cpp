@@ -17,7 +17,7 @@
 namespace baton {
 namespace {
 
-const std::map<std::string, std::string, std::less<>> kRemotes = {
+const std::map<std::string, std::string, std::less<>> remote_schemas = {
     {"http://far.example/integer.json", R"({"type":"integer"})"},
     {"http://far.example/folder/integer.json", R"({"type":"integer"})"},
     {"http://far.example/named.json",
@@ -33,8 +33,8 @@ const std::map<std::string, std::string, std::less<>> kRemotes = {
 };
 
 Result<std::string> remote(std::string_view uri) {
-  const auto found = kRemotes.find(uri);
-  if (found == kRemotes.end())
+  const auto found = remote_schemas.find(uri);
+  if (found == remote_schemas.end())
     return fail(Errc::not_found, "no such schema: " + std::string(uri));
   return found->second;
 }
@@ -187,6 +187,7 @@ TEST_CASE("a schema may be asked by several threads") {
   constexpr std::size_t kThreads = 4;
   std::vector<std::size_t> faults(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (std::size_t& count : faults)
     threads.emplace_back([&] {
       for (int i = 0; i < 200; ++i)

@@ -15,7 +15,7 @@
 namespace baton {
 namespace {
 
-const std::filesystem::path kSuite = "/usr/share/json-schema-test-suite";
+const std::filesystem::path suite_folder = "/usr/share/json-schema-test-suite";
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -26,7 +26,7 @@ Result<std::string> fetch(std::string_view uri) {
   constexpr std::string_view kHost = "http://localhost:1234/";
   if (!uri.starts_with(kHost))
     return fail(Errc::not_found, "no such schema: " + std::string(uri));
-  const auto path = kSuite / "remotes" / uri.substr(kHost.size());
+  const auto path = suite_folder / "remotes" / uri.substr(kHost.size());
   if (!std::filesystem::exists(path))
     return fail(Errc::not_found, "no such schema: " + std::string(uri));
   return read(path);
@@ -41,6 +41,17 @@ std::string with_draft(const Value& schema, std::string_view draft) {
   return copy.dump();
 }
 
+void run_test(const Schema& schema, const Value& test) {
+  const std::string name(json::text(test, "description").value_or(""));
+  CAPTURE(name);
+  const auto document = load_document(json::dump(*json::child(test, "data")), Format::json);
+  REQUIRE(document.has_value());
+  const Findings findings = schema.check(**document);
+  CHECK(findings.empty() == json::boolean(test, "valid"));
+  for (const Finding& finding : findings)
+    CHECK(finding.rule != "schema/limit");
+}
+
 void run_group(const Value& group, std::string_view draft) {
   const std::string name(json::text(group, "description").value_or(""));
   CAPTURE(name);
@@ -51,23 +62,15 @@ void run_group(const Value& group, std::string_view draft) {
   CHECK(schema.has_value());
   if (!schema)
     return;
-  for (const Value& test : json::child(group, "tests")->GetArray()) {
-    const std::string test_name(json::text(test, "description").value_or(""));
-    CAPTURE(test_name);
-    const auto document = load_document(json::dump(*json::child(test, "data")), Format::json);
-    REQUIRE(document.has_value());
-    const Findings findings = (*schema)->check(**document);
-    CHECK(findings.empty() == json::boolean(test, "valid"));
-    for (const Finding& finding : findings)
-      CHECK(finding.rule != "schema/limit");
-  }
+  for (const Value& test : json::child(group, "tests")->GetArray())
+    run_test(**schema, test);
 }
 
 void run_draft(const std::string& folder, std::string_view draft) {
   INFO("json-schema-test-suite (scripts/packages) has to be installed");
-  REQUIRE(std::filesystem::exists(kSuite / "tests" / folder));
+  REQUIRE(std::filesystem::exists(suite_folder / "tests" / folder));
   std::size_t tests = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(kSuite / "tests" / folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(suite_folder / "tests" / folder)) {
     if (entry.path().extension() != ".json")
       continue;
     CAPTURE(entry.path().string());
@@ -106,7 +109,7 @@ Figure figure_of(const std::filesystem::path& path, std::string_view draft) {
 
 Figure optional_figures(const std::string& folder, std::string_view draft) {
   Figure sum;
-  const auto below = kSuite / "tests" / folder / "optional";
+  const auto below = suite_folder / "tests" / folder / "optional";
   INFO("json-schema-test-suite (scripts/packages) has to be installed");
   REQUIRE(std::filesystem::exists(below));
   std::string text;

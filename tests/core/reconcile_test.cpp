@@ -132,12 +132,11 @@ class History {
   }
 
   std::vector<Claim> some_claims() {
-    static const std::vector<std::string> kResources = {
+    static const std::vector<std::string> resources = {
         "tree", "merge", "path:/", "path:/a", "path:/a/b", "path:/a/b/c/", "path:/ab", "path:/d"};
     std::vector<Claim> claims;
     for (std::size_t many = random_.one_in(2) ? 0 : 1 + random_.below(2); many > 0; --many)
-      claims.push_back(
-          {random_.pick(kResources), static_cast<std::uint32_t>(1 + random_.below(2))});
+      claims.push_back({random_.pick(resources), static_cast<std::uint32_t>(1 + random_.below(2))});
     return claims;
   }
 

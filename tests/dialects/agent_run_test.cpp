@@ -11,10 +11,9 @@
 #include "dialects/agent_run/text.h"
 #include "dialects/agent_run/verdict.h"
 
-namespace {
+namespace baton::agent_run {
 
-using namespace baton;
-using namespace baton::agent_run;
+namespace {
 
 Json state(const StepRecord& step) {
   return Json::object({{"status", "RUNNING"},
@@ -221,3 +220,5 @@ TEST_CASE("a decision is explicit and does not contradict itself") {
 }
 
 }  // namespace
+
+}  // namespace baton::agent_run

@@ -40,14 +40,14 @@ steps:
   - {id: gate, agent: reviewer, prompt: p, needs: [build, items], loop_back_to: build}
   - {id: ask, agent: reviewer, prompt: p, needs: [gate], human_in_the_loop: true, loop_back_to: ask}
 )";
-const std::vector<std::string> kSteps = {"plan", "build", "items", "gate", "ask"};
-const std::vector<std::string> kRuns = {"r1", "r2"};
+const std::vector<std::string> all_steps = {"plan", "build", "items", "gate", "ask"};
+const std::vector<std::string> all_runs = {"r1", "r2"};
 
 // --- mutants: the first ones are taken out of the dialect, the rest out of the protocol
 
-const std::vector<std::string_view> kMutants = {"takes_old_reports", "forgets",  "accepts_all",
-                                                "releases_early",    "no_claim", "no_lock",
-                                                "by_event"};
+const std::vector<std::string_view> all_mutants = {"takes_old_reports", "forgets",  "accepts_all",
+                                                   "releases_early",    "no_claim", "no_lock",
+                                                   "by_event"};
 
 const Dialect& real() {
   return *dialect("agent_run");
@@ -124,9 +124,9 @@ class Flows {
     world_.disk.blind = mutant == "by_event";
     REQUIRE(world_.start());
     Json prompts = Json::object();
-    for (const std::string& step : kSteps)
+    for (const std::string& step : all_steps)
       prompts.set(step, "Do it.");
-    for (const std::string& run : kRuns)
+    for (const std::string& run : all_runs)
       request("start", run, "",
               Json::object({{"workflow", kWorkflow},
                             {"prompts", prompts},
@@ -193,7 +193,7 @@ class Flows {
   }
 
   bool over() const {
-    return std::all_of(kRuns.begin(), kRuns.end(), [&](const std::string& run) {
+    return std::all_of(all_runs.begin(), all_runs.end(), [&](const std::string& run) {
       return status(accepted(run)) == "COMPLETED";
     });
   }
@@ -306,7 +306,7 @@ class Flows {
 
   void event() {
     const auto running = world_.agents.in(FakeAgents::State::running);
-    const std::string& run = random_.pick(kRuns);
+    const std::string& run = random_.pick(all_runs);
     repair(run);
     if (random_.one_in(3))
       world_.fuse.light(1 + random_.below(40));
@@ -345,10 +345,10 @@ class Flows {
   void rest() {
     for (const Shim* const shim : world_.agents.in(FakeAgents::State::running))
       work(*shim, true);
-    for (const std::string& run : kRuns)
+    for (const std::string& run : all_runs)
       repair(run);
     settle();
-    for (const std::string& run : kRuns)
+    for (const std::string& run : all_runs)
       person(run, true);
     settle();
     pass(Millis(4000));
@@ -366,8 +366,8 @@ class Flows {
       for (const Shim* const shim : world_.agents.in(state))
         if (!busy.insert(shim->launch.key.flow.name + "/" + shim->launch.key.subject).second)
           say("two agents work on " + *busy.rbegin());
-    for (const std::string& run : kRuns)
-      for (const std::string& step : kSteps)
+    for (const std::string& run : all_runs)
+      for (const std::string& step : all_steps)
         check(run, step);
     const auto& events = world_.journal.tables.events;
     for (; told_ < events.size(); ++told_)
@@ -419,14 +419,14 @@ class Flows {
   }
 
   void at_rest() {
-    for (const std::string& run : kRuns) {
+    for (const std::string& run : all_runs) {
       const Json state = accepted(run);
       if (status(state) != "COMPLETED")
         say(run + " is " + status(state) + " at the end: " + state.dump());
       const std::string* const bytes = world_.disk.file(state_path(run));
       if (bytes == nullptr || !parse_json(*bytes) || !json::equal(**parse_json(*bytes), *state))
         say(run + " is not what its file says");
-      for (const std::string& step : kSteps)
+      for (const std::string& step : all_steps)
         check_counts(run, step, *state);
       check_people(run);
     }
@@ -478,7 +478,7 @@ TEST_SUITE("agent_run") {
   }
 
   TEST_CASE("the worlds catch a dialect and a protocol without one of their pieces") {
-    for (const std::string_view mutant : kMutants) {
+    for (const std::string_view mutant : all_mutants) {
       CAPTURE(mutant);
       bool caught = false;
       for (std::uint64_t seed = 1; seed <= kMutantSeeds && !caught; ++seed)

@@ -7,7 +7,7 @@
 #include "dialects/ccw_loop/files.h"
 #include "dialects/findings.h"
 
-using namespace baton;
+namespace baton {
 
 namespace {
 
@@ -108,3 +108,5 @@ TEST_CASE("the option `tools` makes further agents known") {
   const Json options = Json::object({{"tools", Json::array({Json("claude")})}});
   CHECK(check(docs, options, Scope::document).empty());
 }
+
+}  // namespace baton

@@ -109,17 +109,17 @@ constexpr const char* kValidate = R"(# Validation Report
 
 **Result**: ❌ FAIL
 )";
-const std::string kPlace = ".workflow/.loop/loop-v2-a";
+const std::string loop_place = ".workflow/.loop/loop-v2-a";
 
 struct Folder {
   FlowState docs;
   Folder& put(const std::string& path, const std::string& text) {
     static const Catalog catalog = Catalog::of({{&ccw_loop_dialect(), Json::object()}});
-    const auto match = catalog.match(kPlace + path);
+    const auto match = catalog.match(loop_place + path);
     REQUIRE(match);
     auto document = load_document(text, match->kind->format);
     REQUIRE(document);
-    docs[kPlace + path] = Accepted{*document, match->kind->kind, match->part, 1, {}, true, {}};
+    docs[loop_place + path] = Accepted{*document, match->kind->kind, match->part, 1, {}, true, {}};
     return *this;
   }
   std::vector<Create> rebuild() const {
@@ -139,24 +139,28 @@ std::string at(const Json& json, const std::string& pointer) {
   return value == nullptr ? "absent" : json::dump(*value);
 }
 
+// Member by member, so that a failure names the one.
+
+void compare_part(const Value& got, const Value& expected) {
+  if (!expected.IsObject()) {
+    CHECK(json::dump(got) == json::dump(expected));
+    return;
+  }
+  CHECK(got.MemberCount() == expected.MemberCount());
+  for (const auto& member : expected.GetObject()) {
+    CAPTURE(member.name.GetString());
+    CHECK(at(Json(got), "/" + std::string(member.name.GetString())) == json::dump(member.value));
+  }
+}
+
 void compare(const Json& got, const std::string& expected) {
   const auto parsed = parse_json(expected);
   REQUIRE(parsed);
-  // Member by member, so that a failure names the one.
   for (const auto& part : (*parsed)->GetObject()) {
     CAPTURE(part.name.GetString());
     const Value* const value = json::child(*got, part.name.GetString());
     REQUIRE(value != nullptr);
-    if (part.value.IsObject()) {
-      CHECK(value->MemberCount() == part.value.MemberCount());
-      for (const auto& member : part.value.GetObject()) {
-        CAPTURE(member.name.GetString());
-        CHECK(at(Json(*value), "/" + std::string(member.name.GetString())) ==
-              json::dump(member.value));
-      }
-    } else {
-      CHECK(json::dump(*value) == json::dump(part.value));
-    }
+    compare_part(*value, part.value);
   }
   CHECK(got->MemberCount() == (*parsed)->MemberCount());
 }
@@ -197,7 +201,7 @@ TEST_SUITE("ccw_loop") {
       "errors": []})");
     const auto states = folder.rebuild();
     REQUIRE(states.size() == 1);
-    CHECK(states[0].path == kPlace + ".json");
+    CHECK(states[0].path == loop_place + ".json");
     const auto state = parse_json(states[0].text);
     REQUIRE(state);
     CHECK(at(*state, "/loop_id") == "\"loop-v2-a\"");

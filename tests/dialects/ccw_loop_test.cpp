@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kSamples = fs::path(BATON_SAMPLES) / "ccw_loop";
-const std::string kFolder = ".workflow/.loop/";
+const fs::path samples_folder = fs::path(BATON_SAMPLES) / "ccw_loop";
+const std::string loops_folder = ".workflow/.loop/";
 
 std::string slurp(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -84,8 +84,8 @@ TEST_SUITE("ccw_loop") {
              Row{"semantic/loop-v2-20260122T000035-sem00035.json", ""},
          }) {
       CAPTURE(row.file);
-      const std::string path = kFolder + fs::path(row.file).filename().string();
-      const std::string text = slurp(kSamples / row.file);
+      const std::string path = loops_folder + fs::path(row.file).filename().string();
+      const std::string text = slurp(samples_folder / row.file);
       CHECK(judged(path, text).accepted());
       Place place;
       const Decision decision = place.put(path, text).decide();
@@ -99,8 +99,8 @@ TEST_SUITE("ccw_loop") {
   }
 
   TEST_CASE("the lost pause of the samples is repaired as expected") {
-    const fs::path folder = kSamples / "transitions" / "lost_pause";
-    const std::string path = kFolder + "loop-v2-20260129T120000-1057pa5e.json";
+    const fs::path folder = samples_folder / "transitions" / "lost_pause";
+    const std::string path = loops_folder + "loop-v2-20260129T120000-1057pa5e.json";
     const auto version = [&](const char* name) { return slurp(folder / name); };
     const auto config = parse_json(R"({"agents": {"executor": {}}})");
     World world;
@@ -122,8 +122,8 @@ TEST_SUITE("ccw_loop") {
   }
 
   TEST_CASE("killed at any moment of a start, baton starts once and counts once") {
-    const std::string path = kFolder + "loop-v2-20260123T011530-5d0e77c2.json";
-    const std::string text = slurp(kSamples / "valid/loop-v2-20260123T011530-5d0e77c2.json");
+    const std::string path = loops_folder + "loop-v2-20260123T011530-5d0e77c2.json";
+    const std::string text = slurp(samples_folder / "valid/loop-v2-20260123T011530-5d0e77c2.json");
     const std::int64_t before = json::integer(**parse_json(text), "current_iteration").value_or(-1);
     Crashes crashes;
     crashes.config = R"({"granularity": "action", "agents": {"executor": {}}})";
@@ -143,8 +143,8 @@ TEST_SUITE("ccw_loop") {
 
   TEST_CASE("killed at any moment of a lost pause, the pause holds") {
     const std::string loop = "loop-v2-20260129T120000-1057pa5e";
-    const std::string path = kFolder + loop + ".json";
-    const fs::path folder = kSamples / "transitions" / "lost_pause";
+    const std::string path = loops_folder + loop + ".json";
+    const fs::path folder = samples_folder / "transitions" / "lost_pause";
     Crashes crashes;
     crashes.config = R"({"agents": {"executor": {}}})";
     crashes.dialect = "ccw_loop";
@@ -220,7 +220,7 @@ TEST_SUITE("ccw_loop") {
       std::string purpose;
     };
     // All tasks are done and nothing is validated: by itself VALIDATE comes next.
-    const std::string path = kFolder + "loop-v2-a.json";
+    const std::string path = loops_folder + "loop-v2-a.json";
     const std::string text = R"({"loop_id": "loop-v2-a", "title": "t", "description": "d",
       "max_iterations": 10, "status": "running", "current_iteration": 1,
       "created_at": "2026-01-22T10:00:00Z", "updated_at": "2026-01-22T10:00:00Z", "skill_state":
@@ -264,7 +264,7 @@ TEST_SUITE("ccw_loop") {
     REQUIRE(updates->size() == 2);
     const auto& list = std::get<Create>((*updates)[0]);
     const auto& state = std::get<Create>((*updates)[1]);
-    CHECK(list.path == kFolder + id + ".tasks.jsonl");
+    CHECK(list.path == loops_folder + id + ".tasks.jsonl");
     CHECK(judged(list.path, list.text).findings.empty());
     CHECK(judged(state.path, state.text).findings.empty());
     const auto made = parse_json(state.text);
@@ -300,7 +300,7 @@ TEST_SUITE("ccw_loop") {
 
   TEST_CASE("a task list is read from the first place that has one, glued or torn") {
     Place place;
-    place.put(kFolder + "loop-v2-a.tasks.jsonl", slurp(kSamples / "tasks/glued.jsonl"));
+    place.put(loops_folder + "loop-v2-a.tasks.jsonl", slurp(samples_folder / "tasks/glued.jsonl"));
     const ccw_loop::TaskList glued = ccw_loop::task_list(place.docs);
     REQUIRE(glued.tasks.size() >= 3);
     for (std::size_t i = 1; i < glued.tasks.size(); ++i)
@@ -308,7 +308,7 @@ TEST_SUITE("ccw_loop") {
     const Json develop = ccw_loop::develop_tasks(glued);
     CHECK(json::text(develop->GetArray()[1], "mode") == "analysis");
     CHECK(json::text(develop->GetArray()[1], "status") == "pending");
-    place.put(kFolder + "loop-v2-a/tasks.jsonl",
+    place.put(loops_folder + "loop-v2-a/tasks.jsonl",
               "{\"task_id\": \"a\", \"description\": \"old\"}\n"
               "{\"task_id\": \"b\", \"description\": \"b\"}"
               "{\"task_id\": \"a\", \"description\": \"new\"}\n{\"task_id\": \"c");
@@ -319,14 +319,14 @@ TEST_SUITE("ccw_loop") {
 
   TEST_CASE("the prompt tells everything, in sections") {
     Place place;
-    const std::string path = kFolder + "loop-v2-a.json";
+    const std::string path = loops_folder + "loop-v2-a.json";
     place.options.set("granularity", "action");
     place.put(path, R"({"loop_id": "loop-v2-a", "title": "t", "description": "Add login",
       "max_iterations": 10, "status": "running", "current_iteration": 1,
       "created_at": "2026-01-22T10:00:00Z", "updated_at": "2026-01-22T10:00:00Z", "skill_state":
       {"mode": "auto", "develop": {"tasks": [{"id": "t1", "description": "d", "status": "pending"}]},
        "errors": [{"action": "develop", "message": "no disk", "timestamp": "t"}]}})");
-    place.put(kFolder + "loop-v2-a.tasks.jsonl",
+    place.put(loops_folder + "loop-v2-a.tasks.jsonl",
               R"({"task_id": "x", "description": "look", "tool": "codex", "mode": "review"})");
     place.docs[path].rejected =
         R"([{"line": 3, "pointer": "/status", "message": "no status", "expected": "paused"}])";

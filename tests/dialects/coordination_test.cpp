@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kSamples = BATON_SAMPLES;
+const fs::path samples_folder = BATON_SAMPLES;
 
 std::string slurp(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -156,29 +156,46 @@ std::set<std::string> words_in(const Value& schema) {
   return words;
 }
 
-/// Both schemas are the same but for the words; counts the words that are in the lenient one alone.
-std::size_t compare(const std::string& member, const Value& strict, const Value& lenient) {
-  CAPTURE(member);
-  if (strict.IsArray() && lenient.IsArray()) {
-    REQUIRE(strict.Size() == lenient.Size());
-    std::size_t more = 0;
-    for (rapidjson::SizeType i = 0; i < strict.Size(); ++i)
-      more += compare(member, strict[i], lenient[i]);
-    return more;
-  }
-  if (!strict.IsObject() || !lenient.IsObject()) {
-    CHECK(json::equal(strict, lenient));
-    return 0;
-  }
+/// What names a schema, and the words; these may be others.
+bool may_differ(const std::string& member, std::string_view name) {
+  return name == "const" || name == "enum" ||
+         (member.empty() && (name == "$id" || name == "title"));
+}
+
+/// How many words the lenient schema of a member has more; they have to be the ones of the table.
+std::size_t compare_words(const std::string& member, const Value& strict, const Value& lenient) {
   std::set<std::string> wanted = words_in(strict);
   const std::size_t before = wanted.size();
   wanted.merge(further_words(member, wanted));
   CHECK(words_in(lenient) == wanted);
+  return wanted.size() - before;
+}
+
+std::size_t compare(const std::string& member, const Value& strict, const Value& lenient);
+
+/// The same of the elements of lists.
+std::size_t compare_elements(const std::string& member, const Value& strict, const Value& lenient) {
+  REQUIRE(strict.Size() == lenient.Size());
+  std::size_t more = 0;
+  for (rapidjson::SizeType i = 0; i < strict.Size(); ++i)
+    more += compare(member, strict[i], lenient[i]);
+  return more;
+}
+
+/// Both schemas are the same but for the words; counts the words that are in the lenient one alone.
+std::size_t compare(const std::string& member, const Value& strict, const Value& lenient) {
+  CAPTURE(member);
+  if (strict.IsArray() && lenient.IsArray())
+    return compare_elements(member, strict, lenient);
+  if (!strict.IsObject() || !lenient.IsObject()) {
+    CHECK(json::equal(strict, lenient));
+    return 0;
+  }
   CHECK(strict.MemberCount() == lenient.MemberCount());
-  std::size_t more = wanted.size() - before;
+  std::size_t more = compare_words(member, strict, lenient);
   for (const auto& row : strict.GetObject()) {
     const std::string name = row.name.GetString();
-    if (name == "const" || name == "enum" || (member.empty() && (name == "$id" || name == "title")))
+    if (may_differ(member, name))
       continue;
     const Value* const other = json::child(lenient, name);
     REQUIRE_MESSAGE(other != nullptr, name);
@@ -195,7 +212,7 @@ struct WordRow {
   const char* behind;
 };
 constexpr const char* kSent = R"("id": "1", "group_id": "A", "timestamp": "2026-01-22T10:00:00Z")";
-const std::array kWordPlaces = {
+const std::array word_places = {
     WordRow{"group_status", "status", R"({"A": {"status": ")", R"("}})"},
     WordRow{"group_status", "current_agent", R"({"A": {"status": "pending", "current_agent": ")",
             R"("}})"},
@@ -229,12 +246,12 @@ std::string document_with(const WordRow& place, std::string_view word) {
 
 TEST_SUITE("coordination") {
   TEST_CASE("every sample is routed as expected") {
-    const Json routing = read(kSamples / "coordination/routing.json");
+    const Json routing = read(samples_folder / "coordination/routing.json");
     for (const auto& member : routing->GetObject()) {
       const std::string name = member.name.GetString();
       CAPTURE(name);
       Folder folder;
-      const fs::path place = kSamples / "coordination" / name;
+      const fs::path place = samples_folder / "coordination" / name;
       if (name.ends_with('/')) {
         for (const auto& entry : fs::recursive_directory_iterator(place))
           if (entry.is_regular_file())
@@ -253,7 +270,7 @@ TEST_SUITE("coordination") {
   }
 
   TEST_CASE("a stale overwrite is merged as the sample says") {
-    const fs::path place = kSamples / "coordination/transitions/lost_update";
+    const fs::path place = samples_folder / "coordination/transitions/lost_update";
     Folder folder;
     folder.put(kPlan, plan(R"("task_groups": [{"id": "A"}, {"id": "B"}])"));
     folder.put(kStatus, slurp(place / "1_base.json")).decide();
@@ -560,7 +577,7 @@ TEST_SUITE("coordination") {
 
   TEST_CASE("every further word is refused by the strict profile and taken by the lenient one") {
     std::size_t seen = 0;
-    for (const WordRow& place : kWordPlaces) {
+    for (const WordRow& place : word_places) {
       std::vector<std::string_view> words;
       for (const coordination::AliasRow& row : coordination::kAliases)
         if (row.member == std::string_view(place.member) &&

@@ -6,8 +6,8 @@
 #include "dialects/fsm_loop/library.h"
 #include "dialects/fsm_parts.h"
 
-using namespace baton;
-using namespace baton::fsm_loop;
+namespace baton::fsm_loop {
+
 using baton::testing::json_from;
 using baton::testing::library_with;
 using baton::testing::loop_from;
@@ -163,13 +163,13 @@ TEST_CASE("a definition that builds on other files is of the later generation") 
   const std::string body =
       "initial: a\nstates:\n  a: {action: x, on_success: b, on_failure: b}\n"
       "  b: {terminal: true}\n";
-  struct Row {
+  struct Case {
     std::string text;
     Generation expected;
   };
-  for (const Row& row :
-       {Row{"name: x\n" + body, Generation::v1}, Row{"from: base\nname: x\n", Generation::modern},
-        Row{"import: [f.yaml]\nname: x\n" + body, Generation::modern}}) {
+  for (const Case& row :
+       {Case{"name: x\n" + body, Generation::v1}, Case{"from: base\nname: x\n", Generation::modern},
+        Case{"import: [f.yaml]\nname: x\n" + body, Generation::modern}}) {
     CAPTURE(row.text);
     const auto library = library_with({{".loops/base.fsm.yaml", ""},
                                        {".loops/base.yaml", "name: base\n" + body},
@@ -192,28 +192,29 @@ TEST_CASE("from: parents of parents, in other folders") {
 }
 
 TEST_CASE("from: what is missing, a circle, and what leads out of the project") {
-  struct Row {
+  struct Case {
     Files files;
     const char* error;
   };
-  for (const Row& row :
-       {Row{{{".loops/x.yaml", "name: x\nfrom: base\n"},
-             {".loops/base.yaml", ""},
-             {".loops/base.fsm.yaml", ""}},
-            ".loops/x.yaml:2:7: there is no file for \"base\": neither .loops/base.fsm.yaml nor "
-            ".loops/base.yaml"},
-        Row{{{".loops/x.yaml", "from: y.yaml\nname: x\n"},
-             {".loops/y.yaml", "from: x.yaml\nname: y\n"}},
-            ".loops/y.yaml:1:7: the definitions build on each other in a circle: .loops/x.yaml -> "
-            ".loops/y.yaml -> .loops/x.yaml"},
-        Row{{{".loops/x.yaml", "from: ../../y.yaml\n"}},
-            ".loops/x.yaml:1:7: there is no file for \"../../y.yaml\": it leads out of the "
-            "project"},
-        Row{{{".loops/x.yaml", "from: /etc/y.yaml\n"}},
+  for (const Case& row :
+       {Case{{{".loops/x.yaml", "name: x\nfrom: base\n"},
+              {".loops/base.yaml", ""},
+              {".loops/base.fsm.yaml", ""}},
+             ".loops/x.yaml:2:7: there is no file for \"base\": neither .loops/base.fsm.yaml nor "
+             ".loops/base.yaml"},
+        Case{{{".loops/x.yaml", "from: y.yaml\nname: x\n"},
+              {".loops/y.yaml", "from: x.yaml\nname: y\n"}},
+             ".loops/y.yaml:1:7: the definitions build on each other in a circle: .loops/x.yaml -> "
+             ".loops/y.yaml -> .loops/x.yaml"},
+        Case{{{".loops/x.yaml", "from: ../../y.yaml\n"}},
+             ".loops/x.yaml:1:7: there is no file for \"../../y.yaml\": it leads out of the "
+             "project"},
+        Case{
+            {{".loops/x.yaml", "from: /etc/y.yaml\n"}},
             ".loops/x.yaml:1:7: there is no file for \"/etc/y.yaml\": it leads out of the project"},
-        Row{{{".loops/x.yaml", ""}}, ".loops/x.yaml: there is no definition in .loops/x.yaml"},
-        Row{{{".loops/x.yaml", "- 1\n"}},
-            ".loops/x.yaml:1:1: there is no definition in .loops/x.yaml"}}) {
+        Case{{{".loops/x.yaml", ""}}, ".loops/x.yaml: there is no definition in .loops/x.yaml"},
+        Case{{{".loops/x.yaml", "- 1\n"}},
+             ".loops/x.yaml:1:1: there is no definition in .loops/x.yaml"}}) {
     CAPTURE(row.error);
     const Loaded loaded = loaded_from(row.files);
     CHECK_FALSE(loaded.definition);
@@ -612,3 +613,5 @@ TEST_CASE("a measurement that is remembered counts as captured") {
   CHECK(warned(""));
   CHECK_FALSE(warned(", remember: count"));
 }
+
+}  // namespace baton::fsm_loop

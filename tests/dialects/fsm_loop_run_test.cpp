@@ -8,10 +8,9 @@
 #include "dialects/fsm_loop/scope.h"
 #include "dialects/fsm_loop/signals.h"
 
-namespace {
+namespace baton::fsm_loop {
 
-using namespace baton;
-using namespace baton::fsm_loop;
+namespace {
 
 TEST_CASE("a signal stands at the beginning of a line, and the last one counts") {
   using Kind = Signal::Kind;
@@ -160,3 +159,5 @@ TEST_CASE("a scope is an absolute path without detours") {
 }
 
 }  // namespace
+
+}  // namespace baton::fsm_loop

@@ -13,8 +13,7 @@
 #include "dialects/fsm_loop/keys.h"
 #include "dialects/fsm_parts.h"
 
-using namespace baton;
-using namespace baton::fsm_loop;
+namespace baton::fsm_loop {
 
 namespace {
 
@@ -123,3 +122,5 @@ TEST_CASE("the format page says of every key what the code makes of it") {
                   "until", "evaluator"});
   check_complete(*json::at(*schema, "/definitions/state/properties"), states, {});
 }
+
+}  // namespace baton::fsm_loop

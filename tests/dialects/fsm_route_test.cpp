@@ -3,9 +3,8 @@
 #include "dialects/fsm_loop/route.h"
 #include "dialects/fsm_parts.h"
 
-using namespace baton;
-using namespace baton::fsm_loop;
-using baton::testing::json_from;
+namespace baton::fsm_loop {
+
 using baton::testing::loop_from;
 
 namespace {
@@ -37,54 +36,54 @@ Way way_of(const Loop& loop, const Verdict& verdict, int exit_code = 0) {
 }  // namespace
 
 TEST_CASE("route: the word itself, then the words for the rest") {
-  struct Row {
+  struct Case {
     const char* state;
     const char* verdict;
     const char* to;  ///< empty: there is no way
   };
-  for (const Row& row : {
-           Row{"route: {yes: s1, no: s2}", "yes", "s1"},
-           Row{"route: {yes: s1, no: s2}", "no", "s2"},
-           Row{"route: {yes: s1, no: s2}", "error", ""},
-           Row{"route: {yes: s1, no: s2}", "blocked", ""},
-           Row{"route: {success: s1, failure: s2}", "yes", "s1"},
-           Row{"route: {success: s1, failure: s2}", "no", "s2"},
-           Row{"route: {yes: s1, no: s2}", "success", "s1"},
+  for (const Case& row : {
+           Case{"route: {yes: s1, no: s2}", "yes", "s1"},
+           Case{"route: {yes: s1, no: s2}", "no", "s2"},
+           Case{"route: {yes: s1, no: s2}", "error", ""},
+           Case{"route: {yes: s1, no: s2}", "blocked", ""},
+           Case{"route: {success: s1, failure: s2}", "yes", "s1"},
+           Case{"route: {success: s1, failure: s2}", "no", "s2"},
+           Case{"route: {yes: s1, no: s2}", "success", "s1"},
            // Spelled exactly so goes first.
-           Row{"route: {success: s1, yes: s2}", "yes", "s2"},
-           Row{"route: {success: s1, yes: s2}", "success", "s1"},
+           Case{"route: {success: s1, yes: s2}", "yes", "s2"},
+           Case{"route: {success: s1, yes: s2}", "success", "s1"},
            // _ and _error.
-           Row{"route: {yes: s1, _: s2}", "no", "s2"},
-           Row{"route: {yes: s1, _: s2}", "error", "s2"},
-           Row{"route: {yes: s1, _error: s2}", "error", "s2"},
-           Row{"route: {yes: s1, _error: s2}", "error_uncertain", "s2"},
-           Row{"route: {yes: s1, _error: s2}", "no", "s2"},
-           Row{"route: {yes: s1, _error: s2}", "blocked", ""},
-           Row{"route: {yes: s1, _: s2, _error: s3}", "no", "s2"},
-           Row{"route: {error: s1, _error: s2, _: s3}", "error", "s1"},
-           Row{"route: {yes: s1, _else: s2}", "blocked", ""},
+           Case{"route: {yes: s1, _: s2}", "no", "s2"},
+           Case{"route: {yes: s1, _: s2}", "error", "s2"},
+           Case{"route: {yes: s1, _error: s2}", "error", "s2"},
+           Case{"route: {yes: s1, _error: s2}", "error_uncertain", "s2"},
+           Case{"route: {yes: s1, _error: s2}", "no", "s2"},
+           Case{"route: {yes: s1, _error: s2}", "blocked", ""},
+           Case{"route: {yes: s1, _: s2, _error: s3}", "no", "s2"},
+           Case{"route: {error: s1, _error: s2, _: s3}", "error", "s1"},
+           Case{"route: {yes: s1, _else: s2}", "blocked", ""},
            // Own words.
-           Row{"route: {ship: s1, yes_uncertain: s2, _: s3}", "ship", "s1"},
-           Row{"route: {ship: s1, success_uncertain: s2, _: s3}", "yes_uncertain", "s2"},
-           Row{"route: {ship: s1, _: s3}", "", "s3"},
+           Case{"route: {ship: s1, yes_uncertain: s2, _: s3}", "ship", "s1"},
+           Case{"route: {ship: s1, success_uncertain: s2, _: s3}", "yes_uncertain", "s2"},
+           Case{"route: {ship: s1, _: s3}", "", "s3"},
            // Shorthand is never asked beside a route.
-           Row{"route: {yes: s1}, on_no: s2, on_error: s3", "no", ""},
-           Row{"route: {yes: s1}, on_error: s3", "error", ""},
+           Case{"route: {yes: s1}, on_no: s2, on_error: s3", "no", ""},
+           Case{"route: {yes: s1}, on_error: s3", "error", ""},
            // Shorthand.
-           Row{"on_yes: s1, on_no: s2, on_error: s3", "yes", "s1"},
-           Row{"on_yes: s1, on_no: s2, on_error: s3", "failure", "s2"},
-           Row{"on_success: s1, on_failure: s2", "no", "s2"},
-           Row{"on_yes: s1, on_error: s3", "error", "s3"},
-           Row{"on_yes: s1, on_error: s3", "no", "s3"},
-           Row{"on_yes: s1, on_error: s3", "error_uncertain", "s3"},
-           Row{"on_yes: s1, on_no: s2", "error", ""},
-           Row{"on_yes: s1, on_partial: s2, on_blocked: s3", "partial", "s2"},
-           Row{"on_yes: s1, on_partial: s2, on_blocked: s3", "blocked", "s3"},
-           Row{"on_target: s1, on_progress: $current, on_stall: s2", "stall", "s2"},
-           Row{"on_target: s1, on_progress: $current, on_stall: s2", "progress", "a"},
-           Row{"on_anything: s1, on_yes: s2", "anything", "s1"},
-           Row{"on_yes: s1, on_error: s3", "partial", ""},
-           Row{"on_yes: s1, on_error: s3", "yes_uncertain", ""},
+           Case{"on_yes: s1, on_no: s2, on_error: s3", "yes", "s1"},
+           Case{"on_yes: s1, on_no: s2, on_error: s3", "failure", "s2"},
+           Case{"on_success: s1, on_failure: s2", "no", "s2"},
+           Case{"on_yes: s1, on_error: s3", "error", "s3"},
+           Case{"on_yes: s1, on_error: s3", "no", "s3"},
+           Case{"on_yes: s1, on_error: s3", "error_uncertain", "s3"},
+           Case{"on_yes: s1, on_no: s2", "error", ""},
+           Case{"on_yes: s1, on_partial: s2, on_blocked: s3", "partial", "s2"},
+           Case{"on_yes: s1, on_partial: s2, on_blocked: s3", "blocked", "s3"},
+           Case{"on_target: s1, on_progress: $current, on_stall: s2", "stall", "s2"},
+           Case{"on_target: s1, on_progress: $current, on_stall: s2", "progress", "a"},
+           Case{"on_anything: s1, on_yes: s2", "anything", "s1"},
+           Case{"on_yes: s1, on_error: s3", "partial", ""},
+           Case{"on_yes: s1, on_error: s3", "yes_uncertain", ""},
        }) {
     CAPTURE(row.state);
     CAPTURE(row.verdict);
@@ -145,20 +144,20 @@ TEST_CASE("a state that vanished from an edited definition is an error that name
 }
 
 TEST_CASE("cannot_judge: twice the same state again, then the way for errors, never that for no") {
-  struct Row {
+  struct Case {
     const char* state;
     int undecided;
     const char* to;
   };
-  for (const Row& row : {
-           Row{"on_yes: s1, on_no: s2, on_error: s3", 1, "a"},
-           Row{"on_yes: s1, on_no: s2, on_error: s3", 2, "a"},
-           Row{"on_yes: s1, on_no: s2, on_error: s3", 3, "s3"},
-           Row{"on_yes: s1, on_no: s2", 3, ""},
-           Row{"route: {yes: s1, _: s2, _error: s3}", 3, "s3"},
-           Row{"route: {yes: s1, _: s2}", 3, ""},
-           Row{"on_yes: s1, on_cannot_judge: s2", 1, "s2"},
-           Row{"route: {cannot_judge: s2, _: s1}", 1, "s2"},
+  for (const Case& row : {
+           Case{"on_yes: s1, on_no: s2, on_error: s3", 1, "a"},
+           Case{"on_yes: s1, on_no: s2, on_error: s3", 2, "a"},
+           Case{"on_yes: s1, on_no: s2, on_error: s3", 3, "s3"},
+           Case{"on_yes: s1, on_no: s2", 3, ""},
+           Case{"route: {yes: s1, _: s2, _error: s3}", 3, "s3"},
+           Case{"route: {yes: s1, _: s2}", 3, ""},
+           Case{"on_yes: s1, on_cannot_judge: s2", 1, "s2"},
+           Case{"route: {cannot_judge: s2, _: s1}", 1, "s2"},
        }) {
     CAPTURE(row.state);
     CAPTURE(row.undecided);
@@ -187,28 +186,28 @@ TEST_CASE("an exit code that is not worth a retry goes past it") {
 }
 
 TEST_CASE("next: the exit code counts only where there is a way for errors") {
-  struct Row {
+  struct Case {
     const char* state;
     const char* top;
     int exit_code;
     Way::Kind kind;
     const char* to;
   };
-  for (const Row& row : {
-           Row{"next: s1", "max_steps: 50", 0, Way::Kind::to, "s1"},
-           Row{"next: s1", "max_steps: 50", 2, Way::Kind::to, "s1"},
-           Row{"next: s1, on_error: s2", "max_steps: 50", 2, Way::Kind::to, "s2"},
-           Row{"next: s1, on_error: s2", "max_steps: 50", 1, Way::Kind::to, "s2"},
-           Row{"next: s1, on_error: s2", "max_steps: 50", 124, Way::Kind::to, "s2"},
-           Row{"next: s1, on_error: s2", "max_steps: 50", 0, Way::Kind::to, "s1"},
-           Row{"next: s1, on_error: s2", "max_steps: 50", -9, Way::Kind::to, "s2"},
-           Row{"next: s1", "max_steps: 50", -9, Way::Kind::stop, ""},
-           Row{"next: s1", "exit_code_aware: false", -9, Way::Kind::to, "s1"},
-           Row{"next: s1, on_error: s2", "exit_code_aware: false", 2, Way::Kind::to, "s1"},
-           Row{"next: $current", "max_steps: 50", 0, Way::Kind::to, "a"},
-           Row{"next: '${context.none}'", "max_steps: 50", 0, Way::Kind::error, ""},
-           Row{"next: s1, on_error: a, on_retry_exhausted: s3, retryable_exit_codes: [75]",
-               "max_steps: 50", 1, Way::Kind::to, "s3"},
+  for (const Case& row : {
+           Case{"next: s1", "max_steps: 50", 0, Way::Kind::to, "s1"},
+           Case{"next: s1", "max_steps: 50", 2, Way::Kind::to, "s1"},
+           Case{"next: s1, on_error: s2", "max_steps: 50", 2, Way::Kind::to, "s2"},
+           Case{"next: s1, on_error: s2", "max_steps: 50", 1, Way::Kind::to, "s2"},
+           Case{"next: s1, on_error: s2", "max_steps: 50", 124, Way::Kind::to, "s2"},
+           Case{"next: s1, on_error: s2", "max_steps: 50", 0, Way::Kind::to, "s1"},
+           Case{"next: s1, on_error: s2", "max_steps: 50", -9, Way::Kind::to, "s2"},
+           Case{"next: s1", "max_steps: 50", -9, Way::Kind::stop, ""},
+           Case{"next: s1", "exit_code_aware: false", -9, Way::Kind::to, "s1"},
+           Case{"next: s1, on_error: s2", "exit_code_aware: false", 2, Way::Kind::to, "s1"},
+           Case{"next: $current", "max_steps: 50", 0, Way::Kind::to, "a"},
+           Case{"next: '${context.none}'", "max_steps: 50", 0, Way::Kind::error, ""},
+           Case{"next: s1, on_error: a, on_retry_exhausted: s3, retryable_exit_codes: [75]",
+                "max_steps: 50", 1, Way::Kind::to, "s3"},
        }) {
     CAPTURE(row.state);
     CAPTURE(row.exit_code);
@@ -224,14 +223,14 @@ TEST_CASE("next: the exit code counts only where there is a way for errors") {
 }
 
 TEST_CASE("a fault of the loop itself takes the way for errors and no other") {
-  struct Row {
+  struct Case {
     const char* state;
     const char* to;
   };
-  for (const Row& row : {Row{"on_yes: s1, on_error: s2", "s2"}, Row{"on_yes: s1, on_no: s2", ""},
-                         Row{"route: {_: s1}", ""}, Row{"route: {_: s1, _error: s2}", "s2"},
-                         Row{"route: {error: s2, _error: s1}", "s2"},
-                         Row{"next: s1, on_error: s2", "s2"}, Row{"next: s1", ""}}) {
+  for (const Case& row : {Case{"on_yes: s1, on_error: s2", "s2"}, Case{"on_yes: s1, on_no: s2", ""},
+                          Case{"route: {_: s1}", ""}, Case{"route: {_: s1, _error: s2}", "s2"},
+                          Case{"route: {error: s2, _error: s1}", "s2"},
+                          Case{"next: s1, on_error: s2", "s2"}, Case{"next: s1", ""}}) {
     CAPTURE(row.state);
     const Loop loop = loop_with(row.state);
     const Way way =
@@ -242,3 +241,5 @@ TEST_CASE("a fault of the loop itself takes the way for errors and no other") {
     CHECK(way.why == (row.to[0] == '\0' ? "the placeholder cannot be filled in" : ""));
   }
 }
+
+}  // namespace baton::fsm_loop

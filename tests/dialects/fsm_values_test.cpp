@@ -3,8 +3,8 @@
 #include "dialects/fsm_loop/values.h"
 #include "dialects/fsm_parts.h"
 
-using namespace baton;
-using namespace baton::fsm_loop;
+namespace baton::fsm_loop {
+
 using baton::testing::json_from;
 
 namespace {
@@ -45,35 +45,35 @@ class Given {
 
 TEST_CASE("placeholders are filled in from every name space") {
   const Given given;
-  struct Row {
+  struct Case {
     const char* text;
     const char* expected;
   };
-  for (const Row& row : {
-           Row{"plain $HOME and $(date)", "plain $HOME and $(date)"},
-           Row{"ls ${context.dir}/${context.deep.er.x}", "ls src/y"},
-           Row{"${context.n} ${context.four} ${context.half}", "4 4 0.5"},
-           Row{"${context.big}", "9007199254740993"},
-           Row{"${context.on}|${context.none}|", "true||"},
-           Row{"${context.list} ${context.deep}", R"([1,"two"] {"er":{"x":"y"}})"},
-           Row{"${context.later}", "${context.dir}"},
-           Row{"${captured.log.output}: ${captured.log.exit_code}", "3 errors: 1"},
-           Row{"${prev.output}${prev.state} ${prev.exit_code}", "x\ncheck 0"},
-           Row{"${last.verdict} ${last.details.reason}", "failure red"},
-           Row{"${state.name}#${state.iteration}", "fix#3"},
-           Row{"${loop.name} ${loop.started_at} ${loop.elapsed_ms} ${loop.elapsed}",
-               "fix-types 2026-01-20T08:15:00Z 192500 3m 12s"},
-           Row{"${env.HOME}[${env.EMPTY}]", "/home/me[]"},
-           Row{"${messages}", "one\ntwo\nthree"},
-           Row{"${messages.output}", "one\ntwo\nthree"},
-           Row{"${messages.last(2)}", "two\nthree"},
-           Row{"${messages.last(9)}", "one\ntwo\nthree"},
-           Row{"${messages.summary}", "3 messages, the last: three"},
-           Row{"${param.who} ${param.n}", "src/main 7"},
-           Row{"$${context.dir} ${context.dir}", "${context.dir} src"},
-           Row{"$$${context.dir}", "$${context.dir}"},
-           Row{"${context.dir", "${context.dir"},
-           Row{"${}", "${}"},
+  for (const Case& row : {
+           Case{"plain $HOME and $(date)", "plain $HOME and $(date)"},
+           Case{"ls ${context.dir}/${context.deep.er.x}", "ls src/y"},
+           Case{"${context.n} ${context.four} ${context.half}", "4 4 0.5"},
+           Case{"${context.big}", "9007199254740993"},
+           Case{"${context.on}|${context.none}|", "true||"},
+           Case{"${context.list} ${context.deep}", R"([1,"two"] {"er":{"x":"y"}})"},
+           Case{"${context.later}", "${context.dir}"},
+           Case{"${captured.log.output}: ${captured.log.exit_code}", "3 errors: 1"},
+           Case{"${prev.output}${prev.state} ${prev.exit_code}", "x\ncheck 0"},
+           Case{"${last.verdict} ${last.details.reason}", "failure red"},
+           Case{"${state.name}#${state.iteration}", "fix#3"},
+           Case{"${loop.name} ${loop.started_at} ${loop.elapsed_ms} ${loop.elapsed}",
+                "fix-types 2026-01-20T08:15:00Z 192500 3m 12s"},
+           Case{"${env.HOME}[${env.EMPTY}]", "/home/me[]"},
+           Case{"${messages}", "one\ntwo\nthree"},
+           Case{"${messages.output}", "one\ntwo\nthree"},
+           Case{"${messages.last(2)}", "two\nthree"},
+           Case{"${messages.last(9)}", "one\ntwo\nthree"},
+           Case{"${messages.summary}", "3 messages, the last: three"},
+           Case{"${param.who} ${param.n}", "src/main 7"},
+           Case{"$${context.dir} ${context.dir}", "${context.dir} src"},
+           Case{"$$${context.dir}", "$${context.dir}"},
+           Case{"${context.dir", "${context.dir"},
+           Case{"${}", "${}"},
        }) {
     CAPTURE(row.text);
     const auto text = interpolate(row.text, given.values());
@@ -84,22 +84,22 @@ TEST_CASE("placeholders are filled in from every name space") {
 
 TEST_CASE("a suffix says what becomes of a value, or stands in for a missing one") {
   const Given given;
-  struct Row {
+  struct Case {
     const char* text;
     const char* expected;
   };
-  for (const Row& row : {
-           Row{"[${context.missing?}]", "[]"},
-           Row{"[${env.MISSING?}]", "[]"},
-           Row{"[${context.dir?}]", "[src]"},
-           Row{"[${context.missing:default=a b?}]", "[a b?]"},
-           Row{"[${context.missing:default=}]", "[]"},
-           Row{"[${context.none:default=x}]", "[]"},  // null is there, and empty
-           Row{"[${context.dir:default=x}]", "[src]"},
-           Row{"echo ${context.quote:shell}", R"(echo 'it'\''s; touch f')"},
-           Row{"echo ${context.lines:shell}", "echo 'a\nb'"},
-           Row{"echo ${context.none:shell}", "echo ''"},
-           Row{"echo ${context.later:shell}", "echo '${context.dir}'"},
+  for (const Case& row : {
+           Case{"[${context.missing?}]", "[]"},
+           Case{"[${env.MISSING?}]", "[]"},
+           Case{"[${context.dir?}]", "[src]"},
+           Case{"[${context.missing:default=a b?}]", "[a b?]"},
+           Case{"[${context.missing:default=}]", "[]"},
+           Case{"[${context.none:default=x}]", "[]"},  // null is there, and empty
+           Case{"[${context.dir:default=x}]", "[src]"},
+           Case{"echo ${context.quote:shell}", R"(echo 'it'\''s; touch f')"},
+           Case{"echo ${context.lines:shell}", "echo 'a\nb'"},
+           Case{"echo ${context.none:shell}", "echo ''"},
+           Case{"echo ${context.later:shell}", "echo '${context.dir}'"},
        }) {
     CAPTURE(row.text);
     const auto text = interpolate(row.text, given.values());
@@ -110,31 +110,31 @@ TEST_CASE("a suffix says what becomes of a value, or stands in for a missing one
 
 TEST_CASE("what cannot be filled in is named, with the reason") {
   const Given given;
-  struct Row {
+  struct Case {
     const char* text;
     Errc code;
     const char* reason;
   };
-  for (const Row& row : {
-           Row{"${context.mising}", Errc::not_found, "\"mising\" is not in the context"},
-           Row{"${context.deep.x}", Errc::not_found, "\"deep.x\" is not in the context"},
-           Row{"${context.dir.x}", Errc::not_found, "\"dir.x\" is not in the context"},
-           Row{"${context.list.0}", Errc::not_found, "\"list.0\" is not in the context"},
-           Row{"${captured.other.output}", Errc::not_found, "is not in what was captured"},
-           Row{"${env.MISSING}", Errc::not_found, "\"MISSING\" is not set"},
-           Row{"${state.age}", Errc::usage, "\"iteration\""},
-           Row{"${loop.age}", Errc::usage, "\"elapsed\""},
-           Row{"${prev.out}", Errc::usage, "\"output\""},
-           Row{"${result.reason}", Errc::usage, "\"details\""},
-           Row{"${messages.first}", Errc::not_found, "last(N)"},
-           Row{"${messages.last(x)}", Errc::not_found, "last(N)"},
-           Row{"${param.none}", Errc::not_found, "the fragment's parameters"},
-           Row{"${param.self}", Errc::not_found, "no parameters"},
-           Row{"${HOME}", Errc::usage, "no name space"},
-           Row{"${contxt.a}", Errc::usage, "\"contxt\" does not exist"},
-           Row{"${context.a?:default=x}", Errc::usage, "exclude each other"},
-           Row{"${context.a:default=x:shell}", Errc::usage, "exclude each other"},
-           Row{"${context.nul}", Errc::usage, "NUL"},
+  for (const Case& row : {
+           Case{"${context.mising}", Errc::not_found, "\"mising\" is not in the context"},
+           Case{"${context.deep.x}", Errc::not_found, "\"deep.x\" is not in the context"},
+           Case{"${context.dir.x}", Errc::not_found, "\"dir.x\" is not in the context"},
+           Case{"${context.list.0}", Errc::not_found, "\"list.0\" is not in the context"},
+           Case{"${captured.other.output}", Errc::not_found, "is not in what was captured"},
+           Case{"${env.MISSING}", Errc::not_found, "\"MISSING\" is not set"},
+           Case{"${state.age}", Errc::usage, "\"iteration\""},
+           Case{"${loop.age}", Errc::usage, "\"elapsed\""},
+           Case{"${prev.out}", Errc::usage, "\"output\""},
+           Case{"${result.reason}", Errc::usage, "\"details\""},
+           Case{"${messages.first}", Errc::not_found, "last(N)"},
+           Case{"${messages.last(x)}", Errc::not_found, "last(N)"},
+           Case{"${param.none}", Errc::not_found, "the fragment's parameters"},
+           Case{"${param.self}", Errc::not_found, "no parameters"},
+           Case{"${HOME}", Errc::usage, "no name space"},
+           Case{"${contxt.a}", Errc::usage, "\"contxt\" does not exist"},
+           Case{"${context.a?:default=x}", Errc::usage, "exclude each other"},
+           Case{"${context.a:default=x:shell}", Errc::usage, "exclude each other"},
+           Case{"${context.nul}", Errc::usage, "NUL"},
        }) {
     CAPTURE(row.text);
     const auto text = interpolate(std::string("echo ") + row.text, given.values());
@@ -176,12 +176,12 @@ TEST_CASE("D-LL-16: of a capture only what is asked for has to be there") {
 }
 
 TEST_CASE("elapsed time is told as people say it") {
-  struct Row {
+  struct Case {
     std::int64_t elapsed_ms;
     const char* text;
   };
-  for (const Row& row : {Row{0, "0ms"}, Row{999, "999ms"}, Row{1000, "1s"}, Row{59'999, "59s"},
-                         Row{60'000, "1m"}, Row{61'000, "1m 1s"}, Row{3'600'000, "60m"}})
+  for (const Case& row : {Case{0, "0ms"}, Case{999, "999ms"}, Case{1000, "1s"}, Case{59'999, "59s"},
+                          Case{60'000, "1m"}, Case{61'000, "1m 1s"}, Case{3'600'000, "60m"}})
     CHECK(elapsed_text(row.elapsed_ms) == row.text);
 }
 
@@ -192,3 +192,5 @@ TEST_CASE("all texts of a value are filled in, and nothing else of it") {
         R"({"a":"src","${context.dir}":[1,"4"]})");
   CHECK_FALSE(interpolate_all(*json_from(R"([["${context.none.x}"]])"), given.values()));
 }
+
+}  // namespace baton::fsm_loop

@@ -5,8 +5,8 @@
 #include "dialects/fsm_loop/verdict.h"
 #include "dialects/fsm_parts.h"
 
-using namespace baton;
-using namespace baton::fsm_loop;
+namespace baton::fsm_loop {
+
 using baton::testing::json_from;
 using baton::testing::loop_from;
 
@@ -72,21 +72,28 @@ struct Case {
   const char* details;
 };
 
+Verdict verdict_of(const Case& row) {
+  Asked asked;
+  asked.state = "action: x, evaluate: {" + std::string(row.evaluate) + "}";
+  asked.action = ended(row.output, row.exit_code);
+  asked.context = R"({"goal": 5, "text": "five", "no": null, "name": "ok"})";
+  return verdict_of(asked);
+}
+
+void check_verdict(const Verdict& verdict, const Case& row) {
+  CHECK(verdict.name == row.verdict);
+  CHECK_FALSE(verdict.implicit);
+  check_details(verdict.details, row.details);
+  CHECK((verdict.name == "error") == (json::child(*verdict.details, "error") != nullptr));
+  CHECK_FALSE(verdict.type.empty());
+}
+
 void check_rows(std::initializer_list<Case> rows) {
   for (const Case& row : rows) {
     CAPTURE(row.evaluate);
     CAPTURE(row.output);
     CAPTURE(row.exit_code);
-    Asked asked;
-    asked.state = "action: x, evaluate: {" + std::string(row.evaluate) + "}";
-    asked.action = ended(row.output, row.exit_code);
-    asked.context = R"({"goal": 5, "text": "five", "no": null, "name": "ok"})";
-    const Verdict verdict = verdict_of(asked);
-    CHECK(verdict.name == row.verdict);
-    CHECK_FALSE(verdict.implicit);
-    check_details(verdict.details, row.details);
-    CHECK((verdict.name == "error") == (json::child(*verdict.details, "error") != nullptr));
-    CHECK_FALSE(verdict.type.empty());
+    check_verdict(verdict_of(row), row);
   }
 }
 
@@ -727,3 +734,5 @@ TEST_CASE("D-LL-24: no detail of a verdict is a number that JSON does not have")
   CHECK(parse_json(verdict.details.dump()));
   CHECK(verdict.name == "stall");
 }
+
+}  // namespace baton::fsm_loop

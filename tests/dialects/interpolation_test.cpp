@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace baton::fsm_loop;
+namespace baton::fsm_loop {
 
 TEST_CASE("a placeholder is a name space and a path") {
   const auto all = placeholders("mypy ${context.src.dir} > ${captured.log.output}");
@@ -85,3 +85,5 @@ TEST_CASE("quotes of a shell are counted as a shell does") {
   CHECK_FALSE(ShellQuotes("echo 'a' $x").quoted_at(9));
   CHECK_FALSE(ShellQuotes("echo \\'$x").quoted_at(7));
 }
+
+}  // namespace baton::fsm_loop

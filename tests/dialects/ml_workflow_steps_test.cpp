@@ -8,7 +8,7 @@
 #include "dialects/ml_workflow/steps.h"
 #include "dialects/moments.h"
 
-using namespace baton;
+namespace baton {
 
 TEST_CASE("both loops and a run without faults are in order") {
   using ml_workflow::follows;
@@ -94,3 +94,5 @@ TEST_CASE("moments are read as writers of state files spell them") {
     CHECK_FALSE(parse_moment(text));
   }
 }
+
+}  // namespace baton

@@ -9,7 +9,7 @@
 #include "dialects/rules/pointers.h"
 #include "dialects/rules/scene.h"
 
-using namespace baton;
+namespace baton {
 
 namespace {
 
@@ -251,3 +251,5 @@ TEST_CASE("a stage that the schema does not know never comes, and is named") {
         "rule r, set of react 1: the schema allows no '4' at /s; it allows open, done, 3\n"
         "rule r, rejected of react 1: the schema allows no 'no' at /s; it allows open, done, 3\n");
 }
+
+}  // namespace baton

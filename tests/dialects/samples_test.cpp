@@ -16,10 +16,11 @@
 #include "core/catalog.h"
 #include "dialects/registry.h"
 
+namespace baton {
+
 namespace {
 
 namespace fs = std::filesystem;
-using namespace baton;
 
 std::string read(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -103,18 +104,20 @@ bool any(const Findings& findings, Severity severity, const auto& holds) {
   });
 }
 
+bool as_expected(std::string_view expect, const Verdict& verdict) {
+  if (expect == "valid")
+    return verdict.findings.empty();
+  if (expect == "warning")
+    return verdict.accepted() && !verdict.findings.empty();
+  return expect == "invalid" && !verdict.accepted();
+}
+
 /// One row of a manifest; the format is described in tests/samples/README.md.
 void check_row(const Value& row, const Verdict& verdict) {
   const std::string_view expect = json::text(row, "expect").value_or("");
   const Findings& findings = verdict.findings;
-  if (expect == "valid")
-    CHECK(findings.empty());
-  else if (expect == "warning")
-    CHECK((verdict.accepted() && !findings.empty()));
-  else if (expect == "invalid")
-    CHECK(!verdict.accepted());
-  else
-    FAIL_CHECK("expect is valid, warning or invalid");
+  CAPTURE(expect);
+  CHECK(as_expected(expect, verdict));
   const Severity severity = expect == "invalid" ? Severity::error : Severity::warning;
   if (const auto pointer = json::text(row, "pointer"))
     CHECK(any(findings, severity, [&](const Finding& f) { return within(f.pointer, *pointer); }));
@@ -178,3 +181,5 @@ TEST_CASE("every example of a schema folder is what its folder says") {
   }
   MESSAGE(examples << " examples");
 }
+
+}  // namespace baton

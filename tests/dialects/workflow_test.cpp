@@ -5,8 +5,7 @@
 #include "base/document.h"
 #include "dialects/agent_run/text.h"
 
-using namespace baton;
-using namespace baton::agent_run;
+namespace baton::agent_run {
 
 TEST_CASE("ancestors are all steps that had to run before") {
   const auto json = parse_json(
@@ -49,3 +48,5 @@ TEST_CASE("paths are judged as they are written") {
   CHECK(leaves("a/../../b"));
   CHECK_FALSE(leaves("a/../b"));
 }
+
+}  // namespace baton::agent_run

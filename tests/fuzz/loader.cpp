@@ -7,9 +7,9 @@
 #include "base/json.h"
 #include "fuzz/target.h"
 
-namespace {
+namespace baton {
 
-using namespace baton;
+namespace {
 
 void look_at(const Document& document, const Value& value, const std::string& pointer, int depth) {
   const Span span = document.locate(pointer, depth % 2 == 1);
@@ -51,3 +51,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   load(fuzz::text_of(data, size), Format::jsonl);
   return 0;
 }
+
+}  // namespace baton

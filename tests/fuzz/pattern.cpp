@@ -8,8 +8,9 @@
 #include "base/utf8.h"
 #include "fuzz/target.h"
 
+namespace baton {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace baton;
   const auto [source, text] = fuzz::halves(fuzz::text_of(data, size));
   // Schemas and documents are valid UTF-8 by then.
   if (bad_utf8(source) || bad_utf8(text))
@@ -24,3 +25,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::demand(first.match == second.match && first.steps == second.steps);
   return 0;
 }
+
+}  // namespace baton

@@ -9,8 +9,9 @@
 #include "base/schema_walk.h"
 #include "fuzz/target.h"
 
+namespace baton {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace baton;
   const auto [schema_text, text] = fuzz::halves(fuzz::text_of(data, size));
   const SchemaFetch none = [](std::string_view) { return fail(Errc::not_found, "no such schema"); };
   const auto schema = compile_schema(schema_text, "fuzz.json", none);
@@ -35,3 +36,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace baton

@@ -6,8 +6,9 @@
 #include "base/json.h"
 #include "fuzz/target.h"
 
+namespace baton {
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace baton;
   const std::string text(fuzz::text_of(data, size));
   const auto document = load_document(text, Format::yaml);
   if (!document) {
@@ -21,3 +22,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::demand((*document)->locate("").end.offset <= text.size());
   return 0;
 }
+
+}  // namespace baton

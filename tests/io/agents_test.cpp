@@ -1,11 +1,11 @@
 #include "io/agents.h"
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <thread>
 #include <utility>
 
-#include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 
@@ -67,7 +67,7 @@ fs::path cgroup_for_tests() {
 
 /// Agents get cgroups below it; empty where none can be made, which is said.
 fs::path begin_in_cgroup(Bench& bench) {
-  const fs::path parent = cgroup_for_tests();
+  fs::path parent = cgroup_for_tests();
   if (parent.empty()) {
     MESSAGE("skipped: no cgroup v2 directory that could be written");
     return parent;
@@ -514,7 +514,7 @@ TEST_CASE("a daemon that comes back adopts its agents and hears how they end") {
   REQUIRE(bench.wait_for("ready"));
   bench.restart();
   CHECK(bench.agents->recover(run).adopted);
-  std::ofstream(bench.folder / "go");
+  baton::test::write(bench.folder / "go", "");
   const RunEnd end = bench.wait(run);
   CHECK(end.outcome == Outcome::failed);
   CHECK(end.exit_code == 4);
@@ -566,7 +566,7 @@ TEST_CASE("a process number in other hands gets no signal") {
   CHECK(bench.agents->recover(run).adopted);
   CHECK(bench.agents->stop(run).error().code == Errc::io);
   CHECK(stranger.unhurt());
-  std::ofstream(bench.folder / "go");
+  baton::test::write(bench.folder / "go", "");
   CHECK(bench.wait(run).outcome == Outcome::succeeded);
   CHECK(stranger.unhurt());
 }
@@ -721,7 +721,7 @@ TEST_CASE("without a boot's id living agents are adopted, and others may have lo
     bench.restart();
     run.boot_id.clear();
     CHECK(bench.agents->recover(run).adopted);
-    std::ofstream(bench.folder / "go");
+    baton::test::write(bench.folder / "go", "");
     CHECK(bench.wait(run).reason == "exit_4");
   }
   SUBCASE("claimed, and nothing of it is left") {
@@ -915,7 +915,7 @@ TEST_CASE("on a full disk nothing is prepared, and an end waits for room") {
   fill();
   const auto full = bench.agents->prepare(bench.shell("true"));
   CHECK(full.error().code == Errc::no_space);
-  std::ofstream(bench.folder / "go");
+  baton::test::write(bench.folder / "go", "");
   for (int turn = 0; turn < 30; ++turn)
     bench.context->run_for(std::chrono::milliseconds(10));
   CHECK(bench.ends.empty());
@@ -1000,7 +1000,7 @@ TEST_CASE("what an agent puts into cgroups below its own is ended with it, and t
 
 TEST_CASE("a forged record of the agent's cgroup hurts nobody in it") {
   Bench bench;
-  const fs::path parent = cgroup_for_tests();
+  fs::path parent = cgroup_for_tests();
   if (parent.empty()) {
     MESSAGE("skipped: no cgroup v2 directory that could be written");
     return;

@@ -7,7 +7,8 @@
 
 #include "temp_folder.h"
 
-using namespace baton;
+namespace baton {
+
 using baton::test::TempFolder;
 
 TEST_CASE("old backups go, the newest of each flow and everything else stays") {
@@ -53,3 +54,5 @@ TEST_CASE("a folder of backups that is a link is not followed") {
   CHECK(prune_backups(root.path(), plan, *parse_time("2026-01-22T00:00:00Z")).value() == 0);
   CHECK(std::filesystem::exists(elsewhere / ("1" + old)));
 }
+
+}  // namespace baton

@@ -3,7 +3,9 @@
 // A folder of its own, a shim, and ends collected as they come. Waiting is polling with an upper
 // bound: no test asserts a time.
 
+#include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -14,13 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <asio/io_context.hpp>
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
 #include "io/agents.h"
 #include "io/process.h"
@@ -129,13 +129,13 @@ class Bench {
   Launch shell(const std::string& script) const { return launch({"/bin/sh", "-c", script}); }
 
   /// Prepares and releases; the run as the journal would hold it.
-  Run start(const Launch& wanted) {
-    const Run run = prepare(wanted);
+  Run start(const Launch& wanted) const {
+    Run run = prepare(wanted);
     const auto released = agents->release(run.id);
     REQUIRE(released);
     return run;
   }
-  Run prepare(const Launch& wanted) {
+  Run prepare(const Launch& wanted) const {
     const auto prepared = agents->prepare(wanted);
     if (!prepared)
       FAIL(describe(prepared.error()));
@@ -173,7 +173,7 @@ class Bench {
     REQUIRE(eventually([&] { return end_of(run.id).has_value(); }));
     return *end_of(run.id);
   }
-  RunEnd outcome_of(const Launch& wanted) { return wait(start(wanted)); }
+  RunEnd outcome_of(const Launch& wanted) const { return wait(start(wanted)); }
 
   /// Waits until a file exists and is complete, as the agents below write it.
   bool wait_for(const std::string& name) const {

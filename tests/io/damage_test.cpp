@@ -55,6 +55,24 @@ std::string exit_file_of(Bench& bench) {
   return slurp(run.directory + "/exit.json");
 }
 
+/// A go-pipe that is closed after the first byte: leave, nothing is to run.
+Fd told_to_leave() {
+  int ends[2] = {-1, -1};
+  REQUIRE(pipe2(&ends[0], O_CLOEXEC) == 0);
+  Fd reading(ends[0]);
+  REQUIRE(write(ends[1], "", 1) == 1);
+  close(ends[1]);
+  return reading;
+}
+
+/// How a process ends; the number of a signal that ended it.
+int status_of(const Fd& process) {
+  pollfd ended{.fd = process.get(), .events = POLLIN, .revents = 0};
+  constexpr int kPatienceMs = 60'000;
+  REQUIRE(poll(&ended, 1, kPatienceMs) == 1);
+  return reap(process).value_or(-1);
+}
+
 /// How a shim ends that is called with this run directory; the number of a signal that ended it.
 /// Without a grace it is told this launch and then to leave.
 int status_of_shim(const std::string& directory, const char* mode, const std::string& run,
@@ -63,12 +81,7 @@ int status_of_shim(const std::string& directory, const char* mode, const std::st
   REQUIRE(folder);
   auto lock = take_run_lock(*folder);
   REQUIRE((lock && *lock));
-  // A go-pipe that is closed after the first byte: leave, nothing is to run.
-  int ends[2] = {-1, -1};
-  REQUIRE(pipe2(&ends[0], O_CLOEXEC) == 0);
-  const Fd reading(ends[0]);
-  REQUIRE(write(ends[1], "", 1) == 1);
-  close(ends[1]);
+  const Fd reading = told_to_leave();
   const Fd launch(memfd_create("launch", MFD_CLOEXEC));
   REQUIRE(write_all(launch.get(), told, "launch"));
   ShimCall call{.argv = {BATON_SHIM, shim::kCallVersion, mode, run},
@@ -80,10 +93,7 @@ int status_of_shim(const std::string& directory, const char* mode, const std::st
     call.argv.emplace_back(grace);
   const auto started = spawn_shim(call);
   REQUIRE(started);
-  pollfd ended{.fd = started->process.get(), .events = POLLIN, .revents = 0};
-  constexpr int kPatienceMs = 60'000;
-  REQUIRE(poll(&ended, 1, kPatienceMs) == 1);
-  return reap(started->process).value_or(-1);
+  return status_of(started->process);
 }
 
 }  // namespace

@@ -9,19 +9,20 @@ namespace {
 
 using namespace std::string_literals;
 
-const std::string kBlob = "257cc5642cb1a054f08cc83f2d943e56fd3ebe99";
+const std::string blob_id = "257cc5642cb1a054f08cc83f2d943e56fd3ebe99";
 
 }  // namespace
 
 TEST_CASE("the list of git is read whatever the names of files are") {
-  const std::string head = ":000000 100644 0000000000000000000000000000000000000000 " + kBlob + " ";
+  const std::string head =
+      ":000000 100644 0000000000000000000000000000000000000000 " + blob_id + " ";
   const auto files = parse_staged(head + "A\0a\nb \"c\".json\0"s + head + "M\0\xFF.json\0"s +
-                                  ":000000 120000 0000 " + kBlob + " T\0link\0"s);
+                                  ":000000 120000 0000 " + blob_id + " T\0link\0"s);
   REQUIRE(files.has_value());
   REQUIRE(files->size() == 3);
-  CHECK((*files)[0] == StagedFile{"a\nb \"c\".json", kBlob, true});
-  CHECK((*files)[1] == StagedFile{"\xFF.json", kBlob, true});
-  CHECK((*files)[2] == StagedFile{"link", kBlob, false});
+  CHECK((*files)[0] == StagedFile{"a\nb \"c\".json", blob_id, true});
+  CHECK((*files)[1] == StagedFile{"\xFF.json", blob_id, true});
+  CHECK((*files)[2] == StagedFile{"link", blob_id, false});
 }
 
 TEST_CASE("what is removed or another repository is not in the list") {

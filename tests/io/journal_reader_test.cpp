@@ -335,7 +335,7 @@ TEST_CASE("a forged row makes pruning touch nothing outside of the folder of the
     auto journal = open_journal(scratch.path());
     REQUIRE(journal.has_value());
     Commit step;
-    step.runs = {ended_run("old", 1, 2), ended_run("newest", 4, 40 * 86'400)};
+    step.runs = {ended_run("old", 1, 2), ended_run("newest", 4, 40L * 86'400)};
     REQUIRE((*journal)->commit(step).has_value());
   }
   for (const char* sql : {"UPDATE runs SET id = '../victim' WHERE id = 'old'",
@@ -350,10 +350,11 @@ TEST_CASE("a forged row makes pruning touch nothing outside of the folder of the
       REQUIRE((*db)->execute(sql).has_value());
     }
     bool asked = false;
-    const auto pruned = prune_journal(scratch.path(), {}, at(41 * 86'400), [&](const std::string&) {
-      asked = true;
-      return true;
-    });
+    const auto pruned =
+        prune_journal(scratch.path(), {}, at(41L * 86'400), [&](const std::string&) {
+          asked = true;
+          return true;
+        });
     REQUIRE(!pruned.has_value());
     CHECK(pruned.error().message.find("damaged") != std::string::npos);
     CHECK_FALSE(asked);

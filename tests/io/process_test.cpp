@@ -1,6 +1,7 @@
 #include "io/process.h"
 
-#include <signal.h>
+#include <csignal>
+
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -49,7 +49,7 @@ constexpr const char* kFill =
 TEST_CASE("what a transaction that was undone has left for the log harms nobody") {
   const TempFolder scratch;
   const std::string path = scratch / "db";
-  std::ofstream{path};
+  test::write(path, "");
   const auto one = connection(path);
   run(*one, "PRAGMA journal_mode=WAL; CREATE TABLE rows(i INTEGER, bytes BLOB);");
   run(*one, kFill);
@@ -77,7 +77,7 @@ TEST_CASE("a transaction that has lost a write cannot be committed") {
     return;
   }
   const std::string path = scratch / "db";
-  std::ofstream{path};
+  test::write(path, "");
   {
     const auto one = connection(path);
     run(*one, "PRAGMA journal_mode=WAL; CREATE TABLE rows(i INTEGER, bytes BLOB);");
