@@ -170,11 +170,21 @@ void check_roles(const Config& config, const Fields& rules) {
   }
 }
 
+void check_backoffs(const Config& config, const Fields& fields) {
+  const RetryLimits& common = config.limits.retry;
+  check_backoff(fields.child("limits"), common.backoff, common.max_backoff);
+  for (const auto& [role, agent] : fields.child("agents").children()) {
+    const RetryLimits own = retry_limits(config, config.agents.at(role));
+    check_backoff(agent, own.backoff, own.max_backoff);
+  }
+}
+
 Config read_config(const Fields& fields, Findings& findings) {
   Config config;
   for (const auto& [role, agent] : fields.child("agents").children())
     config.agents[role] = read_agent(agent);
   config.limits = read_limits(fields.child("limits"));
+  check_backoffs(config, fields);
   config.on_interrupted = read_on_interrupted(fields);
   for (const auto& [name, options] : fields.child("dialects").children()) {
     if (name == "rules") {

@@ -170,4 +170,14 @@ void Fields::report(Severity severity, std::string_view rule, std::string messag
   findings_->push_back(std::move(finding));
 }
 
+void check_backoff(const Fields& limits, Millis backoff, Millis most) {
+  const bool here = limits.has("backoff");
+  if (backoff <= most || (!here && !limits.has("max_backoff")))
+    return;
+  limits.warning("limits",
+                 "'backoff' is " + duration_text(backoff) + " and 'max_backoff' is " +
+                     duration_text(most) + ": every wait will be " + duration_text(most),
+                 here ? "backoff" : "max_backoff");
+}
+
 }  // namespace baton

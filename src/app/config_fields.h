@@ -55,4 +55,8 @@ class Fields {
   std::string pointer_;
 };
 
+/// Warns where the first wait after a failure is above the longest one, which then cuts it short:
+/// `limits` says one of the two, and both are what holds for its runs.
+void check_backoff(const Fields& limits, Millis backoff, Millis most);
+
 }  // namespace baton

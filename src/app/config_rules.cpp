@@ -73,6 +73,7 @@ Json read_limits(const Fields& fields, const RunLimits& run, const RetryLimits& 
     const auto attempts = fields.count("max_attempts").value_or(retry.max_attempts);
     const Millis backoff = fields.duration("backoff").value_or(retry.backoff);
     const Millis most = fields.duration("max_backoff").value_or(retry.max_backoff);
+    check_backoff(fields, backoff, most);
     out.set("retry", Json::object({{"max_attempts", number(attempts)},
                                    {"backoff_ms", number(backoff)},
                                    {"max_backoff_ms", number(most)}}));

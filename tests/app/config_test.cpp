@@ -350,6 +350,35 @@ TEST_CASE("a missing role is a warning, for the flow waits and says so") {
   CHECK(listed(near.warnings).find("will wait; did you mean 'builder'?") != std::string::npos);
 }
 
+TEST_CASE("a first wait above the longest is a warning, where one of them is said") {
+  struct Row {
+    const char* limits;
+    const char* agent;
+    const char* rule;
+    const char* warnings;
+  };
+  for (const Row& row : {
+           Row{"backoff: 5m", "backoff: 1s", "max_backoff: 5m", ""},
+           Row{"backoff: 10m, max_backoff: 1h", "timeout: 1h", "max_attempts: 2", ""},
+           Row{"backoff: 10m", "timeout: 1h", "timeout: 1h",
+               "baton.yaml:2:20: 'backoff' is 10m and 'max_backoff' is 5m: every wait will be 5m "
+               "[config/limits]\n"},
+           Row{"timeout: 1h", "max_backoff: 2s", "timeout: 1h",
+               "baton.yaml:3:43: 'backoff' is 10s and 'max_backoff' is 2s: every wait will be 2s "
+               "[config/limits]\n"},
+           Row{"timeout: 1h", "timeout: 1h", "backoff: 6m, max_backoff: 1m",
+               "baton.yaml:5:84: 'backoff' is 6m and 'max_backoff' is 1m: every wait will be 1m "
+               "[config/limits]\n"},
+       }) {
+    const ParsedConfig read = parsed("version: 1\nlimits: { " + std::string(row.limits) +
+                                     " }\nagents: { b: { command: [x], " + row.agent +
+                                     " } }\nrules:\n  - { name: n, files: a, stage: /s, "
+                                     "react: [{ to: a, run: b }], limits: { " +
+                                     row.rule + " } }\n");
+    CHECK(listed(read.warnings) == row.warnings);
+  }
+}
+
 TEST_CASE("an unknown key is an error that says which one was meant") {
   CHECK(faults("version: 1\nagnets: {}\n").find("did you mean 'agents'?") != std::string::npos);
   CHECK(faults("version: 1\nagnets: {}\n").find("baton.yaml:2:1: ") == 0);
