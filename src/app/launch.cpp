@@ -48,6 +48,11 @@ Result<std::string> argument(const std::string& text,
 Result<std::string> working_directory(const std::string& text,
                                       const std::map<std::string, std::string>& values) {
   auto filled = fill(text, values);
+  if (filled && filled->find('\0') != std::string::npos)
+    return fail(Errc::denied, "a value with a NUL in it cannot be a working directory");
+  if (filled && !filled->starts_with("/"))
+    return fail(Errc::denied,
+                "the working directory `" + printable(*filled, 200) + "` is not an absolute path");
   if (filled && ("/" + *filled + "/").find("/../") != std::string::npos &&
       ("/" + text + "/").find("/../") == std::string::npos)
     return fail(Errc::denied, "the working directory `" + printable(*filled, 200) +
@@ -71,6 +76,9 @@ Result<std::vector<std::string>> arguments(const std::vector<std::string>& texts
 Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const AgentSpec& spec,
                      const Brief& brief, const std::map<std::string, std::string>& values) {
   if (action) {
+    for (const std::string& each : action->argv)
+      if (each.find('\0') != std::string::npos)
+        return fail(Errc::denied, "an argument with a NUL in it cannot be passed on");
     launch.argv = action->argv;
     launch.prompt = action->input;
     return {};

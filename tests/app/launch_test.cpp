@@ -69,6 +69,21 @@ TEST_CASE("a value from a file neither leaves the working directory nor becomes 
   CHECK(launch(above, "A", "a"));
 }
 
+TEST_CASE("a value that makes no folder of the working directory concerns this start alone") {
+  AgentSpec by_value = spec();
+  by_value.cwd = "${branch}";
+  by_value.before.clear();
+  CHECK(launch(by_value, "A", "/trees/a"));
+  for (const std::string& branch :
+       {std::string("a\0b", 3), std::string("trees/a"), std::string()}) {
+    CAPTURE(branch);
+    const auto done = launch(by_value, "A", branch);
+    REQUIRE_FALSE(done);
+    // Any other code is taken for trouble of the machine, for which all starts wait.
+    CHECK(done.error().code == Errc::denied);
+  }
+}
+
 TEST_CASE("a placeholder without its brace is a fault, not a text") {
   AgentSpec open = spec();
   open.argv = {"/bin/agent", "x ${group"};
