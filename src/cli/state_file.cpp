@@ -104,11 +104,9 @@ Result<StateFile> StateFile::open(const std::string& named, const Places& given)
     for (const std::string& each : context->roots())
       if (auto path = below(each, *real))
         file.path_ = *std::move(path);
-  } else if (context.error().code == Errc::config || !given.root.empty()) {
+  } else {
     context.error().message += "; the file is not known, and nothing was changed";
     return pass_on(context);
-  } else {
-    complain("the file is written without a check: " + printable(describe(context.error())));
   }
   const auto match =
       file.path_.empty() ? std::optional<Catalog::Match>() : file.catalog_.match(file.path_);
