@@ -180,10 +180,13 @@ void Draft::reply(const Reply& reply) {
 }
 
 void Draft::stage(const FlowBook& book, const Subject& subject) {
-  std::erase_if(commit.stages,
-                [&](const StageRow& row) { return row.flow == book.id && row.subject == subject; });
-  commit.stages.push_back(
-      StageRow{book.id, subject, book.stages.at(subject), book.entries.at(subject)});
+  StageRow row{book.id, subject, book.stages.at(subject), book.entries.at(subject)};
+  // Thousands of subjects may go on in one step.
+  const auto [known, first] = staged_[book.id].try_emplace(subject, commit.stages.size());
+  if (first)
+    commit.stages.push_back(std::move(row));
+  else
+    commit.stages[known->second] = std::move(row);
 }
 
 void Draft::memo(FlowBook& book, const Json& memo) {
@@ -212,7 +215,12 @@ void Draft::forget(const FlowId& flow) {
   // What this very step has entered so far would outlive the flow.
   std::erase_if(commit.accepted, [&](const auto& row) { return row.first.flow == id; });
   std::erase_if(commit.rejected, [&](const RejectedRow& row) { return row.flow == id; });
-  std::erase_if(commit.stages, [&](const StageRow& row) { return row.flow == id; });
+  if (staged_.erase(id) != 0) {
+    std::erase_if(commit.stages, [&](const StageRow& row) { return row.flow == id; });
+    staged_.clear();
+    for (std::size_t i = 0; i < commit.stages.size(); ++i)
+      staged_[commit.stages[i].flow].emplace(commit.stages[i].subject, i);
+  }
   std::erase_if(commit.memos, [&](const auto& row) { return row.first == id; });
   std::erase_if(commit.runs, [&](const Run& run) { return run.key.flow == id; });
   std::erase_if(commit.controls, [&](const ControlRow& row) { return row.flow == id; });

@@ -137,6 +137,8 @@ class Draft {
  private:
   const Books& books_;
   std::map<FlowId, FlowBook> touched_;
+  /// Where the rows of `commit.stages` are.
+  std::map<FlowId, std::map<Subject, std::size_t>> staged_;
 };
 
 }  // namespace baton

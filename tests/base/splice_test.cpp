@@ -3,6 +3,7 @@
 #include "base/document.h"
 #include "base/json.h"
 #include "print.h"
+#include "random.h"
 
 namespace baton {
 namespace {
@@ -101,6 +102,41 @@ TEST_CASE("several edits follow each other") {
                    {{"/a", "2"}, {"/b", "{}"}, {"/b/c", "[]"}, {"/b/c/-", "7"}, {"/a", ""}});
   REQUIRE(out.has_value());
   CHECK(*out == "{\n  \"b\": {\"c\": [7]}\n}\n");
+}
+
+TEST_CASE("many edits come to what they come to one after the other") {
+  testing::Random random(1);
+  const auto name = [&] { return "/" + std::string(1, static_cast<char>('a' + random.below(4))); };
+  constexpr int kRounds = 300;
+  int many = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string before =
+        random.one_in(2)
+            ? "{\n  \"a\": {},\n  \"b\": {\"a\": 1, \"c\": {\n  }},\n  \"c\": [1, {}]\n}"
+            : "\xEF\xBB\xBF{\"a\":{\"b\":{}},\"d\":2,\"b\":{\"a\":{},\"b\":{}}}";
+    std::string text = before;
+    std::vector<json::Edit> edits;
+    for (int i = 0; i < 40; ++i) {
+      const json::Edit edit{name() + name() + (random.one_in(3) ? name() : ""),
+                            random.one_in(5)   ? ""
+                            : random.one_in(2) ? "{}"
+                                               : std::to_string(i)};
+      auto next = json::splice(text, {edit});
+      if (!next)
+        continue;
+      text = *std::move(next);
+      edits.push_back(edit);
+    }
+    many += edits.size() > 8 ? 1 : 0;
+    const auto at_once = json::splice(before, edits);
+    REQUIRE(at_once.has_value());
+    CHECK(*at_once == text);
+    edits.push_back({"/z/z", "1"});
+    const auto nowhere = json::splice(before, edits);
+    REQUIRE_FALSE(nowhere.has_value());
+    CHECK(nowhere.error().message == "/z/z cannot be set: there is no /z");
+  }
+  CHECK(many > kRounds / 2);
 }
 
 TEST_CASE("an edit that leads nowhere says which step is missing") {
