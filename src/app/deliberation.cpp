@@ -16,10 +16,9 @@ constexpr std::string_view kRead = "read";
 constexpr std::size_t kMaxReads = 64;
 constexpr std::size_t kLogEnd = 4U << 20U;  ///< of a log, so much is read
 
-bool essential(const Catalog::Entry& entry, const std::string& kind) {
-  const auto found = std::find_if(entry.kinds.begin(), entry.kinds.end(),
-                                  [&](const FileKind& k) { return k.kind == kind; });
-  return found == entry.kinds.end() || found->essential;
+bool essential(const Catalog::Entry& entry, const FlowBook& book, const AcceptedRow& row) {
+  const KindNow now = kind_now(entry, book, row);
+  return now.in_force && (now.kind == nullptr || now.kind->essential);
 }
 
 /// The first error across documents that the dialect leaves to the engine.
@@ -188,14 +187,9 @@ Result<Reply> Deliberation::begin(const Request& request, Draft& draft,
   const std::string fault = updates ? in_the_way(seen, *updates) : describe(updates.error());
   if (!fault.empty())
     return Reply{request.id, false, fault};
-  {
-    // On copies first: what is refused must not leave behind what was not.
-    Draft trial = draft.trial(flow);
-    FlowState tried = docs;
-    const std::string trouble = updating_.apply(trial.touch(flow), tried, *updates, trial);
-    if (!trouble.empty())
-      return Reply{request.id, false, trouble};
-  }
+  // What is refused must not leave behind what was not.
+  if (const auto tried = updating_.tried(seen, docs, *updates, draft); tried.refused)
+    return Reply{request.id, false, Updating::describe_refusal(*tried.refused)};
   FlowBook& book = draft.touch(flow);
   (void)updating_.apply(book, docs, *updates, draft);
   library_.keep(flow, std::move(docs));
@@ -273,10 +267,23 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
     trouble = round == kMaxRounds
                   ? "the flow's own writes lead to further writes without end (stopped after " +
                         std::to_string(kMaxRounds) + " rounds)"
-                  : updating_.apply(book, docs, book.decision.updates, draft);
+                  : update(book, docs, draft);
   }
   book.told.notices = std::move(said);
   return trouble;
+}
+
+/// What one decision writes is made as a whole or, where a document would not be valid by it, not
+/// at all. Where one update took away what another one assumes, the next round sees what is left
+/// to do.
+std::string Deliberation::update(FlowBook& book, FlowState& docs, Draft& draft) {
+  const std::vector<Update>& updates = book.decision.updates;
+  if (updates.size() > 1)
+    if (const auto tried = updating_.tried(book, docs, updates, draft);
+        tried.refused && tried.refused->code != Errc::changed)
+      return Updating::describe_refusal(*tried.refused);
+  const auto applied = updating_.apply(book, docs, updates, draft);
+  return applied.refused && applied.made == 0 ? Updating::describe_refusal(*applied.refused) : "";
 }
 
 void Deliberation::check(FlowBook& book, const Catalog::Entry& entry, const FlowState& docs,
@@ -295,7 +302,7 @@ void Deliberation::check(FlowBook& book, const Catalog::Entry& entry, const Flow
 void Deliberation::hold(FlowBook& book, const Catalog::Entry& entry, Time now) {
   book.held.reset();
   const auto gone = std::find_if(book.accepted.begin(), book.accepted.end(), [&](const auto& row) {
-    return !row.second.present && essential(entry, row.second.kind);
+    return !row.second.present && essential(entry, book, row.second);
   });
   if (const std::string conflict = first_error(book.conflicts, entry.dialect->tolerated);
       !conflict.empty())

@@ -44,6 +44,7 @@ class Deliberation {
  private:
   void check(FlowBook& book, const Catalog::Entry& entry, const FlowState& docs, Draft& draft);
   static bool advance(FlowBook& book, const Stages& stages, Draft& draft);
+  std::string update(FlowBook& book, FlowState& docs, Draft& draft);
   std::string settle(View& view, const Catalog::Entry& entry, FlowBook& book, FlowState& docs,
                      Draft& draft);
   /// False: the root is away, and nothing can be decided.

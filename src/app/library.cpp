@@ -28,7 +28,44 @@ Format format_of(const Catalog::Entry& entry, const AcceptedRow& row) {
   return path.ends_with(".json") || found == entry.kinds.end() ? Format::json : found->format;
 }
 
+std::optional<Catalog::Match> match_of(const Catalog::Entry& entry, const FlowId& flow,
+                                       const std::string& path) {
+  auto match = Catalog::match_in(entry, path);
+  return match && match->flow == flow ? match : std::nullopt;
+}
+
+/// Nothing of a flow whose rule is no longer configured is looked for; it stays as it is.
+bool is_looked_for(const Catalog::Entry& entry, const FlowId& flow) {
+  return std::any_of(entry.kinds.begin(), entry.kinds.end(), [&](const FileKind& kind) {
+    return match_pattern(kind.flow, flow.name, kind.loose).has_value();
+  });
+}
+
 }  // namespace
+
+KindNow kind_now(const Catalog::Entry& entry, const FlowBook& book, const AcceptedRow& row) {
+  if (const auto match = match_of(entry, book.id, row.path))
+    return {true, match->kind, match->part};
+  const auto kind = std::find_if(entry.kinds.begin(), entry.kinds.end(),
+                                 [&](const FileKind& each) { return each.kind == row.kind; });
+  const bool known = kind != entry.kinds.end();
+  const KindNow as_it_was{true, known ? &*kind : nullptr, row.part};
+  if (!is_looked_for(entry, book.id))
+    return as_it_was;
+  // The patterns may be a slip that is mended in a moment: what has no other document in its place
+  // stays. Of several patterns for one kind the place of the other may be another one.
+  const bool one_pattern =
+      std::count_if(entry.kinds.begin(), entry.kinds.end(),
+                    [&](const FileKind& each) { return each.kind == row.kind; }) == 1;
+  const bool replaced =
+      std::any_of(book.accepted.begin(), book.accepted.end(), [&](const auto& other) {
+        const auto match = match_of(entry, book.id, other.first);
+        return match && match->kind->kind == row.kind && match->part == row.part;
+      });
+  if (known && (!replaced || (row.present && !one_pattern)))
+    return as_it_was;
+  return {false, nullptr, {}};
+}
 
 Library::Library(Journal& journal, LoadLimits limits, bool keep_all)
     : journal_(journal),
@@ -52,7 +89,13 @@ Result<FlowState> Library::open(const FlowBook& book, const Catalog::Entry& entr
                                 const Documents& fresh) {
   FlowState docs;
   for (const auto& [path, row] : book.accepted) {
-    Accepted accepted{nullptr, row.kind, row.part, row.arrival, row.writer, row.present, {}};
+    const KindNow now = kind_now(entry, book, row);
+    if (!now.in_force)
+      continue;
+    Accepted accepted{nullptr,    now.kind == nullptr ? row.kind : now.kind->kind,
+                      now.part,   row.arrival,
+                      row.writer, row.present,
+                      {}};
     if (const auto newer = book.rejected.find(path); newer != book.rejected.end())
       accepted.rejected = newer->second.findings;
     accepted.document = at_hand(book.id, row, fresh);

@@ -9,9 +9,20 @@
 #include "app/book.h"
 #include "app/judge.h"
 #include "base/document.h"
+#include "core/catalog.h"
 #include "core/ports.h"
 
 namespace baton {
+
+/// What an accepted document of a flow is by the patterns as they are now, whatever it was when it
+/// was accepted.
+struct KindNow {
+  /// False: the configuration looks for it no more, and it counts for nothing. Its row is kept.
+  bool in_force = true;
+  const FileKind* kind = nullptr;  ///< of the entry; nullptr: one that there is no more
+  std::string part;
+};
+KindNow kind_now(const Catalog::Entry& entry, const FlowBook& book, const AcceptedRow& row);
 
 /// The parsed documents of flows, loaded from the journal's accepted bytes when a flow is looked
 /// at. A parsed document costs about twenty times its text, so only what was used last is kept.

@@ -18,15 +18,28 @@ Overload(Ts...) -> Overload<Ts...>;
 
 }  // namespace
 
-std::string Updating::apply(FlowBook& book, FlowState& docs, const std::vector<Update>& updates,
-                            Draft& draft) {
-  std::string trouble;
+Updating::Applied Updating::apply(FlowBook& book, FlowState& docs,
+                                  const std::vector<Update>& updates, Draft& draft) {
+  Applied all;
   for (const Update& update : updates) {
     auto applied = apply_one(book, docs, update, draft);
-    if (!applied && trouble.empty())
-      trouble = "a write of baton's own was refused: " + describe(applied.error());
+    if (applied)
+      ++all.made;
+    else if (!all.refused)
+      all.refused = std::move(applied.error());
   }
-  return trouble;
+  return all;
+}
+
+Updating::Applied Updating::tried(const FlowBook& book, const FlowState& docs,
+                                  const std::vector<Update>& updates, const Draft& draft) {
+  Draft trial = draft.trial(book.id);
+  FlowState copies = docs;
+  return apply(trial.touch(book.id), copies, updates, trial);
+}
+
+std::string Updating::describe_refusal(const Error& refused) {
+  return "a write of baton's own was refused: " + describe(refused);
 }
 
 Result<void> Updating::put(FlowBook& book, FlowState& docs, const std::string& path,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,13 +20,20 @@ class Updating {
   Updating(Schemas& schemas, const Catalog& catalog, const Setup& setup)
       : schemas_(schemas), catalog_(catalog), setup_(setup) {}
 
-  /// All of them, as far as each can be; which could not is said of the first, else "".
-  std::string apply(FlowBook& book, FlowState& docs, const std::vector<Update>& updates,
-                    Draft& draft);
+  /// What came of the updates of one decision.
+  struct Applied {
+    std::size_t made = 0;
+    std::optional<Error> refused;  ///< the first that was not made
+  };
+  /// All of them, as far as each can be. Errc::changed: one assumes something else than what is
+  /// accepted; Errc::schema: it would make the document invalid.
+  Applied apply(FlowBook& book, FlowState& docs, const std::vector<Update>& updates, Draft& draft);
+  /// What `apply` would come to; nothing is changed.
+  Applied tried(const FlowBook& book, const FlowState& docs, const std::vector<Update>& updates,
+                const Draft& draft);
+  static std::string describe_refusal(const Error& refused);
 
  private:
-  /// Errc::changed when an update assumes something else than what is accepted; Errc::schema when
-  /// it would make the document invalid.
   Result<void> apply_one(FlowBook& book, FlowState& docs, const Update& update, Draft& draft);
   Result<void> put(FlowBook& book, FlowState& docs, const std::string& path, std::string text,
                    Draft& draft);

@@ -170,13 +170,19 @@ Catalog Catalog::of(const std::vector<std::pair<const Dialect*, Json>>& dialects
   return catalog;
 }
 
+std::optional<Catalog::Match> Catalog::match_in(const Entry& entry, std::string_view path) {
+  for (const FileKind& kind : entry.kinds)
+    if (auto found = match_pattern(kind.pattern, path, kind.loose))
+      return Match{&entry, &kind,
+                   FlowId{std::string(entry.dialect->name), expand(kind.flow, *found)},
+                   found->part};
+  return std::nullopt;
+}
+
 std::optional<Catalog::Match> Catalog::match(std::string_view path) const {
   for (const Entry& entry : entries_)
-    for (const FileKind& kind : entry.kinds)
-      if (auto found = match_pattern(kind.pattern, path, kind.loose))
-        return Match{&entry, &kind,
-                     FlowId{std::string(entry.dialect->name), expand(kind.flow, *found)},
-                     found->part};
+    if (auto found = match_in(entry, path))
+      return found;
   return std::nullopt;
 }
 

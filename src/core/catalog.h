@@ -55,6 +55,8 @@ class Catalog {
   static Catalog of(const std::vector<std::pair<const Dialect*, Json>>& dialects);
 
   std::optional<Match> match(std::string_view path) const;
+  /// The same by the patterns of one entry alone.
+  static std::optional<Match> match_in(const Entry& entry, std::string_view path);
   /// Whether a path that does not match would, were its names safe ones. Hidden and temporary files
   /// (a leading `.`, a trailing `~`) do not count.
   bool nearly(std::string_view path) const;

@@ -58,10 +58,14 @@ class People {
             scene.unmet(reaction, subject) == nullptr)
           waits_.push_back({subject, &state, &reaction});
     // Whoever said yes before there was something to decide has not seen it.
+    std::set<std::pair<Subject, std::string>> waited_for;
+    for (const Wait& wait : waits_)
+      if (const auto& place = wait.reaction->approval->decision)
+        waited_for.emplace(wait.subject, scene.path(*place, wait.subject));
     for (auto& [subject, entry] : memo.entries)
-      if (std::none_of(waits_.begin(), waits_.end(),
-                       [&, &name = subject](const Wait& wait) { return wait.subject == name; }))
-        entry.waits.reset();
+      std::erase_if(entry.waits, [&, &name = subject](const auto& row) {
+        return !waited_for.contains({name, row.first});
+      });
   }
 
   void by_request() {
@@ -123,15 +127,14 @@ class People {
     const Accepted* const file = scene_.file(place, wait.subject);
     const Value* const value = scene_.value(place, wait.subject);
     const auto word = value == nullptr ? std::nullopt : decision_of(*value);
-    const bool first = !entry.waits;
-    if (first)
-      entry.waits = file == nullptr ? 0 : file->arrival;
+    const std::string path = scene_.path(place, wait.subject);
+    const Arrival since =
+        entry.waits.emplace(path, file == nullptr ? 0 : file->arrival).first->second;
     if (file == nullptr || !file->present || !word)
       return;
-    const std::string path = scene_.path(place, wait.subject);
     if (!entry.said.decision.empty())
       return put_aside(path, *file, wait.subject, "it was decided already");
-    if (file->arrival <= *entry.waits)
+    if (file->arrival <= since)
       return put_aside(path, *file, wait.subject,
                        "it is older than what waits for approval and does not count");
     const auto text = [&](std::string_view name) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "dialects/tables.h"
 #include "dialects/words.h"
@@ -40,16 +41,16 @@ bool lists(const Value& list, const Value& item) {
                                        [&](const Value& each) { return json::equal(each, item); });
 }
 
-bool compare(Test test, double found, double limit) {
+bool compare(Test test, const Value& found, const Value& limit) {
   switch (test) {
     case Test::below:
-      return found < limit;
+      return is_less(found, limit);
     case Test::at_most:
-      return found <= limit;
+      return !is_less(limit, found);
     case Test::at_least:
-      return found >= limit;
+      return !is_less(found, limit);
     case Test::above:
-      return found > limit;
+      return is_less(limit, found);
     case Test::equals:
     case Test::differs:
     case Test::one_of:
@@ -129,10 +130,9 @@ bool holds(const Condition& condition, const Value* found, const Value* limit) {
     case Test::at_most:
     case Test::at_least:
     case Test::above: {
-      const auto number = found == nullptr ? std::nullopt : json::number(*found);
       const Value* const bound = limit_place(condition) ? limit : &operand;
-      const auto most = bound == nullptr ? std::nullopt : json::number(*bound);
-      return number && most && compare(condition.test, *number, *most);
+      return found != nullptr && found->IsNumber() && bound != nullptr && bound->IsNumber() &&
+             compare(condition.test, *found, *bound);
     }
   }
   return false;

@@ -66,8 +66,7 @@ class Reacting {
     perhaps_stopped_.clear();
     std::vector<Hold> unmet;
     for (const bool stops : {true, false})
-      for (std::size_t i = 0; i < scene_.rule().react.size(); ++i) {
-        const Reaction& reaction = scene_.rule().react[i];
+      for (const Reaction& reaction : scene_.rule().react) {
         if (reaction.stop.empty() == stops || !is_about(reaction, state.previous, state.stage))
           continue;
         any = true;
@@ -77,7 +76,7 @@ class Reacting {
                                  "waits until " + text(*condition) + found(*condition)});
           continue;
         }
-        react(reaction, std::to_string(i));
+        react(reaction);
       }
     // Of several ways on, one is taken; the others are worth a word only while none is.
     if (idle_)
@@ -114,13 +113,14 @@ class Reacting {
     return true;
   }
 
-  void react(const Reaction& reaction, const std::string& key) {
+  void react(const Reaction& reaction) {
     const StageState& state = *state_;
     idle_ = false;
     if (reaction.approval)
       if (auto hold = approval_hold(view_, scene_, memo_, reaction, *subject_)) {
         if (hold->reason == "rejected" && !reaction.approval->rejected.empty())
-          set(key + "r", reaction.approval->rejected, reaction, *subject_ + " was rejected");
+          set(reaction.key + "r", reaction.approval->rejected, reaction,
+              *subject_ + " was rejected");
         else
           decision_.holds.push_back(std::move(*hold));
         return;
@@ -137,7 +137,7 @@ class Reacting {
         stopped_.emplace(reaction.stop, told(reaction.when));
     }
     if (!reaction.set.empty())
-      set(key, reaction.set, reaction, why);
+      set(reaction.key, reaction.set, reaction, why);
     if (!reaction.run.empty())
       run(reaction, why);
   }
@@ -188,7 +188,9 @@ class Reacting {
     desired.purpose = reaction.purpose.empty() ? state_->stage : reaction.purpose;
     // The agent that hands a subject on is still ending when the next one is due: one at a time. By
     // the file, since a rule that was given another name makes another flow of it.
+    // By the flow, too: it may be handed on from one file of it to another.
     desired.claims.push_back(Claim{"subject " + *subject_ + " of " + scene_.holder(*subject_), 1});
+    desired.claims.push_back(Claim{"subject " + *subject_ + " of " + text(view_.flow), 1});
     limit(*scene_.rule().limits, scene_.rule().name, desired);
     desired.why = why;
     decision_.desired.push_back(std::move(desired));
@@ -271,6 +273,17 @@ void tidy(const View& view, Memo& memo) {
   std::erase_if(memo.files, [&](const auto& row) { return !view.docs.contains(row.first); });
 }
 
+/// Memos of former versions have the number of a reaction for its key.
+void name_reactions(const Rule& rule, Memo& memo) {
+  for (auto& [subject, entry] : memo.entries)
+    for (std::size_t i = 0; i < rule.react.size(); ++i)
+      for (const std::string kind : {"", "r"})
+        if (auto old = entry.written.extract(std::to_string(i) + kind)) {
+          old.key() = rule.react[i].key + kind;
+          entry.written.insert(std::move(old));
+        }
+}
+
 /// A stage that stands nowhere is a slip of the rule, or of whoever writes the files.
 void no_stage(const View& view, const Rule& rule, Decision& decision) {
   if (rule.stage.pointer.find(kSubject) != std::string::npos)
@@ -346,6 +359,7 @@ Decision decide(const View& view) {
   const Scene scene(view.flow, view.docs, *rule);
   Memo memo = memo_of(view.memo);
   tidy(view, memo);
+  name_reactions(*rule, memo);
   hear_people(view, scene, memo, decision);
   Writes writes(view, scene, memo);
   Reacting reacting(view, scene, memo, writes, decision);

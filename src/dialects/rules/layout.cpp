@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/digest.h"
+
 namespace baton::rules {
 namespace {
 
@@ -75,6 +77,14 @@ std::optional<Approval> approval_of(const Value& reaction) {
   return approval;
 }
 
+std::string key_of(const Value& row) {
+  std::string words;
+  for (const char* name : {"from", "to", "when", "set", "approval"})
+    if (const Value* const value = json::child(row, name))
+      words += std::string(name) + json::dump(*value);
+  return hex(digest_of(words));
+}
+
 Reaction reaction_of(const Value& row, std::uint64_t max_entries) {
   Reaction reaction;
   reaction.from = texts(row, "from");
@@ -88,6 +98,8 @@ Reaction reaction_of(const Value& row, std::uint64_t max_entries) {
   reaction.stop = member_text(row, "stop");
   reaction.notify = json::boolean(row, "notify").value_or(false);
   reaction.set = members_of(row, "set");
+  if (!reaction.set.empty() || (reaction.approval && !reaction.approval->rejected.empty()))
+    reaction.key = key_of(row);
   reaction.purpose = member_text(row, "purpose");
   reaction.prompt = member_text(row, "prompt");
   reaction.next = texts(row, "next");

@@ -37,6 +37,9 @@ struct Approval {
 };
 
 struct Reaction {
+  /// Made of when it is for and of what it sets, so that it is the same one wherever it stands in
+  /// the rule; empty where it sets nothing.
+  std::string key;
   std::vector<Word> from;  ///< empty: any
   std::vector<Word> to;
   std::vector<Condition> when;  ///< all of them

@@ -29,8 +29,9 @@ Json json_of(const Saying& said) {
 Entry entry_of(const Value& value) {
   Entry entry;
   entry.generation = static_cast<std::uint64_t>(json::integer(value, "generation").value_or(0));
-  if (const auto waits = json::integer(value, "waits"))
-    entry.waits = static_cast<Arrival>(*waits);
+  each_member(value, "waits", [&](const std::string& path, const Value& since) {
+    entry.waits[path] = static_cast<Arrival>(json::integer(since).value_or(0));
+  });
   if (const Value* const said = json::child(value, "said"))
     entry.said = saying_of(*said);
   each_member(value, "written", [&](const std::string& key, const Value& files) {
@@ -44,8 +45,11 @@ Entry entry_of(const Value& value) {
 
 Json json_of(const Entry& entry) {
   Json json = Json::object({{"generation", Json(entry.generation)}});
-  if (entry.waits)
-    json.set("waits", Json(*entry.waits));
+  Json waits = Json::object();
+  for (const auto& [path, since] : entry.waits)
+    waits.set(path, Json(since));
+  if (!entry.waits.empty())
+    json.set("waits", waits);
   if (entry.said != Saying{})
     json.set("said", json_of(entry.said));
   Json written = Json::object();
@@ -121,7 +125,7 @@ Json json_of(const Memo& memo) {
   Json json;
   std::map<Subject, Entry> entries;
   for (const auto& [subject, entry] : memo.entries)
-    if (!entry.written.empty() || entry.waits || entry.said != Saying{})
+    if (!entry.written.empty() || !entry.waits.empty() || entry.said != Saying{})
       entries.emplace(subject, entry);
   put(json, "entries", entries, [](const Entry& entry) { return json_of(entry); });
   put(json, "said", memo.said, [](const Saying& said) { return json_of(said); });

@@ -22,10 +22,12 @@ struct Saying {
 /// What was done for a subject's present entry into its stage.
 struct Entry {
   std::uint64_t generation = 0;
-  /// By the number of the reaction (`2`, and `2r` for what its rejection sets): the digests of the
-  /// files as they were before. A file that is still like that was not written.
+  /// By the key of the reaction (with an `r` behind it for what its rejection sets): the digests of
+  /// the files as they were before. A file that is still like that was not written.
   std::map<std::string, std::map<std::string, std::string>> written;
-  std::optional<Arrival> waits;  ///< since the file that may decide was this version of it
+  /// By path of the files that may decide: the version each was when something first waited for it;
+  /// 0 for none.
+  std::map<std::string, Arrival> waits;
   Saying said;
 };
 

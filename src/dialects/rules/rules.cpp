@@ -46,15 +46,21 @@ std::vector<FileKind> files(const Json& options) {
 }
 
 Stages stages(const View& view) {
-  if (const auto rule = rule_of(view.flow, view.options))
-    return Scene(view.flow, view.docs, *rule).stages();
-  // The rule is no longer configured. Its subjects stay where they are, lest they enter their
-  // stages anew when it is back.
+  const auto rule = rule_of(view.flow, view.options);
   Stages stages;
+  // Of a rule that is no longer configured, and where two documents say where it stands, a subject
+  // stays where it is, lest it enters its stage anew when that is put right.
   for (const auto& [subject, state] : view.stages)
     if (!state.stage.empty())
       stages[subject] = state.stage;
-  return stages;
+  if (!rule)
+    return stages;
+  const Scene scene(view.flow, view.docs, *rule);
+  Stages told = scene.stages();
+  for (const auto& [subject, dispute] : scene.disputes())
+    if (const auto known = stages.find(subject); known != stages.end())
+      told[subject] = known->second;
+  return told;
 }
 
 /// The reaction that wants the agent: by role, and by purpose where several do.

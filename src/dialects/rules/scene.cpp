@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
+
 namespace baton::rules {
 namespace {
 
@@ -102,7 +104,7 @@ std::string Scene::path(const Place& place, const Subject& subject) const {
   if (place.document.empty())
     return holder(subject);
   const Kind* const named = kind(place.document);
-  if (named == nullptr)
+  if (named == nullptr || (named->per_subject && !safe_name(subject)))
     return {};
   std::string path = named->pattern;
   const auto slash = flow_.name.find('/');
@@ -129,8 +131,9 @@ const Value* Scene::value(const Place& place, const Subject& subject) const {
 std::map<std::string, std::string> Scene::paths(const Subject& subject) const {
   std::map<std::string, std::string> all;
   for (const Kind& kind : rule_.kinds)
-    if (!kind.name.empty())
-      all.emplace(kind.name, path(Place{kind.name, ""}, subject));
+    if (std::string path = this->path(Place{kind.name, ""}, subject);
+        !kind.name.empty() && !path.empty())
+      all.emplace(kind.name, std::move(path));
   return all;
 }
 

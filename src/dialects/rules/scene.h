@@ -40,13 +40,14 @@ class Scene {
 
   /// The path of the document that holds the subject; empty when none does.
   std::string holder(const Subject& subject) const;
-  /// The path a place's document has or would have; empty for one nobody can tell.
+  /// The path a place's document has or would have; empty for one nobody can tell, and where the
+  /// subject's name cannot be part of a path.
   std::string path(const Place& place, const Subject& subject) const;
   /// The document of a place; nullptr when it is not there.
   const Accepted* file(const Place& place, const Subject& subject) const;
   /// What stands at a place; nullptr when nothing does.
   const Value* value(const Place& place, const Subject& subject) const;
-  /// Each named document with its path.
+  /// Each named document that has one, with its path.
   std::map<std::string, std::string> paths(const Subject& subject) const;
 
   /// Whether a condition holds.

@@ -19,22 +19,19 @@ bool same(const Value* value, const std::string& text) {
   return other && json::equal(*value, **other);
 }
 
-/// The objects a member lies in are made where they are missing.
-void edit(const Value& root, const std::string& pointer, const std::string& text,
-          std::vector<json::Edit>& edits) {
+}  // namespace
+
+void Edits::set(const Value& root, const std::string& pointer, const std::string& text) {
   for (auto slash = pointer.find('/', 1); slash != std::string::npos;
        slash = pointer.find('/', slash + 1)) {
     const std::string around = pointer.substr(0, slash);
     const Value* const there = json::at(root, around);
-    const bool made = std::any_of(edits.begin(), edits.end(),
-                                  [&](const json::Edit& each) { return each.pointer == around; });
-    if ((there == nullptr || there->IsNull()) && !made)
-      edits.push_back({around, "{}"});
+    if ((there == nullptr || there->IsNull()) && set_.insert(around).second)
+      all_.push_back({around, "{}"});
   }
-  edits.push_back({pointer, text});
+  set_.insert(pointer);
+  all_.push_back({pointer, text});
 }
-
-}  // namespace
 
 bool Writes::done(const Subject& subject, const std::string& key) const {
   const Entry& entry = memo_.entry(subject, view_.stages.at(subject).generation);
@@ -62,6 +59,10 @@ std::optional<Hold> Writes::unwritable(const Subject& subject,
   for (const Member& member : members) {
     const Accepted* const file = scene_.file(member.place, subject);
     const std::string path = scene_.path(member.place, subject);
+    if (path.empty())
+      return Hold{
+          "", subject, "no_document",
+          "no file can be called by this name, so that " + text(member.place) + " cannot be set"};
     if (file == nullptr && view_.rejected.contains(path))
       return Hold{"", subject, "valid_file",
                   path + " was rejected, so that " + text(member.place) +
@@ -135,12 +136,11 @@ void Writes::add(const Accepted& file, const std::string& path, const std::strin
     target.assumes = file.document->digest();
     begin(file, path);
   }
-  edit(file.document->root(), pointer, value.dump(), target.edits);
+  target.edits.set(file.document->root(), pointer, value.dump());
   Writing& writing = memo_.files[path].back();
-  const auto known = std::find_if(writing.members.begin(), writing.members.end(),
-                                  [&](const Written& each) { return each.pointer == pointer; });
-  if (known != writing.members.end())
-    known->after = value.dump();
+  const auto [known, first] = target.members.try_emplace(pointer, writing.members.size());
+  if (!first)
+    writing.members[known->second].after = value.dump();
   else
     writing.members.push_back(
         Written{pointer, json_text(json::at(file.document->root(), pointer)), value.dump()});
@@ -149,7 +149,7 @@ void Writes::add(const Accepted& file, const std::string& path, const std::strin
 std::vector<Update> Writes::updates() const {
   std::vector<Update> updates;
   for (const auto& [path, file] : files_)
-    updates.emplace_back(SetMembers{path, file.assumes, file.edits, file.why});
+    updates.emplace_back(SetMembers{path, file.assumes, file.edits.all(), file.why});
   return updates;
 }
 
@@ -167,10 +167,10 @@ std::string with_own_writes(const Document& version, std::span<const Writing> wr
       const auto now = parse_json(merged);
       if (!now)
         return {};
-      std::vector<json::Edit> edits;
-      edit(**now, member.pointer, member.after, edits);
+      Edits edits;
+      edits.set(**now, member.pointer, member.after);
       // Where there is no object any more to put it into, it alone is left out.
-      if (auto text = json::splice(merged, edits)) {
+      if (auto text = json::splice(merged, edits.all())) {
         merged = *std::move(text);
         any = true;
       }

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,17 @@
 #include "dialects/rules/scene.h"
 
 namespace baton::rules {
+
+/// Edits of one document. The objects a member lies in are made where they are missing.
+class Edits {
+ public:
+  void set(const Value& root, const std::string& pointer, const std::string& text);
+  const std::vector<json::Edit>& all() const { return all_; }
+
+ private:
+  std::vector<json::Edit> all_;
+  std::set<std::string> set_;  ///< their pointers
+};
 
 /// What the reactions of one deciding write: one update per file, remembered in the memo with what
 /// was there before.
@@ -37,7 +49,8 @@ class Writes {
 
   struct File {
     Digest assumes;
-    std::vector<json::Edit> edits;
+    Edits edits;
+    std::map<std::string, std::size_t> members;  ///< by pointer, of its last writing
     std::string why;
   };
 
