@@ -84,12 +84,17 @@ Result<void> print_new(const Run& run, bool live, const std::string& path, Fd& f
 }
 
 ExitCode show(const LogsArguments& arguments, const Context& context, const Run& run) {
-  const std::string path = run.directory + (arguments.from_stderr ? "/stderr.log" : "/stdout.log");
+  const std::string name = run.directory + (arguments.from_stderr ? "/stderr" : "/stdout");
+  const std::string path = name + ".log";
   Fd fd;
   bool live = run.live();
   for (;;) {
     if (auto done = print_new(run, live, path, fd); !done)
       return complain(done.error());
+    // Behind what was cut off at the cap stands what it wrote last.
+    if (Fd tail; !live && access((name + ".tail").c_str(), F_OK) == 0)
+      if (auto done = print_new(run, live, name + ".tail", tail); !done)
+        return complain(done.error());
     if (finish() != ExitCode::fine)
       return ExitCode::unreachable;
     if (!arguments.follow || !live)

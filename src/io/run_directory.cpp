@@ -415,18 +415,22 @@ Result<std::string> exit_text(const Fd& directory) {
   return read_all(file.get(), kMaxExitBytes, shim::kExitFile);
 }
 
-std::string output_tail(const Fd& directory, const char* log, std::size_t most_bytes) {
-  const Fd file(openat(directory.get(), log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+namespace {
+
+/// What stands in front of `end` (nothing: the end of the file); "" when it cannot be read.
+std::string bytes_before(const Fd& directory, const char* name, std::optional<off_t> end,
+                         std::size_t most_bytes) {
+  const Fd file(openat(directory.get(), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
   if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return {};
-  const auto most = static_cast<off_t>(most_bytes);
-  if (status.st_size > most && lseek(file.get(), status.st_size - most, SEEK_SET) < 0)
-    return {};
-  std::string bytes(static_cast<std::size_t>(std::min(status.st_size, most)), '\0');
+  const off_t last = std::min(end.value_or(status.st_size), status.st_size);
+  const off_t first = std::max<off_t>(0, last - static_cast<off_t>(most_bytes));
+  std::string bytes(static_cast<std::size_t>(std::max<off_t>(0, last - first)), '\0');
   std::size_t have = 0;
   while (have < bytes.size()) {
-    const ssize_t got = read(file.get(), bytes.data() + have, bytes.size() - have);
+    const ssize_t got = pread(file.get(), bytes.data() + have, bytes.size() - have,
+                              first + static_cast<off_t>(have));
     if (got < 0 && errno == EINTR)
       continue;
     if (got <= 0)
@@ -434,6 +438,24 @@ std::string output_tail(const Fd& directory, const char* log, std::size_t most_b
     have += static_cast<std::size_t>(got);
   }
   bytes.resize(have);
+  return bytes;
+}
+
+}  // namespace
+
+std::string output_tail(const Fd& directory, const Output& output, std::size_t most_bytes) {
+  std::string bytes;
+  const auto kept = static_cast<std::size_t>(
+      std::min({output.dropped, std::uint64_t{shim::kTailBytes}, std::uint64_t{most_bytes}}));
+  if (kept > 0)
+    bytes = bytes_before(directory, output.tail, std::nullopt, kept);
+  // A shim that was killed, or had no room, leaves none: then the log says where it was cut.
+  if (bytes.size() < kept || output.dropped > output.bytes)
+    bytes = bytes_before(directory, output.log, std::nullopt, most_bytes);
+  else if (kept == output.dropped && kept < most_bytes)
+    bytes.insert(
+        0, bytes_before(directory, output.log, static_cast<off_t>(output.bytes - output.dropped),
+                        most_bytes - kept));
   // What is cut off in front and what is no text becomes a question mark; sizes stay.
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t length = bytes[at] == '\0' ? 0 : utf8_length(bytes, at);

@@ -92,8 +92,15 @@ std::optional<std::int64_t> living_shim(const Fd& directory, const RunId& run);
 /// The text of exit.json. Errc::not_found.
 Result<std::string> exit_text(const Fd& directory);
 
-/// The last of one of the agent's logs as Run::output has it; "" when it cannot be read.
-std::string output_tail(const Fd& directory, const char* log, std::size_t most_bytes);
+/// One of the agent's two streams, as the shim has kept it.
+struct Output {
+  const char* log;
+  const char* tail;       ///< the end of what was dropped
+  std::uint64_t bytes;    ///< that came
+  std::uint64_t dropped;  ///< of those
+};
+/// The last of it as Run::output has it, kTailBytes at most; "" when it cannot be read.
+std::string output_tail(const Fd& directory, const Output& output, std::size_t most_bytes);
 
 /// Time of the last output; nothing when there was none.
 std::optional<Time> last_output_in(const std::string& path);

@@ -97,6 +97,8 @@ Result<ExitRecord> parse_exit(std::string_view text, const std::string& where) {
   exit.max_rss_kib = count(root, "max_rss_kib");
   exit.stdout_bytes = static_cast<std::uint64_t>(count(root, "stdout_bytes"));
   exit.stderr_bytes = static_cast<std::uint64_t>(count(root, "stderr_bytes"));
+  exit.stdout_dropped = static_cast<std::uint64_t>(count(root, "stdout_dropped"));
+  exit.stderr_dropped = static_cast<std::uint64_t>(count(root, "stderr_dropped"));
   exit.leftovers = count(root, "leftovers");
   exit.survivors = count(root, "survivors");
   return exit;

@@ -24,6 +24,8 @@ struct ExitRecord {
   std::int64_t max_rss_kib = 0;
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
+  std::uint64_t stdout_dropped = 0;  ///< of those
+  std::uint64_t stderr_dropped = 0;
   std::int64_t leftovers = 0;
   std::int64_t survivors = 0;
 };

@@ -81,8 +81,15 @@ Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run
   if (!exit || exit->run_id != run)
     return std::optional(plain_end(run, Outcome::unknown, kExitFileDamaged));
   RunEnd end = run_end(*exit, stop_wanted);
-  end.output = output_tail(directory, shim::kStdoutFile, kOutputBytes);
-  end.errors = output_tail(directory, shim::kStderrFile, kErrorBytes);
+  static_assert(shim::kTailBytes >= kOutputBytes && shim::kTailBytes >= kErrorBytes);
+  end.output = output_tail(
+      directory,
+      {shim::kStdoutFile, shim::kStdoutTailFile, exit->stdout_bytes, exit->stdout_dropped},
+      kOutputBytes);
+  end.errors = output_tail(
+      directory,
+      {shim::kStderrFile, shim::kStderrTailFile, exit->stderr_bytes, exit->stderr_dropped},
+      kErrorBytes);
   return std::optional(std::move(end));
 }
 

@@ -2,11 +2,14 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shim/protocol.h"
 #include "shim/text.h"
 
 namespace baton::shim {
@@ -63,6 +66,7 @@ void Log::take(const char* bytes, std::size_t size, std::int64_t now_ms) {
   const std::size_t kept = was_whole ? keep(bytes, room < size ? room : size) : 0;
   if (kept == size)
     return;
+  remember(bytes + kept, size - kept);
   if (was_whole)
     write_marker();
   // Nothing more is written, but the modification time goes on telling when output came last.
@@ -70,6 +74,46 @@ void Log::take(const char* bytes, std::size_t size, std::int64_t now_ms) {
     (void)futimens(file_, nullptr);
     touched_ms_ = now_ms;
   }
+}
+
+void Log::remember(const char* bytes, std::size_t size) {
+  if (ring_ == nullptr) {
+    void* const memory =
+        mmap(nullptr, kTailBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return;
+    ring_ = static_cast<char*>(memory);
+  }
+  for (std::uint64_t at = dropped() - size; size > 0;) {
+    const std::size_t place = at % kTailBytes;
+    const std::size_t piece = size < kTailBytes - place ? size : kTailBytes - place;
+    std::memcpy(ring_ + place, bytes, piece);
+    bytes += piece;
+    size -= piece;
+    at += piece;
+  }
+}
+
+void Log::write_tail(int directory, const char* name) const {
+  if (ring_ == nullptr)
+    return;
+  (void)unlinkat(directory, name, 0);
+  const int file = make_log(directory, name);
+  if (file < 0)
+    return;
+  const std::uint64_t first = dropped() > kTailBytes ? dropped() - kTailBytes : 0;
+  for (std::uint64_t at = first; at < dropped();) {
+    const std::size_t place = at % kTailBytes;
+    const std::uint64_t left = dropped() - at;
+    const std::size_t piece = left < kTailBytes - place ? left : kTailBytes - place;
+    const ssize_t put = write(file, ring_ + place, piece);
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put <= 0)
+      break;
+    at += static_cast<std::uint64_t>(put);
+  }
+  close(file);
 }
 
 std::size_t Log::keep(const char* bytes, std::size_t size) {
@@ -108,10 +152,11 @@ Text Log::marker() const {
   return marker;
 }
 
-void Log::finish() const {
+void Log::finish(int directory, const char* tail) const {
   if (dropped() == 0)
     return;
   write_marker();
+  write_tail(directory, tail);
   const Text last = marker();
   if (both_ >= 0)
     (void)!write(both_, last.c_str(), last.view().size());

@@ -8,7 +8,8 @@
 namespace baton::shim {
 
 /// One stream of the agent on its way into a file, up to a cap. Nothing here waits or fails: an
-/// agent must not hang because a disk is full, so what cannot be kept is counted and dropped.
+/// agent must not hang because a disk is full, so what cannot be kept is counted and dropped. The
+/// end of that is remembered (kTailBytes).
 class Log {
  public:
   /// `file` is one of make_log. `source` is the reading end of the agent's pipe. Both are owned.
@@ -18,8 +19,9 @@ class Log {
 
   /// Takes what lies in the pipe, at most 1 MiB. True when there was anything.
   bool drain(std::int64_t now_ms);
-  /// Brings the marker up to date, if there is one.
-  void finish() const;
+  /// Brings the marker up to date, if there is one, and writes what is remembered into a new file
+  /// of this name.
+  void finish(int directory, const char* tail) const;
 
   int source() const { return source_; }  ///< -1 after end of file
   std::uint64_t received() const { return received_; }
@@ -28,6 +30,8 @@ class Log {
  private:
   void take(const char* bytes, std::size_t size, std::int64_t now_ms);
   std::size_t keep(const char* bytes, std::size_t size);
+  void remember(const char* bytes, std::size_t size);
+  void write_tail(int directory, const char* name) const;
   void write_marker() const;
   Text marker() const;
 
@@ -39,6 +43,9 @@ class Log {
   std::uint64_t received_ = 0;
   std::int64_t touched_ms_ = 0;
   char last_ = '\n';
+  /// A ring: the dropped byte number n lies at n modulo kTailBytes. nullptr: nothing was dropped,
+  /// or there is no memory. It is there as long as the shim.
+  char* ring_ = nullptr;
 };
 
 /// Makes the file, which must not exist; -1 when it cannot be had: then nothing is kept.

@@ -54,6 +54,8 @@
 //     byte on "cgroup PATH" if it has one. It stands still, and ends when its shim does.
 //   - stdout.log, stderr.log (shim): what the agent wrote, up to the cap; then a marker line. Their
 //     modification time is the time of the last output, if they are not empty.
+//   - stdout.tail, stderr.tail (shim, before exit.json): where more came than the cap, the end of
+//     what was dropped, kTailBytes at most: an agent says at its end what came of its work.
 //   - prompt (daemon): what the agent gets on stdin; empty when there is no prompt.
 //   - claim (the agent's process): .claim under its second name, which it takes only if nobody has
 //     it, as a file made with O_EXCL would. Once it is there this attempt is never started again,
@@ -66,6 +68,8 @@
 // Unix time, "wall_ms", "user_ms", "system_ms", "max_rss_kib", "stdout_bytes", "stderr_bytes" (as
 // written by the agent, cap or not), "stdout_dropped", "stderr_dropped", "leftovers": processes
 // that were still there when the agent had ended, "survivors": processes that could not be ended}
+
+#include <cstddef>
 
 namespace baton::shim {
 
@@ -91,6 +95,9 @@ inline constexpr const char* kClaimFile = "claim";
 inline constexpr const char* kAgentFile = "agent";
 inline constexpr const char* kStdoutFile = "stdout.log";
 inline constexpr const char* kStderrFile = "stderr.log";
+inline constexpr const char* kStdoutTailFile = "stdout.tail";
+inline constexpr const char* kStderrTailFile = "stderr.tail";
+inline constexpr std::size_t kTailBytes = 256U << 10U;
 inline constexpr const char* kExitFile = "exit.json";
 
 /// The variable by which processes of a run are recognised when their shim is gone.

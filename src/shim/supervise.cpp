@@ -258,8 +258,8 @@ void Supervisor::finish() {
   // What still lies in the pipes belongs to the run; end of file is not waited for.
   out_.drain(now);
   err_.drain(now);
-  out_.finish();
-  err_.finish();
+  out_.finish(kDirectoryFd, kStdoutTailFile);
+  err_.finish(kDirectoryFd, kStderrTailFile);
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);
   exit_.user_ms = milliseconds(usage.ru_utime);

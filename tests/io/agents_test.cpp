@@ -307,6 +307,23 @@ TEST_CASE("logs stop at the cap and say how much was dropped") {
   CHECK(Bench::out(run) == std::string(1000, 'x') +
                                "\n[baton: log cap of 1000 bytes reached, 2999000 bytes dropped]\n");
   CHECK(slurp(run.directory + "/stderr.log") == "end\n");
+  CHECK(slurp(run.directory + "/stdout.tail") == std::string(256U << 10U, 'x'));
+  CHECK_FALSE(fs::exists(run.directory + "/stderr.tail"));
+}
+
+TEST_CASE("what an agent says at its end is judged, whatever came before") {
+  Bench bench;
+  for (const int before : {0, 990, 999, 1000, 1001, 5000, 262'100, 262'144, 263'140, 900'000}) {
+    CAPTURE(before);
+    Launch wanted = bench.shell("head -c " + std::to_string(before) +
+                                " /dev/zero | tr '\\0' x; echo; echo PASS; echo no >&2");
+    wanted.limits.log_cap_bytes = 1000;
+    const RunEnd end = bench.outcome_of(wanted);
+    const std::string all = std::string(static_cast<std::size_t>(before), 'x') + "\nPASS\n";
+    const std::size_t most = std::min(all.size(), baton::kOutputBytes);
+    CHECK(end.output == all.substr(all.size() - most));
+    CHECK(end.errors == "no\n");
+  }
 }
 
 TEST_CASE("a last line without newline is kept") {
