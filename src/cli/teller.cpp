@@ -21,11 +21,11 @@ bool well(const Event& event) {
 /// Words of events that `notify:` hears of: what a person would want to know.
 bool worth_telling(const Event& event) {
   static constexpr std::array kWords = {
-      std::string_view("notice"),   std::string_view("held"),
-      std::string_view("paused"),   std::string_view("rejected"),
-      std::string_view("conflict"), std::string_view("disk_full"),
-      std::string_view("restored"), std::string_view("gone"),
-      std::string_view("finished"), std::string_view("could_not_stop")};
+      std::string_view("notice"),          std::string_view("held"),
+      std::string_view("paused"),          std::string_view("rejected"),
+      std::string_view("conflict"),        std::string_view("disk_full"),
+      std::string_view("restored"),        std::string_view("gone"),
+      std::string_view("approval_wanted"), std::string_view("could_not_stop")};
   if (event.event == "ended")
     return !well(event);
   return std::find(kWords.begin(), kWords.end(), event.event) != kWords.end();

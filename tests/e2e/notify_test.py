@@ -195,8 +195,22 @@ def reload_goes_on(exe):
         wait_until(lambda: len(baton.told("notice")) == 3, "the former command tells the rest", baton.told)
 
 
+def reminded(exe):
+    """Whoever is asked is told so, and again as often as the configuration says."""
+    with Told(exe) as baton:
+        example = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/ml_workflow")
+        agent = {"command": [example + "/agent.sh"]}
+        baton.settings["agents"] = {"planner": agent, "validator": agent, "programmer": agent}
+        baton.settings["dialects"] = {"ml_workflow": {"approvals": ["plan"], "reminders": "1s"}}
+        baton.configure()
+        baton.start()
+        check(baton.call("start", "churn", "--dialect", "ml_workflow", "--requirements", "x").returncode == 0)
+        wait_until(lambda: len(baton.told("approval_wanted")) == 3, "the question and two reminders", baton.told)
+        check("has waited" in baton.told("approval_wanted")[-1]["why"], baton.told)
+
+
 def test(exe):
-    for part in (told_once, ended_with_the_daemon, limited, last_words, as_described, failing, reload_goes_on):
+    for part in (told_once, ended_with_the_daemon, limited, last_words, as_described, failing, reload_goes_on, reminded):
         part(exe)
         print(part.__name__, "passed", flush=True)
 
