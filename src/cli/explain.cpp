@@ -257,8 +257,10 @@ ExitCode show_replaced(const ExplainArguments& arguments, const Context& context
     const auto path = path_below(on_root, arguments.what);
     const auto versions = path ? replaced(on_root, *path) : std::vector<ReplacedVersion>();
     std::error_code error;
-    if (path &&
-        (!versions || !versions->empty() || fs::exists(on_root.root() + "/" + *path, error)))
+    const auto kind = fs::status(on_root.root() + "/" + path.value_or(""), error).type();
+    // A folder may have the name of a flow.
+    if (path && (!versions || !versions->empty() ||
+                 (kind != fs::file_type::not_found && kind != fs::file_type::directory)))
       return print_replaced(on_root, {*path});
   }
   const auto seen = rehearse_seen(context);

@@ -1,5 +1,6 @@
 // `baton send`: a message more in one of a flow's mailboxes.
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/context.h"
+#include "cli/folders.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/state_file.h"
@@ -53,6 +55,23 @@ Result<std::string> with_message(const Mailbox& mailbox, std::string text, const
   return mailbox.dialect->send(**document, mailbox.kind, *message, real_clock()->wall());
 }
 
+/// The root an agent works for, or in which somebody stands, where there are several.
+Result<std::string> root_of_mailbox(const Context& context) {
+  if (context.roots().size() < 2)
+    return context.root();
+  std::error_code error;
+  const std::string own = variable("BATON_ROOT");
+  const std::string here = std::filesystem::current_path(error).string();
+  for (const std::string& root : context.roots())
+    if (root == own)
+      return root;
+  for (const std::string& root : context.roots())
+    if (root == here || below(root, here))
+      return root;
+  return fail(Errc::usage, "the mailbox may be on " + join(context.roots(), " or on ") +
+                               "; say which with --root");
+}
+
 ExitCode send(const Places& places, const std::string& named, const std::string& text) {
   const auto message = parse_json(text);
   if (!message) {
@@ -69,7 +88,10 @@ ExitCode send(const Places& places, const std::string& named, const std::string&
   const auto mailbox = mailbox_of(catalog, named);
   if (!mailbox)
     return complain(mailbox.error());
-  auto disk = real_disk(context->root());
+  const auto root = root_of_mailbox(*context);
+  if (!root)
+    return complain(root.error());
+  auto disk = real_disk(*root);
   if (!disk)
     return complain(disk.error());
   if (const auto there = (*disk)->read(mailbox->path, LoadLimits{}.max_bytes);
@@ -96,8 +118,8 @@ ExitCode send(const Places& places, const std::string& named, const std::string&
       return complain(made.error());
   }
   Places there = places;
-  there.root = context->root();
-  auto file = StateFile::open(context->root() + "/" + mailbox->path, there);
+  there.root = *root;
+  auto file = StateFile::open(*root + "/" + mailbox->path, there);
   if (!file)
     return complain(file.error());
   return rewrite(*file,

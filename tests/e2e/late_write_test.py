@@ -103,6 +103,9 @@ def what_is_not_valid(exe):
         check('\n{"status":' in kept and ", 10 bytes\n" in kept, "what is kept is shown:", kept)
         check("no version" in it.call("explain", it.path("b"), "--replaced").stderr, "of another file there is none")
         check(it.call("explain", "rules/t/a", "--replaced").stdout == kept, "of a flow, what is kept of its files")
+        os.mkdir(it.root + "/t")
+        os.mkdir(it.root + "/t/a")
+        check(it.call("explain", "t/a", "--replaced").stdout == kept, "also where a folder has its name")
         check("--replaced" not in it.call("explain", "nonsense", "--replaced", code=2).stdout, "neither file nor flow")
 
 

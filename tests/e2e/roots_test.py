@@ -723,6 +723,31 @@ def once_without_its_root(exe):
         os.rename(baton.root + ".away", baton.root)
 
 
+def send_to_one(exe):
+    """A message goes to the root of the agent that sends it, or in which somebody stands; else nobody knows."""
+    with world.World(exe) as baton:
+        roots = [baton.home + "/one", baton.home + "/two"]
+        for root in roots:
+            os.mkdir(root)
+        baton.settings.update(roots=roots, dialects={"coordination": {}})
+        baton.configure()
+
+        def send(where, environment, *more):
+            done = subprocess.run([exe, "send", "dev_to_qa", '{"group_id": "A"}', "--config", baton.config, *more],
+                                  cwd=where, env={**os.environ, **environment}, capture_output=True, text=True)
+            made = [root for root in roots if os.path.exists(root + "/coordination/messages/dev_to_qa.json")]
+            for root in made:
+                os.unlink(root + "/coordination/messages/dev_to_qa.json")
+            return done.returncode, made, done.stderr
+
+        refused = send(baton.home, {})
+        check(refused[:2] == (2, []) and "say which with --root" in refused[2], refused)
+        for root in roots:
+            check(send(baton.home, {"BATON_ROOT": root})[:2] == (0, [root]), "an agent of", root)
+            check(send(root, {})[:2] == (0, [root]), "within", root)
+            check(send(baton.home, {}, "--root", root)[:2] == (0, [root]), "--root", root)
+
+
 def once(exe):
     with world.World(exe) as baton:
         roots = [baton.home + "/one", baton.home + "/two"]
@@ -738,7 +763,7 @@ def once(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts((once, once_without_its_root, dropped, begun_in_a_folder_that_goes, two_roots, busy_root_starves_none, stop_all_starts_none,
+    world.main_parts((once, send_to_one, once_without_its_root, dropped, begun_in_a_folder_that_goes, two_roots, busy_root_starves_none, stop_all_starts_none,
                       commands_cover_all_roots, drain_is_the_daemons, control_reaches_what_runs, left_behind,
                       gone_roots_are_shown, gone_without_a_daemon, unreadable_configuration, comes_later, one_is_broken,
                       limits_count_all_roots, reload_changes_roots,

@@ -70,6 +70,16 @@ Result<Json> definition_of(const Scene& scene) {
   return std::move(*loaded.definition);
 }
 
+/// A member of what is wanted that is not the same in what is there; empty: there is none.
+std::string other_than(const Json& there, const Json& wanted) {
+  for (const auto& member : wanted->GetObject()) {
+    const Value* const known = json::child(*there, json::name(member.name));
+    if (known == nullptr || !json::equal(*known, member.value))
+      return std::string(json::name(member.name));
+  }
+  return {};
+}
+
 Result<Json> context_of(const Loop& loop, const Value& arguments) {
   Json context = Json::object();
   if (const auto input = json::text(arguments, "input"))
@@ -93,8 +103,11 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   Scene scene(view);
   if (const std::string why = in_the_way(scene); !why.empty())
     return wrong(why);
+  const bool runs =
+      scene.driven() && scene.state->present && scene.record().status == Status::running;
   // Asking again changes nothing.
-  if (scene.driven() && scene.state->present && scene.record().status == Status::running)
+  if (runs && json::child(*request.arguments, "set") == nullptr &&
+      json::child(*request.arguments, "input") == nullptr)
     return std::vector<Update>{};
   auto definition = definition_of(scene);
   if (!definition)
@@ -103,6 +116,13 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   auto context = context_of(loop, *request.arguments);
   if (!context)
     return pass_on(context);
+  if (runs) {
+    if (const std::string other = other_than(scene.record().context, *context); !other.empty())
+      return wrong("the loop " + printable(view.flow.name, 80) + " runs already, and its `" +
+                   printable(other, 60) + "` is another; `baton stop " + text(view.flow) +
+                   "` ends it");
+    return std::vector<Update>{};
+  }
   Record record;
   record.loop_name = loop.name;
   record.current_state = loop.initial;
