@@ -25,8 +25,12 @@ int make_log(int directory, const char* name) {
 int make_common_log(const char* path) {
   if (path == nullptr)
     return -1;
-  const Text folder = Text() << std::string_view(path).substr(0, std::string_view(path).rfind('/'));
-  (void)mkdir(folder.c_str(), 0777);
+  const std::string_view whole(path);
+  for (auto slash = whole.find('/', 1); slash != std::string_view::npos;
+       slash = whole.find('/', slash + 1)) {
+    const Text folder = Text() << whole.substr(0, slash);
+    (void)mkdir(folder.c_str(), 0777);
+  }
   // Nothing is emptied before it is known to be a file: a pipe would hold the shim up.
   const int file =
       open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);

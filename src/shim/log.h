@@ -50,7 +50,7 @@ class Log {
 
 /// Makes the file, which must not exist; -1 when it cannot be had: then nothing is kept.
 int make_log(int directory, const char* name);
-/// Makes or empties the file that gets both streams, and its folder if only that is missing; -1
+/// Makes or empties the file that gets both streams, and the folders it lies in; -1
 /// when it is no regular file or cannot be had.
 int make_common_log(const char* path);
 

@@ -436,6 +436,10 @@ def logs_kept(exe):
         check(runs.baton.once().returncode == 0)
         check(log("s__b__i0__attempt1.log", other) == "item 1\n")
         check(log("precious", runs.baton.home) == "precious")
+        deep = runs.baton.home + "/deep/er/logs"
+        runs.begin(workflow, "t", "--logs-dir", deep)
+        check(runs.baton.once().returncode == 0)
+        check(log("t__b__i0__attempt1.log", deep) == "item 1\n")
 
 
 def placeholders(exe):
