@@ -49,7 +49,7 @@ KindNow kind_now(const Catalog::Entry& entry, const FlowBook& book, const Accept
   const auto kind = std::find_if(entry.kinds.begin(), entry.kinds.end(),
                                  [&](const FileKind& each) { return each.kind == row.kind; });
   const bool known = kind != entry.kinds.end();
-  const KindNow as_it_was{true, known ? &*kind : nullptr, row.part};
+  KindNow as_it_was{true, known ? &*kind : nullptr, row.part};
   if (!is_looked_for(entry, book.id))
     return as_it_was;
   // The patterns may be a slip that is mended in a moment: what has no other document in its place

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/context.h"
+#include "cli/environment.h"
 #include "cli/folders.h"
 #include "cli/options.h"
 #include "cli/output.h"
