@@ -111,7 +111,9 @@ ExitCode show(const LogsArguments& arguments, const Context& context, const Run&
 
 ExitCode logs_command(Words words) {
   LogsArguments arguments;
-  Options options("logs", "Prints what an agent wrote, as it wrote it.",
+  Options options("logs",
+                  "Prints what an agent wrote, as it wrote it. Of more than `log_cap` it is the\n"
+                  "beginning and, after its end, the last 256 KiB of what was dropped behind it.",
                   "  0  printed\n  2  wrong usage; no such run\n"
                   "  3  the log cannot be read, for example because it was pruned");
   options.word("RUN", arguments.run, "The id of a run, or a unique beginning of it");

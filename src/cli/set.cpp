@@ -184,7 +184,8 @@ ExitCode set_command(Words words) {
       "  0  changed, or already so\n"
       "  1  not as expected, or the change would break the file; nothing was changed\n"
       "  2  wrong usage, or the configuration cannot be used\n"
-      "  3  the file cannot be read or written, or somebody keeps it locked");
+      "  3  the file or the configuration cannot be read, or the file not written, or somebody\n"
+      "     keeps it locked");
   options.word("FILE", arguments.file, "The file");
   options.words("POINTER=JSON", arguments.changes,
                 "What to set: a JSON pointer and a value; /- at the end appends to a list", true);

@@ -82,6 +82,9 @@ void Log::take(const char* bytes, std::size_t size, std::int64_t now_ms) {
 
 void Log::remember(const char* bytes, std::size_t size) {
   if (ring_ == nullptr) {
+    // What was not remembered from the first on has a hole.
+    if (dropped() != size)
+      return;
     void* const memory =
         mmap(nullptr, kTailBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
