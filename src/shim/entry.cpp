@@ -44,12 +44,12 @@ void complain(std::string_view before, const char* program, std::string_view beh
 }
 
 /// What may pass within moments: a root that is renamed or exchanged right now, a program that is
-/// being written, a machine that is short of something.
-bool passes(int number, const char* path) {
+/// being written, a machine that is short of something. Whether the path is there by now says
+/// nothing about what was missing a moment ago.
+bool passes(int number) {
   switch (number) {
     case ENOENT:
     case ENOTDIR:
-      return access(path, F_OK) != 0;
     case ETXTBSY:
     case EAGAIN:
     case ENOMEM:
@@ -64,12 +64,12 @@ bool passes(int number, const char* path) {
 
 /// Tries again for as long as that may take: an attempt is not to be lost for it.
 template <class Try>
-void persist(const char* path, const Try& attempt) {
+void persist(const Try& attempt) {
   constexpr int kNapMs = 20;
   constexpr int kMostNaps = 100;
   for (int naps = 0; !attempt() && naps < kMostNaps; ++naps) {
     const int number = errno;
-    const bool passing = passes(number, path);
+    const bool passing = passes(number);
     if (passing)
       poll(nullptr, 0, kNapMs);
     errno = number;
@@ -87,14 +87,14 @@ void end_with(pid_t parent) {
 
 bool enter_folder(const char* path) {
   bool entered = false;
-  persist(path, [&] { return entered = chdir(path) == 0; });
+  persist([&] { return entered = chdir(path) == 0; });
   return entered;
 }
 
 /// Returns when the program cannot be entered.
 void enter_program(char* const* argv, char* const* env) {
   const pid_t parent = getppid();
-  persist(argv[0], [&] {
+  persist([&] {
     prctl(PR_SET_PDEATHSIG, 0);  // it would pass the exec
     execve(argv[0], argv, env);
     const int number = errno;

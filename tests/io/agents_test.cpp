@@ -1,6 +1,7 @@
 #include "io/agents.h"
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <thread>
@@ -128,6 +129,30 @@ TEST_CASE("a program that cannot be entered is a failure with its own reason") {
   CHECK(lost.errors ==
         "baton: the working directory /no/such/folder cannot be entered: No such file or "
         "directory\n");
+}
+
+TEST_CASE("a working directory that comes and goes costs no attempt") {
+  Bench bench;
+  const std::string here = bench.folder.path() + "/work";
+  const std::string away = here + ".away";
+  fs::create_directory(here);
+  std::atomic<bool> enough = false;
+  std::thread mover([&] {
+    while (!enough) {
+      fs::rename(here, away);
+      fs::rename(away, here);
+    }
+  });
+  int failed = 0;
+  for (int count = 0; count < 100; ++count) {
+    Launch launch = bench.shell("true");
+    launch.cwd = here;
+    if (bench.outcome_of(launch).outcome != Outcome::succeeded)
+      ++failed;
+  }
+  enough = true;
+  mover.join();
+  CHECK(failed == 0);
 }
 
 TEST_CASE("the prompt is on stdin and in a file; without one stdin is empty") {
