@@ -111,6 +111,19 @@ void say_once(const FlowBook& book, std::vector<Notice>& said, Draft& draft) {
   }
 }
 
+/// The end of a flow that was seen before it is news; that of one which was found at its end is
+/// not.
+void tell_end(FlowBook& book, Draft& draft) {
+  const Decision& decision = book.decision;
+  const bool ended = decision.failed || decision.declared == kCompleted;
+  if (ended && book.told.open)
+    draft.event("finished", book.id,
+                !decision.failed            ? std::string(kCompleted)
+                : decision.standing.empty() ? "failed"
+                                            : "failed: " + decision.standing);
+  book.told.open = !ended;
+}
+
 }  // namespace
 
 Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
@@ -158,6 +171,8 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
       draft.event("held", book.id, trouble);
   }
   book.told.own_write = trouble;
+  if (!away_)
+    tell_end(book, draft);
   forget_old_runs(book, draft.now);
   std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
   library_.keep(flow, std::move(docs));

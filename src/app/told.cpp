@@ -65,6 +65,7 @@ Told told_of(const Json& json) {
   });
   told.conflict = text_of(*json, "conflict");
   told.own_write = text_of(*json, "own_write");
+  told.open = json::child(*json, "open") != nullptr;
   read_list(json, "ignored", told.ignored, told_name);
   return told;
 }
@@ -84,6 +85,8 @@ Json json_of(const Told& told) {
     json.set("conflict", Json(told.conflict));
   if (!told.own_write.empty())
     json.set("own_write", Json(told.own_write));
+  if (told.open)
+    json.set("open", Json(true));
   write_list(json, "ignored", told.ignored, json_of_name);
   return json;
 }

@@ -16,6 +16,7 @@ struct Told {
   std::vector<Hold> holds;  ///< without their `why`, which may say how often and since when
   std::string conflict;     ///< rules across documents
   std::string own_write;    ///< a write of baton's own that was refused
+  bool open = false;        ///< it was seen before its end, so that its end will be news
   /// Of the root: paths of files that cannot be state files for their names, or are nobody's.
   std::set<std::string> ignored;
 

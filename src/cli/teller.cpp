@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/book.h"
 #include "app/status.h"
 #include "base/text.h"
 #include "cli/daemon_log.h"
@@ -21,11 +22,31 @@ bool well(const Event& event) {
 /// Words of events that `notify:` hears of: what a person would want to know.
 bool worth_telling(const Event& event) {
   static constexpr std::array kWords = {
-      std::string_view("notice"),          std::string_view("held"),
-      std::string_view("paused"),          std::string_view("rejected"),
-      std::string_view("conflict"),        std::string_view("disk_full"),
-      std::string_view("restored"),        std::string_view("gone"),
-      std::string_view("approval_wanted"), std::string_view("could_not_stop")};
+      std::string_view("notice"),
+      std::string_view("held"),
+      std::string_view("paused"),
+      std::string_view("finished"),
+      std::string_view("rejected"),
+      std::string_view("conflict"),
+      std::string_view("disk_full"),
+      std::string_view("restored"),
+      std::string_view("not_written"),
+      std::string_view("late_write"),
+      std::string_view("gone"),
+      std::string_view("could_not_stop"),
+      // Of one dialect each.
+      std::string_view("approval_wanted"),
+      std::string_view("escalated"),
+      std::string_view("stalled"),
+      std::string_view("doubted"),
+      std::string_view("premature_completion"),
+      std::string_view("owner_dead"),
+      std::string_view("cost_limit"),
+      std::string_view("gates_unusable"),
+      std::string_view("workflow_changed"),
+      std::string_view("put_aside"),
+      std::string_view("warning"),
+  };
   if (event.event == "ended")
     return !well(event);
   return std::find(kWords.begin(), kWords.end(), event.event) != kWords.end();
@@ -38,6 +59,8 @@ bool shim_is_at_fault(const Event& event) {
 }
 
 daemon_log::Level level_of(const Event& event) {
+  if (event.event == "finished" && event.why == kCompleted)
+    return daemon_log::Level::info;
   return worth_telling(event) || shim_is_at_fault(event) ? daemon_log::Level::warning
                                                          : daemon_log::Level::info;
 }

@@ -209,8 +209,30 @@ def reminded(exe):
         check("has waited" in baton.told("approval_wanted")[-1]["why"], baton.told)
 
 
+def finished(exe):
+    """That a flow has come to its end is told, once, whatever ends the daemon."""
+    with Told(exe) as baton:
+        for name, script in (("well", "true"), ("badly", "echo 'FATAL_ERROR: no way'")):
+            write(f"{baton.root}/.loops/{name}.yaml", f"name: {name}\ninitial: a\nstates:\n"
+                  f"  a: {{action: \"{script}\", next: done}}\n  done: {{terminal: true}}\n".encode())
+        baton.settings["dialects"] = {"fsm_loop": {}}
+        baton.configure()
+        baton.start()
+        for name in ("well", "badly"):
+            check(baton.call("start", name).returncode == 0)
+        wait_until(lambda: len(baton.told("finished")) == 2, "both are told", baton.told)
+        baton.end(signal.SIGKILL)
+        baton.start()
+        baton.canary()
+        baton.idle()
+        told = {each["flow"]: each["why"] for each in baton.told("finished")}
+        check(len(baton.told("finished")) == 2 and told["fsm_loop/well"] == "completed", baton.told("finished"))
+        check(told["fsm_loop/badly"].startswith("failed: ") and "no way" in told["fsm_loop/badly"], told)
+
+
 def test(exe):
-    for part in (told_once, ended_with_the_daemon, limited, last_words, as_described, failing, reload_goes_on, reminded):
+    for part in (told_once, ended_with_the_daemon, limited, last_words, as_described, failing, reload_goes_on, reminded,
+                 finished):
         part(exe)
         print(part.__name__, "passed", flush=True)
 
