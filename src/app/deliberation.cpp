@@ -262,7 +262,7 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
   const Dialect& dialect = *entry.dialect;
   std::vector<Notice> said;
   std::string trouble;
-  for (int round = 0; trouble.empty(); ++round) {
+  for (int round = 0;; ++round) {
     show_rejected(book, view);
     check(book, entry, docs, draft);
     if (dialect.stages != nullptr)
@@ -272,18 +272,38 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
       return trouble;
     book.decision = dialect.decide(view);
     // The book has it from now on; kept twice it would double what a thousand flows take.
-    draft.memo(book, std::exchange(book.decision.memo, Json()));
+    const Json memo = std::exchange(book.decision.memo, Json());
+    enter_spent(book, draft);
+    const bool writes = !book.decision.updates.empty();
+    if (writes)
+      trouble = round == kMaxRounds
+                    ? "the flow's own writes lead to further writes without end (stopped after " +
+                          std::to_string(kMaxRounds) + " rounds)"
+                    : update(book, docs, draft);
+    if (!trouble.empty()) {
+      // What goes with a write that was not made is not true.
+      for (const Reply& reply : book.decision.replies)
+        answer(view.requests,
+               reply.accepted ? Reply{reply.request, false, "it cannot be written: " + trouble}
+                              : reply,
+               draft);
+      // Without that word the next look may find nothing wrong.
+      if (!book.decision.replies.empty())
+        book.decision.wake = draft.now;
+      break;
+    }
+    draft.memo(book, memo);
     say_once(book, said, draft);
     for (const Reply& reply : book.decision.replies)
       answer(view.requests, reply, draft);
-    enter_spent(book, draft);
-    if (book.decision.updates.empty())
+    if (!writes)
       break;
-    trouble = round == kMaxRounds
-                  ? "the flow's own writes lead to further writes without end (stopped after " +
-                        std::to_string(kMaxRounds) + " rounds)"
-                  : update(book, docs, draft);
   }
+  if (!trouble.empty())
+    std::copy_if(book.told.notices.begin(), book.told.notices.end(), std::back_inserter(said),
+                 [&](const Notice& told) {
+                   return std::find(said.begin(), said.end(), told) == said.end();
+                 });
   book.told.notices = std::move(said);
   return trouble;
 }
