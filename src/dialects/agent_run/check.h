@@ -10,6 +10,7 @@ namespace baton::agent_run {
 struct Place {
   std::string run;
   std::string step;
+  std::string runs = {};  ///< the folder of the runs, relative to the root
 };
 
 /// The rules of one document that no schema can state; the list is on the format page. Each

@@ -202,16 +202,54 @@ Result<void> reset_from(Scene& scene, const std::string& id) {
   return {};
 }
 
-/// Who goes on at a step and names the workflow has put something right in it, or in a prompt: from
-/// here on it is the run's. Steps it has no more are left out; new ones begin as new.
+/// From here on the workflow is the run's. Steps it has no more are left out; new ones begin as
+/// new.
 void adopt(Scene& scene, const Value& arguments, const Given& given, std::vector<Update>& updates) {
   updates = pinned(scene.view, arguments, given);
   for (const Step& step : given.workflow->steps())
     scene.run.steps.try_emplace(step.id);
   for (auto& [id, record] : scene.run.steps)
-    if (given.workflow->step(id) == nullptr)
+    if (given.workflow->step(id) == nullptr && !record.done())
       record.status = Status::skipped;
   scene.workflow = given.workflow;
+}
+
+/// A run that was moved, or whose repository was named by a link, lies where its folder is: there
+/// its agents are told to write.
+std::vector<json::Edit> settle_here(Scene& scene) {
+  const Value& root = scene.state->document->root();
+  const Places& places = scene.places;
+  std::string before(json::text(root, "repo_dir").value_or(""));
+  while (before.ends_with('/'))
+    before.pop_back();
+  const auto move = [&](std::optional<std::string>& path) {
+    if (path && path->starts_with(before))
+      path = places.repository() + path->substr(before.size());
+  };
+  std::vector<json::Edit> edits;
+  const auto set = [&](std::string_view key, const std::string& path) {
+    if (json::text(root, key) != path)
+      edits.push_back(json::Edit{"/" + std::string(key), Json(path).dump()});
+  };
+  if (before != places.repository())
+    for (auto& [id, record] : scene.run.steps) {
+      move(record.report_path);
+      move(record.manual_input_path);
+    }
+  set("repo_dir", places.repository());
+  set("reports_dir", places.absolute(places.reports()));
+  set("manual_inputs_dir", places.absolute(places.manual_inputs()));
+  return edits;
+}
+
+/// A run goes on with the workflow it was started with, unless it is told where to begin anew.
+Result<void> unchanged(const Scene& scene, const Value& arguments, const Given& given) {
+  for (const Update& update : pinned(scene.view, arguments, given))
+    if (const auto* const copy = std::get_if<Replace>(&update))
+      return wrong("the run " + printable(scene.view.flow.name, 80) + " has a " + copy->path +
+                   " of its own, which differs from what is given, and goes on with that; "
+                   "--start-at-step STEP takes over what is given, and begins there anew");
+  return {};
 }
 
 /// Who names a run and a workflow file that is another one has mistaken one of them: it would be
@@ -235,18 +273,19 @@ Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Gi
     if (!given.workflow)
       return wrong("the run " + printable(view.flow.name, 80) + " belongs to another program; " +
                    taking_over(view));
-    updates = pinned(view, arguments, given);
+    adopt(scene, arguments, given, updates);
     // Most have them, unless the run came without its empty folders, as from git.
     make_folders(scene.places, false, updates);
-    for (const Step& step : given.workflow->steps())
-      scene.run.steps.try_emplace(step.id);
-    scene.workflow = given.workflow;
     if (scene.run.status != RunStatus::completed)
       scene.run.status = RunStatus::running;
   }
   if (const std::string trouble = scene.trouble(); !trouble.empty())
     return wrong(trouble);
-  if (const auto step = json::text(arguments, "start_at_step")) {
+  const auto step = json::text(arguments, "start_at_step");
+  if (given.workflow && scene.memo.driven && !step)
+    if (auto same = unchanged(scene, arguments, given); !same)
+      return pass_on(same);
+  if (step) {
     if (given.workflow && scene.memo.driven)
       adopt(scene, arguments, given, updates);
     if (auto reset = reset_from(scene, std::string(*step)); !reset)
@@ -257,7 +296,9 @@ Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Gi
   auto settings = kept_settings(arguments, before == nullptr ? Json::object() : Json(*before));
   if (!settings)
     return pass_on(settings);
-  std::vector<json::Edit> all = edits(root, scene.run, stamp(view.wall));
+  std::vector<json::Edit> all = settle_here(scene);
+  const std::vector<json::Edit> changes = edits(root, scene.run, stamp(view.wall));
+  all.insert(all.end(), changes.begin(), changes.end());
   if (before == nullptr ? !(*settings)->ObjectEmpty() : !json::equal(*before, **settings))
     all.insert(all.begin(), json::Edit{"/options", laid_out(*settings, 1)});
   if (!all.empty())

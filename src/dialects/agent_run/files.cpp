@@ -41,7 +41,8 @@ std::vector<FileKind> files(const Json& options) {
 
 Place place_of(const Json& options, std::string_view kind, std::string_view path) {
   auto match = match_kind(files(options), kind, path);
-  return match ? Place{std::move(match->flow), std::move(match->part)} : Place{};
+  return match ? Place{std::move(match->flow), std::move(match->part), runs_folder(options)}
+               : Place{};
 }
 
 }  // namespace baton::agent_run

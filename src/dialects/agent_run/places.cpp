@@ -6,10 +6,10 @@
 namespace baton::agent_run {
 
 Places::Places(const View& view) : root_(view.env.root), flow_(view.flow.name) {
-  constexpr std::string_view kUsual = ".agents/runs";
+  constexpr std::string_view kAgents = "/.agents/";
   const std::string path = runs_folder(view.options);
-  if (path.ends_with("/" + std::string(kUsual)))
-    prefix_ = path.substr(0, path.size() - kUsual.size());
+  if (const auto at = ("/" + path + "/").find(kAgents); at != std::string::npos)
+    prefix_ = path.substr(0, at);
   repository_ = root_;
   if (!prefix_.empty())
     repository_ += "/" + prefix_.substr(0, prefix_.size() - 1);

@@ -113,9 +113,11 @@ class RunStateCheck {
   void path(const Value& object, const std::string& pointer, std::string_view key) {
     const auto path = json::text(object, key);
     // A repository may be named with a slash at the end.
-    const std::string folder =
-        tidied(std::string(json::text(root_, "repo_dir").value_or("")) + "/.agents");
-    if (path && !within(*path, folder))
+    const std::string repository(json::text(root_, "repo_dir").value_or(""));
+    const std::string folder = tidied(repository + "/.agents");
+    // Options may have the runs elsewhere, in no `.agents` at all.
+    const std::string runs = place_.runs.empty() ? folder : tidied(repository + "/" + place_.runs);
+    if (path && !within(*path, folder) && !within(*path, runs))
       findings_.error("S23", member_pointer(pointer, key),
                       std::string(key) + " is outside of the repository's .agents",
                       {.found = std::string(*path), .expected = "a path below " + folder});
