@@ -24,6 +24,9 @@
 namespace baton {
 namespace {
 
+/// A writer who changes a file faster than it is dealt with is not to keep the daemon from signals,
+/// commands, the watchdog and other files.
+constexpr Millis kTurn{100};
 constexpr const char* kBare =
     " is empty, and what was served there last was another folder: nothing is made in what may be "
     "a mount point without its volume. If this is the root, put any file into it: it is looked at "
@@ -210,12 +213,13 @@ Result<void> RootService::step() {
                   [](const Input& each) { return std::holds_alternative<Rescan>(each); }))
     take_up_schemas();
   started_ = false;
+  const Time end = clock_->now() + kTurn;
   do {
     auto stepped = engine_->step(std::exchange(inputs_, {}));
     if (!stepped)
       return stepped;
     started_ = started_ || !engine_->plan().starts.empty();
-  } while (engine_->pending() || !inputs_.empty());
+  } while (!inputs_.empty() || (engine_->pending() && clock_->now() < end));
   return {};
 }
 

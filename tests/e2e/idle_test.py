@@ -13,7 +13,7 @@ import threading
 import time
 
 import world
-from world import check, skip, wait_until
+from world import can_trace, check, skip, wait_until
 
 LOOK = 10  # seconds: longer than any timer but the rescan's
 TIMER = {"epoll_wait", "epoll_pwait", "restart_syscall", "timerfd_settime", "read", "clock_gettime"}
@@ -138,14 +138,6 @@ def unread(exe):
         for name in "ab":
             baton.ticket(name, "ready")
             wait_until(lambda: baton.starts(f"rules/t/{name}"), "it is started")
-
-
-def can_trace():
-    try:
-        subprocess.run(["strace", "-o", "/dev/null", "/bin/true"], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        return False
-    return True
 
 
 def test(exe):

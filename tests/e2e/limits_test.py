@@ -6,6 +6,8 @@ import os
 import resource
 import shutil
 import sqlite3
+import subprocess
+import sys
 
 import world
 from world import check, wait_until
@@ -45,6 +47,41 @@ def starts_after_resume(exe):
                        lambda: baton.call("status").stdout)
             check(len(baton.starts()) == most, "the budget of 3 lets", len(baton.starts()), "start in all, not", most)
             baton.call("resume", "rules/t/a")
+
+
+def busy_writer(exe):
+    """Who writes a file again and again, faster than baton can set anything in it, keeps it from nothing else."""
+    rules = [world.World.TICKETS, {"name": "b", "files": "busy/{flow}.json", "stage": "/status",
+                                   "react": [{"to": "ready", "set": {"/seen": "yes"}}]}]
+    with world.World(exe, rules=rules) as baton:
+        os.mkdir(baton.root + "/busy")
+        baton.start()
+        writes = subprocess.Popen([sys.executable, "-c", """
+import itertools, os, time
+for count in itertools.count():
+    with open("new", "w") as file:
+        file.write('{"status": "ready", "count": %d}' % count)
+    os.rename("new", "busy/x.json")
+    time.sleep(0.002)
+"""], cwd=baton.root)
+        slow = subprocess.Popen(["strace", "-qqq", "-o", "/dev/null", "-p", str(baton.daemon.pid), "-e", "trace=fsync,fdatasync",
+                                 "-e", "inject=fsync,fdatasync:delay_exit=10ms"]) if world.can_trace() else None
+        try:
+            wait_until(lambda: baton.lines("status"), "it is seen")
+            for count in range(3):
+                baton.ticket(f"t{count}", "ready")
+                baton.call("pause", "--all")
+                baton.call("resume", "--all")
+                wait_until(lambda: baton.starts(f"rules/t/t{count}"), "another one is started")
+            baton.daemon.terminate()
+            check(baton.daemon.wait(timeout=world.PATIENCE) == 0, "it does not end")
+        finally:
+            for each in (writes, slow):
+                if each is not None:
+                    each.kill()
+                    each.wait()
+        if slow is None:
+            world.skip("strace cannot trace here, so the disk was not slow")
 
 
 def file_size(exe):
@@ -106,13 +143,5 @@ def misfit_shim(exe):
         check("does not fit" not in baton.call("doctor", code=None).stdout, baton.call("doctor", code=None).stdout)
 
 
-def test(exe):
-    cost(exe)
-    starts_after_resume(exe)
-    file_size(exe)
-    clock_ahead(exe)
-    misfit_shim(exe)
-
-
 if __name__ == "__main__":
-    world.main(test)
+    world.main_parts((cost, starts_after_resume, busy_writer, file_size, clock_ahead, misfit_shim))

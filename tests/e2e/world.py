@@ -32,6 +32,14 @@ class Start:
         return f"{self.flow}#{self.subject} {self.purpose} attempt {self.attempt} ({self.run})"
 
 
+def can_trace():
+    try:
+        subprocess.run(["strace", "-o", "/dev/null", "/bin/true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return True
+
+
 def skip(*why):
     print("skipped:", *why)
     sys.exit(77)
