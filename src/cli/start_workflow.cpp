@@ -183,8 +183,13 @@ Result<void> add_issue(const WorkflowWords& words, Json& arguments) {
 }
 
 Result<void> add_places(const WorkflowWords& words, const Context& context, Json& arguments) {
-  if (!words.logs_dir.empty())
-    arguments.set("logs_dir", from_here(words.logs_dir));
+  if (!words.logs_dir.empty()) {
+    // Where an agent puts a link later, no log is written.
+    auto folder = real_path(from_here(words.logs_dir));
+    if (!folder)
+      return pass_on(folder);
+    arguments.set("logs_dir", *folder);
+  }
   if (words.gate_state_file.empty())
     return {};
   const fs::path given = from_here(words.gate_state_file);

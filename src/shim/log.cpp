@@ -22,18 +22,45 @@ int make_log(int directory, const char* name) {
   return file;
 }
 
+namespace {
+
+/// The folder of that absolute path, which is made as far as it is missing; -1 where a link lies in
+/// the way: an agent that puts one there would have us empty files elsewhere.
+int enter_folders(std::string_view path) {
+  int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  while (folder >= 0 && !path.empty()) {
+    const auto slash = path.find('/');
+    const Text name = Text() << path.substr(0, slash);
+    path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
+    if (name.view().empty())
+      continue;
+    constexpr int kFolder = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int next = openat(folder, name.c_str(), kFolder);
+    if (next < 0 && errno == ENOENT) {
+      (void)mkdirat(folder, name.c_str(), 0777);
+      next = openat(folder, name.c_str(), kFolder);
+    }
+    close(folder);
+    folder = next;
+  }
+  return folder;
+}
+
+}  // namespace
+
 int make_common_log(const char* path) {
   if (path == nullptr)
     return -1;
   const std::string_view whole(path);
-  for (auto slash = whole.find('/', 1); slash != std::string_view::npos;
-       slash = whole.find('/', slash + 1)) {
-    const Text folder = Text() << whole.substr(0, slash);
-    (void)mkdir(folder.c_str(), 0777);
-  }
+  const auto slash = whole.rfind('/');
+  const int folder = enter_folders(whole.substr(0, slash));
+  if (folder < 0)
+    return -1;
   // Nothing is emptied before it is known to be a file: a pipe would hold the shim up.
   const int file =
-      open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+      openat(folder, path + slash + 1,
+             O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  close(folder);
   struct stat status {};
   if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && ftruncate(file, 0) == 0)
     return file;

@@ -32,8 +32,8 @@
 //         with 0 before the agent's is entered; it belongs to the agent's tree, and what it writes
 //         goes to stderr.log. The agent's process becomes `baton-shim enter` for it. `log`
 //         (optional) is a file that gets what both streams get, in the order it comes: for people
-//         who look where the agent's project lies. Its folder is made if only that is missing; a
-//         link or anything but a regular file is left alone.
+//         who look where the agent's project lies. Folders it lies in are made; where one of them,
+//         or itself, is a link, or it is no regular file, there is none.
 //
 // `tell` has the program's environment, stdin, stdout and stderr, and one descriptor beside them:
 // fd 3, a pipe nobody writes to, whose end of file means that the daemon is gone. It enters the

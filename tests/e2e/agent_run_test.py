@@ -437,9 +437,20 @@ def logs_kept(exe):
         check(log("s__b__i0__attempt1.log", other) == "item 1\n")
         check(log("precious", runs.baton.home) == "precious")
         deep = runs.baton.home + "/deep/er/logs"
+        os.symlink(other, runs.baton.home + "/deep")
         runs.begin(workflow, "t", "--logs-dir", deep)
         check(runs.baton.once().returncode == 0)
-        check(log("t__b__i0__attempt1.log", deep) == "item 1\n")
+        check(log("t__b__i0__attempt1.log", other + "/er/logs") == "item 1\n")
+        # What an agent makes a link of is left alone, with all that lies behind it.
+        world.write(runs.baton.home + "/precious", b"precious")
+        os.rename(other + "/er", other + "/err")
+        os.symlink(runs.baton.home + "/elsewhere/er", other + "/er")
+        os.makedirs(runs.baton.home + "/elsewhere/er/logs")
+        world.write(runs.baton.home + "/elsewhere/er/logs/t__b__i0__attempt1.log", b"precious")
+        runs.begin(workflow, "t", "--start-at-step", "b")
+        check(runs.baton.once().returncode == 0)
+        check(log("t__b__i0__attempt1.log", runs.baton.home + "/elsewhere/er/logs") == "precious")
+        check(os.listdir(runs.baton.home + "/elsewhere/er/logs") == ["t__b__i0__attempt1.log"])
 
 
 def placeholders(exe):
