@@ -28,10 +28,27 @@ Result<bool> entered(const Request& request, Result<Reply> reply, Draft& next) {
 
 }  // namespace
 
+void RequestQueue::answered_before(std::vector<std::pair<std::string, Reply>> replies, bool tell) {
+  for (auto& [id, reply] : replies) {
+    answered_.insert(id);
+    if (tell)
+      untold_.emplace(id, std::move(reply));
+  }
+}
+
+/// A journal has the answers of a month, and hardly ever one that was not told.
+void RequestQueue::tell_again() {
+  for (const Request& request : waiting_)
+    if (const auto reply = untold_.find(request.id); reply != untold_.end())
+      port_.answer(reply->second);
+  untold_.clear();
+}
+
 void RequestQueue::load(Draft& next) {
   if (look_) {
     std::vector<std::string> damaged;
     waiting_ = port_.pending(damaged);
+    tell_again();
     for (const std::string& what : damaged)
       next.event("refused", {}, what);
   }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/book.h"
@@ -42,8 +44,9 @@ class RequestQueue {
   /// `away`: the root is, so that they could not be asked.
   bool settle(const Works& works, const Books& books, Draft& next, bool away);
 
-  /// Somebody was told already.
-  void answered(const std::string& id) { answered_.insert(id); }
+  /// Requests that have their answers in the journal. One that is filed still was not told, and is
+  /// by the first `load`, with `tell`.
+  void answered_before(std::vector<std::pair<std::string, Reply>> replies, bool tell);
   /// Who has a flow go on hears when the operator's word for the whole root keeps it from that.
   static void tell_of_root(Draft& next);
   /// Takes the ones that got no answer out of the transaction: they come again.
@@ -51,11 +54,13 @@ class RequestQueue {
   void committed(const Draft& next);
 
  private:
+  void tell_again();
   Result<bool> for_flow(Works& works, const Request& request, const Books& books, Draft& next);
   Requests& port_;
   std::vector<Request> waiting_;
   std::set<std::string> answered_;
-  std::set<std::string> left_;  ///< ids left to the dialects in this step
+  std::map<std::string, Reply> untold_;  ///< of `answered_before`, until the first look
+  std::set<std::string> left_;           ///< ids left to the dialects in this step
   bool behind_ = false;
   bool look_ = true;
 };

@@ -40,6 +40,24 @@ def folder(path):
     os.mkdir(path)
 
 
+def answered_once(exe):
+    """A start does not answer again what was answered already: a journal has the answers of a month."""
+    with world.World(exe) as baton:
+        baton.start()
+        baton.ticket("a", "rest")
+        for verb in ("pause", "resume"):
+            baton.call(verb, "--all")
+        folder, = glob.glob(baton.state + "/*/replies")
+        check(len(os.listdir(folder)) == 2, os.listdir(folder))
+        for name in os.listdir(folder):
+            os.unlink(f"{folder}/{name}")
+        baton.daemon.kill()
+        baton.daemon.wait()
+        baton.start()
+        baton.canary()
+        check(not os.listdir(folder), os.listdir(folder))
+
+
 # What was done to it; what is said, and what to do about it.
 MOVE = "move the state folder away"
 DAMAGE = {
@@ -468,7 +486,7 @@ def test(exe):
     for how in LOSSES:
         wal_lost(exe, how)
         print("wal_lost", how, "passed", flush=True)
-    for part in (begun_anew, while_running, looked_at_meanwhile, backup_restored, forgotten_and_known, wal_removed_while_running,
+    for part in (answered_once, begun_anew, while_running, looked_at_meanwhile, backup_restored, forgotten_and_known, wal_removed_while_running,
                  copied_state, just_made, kept_as_configured, moved_state, state_elsewhere,
                  root_renamed, read_by_group):
         part(exe)
