@@ -59,6 +59,7 @@ struct WatchedRun {
   int failed_sweeps = 0;    ///< sweepers that left without having recorded anything
   int still = 0;            ///< looks in a row at which the shim stood still
   bool told_to_end = false;
+  bool other_boot = false;  ///< the machine has been down since; only its record can be left
 };
 using WatchedPtr = std::shared_ptr<WatchedRun>;
 
@@ -116,7 +117,7 @@ class ProcessAgents : public Agents {
  private:
   Result<PreparedShim> prepare_shim(const Launch& launch);
   void keep_spare();
-  void watch(const WatchedPtr& run, Standing standing, Fd process);
+  Result<void> watch(const WatchedPtr& run, Standing standing, Fd& process);
   void await_end(const WatchedPtr& run);
   Result<void> hold(const WatchedPtr& run);
   void look_again(const WatchedPtr& run, Standing standing,
@@ -127,6 +128,7 @@ class ProcessAgents : public Agents {
   void shim_ended(const WatchedPtr& run);
   void decide(const WatchedPtr& run);
   void act_on(const WatchedPtr& run, RunVerdict verdict);
+  RunVerdict verdict_of(const WatchedRun& run) const;
   void sweep(const WatchedPtr& run, const RunVerdict& verdict);
   void remove_cgroup(const RunId& id) const;
   void report(const WatchedPtr& run, RunEnd end);
@@ -212,7 +214,13 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
   run->awaited = std::move(shim->awaited);
   run->go = std::move(shim->go);
   run->kill_grace = launch.limits.kill_grace;
-  watch(run, Standing::parked, std::move(shim->process));
+  if (auto watched = watch(run, Standing::parked, shim->process); !watched) {
+    run->go.reset();
+    end_parked(std::move(shim->process));
+    remove_cgroup(run->id);
+    (void)remove_run_directory(run->directory);
+    return pass_on(watched);
+  }
   runs_.emplace(run->id, run);
   keep_spare();
   return Prepared{.id = run->id,
@@ -338,21 +346,14 @@ Found ProcessAgents::recover(const Run& lost) {
       look_again(run, Standing::retrying);
     return {.adopted = true, .end = {}};
   }
-  if (same == false) {
-    auto directory = open_run_directory(lost.directory);
-    auto recorded = directory ? recorded_end(*directory, lost.id, stop_wanted)
-                              : Result<std::optional<RunEnd>>(std::optional<RunEnd>());
-    if (recorded && *recorded)
-      return {.adopted = false, .end = std::move(**recorded)};
-    return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, "other_boot")};
-  }
-  RunVerdict verdict = verdict_by_folder(options_.runs, lost.id, stop_wanted, false);
+  run->other_boot = same == false;
+  RunVerdict verdict = verdict_of(*run);
   // Nothing of it is left, and it may have been a power cut; then a claim may not have come to the
   // disk either.
   const bool over =
       verdict.kind == RunVerdict::Kind::sweep || verdict.end.outcome == Outcome::voided;
   if (!same && over && !lives(lost.id))
-    return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, "other_boot")};
+    return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, kOtherBoot)};
   if (verdict.end.outcome == Outcome::voided)
     remove_cgroup(lost.id);
   if (verdict.kind == RunVerdict::Kind::ended)
@@ -370,19 +371,26 @@ Result<void> ProcessAgents::hold(const WatchedPtr& run) {
     return pass_on(process);
   run->timer.cancel();
   run->awaited = AwaitedChild(run->pid);
-  watch(run, Standing::watched, std::move(*process));
+  if (auto watched = watch(run, Standing::watched, *process); !watched)
+    return watched;
   // The wish may have been written down right before the crash, and nobody heard it.
   if (run->stop_wanted)
     (void)tell_to_end(run);
   return {};
 }
 
-void ProcessAgents::watch(const WatchedPtr& run, Standing standing, Fd process) {
+/// Takes the descriptor. Errc::busy: the kernel has no room to watch it; nothing is changed then.
+Result<void> ProcessAgents::watch(const WatchedPtr& run, Standing standing, Fd& process) {
+  asio::error_code error;
+  run->process.assign(process.get(), error);
+  if (error)
+    return system_error(error.value(), "its process cannot be watched", run->directory);
+  (void)process.release();
   run->standing = standing;
   if (standing == Standing::watched)
     look_for_stopped();
-  run->process.assign(process.release());
   await_end(run);
+  return {};
 }
 
 void ProcessAgents::await_end(const WatchedPtr& run) {
@@ -436,7 +444,12 @@ void ProcessAgents::decide(const WatchedPtr& run) {
     if (held.error().code != Errc::not_found)
       return look_again(run, Standing::retrying);
   }
-  act_on(run, verdict_by_folder(options_.runs, run->id, run->stop_wanted, run->shim_ended));
+  act_on(run, verdict_of(*run));
+}
+
+RunVerdict ProcessAgents::verdict_of(const WatchedRun& run) const {
+  return run.other_boot ? verdict_of_other_boot(run.directory, run.id, run.stop_wanted)
+                        : verdict_by_folder(options_.runs, run.id, run.stop_wanted, run.shim_ended);
 }
 
 void ProcessAgents::act_on(const WatchedPtr& run, RunVerdict verdict) {
@@ -476,7 +489,8 @@ void ProcessAgents::sweep(const WatchedPtr& run, const RunVerdict& verdict) {
   }
   run->pid = started->pid;
   run->awaited = std::move(started->awaited);
-  watch(run, Standing::sweeping, std::move(started->process));
+  if (!watch(run, Standing::sweeping, started->process))
+    look_again(run, Standing::retrying);
 }
 
 /// Of a run whose shim was killed between the making of it and the claim. One in use cannot be

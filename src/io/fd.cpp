@@ -62,6 +62,7 @@ Errc errc_of(int error) {
     case ENOMEM:
     case EAGAIN:
     case EINTR:
+    case ESTALE:  // of a network: another machine has put a new version in its place meanwhile
       return Errc::busy;
     case EEXIST:
       return Errc::changed;

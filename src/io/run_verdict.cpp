@@ -101,6 +101,17 @@ std::optional<bool> same_boot(const std::string& one, const std::string& other) 
   return one.empty() || other.empty() ? std::nullopt : std::optional(one == other);
 }
 
+RunVerdict verdict_of_other_boot(const std::string& path, const RunId& run, bool stop_wanted) {
+  auto directory = open_run_directory(path);
+  auto recorded = directory ? recorded_end(*directory, run, stop_wanted)
+                            : Result<std::optional<RunEnd>>(pass_on(directory));
+  if (recorded && *recorded)
+    return ended(std::move(**recorded));
+  if (!recorded && (recorded.error().code == Errc::busy || recorded.error().code == Errc::io))
+    return undecided(RunVerdict::Kind::retry);
+  return ended(plain_end(run, Outcome::interrupted, kOtherBoot));
+}
+
 RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted,
                              bool shim_gone) {
   auto directory = open_run_directory(folder.path + "/" + run);
@@ -153,7 +164,7 @@ std::optional<RunEnd> unrecorded_end(const Run& run) {
   if (*recorded)
     return std::move(*recorded);
   if (same != true)
-    return plain_end(run.id, Outcome::interrupted, "other_boot");
+    return plain_end(run.id, Outcome::interrupted, kOtherBoot);
   const auto was_claimed = claimed(*directory);
   if (!was_claimed)
     return std::nullopt;

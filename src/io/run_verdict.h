@@ -12,6 +12,9 @@
 
 namespace baton {
 
+/// Why a run was interrupted whose machine has been down since.
+inline constexpr const char* kOtherBoot = "other_boot";
+
 /// An end of which nothing more is known, at this moment.
 RunEnd plain_end(const RunId& run, Outcome outcome, std::string reason);
 
@@ -42,6 +45,10 @@ struct RunVerdict {
 /// is the agent's where its processes are seen and no shim and no sweeper is.
 RunVerdict verdict_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted,
                              bool shim_gone);
+
+/// As above, of a run whose machine has been down since: `ended` as its record says, or as
+/// kOtherBoot, and `retry`.
+RunVerdict verdict_of_other_boot(const std::string& path, const RunId& run, bool stop_wanted);
 
 /// Whether a process lives that carries the run's id. An agent can do what it likes to its folder,
 /// but not to what its processes were started with.

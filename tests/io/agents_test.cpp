@@ -639,6 +639,27 @@ TEST_CASE("after a reboot an exit file still counts, and without one the run was
   CHECK(found.end.reason == "other_boot");
 }
 
+TEST_CASE("after a reboot an exit file that cannot be read at present is read later") {
+  Bench bench;
+  rlimit plenty{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &plenty) == 0);
+  for (int free = 0; free < 4; ++free) {
+    CAPTURE(free);
+    bench.restart();
+    Run run = bench.start(bench.shell("exit 4"));
+    bench.wait(run);
+    bench.restart();
+    run.boot_id = "another";
+    const int next = dup(0);
+    close(next);
+    const rlimit few{static_cast<rlim_t>(next + free), plenty.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const Found found = bench.agents->recover(run);
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &plenty) == 0);
+    CHECK((found.adopted ? bench.wait(run) : found.end).reason == "exit_4");
+  }
+}
+
 TEST_CASE("a run whose folder is gone is not void, for it may have been claimed") {
   Bench bench;
   const Run run = bench.start(bench.shell("true"));
