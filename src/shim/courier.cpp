@@ -78,9 +78,9 @@ ShimExit deliver(int signals, const char* limit_ms, char** argv) {
     if (left > 0 && watched[0].revents == 0 && !told_to_leave(signals))
       continue;
     ExitRecord exit;
-    sweep(Tree{.parent = shim}, kGraceMs, exit);
+    const bool known = sweep(Tree{.parent = shim}, kGraceMs, exit);
     (void)childless(pid, failed);
-    if (exit.survivors != 0)
+    if (!known || exit.survivors != 0)
       return ShimExit::lost;
     return left > 0 ? ShimExit::recorded : ShimExit::program_late;
   }

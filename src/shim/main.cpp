@@ -163,7 +163,9 @@ ShimExit sweep_after_kill(const char* run_id, const char* grace) {
   }
   ExitRecord exit;
   exit.cause = kCauseShimKilled;
-  sweep(tree, grace_ms, exit);
+  // What is recorded is final, and the next attempt would stand beside whoever was overlooked.
+  if (!sweep(tree, grace_ms, exit))
+    return ShimExit::lost;
   if (tree.cgroup >= 0)
     remove_cgroup(agent.cgroup);
   exit.ended_ms = unix_ms();

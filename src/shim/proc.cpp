@@ -71,6 +71,7 @@ bool read_stat(pid_t pid, Stat& stat) {
   std::array<char, 1024> bytes{};
   Text path;
   path << "/proc/" << pid << "/stat";
+  errno = 0;
   const ssize_t size = read_small(AT_FDCWD, path.c_str(), bytes.data(), bytes.size());
   if (size <= 0)
     return false;
@@ -109,6 +110,7 @@ bool read_stat(pid_t pid, Stat& stat) {
 bool has_variable(pid_t pid, const char* entry) {
   Text path;
   path << "/proc/" << pid << "/environ";
+  errno = 0;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
     return false;
@@ -125,6 +127,10 @@ bool has_variable(pid_t pid, const char* entry) {
   }
   close(file);
   return found;
+}
+
+bool short_of_means(int number) {
+  return number == EMFILE || number == ENFILE || number == ENOMEM;
 }
 
 void read_boot_id(char* text, std::size_t size) {

@@ -20,11 +20,16 @@ struct Stat {
   bool alive() const { return (state != 'Z' && state != 'X') || threads > 1; }
 };
 
-/// False when there is no such process.
+/// False when there is no such process, or `errno` says `short_of_means`.
 bool read_stat(pid_t pid, Stat& stat);
 
-/// True when the environment the process was started with holds `NAME=value` (`entry`).
+/// True when the environment the process was started with holds `NAME=value` (`entry`). False also
+/// when `errno` says `short_of_means`.
 bool has_variable(pid_t pid, const char* entry);
+
+/// Whether a look has failed for want of descriptors or memory: it says nothing of what was looked
+/// at.
+bool short_of_means(int number);
 
 /// The boot id as text, without newline; "" when unknown. 37 bytes suffice.
 void read_boot_id(char* text, std::size_t size);

@@ -294,15 +294,15 @@ std::optional<ExitRecord> supervise(int signals, const Start& start, const Agent
   return Supervisor(signals, start, agent, tree, cause).run();
 }
 
-void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {
+bool sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {
   const std::int64_t begin = steady_ms();
   const auto grace = static_cast<std::int64_t>(std::min<std::uint64_t>(grace_ms, 3'600'000));
-  exit.leftovers = std::max(0, signal_tree(tree, SIGTERM));
-  int alive = exit.leftovers;
+  int alive = signal_tree(tree, SIGTERM);
+  exit.leftovers = std::max(0, alive);
   // Who becomes another program at this very moment shows no variables. So it is empty when it was
   // found so some times in a row; among children nobody is missed.
   const int enough = tree.marker != nullptr ? kEmptyLooks : 1;
-  for (int empty = alive > 0 ? 0 : 1; empty < enough;) {
+  for (int empty = alive == 0 ? 1 : 0; empty < enough;) {
     poll(nullptr, 0, static_cast<int>(kLookAgainMs));
     const std::int64_t passed = steady_ms() - begin;
     if (passed >= grace + kKillPatienceMs)
@@ -312,9 +312,11 @@ void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {
       signal_tree(tree, SIGKILL);
     }
     alive = signal_tree(tree, 0);
-    empty = alive > 0 ? 0 : empty + 1;
+    empty = alive == 0 ? empty + 1 : 0;
+    exit.leftovers = std::max(exit.leftovers, alive);
   }
   exit.survivors = std::max(0, alive);
+  return alive >= 0;
 }
 
 }  // namespace baton::shim

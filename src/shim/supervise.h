@@ -30,8 +30,9 @@ constexpr std::int64_t kKillPatienceMs = 10'000;
 std::optional<ExitRecord> supervise(int signals, const Start& start, const Agent& agent,
                                     const Tree& tree, const char* cause);
 
-/// Ends a tree without a shim: TERM, grace, KILL. Fills in leftovers and survivors.
-void sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit);
+/// Ends a tree without a shim: TERM, grace, KILL. Fills in leftovers and survivors. False: /proc
+/// could not be read, so that nobody can say who is left.
+bool sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit);
 
 std::int64_t unix_ms();
 std::int64_t steady_ms();

@@ -1,6 +1,7 @@
 #include "shim/tree.h"
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
@@ -35,7 +36,15 @@ class Snapshot {
   Snapshot(Snapshot&&) = delete;
   Snapshot& operator=(Snapshot&&) = delete;
 
-  bool take();
+  void take();
+  /// Nothing could have been overlooked.
+  bool whole() const { return whole_; }
+  /// Of `entry`, as `has_variable`.
+  bool carries(const Entry& entry, const char* variable) {
+    const bool found = has_variable(entry.stat.pid, variable);
+    whole_ = whole_ && (found || !short_of_means(errno));
+    return found;
+  }
   Entry* begin() { return entries_; }
   Entry* end() { return entries_ + size_; }
   Entry* find(pid_t pid);
@@ -46,6 +55,7 @@ class Snapshot {
   Entry* entries_ = nullptr;
   std::size_t size_ = 0;
   std::size_t room_ = 0;
+  bool whole_ = true;
 };
 
 bool Snapshot::add(const Stat& stat) {
@@ -61,22 +71,26 @@ bool Snapshot::add(const Stat& stat) {
   return true;
 }
 
-bool Snapshot::take() {
+void Snapshot::take() {
   DIR* proc = opendir("/proc");
-  if (proc == nullptr)
-    return false;
-  bool good = true;
-  while (good) {
+  whole_ = proc != nullptr;
+  bool room = whole_;
+  while (room) {
     const dirent* name = readdir(proc);
     if (name == nullptr)
       break;
     std::uint64_t pid = 0;
+    if (!parse_number(name->d_name, pid))
+      continue;
     Stat stat;
-    if (parse_number(name->d_name, pid) && read_stat(static_cast<pid_t>(pid), stat))
-      good = add(stat);
+    if (read_stat(static_cast<pid_t>(pid), stat))
+      room = add(stat);
+    else if (short_of_means(errno))
+      whole_ = false;
   }
-  closedir(proc);
-  return good;
+  whole_ = whole_ && room;
+  if (proc != nullptr)
+    closedir(proc);
 }
 
 Entry* Snapshot::find(pid_t pid) {
@@ -157,7 +171,7 @@ void mark(const Tree& tree, Snapshot& all) {
       continue;
     entry.member = (tree.parent != 0 && stat.parent == tree.parent) ||
                    (tree.marker != nullptr && stat.start_ticks >= tree.agent_start_ticks &&
-                    has_variable(stat.pid, tree.marker));
+                    all.carries(entry, tree.marker));
   }
   mark_cgroup(tree.cgroup, kDeepestCgroup, all);
   if (session_is_ours(tree, all)) {
@@ -185,8 +199,7 @@ void send(const Stat& stat, int signal) {
 
 int signal_tree(const Tree& tree, int signal) {
   Snapshot all;
-  if (!all.take())
-    return -1;
+  all.take();
   mark(tree, all);
   int alive = 0;
   for (const Entry& entry : all) {
@@ -196,7 +209,7 @@ int signal_tree(const Tree& tree, int signal) {
     if (signal != 0)
       send(entry.stat, signal);
   }
-  return alive;
+  return all.whole() ? alive : -1;
 }
 
 }  // namespace baton::shim

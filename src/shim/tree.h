@@ -17,9 +17,10 @@ struct Tree {
   int cgroup = -1;                      ///< directory of the run's cgroup
 };
 
-/// Sends a signal (0: none) to all members and returns how many were alive before. -1: /proc cannot
-/// be read. Each one is held by a pidfd and looked at again before it is signalled, so a process
-/// number in other hands meanwhile is never hit.
+/// Sends a signal (0: none) to all members and returns how many were alive before. -1: not all of
+/// /proc could be read, so that some may have been overlooked. Each one is held by a pidfd and
+/// looked at again before it is signalled, so a process number in other hands meanwhile is never
+/// hit.
 int signal_tree(const Tree& tree, int signal);
 
 }  // namespace baton::shim

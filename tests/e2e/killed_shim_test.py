@@ -5,8 +5,10 @@ usage: killed_shim_test.py BATON KILLAT [STEP]     STEP 1: every stop; the defau
 
 import collections
 import concurrent.futures
+import fcntl
 import os
 import shutil
+import subprocess
 import tempfile
 
 import world
@@ -88,7 +90,37 @@ def places_of(stops, step):
     return sorted({*range(1, first, step), *middle, *range(stops - last, stops, step)})
 
 
+def blind_sweeper(baton):
+    """A sweeper that cannot look at the processes for want of descriptors writes down no end: it is final."""
+    if not world.can_trace():
+        world.skip("of this test only, a blind sweeper: strace cannot trace here")
+    shim = os.path.join(os.path.dirname(os.path.abspath(baton)), "baton-shim")
+    run = "ab" * 16
+    with tempfile.TemporaryDirectory(prefix="baton-e2e-") as folder, \
+            subprocess.Popen(["sleep", "1000"], env={"BATON_RUN_ID": run}, start_new_session=True) as agent:
+        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        lock = os.open(folder + "/lock", os.O_RDWR | os.O_CREAT)
+
+        def sweep(*how):
+            def place():
+                for number, file in ((3, fcntl.fcntl(directory, fcntl.F_DUPFD, 20)),
+                                     (4, fcntl.fcntl(lock, fcntl.F_DUPFD, 20))):
+                    os.dup2(file, number)
+            return subprocess.run(["strace", "-qqq", "-o", "/dev/null", *how, shim, "2", "sweep", run, "100"],
+                                  preexec_fn=place, close_fds=False, timeout=world.PATIENCE).returncode
+        try:
+            check(sweep("-e", "inject=openat:error=ENFILE:when=3+") == 114, "an end was recorded by who sees nothing")
+            check(agent.poll() is None and not os.path.exists(folder + "/exit.json"))
+            check(sweep() == 0 and os.path.exists(folder + "/exit.json"), "the next one sees")
+            check(agent.wait(world.PATIENCE) != 0)
+        finally:
+            agent.kill()
+            os.close(directory)
+            os.close(lock)
+
+
 def test(baton, killat, step="6"):
+    blind_sweeper(baton)
     with Programs(baton) as programs:
         with KilledShim(programs, killat, 10**9) as alone:
             check(alone.judge("undisturbed:") == ["succeeded"])
