@@ -51,6 +51,12 @@ bool approved(const Value& root, const std::vector<Entry>& entries, std::string_
   return *decision == "approved";
 }
 
+std::string_view outranks_flag(const Value& root, const std::vector<Entry>& entries,
+                               std::string_view approval) {
+  const bool overruled = flag(root, flag_pointer(approval)) && !approved(root, entries, approval);
+  return overruled ? newest_decision(root, approval).value_or("") : std::string_view();
+}
+
 namespace {
 
 /// Back from phase_2, and the new plan was not begun: current_step is what was worked on last.

@@ -21,6 +21,9 @@ void score_rules(const Value& root, const std::vector<Entry>& entries, FindingLi
 
 /// Whether the file says that an approval was given: its newest decision, which outranks the flag.
 bool approved(const Value& root, const std::vector<Entry>& entries, std::string_view approval);
+/// The newest decision where the flag says `approved` and it does not; else empty.
+std::string_view outranks_flag(const Value& root, const std::vector<Entry>& entries,
+                               std::string_view approval);
 
 /// `/step_history/3/agent`
 std::string pointer_of(const Entry& entry, std::string_view member);

@@ -75,6 +75,22 @@ std::int64_t validation_step(const Scene& scene) {
   return change != scene.entries.rend() && change->step == 6 ? 7 : 5;
 }
 
+/// The flag, where no decision outranks it: S10 and S11 ask the same of what follows from it.
+bool flag_counts(const Scene& scene, std::string_view approval) {
+  const Value* const flag =
+      json::at(scene.root, "/human_approvals/" + std::string(approval) + "_approved");
+  return flag != nullptr && json::boolean(*flag).value_or(false) &&
+         outranks_flag(scene.root, scene.entries, approval).empty();
+}
+
+/// Whoever has set a flag in vain is told so.
+std::string flag_hint(const Scene& scene, const std::string& approval) {
+  const std::string decision(outranks_flag(scene.root, scene.entries, approval));
+  return decision.empty() ? ""
+                          : "; " + approval + "_approved is true, but the newest decision is " +
+                                decision + ", and that counts";
+}
+
 /// Asked in this order; nothing: all are given.
 std::optional<Next> people(const Scene& scene, std::initializer_list<std::string_view> approvals,
                            std::int64_t revision, Next::Kind rejected) {
@@ -84,9 +100,10 @@ std::optional<Next> people(const Scene& scene, std::initializer_list<std::string
     const std::string said = decided(scene, approval);
     const std::string name(approval);
     if (said.empty()) {
-      Next next = outcome(Next::Kind::approval,
-                          "a person has to decide: `baton approve " + text(scene.view.flow) + " " +
-                              name + "`, or `reject` or `revise` instead of approve");
+      Next next =
+          outcome(Next::Kind::approval,
+                  "a person has to decide: `baton approve " + text(scene.view.flow) + " " + name +
+                      "`, or `reject` or `revise` instead of approve" + flag_hint(scene, name));
       next.approval = name;
       return next;
     }
@@ -100,11 +117,9 @@ std::optional<Next> people(const Scene& scene, std::initializer_list<std::string
 
 /// By the file's own word, about the plan that stands: where one was revised, the flag was reset.
 bool plan_approved(const Scene& scene) {
-  const Value* const flag = json::at(scene.root, "/human_approvals/plan_approved");
   const bool revised = std::any_of(scene.entries.begin(), scene.entries.end(),
                                    [](const Entry& entry) { return entry.step == 3; });
-  return (flag != nullptr && json::boolean(*flag).value_or(false)) ||
-         (!revised && approved(scene.root, scene.entries, "plan"));
+  return flag_counts(scene, "plan") || (!revised && approved(scene.root, scene.entries, "plan"));
 }
 
 Next after_plan_validation(const Scene& scene) {
@@ -351,10 +366,7 @@ std::string decided(const Scene& scene, std::string_view approval) {
       newest = json::text(*decisions[i], "status").value_or("");
   if (!newest.empty() || about.flag)
     return newest;
-  const Value* const approvals = json::child(scene.root, "human_approvals");
-  const bool flag = approvals != nullptr &&
-                    json::boolean(*approvals, std::string(approval) + "_approved").value_or(false);
-  return flag ? "approved" : "";
+  return flag_counts(scene, approval) ? "approved" : "";
 }
 
 Next next(const Scene& scene) {
