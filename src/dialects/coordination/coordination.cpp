@@ -125,13 +125,14 @@ Decision decide(const View& view) {
   Scene scene(view);
   Decision decision;
   Writes writes;
+  std::vector<Update> put_away;
   if (const Standing stands = standing(scene); stands != Standing::none) {
     note_starts(scene, writes);
     note_help(scene);
     note_documents(scene);
     answer(scene, writes, decision);
     apply_messages(scene, writes);
-    apply_inbox(scene, writes, decision);
+    put_away = apply_inbox(scene, writes, decision);
     note_word(scene, decision);
     route_session(scene, stands, decision);
   } else {
@@ -149,6 +150,8 @@ Decision decide(const View& view) {
   release(scene, decision);
   tell_put_back(scene, decision);
   decision.updates = writes.updates(scene);
+  for (Update& move : put_away)
+    decision.updates.push_back(std::move(move));
   if (stands != Standing::none) {
     std::vector<Update> mail = mark_read(scene);
     if (mail.empty())

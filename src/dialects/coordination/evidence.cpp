@@ -142,36 +142,66 @@ void apply_messages(Scene& scene, Writes& writes) {
   }
 }
 
-void apply_inbox(Scene& scene, Writes& writes, Decision& decision) {
+namespace {
+
+/// What was dealt with goes out of the way, so that the same, said again, counts again. No other
+/// version has this name, also where the journal was begun anew.
+Move put_away(const Scene& scene, const std::string& path, const Accepted& file) {
+  std::string time = iso_time(scene.view.wall, true);
+  std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
+  return Move{path, file.document->digest(),
+              scene.options.path + "/inbox/archive/" + file.part + "_" + time + "_" +
+                  std::to_string(file.arrival) + ".json",
+              "it was dealt with"};
+}
+
+/// What an earlier baton has folded in and left there; it says nothing more.
+bool folded_before(Memo& memo, const Accepted& file) {
+  const auto known = memo.inbox.find(file.part);
+  if (known == memo.inbox.end())
+    return false;
+  const bool same = file.present && known->second == hex(file.document->digest());
+  memo.inbox.erase(known);
+  return same;
+}
+
+void fold_in(Scene& scene, const std::string& path, const Group& group, const Value& entry,
+             Writes& writes, Decision& decision) {
+  const EntryVerdict verdict = judge_entry(scene, group.id, group.entry, &entry, Origin::own_file);
+  for (const EntryFault& fault : verdict.faults) {
+    // What a file of its own leaves out is not lost.
+    if (fault.rule == "T4")
+      continue;
+    const bool stays = fault.rule == "T8";
+    remember(scene.memo, PutBack{path, fault.member, fault.why, group.id, {}, stays});
+    if (!stays)
+      decision.notices.push_back(Notice{"refused", group.id, path + ": " + fault.why});
+  }
+  if (verdict.kind != EntryVerdict::Kind::taken)
+    return;
+  writes.put(group.id, verdict.entry);
+  writes.because(path + " is folded in");
+}
+
+}  // namespace
+
+std::vector<Update> apply_inbox(Scene& scene, Writes& writes, Decision& decision) {
+  std::vector<Update> moves;
   for (const auto& [path, accepted] : scene.view.docs) {
-    if (accepted.kind != "inbox" || accepted.part.empty() || !accepted.present)
+    if (accepted.kind != "inbox" || accepted.part.empty())
       continue;
     // It may come before its group is planned; then it waits.
     const Group* const group = scene.plan.find(accepted.part);
-    if (group == nullptr)
+    if (accepted.present && group == nullptr)
       continue;
-    const std::string digest = hex(accepted.document->digest());
-    std::string& seen = scene.memo.inbox[accepted.part];
-    if (seen == digest)
+    const bool folded = folded_before(scene.memo, accepted);
+    if (!accepted.present)
       continue;
-    seen = digest;
-    EntryVerdict verdict = judge_entry(scene, group->id, group->entry, &accepted.document->root());
-    if (verdict.kind == EntryVerdict::Kind::stale)
-      decision.notices.push_back(Notice{"refused", group->id, path + ": " + verdict.why});
-    for (const EntryFault& fault : verdict.faults) {
-      // What a file of its own leaves out is not lost.
-      if (fault.rule == "T4")
-        continue;
-      const bool stays = fault.rule == "T8";
-      remember(scene.memo, PutBack{path, fault.member, fault.why, group->id, {}, stays});
-      if (!stays)
-        decision.notices.push_back(Notice{"refused", group->id, path + ": " + fault.why});
-    }
-    if (verdict.kind != EntryVerdict::Kind::taken)
-      continue;
-    writes.put(group->id, verdict.entry);
-    writes.because(path + " is folded in");
+    moves.emplace_back(put_away(scene, path, accepted));
+    if (!folded)
+      fold_in(scene, path, *group, accepted.document->root(), writes, decision);
   }
+  return moves;
 }
 
 std::vector<Update> mark_read(const Scene& scene) {

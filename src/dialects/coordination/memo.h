@@ -82,8 +82,9 @@ struct Memo {
   RunId word;  ///< the project manager's run whose output holds the completion word
   std::set<RunId> refused_words;  ///< those whose word came too early
   std::int64_t phase_checked = 0;
-  std::string last_phase;                    ///< current_phase of the most recent start
-  std::map<std::string, std::string> inbox;  ///< digest of each inbox file folded in
+  std::string last_phase;  ///< current_phase of the most recent start
+  /// By group: the digest of what an earlier baton, which left it there, has folded in.
+  std::map<std::string, std::string> inbox;
   std::map<std::string, GroupMemo> groups;
   std::map<RunId, RunMemo> runs;
   std::int64_t forgotten_ms = 0;  ///< when the last of those was started that were left out of it

@@ -29,9 +29,13 @@ struct EntryVerdict {
   std::vector<EntryFault> faults;  ///< of the others
 };
 
+/// Where a new entry stands. The shared file is written whole, from copies that may be old; nobody
+/// copies a file that is about one group.
+enum class Origin { shared_file, own_file };
+
 /// Either may be nullptr: the group is new, or has been removed.
 EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value* before,
-                         const Value* after);
+                         const Value* after, Origin origin = Origin::shared_file);
 
 /// Whether what has just come may say that a group is good: that is the word of its review. Of a
 /// person's hand too, but only while no agent is at work that could have written it as well.

@@ -178,7 +178,7 @@ std::string who_may_speak(std::string_view role, const Subject& group) {
 }
 
 EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value* before,
-                         const Value* after) {
+                         const Value* after, Origin origin) {
   using Kind = EntryVerdict::Kind;
   const bool manager = scene.written_by([](const Run& run) { return run.key.role == kManager; });
   if (after == nullptr) {
@@ -196,7 +196,8 @@ EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value*
   const Json entry = without_forged(scene, id, before, *after, faults);
   if (before != nullptr && json::equal(*before, *entry))
     return {Kind::taken, entry, "", std::move(faults)};
-  if (const auto memo = scene.memo.groups.find(id); memo != scene.memo.groups.end()) {
+  if (const auto memo = scene.memo.groups.find(id);
+      memo != scene.memo.groups.end() && origin == Origin::shared_file) {
     const auto& history = memo->second.history;
     if (std::find(history.begin(), history.end(), entry_digest(*entry)) != history.end())
       return stale(before, id + " was a copy of an earlier version");
