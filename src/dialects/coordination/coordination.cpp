@@ -130,9 +130,15 @@ Decision decide(const View& view) {
     note_starts(scene, writes);
     note_help(scene);
     note_documents(scene);
-    answer(scene, writes, decision);
-    apply_messages(scene, writes);
-    put_away = apply_inbox(scene, writes, decision);
+    if (const Accepted* const file = find(view.docs, "group_status");
+        file == nullptr || file->present) {
+      answer(scene, writes, decision);
+      apply_messages(scene, writes);
+      put_away = apply_inbox(scene, writes, decision);
+    } else {
+      // What would be written now would be lost, and so would whatever is remembered of it.
+      refuse_answers(scene, decision);
+    }
     note_word(scene, decision);
     route_session(scene, stands, decision);
   } else {

@@ -358,6 +358,15 @@ void route_groups(Scene& scene, Standing standing, Writes& writes, Decision& dec
   }
 }
 
+void refuse_answers(const Scene& scene, Decision& decision) {
+  for (const Request& request : scene.view.requests)
+    if (request.flow == scene.view.flow && (request.verb == "approve" || request.verb == "answer"))
+      decision.replies.push_back(Reply{request.id, false,
+                                       path_of(scene.options, "group_status") +
+                                           " is gone; `baton recover " + text(scene.view.flow) +
+                                           " --write` puts back what was accepted last"});
+}
+
 void answer(Scene& scene, Writes& writes, Decision& decision) {
   for (const Request& request : scene.view.requests) {
     if (request.flow != scene.view.flow)

@@ -14,5 +14,7 @@ Claim manager_claim(const Scene& scene);
 
 /// A person's word: `answer` for a group that was held, which is tried anew; `approve`.
 void answer(Scene& scene, Writes& writes, Decision& decision);
+/// The same while group_status is gone: it could be written nowhere.
+void refuse_answers(const Scene& scene, Decision& decision);
 
 }  // namespace baton::coordination

@@ -223,7 +223,7 @@ bool hear(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
 void hear_later(const Scene& scene, const std::string& why, Decision& decision) {
   for (const Request& request : scene.view.requests) {
     const bool decides =
-        request.verb == "answer" ||
+        request.verb == "answer" || (request.verb == "resume" && lets_go_on(scene)) ||
         std::any_of(kDecisions.begin(), kDecisions.end(),
                     [&](const auto& decided) { return decided.first == request.verb; });
     if (decides && request.flow == scene.view.flow)
@@ -432,6 +432,29 @@ void look_at_runs(Scene& scene, Decision& decision) {
   memo.gave_up = std::move(gave_up);
 }
 
+void ended(const Scene& scene, Decision& decision) {
+  const auto& runs = scene.view.runs;
+  decision.control =
+      std::any_of(runs.begin(), runs.end(), [](const Run& run) { return run.live(); })
+          ? Control::stop
+          : Control::idle;
+  decision.failed = scene.status == Status::failed;
+}
+
+/// The file is gone: what would be decided now could be written nowhere.
+void gone(Scene& scene, Decision& decision) {
+  if (scene.status == Status::paused)
+    paused(scene, decision);
+  else if (has_ended(scene))
+    ended(scene, decision);
+  else
+    go_on(scene, decision);
+  hear_later(
+      scene,
+      " is gone: put it back first (`baton recover " + text(scene.view.flow) + " --write` does)",
+      decision);
+}
+
 }  // namespace
 
 Decision decide(const View& view) {
@@ -445,7 +468,9 @@ Decision decide(const View& view) {
   decision.declared = json::text(scene->root, "status").value_or("");
   look_at_runs(*scene, decision);
   Edits edits(*scene);
-  if (!scene->file.rejected.empty()) {
+  if (!scene->file.present) {
+    gone(*scene, decision);
+  } else if (!scene->file.rejected.empty()) {
     if (scene->status == Status::paused)
       paused(*scene, decision);
     rejected(*scene, decision);
@@ -455,11 +480,7 @@ Decision decide(const View& view) {
                decision);
   } else if (has_ended(*scene)) {
     (void)hear(*scene, Next{}, edits, decision);
-    decision.control =
-        std::any_of(view.runs.begin(), view.runs.end(), [](const Run& run) { return run.live(); })
-            ? Control::stop
-            : Control::idle;
-    decision.failed = scene->status == Status::failed;
+    ended(*scene, decision);
   } else if (view.being_written) {
     go_on(*scene, decision);
     hear_later(*scene, " is being written: say it again in a moment", decision);
