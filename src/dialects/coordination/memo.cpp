@@ -171,6 +171,7 @@ Memo memo_of(const Json& json) {
                             count(run, "number"),
                             mail_of(run)};
   });
+  memo.heard = texts(value, "heard");
   each(value, "mail",
        [&](const std::string& kind, const Value& mail) { memo.mail[kind] = mailbox_of(mail); });
   for (const Value* const back : items(value, "put_back"))
@@ -212,6 +213,7 @@ Json json_of(const Memo& memo) {
                        {"groups", groups},
                        {"runs", runs},
                        {"forgotten_ms", Json(memo.forgotten_ms)},
+                       {"heard", list_of(memo.heard)},
                        {"mail", mail},
                        {"put_back", put_back}});
 }

@@ -87,7 +87,8 @@ struct Memo {
   std::map<std::string, std::string> inbox;
   std::map<std::string, GroupMemo> groups;
   std::map<RunId, RunMemo> runs;
-  std::int64_t forgotten_ms = 0;  ///< when the last of those was started that were left out of it
+  std::int64_t forgotten_ms = 0;   ///< when the last of those was started that were left out of it
+  std::vector<std::string> heard;  ///< requests dealt with in this step
   std::map<std::string, MailMemo> mail;  ///< by kind
   std::vector<PutBack> put_back;         ///< the last one of each place
   bool operator==(const Memo&) const = default;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
 #include "dialects/coordination/places.h"
 #include "dialects/coordination/starts.h"
 
@@ -265,6 +266,15 @@ class Router {
   Places places_;
 };
 
+/// The history tells of it: what a person has said is in no file by itself.
+void say(Word event, const Request& request, const Subject& subject, Decision& decision) {
+  const std::string comment = text_of(*request.arguments, "comment");
+  decision.notices.push_back(
+      Notice{std::move(event), subject,
+             "by " + (request.by.empty() ? "a person" : printable(request.by, 80)) +
+                 (comment.empty() ? "" : ": " + printable(comment, 300))});
+}
+
 /// Nobody plans the group any more; a person says that it may go.
 void drop(const Scene& scene, const Group& group, const Request& request, Writes& writes,
           Decision& decision) {
@@ -277,6 +287,7 @@ void drop(const Scene& scene, const Group& group, const Request& request, Writes
   }
   writes.put(group.id, Json());
   writes.because(group.id + " is not in the plan, and a person drops it");
+  say("answered", request, group.id, decision);
   decision.replies.push_back(
       Reply{request.id, true, group.id + " is not in the plan and is dropped"});
 }
@@ -319,17 +330,50 @@ void approve(const Scene& scene, const Request& request, Writes& writes, Decisio
   std::string comment = text_of(*request.arguments, "comment");
   if (comment.empty())
     comment = "approved by a person" + (request.by.empty() ? "" : ": " + request.by);
-  feedback.push(Json::object({{"iteration", Json(group->counters.tech_lead)},
-                              {"decision", "approved"},
-                              {"feedback", comment},
-                              {"timestamp", iso_time(scene.view.wall)}}));
+  Json given = Json::object({{"iteration", Json(group->counters.tech_lead)},
+                             {"decision", "approved"},
+                             {"feedback", comment},
+                             {"timestamp", iso_time(scene.view.wall)}});
+  if (!request.by.empty())
+    given.set("approver", request.by);
+  feedback.push(given);
   writes.set(scene, *group,
              {{"status", word(Status::complete)},
               {"current_agent", "none"},
               {"tech_lead_feedback", feedback},
               {"end_time", iso_time(scene.view.wall)}});
   writes.because(group->id + " is approved by a person");
+  say("approved", request, group->id, decision);
   decision.replies.push_back(Reply{request.id, true, group->id + " is approved"});
+}
+
+/// Of a group that was held, or of the session: it is tried anew.
+void try_anew(Scene& scene, const Request& request, Writes& writes, Decision& decision) {
+  const Subject subject = request.subject.empty() ? Subject(kSession) : request.subject;
+  const Group* const group = scene.plan.find(subject);
+  if (group == nullptr && subject != kSession) {
+    decision.replies.push_back(Reply{request.id, false, "there is no group " + subject});
+    return;
+  }
+  if (group != nullptr && !scene.plan.planned(*group)) {
+    drop(scene, *group, request, writes, decision);
+    return;
+  }
+  GroupMemo& memo = scene.memo.groups[subject];
+  memo.answer = text_of(*request.arguments, "comment");
+  memo.interventions.clear();
+  if (group != nullptr) {
+    memo.base_developer = group->counters.developer;
+    memo.base_qa = group->counters.qa;
+    memo.base_tech_lead = group->counters.tech_lead;
+  }
+  count_anew(scene, subject);
+  say("answered", request, subject, decision);
+  decision.replies.push_back(Reply{request.id, true, subject + " is tried anew"});
+}
+
+bool is_own(const Scene& scene, const Request& request) {
+  return request.flow == scene.view.flow && (request.verb == "approve" || request.verb == "answer");
 }
 
 }  // namespace
@@ -360,7 +404,7 @@ void route_groups(Scene& scene, Standing standing, Writes& writes, Decision& dec
 
 void refuse_answers(const Scene& scene, Decision& decision) {
   for (const Request& request : scene.view.requests)
-    if (request.flow == scene.view.flow && (request.verb == "approve" || request.verb == "answer"))
+    if (is_own(scene, request))
       decision.replies.push_back(Reply{request.id, false,
                                        path_of(scene.options, "group_status") +
                                            " is gone; `baton recover " + text(scene.view.flow) +
@@ -368,34 +412,20 @@ void refuse_answers(const Scene& scene, Decision& decision) {
 }
 
 void answer(Scene& scene, Writes& writes, Decision& decision) {
+  std::vector<std::string> heard;
   for (const Request& request : scene.view.requests) {
-    if (request.flow != scene.view.flow)
+    if (!is_own(scene, request))
+      continue;
+    heard.push_back(request.id);
+    const auto& before = scene.memo.heard;
+    if (std::find(before.begin(), before.end(), request.id) != before.end())
       continue;
     if (request.verb == "approve")
       approve(scene, request, writes, decision);
-    if (request.verb != "answer")
-      continue;
-    const Subject subject = request.subject.empty() ? Subject(kSession) : request.subject;
-    const Group* const group = scene.plan.find(subject);
-    if (group == nullptr && subject != kSession) {
-      decision.replies.push_back(Reply{request.id, false, "there is no group " + subject});
-      continue;
-    }
-    if (group != nullptr && !scene.plan.planned(*group)) {
-      drop(scene, *group, request, writes, decision);
-      continue;
-    }
-    GroupMemo& memo = scene.memo.groups[subject];
-    memo.answer = text_of(*request.arguments, "comment");
-    memo.interventions.clear();
-    if (group != nullptr) {
-      memo.base_developer = group->counters.developer;
-      memo.base_qa = group->counters.qa;
-      memo.base_tech_lead = group->counters.tech_lead;
-    }
-    count_anew(scene, subject);
-    decision.replies.push_back(Reply{request.id, true, subject + " is tried anew"});
+    else
+      try_anew(scene, request, writes, decision);
   }
+  scene.memo.heard = std::move(heard);
 }
 
 }  // namespace baton::coordination
