@@ -140,6 +140,7 @@ Decision decide(const View& view) {
       refuse_answers(scene, decision);
     }
     note_word(scene, decision);
+    note_end(scene, stands);
     route_session(scene, stands, decision);
   } else {
     const std::string plan = path_of(scene.options, "pm_state");

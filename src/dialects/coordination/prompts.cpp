@@ -287,7 +287,7 @@ std::string refusals(const Scene& scene, const std::string& role) {
   std::vector<std::string> faults;
   if (role == kManager)
     faults = scene.memo.refusal;
-  if (completion_claimed(scene) || scene.memo.refused)
+  if ((completion_claimed(scene) && !scene.memo.used_up) || scene.memo.refused)
     for (std::string& fault : completion_faults(scene))
       if (std::find(faults.begin(), faults.end(), fault) == faults.end())
         faults.push_back(std::move(fault));

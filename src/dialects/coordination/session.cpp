@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/digest.h"
 #include "dialects/coordination/routing.h"
@@ -171,9 +172,23 @@ void refuse(Scene& scene, const std::vector<std::string>& faults) {
 
 }  // namespace
 
+void note_end(Scene& scene, Standing standing) {
+  Memo& memo = scene.memo;
+  const bool before = std::exchange(memo.completed, standing == Standing::completed);
+  if (memo.completed) {
+    memo.refused = false;
+    memo.refusal.clear();
+    memo.refusal_told.clear();
+  }
+  // It was true, so nobody is to blame that there is more to do by now. Of that it says nothing.
+  memo.used_up = !memo.completed && (before || memo.used_up) && completion_claimed(scene);
+}
+
 void note_word(Scene& scene, Decision& decision) {
   const std::vector<std::string> faults = completion_faults(scene);
   const bool ready = faults.empty();
+  if (!ready && !scene.memo.word.empty())
+    scene.memo.refused_words.insert(std::exchange(scene.memo.word, {}));
   while (const Run* const run = said_word(scene)) {
     if (ready) {
       scene.memo.word = run->id;
@@ -186,8 +201,6 @@ void note_word(Scene& scene, Decision& decision) {
                                       "the project manager said " + scene.options.completion_word +
                                           ", which is refused: " + list(faults)});
   }
-  if (!ready)
-    scene.memo.word.clear();
   std::erase_if(scene.memo.refused_words, [&](const RunId& id) {
     return std::none_of(scene.view.runs.begin(), scene.view.runs.end(),
                         [&](const Run& run) { return run.id == id; });
@@ -228,8 +241,8 @@ Standing standing(const Scene& scene) {
                                    stage->second.stage == word(Standing::final_check) &&
                                    scene.job(kManager, session()).turn > 0);
     const bool may_end = completion_claimed(scene) && completion_faults(scene).empty();
-    return may_end && (checked || !scene.memo.refused) ? Standing::completed
-                                                       : Standing::final_check;
+    const bool doubtful = scene.memo.refused || scene.memo.used_up;
+    return may_end && (checked || !doubtful) ? Standing::completed : Standing::final_check;
   }
   return phase_to_check(scene) ? Standing::phase_check : Standing::working;
 }
@@ -258,7 +271,7 @@ std::string approval_hint(const Scene& scene) {
 
 void route_session(Scene& scene, Standing standing, Decision& decision) {
   const std::vector<std::string> faults = completion_faults(scene);
-  const bool claimed = completion_claimed(scene);
+  const bool claimed = completion_claimed(scene) && !scene.memo.used_up;
   if (claimed && !faults.empty() && standing != Standing::none) {
     refuse(scene, faults);
     hold("premature_completion", "completion was claimed and is refused: " + list(faults),

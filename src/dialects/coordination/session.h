@@ -35,6 +35,9 @@ Standing standing(const Scene& scene);
 bool plan_says_completed(const Value& pm, const Options& options);
 /// The project manager, or somebody in its place, says that all is done.
 bool completion_claimed(const Scene& scene);
+/// What has completed the session is used up once there is more to do: it is not taken for a claim
+/// that came too early, and a final check has to follow.
+void note_end(Scene& scene, Standing standing);
 /// Looks for the completion word in the output of the project manager's runs: remembers it when it
 /// holds, and refuses it for good when it came too early.
 void note_word(Scene& scene, Decision& decision);
