@@ -131,6 +131,15 @@ class Edits {
                                                        {"timestamp", iso_time(wall)}})
                                              .dump()});
   }
+  /// What was opened again has no end, and then another one.
+  void end(bool ended, Time wall) {
+    const bool has_end = json::text(state_, "end_time").has_value();
+    const bool anew = !has_end || json::text(state_, "status") != "completed";
+    if (ended && anew)
+      set("end_time", iso_time(wall));
+    else if (!ended && has_end)
+      set("end_time", Json());
+  }
   std::vector<json::Edit> done(Time wall) && {
     if (!edits_.empty())
       edits_.push_back(json::Edit{"/last_update", json::quote(iso_time(wall))});
@@ -194,8 +203,7 @@ void write_orchestrator(Scene& scene, Standing standing, Writes& writes, Decisio
   edits.take_back(scene, writes.taken_back);
   edits.log(writes.log, scene.view.wall);
   edits.set("status", status);
-  if (ended && !json::text(state, "end_time"))
-    edits.set("end_time", iso_time(scene.view.wall));
+  edits.end(ended, scene.view.wall);
   auto all = std::move(edits).done(scene.view.wall);
   if (!all.empty())
     decision.updates.emplace_back(SetMembers{path_of(scene.options, "orchestrator_state"),
