@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 
 #include "base/digest.h"
 
@@ -121,6 +122,15 @@ bool is_multiple(const Value& number, const Value& divisor) {
   const Decimal value = decimal(number);
   const Decimal step = decimal(divisor);
   return value.digits == 0 || divides(step.digits, value.digits, value.exponent - step.exponent);
+}
+
+std::int64_t sum(std::int64_t left, std::int64_t right) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  if (right > 0 && left > Limits::max() - right)
+    return Limits::max();
+  if (right < 0 && left < Limits::min() - right)
+    return Limits::min();
+  return left + right;
 }
 
 std::uint64_t hash_of(const Value& value) {

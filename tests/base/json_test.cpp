@@ -1,8 +1,12 @@
 #include "base/json.h"
 
+#include <cstdint>
+#include <limits>
+
 #include <doctest/doctest.h>
 
 #include "base/document.h"
+#include "base/numbers.h"
 #include "print.h"
 
 namespace baton {
@@ -15,6 +19,21 @@ Json parsed(std::string_view text) {
 }
 
 }  // namespace
+
+TEST_CASE("a sum that there is not is the nearest number there is") {
+  using Limits = std::numeric_limits<std::int64_t>;
+  struct Row {
+    std::int64_t left, right, sum;
+  };
+  for (const Row& row :
+       {Row{2, 3, 5}, Row{Limits::max(), 1, Limits::max()}, Row{Limits::max(), Limits::min(), -1},
+        Row{Limits::min(), -1, Limits::min()}, Row{Limits::max() - 1, 1, Limits::max()}}) {
+    CAPTURE(row.left);
+    CAPTURE(row.right);
+    CHECK(sum(row.left, row.right) == row.sum);
+    CHECK(sum(row.right, row.left) == row.sum);
+  }
+}
 
 TEST_CASE("a value of our own is copied deep") {
   Json one = Json::object({{"a", 1}, {"b", Json::array({"x", true, Json()})}});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "dialects/findings.h"
 #include "dialects/tables.h"
@@ -26,7 +27,9 @@ std::optional<std::string> text_in(const Value& object, std::string_view name) {
 }
 
 std::int64_t count_in(const Value& object, std::string_view name) {
-  return std::max<std::int64_t>(0, json::integer(object, name).value_or(0));
+  // Anybody may write any number; one more must still be one.
+  return std::clamp<std::int64_t>(json::integer(object, name).value_or(0), 0,
+                                  std::numeric_limits<std::int64_t>::max() - 1);
 }
 
 Json or_null(const std::optional<std::string>& text) {

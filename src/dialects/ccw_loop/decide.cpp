@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/digest.h"
+#include "base/numbers.h"
 #include "dialects/ccw_loop/check.h"
 #include "dialects/ccw_loop/choice.h"
 #include "dialects/ccw_loop/control.h"
@@ -71,7 +72,7 @@ void note_start(Scene& scene, Writes& writes) {
   if (!counts(scene, *run) || scene.memo.counted == key)
     return;
   scene.memo.counted = key;
-  writes.set("current_iteration", Json(scene.loop.iteration + 1));
+  writes.set("current_iteration", Json(sum(scene.loop.iteration, 1)));
   writes.because("an executor begins to " + run->purpose);
 }
 

@@ -9,6 +9,7 @@ namespace baton::coordination {
 namespace {
 
 constexpr std::int64_t kMostDays = 36'500;
+constexpr std::int64_t kMostMinutes = kMostDays * 24 * 60;
 
 /// Files with words that have aliases; the others are the same in both profiles.
 bool has_aliases(std::string_view kind) {
@@ -47,7 +48,7 @@ Options options_of(const Json& given_options) {
   if (const auto cap = json::integer(given, "max_spawns"); cap && *cap > 0)
     options.max_spawns = static_cast<std::uint64_t>(*cap);
   if (const auto minutes = json::integer(given, "stall_minutes"); minutes && *minutes >= 0)
-    options.stall = std::chrono::minutes(*minutes);
+    options.stall = std::chrono::minutes(std::min(*minutes, kMostMinutes));
   if (const auto days = json::integer(given, "archive_days"); days && *days >= 0)
     options.archive_after = std::chrono::days(std::min<std::int64_t>(*days, kMostDays));
   options.lenient = json::boolean(given, "lenient").value_or(false);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/numbers.h"
 #include "dialects/ml_workflow/next.h"
 
 namespace baton::ml_workflow {
@@ -107,7 +108,7 @@ Brief brief(const View& view, const Desired& desired) {
   const Entry* const entry = scene->newest(desired.subject);
   const bool again = entry != nullptr && !entry->completed();
   const std::int64_t instance =
-      again ? 1 + recovery_attempts(*entry) + (entry->status == "failed" ? 1 : 0) : 1;
+      again ? sum(recovery_attempts(*entry), entry->status == "failed" ? 2 : 1) : 1;
   std::string& prompt = brief.prompt;
   prompt = "You are the " + desired.role + " of the workflow " + view.flow.name + " in " +
            view.env.root + ". You are started for one step and remember nothing of earlier ones. " +

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/numbers.h"
 #include "dialects/ml_workflow/check.h"
 #include "dialects/moments.h"
 #include "dialects/tables.h"
@@ -225,7 +226,7 @@ std::string stage_word(const Scene& scene, const Subject& subject, bool due) {
   if (entry == nullptr)
     return "run 1";
   const bool again = due && entry->status == "failed";
-  const std::int64_t repeats = recovery_attempts(*entry) + (again ? 1 : 0);
+  const std::int64_t repeats = sum(recovery_attempts(*entry), again ? 1 : 0);
   if (due && entry->completed())
     return "run " + std::to_string(count + 1);
   const std::string number =

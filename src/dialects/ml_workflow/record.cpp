@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "dialects/ml_workflow/check.h"
 #include "dialects/moments.h"
 
@@ -110,7 +111,7 @@ void begin_again(Scene& scene, const Entry& entry, Edits& edits) {
   const std::string strategy = next_strategy(scene, entry);
   edits.append(error + "/recovery_strategies",
                Json::object({{"strategy", strategy}, {"attempted_at", scene.now()}}));
-  edits.set(error + "/recovery_attempts", Json(recovery_attempts(entry) + 1));
+  edits.set(error + "/recovery_attempts", Json(sum(recovery_attempts(entry), 1)));
   edits.set(entry_pointer(entry) + "/status", "in_progress");
   edits.set(entry_pointer(entry) + "/completed_at", Json());
   edits.set(entry_pointer(entry) + "/execution_time", Json());
@@ -287,8 +288,8 @@ void record_counters(const Scene& scene, Edits& edits) {
     const Entry& entry = scene.entries[i];
     if (i + 2 >= count)
       complete_times(scene, entry, edits);
-    total += json::integer(*entry.value, "execution_time").value_or(0);
-    recoveries += recovery_attempts(entry);
+    total = sum(total, json::integer(*entry.value, "execution_time").value_or(0));
+    recoveries = sum(recoveries, recovery_attempts(entry));
     if (!entry.completed())
       continue;
     completed = entry.step;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/numbers.h"
 #include "dialects/ml_workflow/check.h"
 #include "dialects/ml_workflow/verdict.h"
 #include "dialects/ml_workflow/words.h"
@@ -49,7 +50,8 @@ void attempt_rule(const Value& root, FindingList& findings) {
   for (rapidjson::SizeType i = 0; i < list->Size(); ++i) {
     const std::string_view phase = json::text((*list)[i], "phase").value_or("");
     const Value* const found = json::child((*list)[i], "attempt");
-    const std::int64_t next = ++attempts[phase];
+    const std::int64_t next = sum(attempts[phase], 1);
+    attempts[phase] = next;
     if (found == nullptr || json::integer(*found) == next)
       continue;
     findings.warning("S19",
@@ -91,7 +93,7 @@ void metrics_rules(const Value& root, const std::vector<Entry>& entries, Finding
     if (entry.completed() && (plan_validation(entry.step) || code_validation(entry.step)))
       ++validations;
     if (const Value* const error = json::child(*entry.value, "error_info"))
-      recoveries += json::integer(*error, "recovery_attempts").value_or(0);
+      recoveries = sum(recoveries, json::integer(*error, "recovery_attempts").value_or(0));
   }
   const auto count = [&](std::string_view phase, bool only_failed) {
     return std::count_if(list->Begin(), list->End(), [&](const Value& round) {
