@@ -65,6 +65,14 @@ bool sent_back(const Value& root, const std::vector<Entry>& entries) {
   return first > 0 && (entries.empty() || entries.back().index < first);
 }
 
+/// Behind a sentence that nobody has approved, where the flag says so.
+std::string overruled(const Value& root, const std::vector<Entry>& entries,
+                      std::string_view approval) {
+  const std::string decision(outranks_flag(root, entries, approval));
+  return decision.empty() ? ""
+                          : ": the newest decision is " + decision + ", which outranks the flag";
+}
+
 /// The nearest place that exists.
 std::string place(const Value& root, std::string pointer) {
   while (json::at(root, pointer) == nullptr)
@@ -120,8 +128,9 @@ void end_rules(const Value& root, const std::vector<Entry>& entries, Status stat
                    word, "running");
   if (required(options, "final") && !approved(root, entries, "final"))
     findings.error("S10", "/status",
-                   "the workflow is completed, but nobody has given the final approval", word,
-                   "running");
+                   "the workflow is completed, but nobody has given the final approval" +
+                       overruled(root, entries, "final"),
+                   word, "running");
 }
 
 void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json& options,
@@ -134,7 +143,9 @@ void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json&
                      });
   if (begun && required(options, "plan") && !approved(root, entries, "plan")) {
     const std::string pointer = place(root, flag_pointer("plan"));
-    findings.error("S11", pointer, "code is being written, but nobody has approved the plan",
+    findings.error("S11", pointer,
+                   "code is being written, but nobody has approved the plan" +
+                       overruled(root, entries, "plan"),
                    pointer == flag_pointer("plan") ? json::at(root, pointer) : nullptr,
                    "an approved plan before step 4");
   }
