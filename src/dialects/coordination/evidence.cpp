@@ -190,9 +190,10 @@ std::vector<Update> apply_inbox(Scene& scene, Writes& writes, Decision& decision
   for (const auto& [path, accepted] : scene.view.docs) {
     if (accepted.kind != "inbox" || accepted.part.empty())
       continue;
-    // It may come before its group is planned; then it waits.
+    // It may come before its group is planned; then it waits. Where something is written already
+    // it is judged by that, in the next round.
     const Group* const group = scene.plan.find(accepted.part);
-    if (accepted.present && group == nullptr)
+    if (accepted.present && (group == nullptr || writes.touched(group->id)))
       continue;
     const bool folded = folded_before(scene.memo, accepted);
     if (!accepted.present)
