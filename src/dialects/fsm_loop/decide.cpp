@@ -114,6 +114,16 @@ std::string trouble(const Scene& scene) {
   return {};
 }
 
+Admission put_back(std::string why) {
+  FindingList findings("fsm_loop");
+  findings.error("S45", "", "the state of a loop that baton runs was changed by somebody else", {});
+  Admission admission;
+  admission.verdict = Admission::Verdict::restore;
+  admission.why = std::move(why);
+  admission.findings = findings.take();
+  return admission;
+}
+
 }  // namespace
 
 Decision decide(const View& view) {
@@ -222,16 +232,23 @@ std::vector<Create> rebuild(const View& view) {
 }
 
 Admission admit(const View& view, const Change& change) {
-  Admission admission;
   if (change.kind != "state" || change.before == nullptr)
-    return admission;
+    return {};
   Scene scene(view);
-  // A run that has ended is past; whoever begins another one owns that.
-  if (!scene.driven() || scene.record().status != Status::running)
-    return admission;
+  if (!scene.driven())
+    return {};
   Json before(change.before->root());
   Json after(change.after.root());
   const Record now = record_of(*after);
+  if (scene.record().status != Status::running) {
+    // A run that has ended is past; whoever begins another one owns that. Of the same run this is
+    // an old copy, as an agent writes that was told to end.
+    if (now.status != Status::running || now.start != scene.memo.start)
+      return {};
+    return put_back(
+        "the loop has ended, and no copy of its state sets it going again; `baton "
+        "resume` goes on with it, `baton start` begins it anew");
+  }
   const bool ends = now.status == Status::user_stopped || now.status == Status::interrupted;
   for (Json* const each : {&before, &after}) {
     each->erase("updated_at");
@@ -239,15 +256,10 @@ Admission admit(const View& view, const Change& change) {
       each->erase("status");
   }
   if (before == after)
-    return admission;
-  FindingList findings("fsm_loop");
-  findings.error("S45", "", "the state was changed by somebody else while baton runs the loop", {});
-  admission.verdict = Admission::Verdict::restore;
-  admission.why =
+    return {};
+  return put_back(
       "baton runs this loop, and its state is baton's own to write; `baton stop` and `baton "
-      "resume` change it, and so does the status \"user_stopped\"";
-  admission.findings = findings.take();
-  return admission;
+      "resume` change it, and so does the status \"user_stopped\"");
 }
 
 }  // namespace baton::fsm_loop

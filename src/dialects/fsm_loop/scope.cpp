@@ -77,8 +77,9 @@ void write_lock(Scene& scene, const std::vector<std::string>& paths, bool single
 void put_away(Scene& scene, const std::string& path, std::string_view name, std::string_view end,
               const std::string& why, Decision& decision) {
   const Record& record = scene.record();
-  const std::string count =
-      record.resume_count > 0 ? "." + std::to_string(record.resume_count) : std::string();
+  // Not only by the state: a copy of it that is taken over once more counts from where it was.
+  const std::int64_t resumes = std::max(record.resume_count, scene.memo.resumes);
+  const std::string count = resumes > 0 ? "." + std::to_string(resumes) : std::string();
   decision.updates.emplace_back(Move{path, scene.view.docs.at(path).document->digest(),
                                      scene.places.archive(record.started_at, record.archived) +
                                          "/" + std::string(name) + count + std::string(end),
