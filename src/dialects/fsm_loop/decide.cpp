@@ -124,6 +124,25 @@ Admission put_back(std::string why) {
   return admission;
 }
 
+/// Whether both are about the same entry of the same state.
+bool same_entry(const Record& one, const Record& other) {
+  return one.loop_name == other.loop_name && one.started_at == other.started_at &&
+         one.current_state == other.current_state && one.iteration == other.iteration;
+}
+
+/// The original stops a loop by writing the whole state anew, with the members that it knows: the
+/// word is obeyed, and the rest is baton's own. A stop is the safe side.
+Admission with_status(const Document& accepted, std::string_view status) {
+  auto text = json::splice(accepted.text(), {json::Edit{"/status", json::dump(*Json(status))}});
+  if (!text)
+    return put_back(text.error().message);
+  Admission admission;
+  admission.verdict = Admission::Verdict::merged;
+  admission.why = "the loop is told to end; the rest of its state is baton's own to write";
+  admission.text = std::move(*text);
+  return admission;
+}
+
 }  // namespace
 
 Decision decide(const View& view) {
@@ -257,6 +276,8 @@ Admission admit(const View& view, const Change& change) {
   }
   if (before == after)
     return {};
+  if (ends && same_entry(scene.record(), now))
+    return with_status(*change.before, now.status_word());
   return put_back(
       "baton runs this loop, and its state is baton's own to write; `baton stop` and `baton "
       "resume` change it, and so does the status \"user_stopped\"");
