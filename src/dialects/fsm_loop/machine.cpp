@@ -211,38 +211,39 @@ bool Machine::guarded(Frame& frame, const LoopState& state) {
     record.retries.erase(retries);
     if (way.kind != Way::Kind::to)
       ends(Status::failed, "error", false, way.why);
-    else
-      record.current_state = way.to;
+    else if (way.to != state.name)
+      take_way(record, state.name, way.to);
     return true;
   }
-  if (!state.throttle)
-    return false;
-  const std::int64_t count = ++record.entries[state.name];
+  return state.throttle && throttled(frame, state);
+}
+
+bool Machine::throttled(Frame& frame, const LoopState& state) {
+  const std::int64_t count = ++frame.record.entries[state.name];
   const Throttle& throttle = *state.throttle;
-  const Json payload = Json::object({{"state", state.name},
-                                     {"count", count},
-                                     {"normal_max", throttle.normal_max},
-                                     {"warn_max", throttle.warn_max},
-                                     {"hard_max", throttle.hard_max}});
+  Json payload = Json::object({{"state", state.name},
+                               {"count", count},
+                               {"normal_max", throttle.normal_max},
+                               {"warn_max", throttle.warn_max},
+                               {"hard_max", throttle.hard_max}});
   if (count <= throttle.hard_max) {
     if (count > throttle.warn_max)
       events_.add("throttle_warn", payload);
     return false;
   }
-  if (throttle.hard.empty()) {
+  const Way way = route_throttled(loop_, state, values(frame));
+  // Back to where it must not go is nowhere.
+  if (way.kind != Way::Kind::to || way.to == state.name) {
     events_.add("throttle_stop", payload);
     ends(Status::failed, "error", false,
-         "the state " + quoted_word(state.name) +
-             " was entered more often than its throttle allows");
+         way.kind != Way::Kind::to
+             ? way.why
+             : "the state " + quoted_word(state.name) +
+                   " was entered more often in a row than its throttle allows");
     return true;
   }
-  const Way way = follow(loop_, state, throttle.hard, values(frame));
-  Json with_next = payload;
-  events_.add("throttle_hard", with_next.set("next", way.to));
-  if (way.kind != Way::Kind::to)
-    ends(Status::failed, "error", false, way.why);
-  else
-    record.current_state = way.to;
+  events_.add("throttle_hard", payload.set("next", way.to));
+  move(frame, way.to, {}, {});
   return true;
 }
 

@@ -44,6 +44,7 @@ class Machine {
   bool reached(Frame& frame, std::string_view limit, std::string_view summary_state,
                std::string_view event, std::int64_t count);
   bool guarded(Frame& frame, const LoopState& state);
+  bool throttled(Frame& frame, const LoopState& state);
   void begin(Frame& frame, const LoopState& state);
   bool act(Frame& frame);
   bool judge(Frame& frame);

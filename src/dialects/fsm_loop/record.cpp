@@ -132,10 +132,12 @@ Json json_of(const Record& record, const Value* before) {
 }
 
 void take_way(Record& record, const std::string& from, const std::string& to) {
-  if (to == from)
+  if (to == from) {
     ++record.retries[to];
-  else
+  } else {
     record.retries.erase(from);
+    record.entries.erase(from);
+  }
   record.current_state = to;
   record.phase = Phase::routed;
 }

@@ -51,7 +51,7 @@ struct Record {
   std::int64_t passes = 0;            ///< restarts of a maintained loop
   Counts retries;                     ///< re-entries in a row, by state
   Counts edges;                       ///< by `from->to`
-  Counts entries;                     ///< of states with a throttle
+  Counts entries;                     ///< in a row, of states with a throttle
   Json rate_limits = Json::object();  ///< by state; see rate_limit.h
   std::int64_t exhaustions = 0;       ///< of rate limits, in a row
   std::vector<std::string> messages;

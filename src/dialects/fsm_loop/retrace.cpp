@@ -228,6 +228,7 @@ class Retracing {
     } else if (fresh && !json::text(line, "next").value_or("").empty()) {
       // A guard sent it elsewhere; where that was on the way of a verdict, the route follows.
       record.retries.erase(record.current_state);
+      record.entries.erase(record.current_state);
       record.current_state = text_of(line, "next");
       return;
     }

@@ -135,6 +135,13 @@ Way route_fault(const Loop& loop, const LoopState& state, const std::string& why
   return way;
 }
 
+Way route_throttled(const Loop& loop, const LoopState& state, const Values& values) {
+  if (!state.throttle->hard.empty())
+    return follow(loop, state, state.throttle->hard, values);
+  const std::string* const error = error_target(state);
+  return follow(loop, state, error == nullptr ? "$current" : *error, values);
+}
+
 Way follow(const Loop& loop, const LoopState& state, const std::string& target,
            const Values& values) {
   auto name = interpolate(target, values);

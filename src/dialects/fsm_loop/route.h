@@ -37,6 +37,10 @@ Way route_next(const Loop& loop, const LoopState& state, const ActionResult* act
 Way route_fault(const Loop& loop, const LoopState& state, const std::string& why,
                 const Values& values);
 
+/// The way from a state that was entered too often: its own one for that, else where errors go.
+/// Without either it is the state itself.
+Way route_throttled(const Loop& loop, const LoopState& state, const Values& values);
+
 /// A target as text becomes a state: placeholders filled in, `$current` resolved. An error for a
 /// state that does not exist (any more).
 Way follow(const Loop& loop, const LoopState& state, const std::string& target,

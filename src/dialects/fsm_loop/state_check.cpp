@@ -191,6 +191,9 @@ class StateCheck {
       findings_.error("S7", at("throttle"),
                       "normal_max, warn_max and hard_max must rise: " + std::to_string(normal) +
                           ", " + std::to_string(warn) + ", " + std::to_string(hard));
+    const auto target = json::text(body_, "on_throttle_hard").value_or("");
+    pair(target == state_.name || target == "$current", "on_throttle_hard",
+         "on_throttle_hard leads back to the state that must not be entered again");
   }
 
   const Value& root_;
