@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "dialects/findings.h"
 #include "dialects/fsm_loop/comparison.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/inputs.h"
@@ -88,6 +89,17 @@ class Desk {
     return {};
   }
 
+  /// Why it cannot go on where it stands by the definition of now; empty when it can.
+  std::string lost_state(const Loop& loop, const Record& record, bool redo) {
+    const bool judged = !redo && scene_.memo.frames.back().work.step == Step::judge;
+    const std::string& stands =
+        judged || record.limited_state.empty() ? record.current_state : record.limited_state;
+    if (loop.state(stands) != nullptr)
+      return {};
+    return "the loop stands in the state " + quoted_word(stands) +
+           ", which is not in the definition any more; put it there, or begin the loop anew";
+  }
+
   /// Why a limit would end it again at once; empty when none would.
   static std::string limit(const Loop& loop, const Record& record,
                            std::optional<std::int64_t> max_steps) {
@@ -134,6 +146,8 @@ class Desk {
     const bool redo = json::boolean(*request.arguments, "redo") == true;
     Retraced stands = retraced(loop, redo);
     if (const std::string why = obstacle_behind(stands); !why.empty())
+      return reply(request, false, why);
+    if (const std::string why = lost_state(loop, stands.record, redo); !why.empty())
       return reply(request, false, why);
     const auto max_steps = asked ? asked : stands.record.max_steps;
     if (const std::string why = limit(loop, stands.record, max_steps); !why.empty())
