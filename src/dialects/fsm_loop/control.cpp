@@ -110,6 +110,10 @@ class Desk {
       return "the loop has made all its " + std::to_string(steps) +
              " steps; raise max_steps in its definition, or here with --max-steps, or begin it "
              "anew";
+    if (loop.maintain && state != nullptr && state->terminal && loop.max_passes &&
+        record.passes + 1 >= *loop.max_passes)
+      return "the loop has made all its " + std::to_string(*loop.max_passes) +
+             " passes; raise max_iterations in its definition, or begin it anew";
     if (loop.timeout > Millis(0) && Millis(record.accumulated_ms) > loop.timeout)
       return "the loop has used up its timeout; raise `timeout` in its definition, or begin it "
              "anew";
@@ -233,6 +237,8 @@ std::string way_on(const Scene& scene, const Record& record) {
   std::string way = "`baton resume " + name + "` goes on with it";
   if (record.terminated_by == "max_steps" || record.terminated_by == "max_iterations")
     way += ", with a higher --max-steps or max_steps in its definition";
+  else if (record.terminated_by == "max_iterations_reached")
+    way += ", with a higher max_iterations in its definition";
   else if (record.terminated_by == "timeout")
     way += " once the `timeout` in its definition is longer";
   return way;
