@@ -131,8 +131,9 @@ class Desk {
     if (scene_.driven() && scene_.record().status == Status::running)
       return reply(request, true, "it is running");
     if (const std::string why = obstacle(scene_.record()); !why.empty()) {
-      // Of a loop of another program nothing but baton's own hold can be lifted, but that can.
-      const bool held = !scene_.driven() && scene_.view.control == Control::pause;
+      // Of a loop that has ended, or is another program's, nothing but baton's own hold can be
+      // lifted, but that can.
+      const bool held = scene_.view.control == Control::pause;
       return reply(request, held, (held ? "baton does not hold it any more; " : "") + why);
     }
     if (const std::string why = scene_.definition_fault(); !why.empty())
