@@ -43,15 +43,44 @@ const Spelling* spelling_at(std::string_view text) {
   return nullptr;
 }
 
+/// Takes a class's beginning over. A `]` that comes first in it is one of its characters.
+void begin_class(std::string_view& text, std::string& out) {
+  const std::size_t bytes = text.starts_with("[^") ? 2 : 1;
+  out += text.substr(0, bytes);
+  text.remove_prefix(bytes);
+  if (!text.starts_with(']'))
+    return;
+  out += "\\]";
+  text.remove_prefix(1);
+}
+
+/// `{,4}` is from none on.
+bool lacks_minimum(std::string_view text) {
+  if (!text.starts_with("{,"))
+    return false;
+  const auto end = text.find_first_not_of("0123456789", 2);
+  return end != std::string_view::npos && text[end] == '}';
+}
+
 std::string respelled(std::string_view text) {
   std::string out;
   bool in_class = false;
   while (!text.empty()) {
+    if (!in_class && text.front() == '[') {
+      begin_class(text, out);
+      in_class = true;
+      continue;
+    }
+    if (!in_class && lacks_minimum(text)) {
+      out += "{0";
+      text.remove_prefix(1);
+      continue;
+    }
     const Spelling* const known = in_class ? nullptr : spelling_at(text);
     if (known == nullptr) {
       const std::size_t bytes = text.front() == '\\' && text.size() > 1 ? 2 : 1;
       if (bytes == 1)
-        in_class = text.front() == '[' || (in_class && text.front() != ']');
+        in_class = in_class && text.front() != ']';
       out += text.substr(0, bytes);
       text.remove_prefix(bytes);
       continue;
