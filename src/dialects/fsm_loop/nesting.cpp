@@ -19,6 +19,21 @@ std::string path_of(const std::string& folder, const std::string& name, const Li
   return {};
 }
 
+/// What a loop inside gets by `context_passthrough`, as the original gives it: what was captured is
+/// its output, and what the loop itself has under a name stays.
+Json passed_through(const Value& context, const Value& captured, const Value& own) {
+  Json passed(context);
+  for (const auto& member : captured.GetObject()) {
+    const Value* const output = json::child(member.value, "exit_code") == nullptr
+                                    ? nullptr
+                                    : json::child(member.value, "output");
+    passed.set(json::name(member.name), output == nullptr ? member.value : *output);
+  }
+  for (const auto& member : own.GetObject())
+    passed.erase(json::name(member.name));
+  return passed;
+}
+
 }  // namespace
 
 void Machine::begin_child(Frame& frame, const LoopState& state) {
@@ -36,17 +51,18 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
   Loaded loaded = scene_.loaded(path);
   if (!loaded.definition)
     return fault(frame, loaded.error);
-  Json context =
-      state.context_passthrough ? merged(*context_, *frame.record.captured) : Json::object();
+  Frame child;
+  child.definition = std::move(*loaded.definition);
+  const Loop loop = loop_of(*child.definition);
+  Json context = state.context_passthrough
+                     ? passed_through(*context_, *frame.record.captured, *loop.context)
+                     : Json::object();
   if (!state.with.is_null()) {
     auto with = interpolate_all(*state.with, values);
     if (!with)
       return fault(frame, with.error().message);
     context = merged(*context, **with);
   }
-  Frame child;
-  child.definition = std::move(*loaded.definition);
-  const Loop loop = loop_of(*child.definition);
   if (auto filled = fill_parameters(loop, context); !filled)
     return fault(frame, filled.error().message);
   child.record.loop_name = loop.name;
