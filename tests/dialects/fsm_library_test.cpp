@@ -614,4 +614,25 @@ TEST_CASE("a measurement that is remembered counts as captured") {
   CHECK_FALSE(warned(", remember: count"));
 }
 
+TEST_CASE("what an inner loop captured counts as captured under its state's name") {
+  const auto warned = [](const std::string& more) {
+    const Loaded loaded = loaded_from(
+        {{".loops/sub.yaml",
+          "name: sub\ninitial: s\nstates:\n  s: {action: do, capture: r, next: done}\n"
+          "  done: {terminal: true}\n"},
+         {".loops/x.yaml", "name: x\ninitial: a\nstates:\n  a: {loop: sub" + more +
+                               ", on_yes: b, on_no: b}\n"
+                               "  b: {action: 'say ${captured.a.r.output:shell}', next: done}\n"
+                               "  done: {terminal: true}\n"}});
+    REQUIRE(loaded.definition);
+    const auto found = loaded.findings.find(".loops/x.yaml");
+    return found != loaded.findings.end() &&
+           std::any_of(found->second.begin(), found->second.end(),
+                       [](const Finding& each) { return each.rule == "fsm_loop/S26"; });
+  };
+  CHECK(warned(""));
+  CHECK_FALSE(warned(", with: {what: this}"));
+  CHECK_FALSE(warned(", context_passthrough: true"));
+}
+
 }  // namespace baton::fsm_loop

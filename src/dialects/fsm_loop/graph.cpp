@@ -10,7 +10,7 @@ namespace baton::fsm_loop {
 namespace {
 
 constexpr std::size_t kMaxStates = 128;
-using Names = std::bitset<2 * kMaxStates>;  ///< at most two names per state
+using Names = std::bitset<3 * kMaxStates>;  ///< at most three names per state
 using Bits = std::map<std::string, std::size_t>;
 
 std::vector<Names> kept_by_each(const Definition& definition, Bits& bits) {
@@ -23,6 +23,11 @@ std::vector<Names> kept_by_each(const Definition& definition, Bits& bits) {
           evaluate == nullptr ? std::nullopt : json::text(*evaluate, "remember")})
       if (name)
         names.set(bits.emplace(*name, bits.size()).first->second);
+    // See LoopState::hands_back.
+    if (json::child(*state.body, "loop") != nullptr &&
+        (json::child(*state.body, "with") != nullptr ||
+         json::boolean(*state.body, "context_passthrough") == true))
+      bits.emplace(state.name, bits.size());
     if (json::child(*state.body, "loop") != nullptr || state.open)
       names.set();
   }

@@ -83,6 +83,8 @@ struct LoopState {
     return action &&
            (action_type == ActionType::prompt || action_type == ActionType::slash_command);
   }
+  /// What the loop in it captured is kept under the state's name.
+  bool hands_back() const { return !loop.empty() && (context_passthrough || !with.is_null()); }
 };
 
 struct Llm {

@@ -95,6 +95,8 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
   const bool well = terminated_by == "terminal" && !failure;
   const bool bad_end = terminated_by == "terminal" && failure;
   frame.record.phase = Phase::action_done;
+  if (state->hands_back() && !child.captured->ObjectEmpty())
+    frame.record.captured.set(state->name, child.captured);
   if (!state->capture.empty())
     frame.record.captured.set(state->capture, merged(*Json::object({{"output", ""},
                                                                     {"stderr", ""},

@@ -193,7 +193,9 @@ class Retracing {
     verdict.details = details_of(line);
     if (fresh) {
       const LoopState* const state = loop_.state(now_.record.current_state);
-      if (state != nullptr && !state->loop.empty() && !state->capture.empty())
+      if (state != nullptr && !state->loop.empty() &&
+          (!state->capture.empty() ||
+           (state->hands_back() && mentioned("captured." + state->name))))
         lose("what the loop in the state " + quoted_word(state->name) +
              " captured is recorded nowhere");
       now_.record.phase = Phase::evaluated;
@@ -292,13 +294,14 @@ class Retracing {
                                                 json::child(*state.evaluate, "source") == nullptr));
   }
 
-  bool asks_for_previous() const {
-    const auto mentioned = [](const std::string& text) {
-      return text.find("prev.output") != std::string::npos;
-    };
+  bool asks_for_previous() const { return mentioned("prev.output"); }
+
+  /// Whether any state asks for that by a placeholder.
+  bool mentioned(std::string_view name) const {
+    const auto in = [&](const std::string& text) { return text.find(name) != std::string::npos; };
     return std::any_of(loop_.states.begin(), loop_.states.end(), [&](const LoopState& state) {
-      return mentioned(state.action.value_or("")) || mentioned(state.append_to_messages) ||
-             mentioned(state.evaluate.dump()) || mentioned(state.with.dump());
+      return in(state.action.value_or("")) || in(state.append_to_messages) ||
+             in(state.evaluate.dump()) || in(state.with.dump());
     });
   }
 
