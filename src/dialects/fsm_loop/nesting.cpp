@@ -93,7 +93,6 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
     return;
   }
   const bool well = terminated_by == "terminal" && !failure;
-  const bool bad_end = terminated_by == "terminal" && failure;
   frame.record.phase = Phase::action_done;
   if (state->hands_back() && !child.captured->ObjectEmpty())
     frame.record.captured.set(state->name, child.captured);
@@ -104,7 +103,9 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
                                                                     {"captured", child.captured}}),
                                                      *outcome));
   Verdict verdict;
-  verdict.name = native_verdict(loop_.generation, well ? "yes" : bad_end ? "no" : "error");
+  verdict.name = native_verdict(loop_.generation, well                       ? "yes"
+                                                  : terminated_by == "error" ? "error"
+                                                                             : "no");
   verdict.type = "loop";
   verdict.details = outcome;
   decide_by(frame, verdict);

@@ -101,8 +101,11 @@ Way route(const Loop& loop, const LoopState& state, const Verdict& verdict,
   const std::vector<Row>& rows = state.routes ? state.route : state.shorthand;
   if (verdict.name == "cannot_judge" && target_of(rows, verdict.name) == nullptr)
     return undecided(loop, state, verdict, values);
-  const std::string* const target =
-      state.routes ? by_route(state, verdict.name) : by_shorthand(state, verdict.name);
+  const auto by = state.routes ? by_route : by_shorthand;
+  const std::string* target = by(state, verdict.name);
+  // A loop inside that failed is a no where nothing else was thought of.
+  if (target == nullptr && !state.loop.empty() && is_error(verdict.name))
+    target = by(state, "no");
   if (target == nullptr)
     return no_route(no_way(state, verdict));
   return target == error_target(state) ? follow_error(loop, state, *target, action, values)
