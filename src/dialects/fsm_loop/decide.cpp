@@ -181,6 +181,7 @@ Decision decide(const View& view) {
     spawn(scene, events, decision);
   }
   claim(scene, decision);
+  scene.keep_clock();
   write(scene, events, decision);
   decision.memo = json_of(scene.memo);
   return decision;

@@ -66,7 +66,8 @@ const LoopState* Machine::state_of(const Frame& frame) const {
 }
 
 std::int64_t Machine::elapsed_ms(const Frame& frame) const {
-  return frame.record.accumulated_ms + std::max<std::int64_t>(0, scene_.now_ms() - frame.since_ms);
+  return frame.record.accumulated_ms +
+         std::max<std::int64_t>(0, scene_.clock_ms() - frame.since_ms);
 }
 
 Values Machine::values(const Frame& frame) const {
@@ -289,12 +290,17 @@ void Machine::finish(Status status, std::string_view terminated_by, const std::s
   completed(frame.record, terminated_by, error);
 }
 
+void Machine::stop_clocks() {
+  for (Frame& each : scene_.memo.frames) {
+    each.record.accumulated_ms = elapsed_ms(each);
+    each.since_ms = scene_.now_ms();
+  }
+}
+
 void Machine::completed(Record& record, std::string_view terminated_by, const std::string& error) {
-  Frame& own = scene_.memo.frames.front();
   record.terminated_by = terminated_by;
   record.error = error;
-  record.accumulated_ms = elapsed_ms(own);
-  own.since_ms = scene_.now_ms();
+  stop_clocks();
   Json payload = Json::object({{"final_state", record.current_state},
                                {"iterations", record.iteration},
                                {"terminated_by", terminated_by}});
@@ -333,7 +339,8 @@ void Machine::go_on(bool from_handoff) {
   record.error.clear();
   record.resumed_at = stamp(scene_.view.wall);
   ++record.resume_count;
-  scene_.memo.frames.front().since_ms = scene_.now_ms();
+  for (Frame& each : scene_.memo.frames)
+    each.since_ms = scene_.now_ms();
   scene_.memo.spawn.clear();
   scene_.memo.spawned.clear();
   events_.add("loop_resume", payload, 0);

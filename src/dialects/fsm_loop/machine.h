@@ -66,6 +66,7 @@ class Machine {
   void restart(Frame& frame, const LoopState& terminal);
   void begin_child(Frame& frame, const LoopState& state);
   void end_child(std::string_view terminated_by, bool failure, const std::string& error);
+  void stop_clocks();
   void completed(Record& record, std::string_view terminated_by, const std::string& error);
   void ends(Status status, std::string_view terminated_by, bool failure, const std::string& error);
 

@@ -88,6 +88,7 @@ Memo memo_of(const Json& json, const Record& own) {
   memo.resumes = count_of(*json, "resumes");
   memo.stage = text_of(*json, "stage");
   memo.scoped = json::boolean(*json, "scoped").value_or(false);
+  memo.stopped_ms = count_of(*json, "stopped_ms");
   memo.spawn = text_of(*json, "spawn");
   memo.spawned = text_of(*json, "spawned");
   memo.dealt = texts_in(*json, "dealt");
@@ -127,6 +128,7 @@ Json json_of(const Memo& memo) {
                        {"resumes", memo.resumes},
                        {"stage", memo.stage},
                        {"scoped", memo.scoped},
+                       {"stopped_ms", memo.stopped_ms},
                        {"spawn", memo.spawn},
                        {"spawned", memo.spawned},
                        {"scope", list_of(memo.scope)},

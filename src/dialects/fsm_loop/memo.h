@@ -72,6 +72,7 @@ struct Memo {
   bool scoped = false;  ///< its scope is claimed: its first action was let go
   /// The paths of its scope, without links, as they were when it began or was resumed.
   std::vector<std::string> scope;
+  std::int64_t stopped_ms = 0;  ///< since when its timeout does not count; 0: it counts
   std::string spawn;  ///< what an agent is to be told that goes on after a handoff; empty: none
   RunId spawned;      ///< that agent
   std::vector<std::string> dealt;  ///< requests that were answered and are not yet gone

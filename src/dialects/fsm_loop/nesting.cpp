@@ -69,7 +69,7 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
   child.record.current_state = loop.initial;
   child.record.started_at = stamp(scene_.view.wall);
   child.record.context = std::move(context);
-  child.since_ms = scene_.now_ms();
+  child.since_ms = scene_.clock_ms();
   frame.work.step = Step::child;
   scene_.memo.frames.push_back(std::move(child));
   events_.add("loop_start", Json::object({{"loop", loop.name}}));

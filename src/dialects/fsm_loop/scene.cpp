@@ -74,6 +74,18 @@ const Run* Scene::live() const {
   return found == view.runs.end() ? nullptr : &*found;
 }
 
+void Scene::keep_clock() {
+  const Step step = memo.frames.back().work.step;
+  const bool waits = !memo.scoped && (step == Step::act || step == Step::judge);
+  const bool stands =
+      record().status == Status::running && (waits || view.control == Control::pause);
+  if (stands == (memo.stopped_ms > 0))
+    return;
+  for (Frame& frame : memo.frames)
+    frame.since_ms += stands ? 0 : now_ms() - memo.stopped_ms;
+  memo.stopped_ms = stands ? now_ms() : 0;
+}
+
 Word foreign_stage(const Scene& scene) {
   if (scene.state == nullptr || scene.driven())
     return {};

@@ -32,6 +32,10 @@ struct Scene {
   /// A run that has not ended, of whatever it was started for.
   const Run* live() const;
   std::int64_t now_ms() const { return view.now.time_since_epoch().count(); }
+  /// The same, standing still while the loop is not let run: of that its timeout knows nothing.
+  std::int64_t clock_ms() const { return memo.stopped_ms > 0 ? memo.stopped_ms : now_ms(); }
+  /// Stops that clock where the loop waits for its scope or is paused, and lets it go on after.
+  void keep_clock();
 };
 
 inline constexpr std::string_view kSubject = "main";
