@@ -403,7 +403,8 @@ bool Machine::signalled(Frame& frame) {
       finish(Status::failed, "error", signal.text);
       return true;
     case Signal::Kind::stop:
-      finish(Status::interrupted, "interrupted", signal.text);
+      frame.work = Work{};
+      halt(Status::interrupted, "interrupted", signal.text);
       return true;
     case Signal::Kind::handoff:
       hand_over(frame, signal.text);
@@ -419,17 +420,16 @@ void Machine::hand_over(Frame& frame, const std::string& text) {
   const Handoff reaction = loop_.on_handoff;
   if (reaction == Handoff::terminate)
     return finish(Status::failed, "handoff", {});
-  scene_.memo.frames.resize(1);
-  Frame& own = scene_.memo.frames.front();
-  own.record.accumulated_ms = elapsed_ms(own);
-  own.since_ms = scene_.now_ms();
-  own.record.status = Status::awaiting_continuation;
-  own.record.continuation_prompt = text;
-  own.record.terminated_by = "handoff";
+  stop_clocks();
+  Record& own = scene_.record();
+  own.status = Status::awaiting_continuation;
+  own.terminated_by = "handoff";
+  // Of the agent that goes on within a loop inside, too.
+  own.continuation_prompt = frame.record.continuation_prompt = text;
   // It runs again from its beginning: the agent has handed over in the middle of it.
-  own.record.phase = Phase::entered;
-  own.work = Work{};
-  scene_.memo.stage = std::string(own.record.status_word()) + "#" + std::to_string(own.record.seq);
+  frame.record.phase = Phase::entered;
+  frame.work = Work{};
+  scene_.memo.stage = std::string(own.status_word()) + "#" + std::to_string(own.seq);
   if (reaction == Handoff::spawn)
     scene_.memo.spawn = text;
 }

@@ -312,7 +312,7 @@ void Machine::completed(Record& record, std::string_view terminated_by, const st
   scene_.memo.stage = std::string(record.status_word()) + "#" + std::to_string(record.seq);
 }
 
-void Machine::halt(Status status, std::string_view terminated_by) {
+void Machine::halt(Status status, std::string_view terminated_by, const std::string& error) {
   Record& record = scene_.record();
   record.status = status;
   Frame& top = scene_.memo.frames.back();
@@ -320,7 +320,7 @@ void Machine::halt(Status status, std::string_view terminated_by) {
   if (top.work.step != Step::judge)
     top.work = Work{};
   top.work.announced.clear();
-  completed(record, terminated_by, {});
+  completed(record, terminated_by, error);
 }
 
 void Machine::go_on(bool from_handoff) {

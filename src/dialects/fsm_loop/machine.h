@@ -31,7 +31,7 @@ class Machine {
   /// The loop has ended: what is running in it counts no more. The event of its end included.
   void finish(Status status, std::string_view terminated_by, const std::string& error = {});
   /// It is stopped where it stands and can be resumed from there, also within a loop inside it.
-  void halt(Status status, std::string_view terminated_by);
+  void halt(Status status, std::string_view terminated_by, const std::string& error = {});
   /// Goes on after `halt`, a limit, a handoff, or where another program left it.
   void go_on(bool from_handoff);
   /// And there, with what its event file knows of the present entry.
