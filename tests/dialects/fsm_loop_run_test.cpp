@@ -131,6 +131,7 @@ TEST_CASE("what a record and a memo say is read back") {
   memo.driven = true;
   memo.stage = "a#7/act";
   memo.dealt = {"q"};
+  memo.stopped_ms = 8;
   Frame frame;
   frame.definition = Json::object({{"name", "x"}});
   frame.work.step = Step::judge;
@@ -139,6 +140,19 @@ TEST_CASE("what a record and a memo say is read back") {
   memo.frames = {frame, frame};
   const Json kept = json_of(memo);
   CHECK(json_of(memo_of(kept, Record{})) == kept);
+}
+
+TEST_CASE("of messages the newest are kept, and of one that is too long its end") {
+  Record record;
+  add_message(record, "first");
+  add_message(record, std::string(kMostMessages - 5, 'x'));
+  CHECK(record.messages.size() == 2);
+  add_message(record, "last");
+  CHECK(record.messages.size() == 2);
+  CHECK(record.messages.back() == "last");
+  add_message(record, "\xC3\xA4" + std::string(kMostMessages - 1, 'y'));
+  REQUIRE(record.messages.size() == 1);
+  CHECK(record.messages.front() == std::string(kMostMessages - 1, 'y'));
 }
 
 TEST_CASE("a file of another program has no phase: its state is entered again") {

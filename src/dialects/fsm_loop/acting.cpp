@@ -14,14 +14,9 @@ constexpr int kTimedOut = 124;
 constexpr int kExitNotFound = 127;
 constexpr int kKilled = -9;
 
-/// The last of a text, without a character cut in two; null for none.
+/// The last of what was printed; null for nothing.
 Json preview(const std::string& text) {
-  if (text.empty())
-    return {};
-  std::size_t begin = text.size() - std::min(text.size(), kPreview);
-  while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U)
-    ++begin;
-  return text.substr(begin);
+  return text.empty() ? Json() : Json(last_bytes(text, kPreview));
 }
 
 /// Leaves out how to read the outcome where the process itself said it.
@@ -202,8 +197,8 @@ void Machine::acted(Frame& frame, ActionResult result) {
     auto message = interpolate(state.append_to_messages, values(frame));
     if (!message)
       return fault(frame, message.error().message);
-    record.messages.push_back(*message);
     events_.add("messages_append", Json::object({{"message", *message}, {"state", state.name}}));
+    add_message(record, *message);
   }
   conclude(frame, nullptr);
 }

@@ -1,5 +1,8 @@
 #include "dialects/fsm_loop/record.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "dialects/members.h"
 #include "dialects/tables.h"
 
@@ -129,6 +132,23 @@ Json json_of(const Record& record, const Value* before) {
   some.text("limited_state", record.limited_state);
   some.text("error", record.error);
   return root;
+}
+
+std::string_view last_bytes(std::string_view text, std::size_t bytes) {
+  std::size_t begin = text.size() - std::min(text.size(), bytes);
+  while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U)
+    ++begin;
+  return text.substr(begin);
+}
+
+void add_message(Record& record, std::string_view message) {
+  std::vector<std::string>& all = record.messages;
+  all.emplace_back(last_bytes(message, kMostMessages));
+  std::size_t bytes = 0;
+  auto first = all.end();
+  while (first != all.begin() && bytes + std::prev(first)->size() <= kMostMessages)
+    bytes += (--first)->size();
+  all.erase(all.begin(), first);
 }
 
 void take_way(Record& record, const std::string& from, const std::string& to) {

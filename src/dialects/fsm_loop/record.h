@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -69,6 +70,15 @@ struct Record {
 
   std::string_view status_word() const { return kStatus.at(static_cast<std::size_t>(status)).word; }
 };
+
+/// The last of a text, without a character cut in two.
+std::string_view last_bytes(std::string_view text, std::size_t bytes);
+
+/// The messages of a loop in bytes. Its state has to stay a file that can be read.
+inline constexpr std::size_t kMostMessages = 2'097'152;
+
+/// Enters a message. The oldest are dropped for it, and of one that is longer the beginning.
+void add_message(Record& record, std::string_view message);
 
 /// Takes the way between two states.
 void take_way(Record& record, const std::string& from, const std::string& to);

@@ -240,7 +240,7 @@ class Retracing {
   void other(const std::string& word, const Value& line) {
     Record& record = now_.record;
     if (word == "messages_append") {
-      record.messages.push_back(text_of(line, "message"));
+      add_message(record, text_of(line, "message"));
     } else if (word == "action_error") {
       record.last_result = Json::object(
           {{"verdict", "error"}, {"details", Json::object({{"error", text_of(line, "error")}})}});
