@@ -231,6 +231,7 @@ void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& d
 }
 
 void Intake::same(const Catalog::Match& match, const std::string& path, Draft& draft) {
+  compared_.insert(path);
   // What was put off until then.
   if (unsettled_.waits(path))
     draft.decide.insert(match.flow);
@@ -306,9 +307,13 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
   if (!docs)
     return pass_on(docs);
   const auto before = docs->find(path);
-  const Change change{
-      path,  match.kind->kind,  before == docs->end() ? nullptr : before->second.document.get(),
-      after, only_writer(book), unseen};
+  const Change change{path,
+                      match.kind->kind,
+                      before == docs->end() ? nullptr : before->second.document.get(),
+                      after,
+                      only_writer(book),
+                      unseen,
+                      compared_.insert(path).second};
   const View view{book.id,   *docs,     book.stages,          book.runs,
                   book.memo, requests,  match.entry->options, environment_,
                   draft.now, draft.wall};

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,7 @@ class Intake {
   Patience unsettled_;
   bool starved_ = false;
   std::optional<Error> away_;
+  std::set<std::string> compared_;  ///< files that were compared with what is in force
   Churn churn_;
 };
 

@@ -139,6 +139,9 @@ struct Change {
   const Document& after;
   RunId writer;  ///< as in Accepted
   std::optional<Unseen> unseen = {};
+  /// Found at the first look since the daemon began: several may have written it, one after the
+  /// other.
+  bool first_look = false;
 };
 
 /// What a new version means given the old one.

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kIdentity = {"loop_id", "created_at"};
 constexpr std::array<std::string_view, 3> kControl = {"status", "completed_at", "failure_reason"};
-constexpr std::array<std::string_view, 6> kMetadata = {"title", "description", "max_iterations",
-                                                       "tags",  "priority",    "notes"};
 
 bool same(const Value& before, const Value& after, std::string_view name) {
   return json::equal(member(before, name), member(after, name));
@@ -125,12 +123,13 @@ class Comparison {
     }
   }
 
-  /// T4.
+  /// T4. While no daemon ran a person may have changed it, and an executor worked on upon that.
   void metadata() {
     if (!skill_changed_ && !iteration_changed_)
       return;
     for (const std::string_view name : kMetadata)
-      if (!same(before_, after_, name)) {
+      if (!same(before_, after_, name) &&
+          (!change_.first_look || has(memo_.metadata, metadata_digest(after_, name)))) {
         broken("T4", name, "`" + std::string(name) + "` is not the executor's to change");
         put_back(name);
       }

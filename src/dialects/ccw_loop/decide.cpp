@@ -45,6 +45,12 @@ void note_facts(Scene& scene) {
 
 void note_versions(Scene& scene) {
   remember(scene.memo.skills, skill_digest(*scene.loop.root));
+  std::vector<std::string>& metadata = scene.memo.metadata;
+  for (const std::string_view name : kMetadata) {
+    const std::string digest = metadata_digest(*scene.loop.root, name);
+    if (std::find(metadata.begin(), metadata.end(), digest) == metadata.end())
+      remember(metadata, digest);
+  }
   remember(scene.memo.states, hex(scene.loop.file->document->digest()));
   note_facts(scene);
   scene.memo.left = scene.live() == nullptr;

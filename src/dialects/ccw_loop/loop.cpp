@@ -130,6 +130,10 @@ Loop loop_of(const FlowState& docs) {
   return {};
 }
 
+std::string metadata_digest(const Value& root, std::string_view name) {
+  return hex(digest_of(std::string(name) + "=" + json::dump(member(root, name))));
+}
+
 std::string skill_digest(const Value& root) {
   return hex(digest_of(json::dump(member(root, "skill_state"))));
 }

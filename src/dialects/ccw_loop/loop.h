@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -62,6 +63,12 @@ Loop loop_of(const FlowState& docs);
 /// Reads members out of a master state; `file` and `path` stay empty.
 Loop loop_of(const Value& root);
 
+/// What only a person changes; an executor carries it along.
+inline constexpr std::array<std::string_view, 6> kMetadata = {
+    "title", "description", "max_iterations", "tags", "priority", "notes"};
+
+/// The digest of one of these members and its name, the same for absent and null.
+std::string metadata_digest(const Value& root, std::string_view name);
 /// The digest of `skill_state`, the same for absent and null.
 std::string skill_digest(const Value& root);
 

@@ -40,6 +40,7 @@ Memo memo_of(const Json& json) {
   memo.skills = texts(from, "skills");
   memo.states = texts(from, "states");
   memo.corrected = texts(from, "corrected");
+  memo.metadata = texts(from, "metadata");
   memo.run = text_of(from, "run");
   memo.work = text_of(from, "work");
   memo.judged = json::boolean(from, "judged").value_or(false);
@@ -72,6 +73,7 @@ Json json_of(const Memo& memo) {
   return Json::object({{"skills", list_of(memo.skills)},
                        {"states", list_of(memo.states)},
                        {"corrected", list_of(memo.corrected)},
+                       {"metadata", list_of(memo.metadata)},
                        {"run", memo.run},
                        {"work", memo.work},
                        {"judged", memo.judged},

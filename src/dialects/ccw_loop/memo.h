@@ -17,6 +17,8 @@ struct Memo {
   std::vector<std::string> skills;
   std::vector<std::string> states;
   std::vector<std::string> corrected;
+  /// Digests of the members accepted so far that are a person's (kMetadata).
+  std::vector<std::string> metadata;
   /// The newest run, and the digest of the work (see Scene) when it was started.
   RunId run;
   std::string work;
