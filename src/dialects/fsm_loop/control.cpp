@@ -89,7 +89,7 @@ class Desk {
     return {};
   }
 
-  /// Why it cannot go on where it stands by the definition of now; empty when it can.
+  /// Why it cannot go on where it stands; empty when the state is still there.
   std::string lost_state(const Loop& loop, const Record& record, bool redo) {
     const bool judged = !redo && scene_.memo.frames.back().work.step == Step::judge;
     const std::string& stands =
@@ -118,6 +118,13 @@ class Desk {
       return "the loop has used up its timeout; raise `timeout` in its definition, or begin it "
              "anew";
     return {};
+  }
+
+  /// Why it cannot go on by the definition of now; empty when it can.
+  std::string obstacle_by(const Loop& loop, const Record& record, bool redo,
+                          std::optional<std::int64_t> max_steps) {
+    const std::string lost = lost_state(loop, record, redo);
+    return lost.empty() ? limit(loop, record, max_steps) : lost;
   }
 
   /// Where it stands: of a loop that is not run here the event file may know more than the state.
@@ -152,10 +159,8 @@ class Desk {
     Retraced stands = retraced(loop, redo);
     if (const std::string why = obstacle_behind(stands); !why.empty())
       return reply(request, false, why);
-    if (const std::string why = lost_state(loop, stands.record, redo); !why.empty())
-      return reply(request, false, why);
     const auto max_steps = asked ? asked : stands.record.max_steps;
-    if (const std::string why = limit(loop, stands.record, max_steps); !why.empty())
+    if (const std::string why = obstacle_by(loop, stands.record, redo, max_steps); !why.empty())
       return reply(request, false, why);
     auto context = resumed_context(loop, stands.record, *request.arguments);
     if (!context)

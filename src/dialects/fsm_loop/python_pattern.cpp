@@ -62,36 +62,41 @@ bool lacks_minimum(std::string_view text) {
   return end != std::string_view::npos && text[end] == '}';
 }
 
+/// Takes what is spelled otherwise here. False: nothing is at this place.
+bool respell(std::string_view& text, std::string& out) {
+  if (lacks_minimum(text)) {
+    out += "{0";
+    text.remove_prefix(1);
+    return true;
+  }
+  const Spelling* const known = spelling_at(text);
+  if (known == nullptr)
+    return false;
+  out += known->ecma;
+  text.remove_prefix(known->python.size());
+  if (const auto close = text.find(')');
+      known->python == "(?P=" && close != std::string_view::npos) {
+    out += std::string(text.substr(0, close)) + ">";
+    text.remove_prefix(close + 1);
+  }
+  return true;
+}
+
 std::string respelled(std::string_view text) {
   std::string out;
   bool in_class = false;
   while (!text.empty()) {
+    if (!in_class && respell(text, out))
+      continue;
     if (!in_class && text.front() == '[') {
       begin_class(text, out);
       in_class = true;
       continue;
     }
-    if (!in_class && lacks_minimum(text)) {
-      out += "{0";
-      text.remove_prefix(1);
-      continue;
-    }
-    const Spelling* const known = in_class ? nullptr : spelling_at(text);
-    if (known == nullptr) {
-      const std::size_t bytes = text.front() == '\\' && text.size() > 1 ? 2 : 1;
-      if (bytes == 1)
-        in_class = in_class && text.front() != ']';
-      out += text.substr(0, bytes);
-      text.remove_prefix(bytes);
-      continue;
-    }
-    out += known->ecma;
-    text.remove_prefix(known->python.size());
-    if (const auto close = text.find(')');
-        known->python == "(?P=" && close != std::string_view::npos) {
-      out += std::string(text.substr(0, close)) + ">";
-      text.remove_prefix(close + 1);
-    }
+    const std::size_t bytes = text.front() == '\\' && text.size() > 1 ? 2 : 1;
+    in_class = in_class && text.front() != ']';
+    out += text.substr(0, bytes);
+    text.remove_prefix(bytes);
   }
   return out;
 }
