@@ -1,6 +1,7 @@
 #include "app/deliberation.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 #include <utility>
@@ -109,6 +110,26 @@ void say_once(const FlowBook& book, std::vector<Notice>& said, Draft& draft) {
       draft.event(notice.event, book.id, notice.why, notice.subject);
     said.push_back(notice);
   }
+}
+
+/// Of a decision whose writes were not made, nothing new was said.
+void keep_told(FlowBook& book, const std::vector<Notice>& said) {
+  std::vector<Notice>& told = book.told.notices;
+  std::copy_if(said.begin(), said.end(), std::back_inserter(told), [&](const Notice& notice) {
+    return std::find(told.begin(), told.end(), notice) == told.end();
+  });
+}
+
+/// What goes with writes that were not made is not true.
+void take_back(std::span<const Request> requests, FlowBook& book, const std::string& trouble,
+               Draft& draft) {
+  for (const Reply& reply : book.decision.replies)
+    answer(requests,
+           reply.accepted ? Reply{reply.request, false, "it cannot be written: " + trouble} : reply,
+           draft);
+  // Without that word the next look may find nothing wrong.
+  if (!book.decision.replies.empty())
+    book.decision.wake = draft.now;
 }
 
 /// The end of a flow that was seen before it is news; that of one which was found at its end is
@@ -261,7 +282,6 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
                                  FlowState& docs, Draft& draft) {
   const Dialect& dialect = *entry.dialect;
   std::vector<Notice> said;
-  std::string trouble;
   for (int round = 0;; ++round) {
     show_rejected(book, view);
     check(book, entry, docs, draft);
@@ -269,28 +289,22 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
       advance(book, dialect.stages(view), draft);
     // What was decided before holds on.
     if (!read_more(view, dialect, docs))
-      return trouble;
+      return {};
     book.decision = dialect.decide(view);
     // The book has it from now on; kept twice it would double what a thousand flows take.
     const Json memo = std::exchange(book.decision.memo, Json());
     enter_spent(book, draft);
     const bool writes = !book.decision.updates.empty();
-    if (writes)
-      trouble = round == kMaxRounds
-                    ? "the flow's own writes lead to further writes without end (stopped after " +
-                          std::to_string(kMaxRounds) + " rounds)"
-                    : update(book, docs, draft);
+    const std::string trouble = !writes ? ""
+                                : round == kMaxRounds
+                                    ? "the flow's own writes lead to further writes without end "
+                                      "(stopped after " +
+                                          std::to_string(kMaxRounds) + " rounds)"
+                                    : update(book, docs, draft);
     if (!trouble.empty()) {
-      // What goes with a write that was not made is not true.
-      for (const Reply& reply : book.decision.replies)
-        answer(view.requests,
-               reply.accepted ? Reply{reply.request, false, "it cannot be written: " + trouble}
-                              : reply,
-               draft);
-      // Without that word the next look may find nothing wrong.
-      if (!book.decision.replies.empty())
-        book.decision.wake = draft.now;
-      break;
+      take_back(view.requests, book, trouble, draft);
+      keep_told(book, said);
+      return trouble;
     }
     draft.memo(book, memo);
     say_once(book, said, draft);
@@ -299,13 +313,8 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
     if (!writes)
       break;
   }
-  if (!trouble.empty())
-    std::copy_if(book.told.notices.begin(), book.told.notices.end(), std::back_inserter(said),
-                 [&](const Notice& told) {
-                   return std::find(said.begin(), said.end(), told) == said.end();
-                 });
   book.told.notices = std::move(said);
-  return trouble;
+  return {};
 }
 
 /// What one decision writes is made as a whole or, where a document would not be valid by it, not
