@@ -28,6 +28,8 @@ namespace baton {
 namespace {
 
 constexpr Millis kSecond{1000};
+/// Whether a program that is told something has ended, so that the next one can be.
+constexpr Millis kTellAgain{100};
 /// With --once, whoever waits is told then that a root is not there.
 constexpr Millis kAwayForGood{2000};
 /// And after that, what else is waited for.
@@ -248,8 +250,9 @@ class Service {
     const Time now = clock_->now();
     std::optional<Time> next = roots_.due(now);
     const bool looks = teller_.busy() || (options_.once && roots_.away_since());
-    if (looks && (!next || *next > now + kSecond))
-      next = now + kSecond;
+    const Millis again = teller_.busy() ? kTellAgain : kSecond;
+    if (looks && (!next || *next > now + again))
+      next = now + again;
     if (waits_due_ && (!next || *next > *waits_due_))
       next = waits_due_;
     timer_.cancel();

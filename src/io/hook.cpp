@@ -84,8 +84,10 @@ class CommandHook : public Hook {
   void tell(const std::string& json) override {
     if (argv_.empty())
       return;
-    if (waiting_.size() == kMaxWaiting)
+    if (waiting_.size() == kMaxWaiting) {
       waiting_.pop_front();
+      ++dropped_;
+    }
     waiting_.push_back(json);
     tend();
   }
@@ -108,7 +110,7 @@ class CommandHook : public Hook {
 
   const std::string& fault() const override { return fault_; }
   bool busy() const override { return pid_ > 0 || !waiting_.empty(); }
-  std::size_t untold() const override { return waiting_.size() + (pid_ > 0 ? 1U : 0U); }
+  std::size_t untold() const override { return dropped_ + waiting_.size() + (pid_ > 0 ? 1U : 0U); }
 
  private:
   void start(const std::string& json) {
@@ -147,6 +149,7 @@ class CommandHook : public Hook {
   std::vector<std::string> argv_;
   std::vector<std::string> env_;
   std::deque<std::string> waiting_;
+  std::size_t dropped_ = 0;  ///< of the oldest, where more came than may wait
   std::string fault_;
   pid_t pid_ = 0;  ///< of the shim
   AwaitedChild awaited_;

@@ -22,12 +22,28 @@
 namespace baton::shim {
 namespace {
 
+/// What may be missing of a program that is there itself.
+const char* missing_of(const char* program) {
+  std::array<char, 4> head{};
+  const int file = open(program, O_RDONLY | O_CLOEXEC);
+  const ssize_t got = file < 0 ? -1 : read(file, head.data(), head.size());
+  if (file >= 0)
+    close(file);
+  const std::string_view text(head.data(), got < 0 ? 0 : static_cast<std::size_t>(got));
+  if (text.starts_with("#!"))
+    return " (the interpreter that its first line names is not there)";
+  return text == "\x7f"
+                 "ELF"
+             ? " (the loader it was linked for, of its C library, is not there)"
+             : "";
+}
+
 /// What the last call that failed has said, and a guess at what it means.
 void explain(Text& text, const char* program, int number) {
   const char* description = strerrordesc_np(number);
   text << ": " << (description != nullptr ? description : "unknown error");
-  if (number == ENOENT && program != nullptr && access(program, F_OK) == 0)
-    text << " (the interpreter that its first line names is not there)";
+  if (number == ENOENT && program != nullptr)
+    text << missing_of(program);
   if (number == ENOEXEC)
     text << " (neither a program for this machine nor a script that begins with `#!`)";
   text << "\n";

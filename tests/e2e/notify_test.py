@@ -209,6 +209,22 @@ def reminded(exe):
         check("has waited" in baton.told("approval_wanted")[-1]["why"], baton.told)
 
 
+def too_many(exe):
+    """What is dropped because too much waits is counted with what is left untold."""
+    with Told(exe) as baton:
+        baton.how("sleep 1000\n")
+        os.mkdir(baton.root + "/tickets")
+        for number in range(1300):
+            write(f"{baton.root}/tickets/bad{number}.json", b"[]")
+        baton.start()
+        wait_until(lambda: baton.told("rejected"), "the first one is told")
+        wait_until(lambda: len([each for each in baton.lines("events") if each["event"] == "rejected"]) == 1300,
+                   "all are seen")
+        baton.end(signal.SIGTERM)
+        with open(baton.home + "/daemon.log") as log:
+            check("not told through notify: 1300 events" in log.read(), "the end does not say how many were told to nobody")
+
+
 def finished(exe):
     """That a flow has come to its end is told, once, whatever ends the daemon."""
     with Told(exe) as baton:
@@ -232,7 +248,7 @@ def finished(exe):
 
 def test(exe):
     for part in (told_once, ended_with_the_daemon, limited, last_words, as_described, failing, reload_goes_on, reminded,
-                 finished):
+                 too_many, finished):
         part(exe)
         print(part.__name__, "passed", flush=True)
 

@@ -3,6 +3,7 @@ the name of the role, no attempt is burnt, and it happens by itself when all is 
 usage: program_test.py BATON"""
 
 import os
+import re
 
 import world
 from world import check, wait_until
@@ -19,9 +20,18 @@ def held(baton, flow, *says):
               for hold in holds), "explain says", holds)
 
 
+def linked_for(loader):
+    """A program for this machine as far as the kernel looks before it looks for the loader."""
+    with open("/bin/true", "rb") as file:
+        program = file.read()
+    name = re.search(rb"/lib[0-9a-z/_.-]*/ld-[^\0]*", program).group()
+    return program.replace(name + b"\0", loader.encode()[:len(name)].ljust(len(name) + 1, b"\0"), 1)
+
+
 def never_entered(exe):
     """A program that passes all checks and still is none: stderr, the history and status say which and why."""
     spoilt = [("no_interpreter", b"#!/no/such/interpreter\n", "No such file or directory", "interpreter"),
+              ("no_loader", linked_for("/no/such/loader"), "No such file or directory", "loader"),
               ("no_program", b"\x7fELF garbage", "Exec format error", "neither a program")]
     with world.World(exe, limits={"max_attempts": 1}) as baton:
         for name, content, error, guess in spoilt:
