@@ -57,6 +57,19 @@ void kill_and_wait(pid_t process) {
     usleep(1000);
 }
 
+/// With so many descriptors free and no more.
+Found recovered_with(int free, Bench& bench, const Run& run) {
+  rlimit plenty{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &plenty) == 0);
+  const int next = dup(0);
+  close(next);
+  const rlimit few{static_cast<rlim_t>(next + free), plenty.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+  Found found = bench.agents->recover(run);
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &plenty) == 0);
+  return found;
+}
+
 /// A fresh one; empty where none can be made.
 fs::path cgroup_for_tests() {
   static int count = 0;
@@ -641,8 +654,6 @@ TEST_CASE("after a reboot an exit file still counts, and without one the run was
 
 TEST_CASE("after a reboot an exit file that cannot be read at present is read later") {
   Bench bench;
-  rlimit plenty{};
-  REQUIRE(getrlimit(RLIMIT_NOFILE, &plenty) == 0);
   for (int free = 0; free < 4; ++free) {
     CAPTURE(free);
     bench.restart();
@@ -650,12 +661,7 @@ TEST_CASE("after a reboot an exit file that cannot be read at present is read la
     bench.wait(run);
     bench.restart();
     run.boot_id = "another";
-    const int next = dup(0);
-    close(next);
-    const rlimit few{static_cast<rlim_t>(next + free), plenty.rlim_max};
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
-    const Found found = bench.agents->recover(run);
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &plenty) == 0);
+    const Found found = recovered_with(free, bench, run);
     CHECK((found.adopted ? bench.wait(run) : found.end).reason == "exit_4");
   }
 }
@@ -741,20 +747,13 @@ TEST_CASE("an agent without its variables that has taken the lock does not outli
 
 TEST_CASE("an agent adopted for want of descriptors can be stopped as soon as there are some") {
   Bench bench;
-  rlimit plenty{};
-  REQUIRE(getrlimit(RLIMIT_NOFILE, &plenty) == 0);
   for (int free = 0; free < 6; ++free) {
     CAPTURE(free);
     bench.restart();
     Run run = bench.start(bench.shell("touch $BATON_RUN_DIR/ready; sleep 1000"));
     REQUIRE(bench.eventually([&] { return fs::exists(run.directory + "/ready"); }));
     bench.restart();
-    const int next = dup(0);
-    close(next);
-    const rlimit few{static_cast<rlim_t>(next + free), plenty.rlim_max};
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
-    const Found found = bench.agents->recover(run);
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &plenty) == 0);
+    const Found found = recovered_with(free, bench, run);
     CHECK(found.adopted);
     CHECK(bench.agents->stop(run));
     CHECK(bench.wait(run).outcome == Outcome::stopped);
