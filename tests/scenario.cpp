@@ -238,6 +238,8 @@ class Runner {
       if (*code != 0)
         end.reason = "exit_" + std::to_string(*code);
     }
+    if (const auto reason = json::text(what, "reason"))
+      end.reason = *reason;
     end.output = text_of(what, "output");
     end.errors = text_of(what, "errors");
     end.duration = Millis(json::integer(what, "duration_ms").value_or(0));

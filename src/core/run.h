@@ -47,6 +47,9 @@ inline constexpr const char* kNotClaimed = "not_claimed";
 inline constexpr const char* kShimMisfit = "shim_misfit";    ///< it does not understand this daemon
 inline constexpr const char* kShimUnready = "shim_unready";  ///< it had not what a start needs
 
+/// Reason of a run of which something may live still.
+inline constexpr const char* kCouldNotStop = "could_not_stop";
+
 /// What the shim wrote down, or what recovery found out, about the end of a run.
 struct RunEnd {
   RunId run;

@@ -242,6 +242,13 @@ class Sharing {
       return true;
     const Desired& desired = *candidate.desired;
     const RetryLimits limits = retry_limits(desired);
+    // A second agent beside it would be worse than none.
+    if (record.last->reason == kCouldNotStop && !record.last->forgiven) {
+      hold(desired, kCouldNotStop,
+           "run " + record.last->id.substr(0, 8) +
+               " left processes that could not be ended; end them, then `baton retry`");
+      return false;
+    }
     if (record.last->outcome == Outcome::interrupted && !record.last->forgiven &&
         terms_.on_interrupted != OnInterrupted::retry) {
       // To wait for a person is no failure; `fail` says that nobody is going to look.

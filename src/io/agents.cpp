@@ -473,7 +473,7 @@ void ProcessAgents::sweep(const WatchedPtr& run, const RunVerdict& verdict) {
   // A sweeper that came to grief is not followed by the next one at once, nor for ever.
   if (run->standing == Standing::sweeping) {
     if (++run->failed_sweeps >= kMaxSweeps)
-      report(run, plain_end(run->id, Outcome::unknown, "could_not_stop"));
+      report(run, plain_end(run->id, Outcome::unknown, kCouldNotStop));
     else
       look_again(run, Standing::retrying);
     return;

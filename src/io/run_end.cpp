@@ -123,7 +123,7 @@ RunEnd run_end(const ExitRecord& exit, bool stop_wanted) {
       exit.cause == shim::kCauseBeforeTimeout)
     end.exit_code.reset();
   if (exit.survivors > 0)
-    end.reason = "could_not_stop";
+    end.reason = kCouldNotStop;
   return end;
 }
 
