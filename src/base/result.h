@@ -16,6 +16,7 @@ enum class Errc {
   too_large,    ///< above a size, depth or step limit
   changed,      ///< the file is no longer what the caller assumed; read again, decide again
   busy,         ///< not at present: a lock is held, descriptors or memory have run out
+  locked,       ///< a command is at work on the root, and will have ended soon
   away,         ///< the root is not there, so nobody knows what is in it
   served,       ///< another process serves the root
   no_space,     ///< disk or inodes full, quota

@@ -40,7 +40,7 @@ Result<RootLock> lock_as_command(const std::string& root, const std::string& sta
   const auto until = std::chrono::steady_clock::now() + kLockPatience;
   for (bool told = false;; told = true) {
     auto lock = lock_root(root, state, LockRole::command);
-    if (lock || lock.error().code != Errc::busy)
+    if (lock || lock.error().code != Errc::locked)
       return lock;
     if (std::chrono::steady_clock::now() > until) {
       lock.error().message += "; try again when it has ended";

@@ -29,6 +29,7 @@ constexpr ExitCode exit_code_of(Errc code) {
     case Errc::not_regular:
     case Errc::too_large:
     case Errc::busy:
+    case Errc::locked:
     case Errc::away:
     case Errc::served:
     case Errc::no_space:

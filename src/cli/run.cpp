@@ -99,7 +99,7 @@ class Service {
   /// Whoever is at work there is waited for.
   Result<void> take_up(const ServedRoot& served) {
     auto root = roots_.take_up(served, config_.shim);
-    while (!root && root.error().code == Errc::busy && !ended_) {
+    while (!root && root.error().code == Errc::locked && !ended_) {
       wait_for_end(root.error());
       root = roots_.take_up(served, config_.shim);
     }

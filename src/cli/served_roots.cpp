@@ -26,11 +26,8 @@ Result<std::unique_ptr<RootService>> ServedRoots::take_up(const ServedRoot& serv
     return pass_on(lock);
   if (auto apart = means_.options.apart(served.root); !apart)
     return pass_on(apart);
-  auto root = RootService::make(means_.loop, served, *std::move(lock), shim,
-                                means_.teller.on(served.root), means_.wake);
-  if (!root && root.error().code == Errc::busy)
-    root.error().code = Errc::io;
-  return root;
+  return RootService::make(means_.loop, served, *std::move(lock), shim,
+                           means_.teller.on(served.root), means_.wake);
 }
 
 /// Commands find what is served by the word that is left, so it stands before anything happens.

@@ -29,7 +29,7 @@ class ServedRoots {
   };
   explicit ServedRoots(Means means) : means_(std::move(means)), since_(means_.clock.wall()) {}
 
-  /// Takes the lock and all that belongs to it; the root is not served yet. Errc::busy: a command
+  /// Takes the lock and all that belongs to it; the root is not served yet. Errc::locked: a command
   /// is at work there, which ends by itself. Errc::served: another daemon.
   Result<std::unique_ptr<RootService>> take_up(const ServedRoot& served, const std::string& shim);
   void serve(std::unique_ptr<RootService> root);

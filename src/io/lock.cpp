@@ -54,7 +54,7 @@ tl::unexpected<Error> held(int fd, const std::string& state_folder, const std::s
     pid = holder.pid;
   if (holder.role == LockRole::command && pid > 0)
     return fail(
-        Errc::busy,
+        Errc::locked,
         "is locked by a command that acts while there is no daemon, process " + std::to_string(pid),
         where);
   if (pid <= 0)
@@ -75,7 +75,7 @@ Result<Fd> lock_path_at(const std::string& path, Result<Fd> (*opened)(const std:
     if (locked && leads_to(path, fd->get()))
       return fd;
     if (patience_ms <= 0 && locked)
-      return fail(Errc::busy, "is being replaced", path);
+      return fail(Errc::locked, "is being replaced", path);
     if (patience_ms <= 0)
       return held(fd->get(), state_folder, path);
     patience_ms -= kNapMs;

@@ -23,7 +23,7 @@ class RootLock {
   /// folder stays locked.
   void let_root_go();
   /// Locks the folder that the root's path leads to now, at once or not at all, and returns it.
-  /// After an error no folder is locked. Errc::served, not_found, denied, busy, io.
+  /// After an error no folder is locked. Errc::served, not_found, denied, busy, locked, io.
   Result<Fd> take_root(const std::string& root);
 
  private:
@@ -32,8 +32,8 @@ class RootLock {
   Fd state_;
 };
 
-/// Tries for two seconds. Errc::served: a daemon, or somebody unknown, has it; busy: a command has
-/// it, whose end may be waited for, or nothing can be locked at present. Both name the process.
+/// Tries for two seconds. Errc::served: a daemon, or somebody unknown, has it; locked: a command
+/// has it, whose end may be waited for, or nothing can be locked at present. Both name the process.
 /// Errc::not_found, denied, no_space, io.
 Result<RootLock> lock_root(const std::string& root, const std::string& state_folder,
                            LockRole role = LockRole::daemon);

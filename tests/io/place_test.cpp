@@ -190,7 +190,7 @@ TEST_CASE("a lock says whether a daemon or a command has it") {
     CHECK(lock_holder(*state).role == LockRole::command);
     const auto refused = lock_root(root, *state);
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == Errc::busy);
+    CHECK(refused.error().code == Errc::locked);
     CHECK(refused.error().message.find(std::to_string(holder.pid())) != std::string::npos);
   }
   // It was killed, and what it has signed is still there.
