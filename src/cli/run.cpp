@@ -176,6 +176,8 @@ class Service {
   void step() {
     if (ended_ || !serving_)
       return;
+    // Not by the timer alone, which a step that comes earlier puts off.
+    teller_.tend();
     if (auto stepped = roots_.step(); !stepped) {
       daemon_log::say(daemon_log::Level::critical, printable(baton::describe(stepped.error())));
       return end(3);
@@ -260,10 +262,8 @@ class Service {
       return;
     timer_.expires_after(std::max(Millis(0), *next - now));
     timer_.async_wait([this](const asio::error_code& error) {
-      if (error)
-        return;
-      teller_.tend();
-      step();
+      if (!error)
+        step();
     });
   }
 

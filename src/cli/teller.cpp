@@ -88,8 +88,9 @@ void Teller::configure(const ServiceConfig& config) {
     return;
   notify_ = config.notify;
   timeout_ = config.notify_timeout;
-  if (hook_ && hook_->busy())
+  if (hook_)
     former_.push_back(std::move(hook_));
+  drop_former();
   fault_.clear();
   hook_ = command_hook({config.shim, timeout_, config.notify, config.notify_env});
 }
@@ -97,9 +98,18 @@ void Teller::configure(const ServiceConfig& config) {
 void Teller::tend() {
   for (const auto& hook : former_)
     hook->tend();
-  std::erase_if(former_, [](const auto& hook) { return !hook->busy(); });
+  drop_former();
   hook_->tend();
   note_fault();
+}
+
+void Teller::drop_former() {
+  std::erase_if(former_, [this](const auto& hook) {
+    if (hook->busy())
+      return false;
+    untold_ += hook->untold();
+    return true;
+  });
 }
 
 void Teller::note_fault() {
@@ -119,7 +129,7 @@ void Teller::finish(Millis patience) {
     std::this_thread::sleep_for(kPause);
     tend();
   }
-  std::size_t untold = hook_->untold();
+  std::size_t untold = untold_ + hook_->untold();
   for (const auto& hook : former_)
     untold += hook->untold();
   if (untold > 0)

@@ -31,11 +31,13 @@ class Teller {
  private:
   class OnRoot;
   void tell(const std::string& root, const Event& event);
+  void drop_former();
   void note_fault();
   std::vector<std::string> notify_ = {""};
   Millis timeout_{0};
   std::unique_ptr<Hook> hook_;
   std::vector<std::unique_ptr<Hook>> former_;  ///< of other configurations, still telling
+  std::size_t untold_ = 0;                     ///< by those that are no more
   bool several_ = false;                       ///< roots
   std::string fault_;                          ///< of the command, as it was said last
 };

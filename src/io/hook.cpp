@@ -104,7 +104,8 @@ class CommandHook : public Hook {
     }
     if (waiting_.empty())
       return;
-    start(waiting_.front());
+    if (!start(waiting_.front()))
+      ++dropped_;
     waiting_.pop_front();
   }
 
@@ -113,11 +114,11 @@ class CommandHook : public Hook {
   std::size_t untold() const override { return dropped_ + waiting_.size() + (pid_ > 0 ? 1U : 0U); }
 
  private:
-  void start(const std::string& json) {
+  bool start(const std::string& json) {
     const Fd input(life_ ? readable(json + "\n") : -1);
     if (!input) {
       fault_ = "could not be started: there is no descriptor or memory for it";
-      return;
+      return false;
     }
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -144,12 +145,14 @@ class CommandHook : public Hook {
     }
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
+    return pid_ > 0;
   }
 
   std::vector<std::string> argv_;
   std::vector<std::string> env_;
   std::deque<std::string> waiting_;
-  std::size_t dropped_ = 0;  ///< of the oldest, where more came than may wait
+  /// The oldest, where more came than may wait, and those no program could be started for.
+  std::size_t dropped_ = 0;
   std::string fault_;
   pid_t pid_ = 0;  ///< of the shim
   AwaitedChild awaited_;

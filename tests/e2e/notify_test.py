@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 
 import world
 from world import check, wait_until, write
@@ -225,6 +226,28 @@ def too_many(exe):
             check("not told through notify: 1300 events" in log.read(), "the end does not say how many were told to nobody")
 
 
+def busy_folder(exe):
+    """Somebody who writes all the time does not put off what is to be told."""
+    with Told(exe) as baton:
+        baton.start()
+        over = threading.Event()
+
+        def write_on():
+            while not over.wait(0.03):
+                write(baton.root + "/tickets/other.txt", b"x")
+
+        os.makedirs(baton.root + "/tickets", exist_ok=True)
+        writer = threading.Thread(target=write_on)
+        writer.start()
+        try:
+            for number in range(20):
+                baton.ticket(f"t{number}", "done")
+            wait_until(lambda: len(baton.told("notice")) == 20, "all are told beside the writer", baton.told)
+        finally:
+            over.set()
+            writer.join()
+
+
 def finished(exe):
     """That a flow has come to its end is told, once, whatever ends the daemon."""
     with Told(exe) as baton:
@@ -248,7 +271,7 @@ def finished(exe):
 
 def test(exe):
     for part in (told_once, ended_with_the_daemon, limited, last_words, as_described, failing, reload_goes_on, reminded,
-                 too_many, finished):
+                 too_many, busy_folder, finished):
         part(exe)
         print(part.__name__, "passed", flush=True)
 
