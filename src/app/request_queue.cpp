@@ -38,10 +38,12 @@ void RequestQueue::answered_before(std::vector<std::pair<std::string, Reply>> re
 
 /// A journal has the answers of a month, and hardly ever one that was not told.
 void RequestQueue::tell_again() {
+  // All are kept, for a look may not see each file.
   for (const Request& request : waiting_)
-    if (const auto reply = untold_.find(request.id); reply != untold_.end())
+    if (const auto reply = untold_.find(request.id); reply != untold_.end()) {
       port_.answer(reply->second);
-  untold_.clear();
+      untold_.erase(reply);
+    }
 }
 
 void RequestQueue::load(Draft& next) {

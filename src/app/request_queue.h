@@ -45,7 +45,7 @@ class RequestQueue {
   bool settle(const Works& works, const Books& books, Draft& next, bool away);
 
   /// Requests that have their answers in the journal. One that is filed still was not told, and is
-  /// by the first `load`, with `tell`.
+  /// by the first `load` that sees it, with `tell`.
   void answered_before(std::vector<std::pair<std::string, Reply>> replies, bool tell);
   /// Who has a flow go on hears when the operator's word for the whole root keeps it from that.
   static void tell_of_root(Draft& next);
@@ -59,7 +59,7 @@ class RequestQueue {
   Requests& port_;
   std::vector<Request> waiting_;
   std::set<std::string> answered_;
-  std::map<std::string, Reply> untold_;  ///< of `answered_before`, until the first look
+  std::map<std::string, Reply> untold_;  ///< of `answered_before`
   std::set<std::string> left_;           ///< ids left to the dialects in this step
   bool behind_ = false;
   bool look_ = true;

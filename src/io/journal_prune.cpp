@@ -19,6 +19,7 @@
 #include "io/journal_file.h"
 #include "io/journal_rows.h"
 #include "io/journal_schema.h"
+#include "io/requests.h"
 #include "io/run_directory.h"
 #include "io/sqlite.h"
 
@@ -182,6 +183,23 @@ Result<std::size_t> drop_forgotten(Database& db, const Folders& folders) {
   return dropped;
 }
 
+/// Requests that lie there still are known as answered by their rows alone: without them they would
+/// be carried out once more.
+Result<void> note_filed(Database& db, const std::string& state_folder) {
+  auto filed = filed_requests(state_folder);
+  if (!filed)
+    return pass_on(filed);
+  auto done =
+      db.execute("PRAGMA temp_store=MEMORY; CREATE TEMP TABLE filed(id TEXT PRIMARY KEY) STRICT;");
+  for (std::size_t i = 0; done && i < filed->size(); ++i) {
+    auto statement = db.prepare("INSERT INTO temp.filed VALUES(?)");
+    if (!statement)
+      return pass_on(statement);
+    done = (*statement)->add((*filed)[i]).run();
+  }
+  return done;
+}
+
 Result<Pruned> prune(Database& db, const Retention& retention, Time now, const Folders& folders) {
   Pruned pruned;
   auto count = drop_runs(db, retention, now, folders);
@@ -202,10 +220,11 @@ Result<Pruned> prune(Database& db, const Retention& retention, Time now, const F
   if (!count)
     return pass_on(count);
   pruned.replaced = *count;
-  for (const char* sql : {"DELETE FROM replies WHERE request IN "
-                          "(SELECT request FROM replies WHERE time < ? LIMIT ?)",
-                          "DELETE FROM requests WHERE id IN "
-                          "(SELECT id FROM requests WHERE made < ? LIMIT ?)"}) {
+  for (const char* sql :
+       {"DELETE FROM replies WHERE request IN (SELECT request FROM replies WHERE time < ? "
+        "AND request NOT IN (SELECT id FROM temp.filed) LIMIT ?)",
+        "DELETE FROM requests WHERE id IN (SELECT id FROM requests WHERE made < ? "
+        "AND id NOT IN (SELECT id FROM temp.filed) LIMIT ?)"}) {
     count = drop_old(db, sql, retention.events, now);
     if (!count)
       return pass_on(count);
@@ -246,6 +265,8 @@ Result<Pruned> prune_journal(const std::string& state_folder, const Retention& r
   auto forgotten = drop_forgotten(**db, folders);
   if (!forgotten)
     return pass_on(forgotten);
+  if (auto noted = note_filed(**db, state_folder); !noted)
+    return pass_on(noted);
   auto pruned = prune(**db, retention, now, folders);
   if (pruned)
     pruned->runs += *strays + *forgotten;

@@ -27,13 +27,14 @@ struct Pruned {
 
 /// Removes old history from the journal and gives its room back: events, versions that were
 /// replaced, answers, and runs that have ended, with their directories. Live runs, those of present
-/// generations and those started within the last hour of the newest stay, for decisions rest on
-/// them. May run beside a daemon. `remove` is called with a run's directory before the row goes, so
-/// that a crash leaves no directory that nobody knows of; when it says false the row stays too.
-/// Directories of runs that the journal does not know (the daemon died before it committed them)
-/// go after an hour, those of forgotten flows at once. A directory whose lock somebody holds stays,
-/// and nothing outside of `runs` is ever named.
-/// Errc::not_found, busy, no_space, io; also for a journal that went back (io/journal_claims).
+/// generations of subjects that are there and those started within the last hour of the newest
+/// stay, for decisions rest on them. May run beside a daemon. `remove` is called with a run's
+/// directory before the row goes, so that a crash leaves no directory that nobody knows of; when it
+/// says false the row stays too. Directories of runs that the journal does not know (the daemon
+/// died before it committed them) go after an hour, those of forgotten flows at once. A directory
+/// whose lock somebody holds stays, and nothing outside of `runs` is ever named. The answer to a
+/// request that is filed still stays. Errc::not_found, busy, no_space, io; also for a journal that
+/// went back (io/journal_claims).
 Result<Pruned> prune_journal(const std::string& state_folder, const Retention& retention, Time now,
                              const std::function<bool(const std::string& directory)>& remove);
 

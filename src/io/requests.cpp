@@ -26,6 +26,7 @@ constexpr std::size_t kMaxRequestBytes = 1U << 20U;
 constexpr std::time_t kReplyAge = 3600;
 /// Whoever waited for an answer looks for it every 20 ms.
 constexpr std::time_t kReplyRead = 2;
+constexpr std::chrono::milliseconds kAnswerIsRead{(kReplyRead + 2) * 1000};
 /// So often they are looked for at most: there may be a thousand answers at once, and as many
 /// files to look at.
 constexpr std::time_t kPruneEvery = 60;
@@ -233,6 +234,20 @@ Result<Request> load(int state, int folder, const std::string& name) {
   return parse_request(*text, id);
 }
 
+/// Empty when there is no folder of them.
+Result<FolderNames> filed(int state) {
+  auto folder = open_part(state, "requests");
+  if (!folder && folder.error().code == Errc::not_found)
+    return FolderNames{};
+  if (!folder)
+    return pass_on(folder);
+  return names_in(folder->get(), "requests");
+}
+
+bool names_request(const std::string& file) {
+  return file.ends_with(kSuffix) && !file.starts_with('.');
+}
+
 /// Those that can be read, the oldest first; `other` hears of the rest.
 std::vector<Request> load_all(
     int state,
@@ -245,7 +260,7 @@ std::vector<Request> load_all(
     return requests;
   std::sort(names->files.begin(), names->files.end());
   for (const std::string& name : names->files) {
-    if (!name.ends_with(kSuffix) || name.starts_with('.'))
+    if (!names_request(name))
       continue;
     auto request = load(state, folder->get(), name);
     if (request)
@@ -357,9 +372,14 @@ Result<Laid> lay_request(const std::string& state_folder, const Request& request
   const std::string name = request.id + std::string(kSuffix);
   const std::string text = request_text(request);
   auto laid = lay(state->get(), "requests", name, text);
-  if (!laid && laid.error().code == Errc::no_space &&
-      (give_up_reserve(state->get()) || give_up_reply(state->get())))
-    laid = lay(state->get(), "requests", name, text);
+  // The room of the command before this one is that of its answer, which is soon read.
+  const auto until = std::chrono::steady_clock::now() + kAnswerIsRead;
+  while (!laid && laid.error().code == Errc::no_space && std::chrono::steady_clock::now() < until) {
+    if (give_up_reserve(state->get()) || give_up_reply(state->get()))
+      laid = lay(state->get(), "requests", name, text);
+    else
+      std::this_thread::sleep_for(kRoomAppears);
+  }
   return laid;
 }
 
@@ -415,6 +435,18 @@ std::vector<Result<std::string>> post_requests(const std::vector<std::string>& s
       if (auto synced = sync(laid[i]->folder.get(), laid[i]->part); !synced)
         posted[i] = pass_on(synced);
   return posted;
+}
+
+Result<std::vector<std::string>> filed_requests(const std::string& state_folder) {
+  const auto state = open_folder(state_folder);
+  auto names = state ? filed(state->get()) : Result<FolderNames>(tl::unexpected(state.error()));
+  if (!names)
+    return pass_on(names);
+  std::vector<std::string> ids;
+  for (const std::string& name : names->files)
+    if (names_request(name))
+      ids.push_back(name.substr(0, name.size() - kSuffix.size()));
+  return ids;
 }
 
 std::vector<Request> recorded_requests(const std::string& state_folder) {

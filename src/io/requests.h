@@ -37,6 +37,9 @@ Result<std::string> post_request(const std::string& state_folder, Request reques
 std::vector<Result<std::string>> post_requests(const std::vector<std::string>& state_folders,
                                                Request request);
 
+/// The ids of all that are filed, whatever is in them. Errc::busy, denied, io.
+Result<std::vector<std::string>> filed_requests(const std::string& state_folder);
+
 /// Those that wait for a daemon, the oldest first, for who only looks: nothing is tidied up, and
 /// what cannot be read is left out.
 std::vector<Request> recorded_requests(const std::string& state_folder);

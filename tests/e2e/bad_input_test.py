@@ -492,7 +492,6 @@ def no_more_files(exe):
             for command in (["pause", "--all"], ["resume", "--all"], ["stop", "--all"]):
                 use_up()
                 baton.call(*command)
-                time.sleep(4)  # for the next one the answer of this one is given up
             wait_until(lambda: not world.processes_with("BATON_RUN_ID=" + before), "the agent ends")
             check("has room for 0 files only" in baton.call("doctor", code=1).stdout, baton.call("doctor", code=1).stdout)
             baton.ticket("late", "ready")

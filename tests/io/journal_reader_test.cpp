@@ -13,6 +13,7 @@
 #include "io/journal.h"
 #include "io/journal_prune.h"
 #include "io/journal_rows.h"
+#include "io/requests.h"
 #include "io/run_directory.h"
 #include "io/sqlite.h"
 #include "io/temp_folder.h"
@@ -236,6 +237,28 @@ TEST_CASE("a run is found by the beginning of its id") {
   REQUIRE(look.replaced("tickets/a.json").has_value());
   CHECK(look.replaced("tickets/a.json")->front().bytes == "what was there");
   CHECK(look.damage()->empty());
+}
+
+TEST_CASE("the answer to a request that is filed still stays when it is old") {
+  const TempFolder scratch;
+  auto journal = open_journal(scratch.path());
+  REQUIRE(journal.has_value());
+  REQUIRE(real_requests(scratch.path()).has_value());
+  const auto filed = post_request(scratch.path(), Request{"", "retry", flow_a(), "", {}, "", {}});
+  REQUIRE(filed.has_value());
+  Commit step;
+  for (const std::string& id : {*filed, std::string("gone")}) {
+    step.requests.push_back({id, "retry", flow_a(), "", Json::object(), "anna", at(3)});
+    step.replies.push_back({id, true, "tried"});
+  }
+  step.events = {event_at(3, "request", flow_a())};
+  REQUIRE((*journal)->commit(step).has_value());
+  const auto remove = [](const std::string&) { return true; };
+  REQUIRE(prune_journal(scratch.path(), {}, at(4'000'000'000), remove).has_value());
+  const auto ledger = (*journal)->load(at(4'000'000'000));
+  REQUIRE(ledger.has_value());
+  REQUIRE(ledger->replies.size() == 1);
+  CHECK(ledger->replies.front().first == *filed);
 }
 
 TEST_CASE("pruning removes what is old and what nothing rests on") {
