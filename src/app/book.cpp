@@ -9,6 +9,10 @@
 namespace baton {
 namespace {
 
+bool gone_for(const StageState& state, Time now, Millis time) {
+  return state.stage.empty() && state.since <= now - time;
+}
+
 constexpr Millis kHour{3'600'000};
 
 // The times of a row that anything is counted from.
@@ -103,8 +107,15 @@ Commit set_back(Ledger& ledger, Time now) {
 void forget_old_runs(FlowBook& book, Time now) {
   const auto passed = [&](const Run& run) {
     const auto stage = book.stages.find(run.key.subject);
-    return stage != book.stages.end() && stage->second.generation != run.key.generation;
+    return stage != book.stages.end() && (stage->second.generation != run.key.generation ||
+                                          gone_for(stage->second, now, kRemembered));
   };
+  for (Run& run : book.runs)
+    if (const auto stage = book.stages.find(run.key.subject);
+        stage != book.stages.end() && !run.live() && gone_for(stage->second, now, kHour)) {
+      run.output = std::string();
+      run.errors = std::string();
+    }
   for (Run& run : book.runs)
     if (!run.live() && run.output.size() > kOldOutputBytes && passed(run)) {
       run.output.erase(0, run.output.size() - kOldOutputBytes);

@@ -66,8 +66,8 @@ Books books_of(const Ledger& ledger);
 /// is now. Gives the rows that were moved.
 Commit set_back(Ledger& ledger, Time now);
 
-/// Drops runs nobody asks for any more: ended, of a former generation, and no agent's of the last
-/// hour.
+/// Drops runs nobody asks for any more: ended, of a former generation or a subject that is gone for
+/// longer than it is remembered, and no agent's of the last hour.
 void forget_old_runs(FlowBook& book, Time now);
 
 /// One step under construction: copies of the flows it touches and the transaction that makes them

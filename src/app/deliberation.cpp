@@ -132,6 +132,24 @@ void take_back(std::span<const Request> requests, FlowBook& book, const std::str
     book.decision.wake = draft.now;
 }
 
+/// What is missing in its file may be so by mistake, and has entered nothing when it is there
+/// again.
+bool is_back(const StageState& state, const Word& stage, Time now) {
+  return state.stage.empty() && stage == state.previous && now - state.since < kRemembered;
+}
+
+/// `moved`: with its file, to another place; it comes back as something new.
+void leave(StageState& state, bool moved) {
+  state.earlier = std::exchange(state.previous, moved ? Word() : state.stage);
+  if (moved)
+    state.earlier.clear();
+}
+
+void arrive(StageState& state, bool back) {
+  state.previous = back ? state.earlier : state.stage;
+  state.earlier.clear();
+}
+
 /// The end of a flow that was seen before it is news; that of one which was found at its end is
 /// not.
 void tell_end(FlowBook& book, Draft& draft) {
@@ -364,25 +382,32 @@ bool Deliberation::advance(FlowBook& book, const Stages& stages, Draft& draft) {
   bool changed = false;
   // What is entered at once arrives at once: none of it has waited longer.
   const Arrival arrival = draft.arrival + 1;
+  const FlowBook* const before = draft.before(book.id);
+  const bool moved = before != nullptr &&
+                     std::any_of(draft.commit.moved_away.begin(), draft.commit.moved_away.end(),
+                                 [&](const auto& path) { return before->accepted.contains(path); });
   const auto enter = [&](const Subject& subject, const Word& stage) {
     StageState& state = book.stages[subject];
     if (state.stage == stage)
       return;
     changed = true;
     auto& entries = book.entries[subject];
-    state.previous = state.stage;
+    const std::string from = state.stage.empty() ? "" : state.stage + " -> ";
+    const bool back = !stage.empty() && is_back(state, stage, draft.now);
+    if (stage.empty())
+      leave(state, moved);
+    else
+      arrive(state, back);
     state.stage = stage;
     state.since = draft.now;
     state.arrival = draft.arrival = arrival;
-    if (!stage.empty()) {
+    if (!stage.empty() && !back) {
       ++state.generation;
       state.entries = ++entries[stage];
     }
     draft.stage(book, subject);
-    draft.event(
-        "stage", book.id,
-        (state.previous.empty() ? "" : state.previous + " -> ") + (stage.empty() ? "gone" : stage),
-        subject);
+    draft.event("stage", book.id, from + (stage.empty() ? "gone" : stage) + (back ? " again" : ""),
+                subject);
   };
   for (const auto& [subject, stage] : stages)
     enter(subject, stage);

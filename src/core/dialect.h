@@ -64,6 +64,11 @@ using FlowState = std::map<std::string, Accepted>;
 using Stages = std::map<Subject, Word>;
 
 /// The journal's memory of a subject.
+/// How long a subject that is gone from its file is remembered. Back within that time in the stage
+/// it was in, it has not entered it anew: an old copy of the file was written, another branch
+/// checked out.
+inline constexpr Millis kRemembered = std::chrono::hours(7 * 24);
+
 struct StageState {
   Word stage;                    ///< empty: the subject is gone
   Word previous;                 ///< the stage before; empty at first
@@ -71,6 +76,7 @@ struct StageState {
   std::uint64_t entries = 0;     ///< entries into this stage so far
   Time since{};
   Arrival arrival = 0;
+  Word earlier{};  ///< of one that is gone: the stage before `previous`
   bool operator==(const StageState&) const = default;
 };
 

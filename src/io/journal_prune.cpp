@@ -94,7 +94,8 @@ Result<std::vector<std::string>> old_runs(Database& db, const Retention& retenti
       "SELECT id FROM runs AS r WHERE state = 'ended' "
       "AND max(started, ended) <= ?1 "
       "AND NOT EXISTS(SELECT 1 FROM generations AS g WHERE g.dialect = r.dialect "
-      "AND g.flow = r.flow AND g.subject = r.subject AND g.generation = r.generation) "
+      "AND g.flow = r.flow AND g.subject = r.subject AND g.generation = r.generation "
+      "AND (g.stage <> '' OR g.since > ?4)) "
       "AND (ended < ?2 OR id NOT IN (SELECT id FROM runs ORDER BY started DESC, rowid DESC LIMIT "
       "?3))";
   const std::int64_t oldest = retention.runs == Millis::zero()
@@ -102,10 +103,11 @@ Result<std::vector<std::string>> old_runs(Database& db, const Retention& retenti
                                   : (now - retention.runs).time_since_epoch().count();
   const std::int64_t most =
       retention.max_runs == 0 ? -1 : static_cast<std::int64_t>(retention.max_runs);
+  const std::int64_t remembered = (now - kRemembered).time_since_epoch().count();
   const std::int64_t counted = (now - rows::kCounted).time_since_epoch().count();
   std::vector<std::string> runs;
   auto done = rows::each(
-      db, "runs", kSql, [&](Statement& s) { s.add(counted).add(oldest).add(most); },
+      db, "runs", kSql, [&](Statement& s) { s.add(counted).add(oldest).add(most).add(remembered); },
       [&](Statement& row) {
         std::string id = row.text();
         if (!safe_name(id))  // it becomes part of a path

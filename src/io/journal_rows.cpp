@@ -65,6 +65,9 @@ std::string seal_of(const StageRow& row) {
         std::string_view(row.subject), std::string_view(state.stage),
         std::string_view(state.previous)})
     all.append(std::to_string(text.size())).append(":").append(text);
+  // A journal from before there was such a thing has seals without it.
+  if (!state.earlier.empty())
+    all.append(std::to_string(state.earlier.size())).append(":").append(state.earlier);
   for (const std::int64_t number :
        {count(state.generation), count(state.entries), millis(state.since), count(state.arrival)})
     all.append(std::to_string(number)).append(",");
@@ -82,6 +85,7 @@ StageRow read_unsealed_stage(Statement& row) {
   stage.state.since = read_time(row);
   stage.state.arrival = read_count(row);
   stage.entries = read_entries(row);
+  stage.state.earlier = row.text();
   return stage;
 }
 
@@ -94,7 +98,7 @@ StageRow read_stage(Statement& row) {
 
 constexpr std::string_view kStageColumns =
     "dialect, flow, subject, stage, previous, generation, entries, since, arrival, "
-    "entries_by_stage";
+    "entries_by_stage, earlier";
 
 Intent read_intent(Statement& row) {
   Intent intent;
@@ -141,13 +145,13 @@ Result<void> write(Database& db, const RejectedRow& row) {
 }
 
 Result<void> write(Database& db, const StageRow& row) {
-  return run(db, "INSERT OR REPLACE INTO generations VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+  return run(db, "INSERT OR REPLACE INTO generations VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
              [&](Statement& s) {
                const StageState& state = row.state;
                s.add(row.flow.dialect).add(row.flow.name).add(row.subject).add(state.stage);
                s.add(state.previous).add(count(state.generation)).add(count(state.entries));
                s.add(millis(state.since)).add(count(state.arrival)).add(entries_text(row.entries));
-               s.add(seal_of(row));
+               s.add(seal_of(row)).add(state.earlier);
              });
 }
 
@@ -419,9 +423,11 @@ Result<void> load_runs(Database& db, Time now, const std::string& runs, Ledger& 
       " FROM runs AS r WHERE state <> 'ended' "
       "OR max(started, ended) > ? "
       "OR EXISTS(SELECT 1 FROM generations AS g WHERE g.dialect = r.dialect AND g.flow = r.flow "
-      "AND g.subject = r.subject AND g.generation = r.generation) ORDER BY rowid";
+      "AND g.subject = r.subject AND g.generation = r.generation "
+      "AND (g.stage <> '' OR g.since > ?)) ORDER BY rowid";
   return each(
-      db, "runs", sql, [&](Statement& s) { s.add(millis(now - kCounted)); },
+      db, "runs", sql,
+      [&](Statement& s) { s.add(millis(now - kCounted)).add(millis(now - kRemembered)); },
       [&](Statement& row) { ledger.runs.push_back(read_run(row, runs)); });
 }
 

@@ -94,6 +94,10 @@ CREATE TABLE forgotten_runs(id TEXT PRIMARY KEY) STRICT;
                                     // make what was entered long ago an entry that is new.
                                     R"sql(
 ALTER TABLE generations ADD COLUMN seal TEXT NOT NULL DEFAULT '';
+)sql",
+                                    // A subject that is back where it was has entered nothing.
+                                    R"sql(
+ALTER TABLE generations ADD COLUMN earlier TEXT NOT NULL DEFAULT '';
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());

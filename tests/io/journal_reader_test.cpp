@@ -261,6 +261,24 @@ TEST_CASE("the answer to a request that is filed still stays when it is old") {
   CHECK(ledger->replies.front().first == *filed);
 }
 
+TEST_CASE("runs of a subject that is gone for long are old like any other") {
+  const TempFolder scratch;
+  auto journal = open_journal(scratch.path());
+  REQUIRE(journal.has_value());
+  constexpr std::int64_t kDay = 86'400;
+  Commit step;
+  step.stages.push_back(sample_stage(5));
+  step.stages.front().state.stage.clear();
+  step.runs = {ended_run("gone", 5, 1)};
+  REQUIRE((*journal)->commit(step).has_value());
+  const auto remove = [](const std::string&) { return true; };
+  const Retention days{.runs = Millis(1)};
+  CHECK((*journal)->load(at(6 * kDay))->runs.size() == 1);
+  CHECK(prune_journal(scratch.path(), days, at(6 * kDay), remove)->runs == 0);
+  CHECK((*journal)->load(at(8 * kDay))->runs.empty());
+  CHECK(prune_journal(scratch.path(), days, at(8 * kDay), remove)->runs == 1);
+}
+
 TEST_CASE("pruning removes what is old and what nothing rests on") {
   const TempFolder scratch;
   auto journal = open_journal(scratch.path());

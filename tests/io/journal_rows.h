@@ -56,7 +56,7 @@ inline StageRow sample_stage(std::uint64_t generation) {
   StageRow row;
   row.flow = flow_a();
   row.subject = "group \"1\"";
-  row.state = {"pending", "created", generation, 2, at(50), 41};
+  row.state = {"pending", "created", generation, 2, at(50), 41, "planned"};
   row.entries = {{"pending", 2}, {"a \"b\"", 1}};
   return row;
 }
