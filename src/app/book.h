@@ -133,6 +133,7 @@ class Draft {
   std::vector<std::string> restored;       ///< paths put back in this step
   std::map<std::string, Digest> gave_way;  ///< see Outbox::gave_way
   std::set<std::string> looked_at;         ///< see Outbox::looked_at
+  std::set<std::string> compared;          ///< paths that were compared with what is in force
 
  private:
   const Books& books_;

@@ -504,6 +504,7 @@ Said RealEngine::said() const {
 }
 
 void RealEngine::reconfigure(std::unique_ptr<Works> works) {
+  works->intake.follow(works_->intake);
   works_ = std::move(works);
   inbox_.decide_all();
   inbox_.changed(outbox_.reconfigured(works_->catalog));

@@ -231,7 +231,7 @@ void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& d
 }
 
 void Intake::same(const Catalog::Match& match, const std::string& path, Draft& draft) {
-  compared_.insert(path);
+  draft.compared.insert(path);
   // What was put off until then.
   if (unsettled_.waits(path))
     draft.decide.insert(match.flow);
@@ -313,7 +313,7 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
                       after,
                       only_writer(book),
                       unseen,
-                      compared_.insert(path).second};
+                      !compared_.contains(path) && draft.compared.insert(path).second};
   const View view{book.id,   *docs,     book.stages,          book.runs,
                   book.memo, requests,  match.entry->options, environment_,
                   draft.now, draft.wall};

@@ -49,7 +49,12 @@ class Intake {
 
   /// The step became true: what it changed counts. A step that is repeated, because the disk is
   /// full, counts once.
-  void committed(const Draft& draft) { churn_.committed(draft, catalog_); }
+  void committed(const Draft& draft) {
+    churn_.committed(draft, catalog_);
+    compared_.insert(draft.compared.begin(), draft.compared.end());
+  }
+  /// Another configuration makes no look at a file the first one of this daemon.
+  void follow(const Intake& former) { compared_ = former.compared_; }
 
   /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
   std::vector<std::string> due(Time now) const { return unsettled_.due(now); }
