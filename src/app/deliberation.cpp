@@ -160,7 +160,8 @@ void tell_end(FlowBook& book, Draft& draft) {
                 !decision.failed            ? std::string(kCompleted)
                 : decision.standing.empty() ? "failed"
                                             : "failed: " + decision.standing);
-  book.told.open = !ended;
+  // A file that never was in force is no flow that has begun.
+  book.told.open = !ended && !book.accepted.empty();
 }
 
 }  // namespace
@@ -210,7 +211,8 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
       draft.event("held", book.id, trouble);
   }
   book.told.own_write = trouble;
-  if (!away_)
+  // Of writes that were not made the end may be one.
+  if (!away_ && trouble.empty())
     tell_end(book, draft);
   forget_old_runs(book, draft.now);
   std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
