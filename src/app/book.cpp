@@ -182,12 +182,13 @@ void Draft::event(Word event, const FlowId& flow, std::string why, Subject subje
                                 std::move(role), std::move(run), std::move(why)});
 }
 
-void Draft::reply(const Reply& reply) {
+bool Draft::reply(const Reply& reply) {
   const bool answered =
       std::any_of(commit.replies.begin(), commit.replies.end(),
                   [&](const Reply& other) { return other.request == reply.request; });
   if (!answered)
     commit.replies.push_back(reply);
+  return !answered;
 }
 
 void Draft::stage(const FlowBook& book, const Subject& subject) {

@@ -90,8 +90,8 @@ class Draft {
 
   void event(Word event, const FlowId& flow, std::string why, Subject subject = {}, Role role = {},
              RunId run = {});
-  /// The answer to a request; the first one counts.
-  void reply(const Reply& reply);
+  /// The answer to a request; the first one counts. Whether this is it.
+  bool reply(const Reply& reply);
   /// Enters where a subject stands, as the book has it.
   void stage(const FlowBook& book, const Subject& subject);
   /// Enters a dialect's memo, if it differs.

@@ -234,8 +234,8 @@ Handled handle(const Request& request, const Books& books, const Catalog& catalo
 }
 
 void enter_answer(const Request& request, const Reply& reply, Draft& draft) {
-  enter_event(request, reply, draft);
-  draft.reply(reply);
+  if (draft.reply(reply))
+    enter_event(request, reply, draft);
 }
 
 }  // namespace baton

@@ -59,11 +59,11 @@ std::string in_the_way(const FlowBook& book, const std::vector<Update>& updates)
   return {};
 }
 
-/// What was accepted shows by itself; who filed what is refused may be gone by now.
+/// Who asked for what stands in the history: what was done upon it does not say so by itself.
 void answer(std::span<const Request> requests, const Reply& reply, Draft& draft) {
   const auto request = std::find_if(requests.begin(), requests.end(),
                                     [&](const Request& each) { return each.id == reply.request; });
-  if (reply.accepted || request == requests.end())
+  if (request == requests.end())
     draft.reply(reply);
   else
     enter_answer(*request, reply, draft);
