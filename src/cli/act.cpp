@@ -30,6 +30,7 @@ namespace baton {
 namespace {
 
 constexpr std::chrono::milliseconds kTurn{50};
+constexpr std::chrono::milliseconds kLongestTurn{2000};
 /// Beyond the grace of the agents.
 constexpr Millis kPatience{30'000};
 /// For other commands that act on the same root.
@@ -103,12 +104,13 @@ class Stage {
   Engine& engine() { return *engine_; }
   void requests_changed() { inputs_.emplace_back(RequestsChanged{}); }
 
-  /// One turn: everything that came in, then a little waiting for ends of agents.
+  /// Everything that came in. A file that somebody writes all the time keeps it from an end.
   Result<void> turn() {
+    const auto until = std::chrono::steady_clock::now() + kLongestTurn;
     do {
       if (auto done = engine_->step(std::exchange(inputs_, {})); !done)
         return done;
-    } while (engine_->pending());
+    } while (engine_->pending() && std::chrono::steady_clock::now() < until);
     return {};
   }
   void wait() {
