@@ -107,7 +107,9 @@ RunVerdict verdict_of_other_boot(const std::string& path, const RunId& run, bool
                             : Result<std::optional<RunEnd>>(pass_on(directory));
   if (recorded && *recorded)
     return ended(std::move(**recorded));
-  if (!recorded && (recorded.error().code == Errc::busy || recorded.error().code == Errc::io))
+  // On a disk that is broken it stays so: whoever has the run stopped does not wait for better.
+  if (!recorded &&
+      (recorded.error().code == Errc::busy || (recorded.error().code == Errc::io && !stop_wanted)))
     return undecided(RunVerdict::Kind::retry);
   return ended(plain_end(run, Outcome::interrupted, kOtherBoot));
 }
