@@ -165,6 +165,9 @@ Json read_reaction(const Fields& reaction, const RuleNames& names) {
   for (const char* name : {"purpose", "prompt", "next"})
     if (reaction.has(name) && !reaction.has("run"))
       reaction.error("reaction", std::string("`") + name + "` is for a reaction with `run`", name);
+  if (reaction.has("max_entries") && !reaction.has("run") && !reaction.has("set"))
+    reaction.error("reaction", "`max_entries` is for a reaction with `run` or `set`",
+                   "max_entries");
   if (reaction.flag("notify").value_or(false))
     out.set("notify", Json(true));
   if (const Value* const members = reaction.value("set")) {
@@ -191,6 +194,12 @@ void check_place(const Fields& fields, std::string_view name, std::string_view t
                         name);
   if (place->pointer.find(rules::kSubject) != place->pointer.rfind(rules::kSubject))
     fields.error("pointer", "{subject} stands there once only", name);
+  for (const std::string& token :
+       json::pointer_tokens(place->pointer).value_or(std::vector<std::string>()))
+    if (token.starts_with('{') && token.ends_with('}') && token != rules::kSubject)
+      fields.error("pointer",
+                   "'" + printable(token, 80) + "' is no placeholder; {subject} is the only one",
+                   name);
   if (place->document.empty() || kind_named(names, place->document) != nullptr)
     return;
   std::vector<std::string> known;
