@@ -16,6 +16,7 @@
 #include "cli/doctor.h"
 #include "cli/environment.h"
 #include "cli/folders.h"
+#include "cli/looked_for.h"
 #include "cli/rehearsal.h"
 #include "dialects/rules/cycles.h"
 #include "dialects/rules/pointers.h"
@@ -272,13 +273,19 @@ void examine_folders(const Context& context, const Books& books, Diagnoses& all)
 }
 
 /// Rules that no file fits, for a slip in `files:` looks like having nothing to do.
-void examine_files(const Context& context, const Books& books, Diagnoses& all) {
+void examine_files(const Context& context, const Rehearsal& seen, Diagnoses& all) {
+  for (const std::string& each : never_seen(seen.catalog()))
+    add(all, Level::warning, "rules", each, "take the rule out, or the dialect");
+  const auto others = [&](const std::string& pattern) {
+    const auto match = seen.catalog().match(pattern);
+    return match && match->entry->dialect->name != "rules";
+  };
   std::error_code error;
   for (const auto& [name, options] : context.config().dialects)
     for (const rules::Rule& rule :
          name == "rules" ? rules::rules_in(options) : std::vector<rules::Rule>())
       for (const rules::Kind& kind : rule.kinds) {
-        if (kind.optional || has_files(rule, books))
+        if (kind.optional || others(kind.pattern) || has_files(rule, seen.books()))
           continue;
         const std::string folder = pattern_folder(kind.pattern).folder;
         if (!folder.empty() && !fs::is_directory(fs::path(context.root()) / folder, error))
@@ -293,9 +300,9 @@ void examine_files(const Context& context, const Books& books, Diagnoses& all) {
       }
 }
 
-void examine_known(const Context& context, const Books& books, Diagnoses& all) {
-  examine_files(context, books, all);
-  examine_folders(context, books, all);
+void examine_known(const Context& context, const Rehearsal& seen, Diagnoses& all) {
+  examine_files(context, seen, all);
+  examine_folders(context, seen.books(), all);
 }
 
 /// Roles that a dialect asks for and nobody plays.
@@ -413,7 +420,7 @@ void examine_configuration(const Context& context, Diagnoses& all) {
   for (const Context& on_root : context.each()) {
     const auto rehearsal = Rehearsal::of_root(on_root);
     if (rehearsal)
-      examine_known(on_root, (*rehearsal)->books(), all);
+      examine_known(on_root, **rehearsal, all);
     else if (exit_code_of(rehearsal.error().code) == ExitCode::usage)
       return add(all, Level::error, "schemas", describe(rehearsal.error()),
                  "mend the schema, or change `schema:` of the rule; the daemon would not start");

@@ -1,6 +1,7 @@
 #include "cli/folders.h"
 
 #include <filesystem>
+#include <iterator>
 
 #include "io/place.h"
 
@@ -27,6 +28,15 @@ Result<void> check_apart(const std::vector<std::string>& roots) {
                     "one root lies inside another, " + outer +
                         ", and its files would be acted upon twice; name only one of them",
                     inner);
+  // By two mounts it has two paths.
+  std::error_code error;
+  for (auto one = roots.begin(); one != roots.end(); ++one)
+    for (auto other = std::next(one); other != roots.end(); ++other)
+      if (*one != *other && fs::equivalent(*one, *other, error))
+        return fail(Errc::config,
+                    "is the same folder as " + *one +
+                        ", and its files would be acted upon twice; name only one of them",
+                    *other);
   return {};
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <vector>
 
 #include "base/text.h"
 
@@ -21,6 +20,21 @@ std::string looked_for(const Catalog& catalog) {
   return "files are looked for as " + printable(join(std::span(patterns).first(shown), ", ")) +
          (patterns.size() > shown ? " and " + std::to_string(patterns.size() - shown) + " more"
                                   : "");
+}
+
+std::vector<std::string> never_seen(const Catalog& catalog) {
+  std::vector<std::string> all;
+  const Catalog::Entry* const rules = catalog.entry("rules");
+  if (rules == nullptr)
+    return all;
+  for (const FileKind& kind : rules->kinds) {
+    const auto match = catalog.match(kind.pattern);
+    if (match && match->entry != rules)
+      all.push_back("rule " + kind.flow + ": " + printable(kind.pattern) +
+                    " is a file of the dialect " + std::string(match->entry->dialect->name) +
+                    ", which comes first, so nothing of the rule happens");
+  }
+  return all;
 }
 
 }  // namespace baton

@@ -7,6 +7,7 @@
 #include "cli/context.h"
 #include "cli/environment.h"
 #include "cli/folders.h"
+#include "cli/looked_for.h"
 #include "cli/output.h"
 #include "cli/run.h"
 #include "cli/service.h"
@@ -49,6 +50,8 @@ void remark(const Setup& setup, std::vector<std::string>& remarks) {
   for (const auto& [role, spec] : setup.agents)
     if (!spec.problem.empty())
       remarks.push_back(spec.problem);
+  for (std::string& each : never_seen(Catalog::of(setup.dialects)))
+    remarks.push_back(std::move(each));
 }
 
 Result<ServedRoot> late_root(const Context& context, const std::string& path,

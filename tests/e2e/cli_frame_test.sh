@@ -186,6 +186,24 @@ expect_err "files are looked for as nowhere/{flow}.json, here/{flow}.json"
 expect_exit 2 baton explain --root lost nope.json
 expect_err "there is no file nope.json"
 
+# A file that belongs to a dialect never comes to a rule.
+mkdir -p both/coordination
+printf 'version: 1\ndialects: { coordination: {} }\nrules:\n  - { name: a, files: coordination/group_status.json, stage: "/{subject}/status", react: [{ to: x, notify: true }] }\n' >both/baton.yaml
+echo '{}' >both/coordination/group_status.json
+expect_exit 0 baton doctor --root both
+expect_out "rule a: coordination/group_status.json is a file of the dialect coordination, which comes first"
+[[ $out != *"rule a: no file"* ]] || fail "doctor has not seen the file: $out"
+
+# Subjects that have their stage elsewhere; of none at all nothing is said.
+mkdir apart
+printf 'version: 1\nrules:\n  - { name: a, files: a.json, stage: "/{subject}/state", react: [{ to: x, notify: true }] }\n' >apart/baton.yaml
+echo '{"A": {"status": "x"}}' >apart/a.json
+expect_exit 0 baton status --root apart --json
+[[ $out == *'nothing stands at /{subject}/state of a.json, where the rule a looks for the stage'* ]] || fail "why idle: $out"
+echo '{}' >apart/a.json
+expect_exit 0 baton status --root apart --json
+[[ $out != *'nothing stands'* ]] || fail "why idle: $out"
+
 # doctor names what is missing, and ends with 1 for it.
 cat >baton.yaml <<'Y'
 version: 1

@@ -624,6 +624,24 @@ def nested(exe):
         check(done.returncode == 2 and "inside another" in done.stderr, done.returncode, done.stderr)
 
 
+def mounted_twice(exe):
+    """A root that a second path leads to, too, is no second one."""
+    with world.World(exe) as baton:
+        other = baton.home + "/other"
+        os.mkdir(other)
+        made = subprocess.run(["mount", "--bind", baton.root, other], capture_output=True, text=True)
+        if made.returncode != 0:
+            world.skip("cannot mount: " + made.stderr.strip())
+        try:
+            baton.settings["roots"] = [baton.root, other]
+            baton.configure()
+            done = command(baton, "run", "--once", code=2)
+            check(f"{other}: is the same folder as {baton.root}" in done.stderr, done.stderr)
+            check("is the same folder" in command(baton, "doctor", code=1).stdout, "doctor does not say it")
+        finally:
+            subprocess.run(["umount", other], check=True)
+
+
 def at_once(exe):
     """As after a boot: daemons on roots that lie apart start together, with one folder for their state."""
     with world.World(exe) as baton:
@@ -767,4 +785,4 @@ if __name__ == "__main__":
                       commands_cover_all_roots, drain_is_the_daemons, control_reaches_what_runs, left_behind,
                       gone_roots_are_shown, gone_without_a_daemon, unreadable_configuration, comes_later, one_is_broken,
                       limits_count_all_roots, reload_changes_roots,
-                      reload_is_all_or_nothing, nested, at_once, starting_daemon))
+                      reload_is_all_or_nothing, nested, mounted_twice, at_once, starting_daemon))

@@ -284,17 +284,30 @@ void name_reactions(const Rule& rule, Memo& memo) {
         }
 }
 
-/// A stage that stands nowhere is a slip of the rule, or of whoever writes the files.
+/// Whether there are members that might be subjects, and none is one.
+bool without_subjects(const Value& root, const std::string& pointer) {
+  const Value* const map = json::at(root, pointer.substr(0, pointer.find(kSubject) - 1));
+  if (map == nullptr || !map->IsObject())
+    return true;
+  return std::any_of(map->MemberBegin(), map->MemberEnd(),
+                     [](const auto& member) { return member.value.IsObject(); });
+}
+
+/// A stage that stands nowhere is a slip of the rule, or of whoever writes the files. That there is
+/// no subject yet is none.
 void no_stage(const View& view, const Rule& rule, Decision& decision) {
-  if (rule.stage.pointer.find(kSubject) != std::string::npos)
-    return;
+  const bool many = rule.stage.pointer.find(kSubject) != std::string::npos;
   for (const auto& [path, accepted] : view.docs) {
     const std::string name = document_name(accepted.kind);
-    if (accepted.present && (rule.stage.document.empty() || rule.stage.document == name))
-      return decision.holds.push_back(Hold{"", "", "no_stage",
-                                           "nothing stands at " + rule.stage.pointer + " of " +
-                                               path + ", where the rule " + rule.name +
-                                               " looks for the stage"});
+    if (!accepted.present || !(rule.stage.document.empty() || rule.stage.document == name))
+      continue;
+    const std::string why = "nothing stands at " + rule.stage.pointer + " of " + path +
+                            ", where the rule " + rule.name + " looks for the stage";
+    if (!many)
+      return decision.holds.push_back(Hold{"", "", "no_stage", why});
+    if (const Value* const root = record_of(*accepted.document);
+        root != nullptr && without_subjects(*root, rule.stage.pointer))
+      decision.standing = why;
   }
 }
 
