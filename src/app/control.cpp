@@ -62,9 +62,11 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
     counted += run.outcome != Outcome::stopped && run.outcome != Outcome::voided ? 1U : 0U;
   }
   draft.decide.insert(book.id);
+  const bool known = request.subject.empty() || book.stages.contains(request.subject);
   if (forgiven == 0)
     return {false, "there is no ended attempt to be made again" +
-                       (request.subject.empty() ? "" : " for " + printable(request.subject, 80))};
+                       (request.subject.empty() ? "" : " for " + printable(request.subject, 80)) +
+                       (known ? "" : ", for there is no such subject")};
   if (counted == 0)
     return {true, voided ? "to be tried again at once; no attempt has counted"
                          : "there is nothing to forgive: no attempt has counted"};

@@ -99,6 +99,16 @@ std::optional<SaidPlaces> places_in(std::string text) {
   return said;
 }
 
+std::string place_of(const std::string& path, std::string_view pointer) {
+  auto text = read_configuration(path);
+  const auto document =
+      text ? load_document(*std::move(text), Format::yaml) : tl::unexpected(LoadFailure{});
+  if (!document || json::at((*document)->root(), pointer) == nullptr)
+    return path;
+  const Position begin = (*document)->locate(pointer, true).begin;
+  return path + ":" + std::to_string(begin.line) + ":" + std::to_string(begin.column);
+}
+
 std::string absolute(const std::string& path, const std::string& folder) {
   return (fs::path(folder) / path).lexically_normal().string();
 }

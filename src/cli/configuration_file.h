@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -35,6 +36,9 @@ struct SaidPlaces {
 };
 /// Nothing when it cannot be read so far.
 std::optional<SaidPlaces> places_in(std::string text);
+
+/// `path:line:column` of the name of that member; the path alone when it is not to be found.
+std::string place_of(const std::string& path, std::string_view pointer);
 
 /// A path of a configuration, which is relative to its folder.
 std::string absolute(const std::string& path, const std::string& folder);

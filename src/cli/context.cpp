@@ -332,7 +332,8 @@ Result<bool> Context::usable(const Dialect* known, const std::string& name,
   if (known == nullptr) {
     const std::string message = unknown_dialect(name);
     if (!anyway_)
-      return fail(Errc::config, message, configuration_);
+      return fail(Errc::config, message,
+                  place_of(configuration_, "/dialects/" + json::pointer_token(name)));
     warn_once(message + "; going on without it");
     return false;
   }

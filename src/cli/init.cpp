@@ -343,7 +343,7 @@ ExitCode init_command(Words words) {
     return ExitCode::usage;
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  const auto there = wanted.empty() ? Result<std::optional<Config>>() : configured(folder);
+  const auto there = configured(folder);
   if (!there)
     return finish(complain(there.error()));
   auto files = planned_files(wanted, *there);

@@ -133,9 +133,13 @@ int run_command(RunArguments arguments, const Context& context) {
   if (!config)
     return static_cast<int>(complain(config.error()));
   if (config->roots.front().setup.dialects.empty())
-    config->remarks.emplace_back(
-        "the configuration names no dialects and no rules: nothing will be acted upon; "
-        "`baton init` writes an example");
+    config->remarks.push_back(
+        (context.configuration().empty()
+             ? "there is no baton.yaml in " + context.root() +
+                   " or above it: nothing will be acted upon; `baton init` writes one"
+             : context.configuration() +
+                   " names no dialects and no rules: nothing will be acted upon; what it may name "
+                   "is in `baton init --help` and docs/configuration.md"));
   ServiceOptions options;
   options.once = arguments.once;
   options.load = [&]() -> Result<ServiceConfig> {

@@ -316,6 +316,11 @@ ExitCode start(Given given) {
   if (auto loop = loop_in(given.sought.name, *context))
     given.sought.name = *std::move(loop);
   if (names_workflow(given.sought.name) || given.workflow.any()) {
+    if (const std::string& only = given.sought.dialect; !only.empty() && only != kWorkflowDialect)
+      return complain(Error{Errc::usage,
+                            "a workflow is of the dialect " + std::string(kWorkflowDialect) +
+                                ", not of " + printable(only, 60),
+                            ""});
     if (auto added = add_settings(given, true, request); !added)
       return complain(added.error());
     return start_workflow(given, *context, request);

@@ -22,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxInputText = 1U << 20U;
-constexpr std::string_view kDialect = "agent_run";
 constexpr std::string_view kUsual = ".agents/runs";
 
 struct File {
@@ -121,7 +120,7 @@ std::optional<FlowId> newest_run(const Rehearsal& seen, std::string_view workflo
   std::optional<FlowId> newest;
   std::string begun;
   for (const auto& [flow, book] : seen.books()) {
-    if (flow.dialect != kDialect)
+    if (flow.dialect != kWorkflowDialect)
       continue;
     for (const auto& [path, row] : book.accepted) {
       if (row.kind != "run_state")
@@ -182,12 +181,28 @@ Result<void> add_issue(const WorkflowWords& words, Json& arguments) {
   return {};
 }
 
+/// What is no folder on the way to one; "" when nothing is.
+std::string in_the_way(const fs::path& folder) {
+  std::error_code error;
+  fs::path at;
+  for (const fs::path& part : folder) {
+    at /= part;
+    const fs::file_status status = fs::status(at, error);
+    if (fs::exists(status) && !fs::is_directory(status))
+      return at.string();
+  }
+  return {};
+}
+
 Result<void> add_places(const WorkflowWords& words, const Context& context, Json& arguments) {
   if (!words.logs_dir.empty()) {
     // Where an agent puts a link later, no log is written.
     auto folder = real_path(from_here(words.logs_dir));
     if (!folder)
       return pass_on(folder);
+    if (const std::string other = in_the_way(*folder); !other.empty())
+      return fail(Errc::usage, "no folder for the logs can be made there: " + other + " is none",
+                  *folder);
     arguments.set("logs_dir", *folder);
   }
   if (words.gate_state_file.empty())
@@ -220,7 +235,7 @@ Result<FlowId> flow_of(const File& file, const WorkflowWords& words, const Rehea
   if (!plain_name(id))
     return fail(Errc::usage,
                 "a run id is letters, digits, `.`, `_` and `-`, not `" + printable(id, 80) + "`");
-  return FlowId{std::string(kDialect), id};
+  return FlowId{std::string(kWorkflowDialect), id};
 }
 
 }  // namespace
@@ -245,7 +260,7 @@ bool names_workflow(const std::string& name) {
 
 Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
                           const Context& context, const Rehearsal& seen, Request& request) {
-  const Catalog::Entry* const entry = seen.catalog().entry(kDialect);
+  const Catalog::Entry* const entry = seen.catalog().entry(kWorkflowDialect);
   if (entry == nullptr)
     return fail(Errc::usage,
                 "a workflow is started where baton.yaml lists the dialect: "
@@ -264,7 +279,7 @@ Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
       return fail(Errc::usage, "--run-id goes with a workflow file; `" + printable(name, 80) +
                                    "` is taken for a run");
     for (const FlowId& flow : seen.flows())
-      if (flow.dialect == kDialect && (flow.name == name || text(flow) == name)) {
+      if (flow.dialect == kWorkflowDialect && (flow.name == name || text(flow) == name)) {
         request.flow = flow;
         return {};
       }

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "cli/context.h"
@@ -9,6 +10,9 @@
 #include "core/event.h"
 
 namespace baton {
+
+/// The dialect of a workflow.
+inline constexpr std::string_view kWorkflowDialect = "agent_run";
 
 /// What `baton start` was told about a workflow run, as words of the command line.
 struct WorkflowWords {

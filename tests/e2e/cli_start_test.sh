@@ -27,6 +27,8 @@ echo 'dialects: { coordination: {} }' >>baton.yaml
 expect_exit 2 baton start coordinaton --requirements "a thing"
 expect_err "there is no flow coordinaton"
 expect_exit 2 baton start coordination --dialect rules
+expect_exit 2 baton start workflow.yaml --dialect coordination
+expect_err "a workflow is of the dialect agent_run, not of coordination"
 expect_exit 3 baton start coordination --requirements @nowhere.md
 : >empty.md
 expect_exit 2 baton start coordination --requirements @empty.md

@@ -5,6 +5,7 @@
 
 namespace baton::rules {
 
+inline constexpr std::string_view kDecisions = "approve, approved, reject, rejected, true or false";
 /// What a decision file says: `approve`, `approved` or true; `reject`, `rejected` or false.
 std::optional<Word> decision_of(const Value& value);
 

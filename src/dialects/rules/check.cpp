@@ -85,9 +85,10 @@ void check_decisions(const Rule& rule, const std::string& document, const Value&
     const Value* const said = json::at(root, pointer);
     if (said == nullptr || said->IsNull() || decision_of(*said))
       continue;
-    findings.push_back(fault("decision", pointer,
-                             "the decision is " + printable(json::dump(*said), 80), said,
-                             "approve, approved, reject, rejected, true or false"));
+    findings.push_back(fault(
+        "decision", pointer,
+        "the decision is " + printable(json::dump(*said), 80) + ", not " + std::string(kDecisions),
+        said, std::string(kDecisions)));
     return;
   }
 }
