@@ -186,7 +186,9 @@ void Machine::acted(Frame& frame, ActionResult result) {
   if (!result.timeout_kind.empty())
     payload.set("timeout_kind", result.timeout_kind);
   events_.add("action_complete", payload);
-  if (!frame.work.summary && waits(frame, result))
+  // Who says what he wants of the loop has not merely been turned away, whatever else he says.
+  const bool asks = signal_in(result.output, scene_.anywhere).kind != Signal::Kind::none;
+  if (!frame.work.summary && !asks && waits(frame, result))
     return;
   record.phase = Phase::action_done;
   record.rate_limits.erase(state.name);
