@@ -237,6 +237,11 @@ bool Machine::judge(Frame& frame) {
     if (!wanted.action->argv.empty() && !wanted.action->argv.front().starts_with('/'))
       wanted.action->argv.insert(wanted.action->argv.begin(), "/usr/bin/env");
   } else {
+    // Nobody was asked yet where it stands at the verdict after its time was up, or a stop.
+    if (frame.work.asked.empty()) {
+      frame.work.asked = side->input;
+      frame.work.model = side->model;
+    }
     wanted.role = "judge";
     wanted.purpose = "judge";
     const auto own = scene_.view.env.role_limits.find(wanted.role);
@@ -258,11 +263,8 @@ void Machine::conclude(Frame& frame, const ActionResult* side) {
   const LoopState& state = *state_of(frame);
   const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
   const Values values = this->values(frame);
-  // It ends behind this action, whatever the verdict would be.
-  if (frame.work.limit == kTimeout) {
-    frame.record.prev_result = prev_of(state.name, action);
-    return take(frame, {}, {});
-  }
+  if (frame.work.limit == kTimeout)
+    return time_is_up(frame, action);
   if (!state.next.empty()) {
     const Way way = route_next(loop_, state, action, values);
     if (action != nullptr)
@@ -285,6 +287,20 @@ void Machine::conclude(Frame& frame, const ActionResult* side) {
       return stage(frame, "judge");
     }
   decide_by(frame, evaluate(judging));
+}
+
+/// It ends behind this action, whatever the verdict would be. The verdict is asked for where the
+/// loop is resumed: the action has ended, and is not carried out again.
+void Machine::time_is_up(Frame& frame, const ActionResult* action) {
+  frame.record.prev_result = prev_of(frame.record.current_state, action);
+  if (signalled(frame))
+    return;
+  if (scene_.memo.frames.size() > 1)
+    return ends(Status::timed_out, kTimeout, false, {});
+  frame.work.summary = false;
+  frame.work.limit.clear();
+  frame.work.step = Step::judge;
+  halt(Status::timed_out, kTimeout);
 }
 
 void Machine::decide_by(Frame& frame, const Verdict& verdict) {

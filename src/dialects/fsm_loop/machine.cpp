@@ -320,6 +320,8 @@ void Machine::halt(Status status, std::string_view terminated_by, const std::str
   if (top.work.step != Step::judge)
     top.work = Work{};
   top.work.announced.clear();
+  // By the definition of then; a resume reads it anew.
+  top.work.asked.clear();
   completed(record, terminated_by, error);
 }
 

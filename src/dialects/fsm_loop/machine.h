@@ -56,6 +56,7 @@ class Machine {
   void beat(Frame& frame);
   void tell_wait(const Frame& frame, const Waited& waited, bool long_tier);
   void conclude(Frame& frame, const ActionResult* side);
+  void time_is_up(Frame& frame, const ActionResult* action);
   void decide_by(Frame& frame, const Verdict& verdict);
   void take(Frame& frame, const Way& way, const std::string& verdict);
   bool signalled(Frame& frame);
