@@ -100,6 +100,15 @@ class Desk {
            ", which is not in the definition any more; put it there, or begin the loop anew";
   }
 
+  /// Whether a state of the flow's own loop is the next thing that is entered. Else it goes on in
+  /// the one that it stands in, and the limits are looked at when that is left.
+  bool enters(const Retraced& stands, bool redo) const {
+    if (!stands.record.limited_state.empty() || redo)
+      return true;
+    return scene_.memo.frames.size() == 1 &&
+           scene_.memo.frames.front().work.step != Step::judge && !stands.result && !stands.verdict;
+  }
+
   /// Why a limit would end it again at once; empty when none would.
   static std::string limit(const Loop& loop, const Record& record,
                            std::optional<std::int64_t> max_steps) {
@@ -114,17 +123,25 @@ class Desk {
         record.passes + 1 >= *loop.max_passes)
       return "the loop has made all its " + std::to_string(*loop.max_passes) +
              " passes; raise max_iterations in its definition, or begin it anew";
-    if (loop.timeout > Millis(0) && Millis(record.accumulated_ms) > loop.timeout)
-      return "the loop has used up its timeout; raise `timeout` in its definition, or begin it "
-             "anew";
-    return {};
+    return out_of_time(loop, record);
+  }
+
+  static std::string out_of_time(const Loop& loop, const Record& record) {
+    if (loop.timeout == Millis(0) || Millis(record.accumulated_ms) <= loop.timeout)
+      return {};
+    return "the loop has used up its timeout; raise `timeout` in its definition, or begin it anew";
   }
 
   /// Why it cannot go on by the definition of now; empty when it can.
-  std::string obstacle_by(const Loop& loop, const Record& record, bool redo,
+  std::string obstacle_by(const Loop& loop, const Retraced& stands, bool redo,
                           std::optional<std::int64_t> max_steps) {
-    const std::string lost = lost_state(loop, record, redo);
-    return lost.empty() ? limit(loop, record, max_steps) : lost;
+    const Record& record = stands.record;
+    if (std::string lost = lost_state(loop, record, redo); !lost.empty())
+      return lost;
+    if (enters(stands, redo))
+      return limit(loop, record, max_steps);
+    // Each resume would carry out one more command, as at its timeout.
+    return record.status == Status::timed_out ? out_of_time(loop, record) : std::string();
   }
 
   /// Where it stands: of a loop that is not run here the event file may know more than the state.
@@ -160,7 +177,7 @@ class Desk {
     if (const std::string why = obstacle_behind(stands); !why.empty())
       return reply(request, false, why);
     const auto max_steps = asked ? asked : stands.record.max_steps;
-    if (const std::string why = obstacle_by(loop, stands.record, redo, max_steps); !why.empty())
+    if (const std::string why = obstacle_by(loop, stands, redo, max_steps); !why.empty())
       return reply(request, false, why);
     auto context = resumed_context(loop, stands.record, *request.arguments);
     if (!context)

@@ -102,6 +102,11 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
                                                                     {"exit_code", well ? 0 : 1},
                                                                     {"captured", child.captured}}),
                                                      *outcome));
+  if (!state->next.empty()) {
+    ActionResult end;
+    end.exit_code = well ? 0 : 1;
+    return take(frame, route_next(loop_, *state, &end, values(frame)), {});
+  }
   Verdict verdict;
   verdict.name = native_verdict(loop_.generation, well                       ? "yes"
                                                   : terminated_by == "error" ? "error"

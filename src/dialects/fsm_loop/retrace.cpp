@@ -192,17 +192,21 @@ class Retracing {
     verdict.name = text_of(line, "verdict");
     verdict.details = details_of(line);
     if (fresh) {
-      const LoopState* const state = loop_.state(now_.record.current_state);
-      if (state != nullptr && !state->loop.empty() &&
-          (!state->capture.empty() ||
-           (state->hands_back() && mentioned("captured." + state->name))))
-        lose("what the loop in the state " + quoted_word(state->name) +
-             " captured is recorded nowhere");
+      inner_ended();
       now_.record.phase = Phase::evaluated;
       now_.record.last_result =
           Json::object({{"verdict", verdict.name}, {"details", verdict.details}});
     }
     now_.verdict = std::move(verdict);
+  }
+
+  /// What a loop inside the present state captured is told by no event.
+  void inner_ended() {
+    const LoopState* const state = loop_.state(now_.record.current_state);
+    if (state != nullptr && !state->loop.empty() &&
+        (!state->capture.empty() || (state->hands_back() && mentioned("captured." + state->name))))
+      lose("what the loop in the state " + quoted_word(state->name) +
+           " captured is recorded nowhere");
   }
 
   void moves(const std::string& word, const Value& line, bool fresh) {
@@ -219,6 +223,9 @@ class Retracing {
     } else if (fresh && word == "route") {
       const std::string from = text_of(line, "from");
       const std::string to = text_of(line, "to");
+      // With `next` no verdict goes before.
+      if (inside_ && !now_.verdict)
+        inner_ended();
       if (now_.result) {
         record.prev_result = prev_of(from, &*now_.result);
         if (!whole_ && asks_for_previous())

@@ -70,7 +70,13 @@ class StateCheck {
     }
     const Value* const route = json::child(body_, "route");
     const bool routed = route != nullptr && !(route->IsObject() && route->ObjectEmpty());
-    if (!shorthand && !routed && !has("next") && !has("loop") && !state_.open)
+    const bool leads = shorthand || routed || has("next") || state_.open;
+    if (!leads && has("loop"))
+      findings_.warning("S36", at("loop"),
+                        "the loop in the state " + quoted_word(state_.name) +
+                            " leads nowhere when it ends: the loop around it can only fail",
+                        {.expected = "next, route, on_success and its like"});
+    else if (!leads)
       findings_.error(
           "S4", state_.pointer,
           "the state " + quoted_word(state_.name) + " leads nowhere and is not terminal",
