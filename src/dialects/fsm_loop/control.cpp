@@ -103,10 +103,11 @@ class Desk {
   /// Whether a state of the flow's own loop is the next thing that is entered. Else it goes on in
   /// the one that it stands in, and the limits are looked at when that is left.
   bool enters(const Retraced& stands, bool redo) const {
-    if (!stands.record.limited_state.empty() || redo)
+    if (!stands.record.limited_state.empty())
       return true;
-    return scene_.memo.frames.size() == 1 &&
-           scene_.memo.frames.front().work.step != Step::judge && !stands.result && !stands.verdict;
+    const bool judged =
+        scene_.memo.frames.front().work.step == Step::judge || stands.result || stands.verdict;
+    return scene_.memo.frames.size() == 1 && (redo || !judged);
   }
 
   /// Why a limit would end it again at once; empty when none would.
