@@ -273,13 +273,15 @@ class Retracing {
     const Record& record = now_.record;
     const LoopState* const state = loop_.state(record.current_state);
     const bool running = record.status == Status::running;
+    const bool within = inside_ && !now_.verdict && record.limited_state.empty();
     // What was judged goes on with the judge, also after a stop; else an end is an end, and the
     // state is entered again. See Machine::halt.
     if (!running || state == nullptr)
       now_.verdict.reset();
     if (state == nullptr || (!running && record.phase != Phase::action_done))
       now_.result.reset();
-    if (running && inside_ && !now_.verdict)
+    // A stop, a limit and a handoff keep how far it has come as well.
+    if (within)
       lose("it stands in the state " + quoted_word(record.current_state) +
            ", within another loop, and how far that has come is recorded nowhere");
     else if (now_.result && !now_.verdict && !coded_)
