@@ -362,6 +362,8 @@ void Machine::take(Frame& frame, const Way& way, const std::string& verdict) {
     case Way::Kind::error:
       return ends(Status::failed, "error", false, way.why);
     case Way::Kind::stop:
+      // What did not come to its end runs again from its beginning.
+      frame.record.phase = Phase::entered;
       return ends(Status::interrupted, "interrupted", false, way.why);
     case Way::Kind::to:
       break;
@@ -416,6 +418,8 @@ bool Machine::signalled(Frame& frame) {
       finish(Status::failed, "error", signal.text);
       return true;
     case Signal::Kind::stop:
+      // Its state is the present one still, and runs again on a resume.
+      frame.record.phase = Phase::entered;
       frame.work = Work{};
       halt(Status::interrupted, "interrupted", signal.text);
       return true;

@@ -266,6 +266,9 @@ class Retracing {
       record.status = status_after(line);
       record.terminated_by = text_of(line, "terminated_by");
       record.error = text_of(line, "error");
+      // By what its own action said or how that was ended: the state runs again.
+      if (record.terminated_by == "interrupted")
+        record.phase = Phase::entered;
     }
   }
 
