@@ -90,10 +90,9 @@ class Desk {
   }
 
   /// Why it cannot go on where it stands; empty when the state is still there.
-  std::string lost_state(const Loop& loop, const Record& record, bool redo) {
-    const bool judged = !redo && scene_.memo.frames.back().work.step == Step::judge;
+  static std::string lost_state(const Loop& loop, const Record& record) {
     const std::string& stands =
-        judged || record.limited_state.empty() ? record.current_state : record.limited_state;
+        record.limited_state.empty() ? record.current_state : record.limited_state;
     if (loop.state(stands) != nullptr)
       return {};
     return "the loop stands in the state " + quoted_word(stands) +
@@ -137,7 +136,7 @@ class Desk {
   std::string obstacle_by(const Loop& loop, const Retraced& stands, bool redo,
                           std::optional<std::int64_t> max_steps) {
     const Record& record = stands.record;
-    if (std::string lost = lost_state(loop, record, redo); !lost.empty())
+    if (std::string lost = lost_state(loop, record); !lost.empty())
       return lost;
     if (enters(stands, redo))
       return limit(loop, record, max_steps);

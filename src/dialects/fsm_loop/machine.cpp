@@ -327,10 +327,13 @@ void Machine::halt(Status status, std::string_view terminated_by, const std::str
 
 void Machine::go_on(bool from_handoff) {
   Record& record = scene_.record();
-  Frame& top = scene_.memo.frames.back();
-  // Not with the state that was run at the limit instead.
-  if (!record.limited_state.empty() && top.work.step != Step::judge)
+  // Not with the state that was run at the limit instead, however far that had come.
+  if (!record.limited_state.empty()) {
+    scene_.memo.frames.resize(1);
+    scene_.memo.frames.front().work = Work{};
     record.current_state = std::exchange(record.limited_state, {});
+    record.phase = Phase::routed;
+  }
   Json payload = Json::object({{"loop", record.loop_name},
                                {"from_state", record.current_state},
                                {"iteration", record.iteration}});
@@ -346,6 +349,7 @@ void Machine::go_on(bool from_handoff) {
   scene_.memo.spawn.clear();
   scene_.memo.spawned.clear();
   events_.add("loop_resume", payload, 0);
+  const Frame& top = scene_.memo.frames.back();
   stage(top, kStep.at(static_cast<std::size_t>(top.work.step)).word);
 }
 

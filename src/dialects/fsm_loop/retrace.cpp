@@ -274,9 +274,14 @@ class Retracing {
 
   void conclude() {
     const Record& record = now_.record;
+    // Nothing goes on in a state that was run at a limit. See Machine::go_on.
+    if (!record.limited_state.empty()) {
+      forget();
+      return;
+    }
     const LoopState* const state = loop_.state(record.current_state);
     const bool running = record.status == Status::running;
-    const bool within = inside_ && !now_.verdict && record.limited_state.empty();
+    const bool within = inside_ && !now_.verdict;
     // What was judged goes on with the judge, also after a stop; else an end is an end, and the
     // state is entered again. See Machine::halt.
     if (!running || state == nullptr)
