@@ -143,6 +143,38 @@ Admission with_status(const Document& accepted, std::string_view status) {
   return admission;
 }
 
+/// Somebody wrote the control word into the file.
+void obey(Scene& scene, Machine& machine) {
+  // Nobody is to go on with it by himself, either.
+  scene.memo.spawn.clear();
+  machine.halt(scene.record().status, "user_stopped");
+}
+
+bool is_stop(Status status) {
+  return status == Status::user_stopped || status == Status::interrupted;
+}
+
+/// A write to the state of a run that has ended. It is past: whoever begins another one owns that.
+/// Of the same run this may be an old copy, as an agent writes that was told to end, or the stop of
+/// the original, which crossed with the end.
+Admission admit_after_end(const Document& accepted, const Record& stands, const Record& now) {
+  if (now.status == Status::running && now.start == stands.start)
+    return put_back(
+        "the loop has ended, and no copy of its state sets it going again; `baton "
+        "resume` goes on with it, `baton start` begins it anew");
+  if (!is_stop(now.status) || now.loop_name != stands.loop_name ||
+      now.started_at != stands.started_at)
+    return {};
+  // An edit of what stands there, and no copy from before: somebody wants it so.
+  if (now.start == stands.start && (now.seq == stands.seq || now.status == stands.status))
+    return {};
+  // It has not ended yet: somebody was to go on with it.
+  if (stands.status == Status::awaiting_continuation && same_entry(stands, now))
+    return with_status(accepted, now.status_word());
+  return put_back(
+      "the loop had ended already, and a stop that comes later changes nothing about that");
+}
+
 }  // namespace
 
 Decision decide(const View& view) {
@@ -169,8 +201,7 @@ Decision decide(const View& view) {
   if (record.status == Status::running)
     machine.run();
   else if (!scene.memo.stage.starts_with(std::string(record.status_word()) + "#"))
-    // Somebody wrote the control word into the file: it is obeyed.
-    machine.halt(record.status, "user_stopped");
+    obey(scene, machine);
   decision.declared = Word(record.status_word());
   decision.failed = record.status == Status::failed || record.status == Status::timed_out;
   decision.standing = standing(scene);
@@ -260,16 +291,9 @@ Admission admit(const View& view, const Change& change) {
   Json before(change.before->root());
   Json after(change.after.root());
   const Record now = record_of(*after);
-  if (scene.record().status != Status::running) {
-    // A run that has ended is past; whoever begins another one owns that. Of the same run this is
-    // an old copy, as an agent writes that was told to end.
-    if (now.status != Status::running || now.start != scene.memo.start)
-      return {};
-    return put_back(
-        "the loop has ended, and no copy of its state sets it going again; `baton "
-        "resume` goes on with it, `baton start` begins it anew");
-  }
-  const bool ends = now.status == Status::user_stopped || now.status == Status::interrupted;
+  if (scene.record().status != Status::running)
+    return admit_after_end(*change.before, scene.record(), now);
+  const bool ends = is_stop(now.status);
   for (Json* const each : {&before, &after}) {
     each->erase("updated_at");
     if (ends)
