@@ -137,24 +137,40 @@ class Comparison {
 
   /// T1, T2, T6.
   void status() {
-    if (was_.status == is_.status)
-      return;
     const bool touched = skill_changed_ || iteration_changed_;
     const bool worked = (skill_changed_ && !stale_skill_) || is_.iteration > was_.iteration;
+    if (was_.status == is_.status) {
+      knows_of_resume_ = worked && is_.status == Status::running && !memo_.resumed_over.empty();
+      return;
+    }
     // Stopping is the safe side, whoever says it and whatever he has seen.
     const bool stop = is_.status == Status::failed && was_.status != Status::completed;
     if (stop && parked() && (touched || change_.unseen))
       return;
-    if (touched && parked())
-      refuse("T6", "an executor's old copy does not change that");
-    else if (!touched && parked() && change_.unseen)
-      refuse("T1", "whoever wrote it cannot have seen that");
-    else if (!touched && parked() && old_copy())
-      refuse("T1", "an old copy of the whole file");
-    else if (!touched && asked_to_pause() && is_.status == Status::running)
-      refuse("T1", "the pause was asked for, and an executor from before it is at work");
+    if (const auto why = touched ? lost_word() : old_word(); !why.empty())
+      refuse(touched ? "T6" : "T1", std::string(why));
     else if (worked ? is_.status == Status::created : !legal_move(was_.status, is_.status))
       refuse("T1", "that is no step anybody may take by writing it");
+  }
+
+  /// Why a word does not count that comes with an executor's work; empty when it may.
+  std::string_view lost_word() const {
+    if (parked())
+      return "an executor's old copy does not change that";
+    if (from_before_resume())
+      return "an executor's copy from before it was set going does not change that";
+    return {};
+  }
+
+  /// The same of a word that comes alone.
+  std::string_view old_word() const {
+    if (parked() && change_.unseen)
+      return "whoever wrote it cannot have seen that";
+    if (parked() && old_copy())
+      return "an old copy of the whole file";
+    if (asked_to_pause() && is_.status == Status::running)
+      return "the pause was asked for, and an executor from before it is at work";
+    return {};
   }
 
   /// The control word is put back.
@@ -179,14 +195,24 @@ class Comparison {
     return was_.status == Status::paused && memo_.pause_asked && !memo_.left;
   }
 
+  /// Whether an executor says what the loop was when it was set going beside him. Who pauses it now
+  /// does not work on it in the same breath, and of the executor a sign comes first that he knows.
+  bool from_before_resume() const {
+    const bool aside = is_.status == Status::paused || is_.status == Status::user_exit;
+    return was_.status == Status::running && aside && !memo_.left &&
+           memo_.resumed_over == word(is_.status);
+  }
+
   bool parked() const { return was_.status != Status::running && was_.status != Status::created; }
 
   Admission admission() {
     Admission admission;
-    if (memo_.warning != warning_) {
-      memo_.warning = warning_;
+    const bool told = memo_.warning != warning_;
+    memo_.warning = warning_;
+    if (knows_of_resume_)
+      memo_.resumed_over.clear();
+    if (told || knows_of_resume_)
       admission.memo = json_of(memo_);
-    }
     if (edits_.empty())
       return admission;
     // Who writes the same once more has learnt nothing in between.
@@ -222,6 +248,7 @@ class Comparison {
   bool skill_changed_ = false;
   bool iteration_changed_ = false;
   bool stale_skill_ = false;
+  bool knows_of_resume_ = false;
   std::vector<json::Edit> edits_;
   Findings findings_;
   std::string why_;

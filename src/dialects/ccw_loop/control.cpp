@@ -43,6 +43,8 @@ class Desk {
 
   void move(const Request& request, Status status, const std::string& message,
             const std::string& failure_reason = "") {
+    const bool beside_executor = status == Status::running && scene_.live() != nullptr;
+    scene_.memo.resumed_over = beside_executor ? Word(word(scene_.loop.status)) : Word();
     writes_.status(scene_, status, failure_reason);
     writes_.because(request.verb + (request.by.empty() ? "" : " by " + printable(request.by, 80)));
     scene_.memo.hold.clear();

@@ -54,6 +54,8 @@ void note_versions(Scene& scene) {
   remember(scene.memo.states, hex(scene.loop.file->document->digest()));
   note_facts(scene);
   scene.memo.left = scene.live() == nullptr;
+  if (scene.memo.left)
+    scene.memo.resumed_over.clear();
   scene.memo.hurry = scene.memo.hurry && !scene.memo.left;
   scene.memo.ahead = scene.memo.ahead || ahead(*scene.loop.root, scene.view.wall);
 }

@@ -57,6 +57,7 @@ Memo memo_of(const Json& json) {
   memo.choice_key = text_of(from, "choice_key");
   memo.answer = text_of(from, "answer");
   memo.pause_asked = json::boolean(from, "pause_asked").value_or(false);
+  memo.resumed_over = text_of(from, "resumed_over");
   memo.left = json::boolean(from, "left").value_or(false);
   memo.hurry = json::boolean(from, "hurry").value_or(false);
   memo.untested = text_of(from, "untested");
@@ -86,6 +87,7 @@ Json json_of(const Memo& memo) {
                        {"choice_key", memo.choice_key},
                        {"answer", memo.answer},
                        {"pause_asked", memo.pause_asked},
+                       {"resumed_over", memo.resumed_over},
                        {"left", memo.left},
                        {"hurry", memo.hurry},
                        {"untested", memo.untested},

@@ -32,10 +32,13 @@ struct Memo {
   std::string choice_key;     ///< ... by the work key it is for
   std::string answer;         ///< what a person said about it
   bool pause_asked = false;   ///< the pause in force came by a request, not by the file
-  bool left = false;          ///< no executor was alive when the loop was looked at last
-  bool hurry = false;         ///< an executor that lingers after the end is not waited for
-  std::string untested;       ///< the work key by which it was paused last, for it ran no test
-  Word hold;                  ///< why baton itself paused or failed the loop
+  /// Where the loop stood when a request set it going beside an executor at work, which has not
+  /// shown yet that it knows; empty: none such.
+  Word resumed_over;
+  bool left = false;     ///< no executor was alive when the loop was looked at last
+  bool hurry = false;    ///< an executor that lingers after the end is not waited for
+  std::string untested;  ///< the work key by which it was paused last, for it ran no test
+  Word hold;             ///< why baton itself paused or failed the loop
   std::string hold_why;
   /// When the work was developed, debugged and validated last, as the version said that was looked
   /// at last; and which of them came last, by arrival. Nothing: only the times themselves can tell.
