@@ -192,9 +192,9 @@ void Machine::acted(Frame& frame, ActionResult result) {
     return;
   record.phase = Phase::action_done;
   record.rate_limits.erase(state.name);
-  if (!state.capture.empty())
-    record.captured.set(state.capture, capture_of(result));
   frame.work.result = std::move(result);
+  if (!state.capture.empty() && !keep(frame, state.capture, capture_of(*frame.work.result)))
+    return;
   if (!state.append_to_messages.empty()) {
     auto message = interpolate(state.append_to_messages, values(frame));
     if (!message)
@@ -203,6 +203,19 @@ void Machine::acted(Frame& frame, ActionResult result) {
     add_message(record, *message);
   }
   conclude(frame, nullptr);
+}
+
+/// Captures. False: the state cannot hold that as well, and what follows from it is done.
+bool Machine::keep(Frame& frame, const std::string& name, const Json& value) {
+  Json captured = frame.record.captured;
+  captured.set(name, value);
+  if (captured.dump().size() > kMostCaptured) {
+    fault(frame, "what the loop has captured becomes more than the " +
+                     std::to_string(kMostCaptured) + " bytes that its state can hold");
+    return false;
+  }
+  frame.record.captured = std::move(captured);
+  return true;
 }
 
 // ---- judging ------------------------------------------------------------------------------------
@@ -341,6 +354,8 @@ void Machine::fault(Frame& frame, const std::string& why) {
   const Way way = route_fault(loop_, state, why, values(frame));
   events_.add("action_error",
               Json::object({{"state", state.name}, {"error", why}, {"route", way.to}}));
+  if (signalled(frame))
+    return;
   if (way.kind != Way::Kind::to)
     return ends(Status::failed, "error", false, way.why.empty() ? why : way.why);
   if (frame.work.summary)

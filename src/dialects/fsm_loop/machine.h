@@ -49,6 +49,7 @@ class Machine {
   bool act(Frame& frame);
   bool judge(Frame& frame);
   void acted(Frame& frame, ActionResult result);
+  bool keep(Frame& frame, const std::string& name, const Json& value);
   void not_carried_out(Frame& frame, const ActionResult& result);
   bool waits(Frame& frame, const ActionResult& result);
   bool wait_for_room(Frame& frame, const ActionResult& result);

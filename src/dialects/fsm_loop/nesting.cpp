@@ -94,18 +94,20 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
   }
   const bool well = terminated_by == "terminal" && !failure;
   frame.record.phase = Phase::action_done;
-  if (state->hands_back() && !child.captured->ObjectEmpty())
-    frame.record.captured.set(state->name, child.captured);
-  if (!state->capture.empty())
-    frame.record.captured.set(state->capture, merged(*Json::object({{"output", ""},
-                                                                    {"stderr", ""},
-                                                                    {"exit_code", well ? 0 : 1},
-                                                                    {"captured", child.captured}}),
-                                                     *outcome));
+  if (state->hands_back() && !child.captured->ObjectEmpty() &&
+      !keep(frame, state->name, child.captured))
+    return;
+  const Json end = merged(*Json::object({{"output", ""},
+                                         {"stderr", ""},
+                                         {"exit_code", well ? 0 : 1},
+                                         {"captured", child.captured}}),
+                          *outcome);
+  if (!state->capture.empty() && !keep(frame, state->capture, end))
+    return;
   if (!state->next.empty()) {
-    ActionResult end;
-    end.exit_code = well ? 0 : 1;
-    return take(frame, route_next(loop_, *state, &end, values(frame)), {});
+    ActionResult result;
+    result.exit_code = well ? 0 : 1;
+    return take(frame, route_next(loop_, *state, &result, values(frame)), {});
   }
   Verdict verdict;
   verdict.name = native_verdict(loop_.generation, well                       ? "yes"

@@ -74,8 +74,10 @@ struct Record {
 /// The last of a text, without a character cut in two.
 std::string_view last_bytes(std::string_view text, std::size_t bytes);
 
-/// The messages of a loop in bytes. Its state has to stay a file that can be read.
+/// The messages of a loop in bytes, and what it has captured, as JSON. Its state has to stay a file
+/// that can be read, which may have 16 MiB.
 inline constexpr std::size_t kMostMessages = 2'097'152;
+inline constexpr std::size_t kMostCaptured = 12'582'912;
 
 /// Enters a message. The oldest are dropped for it, and of one that is longer the beginning.
 void add_message(Record& record, std::string_view message);
