@@ -192,8 +192,7 @@ void Machine::acted(Frame& frame, ActionResult result) {
     return;
   record.phase = Phase::action_done;
   record.rate_limits.erase(state.name);
-  frame.work.result = std::move(result);
-  if (!state.capture.empty() && !keep(frame, state.capture, capture_of(*frame.work.result)))
+  if (!keep_result(frame, std::move(result)))
     return;
   if (!state.append_to_messages.empty()) {
     auto message = interpolate(state.append_to_messages, values(frame));
@@ -216,6 +215,13 @@ bool Machine::keep(Frame& frame, const std::string& name, const Json& value) {
   }
   frame.record.captured = std::move(captured);
   return true;
+}
+
+/// What the action left, whatever it is judged to be. False as with `keep`.
+bool Machine::keep_result(Frame& frame, ActionResult result) {
+  const std::string& name = state_of(frame)->capture;
+  frame.work.result = std::move(result);
+  return name.empty() || keep(frame, name, capture_of(*frame.work.result));
 }
 
 // ---- judging ------------------------------------------------------------------------------------

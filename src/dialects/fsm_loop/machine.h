@@ -50,6 +50,8 @@ class Machine {
   bool judge(Frame& frame);
   void acted(Frame& frame, ActionResult result);
   bool keep(Frame& frame, const std::string& name, const Json& value);
+  bool keep_result(Frame& frame, ActionResult result);
+  bool turned_away(Frame& frame, const ActionResult& result);
   void not_carried_out(Frame& frame, const ActionResult& result);
   bool waits(Frame& frame, const ActionResult& result);
   bool wait_for_room(Frame& frame, const ActionResult& result);

@@ -42,12 +42,21 @@ bool Machine::waits(Frame& frame, const ActionResult& result) {
     case Failure::cut_off:
       return try_again(frame, failure_of(result));
     case Failure::refused:
-      frame.work.result = result;
-      fault(frame, "the agent was refused: it is not allowed in");
+      if (turned_away(frame, result))
+        fault(frame, "the agent was refused: it is not allowed in");
       return true;
   }
   frame.record.exhaustions = 0;
   return false;
+}
+
+/// It is not tried again: for what comes next it is an action like any other, but for the verdict.
+/// False as with `keep`.
+bool Machine::turned_away(Frame& frame, const ActionResult& result) {
+  if (!keep_result(frame, result))
+    return false;
+  frame.record.prev_result = prev_of(frame.record.current_state, &*frame.work.result);
+  return true;
 }
 
 bool Machine::wait_for_room(Frame& frame, const ActionResult& result) {
@@ -72,7 +81,8 @@ bool Machine::wait_for_room(Frame& frame, const ActionResult& result) {
     return true;
   }
   record.rate_limits.erase(state.name);
-  frame.work.result = result;
+  if (!turned_away(frame, result))
+    return true;
   const Way way = state.rate_limit.exhausted.empty()
                       ? route_fault(loop_, state, "the rate limit did not lift", values(frame))
                       : follow(loop_, state, state.rate_limit.exhausted, values(frame));
