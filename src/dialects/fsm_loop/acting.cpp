@@ -427,7 +427,7 @@ void Machine::move(Frame& frame, const std::string& to, const std::string& verdi
     frame.work.until_ms = (scene_.view.now + loop_.backoff).time_since_epoch().count();
 }
 
-/// What the action asked of the loop in its output.
+/// What the action asked in its output, of the loop that it belongs to.
 bool Machine::signalled(Frame& frame) {
   if (!frame.work.result)
     return false;
@@ -436,9 +436,13 @@ bool Machine::signalled(Frame& frame) {
     case Signal::Kind::none:
       return false;
     case Signal::Kind::error:
-      finish(Status::failed, "error", signal.text);
+      ends(Status::failed, "error", false, signal.text);
       return true;
     case Signal::Kind::stop:
+      if (scene_.memo.frames.size() > 1) {
+        end_child("interrupted", false, signal.text);
+        return true;
+      }
       // Its state is the present one still, and runs again on a resume.
       frame.record.phase = Phase::entered;
       frame.work = Work{};
@@ -457,7 +461,7 @@ void Machine::hand_over(Frame& frame, const std::string& text) {
                                                 {"continuation", text}}));
   const Handoff reaction = loop_.on_handoff;
   if (reaction == Handoff::terminate)
-    return finish(Status::failed, "handoff", {});
+    return ends(Status::failed, "handoff", false, {});
   stop_clocks();
   Record& own = scene_.record();
   own.status = Status::awaiting_continuation;
