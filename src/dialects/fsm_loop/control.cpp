@@ -99,14 +99,12 @@ class Desk {
            ", which is not in the definition any more; put it there, or begin the loop anew";
   }
 
-  /// Whether a state of the flow's own loop is the next thing that is entered. Else it goes on in
-  /// the one that it stands in, and the limits are looked at when that is left.
+  /// Whether a state is the next thing that is entered. Else it goes on with what has ended in the
+  /// one that it stands in, and the limits are looked at when that is left.
   bool enters(const Retraced& stands, bool redo) const {
-    if (!stands.record.limited_state.empty())
-      return true;
     const bool judged =
-        scene_.memo.frames.front().work.step == Step::judge || stands.result || stands.verdict;
-    return scene_.memo.frames.size() == 1 && (redo || !judged);
+        scene_.memo.frames.back().work.step == Step::judge || stands.result || stands.verdict;
+    return redo || !judged || !stands.record.limited_state.empty();
   }
 
   /// Why a limit would end it again at once; empty when none would.
@@ -138,10 +136,14 @@ class Desk {
     const Record& record = stands.record;
     if (std::string lost = lost_state(loop, record); !lost.empty())
       return lost;
-    if (enters(stands, redo))
+    const bool enters = this->enters(stands, redo);
+    // What a limit ran is left behind, and then it is no state of a loop inside that is entered.
+    const bool inside = scene_.memo.frames.size() > 1 && record.limited_state.empty();
+    if (enters && !inside)
       return limit(loop, record, max_steps);
-    // Each resume would carry out one more command, as at its timeout.
-    return record.status == Status::timed_out ? out_of_time(loop, record) : std::string();
+    // Its time holds within loops inside its states as well. And of one that has timed out each
+    // resume would carry out one more command.
+    return enters || record.status == Status::timed_out ? out_of_time(loop, record) : std::string();
   }
 
   /// Where it stands: of a loop that is not run here the event file may know more than the state.

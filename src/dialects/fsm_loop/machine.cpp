@@ -1,6 +1,7 @@
 #include "dialects/fsm_loop/machine.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "dialects/findings.h"
@@ -161,6 +162,18 @@ void Machine::restart(Frame& frame, const LoopState& terminal) {
   move(frame, way.to, {}, "maintain");
 }
 
+/// Whether the time is up of the loop on top, or of one around it: that one has to come to its end.
+bool Machine::out_of_time() const {
+  const auto over = [&](const Frame& each, Millis most) {
+    return most > Millis(0) && Millis(elapsed_ms(each)) > most;
+  };
+  const std::deque<Frame>& frames = scene_.memo.frames;
+  return over(frames.back(), loop_.timeout) ||
+         std::any_of(frames.begin(), std::prev(frames.end()), [&](const Frame& each) {
+           return over(each, loop_of(*each.definition).timeout);
+         });
+}
+
 /// Whether a limit keeps the next state from being entered.
 bool Machine::limited(Frame& frame, const LoopState& state) {
   Record& record = frame.record;
@@ -172,7 +185,7 @@ bool Machine::limited(Frame& frame, const LoopState& state) {
       ends(Status::interrupted, word, false, {});
     return true;
   }
-  if (loop_.timeout == Millis(0) || Millis(elapsed_ms(frame)) <= loop_.timeout)
+  if (!out_of_time())
     return false;
   // The way led there already: what an agent left for the next command is not lost.
   if (modern && record.phase == Phase::routed && record.iteration > 0 && state.action &&

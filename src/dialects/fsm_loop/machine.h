@@ -41,6 +41,7 @@ class Machine {
   bool step();
   bool enter(Frame& frame);
   bool limited(Frame& frame, const LoopState& state);
+  bool out_of_time() const;
   bool reached(Frame& frame, std::string_view limit, std::string_view summary_state,
                std::string_view event, std::int64_t count);
   bool guarded(Frame& frame, const LoopState& state);
