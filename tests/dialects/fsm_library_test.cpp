@@ -430,7 +430,7 @@ TEST_CASE("a loop has the defaults of its generation") {
   const Loop first = loop_from("name: x\ninitial: a\n" + states);
   CHECK(first.max_steps == 50);
   CHECK_FALSE(first.max_passes);
-  CHECK(first.max_edge_revisits == 100);
+  CHECK_FALSE(first.max_edge_revisits);
   CHECK(first.state("a")->timeout == Millis{120'000});
   CHECK_FALSE(first.state("a")->timeout_said);
   CHECK(first.llm.timeout == Millis{30'000});
@@ -447,6 +447,7 @@ TEST_CASE("a loop has the defaults of its generation") {
       states);
   CHECK(later.max_steps == 9);
   CHECK(later.max_passes == 4);
+  CHECK(later.max_edge_revisits == 100);
   CHECK(later.state("a")->timeout == Millis{3'600'000});
   CHECK(later.state("a")->idle_timeout == Millis{30'000});
   // An agent that is watched for silence has no other limit unless somebody sets one.

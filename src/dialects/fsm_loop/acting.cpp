@@ -409,15 +409,14 @@ void Machine::move(Frame& frame, const std::string& to, const std::string& verdi
   events_.add("route", payload);
   const std::string edge = from + "->" + to;
   const std::int64_t count = ++record.edges[edge];
-  if (count > loop_.max_edge_revisits) {
-    events_.add("cycle_detected", Json::object({{"edge", edge},
-                                                {"from", from},
-                                                {"to", to},
-                                                {"count", count},
-                                                {"max", loop_.max_edge_revisits}}));
+  if (const auto most = loop_.max_edge_revisits; most && count > *most) {
+    events_.add(
+        "cycle_detected",
+        Json::object(
+            {{"edge", edge}, {"from", from}, {"to", to}, {"count", count}, {"max", *most}}));
     return ends(Status::failed, "cycle_detected", false,
-                "the way " + edge + " was taken more than " +
-                    std::to_string(loop_.max_edge_revisits) + " times (max_edge_revisits)");
+                "the way " + edge + " was taken more than " + std::to_string(*most) +
+                    " times (max_edge_revisits)");
   }
   take_way(record, from, to);
   const std::int64_t until = frame.work.until_ms;

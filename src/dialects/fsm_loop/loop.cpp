@@ -208,8 +208,11 @@ void limits(const Value& root, Loop& loop) {
     loop.max_passes = iterations;
   loop.on_max_steps = text_of(root, "on_max_steps");
   loop.on_max_passes = text_of(root, "on_max_iterations");
-  loop.max_edge_revisits =
-      json::integer(root, "max_edge_revisits").value_or(loop.max_edge_revisits);
+  // The first generation knows none: a high max_iterations is meant as it is said there.
+  constexpr std::int64_t kMostRevisits = 100;
+  loop.max_edge_revisits = json::integer(root, "max_edge_revisits");
+  if (!loop.max_edge_revisits && loop.generation == Generation::modern)
+    loop.max_edge_revisits = kMostRevisits;
   loop.backoff = seconds_of(root, "backoff").value_or(Millis{0});
   loop.timeout = seconds_of(root, "timeout").value_or(Millis{0});
 }

@@ -116,8 +116,8 @@ struct Loop {
   std::optional<std::int64_t> max_passes;  ///< full passes of a maintained loop
   std::string on_max_steps;                ///< a state's name; empty: none
   std::string on_max_passes;               ///< the same (`on_max_iterations`)
-  std::int64_t max_edge_revisits = 100;
-  Millis backoff{0};  ///< after each ordinary route
+  std::optional<std::int64_t> max_edge_revisits;  ///< of each way; nothing: any number
+  Millis backoff{0};                              ///< after each ordinary route
   Millis timeout{0};  ///< of the whole loop, looked at between states; 0: none
   bool maintain = false;
   Handoff on_handoff = Handoff::pause;
