@@ -207,7 +207,7 @@ Verdict by_pattern(const Judging& judging, std::string_view text) {
   const auto compiled = python_pattern(pattern);
   if (!compiled)
     details.set("warning", "the pattern is looked for as plain text: " + compiled.error().message);
-  const Pattern::Match match = compiled ? found_in(*compiled, text)
+  const Pattern::Match match = compiled ? compiled->search(text).match
                                : text.find(pattern) != std::string_view::npos ? Pattern::Match::yes
                                                                               : Pattern::Match::no;
   if (match == Pattern::Match::too_expensive)

@@ -82,7 +82,22 @@ bool respell(std::string_view& text, std::string& out) {
   return true;
 }
 
-std::string respelled(std::string_view text) {
+/// A character outside of classes. Python's lines end with a line feed and nothing else, and `$` is
+/// before the one at the very end, too.
+std::string_view spelled(const char& character, const Pattern::Flags& flags) {
+  switch (character) {
+    case '.':
+      return flags.dot_all ? "." : "[^\\n]";
+    case '^':
+      return flags.many_lines ? "(?<![^\\n])" : "^";
+    case '$':
+      return flags.many_lines ? "(?![^\\n])" : "(?=\\n?(?![\\s\\S]))";
+    default:
+      return {&character, 1};
+  }
+}
+
+std::string respelled(std::string_view text, const Pattern::Flags& flags) {
   std::string out;
   bool in_class = false;
   while (!text.empty()) {
@@ -94,8 +109,8 @@ std::string respelled(std::string_view text) {
       continue;
     }
     const std::size_t bytes = text.front() == '\\' && text.size() > 1 ? 2 : 1;
+    out += in_class || bytes > 1 ? text.substr(0, bytes) : spelled(text.front(), flags);
     in_class = in_class && text.front() != ']';
-    out += text.substr(0, bytes);
     text.remove_prefix(bytes);
   }
   return out;
@@ -107,14 +122,7 @@ Result<Pattern> python_pattern(std::string_view text) {
   Pattern::Flags flags;
   if (!take_flags(text, flags))
     return fail(Errc::schema, "a flag at its beginning is not known here");
-  return Pattern::compile(respelled(text), flags);
-}
-
-Pattern::Match found_in(const Pattern& pattern, std::string_view text) {
-  const Pattern::Match match = pattern.search(text).match;
-  return match == Pattern::Match::no && text.ends_with('\n')
-             ? pattern.search(text.substr(0, text.size() - 1)).match
-             : match;
+  return Pattern::compile(respelled(text, flags), flags);
 }
 
 }  // namespace baton::fsm_loop

@@ -8,13 +8,9 @@ namespace baton::fsm_loop {
 
 /// A regular expression as loop definitions spell it: Python's syntax as far as ECMA-262 has the
 /// same, besides flags at the beginning (`(?i)`, also a, m, s, u), `(?P<name>`, `(?P=name)`, `\A`
-/// and
-/// `\Z`. Errc::schema for everything else, such as `(?x)`, `(?#...)` and conditions; then it is
-/// looked for as plain text, as the original does with what its engine does not know.
+/// and `\Z`; `.`, `^` and `$` mean what they mean there. Errc::schema for everything else, such as
+/// `(?x)`, `(?#...)` and conditions; then it is looked for as plain text, as the original does with
+/// what its engine does not know.
 Result<Pattern> python_pattern(std::string_view text);
-
-/// Whether the pattern is in the text. Python's `$` matches before the line end at the very end,
-/// too.
-Pattern::Match found_in(const Pattern& pattern, std::string_view text);
 
 }  // namespace baton::fsm_loop
