@@ -52,9 +52,8 @@ constexpr bool legal_move(Status from, Status to) {
     case Status::running:
       return to != Status::created;
     case Status::paused:
-      return to == Status::running || to == Status::failed;
     case Status::user_exit:
-      return to == Status::running;
+      return to == Status::running || to == Status::failed;
     case Status::completed:
     case Status::failed:
       return false;
