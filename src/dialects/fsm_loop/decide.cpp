@@ -76,8 +76,9 @@ void spawn(Scene& scene, EventLog& events, Decision& decision) {
   for (const Run& run : scene.view.runs)
     if (run.key.subject == kHandoff && run.live() && scene.memo.spawned != run.id) {
       if (scene.memo.spawned.empty())
+        // The agent goes on with the flow, wherever within it the handoff came from.
         events.add("handoff_spawned",
-                   Json::object({{"pid", run.pid}, {"state", scene.record().current_state}}));
+                   Json::object({{"pid", run.pid}, {"state", scene.record().current_state}}), 0);
       scene.memo.spawned = run.id;
     }
 }
