@@ -155,6 +155,7 @@ Memo memo_of(const Json& json) {
   memo.word = text_of(value, "word");
   for (std::string& run : texts(value, "refused_words"))
     memo.refused_words.insert(std::move(run));
+  memo.written_word = json::boolean(value, "written_word").value_or(false);
   memo.completed = json::boolean(value, "completed").value_or(false);
   memo.used_up = json::boolean(value, "used_up").value_or(false);
   memo.phase_checked = json::integer(value, "phase_checked").value_or(0);
@@ -209,6 +210,7 @@ Json json_of(const Memo& memo) {
                        {"final_pm", memo.final_pm},
                        {"word", memo.word},
                        {"refused_words", list_of(memo.refused_words)},
+                       {"written_word", memo.written_word},
                        {"completed", memo.completed},
                        {"used_up", memo.used_up},
                        {"phase_checked", Json(memo.phase_checked)},

@@ -81,8 +81,11 @@ struct Memo {
   std::string final_pm;              ///< digest of pm_state when a final check was started
   RunId word;  ///< the project manager's run whose output holds the completion word
   std::set<RunId> refused_words;  ///< those whose word came too early, or is used up
-  bool completed = false;         ///< the session was, when it was decided about last
-  bool used_up = false;           ///< what stands in the files has completed it once before
+  /// `completed` stood in orchestrator_state, was true, and was written over: the end is yet to
+  /// come.
+  bool written_word = false;
+  bool completed = false;  ///< the session was, when it was decided about last
+  bool used_up = false;    ///< what stands in the files has completed it once before
   std::int64_t phase_checked = 0;
   std::string last_phase;  ///< current_phase of the most recent start
   /// By group: the digest of what an earlier baton, which left it there, has folded in.

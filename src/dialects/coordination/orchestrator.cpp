@@ -188,6 +188,10 @@ void write_orchestrator(Scene& scene, Standing standing, Writes& writes, Decisio
   const std::string status = ended ? "completed" : failed ? "error" : "running";
   log_holds(scene, decision, writes);
   const auto before = json::text(state, "status");
+  // Somebody's word that stands nowhere else: while agents live, or a final check has to come
+  // first, it is written over below. Forgotten as soon as the file has it for good.
+  if (before == "completed")
+    scene.memo.written_word = !ended && completion_faults(scene).empty();
   if (ended && before != "completed")
     writes.log.push_back(
         LogEntry{scene.memo.spawns, "workflow_completed", "every group is complete and reviewed"});

@@ -153,7 +153,7 @@ bool completion_claimed(const Scene& scene) {
   const Value* const state = root(scene.view.docs, "orchestrator_state");
   if (state != nullptr && json::text(*state, "status") == "completed")
     return true;
-  if (!scene.memo.word.empty() || said_word(scene) != nullptr)
+  if (scene.memo.written_word || !scene.memo.word.empty() || said_word(scene) != nullptr)
     return true;
   const Value* const pm = root(scene.view.docs, "pm_state");
   return pm != nullptr && claimed_in_plan(scene, *pm);
@@ -187,6 +187,7 @@ void note_end(Scene& scene, Standing standing) {
 void note_word(Scene& scene, Decision& decision) {
   const std::vector<std::string> faults = completion_faults(scene);
   const bool ready = faults.empty();
+  scene.memo.written_word = scene.memo.written_word && ready;
   if (!ready && !scene.memo.word.empty())
     scene.memo.refused_words.insert(std::exchange(scene.memo.word, {}));
   while (const Run* const run = said_word(scene)) {

@@ -39,7 +39,8 @@ bool completion_claimed(const Scene& scene);
 /// that came too early, and a final check has to follow.
 void note_end(Scene& scene, Standing standing);
 /// Looks for the completion word in the output of the project manager's runs: remembers it when it
-/// holds, and refuses it for good when it came too early.
+/// holds, and refuses it for good when it came too early. One that was written and remembered does
+/// not count any more when there is more to do by now.
 void note_word(Scene& scene, Decision& decision);
 /// Why it is not; empty when it is: groups that are not complete, not reviewed.
 std::vector<std::string> completion_faults(const Scene& scene);
