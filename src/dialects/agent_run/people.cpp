@@ -63,6 +63,9 @@ class Hearing {
       StepRecord& record = scene_.record(id);
       again(record);
       record.attempts = 0;
+      // What was refused is all that the items have made: there is no item left to go on with.
+      if (record.loop_completed)
+        record.restart_loop();
       scene_.memo.steps[id].failed_ms = 0;
       say("retried", id);
     }

@@ -147,8 +147,9 @@ void go_back(Scene& scene, const Step& source, Decision& decision) {
 /// One item is done: the next one, or all are.
 bool next_item(Scene& scene, const Step& step) {
   StepRecord& record = scene.record(step.id);
-  ++record.loop_index;
   const std::int64_t count = static_cast<std::int64_t>(record.loop_items->Size());
+  // A record that another program has left may stand behind the last one already.
+  record.loop_index = std::min(record.loop_index + 1, count);
   const std::int64_t most = json::integer(*loop_of(step), "max_iterations").value_or(count);
   if (record.loop_index < std::min(count, most)) {
     again(record);

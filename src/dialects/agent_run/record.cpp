@@ -71,10 +71,14 @@ void StepRecord::reset() {
   last_error_code.reset();
   manual_input_path.reset();
   blocked_by_loop.reset();
-  artifacts = Json::array();
   metrics = Json::object();
   logs = Json::array();
   memory_updates = Json();
+  restart_loop();
+}
+
+void StepRecord::restart_loop() {
+  artifacts = Json::array();
   loop_index = 0;
   loop_items = Json();
   loop_completed = false;

@@ -38,6 +38,8 @@ struct StepRecord {
 
   /// Where a step is that has not begun in this iteration; counters and last_gate_failure stay.
   void reset();
+  /// A loop as it is before its items are known; what they have made is not the step's any more.
+  void restart_loop();
   bool done() const { return row().done; }
   const StatusRow& row() const { return kStatus.at(static_cast<std::size_t>(status)); }
 };
