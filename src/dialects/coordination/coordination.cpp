@@ -133,8 +133,8 @@ Decision decide(const View& view) {
     if (const Accepted* const file = find(view.docs, "group_status");
         file == nullptr || file->present) {
       answer(scene, writes, decision);
-      apply_messages(scene, writes);
       put_away = apply_inbox(scene, writes, decision);
+      apply_messages(scene, writes);
     } else {
       // What would be written now would be lost, and so would whatever is remembered of it.
       refuse_answers(scene, decision);

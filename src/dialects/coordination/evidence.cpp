@@ -121,7 +121,8 @@ bool counts(std::string_view kind, std::string_view said) {
 
 void apply_messages(Scene& scene, Writes& writes) {
   for (const Group& group : scene.plan.groups) {
-    if (group.entry == nullptr)
+    // What the documents say of it is not true any more, and a status of this moment goes first.
+    if (group.entry == nullptr || writes.touched(group.id))
       continue;
     const Run* const writer = writer_of(scene, group);
     const Run* const run = writer == nullptr ? corrector_of(scene, group) : writer;
@@ -165,9 +166,19 @@ bool folded_before(Memo& memo, const Accepted& file) {
   return same;
 }
 
-void fold_in(Scene& scene, const std::string& path, const Group& group, const Value& entry,
+/// Who may have written a file is whoever was at work when it came, however long it has waited
+/// since: for its group, or for a group_status to fold it into.
+Scene when_it_came(const Scene& scene, const Accepted& file) {
+  Scene then = scene;
+  for (auto& [id, run] : then.memo.runs)
+    run.over = run.over && run.arrival < file.arrival;
+  return then;
+}
+
+void fold_in(Scene& scene, const std::string& path, const Accepted& file, const Group& group,
              Writes& writes, Decision& decision) {
-  const EntryVerdict verdict = judge_entry(scene, group.id, group.entry, &entry, Origin::own_file);
+  const EntryVerdict verdict = judge_entry(when_it_came(scene, file), group.id, group.entry,
+                                           &file.document->root(), Origin::own_file);
   for (const EntryFault& fault : verdict.faults) {
     // What a file of its own leaves out is not lost.
     if (fault.rule == "T4")
@@ -200,7 +211,7 @@ std::vector<Update> apply_inbox(Scene& scene, Writes& writes, Decision& decision
       continue;
     moves.emplace_back(put_away(scene, path, accepted));
     if (!folded)
-      fold_in(scene, path, *group, accepted.document->root(), writes, decision);
+      fold_in(scene, path, accepted, *group, writes, decision);
   }
   return moves;
 }

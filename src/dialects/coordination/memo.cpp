@@ -170,6 +170,7 @@ Memo memo_of(const Json& json) {
     memo.runs[id] = RunMemo{json::boolean(run, "counted").value_or(false),
                             json::boolean(run, "group").value_or(false),
                             json::boolean(run, "over").value_or(false),
+                            count(run, "arrival"),
                             json::integer(run, "started_ms").value_or(0),
                             count(run, "number"),
                             mail_of(run)};
@@ -194,6 +195,7 @@ Json json_of(const Memo& memo) {
     runs.set(id, Json::object({{"counted", run.counted},
                                {"group", run.group},
                                {"over", run.over},
+                               {"arrival", Json(run.arrival)},
                                {"started_ms", Json(run.started_ms)},
                                {"number", Json(run.number)},
                                {"mail", json_of(run.mail)}}));

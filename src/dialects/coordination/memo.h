@@ -45,6 +45,7 @@ struct RunMemo {
   bool counted = false;  ///< it stands in the counters
   bool group = false;    ///< ... also in those of its group
   bool over = false;     ///< it was seen as ended
+  Arrival arrival = 0;   ///< ... when this was the newest file that had come
   std::int64_t started_ms = 0;
   std::uint64_t number = 0;  ///< the how many-th start of the session it is, while it is counted
   MailCount mail{};          ///< what was there when it was started

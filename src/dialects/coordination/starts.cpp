@@ -267,9 +267,17 @@ void note_starts(Scene& scene, Writes& writes) {
 }
 
 void note_ends(Scene& scene) {
-  for (const Run& run : scene.view.runs)
-    if (!scene.forgotten(run))
-      scene.memo.runs[run.id].over = !run.live();
+  Arrival newest = 0;
+  for (const auto& [path, accepted] : scene.view.docs)
+    newest = std::max(newest, accepted.arrival);
+  for (const Run& run : scene.view.runs) {
+    if (scene.forgotten(run))
+      continue;
+    RunMemo& memo = scene.memo.runs[run.id];
+    if (!run.live() && !memo.over)
+      memo.arrival = newest;
+    memo.over = !run.live();
+  }
 }
 
 void count_anew(Scene& scene, const Subject& subject) {
