@@ -107,8 +107,15 @@ bool has_ended(const Scene& scene) {
 std::string ended_with(const Scene& scene) {
   if (!has_ended(scene))
     return {};
-  const bool plan = scene.status == Status::cancelled && scene.plan_phase();
+  const bool plan = scene.status == Status::cancelled && (scene.plan_phase() || handed_over(scene));
   return round_end(scene, plan) < 0 ? "" : plan ? "plan" : "final";
+}
+
+/// Back from phase_2. The new plan and its code may be tried as often as the first.
+void return_to_plan(Scene& scene, Edits& edits) {
+  record_return(scene, edits);
+  for (const char* const phase : {"phase_1", "phase_2"})
+    scene.memo.base[phase] = attempts(scene, phase);
 }
 
 /// What comes of a word about a plan or code: approve, reject or revise.
@@ -122,14 +129,14 @@ Reply decide_by(Scene& scene, const Request& request, std::string_view status, c
     return Reply{request.id, true, message};
   };
   const bool revises = request.verb == "revise";
-  if (revises && request.subject == "plan" && !scene.plan_phase()) {
-    record_return(scene, edits);
-    // The new plan and its code may be tried as often as the first.
-    for (const char* const phase : {"phase_1", "phase_2"})
-      scene.memo.base[phase] = attempts(scene, phase);
+  const std::string ended = ended_with(scene);
+  const std::string about = !request.subject.empty() ? request.subject
+                            : ended.empty()          ? found.approval
+                                                     : ended;
+  if (revises && about == "plan" && !scene.plan_phase()) {
+    return_to_plan(scene, edits);
     return taken("plan", "the workflow goes back to phase_1; plan is to be revised");
   }
-  const std::string ended = ended_with(scene);
   if (revises && !ended.empty() && (request.subject.empty() || request.subject == ended))
     return taken(ended, "the workflow goes on; " + ended + " is to be revised");
   if (found.kind != Next::Kind::approval)
@@ -291,6 +298,10 @@ void act(Scene& scene, const Next& found, Edits& edits, Decision& decision) {
       break;
     case Next::Kind::phase_2:
       enter_phase_2(scene, edits);
+      edits.because(found.why);
+      break;
+    case Next::Kind::phase_1:
+      return_to_plan(scene, edits);
       edits.because(found.why);
       break;
     case Next::Kind::escalate:

@@ -127,9 +127,13 @@ Next after_plan_validation(const Scene& scene) {
   const Round round = judge_round(scene.root, scene.entries, true);
   if (round.pass || !scene.plan_phase()) {
     // Who has handed the plan over has taken its approval for given.
-    const bool handed_over = !scene.plan_phase() && plan_approved(scene);
-    if (auto asked = handed_over ? std::nullopt : people(scene, {"plan"}, 3, Next::Kind::cancelled))
+    const bool given = !scene.plan_phase() && plan_approved(scene);
+    if (auto asked = given ? std::nullopt : people(scene, {"plan"}, 3, Next::Kind::cancelled)) {
+      // Step 3 is none of phase_2.
+      if (asked->kind == Next::Kind::work && !scene.plan_phase())
+        return outcome(Next::Kind::phase_1, asked->why);
       return *asked;
+    }
     if (scene.plan_phase())
       return outcome(Next::Kind::phase_2, "the plan is good enough and approved");
     return work({Work{4, Half::whole}}, "the plan is good enough and approved");
@@ -253,6 +257,10 @@ void resumed(Scene& scene) {
 }
 
 }  // namespace
+
+bool handed_over(const Scene& scene) {
+  return !scene.plan_phase() && scene.last() != nullptr && scene.last()->step < kFirstCodeStep;
+}
 
 std::optional<Scene> scene_of(const View& view) {
   auto scene = Scene::of(view);

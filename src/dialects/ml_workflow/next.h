@@ -10,6 +10,9 @@
 
 namespace baton::ml_workflow {
 
+/// In phase_2, and no code was begun: the plan that was handed over can be decided about still.
+bool handed_over(const Scene& scene);
+
 /// The scene to decide in: what a person has let go on counts anew. Nothing without a state file.
 std::optional<Scene> scene_of(const View& view);
 
@@ -20,6 +23,7 @@ struct Next {
     work,      ///< `works` are to be started
     approval,  ///< a person is asked about `approval`
     phase_2,   ///< the plan is good and approved
+    phase_1,   ///< it was handed over, and another one is asked for
     escalate,  ///< baton pauses the workflow: a person has to look
     completed,
     failed,

@@ -346,6 +346,7 @@ void record_return(const Scene& scene, Edits& edits) {
   edits.set("/current_phase", "phase_1");
   edits.set("/convergence_status/phase_1_converged", Json(false));
   reset(scene, "/convergence_status/phase_2_converged", edits);
+  reset(scene, "/human_approvals/plan_approved", edits);
   reset(scene, "/human_approvals/code_approved", edits);
   reset(scene, "/human_approvals/final_approved", edits);
 }
