@@ -19,14 +19,16 @@ bool flag(const Value& root, const std::string& pointer) {
 }
 
 /// The newest decision of a type, as approval_history has it.
-std::optional<std::string_view> newest_decision(const Value& root, std::string_view approval) {
-  const Value* const list = json::at(root, "/human_approvals/approval_history");
-  if (list == nullptr || !list->IsArray())
-    return std::nullopt;
-  std::optional<std::string_view> newest;
-  for (const Value& decision : list->GetArray())
-    if (json::text(decision, "approval_type") == approval)
-      newest = json::text(decision, "status");
+struct Decided {
+  std::string_view word;
+  std::optional<Time> when;
+};
+std::optional<Decided> newest_decision(const Value& root, std::string_view approval) {
+  std::optional<Decided> newest;
+  for (const Value* const decision : list_at(root, "/human_approvals/approval_history"))
+    if (json::text(*decision, "approval_type") == approval)
+      newest =
+          Decided{json::text(*decision, "status").value_or(""), moment(*decision, "timestamp")};
   return newest;
 }
 
@@ -34,27 +36,34 @@ std::string flag_pointer(std::string_view approval) {
   return "/human_approvals/" + std::string(approval) + "_approved";
 }
 
-/// What was decided about has been made anew (step 3 or 6), so the decision is spent. The flag was
-/// reset then, and says what came later.
-bool spent(const std::vector<Entry>& entries, std::string_view approval) {
-  const std::int64_t revision = approval == "plan" ? 3 : 6;
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](const Entry& entry) { return entry.step == revision; });
+/// What was decided about has been made anew since (a plan by step 3, code by 4 or 6), so the
+/// decision is spent. The flag was reset then, and says what came later. Where a time is missing,
+/// any revision is taken for one that came later.
+bool spent(const Decided& decision, const std::vector<Entry>& entries, std::string_view approval) {
+  const bool plan = approval == "plan";
+  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+    const auto start = moment(*entry.value, "started_at");
+    const auto began = start ? start : end_of(entry);
+    if (!began || !decision.when)
+      return entry.step == (plan ? 3 : 6);
+    return (plan ? entry.step == 3 : code_change(entry.step)) && *began >= *decision.when;
+  });
 }
 
 }  // namespace
 
 bool approved(const Value& root, const std::vector<Entry>& entries, std::string_view approval) {
   const auto decision = newest_decision(root, approval);
-  if (!decision || (*decision == "changes_requested" && spent(entries, approval)))
+  if (!decision || (decision->word == "changes_requested" && spent(*decision, entries, approval)))
     return flag(root, flag_pointer(approval));
-  return *decision == "approved";
+  return decision->word == "approved";
 }
 
 std::string_view outranks_flag(const Value& root, const std::vector<Entry>& entries,
                                std::string_view approval) {
+  const auto decision = newest_decision(root, approval);
   const bool overruled = flag(root, flag_pointer(approval)) && !approved(root, entries, approval);
-  return overruled ? newest_decision(root, approval).value_or("") : std::string_view();
+  return overruled && decision ? decision->word : std::string_view();
 }
 
 namespace {
@@ -158,12 +167,14 @@ void approval_rules(const Value& root, const std::vector<Entry>& entries, Findin
     const Value* const found = json::at(root, pointer);
     if (!decision || found == nullptr)
       continue;
-    const bool said = *decision == "approved";
+    const bool said = decision->word == "approved";
     const bool given = json::boolean(*found).value_or(false);
-    if (given != said && !(said && spent(entries, approval)))
+    // A rejection says no until another word follows on it, whatever is made after it.
+    const bool settled = decision->word != "rejected" && spent(*decision, entries, approval);
+    if (given != said && !settled)
       findings.warning("S12", pointer,
                        std::string(approval) + "_approved is " + shown(*found) +
-                           ", but the newest decision is " + std::string(*decision) +
+                           ", but the newest decision is " + std::string(decision->word) +
                            "; the decision counts",
                        found, said ? "true" : "false");
   }
