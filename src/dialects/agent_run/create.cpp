@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "dialects/agent_run/check.h"
 #include "dialects/agent_run/scene.h"
+#include "dialects/agent_run/text.h"
 #include "dialects/findings.h"
 
 namespace baton::agent_run {
@@ -214,6 +215,21 @@ void adopt(Scene& scene, const Value& arguments, const Given& given, std::vector
   scene.workflow = given.workflow;
 }
 
+/// D-AO-9 of what another program has written down: absolute artifacts in the repository, here or
+/// where it lay before, become relative.
+Json below_here(const Places& places, const std::string& before, const Json& artifacts) {
+  if (!artifacts->IsArray())
+    return artifacts;
+  Json all = Json::array();
+  for (const Value& item : artifacts->GetArray()) {
+    const std::string path(json::text(item).value_or(""));
+    const bool moved = !before.empty() && within(path, before) && path.size() > before.size();
+    all.push(path.empty() ? Json(item)
+                          : Json(moved ? path.substr(before.size() + 1) : places.relative(path)));
+  }
+  return all;
+}
+
 /// A run that was moved, or whose repository was named by a link, lies where its folder is: there
 /// its agents are told to write.
 std::vector<json::Edit> settle_here(Scene& scene) {
@@ -223,7 +239,7 @@ std::vector<json::Edit> settle_here(Scene& scene) {
   while (before.ends_with('/'))
     before.pop_back();
   const auto move = [&](std::optional<std::string>& path) {
-    if (path && path->starts_with(before))
+    if (path && within(*path, before))
       path = places.repository() + path->substr(before.size());
   };
   std::vector<json::Edit> edits;
@@ -236,6 +252,8 @@ std::vector<json::Edit> settle_here(Scene& scene) {
       move(record.report_path);
       move(record.manual_input_path);
     }
+  for (auto& [id, record] : scene.run.steps)
+    record.artifacts = below_here(places, before, record.artifacts);
   set("repo_dir", places.repository());
   set("reports_dir", places.absolute(places.reports()));
   set("manual_inputs_dir", places.absolute(places.manual_inputs()));

@@ -20,6 +20,12 @@ std::string Places::absolute(std::string_view relative) const {
   return root_ + "/" + std::string(relative);
 }
 
+std::string Places::relative(const std::string& path) const {
+  return path.starts_with('/') && within(path, repository_) && path.size() > repository_.size()
+             ? path.substr(repository_.size() + 1)
+             : path;
+}
+
 std::string Places::name(std::string_view step) const {
   return flow_ + "__" + file_part(step);
 }

@@ -18,6 +18,8 @@ class Places {
   /// A path within the repository, relative to the root.
   std::string in_repository(std::string_view path) const { return prefix_ + std::string(path); }
   std::string absolute(std::string_view relative) const;
+  /// Relative to the repository where an absolute path lies in it; any other as it is.
+  std::string relative(const std::string& path) const;
 
   std::string state() const { return run_ + "run_state.json"; }
   std::string workflow() const { return run_ + "workflow.yaml"; }

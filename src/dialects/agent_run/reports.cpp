@@ -24,14 +24,6 @@ Json list_in(const Value& root, std::string_view name) {
   return list != nullptr && list->IsArray() ? Json(*list) : Json::array();
 }
 
-/// Relative to the repository where an absolute path lies in it.
-std::string relative(const Scene& scene, const std::string& path) {
-  const std::string& repository = scene.places.repository();
-  return path.starts_with('/') && within(path, repository) && path.size() > repository.size()
-             ? path.substr(repository.size() + 1)
-             : path;
-}
-
 bool fresh(const Run& run, const std::string& path, const Digest& digest) {
   return std::none_of(run.base.begin(), run.base.end(), [&](const DocRef& before) {
     return before.path == path && before.digest == digest;
@@ -142,7 +134,7 @@ Report report_of(const Scene& scene, const Value& root) {
   report.ended_at = json::text(root, "ended_at").value_or("");
   const Json artifacts = list_in(root, "artifacts");
   for (const Value& item : artifacts->GetArray()) {
-    const std::string path = relative(scene, std::string(json::text(item).value_or("")));
+    const std::string path = scene.places.relative(std::string(json::text(item).value_or("")));
     if (leaves(path))
       report.astray.push_back(path);
     report.artifacts.push(Json(path));

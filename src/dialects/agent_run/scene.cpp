@@ -180,6 +180,7 @@ std::vector<std::string> item_places(const Scene& scene, const Step& step) {
         !found->second.artifacts->Empty())
       file = json::text((*found->second.artifacts)[0]).value_or("");
   }
+  file = scene.places.relative(file);
   if (file.empty() || leaves(file))
     return {};
   while (file.starts_with("./"))
