@@ -167,7 +167,9 @@ void enter(Scene& scene, const Run& run, Writes& writes) {
   memo.counted = true;
   memo.started_ms = run.started.time_since_epoch().count();
   memo.mail = scene.memo.groups[run.key.subject].mail;
-  if (run.purpose == "final_check")
+  // What has completed the session before was written after such a start, and counts again after
+  // this one, as any other word that still stands there.
+  if (run.purpose == "final_check" && !scene.memo.used_up)
     if (const Accepted* const pm = find(scene.view.docs, "pm_state"))
       scene.memo.final_pm = hex(pm->document->digest());
   const Group* const group = scene.plan.find(run.key.subject);
