@@ -306,7 +306,7 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
     show_rejected(book, view);
     check(book, entry, docs, draft);
     if (dialect.stages != nullptr)
-      advance(book, dialect.stages(view), draft);
+      advance(book, dialect, dialect.stages(view), draft);
     // What was decided before holds on.
     if (!read_more(view, dialect, docs))
       return {};
@@ -380,7 +380,8 @@ void Deliberation::hold(FlowBook& book, const Catalog::Entry& entry, Time now) {
     book.held = Hold{"", "", "unseen", book.unseen};
 }
 
-bool Deliberation::advance(FlowBook& book, const Stages& stages, Draft& draft) {
+bool Deliberation::advance(FlowBook& book, const Dialect& dialect, const Stages& stages,
+                           Draft& draft) {
   bool changed = false;
   // What is entered at once arrives at once: none of it has waited longer.
   const Arrival arrival = draft.arrival + 1;
@@ -395,7 +396,7 @@ bool Deliberation::advance(FlowBook& book, const Stages& stages, Draft& draft) {
     changed = true;
     auto& entries = book.entries[subject];
     const std::string from = state.stage.empty() ? "" : state.stage + " -> ";
-    const bool back = !stage.empty() && is_back(state, stage, draft.now);
+    const bool back = dialect.remembers && !stage.empty() && is_back(state, stage, draft.now);
     if (stage.empty())
       leave(state, moved);
     else

@@ -64,9 +64,7 @@ using FlowState = std::map<std::string, Accepted>;
 using Stages = std::map<Subject, Word>;
 
 /// The journal's memory of a subject.
-/// How long a subject that is gone from its file is remembered. Back within that time in the stage
-/// it was in, it has not entered it anew: an old copy of the file was written, another branch
-/// checked out.
+/// How long a subject that is gone is remembered, with its runs (see Dialect::remembers).
 inline constexpr Millis kRemembered = std::chrono::hours(7 * 24);
 
 struct StageState {
@@ -208,6 +206,10 @@ struct Dialect {
   /// deals with what is wrong.
   std::span<const std::string_view> tolerated = {};
   Admission (*admit)(const View&, const Change&) = nullptr;
+  /// A subject that is gone from its file, and within kRemembered back in the stage it was in, has
+  /// not entered it anew: an old copy of the file was written, another branch checked out. Without
+  /// it, whatever is there again is new.
+  bool remembers = false;
   /// A version that only rules of `check` refuse is shown to `admit` first: what that makes of it
   /// counts if it is accepted.
   bool mends = false;

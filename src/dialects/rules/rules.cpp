@@ -159,6 +159,7 @@ const Dialect& rules_dialect() {
       .decide = rules::decide,
       .check = rules::check,
       .admit = rules::admit,
+      .remembers = true,
       .files_rule = true,
       .brief = rules::brief,
       .placeholders = rules::kPlaceholders,
