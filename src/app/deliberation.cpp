@@ -138,11 +138,8 @@ bool is_back(const StageState& state, const Word& stage, Time now) {
   return state.stage.empty() && stage == state.previous && now - state.since < kRemembered;
 }
 
-/// `moved`: with its file, to another place; it comes back as something new.
-void leave(StageState& state, bool moved) {
-  state.earlier = std::exchange(state.previous, moved ? Word() : state.stage);
-  if (moved)
-    state.earlier.clear();
+void leave(StageState& state) {
+  state.earlier = std::exchange(state.previous, state.stage);
 }
 
 void arrive(StageState& state, bool back) {
@@ -306,7 +303,7 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
     show_rejected(book, view);
     check(book, entry, docs, draft);
     if (dialect.stages != nullptr)
-      advance(book, dialect, dialect.stages(view), draft);
+      advance(book, entry, dialect.stages(view), draft);
     // What was decided before holds on.
     if (!read_more(view, dialect, docs))
       return {};
@@ -380,15 +377,13 @@ void Deliberation::hold(FlowBook& book, const Catalog::Entry& entry, Time now) {
     book.held = Hold{"", "", "unseen", book.unseen};
 }
 
-bool Deliberation::advance(FlowBook& book, const Dialect& dialect, const Stages& stages,
+bool Deliberation::advance(FlowBook& book, const Catalog::Entry& entry, const Stages& stages,
                            Draft& draft) {
   bool changed = false;
   // What is entered at once arrives at once: none of it has waited longer.
   const Arrival arrival = draft.arrival + 1;
-  const FlowBook* const before = draft.before(book.id);
-  const bool moved = before != nullptr &&
-                     std::any_of(draft.commit.moved_away.begin(), draft.commit.moved_away.end(),
-                                 [&](const auto& path) { return before->accepted.contains(path); });
+  const bool remembers =
+      entry.dialect->remembers != nullptr && entry.dialect->remembers(book.id, entry.options);
   const auto enter = [&](const Subject& subject, const Word& stage) {
     StageState& state = book.stages[subject];
     if (state.stage == stage)
@@ -396,15 +391,15 @@ bool Deliberation::advance(FlowBook& book, const Dialect& dialect, const Stages&
     changed = true;
     auto& entries = book.entries[subject];
     const std::string from = state.stage.empty() ? "" : state.stage + " -> ";
-    const bool back = dialect.remembers && !stage.empty() && is_back(state, stage, draft.now);
+    const bool back = remembers && !stage.empty() && is_back(state, stage, draft.now);
     if (stage.empty())
-      leave(state, moved);
+      leave(state);
     else
       arrive(state, back);
     state.stage = stage;
     state.since = draft.now;
-    state.arrival = draft.arrival = arrival;
     if (!stage.empty() && !back) {
+      state.arrival = draft.arrival = arrival;
       ++state.generation;
       state.entries = ++entries[stage];
     }

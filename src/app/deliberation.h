@@ -43,7 +43,8 @@ class Deliberation {
 
  private:
   void check(FlowBook& book, const Catalog::Entry& entry, const FlowState& docs, Draft& draft);
-  static bool advance(FlowBook& book, const Dialect& dialect, const Stages& stages, Draft& draft);
+  static bool advance(FlowBook& book, const Catalog::Entry& entry, const Stages& stages,
+                      Draft& draft);
   std::string update(FlowBook& book, FlowState& docs, Draft& draft);
   std::string settle(View& view, const Catalog::Entry& entry, FlowBook& book, FlowState& docs,
                      Draft& draft);

@@ -206,10 +206,10 @@ struct Dialect {
   /// deals with what is wrong.
   std::span<const std::string_view> tolerated = {};
   Admission (*admit)(const View&, const Change&) = nullptr;
-  /// A subject that is gone from its file, and within kRemembered back in the stage it was in, has
-  /// not entered it anew: an old copy of the file was written, another branch checked out. Without
+  /// Whether a subject may be gone by mistake, as where one file has many and an old copy of it is
+  /// written. Within kRemembered back in the stage it was in, it has not entered it anew. Without
   /// it, whatever is there again is new.
-  bool remembers = false;
+  bool (*remembers)(const FlowId& flow, const Json& options) = nullptr;
   /// A version that only rules of `check` refuse is shown to `admit` first: what that makes of it
   /// counts if it is accepted.
   bool mends = false;

@@ -261,10 +261,12 @@ class Reacting {
 };
 
 /// What is over: subjects that are gone, and entries of the past.
-void tidy(const View& view, Memo& memo) {
+void tidy(const View& view, const Rule& rule, Memo& memo) {
   const auto gone = [&](const auto& row) {
     const auto state = view.stages.find(row.first);
-    return state == view.stages.end() || state->second.stage.empty();
+    return state == view.stages.end() ||
+           (state->second.stage.empty() &&
+            !(remembers(rule) && view.now - state->second.since < kRemembered));
   };
   std::erase_if(memo.entries, [&](const auto& row) {
     return gone(row) || view.stages.at(row.first).generation != row.second.generation;
@@ -371,7 +373,7 @@ Decision decide(const View& view) {
     decision.spawns_per_hour = static_cast<std::uint32_t>(*cap);
   const Scene scene(view.flow, view.docs, *rule);
   Memo memo = memo_of(view.memo);
-  tidy(view, memo);
+  tidy(view, *rule, memo);
   name_reactions(*rule, memo);
   hear_people(view, scene, memo, decision);
   Writes writes(view, scene, memo);

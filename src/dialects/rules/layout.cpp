@@ -199,6 +199,15 @@ std::map<Word, std::size_t> outrun(const Rule& rule, std::size_t reaction) {
   return stages;
 }
 
+bool remembers(const Rule& rule) {
+  return rule.stage.pointer.find(kSubject) != std::string::npos &&
+         std::all_of(rule.kinds.begin(), rule.kinds.end(), [&](const Kind& kind) {
+           return kind.name != rule.stage.document ||
+                  (kind.pattern.find("{part}") == std::string::npos &&
+                   !kind.pattern.ends_with(".jsonl"));
+         });
+}
+
 bool is_about(const Reaction& reaction, const Word& previous, const Word& stage) {
   return has(reaction.to, stage) && (reaction.from.empty() || has(reaction.from, previous));
 }

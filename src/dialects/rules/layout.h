@@ -73,6 +73,10 @@ std::optional<Rule> rule_named(const Json& options, std::string_view name);
 std::optional<Rule> rule_of(const FlowId& flow, const Json& options);
 Rule read_rule(const Value& value);
 
+/// Whether its subjects are members of one document, out of which an old copy may leave some. A
+/// file for each, and a log, say by themselves that one is there anew.
+bool remembers(const Rule& rule);
+
 /// Whether an entry into `stage` from `previous` is one the reaction is about.
 bool is_about(const Reaction& reaction, const Word& previous, const Word& stage);
 

@@ -159,7 +159,11 @@ const Dialect& rules_dialect() {
       .decide = rules::decide,
       .check = rules::check,
       .admit = rules::admit,
-      .remembers = true,
+      .remembers =
+          [](const FlowId& flow, const Json& options) {
+            const auto rule = rules::rule_of(flow, options);
+            return rule && rules::remembers(*rule);
+          },
       .files_rule = true,
       .brief = rules::brief,
       .placeholders = rules::kPlaceholders,
