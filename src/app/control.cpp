@@ -50,8 +50,9 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
   const std::vector<Run> runs = book.runs;
   for (Run run : runs) {
     const auto stage = book.stages.find(run.key.subject);
-    const bool present =
-        stage == book.stages.end() || stage->second.generation == run.key.generation;
+    const bool present = stage == book.stages.end() ||
+                         stage->second.generation == run.key.generation ||
+                         run.reason == kCouldNotStop;
     if (run.live() || run.forgiven || !present ||
         (!request.subject.empty() && request.subject != run.key.subject))
       continue;
@@ -59,7 +60,8 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
     draft.put(book, run);
     ++forgiven;
     voided = voided || run.outcome == Outcome::voided;
-    counted += run.outcome != Outcome::stopped && run.outcome != Outcome::voided ? 1U : 0U;
+    const bool counts = run.outcome != Outcome::stopped && run.outcome != Outcome::voided;
+    counted += counts || run.reason == kCouldNotStop ? 1U : 0U;
   }
   draft.decide.insert(book.id);
   const bool known = request.subject.empty() || book.stages.contains(request.subject);

@@ -237,18 +237,28 @@ class Sharing {
     return true;
   }
 
+  /// Whatever it is that is to be started: a second agent beside what lives would be worse than
+  /// none.
+  bool stands_alone(const Desired& desired) {
+    const auto left = std::find_if(flow_.runs.begin(), flow_.runs.end(), [&](const Run& run) {
+      return run.key.subject == desired.subject && run.reason == kCouldNotStop && !run.forgiven;
+    });
+    if (left == flow_.runs.end())
+      return true;
+    share_.failed = true;
+    hold(desired, kCouldNotStop,
+         "run " + left->id.substr(0, 8) +
+             " left processes that could not be ended; end them, then `baton retry`");
+    return false;
+  }
+
   bool may_attempt(const Candidate& candidate, const Record& record) {
+    if (!stands_alone(*candidate.desired))
+      return false;
     if (record.last == nullptr)
       return true;
     const Desired& desired = *candidate.desired;
     const RetryLimits limits = retry_limits(desired);
-    // A second agent beside it would be worse than none.
-    if (record.last->reason == kCouldNotStop && !record.last->forgiven) {
-      hold(desired, kCouldNotStop,
-           "run " + record.last->id.substr(0, 8) +
-               " left processes that could not be ended; end them, then `baton retry`");
-      return false;
-    }
     if (record.last->outcome == Outcome::interrupted && !record.last->forgiven &&
         terms_.on_interrupted != OnInterrupted::retry) {
       // To wait for a person is no failure; `fail` says that nobody is going to look.
