@@ -28,6 +28,14 @@ Json stages_of(const Fields& reaction, std::string_view name) {
   return stages;
 }
 
+/// A word in braces; a member may be called like a GUID.
+bool is_placeholder(const std::string& token) {
+  return token.size() > 2 && token.front() == '{' && token.back() == '}' &&
+         std::all_of(token.begin() + 1, token.end() - 1, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+         });
+}
+
 const rules::Kind* kind_named(const RuleNames& names, const std::string& name) {
   const auto found = std::find_if(names.kinds.begin(), names.kinds.end(),
                                   [&](const rules::Kind& kind) { return kind.name == name; });
@@ -196,7 +204,7 @@ void check_place(const Fields& fields, std::string_view name, std::string_view t
     fields.error("pointer", "{subject} stands there once only", name);
   for (const std::string& token :
        json::pointer_tokens(place->pointer).value_or(std::vector<std::string>()))
-    if (token.starts_with('{') && token.ends_with('}') && token != rules::kSubject)
+    if (is_placeholder(token) && token != rules::kSubject)
       fields.error("pointer",
                    "'" + printable(token, 80) + "' is no placeholder; {subject} is the only one",
                    name);
