@@ -298,13 +298,14 @@ std::string literal_beginning(std::string_view ecma, const Pattern::Flags& flags
   return std::string(ecma.substr(0, length));
 }
 
-/// The largest number behind a brace.
+/// The largest number behind a brace, but for that of a character.
 std::size_t most_repeated(std::string_view pattern) {
   std::size_t most = 0;
   for (std::size_t at = 0; at < pattern.size(); ++at) {
     std::size_t number = 0;
     const char before = at == 0 ? ' ' : pattern[at - 1];
-    if (before == '{' || before == ',')
+    const bool character = at >= 3 && pattern.substr(at - 3, 3) == "\\x{";
+    if ((before == '{' && !character) || before == ',')
       std::from_chars(pattern.data() + at, pattern.data() + pattern.size(), number);
     most = std::max(most, number);
   }
@@ -332,12 +333,13 @@ Result<Pattern> Pattern::compile(std::string_view ecma, const Flags& flags) {
   if (!translated)
     return tl::unexpected(translated.error());
   const Owned<pcre2_compile_context> context(pcre2_compile_context_create(nullptr));
-  pcre2_set_newline(context.get(), PCRE2_NEWLINE_ANYCRLF);
+  pcre2_set_newline(context.get(), flags.python_lines ? PCRE2_NEWLINE_LF : PCRE2_NEWLINE_ANYCRLF);
   pcre2_set_parens_nest_limit(context.get(), kMaxNesting);
   const std::uint32_t chosen = (flags.any_case ? PCRE2_CASELESS : 0U) |
                                (flags.many_lines ? PCRE2_MULTILINE : 0U) |
-                               (flags.dot_all ? PCRE2_DOTALL : 0U);
-  constexpr std::uint32_t kOptions = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
+                               (flags.dot_all ? PCRE2_DOTALL : 0U) |
+                               (flags.python_lines ? PCRE2_ALT_CIRCUMFLEX : PCRE2_DOLLAR_ENDONLY);
+  constexpr std::uint32_t kOptions = PCRE2_UTF | PCRE2_MATCH_UNSET_BACKREF |
                                      PCRE2_ALLOW_EMPTY_CLASS | PCRE2_NEVER_BACKSLASH_C |
                                      PCRE2_AUTO_CALLOUT;
   int error = 0;

@@ -19,6 +19,9 @@ class Pattern {
     bool any_case = false;    ///< `i`
     bool many_lines = false;  ///< `m`: `^` and `$` are at lines, too
     bool dot_all = false;     ///< `s`: a dot is any character
+    /// As Python has it, and not ECMA-262: lines end with a line feed alone, `$` is before one at
+    /// the very end too, and `^` with `m` behind it.
+    bool python_lines = false;
   };
 
   /// Errc::schema for what ECMA-262 does not know or PCRE2 cannot do.

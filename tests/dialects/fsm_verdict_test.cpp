@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dialects/fsm_loop/python_pattern.h"
 #include "dialects/fsm_loop/verdict.h"
 #include "dialects/fsm_parts.h"
 
@@ -215,6 +216,30 @@ TEST_CASE("output_json: paths, types and operators") {
       {"type: output_json, path: f, operator: eq, target: 2.5", kJson, 3, "error",
        R"({"exit_code": 3})"},
   });
+}
+
+TEST_CASE("an ordinary pattern finds its way through an ordinary output") {
+  std::string output;
+  for (int line = 0; line < 260; ++line)
+    output += "the quick brown fox jumps over the lazy dog and goes on to the next one " +
+              std::to_string(1000 + line) + "\n";
+  const auto matched = [&](const char* pattern, const std::string& text) {
+    const auto compiled = python_pattern(pattern);
+    REQUIRE(compiled.has_value());
+    return compiled->search(text).match;
+  };
+  struct Tried {
+    const char* pattern;
+    const char* end;
+  };
+  for (const Tried& row : {Tried{".*passed", "all passed"}, Tried{"(?i).*success.*", "A Success."},
+                           Tried{"(PASS|pass)$", "all pass"}, Tried{"(?m)^.*passed$", "all passed"},
+                           Tried{"[a-z]+$", "all"}, Tried{"\\s+passed$", "all passed"}}) {
+    CAPTURE(row.pattern);
+    CHECK(matched(row.pattern, output) == Pattern::Match::no);
+    CHECK(matched(row.pattern, output + row.end) == Pattern::Match::yes);
+  }
+  CHECK(matched("t$", std::string(20'000, 's') + "t") == Pattern::Match::yes);
 }
 
 TEST_CASE("output_contains: patterns, plain texts, what must not be there, what is an error") {

@@ -82,22 +82,7 @@ bool respell(std::string_view& text, std::string& out) {
   return true;
 }
 
-/// A character outside of classes. Python's lines end with a line feed and nothing else, and `$` is
-/// before the one at the very end, too.
-std::string_view spelled(const char& character, const Pattern::Flags& flags) {
-  switch (character) {
-    case '.':
-      return flags.dot_all ? "." : "[^\\n]";
-    case '^':
-      return flags.many_lines ? "(?<![^\\n])" : "^";
-    case '$':
-      return flags.many_lines ? "(?![^\\n])" : "(?=\\n?(?![\\s\\S]))";
-    default:
-      return {&character, 1};
-  }
-}
-
-std::string respelled(std::string_view text, const Pattern::Flags& flags) {
+std::string respelled(std::string_view text) {
   std::string out;
   bool in_class = false;
   while (!text.empty()) {
@@ -109,7 +94,7 @@ std::string respelled(std::string_view text, const Pattern::Flags& flags) {
       continue;
     }
     const std::size_t bytes = text.front() == '\\' && text.size() > 1 ? 2 : 1;
-    out += in_class || bytes > 1 ? text.substr(0, bytes) : spelled(text.front(), flags);
+    out += text.substr(0, bytes);
     in_class = in_class && text.front() != ']';
     text.remove_prefix(bytes);
   }
@@ -122,7 +107,8 @@ Result<Pattern> python_pattern(std::string_view text) {
   Pattern::Flags flags;
   if (!take_flags(text, flags))
     return fail(Errc::schema, "a flag at its beginning is not known here");
-  return Pattern::compile(respelled(text, flags), flags);
+  flags.python_lines = true;
+  return Pattern::compile(respelled(text), flags);
 }
 
 }  // namespace baton::fsm_loop
