@@ -232,6 +232,8 @@ bool Machine::judge(Frame& frame) {
     frame.work.step = Step::enter;
     return true;
   }
+  if (frame.work.previous)
+    frame.record.prev_result = *std::exchange(frame.work.previous, {});
   const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
   const Values values = this->values(frame);
   const Judging judging{.loop = loop_,
@@ -240,7 +242,7 @@ bool Machine::judge(Frame& frame) {
                         .action_text = frame.work.action,
                         .values = values,
                         .memory = json::child(*frame.memory, state->name)};
-  const auto side = side_command_for(judging);
+  const auto side = state->next.empty() ? side_command_for(judging) : std::nullopt;
   if (!side) {
     conclude(frame, nullptr);
     return true;
@@ -311,11 +313,13 @@ void Machine::conclude(Frame& frame, const ActionResult* side) {
 /// It ends behind this action, whatever the verdict would be. The verdict is asked for where the
 /// loop is resumed: the action has ended, and is not carried out again.
 void Machine::time_is_up(Frame& frame, const ActionResult* action) {
+  Json previous = frame.record.prev_result;
   frame.record.prev_result = prev_of(frame.record.current_state, action);
   if (signalled(frame))
     return;
   if (scene_.memo.frames.size() > 1)
     return ends(Status::timed_out, kTimeout, false, {});
+  frame.work.previous = std::move(previous);
   frame.work.summary = false;
   frame.work.limit.clear();
   frame.work.step = Step::judge;

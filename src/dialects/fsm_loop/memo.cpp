@@ -55,6 +55,8 @@ Json json_of(const Work& work) {
     root.set("asked", work.asked).set("model", work.model);
   if (work.result)
     root.set("result", json_of(*work.result));
+  if (work.previous)
+    root.set("previous", *work.previous);
   return root;
 }
 
@@ -71,6 +73,8 @@ Work work_of(const Value& root) {
     work.result = result_of(*result);
   work.asked = text_of(root, "asked");
   work.model = text_of(root, "model");
+  if (const Value* const previous = json::child(root, "previous"))
+    work.previous = Json(*previous);
   work.until_ms = count_of(root, "until_ms");
   work.waits_since_ms = count_of(root, "waits_since_ms");
   work.beat_ms = count_of(root, "beat_ms");

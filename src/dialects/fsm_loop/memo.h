@@ -46,12 +46,14 @@ struct Work {
   RunId announced;                     ///< the run that action_start stands for
   std::optional<ActionResult> result;  ///< of the action, when it has ended
   std::string asked;                   ///< of the judge; what it is to be told
-  std::string model;                   ///< for the judge; may be empty
-  std::int64_t until_ms = 0;           ///< on baton's clock: nothing goes on before
-  std::int64_t waits_since_ms = 0;     ///< of a long wait: since when; 0: it is none
-  std::int64_t beat_ms = 0;            ///< of a long wait: when the next sign of life is due
-  bool summary = false;                ///< the one state more at a limit; then it ends
-  std::string limit;                   ///< with `summary`: which limit, as terminated_by says
+  /// The result before this one, where this one stands in its place already.
+  std::optional<Json> previous;
+  std::string model;                ///< for the judge; may be empty
+  std::int64_t until_ms = 0;        ///< on baton's clock: nothing goes on before
+  std::int64_t waits_since_ms = 0;  ///< of a long wait: since when; 0: it is none
+  std::int64_t beat_ms = 0;         ///< of a long wait: when the next sign of life is due
+  bool summary = false;             ///< the one state more at a limit; then it ends
+  std::string limit;                ///< with `summary`: which limit, as terminated_by says
 };
 
 /// One loop that runs: the flow's own, or one inside a state of the frame below.
