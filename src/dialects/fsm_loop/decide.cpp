@@ -163,17 +163,20 @@ Admission admit_after_end(const Document& accepted, const Record& stands, const 
     return put_back(
         "the loop has ended, and no copy of its state sets it going again; `baton "
         "resume` goes on with it, `baton start` begins it anew");
-  if (!is_stop(now.status) || now.loop_name != stands.loop_name ||
-      now.started_at != stands.started_at)
+  if (now.loop_name != stands.loop_name || now.started_at != stands.started_at)
     return {};
   // An edit of what stands there, and no copy from before: somebody wants it so.
-  if (now.start == stands.start && (now.seq == stands.seq || now.status == stands.status))
+  if (now.start == stands.start && now.seq == stands.seq)
+    return {};
+  // Of what baton began, every other version is from before; else it may be another program's.
+  if (!is_stop(now.status) && (stands.start.empty() || now.start != stands.start))
     return {};
   // It has not ended yet: somebody was to go on with it.
   if (stands.status == Status::awaiting_continuation && same_entry(stands, now))
     return with_status(accepted, now.status_word());
   return put_back(
-      "the loop had ended already, and a stop that comes later changes nothing about that");
+      "the loop had ended already; neither a stop that comes later nor an older copy of its state "
+      "changes anything about that");
 }
 
 }  // namespace

@@ -281,6 +281,12 @@ class Retracing {
     }
     const LoopState* const state = loop_.state(record.current_state);
     const bool running = record.status == Status::running;
+    // Former versions left the phase of what had said so.
+    if (!running && record.terminated_by == "interrupted") {
+      now_.record.phase = Phase::entered;
+      now_.verdict.reset();
+      now_.result.reset();
+    }
     const bool within = inside_ && !now_.verdict;
     // What was judged goes on with the judge, also after a stop; else an end is an end, and the
     // state is entered again. See Machine::halt.
