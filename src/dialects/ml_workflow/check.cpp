@@ -160,6 +160,16 @@ void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json&
   }
 }
 
+/// Going back to the plan resets all flags; what was decided before says nothing any more.
+bool went_back_since(const Value& root, const Decided& decision) {
+  const auto all = list_at(root, "/phase_transitions");
+  return std::any_of(all.begin(), all.end(), [&](const Value* each) {
+    const auto when = moment(*each, "timestamp");
+    return json::text(*each, "to_phase") == "phase_1" &&
+           (!when || !decision.when || *when >= *decision.when);
+  });
+}
+
 void approval_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   for (const std::string_view approval : kApprovals) {
     const auto decision = newest_decision(root, approval);
@@ -170,7 +180,9 @@ void approval_rules(const Value& root, const std::vector<Entry>& entries, Findin
     const bool said = decision->word == "approved";
     const bool given = json::boolean(*found).value_or(false);
     // A rejection says no until another word follows on it, whatever is made after it.
-    const bool settled = decision->word != "rejected" && spent(*decision, entries, approval);
+    const bool settled =
+        decision->word != "rejected" &&
+        (spent(*decision, entries, approval) || (!given && went_back_since(root, *decision)));
     if (given != said && !settled)
       findings.warning("S12", pointer,
                        std::string(approval) + "_approved is " + shown(*found) +
