@@ -285,8 +285,12 @@ Result<Ledger> FakeJournal::load(Time now) {
     ledger.told.emplace_back(row);
   for (const Run& run : tables.runs) {
     const auto stage = tables.stages.find({run.key.flow, run.key.subject});
-    if (run.live() || std::max(run.started, run.ended) > now - kHour ||
-        stage == tables.stages.end() || stage->second.state.generation == run.key.generation)
+    const bool present =
+        stage == tables.stages.end() ||
+        (stage->second.state.generation == run.key.generation &&
+         (!stage->second.state.stage.empty() || stage->second.state.since > now - kRemembered));
+    if (run.live() || std::max(run.started, run.ended) > now - kHour || present ||
+        (left_something(run) && run.ended > now - kRemembered))
       ledger.runs.push_back(run);
   }
   if (mixes_up)

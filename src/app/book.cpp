@@ -125,7 +125,8 @@ void forget_old_runs(FlowBook& book, Time now) {
   std::erase_if(book.runs, [&](const Run& run) {
     const bool counts =
         run.key.role != kActionRole && std::max(run.started, run.ended) > now - kHour;
-    return !run.live() && !counts && passed(run);
+    const bool kept = left_something(run) && run.ended > now - kRemembered;
+    return !run.live() && !counts && !kept && passed(run);
   });
 }
 

@@ -51,8 +51,7 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
   for (Run run : runs) {
     const auto stage = book.stages.find(run.key.subject);
     const bool present = stage == book.stages.end() ||
-                         stage->second.generation == run.key.generation ||
-                         run.reason == kCouldNotStop;
+                         stage->second.generation == run.key.generation || left_something(run);
     if (run.live() || run.forgiven || !present ||
         (!request.subject.empty() && request.subject != run.key.subject))
       continue;
@@ -212,6 +211,20 @@ void lift(FlowBook& book, Draft& draft) {
     draft.stage(book, subject);
   }
   draft.control(book, Control::run, "", "");
+}
+
+bool forgive_left(FlowBook& book, const Subject& subject, Draft& draft) {
+  bool any = false;
+  const std::vector<Run> runs = book.runs;
+  for (Run run : runs)
+    if (left_something(run) && (subject.empty() || subject == run.key.subject)) {
+      run.forgiven = true;
+      draft.put(book, run);
+      any = true;
+    }
+  if (any)
+    draft.decide.insert(book.id);
+  return any;
 }
 
 Handled handle(const Request& request, const Books& books, const Catalog& catalog, Draft& draft) {

@@ -30,6 +30,10 @@ void enter_answer(const Request& request, const Reply& reply, Draft& draft);
 /// is known: to be looked at once more before it is forgotten.
 bool is_gone(const FlowBook& book);
 
+/// Somebody has looked after what could not be ended: nothing of the subject (all: none named) is
+/// held for it any more. True: something was.
+bool forgive_left(FlowBook& book, const Subject& subject, Draft& draft);
+
 /// What `resume` does besides answering: the flow is held by nothing of the engine's own any more.
 void lift(FlowBook& book, Draft& draft);
 

@@ -138,6 +138,8 @@ bool RequestQueue::settle(const Works& works, const Books& books, Draft& next, b
       again = true;
     } else if (reply->accepted && (request.verb == "resume" || request.verb == "start")) {
       lift(next.touch(request.flow), next);
+    } else if (reply->accepted && request.verb == "retry") {
+      again = forgive_left(next.touch(request.flow), request.subject, next) || again;
     }
   }
   return again;

@@ -107,4 +107,9 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
+/// Something of it may live still, and nobody has said that he has looked after it.
+inline bool left_something(const Run& run) {
+  return run.reason == kCouldNotStop && !run.forgiven && !run.live();
+}
+
 }  // namespace baton

@@ -241,7 +241,7 @@ class Sharing {
   /// none.
   bool stands_alone(const Desired& desired) {
     const auto left = std::find_if(flow_.runs.begin(), flow_.runs.end(), [&](const Run& run) {
-      return run.key.subject == desired.subject && run.reason == kCouldNotStop && !run.forgiven;
+      return run.key.subject == desired.subject && left_something(run);
     });
     if (left == flow_.runs.end())
       return true;

@@ -421,13 +421,16 @@ Result<void> load_runs(Database& db, Time now, const std::string& runs, Ledger& 
   const std::string sql =
       "SELECT " + std::string(run_columns()) +
       " FROM runs AS r WHERE state <> 'ended' "
-      "OR max(started, ended) > ? "
+      "OR max(started, ended) > ?1 "
       "OR EXISTS(SELECT 1 FROM generations AS g WHERE g.dialect = r.dialect AND g.flow = r.flow "
       "AND g.subject = r.subject AND g.generation = r.generation "
-      "AND (g.stage <> '' OR g.since > ?)) ORDER BY rowid";
+      "AND (g.stage <> '' OR g.since > ?2)) "
+      "OR (reason = ?3 AND forgiven = 0 AND ended > ?2) ORDER BY rowid";
   return each(
       db, "runs", sql,
-      [&](Statement& s) { s.add(millis(now - kCounted)).add(millis(now - kRemembered)); },
+      [&](Statement& s) {
+        s.add(millis(now - kCounted)).add(millis(now - kRemembered)).add(kCouldNotStop);
+      },
       [&](Statement& row) { ledger.runs.push_back(read_run(row, runs)); });
 }
 

@@ -279,6 +279,27 @@ TEST_CASE("runs of a subject that is gone for long are old like any other") {
   CHECK(prune_journal(scratch.path(), days, at(8 * kDay), remove)->runs == 1);
 }
 
+TEST_CASE("a run that left something is kept for a week, unless somebody has looked after it") {
+  const TempFolder scratch;
+  auto journal = open_journal(scratch.path());
+  REQUIRE(journal.has_value());
+  constexpr std::int64_t kDay = 86'400;
+  Commit step;
+  step.stages.push_back(sample_stage(5));
+  step.runs = {ended_run("looked_after", 1, 1), ended_run("left", 2, 2)};
+  for (Run& run : step.runs)
+    run.reason = kCouldNotStop;
+  step.runs.back().forgiven = false;
+  REQUIRE((*journal)->commit(step).has_value());
+  const auto remove = [](const std::string&) { return true; };
+  const Retention days{.runs = Millis(1)};
+  REQUIRE((*journal)->load(at(6 * kDay))->runs.size() == 1);
+  CHECK((*journal)->load(at(6 * kDay))->runs.front().id == "left");
+  CHECK(prune_journal(scratch.path(), days, at(6 * kDay), remove)->runs == 1);
+  CHECK((*journal)->load(at(8 * kDay))->runs.empty());
+  CHECK(prune_journal(scratch.path(), days, at(8 * kDay), remove)->runs == 1);
+}
+
 TEST_CASE("pruning removes what is old and what nothing rests on") {
   const TempFolder scratch;
   auto journal = open_journal(scratch.path());

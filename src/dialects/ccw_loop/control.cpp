@@ -180,7 +180,8 @@ class Desk {
     else if (scene_.loop.status == Status::failed)
       reply(request, false,
             "the loop was stopped; `baton start " + name() + " --set force=true` begins it again");
-    else if (scene_.job.failures == 0)
+    else if (scene_.job.failures == 0 &&
+             std::none_of(scene_.view.runs.begin(), scene_.view.runs.end(), left_something))
       reply(request, false,
             "no attempt has failed at what is to be done now; the loop is " + declared());
   }
