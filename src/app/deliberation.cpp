@@ -132,6 +132,10 @@ void take_back(std::span<const Request> requests, FlowBook& book, const std::str
     book.decision.wake = draft.now;
 }
 
+bool remembers_subjects(const Catalog::Entry& entry, const FlowId& flow) {
+  return entry.dialect->remembers != nullptr && entry.dialect->remembers(flow, entry.options);
+}
+
 /// What is missing in its file may be so by mistake, and has entered nothing when it is there
 /// again.
 bool is_back(const StageState& state, const Word& stage, Time now) {
@@ -312,12 +316,12 @@ std::string Deliberation::settle(View& view, const Catalog::Entry& entry, FlowBo
     const Json memo = std::exchange(book.decision.memo, Json());
     enter_spent(book, draft);
     const bool writes = !book.decision.updates.empty();
-    const std::string trouble = !writes ? ""
-                                : round == kMaxRounds
-                                    ? "the flow's own writes lead to further writes without end "
-                                      "(stopped after " +
-                                          std::to_string(kMaxRounds) + " rounds)"
-                                    : update(book, docs, draft);
+    std::string trouble = !writes ? ""
+                          : round == kMaxRounds
+                              ? "the flow's own writes lead to further writes without end "
+                                "(stopped after " +
+                                    std::to_string(kMaxRounds) + " rounds)"
+                              : update(book, docs, draft);
     if (!trouble.empty()) {
       take_back(view.requests, book, trouble, draft);
       keep_told(book, said);
@@ -382,8 +386,7 @@ bool Deliberation::advance(FlowBook& book, const Catalog::Entry& entry, const St
   bool changed = false;
   // What is entered at once arrives at once: none of it has waited longer.
   const Arrival arrival = draft.arrival + 1;
-  const bool remembers =
-      entry.dialect->remembers != nullptr && entry.dialect->remembers(book.id, entry.options);
+  const bool remembers = remembers_subjects(entry, book.id);
   const auto enter = [&](const Subject& subject, const Word& stage) {
     StageState& state = book.stages[subject];
     if (state.stage == stage)

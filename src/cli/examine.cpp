@@ -272,20 +272,22 @@ void examine_folders(const Context& context, const Books& books, Diagnoses& all)
         "own fields and repairs of stale overwrites");
 }
 
+bool is_of_dialect(const Catalog& catalog, const std::string& pattern) {
+  const auto match = catalog.match(pattern);
+  return match && match->entry->dialect->name != "rules";
+}
+
 /// Rules that no file fits, for a slip in `files:` looks like having nothing to do.
 void examine_files(const Context& context, const Rehearsal& seen, Diagnoses& all) {
   for (const std::string& each : never_seen(seen.catalog()))
     add(all, Level::warning, "rules", each, "take the rule out, or the dialect");
-  const auto others = [&](const std::string& pattern) {
-    const auto match = seen.catalog().match(pattern);
-    return match && match->entry->dialect->name != "rules";
-  };
   std::error_code error;
   for (const auto& [name, options] : context.config().dialects)
     for (const rules::Rule& rule :
          name == "rules" ? rules::rules_in(options) : std::vector<rules::Rule>())
       for (const rules::Kind& kind : rule.kinds) {
-        if (kind.optional || others(kind.pattern) || has_files(rule, seen.books()))
+        if (kind.optional || is_of_dialect(seen.catalog(), kind.pattern) ||
+            has_files(rule, seen.books()))
           continue;
         const std::string folder = pattern_folder(kind.pattern).folder;
         if (!folder.empty() && !fs::is_directory(fs::path(context.root()) / folder, error))
