@@ -208,6 +208,10 @@ Result<std::optional<Config>> configured(const std::string& folder) {
   auto context = Context::open(places);
   if (!context)
     return pass_on(context);
+  if (auto known = known_dialects(context->config()); !known) {
+    known.error().where = places.config;
+    return pass_on(known);
+  }
   return context->config();
 }
 

@@ -138,8 +138,8 @@ int run_command(RunArguments arguments, const Context& context) {
              ? "there is no baton.yaml in " + context.root() +
                    " or above it: nothing will be acted upon; `baton init` writes one"
              : context.configuration() +
-                   " names no dialects and no rules: nothing will be acted upon; what it may name "
-                   "is in `baton init --help` and docs/configuration.md"));
+                   " names no dialects and no rules: nothing will be acted upon; `baton schema "
+                   "config` says what it may name"));
   ServiceOptions options;
   options.once = arguments.once;
   options.load = [&]() -> Result<ServiceConfig> {

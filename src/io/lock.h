@@ -33,8 +33,8 @@ class RootLock {
 };
 
 /// Tries for two seconds. Errc::served: a daemon, or somebody unknown, has it; locked: a command
-/// has it, whose end may be waited for, or nothing can be locked at present. Both name the process.
-/// Errc::not_found, denied, no_space, io.
+/// has it, whose end may be waited for. Both name the process. Errc::busy: nothing can be locked at
+/// present. Errc::not_found, denied, no_space, io.
 Result<RootLock> lock_root(const std::string& root, const std::string& state_folder,
                            LockRole role = LockRole::daemon);
 

@@ -145,6 +145,8 @@ expect_err "named/baton.yaml:"
 printf 'version: 1\ndialects:\n  coordinaton: {}\n' >named/baton.yaml
 expect_exit 2 baton init --dialect coordination named
 expect_err 'did you mean `coordination`'
+expect_exit 2 baton init named
+expect_err 'named/baton.yaml: this baton has no dialect'
 expect_exit 2 baton run --once --root named
 expect_err "named/baton.yaml:3:3: this baton has no dialect"
 expect_exit 0 baton validate --schema coordination/pm_state team/coordination/pm_state.json
