@@ -160,7 +160,7 @@ Result<void> RealEngine::recover() {
   tally_ = tally_of(books_);
   arrival_ = ledger->arrival;
   intent_ = ledger->intent;
-  requests_.answered_before(std::move(ledger->replies), !works_->setup.rehearsal);
+  requests_.answered_before(ledger->replies, !works_->setup.rehearsal);
   for (const FlowId& flow : ledger->told_lost)
     ports_.observer.happened(Event{
         0,

@@ -28,11 +28,12 @@ Result<bool> entered(const Request& request, Result<Reply> reply, Draft& next) {
 
 }  // namespace
 
-void RequestQueue::answered_before(std::vector<std::pair<std::string, Reply>> replies, bool tell) {
-  for (auto& [id, reply] : replies) {
+void RequestQueue::answered_before(const std::vector<std::pair<std::string, Reply>>& replies,
+                                   bool tell) {
+  for (const auto& [id, reply] : replies) {
     answered_.insert(id);
     if (tell)
-      untold_.emplace(id, std::move(reply));
+      untold_.emplace(id, reply);
   }
 }
 

@@ -46,7 +46,7 @@ class RequestQueue {
 
   /// Requests that have their answers in the journal. One that is filed still was not told, and is
   /// by the first `load` that sees it, with `tell`.
-  void answered_before(std::vector<std::pair<std::string, Reply>> replies, bool tell);
+  void answered_before(const std::vector<std::pair<std::string, Reply>>& replies, bool tell);
   /// Who has a flow go on hears when the operator's word for the whole root keeps it from that.
   static void tell_of_root(Draft& next);
   /// Takes the ones that got no answer out of the transaction: they come again.

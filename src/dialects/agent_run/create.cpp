@@ -282,40 +282,50 @@ Result<void> same_workflow(const Scene& scene, const Given& given) {
                quoted_word(name) + ", and the file is that of " + quoted_word(other));
 }
 
+/// The run of another program: from here on baton drives it.
+Result<void> take_over(Scene& scene, const Value& arguments, const Given& given,
+                       std::vector<Update>& updates) {
+  if (!given.workflow)
+    return wrong("the run " + printable(scene.view.flow.name, 80) +
+                 " belongs to another program; " + taking_over(scene.view));
+  adopt(scene, arguments, given, updates);
+  // Most have them, unless the run came without its empty folders, as from git.
+  make_folders(scene.places, false, updates);
+  if (scene.run.status != RunStatus::completed)
+    scene.run.status = RunStatus::running;
+  return {};
+}
+
+/// Where a step is named, everything from there on begins anew, with what is given.
+Result<void> start_at(Scene& scene, const Value& arguments, const Given& given,
+                      std::vector<Update>& updates) {
+  const auto step = json::text(arguments, "start_at_step");
+  const bool other = given.workflow && scene.memo.driven;
+  if (!step)
+    return other ? unchanged(scene, arguments, given) : Result<void>();
+  if (other)
+    adopt(scene, arguments, given, updates);
+  return reset_from(scene, std::string(*step));
+}
+
 Result<std::vector<Update>> go_on(Scene& scene, const Value& arguments, const Given& given) {
-  const View& view = scene.view;
   std::vector<Update> updates;
   if (auto same = same_workflow(scene, given); !same)
     return pass_on(same);
-  if (!scene.memo.driven) {
-    if (!given.workflow)
-      return wrong("the run " + printable(view.flow.name, 80) + " belongs to another program; " +
-                   taking_over(view));
-    adopt(scene, arguments, given, updates);
-    // Most have them, unless the run came without its empty folders, as from git.
-    make_folders(scene.places, false, updates);
-    if (scene.run.status != RunStatus::completed)
-      scene.run.status = RunStatus::running;
-  }
+  if (!scene.memo.driven)
+    if (auto taken = take_over(scene, arguments, given, updates); !taken)
+      return pass_on(taken);
   if (const std::string trouble = scene.trouble(); !trouble.empty())
     return wrong(trouble);
-  const auto step = json::text(arguments, "start_at_step");
-  if (given.workflow && scene.memo.driven && !step)
-    if (auto same = unchanged(scene, arguments, given); !same)
-      return pass_on(same);
-  if (step) {
-    if (given.workflow && scene.memo.driven)
-      adopt(scene, arguments, given, updates);
-    if (auto reset = reset_from(scene, std::string(*step)); !reset)
-      return pass_on(reset);
-  }
+  if (auto started = start_at(scene, arguments, given, updates); !started)
+    return pass_on(started);
   const Value& root = scene.state->document->root();
   const Value* const before = json::child(root, "options");
   auto settings = kept_settings(arguments, before == nullptr ? Json::object() : Json(*before));
   if (!settings)
     return pass_on(settings);
   std::vector<json::Edit> all = settle_here(scene);
-  const std::vector<json::Edit> changes = edits(root, scene.run, stamp(view.wall));
+  const std::vector<json::Edit> changes = edits(root, scene.run, stamp(scene.view.wall));
   all.insert(all.end(), changes.begin(), changes.end());
   if (before == nullptr ? !(*settings)->ObjectEmpty() : !json::equal(*before, **settings))
     all.insert(all.begin(), json::Edit{"/options", laid_out(*settings, 1)});
