@@ -277,29 +277,31 @@ bool is_of_dialect(const Catalog& catalog, const std::string& pattern) {
   return match && match->entry->dialect->name != "rules";
 }
 
-/// Rules that no file fits, for a slip in `files:` looks like having nothing to do.
+/// What no file fits, for a slip in `files:` looks like having nothing to do.
+void examine_kind(const std::string& root, const rules::Rule& rule, const rules::Kind& kind,
+                  Diagnoses& all) {
+  std::error_code error;
+  const std::string folder = pattern_folder(kind.pattern).folder;
+  if (!folder.empty() && !fs::is_directory(fs::path(root) / folder, error))
+    add(all, Level::warning, "rules",
+        "rule " + rule.name + ": there is no folder " + folder + " below " + root + ", where " +
+            kind.pattern + " is looked for",
+        "make it, or mend `files:` of the rule");
+  else
+    add(all, Level::fine, "rules",
+        "rule " + rule.name + ": no file below " + root + " fits " + kind.pattern + " yet");
+}
+
 void examine_files(const Context& context, const Rehearsal& seen, Diagnoses& all) {
   for (const std::string& each : never_seen(seen.catalog()))
     add(all, Level::warning, "rules", each, "take the rule out, or the dialect");
-  std::error_code error;
   for (const auto& [name, options] : context.config().dialects)
     for (const rules::Rule& rule :
          name == "rules" ? rules::rules_in(options) : std::vector<rules::Rule>())
-      for (const rules::Kind& kind : rule.kinds) {
-        if (kind.optional || is_of_dialect(seen.catalog(), kind.pattern) ||
-            has_files(rule, seen.books()))
-          continue;
-        const std::string folder = pattern_folder(kind.pattern).folder;
-        if (!folder.empty() && !fs::is_directory(fs::path(context.root()) / folder, error))
-          add(all, Level::warning, "rules",
-              "rule " + rule.name + ": there is no folder " + folder + " below " + context.root() +
-                  ", where " + kind.pattern + " is looked for",
-              "make it, or mend `files:` of the rule");
-        else
-          add(all, Level::fine, "rules",
-              "rule " + rule.name + ": no file below " + context.root() + " fits " + kind.pattern +
-                  " yet");
-      }
+      for (const rules::Kind& kind : rule.kinds)
+        if (!kind.optional && !is_of_dialect(seen.catalog(), kind.pattern) &&
+            !has_files(rule, seen.books()))
+          examine_kind(context.root(), rule, kind, all);
 }
 
 void examine_known(const Context& context, const Rehearsal& seen, Diagnoses& all) {

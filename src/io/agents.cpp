@@ -216,7 +216,7 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
   run->kill_grace = launch.limits.kill_grace;
   if (auto watched = watch(run, Standing::parked, shim->process); !watched) {
     run->go.reset();
-    end_parked(std::move(shim->process));
+    end_parked(shim->process);
     remove_cgroup(run->id);
     (void)remove_run_directory(run->directory);
     return pass_on(watched);
