@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
+
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -115,6 +117,11 @@ std::span<const Command> commands() {
 }  // namespace baton
 
 int main(int count, char** arguments) {
+  // Whoever closed a standard stream gets an error from it, as before; what is opened later must
+  // not take its number, for a log line would go there.
+  for (int stream = 0; stream <= 2; ++stream)
+    if (fcntl(stream, F_GETFD) < 0)
+      (void)open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
   // A limit of file sizes (`ulimit -f`) is an error of the write it meets, and no end.
   (void)std::signal(SIGXFSZ, SIG_IGN);
   try {

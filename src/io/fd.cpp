@@ -117,6 +117,19 @@ Result<void> sync(int fd, const std::string& where) {
   return {};
 }
 
+Result<void> set_mode(int fd, mode_t mode, const std::string& where) {
+  struct stat made {};
+  if (fstat(fd, &made) != 0)
+    return system_error(errno, "cannot be looked at", where);
+  const mode_t is = made.st_mode & 07777U;
+  const mode_t wanted = mode | (is & S_ISGID);
+  if (is == wanted || fchmod(fd, wanted) == 0)
+    return {};
+  if (errno == EPERM && (wanted & S_ISGID) != 0 && fchmod(fd, wanted & ~mode_t{S_ISGID}) == 0)
+    return {};
+  return system_error(errno, "cannot set the mode", where);
+}
+
 Result<void> lock_exclusive(int fd, int patience_ms, const std::string& where) {
   constexpr int kNapMs = 5;
   for (int waited = 0;; waited += kNapMs) {

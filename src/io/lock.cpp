@@ -40,7 +40,16 @@ std::string lock_path(const std::string& state_folder) {
 }
 
 Result<Fd> open_lock(const std::string& path) {
-  Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0640));
+  constexpr int kOpen = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  constexpr mode_t kMode = 0640;
+  if (Fd made(open(path.c_str(), kOpen | O_CREAT | O_EXCL, kMode)); made) {
+    if (auto settled = set_mode(made.get(), kMode, path); !settled)
+      return pass_on(settled);
+    return made;
+  }
+  if (errno != EEXIST)
+    return system_error(errno, "cannot be made", path);
+  Fd fd(open(path.c_str(), kOpen));
   if (!fd)
     return system_error(errno, "cannot be opened", path);
   return fd;

@@ -68,8 +68,15 @@ Result<std::string> make_below(const std::string& parent, const std::string& nam
   if (error)
     return system_error(error.value(), "folder cannot be made", parent);
   const std::string path = (fs::path(parent) / name).string();
-  if (mkdir(path.c_str(), kStateFolderMode) != 0 && errno != EEXIST)
+  if (mkdir(path.c_str(), kStateFolderMode) == 0) {
+    const Fd made(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!made)
+      return system_error(errno, "folder cannot be opened", path);
+    if (auto settled = set_mode(made.get(), kStateFolderMode, path); !settled)
+      return pass_on(settled);
+  } else if (errno != EEXIST) {
     return system_error(errno, "folder cannot be made", path);
+  }
   if (auto own = check_own(path); !own)
     return pass_on(own);
   if (access(path.c_str(), W_OK | X_OK) != 0)

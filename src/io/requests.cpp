@@ -100,12 +100,24 @@ struct Laid {
   std::string temporary;
 };
 
+/// A folder of the state folder's, with a mode of its own where it is made here.
+Result<Fd> make_part(int state, const std::string& part) {
+  auto there = open_part(state, part);
+  if (there)
+    return there;
+  auto made = make_folders(state, part, kPrivate);
+  if (made)
+    if (auto settled = set_mode(made->get(), kPrivate, part); !settled)
+      return pass_on(settled);
+  return made;
+}
+
 // For whoever owns the state folder: root may file for a daemon that is not.
 Result<Laid> lay(int state, const std::string& part, const std::string& name,
                  std::string_view text) {
   constexpr mode_t kFileMode = 0640;
   const std::string where = part + "/" + name;
-  auto folder = make_folders(state, part, kPrivate);
+  auto folder = make_part(state, part);
   if (!folder)
     return pass_on(folder);
   struct stat owner {};
@@ -390,7 +402,7 @@ Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder)
   if (!state)
     return pass_on(state);
   for (const std::string part : {"requests", "replies"}) {
-    if (auto made = make_folders(state->get(), part, kPrivate); !made)
+    if (auto made = make_part(state->get(), part); !made)
       return pass_on(made);
   }
   keep_reserve(state->get());

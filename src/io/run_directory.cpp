@@ -36,9 +36,7 @@ constexpr int kMaxDepth = 64;
 Result<void> settle(int fd, mode_t mode, std::optional<unsigned> group, const std::string& where) {
   if (group && fchown(fd, static_cast<uid_t>(-1), *group) != 0 && errno != EPERM)
     return system_error(errno, "cannot set the group", where);
-  if (fchmod(fd, mode) != 0)
-    return system_error(errno, "cannot set the mode", where);
-  return {};
+  return set_mode(fd, mode, where);
 }
 
 Result<Fd> make_file(const Fd& directory, const char* name, std::optional<unsigned> group) {

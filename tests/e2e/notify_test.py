@@ -248,6 +248,33 @@ def busy_folder(exe):
             writer.join()
 
 
+def closed_streams(exe):
+    """A daemon that was given no standard streams, and a narrow umask: what it opens does not take their numbers."""
+    with Told(exe) as baton:
+        os.makedirs(baton.root + "/tickets", exist_ok=True)
+        baton.how("sleep 0.2; echo >>" + baton.home + "/whole")
+        for closed in ("<&-", ">&- 2>&-", "<&- >&- 2>&-"):
+            script = f'umask 077; exec "$@" {closed}'
+            baton.daemon = subprocess.Popen(["/bin/sh", "-c", script, "sh", *baton.run_command()],
+                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            wait_until(baton.serves, "the daemon serves")
+            before = len(baton.told("notice"))
+            # More log lines than fit into a pipe.
+            for number in range(500):
+                baton.ticket(f"{len(closed)}_{number}_{'x' * 150}", "rest")
+            baton.ticket(f"{len(closed)}", "done")
+            wait_until(lambda: len(baton.told("notice")) == before + 1, closed, "is told", baton.told)
+            baton.canary()
+            baton.idle()
+            check(baton.end(signal.SIGTERM) == 0, closed, "ends")
+        with open(baton.home + "/whole") as file:
+            check(file.read().count("\n") == len(baton.told()), "no program of it was cut short")
+        state = f"{baton.state}/{os.listdir(baton.state)[0]}"
+        for name in ("", *os.listdir(state)):
+            is_so, folder = os.stat(f"{state}/{name}").st_mode & 0o777, os.path.isdir(f"{state}/{name}")
+            check(is_so == (0o750 if folder else 0o640), name, oct(is_so))
+
+
 def finished(exe):
     """That a flow has come to its end is told, once, whatever ends the daemon."""
     with Told(exe) as baton:
@@ -271,7 +298,7 @@ def finished(exe):
 
 def test(exe):
     for part in (told_once, ended_with_the_daemon, limited, last_words, as_described, failing, reload_goes_on, reminded,
-                 too_many, busy_folder, finished):
+                 too_many, busy_folder, closed_streams, finished):
         part(exe)
         print(part.__name__, "passed", flush=True)
 

@@ -102,12 +102,14 @@ TEST_CASE("a state folder is made once, for its owner and group only") {
   const TempFolder outer;
   fs::create_directories(outer / "root");
   fs::create_directory_symlink(outer / "root", outer / "link");
+  const mode_t before = umask(0077);
   const auto made = make_state_folder(outer / "root", asked(outer / "state/deep"), {});
+  umask(before);
   REQUIRE(made);
   CHECK(*made == outer / "state/deep/" + state_name(outer / "root"));
   struct stat info {};
   REQUIRE(stat(made->c_str(), &info) == 0);
-  CHECK((info.st_mode & 07U) == 0U);
+  CHECK((info.st_mode & 0777U) == 0750U);
   CHECK(make_state_folder(outer / "link", asked(outer / "state/deep"), {}).value() == *made);
   CHECK(find_state_folder(outer / "link/.", asked(outer / "state/deep")).value() == *made);
   CHECK(code_of(find_state_folder(outer / "other", asked(outer / "state/deep"))) ==
