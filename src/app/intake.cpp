@@ -380,10 +380,29 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
   return {};
 }
 
+void Intake::begin_with(const Books& books) {
+  for (const auto& [flow, book] : books)
+    for (const auto& [path, row] : book.accepted)
+      if (const auto match = catalog_.match(path); match && match->flow != flow)
+        former_.emplace(path, flow);
+}
+
+FlowBook* Intake::former_book(const std::string& path, Draft& draft) const {
+  const auto former = former_.find(path);
+  if (former == former_.end())
+    return nullptr;
+  const FlowBook* const book = draft.find(former->second);
+  return book != nullptr && book->accepted.contains(path) ? &draft.touch(former->second) : nullptr;
+}
+
 void Intake::accept(const Catalog::Match& match, const std::string& path,
                     const std::shared_ptr<const Document>& document, const RunId& writer,
                     Draft& draft) {
   unsettled_.settled(path);
+  if (FlowBook* const former = former_book(path, draft); former != nullptr) {
+    former->accepted.erase(path);
+    former->rejected.erase(path);
+  }
   FlowBook& book = draft.touch(match.flow);
   draft.accept(book,
                AcceptedRow{path, match.flow, match.kind->kind, match.part, document->digest(),

@@ -101,8 +101,11 @@ Result<FlowState> Library::open(const FlowBook& book, const Catalog::Entry& entr
     accepted.document = at_hand(book.id, row, fresh);
     if (accepted.document == nullptr) {
       auto bytes = journal_.bytes(path);
-      if (!bytes)
+      if (!bytes && bytes.error().code != Errc::not_found)
         return pass_on(bytes);
+      // Another version than the book's would be taken for what stood there.
+      if (!bytes || digest_of(*bytes) != row.digest)
+        return fail(Errc::parse, "what was accepted of it last is not in the journal", path);
       auto document = load_document(std::move(*bytes), format_of(entry, row), limits_);
       if (!document)
         return fail(Errc::parse, "what was accepted of it last cannot be read any more", path);
