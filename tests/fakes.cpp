@@ -290,7 +290,7 @@ Result<Ledger> FakeJournal::load(Time now) {
         (stage->second.state.generation == run.key.generation &&
          (!stage->second.state.stage.empty() || stage->second.state.since > now - kRemembered));
     if (run.live() || std::max(run.started, run.ended) > now - kHour || present ||
-        (left_something(run) && run.ended > now - kRemembered))
+        left_something(run))
       ledger.runs.push_back(run);
   }
   if (mixes_up)

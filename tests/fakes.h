@@ -249,6 +249,7 @@ class FakeAgents : public Agents {
   void revoke(const RunId& run) override;
   Result<void> stop(const Run& run) override;
   Found recover(const Run& run) override;
+  std::string boot() const override { return boot_id; }
   std::optional<Time> last_output(const Run& run) override;
 
   /// A flow was forgotten: its keys begin anew.

@@ -104,6 +104,16 @@ Commit set_back(Ledger& ledger, Time now) {
   return moved;
 }
 
+Commit let_go(Ledger& ledger, const std::string& boot) {
+  Commit gone;
+  for (Run& run : ledger.runs)
+    if (left_something(run) && !run.boot_id.empty() && !boot.empty() && run.boot_id != boot) {
+      run.reason = kLookedAfter;
+      gone.runs.push_back(run);
+    }
+  return gone;
+}
+
 void forget_old_runs(FlowBook& book, Time now) {
   const auto passed = [&](const Run& run) {
     const auto stage = book.stages.find(run.key.subject);
@@ -125,8 +135,7 @@ void forget_old_runs(FlowBook& book, Time now) {
   std::erase_if(book.runs, [&](const Run& run) {
     const bool counts =
         run.key.role != kActionRole && std::max(run.started, run.ended) > now - kHour;
-    const bool kept = left_something(run) && run.ended > now - kRemembered;
-    return !run.live() && !counts && !kept && passed(run);
+    return !run.live() && !counts && !left_something(run) && passed(run);
   });
 }
 

@@ -66,8 +66,12 @@ Books books_of(const Ledger& ledger);
 /// is now. Gives the rows that were moved.
 Commit set_back(Ledger& ledger, Time now);
 
+/// What was left of a run before the system was started anew, as `boot` says, is no more. Gives the
+/// rows that differ now.
+Commit let_go(Ledger& ledger, const std::string& boot);
+
 /// Drops runs nobody asks for any more: ended, of a former generation or a subject that is gone for
-/// longer than it is remembered, and no agent's of the last hour.
+/// longer than it is remembered, no agent's of the last hour, and nothing left of it.
 void forget_old_runs(FlowBook& book, Time now);
 
 /// One step under construction: copies of the flows it touches and the transaction that makes them

@@ -55,7 +55,10 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
     if (run.live() || run.forgiven || !present ||
         (!request.subject.empty() && request.subject != run.key.subject))
       continue;
-    run.forgiven = true;
+    if (left_something(run))
+      look_after(run);
+    else
+      run.forgiven = true;
     draft.put(book, run);
     ++forgiven;
     voided = voided || run.outcome == Outcome::voided;
@@ -218,7 +221,7 @@ bool forgive_left(FlowBook& book, const Subject& subject, Draft& draft) {
   const std::vector<Run> runs = book.runs;
   for (Run run : runs)
     if (left_something(run) && (subject.empty() || subject == run.key.subject)) {
-      run.forgiven = true;
+      look_after(run);
       draft.put(book, run);
       any = true;
     }

@@ -86,7 +86,7 @@ class RealEngine : public Engine {
   Said said() const override;
 
  private:
-  Result<void> move_back(Ledger& ledger, Time now);
+  Result<void> bring_up_to_now(Ledger& ledger, Time now);
   void recover_runs(const FlowBook& book, Time now);
   void rehearse(Draft& next);
   void gather(Draft& next);
@@ -151,7 +151,7 @@ Result<void> RealEngine::recover() {
   if (!ledger)
     return pass_on(ledger);
   first_start_ = ledger->accepted.empty();
-  if (auto moved = move_back(*ledger, now); !moved)
+  if (auto moved = bring_up_to_now(*ledger, now); !moved)
     return moved;
   books_ = books_of(*ledger);
   works_->intake.begin_with(books_);
@@ -185,15 +185,16 @@ Result<void> RealEngine::recover() {
   return {};
 }
 
-/// Times that lie ahead. In the journal, too: else each daemon would move them to its own present
-/// moment again, and they would never grow older.
-Result<void> RealEngine::move_back(Ledger& ledger, Time now) {
-  const Commit moved = set_back(ledger, now);
-  if (works_->setup.rehearsal || moved.empty())
-    return {};
-  auto done = ports_.journal.commit(moved);
-  if (!done && !is_passing(done.error()))
-    return pass_on(done);
+/// Times that lie ahead, and what a former start of the system left. In the journal, too: else each
+/// daemon would move the times to its own present moment again, and they would never grow older.
+Result<void> RealEngine::bring_up_to_now(Ledger& ledger, Time now) {
+  for (const Commit& differs : {let_go(ledger, ports_.agents.boot()), set_back(ledger, now)}) {
+    if (works_->setup.rehearsal || differs.empty())
+      continue;
+    auto done = ports_.journal.commit(differs);
+    if (!done && !is_passing(done.error()))
+      return pass_on(done);
+  }
   return {};
 }
 

@@ -68,6 +68,7 @@ class NoAgents : public Agents {
     return end ? Found{.adopted = false, .end = *std::move(end)}
                : Found{.adopted = true, .end = {}};
   }
+  std::string boot() const override { return boot_id(); }
   std::optional<Time> last_output(const Run& /*run*/) override { return std::nullopt; }
 
  private:

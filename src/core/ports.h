@@ -178,6 +178,8 @@ class Agents {
   virtual Result<void> stop(const Run& run) = 0;
   /// For a run without outcome, after a restart.
   virtual Found recover(const Run& run) = 0;
+  /// Which start of the operating system this is; empty when unknown.
+  virtual std::string boot() const = 0;
   /// Time of the last output of a live run; nothing when unknown.
   virtual std::optional<Time> last_output(const Run& run) = 0;
 };

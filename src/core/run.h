@@ -49,6 +49,8 @@ inline constexpr const char* kShimUnready = "shim_unready";  ///< it had not wha
 
 /// Reason of a run of which something may live still.
 inline constexpr const char* kCouldNotStop = "could_not_stop";
+/// The same after somebody has looked, or the system was started anew.
+inline constexpr const char* kLookedAfter = "looked_after";
 
 /// What the shim wrote down, or what recovery found out, about the end of a run.
 struct RunEnd {
@@ -110,6 +112,14 @@ struct Run {
 /// Something of it may live still, and nobody has said that he has looked after it.
 inline bool left_something(const Run& run) {
   return run.reason == kCouldNotStop && !run.forgiven && !run.live();
+}
+
+/// Somebody says that he has. What it did counts as it did if it ended well, and no more otherwise.
+inline void look_after(Run& run) {
+  if (run.outcome == Outcome::succeeded)
+    run.reason = kLookedAfter;
+  else
+    run.forgiven = true;
 }
 
 }  // namespace baton

@@ -112,6 +112,7 @@ class ProcessAgents : public Agents {
   void revoke(const RunId& id) override;
   Result<void> stop(const Run& wanted) override;
   Found recover(const Run& lost) override;
+  std::string boot() const override { return boot_id_; }
   std::optional<Time> last_output(const Run& run) override { return last_output_in(run.directory); }
 
  private:

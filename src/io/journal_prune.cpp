@@ -96,7 +96,7 @@ Result<std::vector<std::string>> old_runs(Database& db, const Retention& retenti
       "AND NOT EXISTS(SELECT 1 FROM generations AS g WHERE g.dialect = r.dialect "
       "AND g.flow = r.flow AND g.subject = r.subject AND g.generation = r.generation "
       "AND (g.stage <> '' OR g.since > ?4)) "
-      "AND NOT (reason = ?5 AND forgiven = 0 AND ended > ?4) "
+      "AND NOT (reason = ?5 AND forgiven = 0) "
       "AND (ended < ?2 OR id NOT IN (SELECT id FROM runs ORDER BY started DESC, rowid DESC LIMIT "
       "?3))";
   const std::int64_t oldest = retention.runs == Millis::zero()

@@ -425,7 +425,7 @@ Result<void> load_runs(Database& db, Time now, const std::string& runs, Ledger& 
       "OR EXISTS(SELECT 1 FROM generations AS g WHERE g.dialect = r.dialect AND g.flow = r.flow "
       "AND g.subject = r.subject AND g.generation = r.generation "
       "AND (g.stage <> '' OR g.since > ?2)) "
-      "OR (reason = ?3 AND forgiven = 0 AND ended > ?2) ORDER BY rowid";
+      "OR (reason = ?3 AND forgiven = 0) ORDER BY rowid";
   return each(
       db, "runs", sql,
       [&](Statement& s) {

@@ -105,8 +105,11 @@ RunVerdict verdict_of_other_boot(const std::string& path, const RunId& run, bool
   auto directory = open_run_directory(path);
   auto recorded = directory ? recorded_end(*directory, run, stop_wanted)
                             : Result<std::optional<RunEnd>>(pass_on(directory));
-  if (recorded && *recorded)
+  if (recorded && *recorded) {
+    if ((*recorded)->reason == kCouldNotStop)
+      (*recorded)->reason = kLookedAfter;
     return ended(std::move(**recorded));
+  }
   // On a disk that is broken it stays so: whoever has the run stopped does not wait for better.
   if (!recorded &&
       (recorded.error().code == Errc::busy || (recorded.error().code == Errc::io && !stop_wanted)))
