@@ -45,6 +45,8 @@ void Churn::committed(const Draft& draft, const Catalog& catalog) {
   forget(draft.now, catalog);
   for (const std::string& path : draft.changed)
     changes_[path].push_back(draft.now);
+  for (const RejectedRow& row : draft.commit.rejected)
+    changes_[row.path].push_back(draft.now);
   for (const std::string& path : draft.restored)
     restores_[path].push_back(draft.now);
 }

@@ -162,7 +162,7 @@ Result<Verdict> Intake::judge_after(const Catalog::Match& match, const std::stri
                                     std::string text, const Draft& draft) {
   Verdict verdict = judge(match, path, std::move(text), ports_.schemas, limits_);
   const FlowBook* const book = draft.find(match.flow);
-  if (verdict.document == nullptr || !verdict.document->end_passed_over() || book == nullptr ||
+  if (verdict.document == nullptr || !has_lost_its_end(*verdict.document) || book == nullptr ||
       !book->accepted.contains(path))
     return verdict;
   auto docs = ports_.library.open(*book, *match.entry, draft.documents);
@@ -265,6 +265,7 @@ void Intake::reject(const Catalog::Match& match, const std::string& path, const 
   book.last_activity = draft.now;
   draft.commit.rejected.push_back(row);
   draft.decide.insert(match.flow);
+  count_change(match, path, book, draft);
   std::string why = path;
   const auto first = std::find_if(findings.begin(), findings.end(),
                                   [](const Finding& f) { return f.severity == Severity::error; });
@@ -408,6 +409,7 @@ void Intake::accept(const Catalog::Match& match, const std::string& path,
                AcceptedRow{path, match.flow, match.kind->kind, match.part, document->digest(),
                            ++draft.arrival, writer, true},
                document);
+  draft.changed.push_back(path);
   count_change(match, path, book, draft);
   draft.event("accepted", match.flow,
               path + (writer.empty() || writer == "baton"
@@ -417,7 +419,6 @@ void Intake::accept(const Catalog::Match& match, const std::string& path,
 
 void Intake::count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
                           Draft& draft) {
-  draft.changed.push_back(path);
   const auto until = churn_.too_many(path, *match.kind, draft.now);
   if (!until)
     return;

@@ -160,15 +160,27 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
   return verdict;
 }
 
+bool has_lost_its_end(const Document& document) {
+  return document.end_passed_over() ||
+         (document.format() == Format::jsonl && document.root().Empty());
+}
+
 Verdict judged_after(Verdict verdict, const Document& before) {
-  if (verdict.document == nullptr || !verdict.document->end_passed_over() ||
+  if (verdict.document == nullptr || !has_lost_its_end(*verdict.document) ||
       !is_beginning(verdict.document->root(), before.root()))
     return verdict;
-  Finding finding = *verdict.document->end_passed_over();
-  finding.severity = Severity::error;
-  finding.message +=
-      "; what stood there is lost, and the line in front of it does not take its place: write that "
-      "line anew, or append one";
+  Finding finding;
+  if (const auto& passed_over = verdict.document->end_passed_over(); passed_over) {
+    finding = *passed_over;
+    finding.severity = Severity::error;
+    finding.message +=
+        "; what stood there is lost, and the line in front of it does not take its place: write "
+        "that line anew, or append one";
+  } else {
+    finding.rule = "json";
+    finding.message =
+        "no line is left; what the last one said stays in force: append a line, or remove the file";
+  }
   Verdict damaged;
   damaged.findings.push_back(std::move(finding));
   return damaged;

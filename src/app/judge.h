@@ -60,9 +60,12 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
               const Result<std::shared_ptr<const Schema>>& schema, const LoadLimits& limits,
               std::optional<Time> wall = std::nullopt);
 
+/// JSON Lines of which what is in force cannot be had unless it is compared with what was.
+bool has_lost_its_end(const Document& document);
+
 /// The verdict on a version that follows on another. JSON Lines whose end cannot be read are
 /// refused where what can be is the beginning of what was there: the last line has been lost, and
-/// the one in front of it must not take its place.
+/// the one in front of it must not take its place. So are such without any line left.
 Verdict judged_after(Verdict verdict, const Document& before);
 
 /// A JSON array of findings, as `validate --json` prints them; `path` in each.
