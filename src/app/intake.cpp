@@ -299,7 +299,8 @@ Admission without_before(const Catalog::Match& match, const std::string& path,
 Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& path,
                               const Document& after, std::optional<Unseen> unseen, Draft& draft,
                               const std::vector<Request>& requests) {
-  if (match.entry->dialect->admit == nullptr)
+  const Dialect& dialect = *match.entry->dialect;
+  if (dialect.admit == nullptr || (dialect.admits_unseen_only && !unseen))
     return Admission{};
   FlowBook& book = draft.touch(match.flow);
   auto docs = ports_.library.open(book, *match.entry, draft.documents);
@@ -318,7 +319,7 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
   const View view{book.id,   *docs,     book.stages,          book.runs,
                   book.memo, requests,  match.entry->options, environment_,
                   draft.now, draft.wall};
-  Admission admission = match.entry->dialect->admit(view, change);
+  Admission admission = dialect.admit(view, change);
   // Of what is merged it counts when that is valid.
   if (admission.memo && admission.verdict != Admission::Verdict::merged)
     draft.memo(book, *admission.memo);

@@ -206,6 +206,9 @@ struct Dialect {
   /// deals with what is wrong.
   std::span<const std::string_view> tolerated = {};
   Admission (*admit)(const View&, const Change&) = nullptr;
+  /// `admit` is asked of versions only to which a write of baton's own gave way. For each question
+  /// all documents of the flow are opened, and there may be thousands of both.
+  bool admits_unseen_only = false;
   /// Whether a subject may be gone by mistake, as where one file has many and an old copy of it is
   /// written. Within kRemembered back in the stage it was in, it has not entered it anew. Without
   /// it, whatever is there again is new.

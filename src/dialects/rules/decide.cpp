@@ -401,8 +401,6 @@ Decision decide(const View& view) {
 
 Admission admit(const View& view, const Change& change) {
   Admission admission;
-  if (!change.unseen)
-    return admission;
   Memo memo = memo_of(view.memo);
   std::vector<Writing>& writings = memo.files[change.path];
   const auto there = view.docs.find(change.path);

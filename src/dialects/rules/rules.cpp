@@ -159,6 +159,7 @@ const Dialect& rules_dialect() {
       .decide = rules::decide,
       .check = rules::check,
       .admit = rules::admit,
+      .admits_unseen_only = true,
       .remembers =
           [](const FlowId& flow, const Json& options) {
             const auto rule = rules::rule_of(flow, options);
