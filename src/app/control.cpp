@@ -55,10 +55,7 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
     if (run.live() || run.forgiven || !present ||
         (!request.subject.empty() && request.subject != run.key.subject))
       continue;
-    if (left_something(run))
-      look_after(run);
-    else
-      run.forgiven = true;
+    forgive(run);
     draft.put(book, run);
     ++forgiven;
     voided = voided || run.outcome == Outcome::voided;
@@ -221,7 +218,7 @@ bool forgive_left(FlowBook& book, const Subject& subject, Draft& draft) {
   const std::vector<Run> runs = book.runs;
   for (Run run : runs)
     if (left_something(run) && (subject.empty() || subject == run.key.subject)) {
-      look_after(run);
+      forgive(run);
       draft.put(book, run);
       any = true;
     }

@@ -114,9 +114,10 @@ inline bool left_something(const Run& run) {
   return run.reason == kCouldNotStop && !run.forgiven && !run.live();
 }
 
-/// Somebody says that he has. What it did counts as it did if it ended well, and no more otherwise.
-inline void look_after(Run& run) {
-  if (run.outcome == Outcome::succeeded)
+/// Somebody wants it made again, and has looked after what it left. What ended well and left
+/// something is only looked after: it is done.
+inline void forgive(Run& run) {
+  if (run.outcome == Outcome::succeeded && left_something(run))
     run.reason = kLookedAfter;
   else
     run.forgiven = true;
