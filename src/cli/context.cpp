@@ -357,16 +357,7 @@ Result<void> Context::add_dialects(Setup& setup) const {
       return pass_on(fit);
     if (!*fit)
       continue;
-    if (name != "rules") {
-      setup.dialects.emplace_back(known, options);
-      continue;
-    }
-    auto complete = with_prompts(options, folder_);
-    if (!complete && !anyway_)
-      return fail(Errc::config, complete.error().message, configuration_);
-    if (!complete)
-      warn_once(describe(complete.error()) + "; going on without it");
-    setup.dialects.emplace_back(known, complete ? *std::move(complete) : without_prompts(options));
+    setup.dialects.emplace_back(known, name == "rules" ? with_prompts(options, folder_) : options);
   }
   return {};
 }

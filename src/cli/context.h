@@ -73,7 +73,8 @@ class Context {
   const Config& config() const { return config_; }
   const Findings& warnings() const { return warnings_; }
 
-  /// Everything an engine of that root needs. Agents that cannot be started say so in `problem`.
+  /// Everything an engine of that root needs. Agents that cannot be started say so in `problem`,
+  /// prompts of reactions that cannot be used in `prompt_fault` (cli/rule_prompts.h).
   /// Errc::config: a dialect is not known; after `open_anyway` it is told and left out.
   Result<Setup> setup(const std::string& root) const;
   /// Reads the same configuration anew, or the one that is there by now, for a running daemon.

@@ -18,6 +18,7 @@
 #include "cli/folders.h"
 #include "cli/looked_for.h"
 #include "cli/rehearsal.h"
+#include "cli/rule_prompts.h"
 #include "dialects/rules/cycles.h"
 #include "dialects/rules/pointers.h"
 #include "io/disk.h"
@@ -411,6 +412,9 @@ void examine_configuration(const Context& context, Diagnoses& all) {
                "dialects there are");
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
+  for (std::string& fault : prompt_faults(setup->dialects))
+    add(all, Level::error, "rules", std::move(fault),
+        "mend the file, or `prompt:` of the reaction; until then its agent is not started");
   examine_roles(context, *setup, all);
   examine_backups(context, *setup, all);
   if (!context.config().notify.empty()) {

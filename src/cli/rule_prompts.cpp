@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 
 #include "app/launch.h"
 #include "base/placeholders.h"
@@ -34,34 +33,24 @@ std::string template_fault(const std::string& text, const Value& rule) {
   return {};
 }
 
-/// `change` gets each reaction with a prompt, and its rule.
-using Change = std::function<Result<void>(Json& reaction, const Value& rule, std::size_t index)>;
-
-Result<Json> changed(const Json& options, const Change& change) {
-  Json rules = Json::array();
-  const Value* const list = json::child(*options, "rules");
-  if (list == nullptr || !list->IsArray())
-    return options;
-  for (const Value& value : list->GetArray()) {
-    Json rule(value);
-    const Value* const react = json::child(value, "react");
-    Json reactions = Json::array();
-    std::size_t index = 0;
-    if (react != nullptr && react->IsArray())
-      for (const Value& each : react->GetArray()) {
-        Json reaction(each);
-        ++index;
-        if (json::text(each, "prompt"))
-          if (auto done = change(reaction, value, index); !done)
-            return pass_on(done);
-        reactions.push(reaction);
-      }
-    rule.set("react", reactions);
-    rules.push(rule);
-  }
-  Json all = options;
-  all.set("rules", rules);
-  return all;
+/// A reaction with its template, or with what is wrong with that.
+Json complete(const Value& reaction, const Value& rule, std::size_t index,
+              const std::string& folder) {
+  Json all(reaction);
+  const auto named = json::text(reaction, "prompt");
+  if (!named)
+    return all;
+  const std::string path(*named);
+  const auto text = read_file((std::filesystem::path(folder) / path).lexically_normal().string(),
+                              kMaxTemplateBytes);
+  const std::string fault = text ? template_fault(*text, rule) : describe(text.error());
+  if (fault.empty())
+    return all.set("prompt", Json(*text));
+  all.erase("prompt");
+  return all.set("prompt_fault",
+                 Json("the prompt " + printable(path, 200) + " of the rule `" +
+                      printable(json::text(rule, "name").value_or(""), 100) + "`, react " +
+                      std::to_string(index) + ", cannot be used: " + fault));
 }
 
 }  // namespace
@@ -80,28 +69,33 @@ std::string prompt_fault(const std::string& text) {
   return {};
 }
 
-Result<Json> with_prompts(const Json& options, const std::string& folder) {
-  return changed(options, [&](Json& reaction, const Value& rule, std::size_t index) {
-    const std::string path(json::text(*reaction, "prompt").value_or(""));
-    const auto text = read_file((std::filesystem::path(folder) / path).lexically_normal().string(),
-                                kMaxTemplateBytes);
-    const std::string fault = text ? template_fault(*text, rule) : describe(text.error());
-    if (!fault.empty())
-      return Result<void>(fail(
-          Errc::config, "the prompt " + printable(path, 200) + " of the rule `" +
-                            printable(json::text(rule, "name").value_or(""), 100) + "`, react " +
-                            std::to_string(index) + ", cannot be used: " + fault));
-    reaction.set("prompt", Json(*text));
-    return Result<void>();
-  });
+Json with_prompts(const Json& options, const std::string& folder) {
+  const Value* const list = json::child(*options, "rules");
+  if (list == nullptr || !list->IsArray())
+    return options;
+  Json rules = Json::array();
+  for (const Value& value : list->GetArray()) {
+    const Value* const react = json::child(value, "react");
+    Json reactions = Json::array();
+    std::size_t index = 0;
+    if (react != nullptr && react->IsArray())
+      for (const Value& each : react->GetArray())
+        reactions.push(complete(each, value, ++index, folder));
+    rules.push(Json(value).set("react", reactions));
+  }
+  return Json(options).set("rules", rules);
 }
 
-Json without_prompts(const Json& options) {
-  auto bare = changed(options, [](Json& reaction, const Value&, std::size_t) {
-    reaction.erase("prompt");
-    return Result<void>();
-  });
-  return bare ? *std::move(bare) : options;
+std::vector<std::string> prompt_faults(
+    const std::vector<std::pair<const Dialect*, Json>>& dialects) {
+  std::vector<std::string> faults;
+  for (const auto& [dialect, options] : dialects)
+    if (dialect->name == "rules")
+      for (const rules::Rule& rule : rules::rules_in(options))
+        for (const rules::Reaction& reaction : rule.react)
+          if (!reaction.prompt_fault.empty())
+            faults.push_back(reaction.prompt_fault);
+  return faults;
 }
 
 std::vector<std::string> value_names(const Config& config) {

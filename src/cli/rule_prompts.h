@@ -1,21 +1,23 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/config.h"
 #include "base/json.h"
-#include "base/result.h"
+#include "core/dialect.h"
 
 namespace baton {
 
 /// The options of `rules` with the templates in the place of the paths `prompt` names, which are
-/// relative to `folder`. Errc::config names the rule and the reaction whose template cannot be read
-/// or holds a placeholder nothing will ever be put in for.
-Result<Json> with_prompts(const Json& options, const std::string& folder);
+/// relative to `folder`. Where one cannot be read, or holds a placeholder nothing will ever be put
+/// in for, `prompt_fault` stands in its place: it says why, and names the rule and the reaction.
+Json with_prompts(const Json& options, const std::string& folder);
 
-/// The same with every such path left out, for commands that start nothing.
-Json without_prompts(const Json& options);
+/// Each `prompt_fault` in the options of `dialects`.
+std::vector<std::string> prompt_faults(
+    const std::vector<std::pair<const Dialect*, Json>>& dialects);
 
 /// Why a text cannot be a prompt, as half a sentence; empty when it can.
 std::string prompt_fault(const std::string& text);

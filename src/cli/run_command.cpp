@@ -9,6 +9,7 @@
 #include "cli/folders.h"
 #include "cli/looked_for.h"
 #include "cli/output.h"
+#include "cli/rule_prompts.h"
 #include "cli/run.h"
 #include "cli/service.h"
 #include "io/place.h"
@@ -50,6 +51,8 @@ void remark(const Setup& setup, std::vector<std::string>& remarks) {
   for (const auto& [role, spec] : setup.agents)
     if (!spec.problem.empty())
       remarks.push_back(spec.problem);
+  for (std::string& each : prompt_faults(setup.dialects))
+    remarks.push_back(std::move(each));
   for (std::string& each : never_seen(Catalog::of(setup.dialects)))
     remarks.push_back(std::move(each));
 }

@@ -75,11 +75,8 @@ def refusals(exe):
         ({"files": {"job": "queue/{flow}.json", "plan": "{flow}/{part}.json"}}, "has only the subject main"),
         ({"files": {"job": "queue/{flow}.yaml"}, "react": [{"to": "a", "set": {"/x": 1}}]}, "JSON files only"),
         ({"values": {"stage": "/state"}}, "has a meaning of its own"),
-        ({"react": [{**one, "prompt": "nowhere.md"}]}, "the prompt nowhere.md of the rule `q`, react 1, cannot be used"),
-        ({"react": [{**one, "prompt": "bad.md"}]}, "did you mean `${target}`?"),
     ]
     with Queue(exe) as w:
-        world.write(w.home + "/bad.md", b"Build ${taget}\n")
         for change, says in rows:
             w.settings["rules"] = [{**QUEUE, "react": [one], **change}]
             w.configure()
@@ -101,6 +98,55 @@ def refusals(exe):
         check(said and all(line[:2] == "20" and "Z error " in line for line in said), "not a line of the log:", said)
         w.job("b", state="queued", target="x")
         wait_until(lambda: len(w.starts()) == 2, "the second agent, by the old rules")
+
+
+def unusable_prompts(exe):
+    """A prompt that cannot be used keeps its own reaction back, as one of an agent does; all else goes on."""
+    bad = {"nowhere.md": (None, "No such file"), "nul.md": (b"a\0b", "it has a NUL in it"),
+           "empty.md": (b" \n", "it is empty"), "latin.md": (b"caf\xe9", "it is not UTF-8 (at byte 4)"),
+           "large.md": (b"x" * (1 << 20) + b"x", "has more than 1048576 bytes"),
+           "name.md": (b"Build ${taget}\n", "did you mean `${target}`?")}
+    names = [name.removesuffix(".md") for name in bad]
+    with Queue(exe, {**QUEUE, "react": [{"to": "queued", "run": "worker"}] + [
+            {"to": name.removesuffix(".md"), "run": "worker", "purpose": "held", "prompt": name} for name in bad]}) as w:
+        for name, (text, _) in bad.items():
+            if text is not None:
+                world.write(w.home + "/" + name, text)
+        for stage in ["queued", *names]:
+            w.job("in-" + stage, state=stage, target="x")
+        says = {f"the prompt {name} of the rule `q`, react {index}, cannot be used: ": fault
+                for index, (name, (_, fault)) in enumerate(bad.items(), 2)}
+
+        def told(texts):
+            return [any(begin in each and fault in each for each in texts) for begin, fault in says.items()]
+
+        dry = w.call("run", "--dry-run", "--act-on-existing")
+        check(all(told(dry.stdout.splitlines())), dry.stdout, dry.stderr)
+        found = json.loads(w.call("doctor", "--json", code=None).stdout)["findings"]
+        check(all(told([each["message"] for each in found if each["level"] == "error"])), found)
+        done = w.once()
+        check(done.returncode == 0, done.returncode, done.stderr)
+        check(all(told(done.stderr.splitlines())), done.stderr)
+        check([each.flow for each in w.starts()] == ["rules/q/in-queued"], w.starts())
+
+        def held():
+            return [each["why"] for each in w.lines("status") if each["waiting_for"] == "agent_unusable"]
+
+        check(all(told(held())), held())
+        w.start()
+        # Mended, it counts from the next reload on; one that breaks is taken as it is then.
+        world.write(w.home + "/nowhere.md", b"Now ${target}\n")
+        w.call("reload")
+        wait_until(lambda: [each.purpose for each in w.starts()] == ["queued", "held"], "the mended one is started")
+        check(w.starts()[1].flow == "rules/q/in-nowhere", w.starts())
+        check(w.call("prompt", w.starts()[1].run).stdout == "Now x\n", "another prompt")
+        os.unlink(w.home + "/nowhere.md")
+        w.call("reload")
+        w.job("again", state="nowhere", target="x")
+        wait_until(lambda: told(held())[0], "held again", held)
+        w.job("other", state="queued", target="x")
+        wait_until(lambda: len(w.starts()) == 3, "the rest goes on")
+        check(w.starts()[2].flow == "rules/q/other", w.starts())
 
 
 def doctor(exe):
@@ -245,6 +291,7 @@ def sweep(exe, killat, step, first):
 
 def test(exe, killat=None, step="17", first=None):
     refusals(exe)
+    unusable_prompts(exe)
     doctor(exe)
     whole(exe)
     stopped(exe)

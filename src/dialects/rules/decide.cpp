@@ -182,6 +182,11 @@ class Reacting {
       return decision_.holds.push_back(stop->second);
     if (auto hold = rejected_hold(reaction, reaction.run); hold && !begun(reaction.run))
       return decision_.holds.push_back(*std::move(hold));
+    // As with an agent whose own prompt cannot be used.
+    if (!reaction.prompt_fault.empty() && !begun(reaction.run))
+      return decision_.holds.push_back(
+          Hold{reaction.run, *subject_, "agent_unusable",
+               reaction.prompt_fault + "; `baton reload` when it is mended"});
     Desired desired;
     desired.role = reaction.run;
     desired.subject = *subject_;

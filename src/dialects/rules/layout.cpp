@@ -102,6 +102,7 @@ Reaction reaction_of(const Value& row, std::uint64_t max_entries) {
     reaction.key = key_of(row);
   reaction.purpose = member_text(row, "purpose");
   reaction.prompt = member_text(row, "prompt");
+  reaction.prompt_fault = member_text(row, "prompt_fault");
   reaction.next = texts(row, "next");
   const auto entries = json::integer(row, "max_entries").value_or(0);
   reaction.max_entries = entries > 0 ? static_cast<std::uint64_t>(entries) : max_entries;

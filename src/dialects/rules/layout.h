@@ -49,8 +49,9 @@ struct Reaction {
   bool notify = false;
   std::vector<Member> set;
   Word purpose;
-  std::string prompt;      ///< a template; empty: the role's
-  std::vector<Word> next;  ///< where the agent may leave the subject; empty: anywhere
+  std::string prompt;        ///< a template; empty: the role's
+  std::string prompt_fault;  ///< not empty: its template cannot be used, and why
+  std::vector<Word> next;    ///< where the agent may leave the subject; empty: anywhere
   std::uint64_t max_entries = 0;
 };
 
