@@ -412,8 +412,8 @@ void examine_configuration(const Context& context, Diagnoses& all) {
                "dialects there are");
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
-  for (std::string& fault : prompt_faults(setup->dialects))
-    add(all, Level::error, "rules", std::move(fault),
+  for (const auto& [place, fault] : prompt_faults(setup->dialects))
+    add(all, Level::error, "rules", fault,
         "mend the file, or `prompt:` of the reaction; until then its agent is not started");
   examine_roles(context, *setup, all);
   examine_backups(context, *setup, all);

@@ -229,6 +229,9 @@ void take_word(const Served& word, std::string_view configuration, Setup& setup)
   setup.said = said;
   // What another configuration makes of the files the daemon does not look for.
   setup.said.lives = word.configuration_digest == hex(digest_of(configuration));
+  for (auto& [dialect, options] : setup.dialects)
+    if (dialect->name == "rules" && said.lives && word.prompt_faults)
+      options = with_prompt_faults(options, *word.prompt_faults);
   if (!said.unusable)
     return;
   setup.renew = nullptr;

@@ -54,6 +54,7 @@ RootService::RootService(asio::io_context& loop, ServedRoot served, RootLock loc
     : loop_(loop),
       served_(std::move(served)),
       digest_(digest_of_configuration(served_)),
+      prompt_faults_(prompt_faults(served_.setup.dialects)),
       lock_(std::move(lock)),
       wake_(std::move(wake)) {}
 
@@ -181,7 +182,8 @@ void RootService::tell_how(Time since) {
                     .polls = polls(),
                     .root_inode = static_cast<std::int64_t>(root_->inhabited()),
                     .disk_full = engine_->disk_full(),
-                    .said = engine_->said()};
+                    .said = engine_->said(),
+                    .prompt_faults = prompt_faults_};
   // Nothing depends on the word, so a disk that does not take it stops nothing.
   bool left = word == word_ || leave_word(served_.state_folder, word);
   if (!left) {
@@ -242,6 +244,7 @@ void RootService::take_configuration(const ServedRoot& by) {
 void RootService::reconfigure(std::unique_ptr<Works> works, const ServedRoot& by) {
   take_configuration(by);
   served_.setup = by.setup;
+  prompt_faults_ = prompt_faults(served_.setup.dialects);
   // Its state stays where it is, whatever the configuration says by now.
   tell_place(served_.state_folder, served_.setup.environment.variables);
   bad_schema_.clear();

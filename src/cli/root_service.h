@@ -77,6 +77,7 @@ class RootService {
   asio::io_context& loop_;
   ServedRoot served_;
   std::string digest_;  ///< of the configuration; "" without one
+  PromptFaults prompt_faults_;
   RootLock lock_;
   Wake wake_;
   std::unique_ptr<Observer> observer_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "app/launch.h"
 #include "base/placeholders.h"
@@ -53,6 +54,30 @@ Json complete(const Value& reaction, const Value& rule, std::size_t index,
                       std::to_string(index) + ", cannot be used: " + fault));
 }
 
+std::string place_in(std::string_view rule, std::size_t index) {
+  return std::string(rule) + "/" + std::to_string(index);
+}
+
+/// `change` makes of each reaction of a rule the one that takes its place; the first is number 1.
+using Change = std::function<Json(const Value& reaction, const Value& rule, std::size_t index)>;
+
+Json changed(const Json& options, const Change& change) {
+  const Value* const list = json::child(*options, "rules");
+  if (list == nullptr || !list->IsArray())
+    return options;
+  Json rules = Json::array();
+  for (const Value& value : list->GetArray()) {
+    const Value* const react = json::child(value, "react");
+    Json reactions = Json::array();
+    std::size_t index = 0;
+    if (react != nullptr && react->IsArray())
+      for (const Value& each : react->GetArray())
+        reactions.push(change(each, value, ++index));
+    rules.push(Json(value).set("react", reactions));
+  }
+  return Json(options).set("rules", rules);
+}
+
 }  // namespace
 
 std::string prompt_fault(const std::string& text) {
@@ -70,32 +95,29 @@ std::string prompt_fault(const std::string& text) {
 }
 
 Json with_prompts(const Json& options, const std::string& folder) {
-  const Value* const list = json::child(*options, "rules");
-  if (list == nullptr || !list->IsArray())
-    return options;
-  Json rules = Json::array();
-  for (const Value& value : list->GetArray()) {
-    const Value* const react = json::child(value, "react");
-    Json reactions = Json::array();
-    std::size_t index = 0;
-    if (react != nullptr && react->IsArray())
-      for (const Value& each : react->GetArray())
-        reactions.push(complete(each, value, ++index, folder));
-    rules.push(Json(value).set("react", reactions));
-  }
-  return Json(options).set("rules", rules);
+  return changed(options, [&](const Value& reaction, const Value& rule, std::size_t index) {
+    return complete(reaction, rule, index, folder);
+  });
 }
 
-std::vector<std::string> prompt_faults(
-    const std::vector<std::pair<const Dialect*, Json>>& dialects) {
-  std::vector<std::string> faults;
+PromptFaults prompt_faults(const std::vector<std::pair<const Dialect*, Json>>& dialects) {
+  PromptFaults faults;
   for (const auto& [dialect, options] : dialects)
     if (dialect->name == "rules")
       for (const rules::Rule& rule : rules::rules_in(options))
-        for (const rules::Reaction& reaction : rule.react)
-          if (!reaction.prompt_fault.empty())
-            faults.push_back(reaction.prompt_fault);
+        for (std::size_t i = 0; i < rule.react.size(); ++i)
+          if (!rule.react[i].prompt_fault.empty())
+            faults.emplace(place_in(rule.name, i + 1), rule.react[i].prompt_fault);
   return faults;
+}
+
+Json with_prompt_faults(const Json& options, const PromptFaults& faults) {
+  return changed(options, [&](const Value& reaction, const Value& rule, std::size_t index) {
+    Json all(reaction);
+    all.erase("prompt_fault");
+    const auto fault = faults.find(place_in(json::text(rule, "name").value_or(""), index));
+    return fault == faults.end() ? all : all.set("prompt_fault", Json(fault->second));
+  });
 }
 
 std::vector<std::string> value_names(const Config& config) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,9 +16,15 @@ namespace baton {
 /// in for, `prompt_fault` stands in its place: it says why, and names the rule and the reaction.
 Json with_prompts(const Json& options, const std::string& folder);
 
+/// What is wrong with prompts of reactions, by the name of the rule and the number of the reaction:
+/// `t/1`.
+using PromptFaults = std::map<std::string, std::string>;
+
 /// Each `prompt_fault` in the options of `dialects`.
-std::vector<std::string> prompt_faults(
-    const std::vector<std::pair<const Dialect*, Json>>& dialects);
+PromptFaults prompt_faults(const std::vector<std::pair<const Dialect*, Json>>& dialects);
+
+/// The options of `rules` with these faults and no others.
+Json with_prompt_faults(const Json& options, const PromptFaults& faults);
 
 /// Why a text cannot be a prompt, as half a sentence; empty when it can.
 std::string prompt_fault(const std::string& text);

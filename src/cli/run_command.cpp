@@ -51,8 +51,8 @@ void remark(const Setup& setup, std::vector<std::string>& remarks) {
   for (const auto& [role, spec] : setup.agents)
     if (!spec.problem.empty())
       remarks.push_back(spec.problem);
-  for (std::string& each : prompt_faults(setup.dialects))
-    remarks.push_back(std::move(each));
+  for (const auto& [place, fault] : prompt_faults(setup.dialects))
+    remarks.push_back(fault);
   for (std::string& each : never_seen(Catalog::of(setup.dialects)))
     remarks.push_back(std::move(each));
 }

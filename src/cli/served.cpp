@@ -52,6 +52,28 @@ Json list_of(const Map& flows, std::size_t most, const Tell& tell) {
   return list;
 }
 
+/// What cannot be used, with why; null where not all of it finds room, for what is left out would
+/// be taken for usable.
+Json unusable(const std::optional<std::map<std::string, std::string>>& all, std::size_t most) {
+  if (!all || all->size() > most)
+    return {};
+  Json json = Json::object();
+  for (const auto& [name, why] : *all)
+    json.set(printable(name, 200), printable(why, 500));
+  return json;
+}
+
+std::optional<std::map<std::string, std::string>> unusable_in(const Value& json,
+                                                              std::string_view name) {
+  const Value* const all = json::child(json, name);
+  if (all == nullptr || !all->IsObject())
+    return std::nullopt;
+  std::map<std::string, std::string> unusable;
+  for (const auto& each : all->GetObject())
+    unusable.emplace(each.name.GetString(), json::text(each.value).value_or(""));
+  return unusable;
+}
+
 Json json_of(const Said& said, std::size_t most) {
   Json json = Json::object(
       {{"held", Json()},
@@ -61,13 +83,8 @@ Json json_of(const Said& said, std::size_t most) {
        {"unwritten", list_of(said.unwritten, most, [](Json& row, const Hold& hold) {
           row.set("reason", hold.reason).set("why", printable(hold.why, 500));
         })}});
-  // Who is left out would be taken for usable.
-  if (said.unusable && said.unusable->size() <= most) {
-    Json agents = Json::object();
-    for (const auto& [role, why] : *said.unusable)
-      agents.set(printable(role, 200), printable(why, 500));
+  if (const Json agents = unusable(said.unusable, most); agents->IsObject())
     json.set("agents_unusable", agents);
-  }
   if (said.held)
     json.set("held", Json::object({{"reason", said.held->reason}, {"why", said.held->why}}));
   return json;
@@ -81,12 +98,7 @@ Said said_in(const Value& json) {
   said.lives = true;
   if (const Value* const held = json::child(json, "held"); held != nullptr && held->IsObject())
     said.held = Hold{"", "", string(*held, "reason"), string(*held, "why")};
-  if (const Value* const agents = json::child(json, "agents_unusable");
-      agents != nullptr && agents->IsObject()) {
-    said.unusable.emplace();
-    for (const auto& each : agents->GetObject())
-      said.unusable->emplace(each.name.GetString(), json::text(each.value).value_or(""));
-  }
+  said.unusable = unusable_in(json, "agents_unusable");
   const auto for_each = [&](const char* name, const auto& take) {
     const Value* const list = json::child(json, name);
     if (list == nullptr || !list->IsArray())
@@ -117,6 +129,7 @@ Served word_in(const Value& json) {
   word.root_inode = json::integer(json, "root_inode").value_or(0);
   word.disk_full = json::boolean(json, "disk_full").value_or(false);
   word.said = said_in(json);
+  word.prompt_faults = unusable_in(json, "prompts_unusable");
   return word;
 }
 
@@ -193,7 +206,8 @@ Result<void> leave_word(const std::string& state_folder, const Served& word) {
   std::string text;
   // Of more flows than find room the rest goes unsaid.
   for (std::size_t flows = std::max({word.said.calm_at.size(), word.said.unwritten.size(),
-                                     word.said.unusable ? word.said.unusable->size() : 0});
+                                     word.said.unusable ? word.said.unusable->size() : 0,
+                                     word.prompt_faults ? word.prompt_faults->size() : 0});
        text.empty() || text.size() > kBytes; flows /= 2) {
     if (!text.empty() && flows == 0)
       return fail(Errc::too_large, "the word is too long", place(state_folder));
@@ -208,6 +222,8 @@ Result<void> leave_word(const std::string& state_folder, const Served& word) {
         .set("polls", word.polls)
         .set("root_inode", word.root_inode)
         .set("disk_full", word.disk_full);
+    if (const Json prompts = unusable(word.prompt_faults, flows); prompts->IsObject())
+      json.set("prompts_unusable", prompts);
     text = json.pretty();
   }
   text.resize(kBytes, ' ');

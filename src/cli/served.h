@@ -9,6 +9,7 @@
 #include "app/setup.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "cli/rule_prompts.h"
 #include "io/fd.h"
 #include "io/place.h"
 #include "io/root.h"
@@ -29,6 +30,8 @@ struct Served {
   std::int64_t root_inode = 0;  ///< of the root, as it was last when there was something in it
   bool disk_full = false;       ///< the journal's disk: agents are looked after, none is started
   Said said;
+  /// Of its configuration (cli/rule_prompts.h). Nothing: it does not say.
+  std::optional<PromptFaults> prompt_faults;
   bool operator==(const Served&) const = default;
 };
 

@@ -136,6 +136,8 @@ def unusable_prompts(exe):
         w.start()
         # Mended, it counts from the next reload on; one that breaks is taken as it is then.
         world.write(w.home + "/nowhere.md", b"Now ${target}\n")
+        wait_until(lambda: all(told(held())), "what the daemon waits for is told", held)
+        check("baton reload" in held()[0], held())
         w.call("reload")
         wait_until(lambda: [each.purpose for each in w.starts()] == ["queued", "held"], "the mended one is started")
         check(w.starts()[1].flow == "rules/q/in-nowhere", w.starts())
