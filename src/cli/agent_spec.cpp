@@ -143,4 +143,15 @@ AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
   return known;
 }
 
+std::vector<std::string> unplayed(const Config& config,
+                                  const std::vector<std::pair<const Dialect*, Json>>& served) {
+  std::vector<std::string> all;
+  for (const auto& [dialect, options] : served)
+    for (const std::string_view role : dialect->roles)
+      if (agent_for(config, Role(role)) == nullptr)
+        all.push_back("no agent plays `" + std::string(role) + "`, which " +
+                      std::string(dialect->name) + " asks for, and there is no `default`");
+  return all;
+}
+
 }  // namespace baton

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "app/config.h"
 #include "app/launch.h"
+#include "base/json.h"
 #include "core/dialect.h"
 
 namespace baton {
@@ -14,5 +19,9 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
 /// Looks at it again before a start: its programs where nothing was wrong, else at everything.
 AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
                   const Environment& environment);
+
+/// The roles that dialects ask for by themselves and nobody plays; what is to be said of each.
+std::vector<std::string> unplayed(const Config& config,
+                                  const std::vector<std::pair<const Dialect*, Json>>& served);
 
 }  // namespace baton

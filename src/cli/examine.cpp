@@ -13,6 +13,7 @@
 
 #include "app/status.h"
 #include "base/text.h"
+#include "cli/agent_spec.h"
 #include "cli/doctor.h"
 #include "cli/environment.h"
 #include "cli/folders.h"
@@ -310,17 +311,6 @@ void examine_known(const Context& context, const Rehearsal& seen, Diagnoses& all
   examine_folders(context, seen.books(), all);
 }
 
-/// Roles that a dialect asks for and nobody plays.
-void examine_roles(const Context& context, const Setup& setup, Diagnoses& all) {
-  for (const auto& [dialect, options] : setup.dialects)
-    for (const std::string_view role : dialect->roles)
-      if (agent_for(context.config(), Role(role)) == nullptr)
-        add(all, Level::warning, "agent",
-            "no agent plays `" + std::string(role) + "`, which " + std::string(dialect->name) +
-                " asks for, and there is no `default`",
-            "name it below `agents:`; a flow that needs it waits until then");
-}
-
 void examine_shim(Diagnoses& all) {
   const auto shim = find_shim(own_path());
   if (!shim)
@@ -415,7 +405,9 @@ void examine_configuration(const Context& context, Diagnoses& all) {
   for (const auto& [place, fault] : prompt_faults(setup->dialects))
     add(all, Level::error, "rules", fault,
         "mend the file, or `prompt:` of the reaction; until then its agent is not started");
-  examine_roles(context, *setup, all);
+  for (std::string& each : unplayed(context.config(), setup->dialects))
+    add(all, Level::warning, "agent", std::move(each),
+        "name it below `agents:`; a flow that needs it waits until then");
   examine_backups(context, *setup, all);
   if (!context.config().notify.empty()) {
     const auto program =

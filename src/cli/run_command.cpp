@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/agent_spec.h"
 #include "cli/beside.h"
 #include "cli/context.h"
 #include "cli/environment.h"
@@ -47,10 +48,12 @@ Result<ServedRoot> served_root(const Context& context, const std::string& root) 
 }
 
 /// What cannot be started, by name.
-void remark(const Setup& setup, std::vector<std::string>& remarks) {
+void remark(const Config& config, const Setup& setup, std::vector<std::string>& remarks) {
   for (const auto& [role, spec] : setup.agents)
     if (!spec.problem.empty())
       remarks.push_back(spec.problem);
+  for (std::string& each : unplayed(config, setup.dialects))
+    remarks.push_back(std::move(each));
   for (const auto& [place, fault] : prompt_faults(setup.dialects))
     remarks.push_back(fault);
   for (std::string& each : never_seen(Catalog::of(setup.dialects)))
@@ -83,7 +86,7 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
     if (!served)
       return pass_on(served);
     served->setup.act_on_existing = arguments.act_on_existing;
-    remark(served->setup, config.remarks);
+    remark(context.config(), served->setup, config.remarks);
     config.roots.push_back(std::move(*served));
   }
   if (arguments.roots.empty())

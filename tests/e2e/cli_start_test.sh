@@ -42,6 +42,11 @@ expect_exit 0 baton start coordination --requirements @wishes.md
 expect_out "recorded"
 [[ ! -e coordination ]] || fail "something was written without a daemon"
 expect_exit 0 baton run --once
+# Those that the session will ask for are missed at once, by name.
+for role in developer qa_expert tech_lead; do
+  expect_err "no agent plays \`$role\`, which coordination asks for, and there is no \`default\`"
+done
+[[ $err != *"plays \`project_manager"* ]] || fail "missed, though it is there: $err"
 [[ $(jq -r .original_requirements coordination/pm_state.json) == $'a thing\nof two lines' ]] || fail "requirements"
 [[ $(jq -r .mode coordination/pm_state.json) == simple ]] || fail "no project manager was started"
 for file in group_status orchestrator_state messages/dev_to_qa messages/qa_to_techlead messages/techlead_to_dev; do
