@@ -20,10 +20,14 @@ bool is_there(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, error));
 }
 
+std::string configuration_above(const std::string& from) {
+  return (fs::path(nearest_root(from)) / kConfigurationName).string();
+}
+
 /// Who names one of several roots means the configuration that serves it, which may lie beside the
 /// roots. One that does not name the root is about something else.
 std::string naming(const std::string& root, const std::string& from) {
-  const std::string path = nearest_root(from) + "/" + kConfigurationName;
+  const std::string path = configuration_above(from);
   const auto real = real_path(path);
   const auto text = real ? read_configuration(*real) : real;
   if (!text)
@@ -46,6 +50,18 @@ std::string nearest_root(const std::string& from) {
     if (at == at.parent_path())
       return from;
   }
+}
+
+std::string passed_over(const std::string& root) {
+  const std::string path = configuration_above(root);
+  if (!is_there(path))
+    return {};
+  const auto text = read_configuration(path);
+  if (!text)
+    return path + " is not used, for it cannot be read: " + describe(text.error());
+  if (!places_in(*text))
+    return path + " is not used, for it cannot be read which `roots:` it names";
+  return path + " is not used, for its `roots:` do not name " + root;
 }
 
 std::string find_configuration(const Places& places, const std::string& root,

@@ -24,6 +24,10 @@ std::string nearest_root(const std::string& from);
 std::string find_configuration(const Places& places, const std::string& root,
                                const std::string& here);
 
+/// Why the nearest baton.yaml above a root without one of its own is not the one of the root, as a
+/// clause; "" when there is none.
+std::string passed_over(const std::string& root);
+
 inline constexpr std::size_t kMaxConfigurationBytes = 4U << 20U;
 
 /// Its text. Errc::config: somebody else can write it; not_found, denied, too_large, io.

@@ -5,6 +5,7 @@
 
 #include "cli/agent_spec.h"
 #include "cli/beside.h"
+#include "cli/configuration_file.h"
 #include "cli/context.h"
 #include "cli/environment.h"
 #include "cli/folders.h"
@@ -45,6 +46,18 @@ Result<ServedRoot> served_root(const Context& context, const std::string& root) 
   tell_place(*state, setup->environment.variables);
   return ServedRoot{root, std::move(*state), context.configuration(), context.text(),
                     std::move(*setup)};
+}
+
+/// What is to be said where no dialect is configured.
+std::string nothing_to_act_upon(const Context& context) {
+  if (!context.configuration().empty())
+    return context.configuration() +
+           " names no dialects and no rules: nothing will be acted upon; `baton schema config` "
+           "says "
+           "what it may name";
+  const std::string above = passed_over(context.root());
+  return (above.empty() ? "there is no baton.yaml in " + context.root() + " or above it" : above) +
+         ": nothing will be acted upon; `baton init` writes one";
 }
 
 /// What cannot be started, by name.
@@ -139,13 +152,7 @@ int run_command(RunArguments arguments, const Context& context) {
   if (!config)
     return static_cast<int>(complain(config.error()));
   if (config->roots.front().setup.dialects.empty())
-    config->remarks.push_back(
-        (context.configuration().empty()
-             ? "there is no baton.yaml in " + context.root() +
-                   " or above it: nothing will be acted upon; `baton init` writes one"
-             : context.configuration() +
-                   " names no dialects and no rules: nothing will be acted upon; `baton schema "
-                   "config` says what it may name"));
+    config->remarks.push_back(nothing_to_act_upon(context));
   ServiceOptions options;
   options.once = arguments.once;
   options.load = [&]() -> Result<ServiceConfig> {

@@ -231,4 +231,13 @@ sed -i '/bad:/d; /dumb:/d; /lost:/d' baton.yaml
 expect_exit 0 baton doctor --json
 expect_out '"schema":"baton/doctor/v1"'
 [[ -z $(ls "$work/state") ]] || fail "looking has made a state folder"
+
+# One that lies above and is about other roots is not said to be missing.
+mkdir -p above/root above/other
+printf 'version: 1\nroots: [other]\n' >above/baton.yaml
+expect_exit 0 env XDG_CONFIG_HOME="$PWD/nowhere" "$baton_binary" run --once --root above/root
+expect_err "above/baton.yaml is not used, for its \`roots:\` do not name $PWD/above/root: nothing will be acted upon"
+printf 'version: 1\nroots: [\n' >above/baton.yaml
+expect_exit 0 env XDG_CONFIG_HOME="$PWD/nowhere" "$baton_binary" run --once --root above/root
+expect_err "above/baton.yaml is not used, for it cannot be read which \`roots:\` it names"
 echo "the frame holds"
