@@ -165,6 +165,16 @@ void tell_end(FlowBook& book, Draft& draft) {
   book.told.open = !ended && !book.accepted.empty();
 }
 
+std::string why_unconfigured(const Setup& setup, const std::string& dialect) {
+  if (!setup.unconfigured.empty())
+    return setup.unconfigured;
+  const auto left_out = setup.left_out.find(dialect);
+  const std::string nothing = ", so nothing of it is acted upon";
+  return left_out == setup.left_out.end()
+             ? "the configuration knows no dialect `" + dialect + "`" + nothing
+             : "the dialect `" + dialect + "` cannot be used" + nothing + ": " + left_out->second;
+}
+
 }  // namespace
 
 Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
@@ -177,11 +187,7 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
     // No longer configured: its agents are looked after, nothing is started.
     book.decision = Decision{};
     book.decision.control = Control::idle;
-    book.held =
-        Hold{"", "", "unconfigured",
-             !setup_.unconfigured.empty() ? setup_.unconfigured
-                                          : "the configuration knows no dialect `" + flow.dialect +
-                                                "`, so nothing of it is acted upon"};
+    book.held = Hold{"", "", "unconfigured", why_unconfigured(setup_, flow.dialect)};
     return {};
   }
   auto opened = library_.open(book, *entry, draft.documents);

@@ -66,7 +66,9 @@ struct Setup {
   bool rehearsal = false;  ///< decide only: no commit, no start, no write
   /// A schema that cannot be used refuses the files it is for, and not the whole setup.
   bool bear_schemas = false;
-  Said said;                 ///< for a rehearsal while a daemon lives
+  Said said;  ///< for a rehearsal while a daemon lives
+  /// Dialects that are configured and cannot be used, and why: they are not among `dialects`.
+  std::map<std::string, std::string> left_out;
   std::string unconfigured;  ///< why no dialect is configured at all; empty: that is not so
 };
 

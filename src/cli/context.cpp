@@ -327,14 +327,15 @@ Result<Context> Context::reread() const {
   return fresh;
 }
 
-Result<bool> Context::usable(const Dialect* known, const std::string& name,
-                             const Json& options) const {
+Result<bool> Context::usable(const Dialect* known, const std::string& name, const Json& options,
+                             std::map<std::string, std::string>& left_out) const {
   if (known == nullptr) {
     const std::string message = unknown_dialect(name);
     if (!anyway_)
       return fail(Errc::config, message,
                   place_of(configuration_, "/dialects/" + json::pointer_token(name)));
     warn_once(message + "; going on without it");
+    left_out.emplace(name, message);
     return false;
   }
   if (!anyway_)
@@ -346,13 +347,15 @@ Result<bool> Context::usable(const Dialect* known, const std::string& name,
   const bool borne = daemon().has_value();
   warn_once(describe(checked.error()) + (borne ? "; the daemon goes on with what it read before"
                                                : "; going on without dialect " + name));
+  if (!borne)
+    left_out.emplace(name, describe(checked.error()));
   return borne;
 }
 
 Result<void> Context::add_dialects(Setup& setup) const {
   for (const auto& [name, options] : config_.dialects) {
     const Dialect* const known = dialect(name);
-    auto fit = usable(known, name, options);
+    auto fit = usable(known, name, options, setup.left_out);
     if (!fit)
       return pass_on(fit);
     if (!*fit)

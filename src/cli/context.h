@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -108,8 +109,10 @@ class Context {
   std::optional<std::pair<std::string, Served>> daemon() const;
   static Unlike unlike_elsewhere(const Served& word);
   bool is_served(const std::string& root) const;
-  /// Whether a dialect of the configuration goes into a setup; errors as of `setup`.
-  Result<bool> usable(const Dialect* known, const std::string& name, const Json& options) const;
+  /// Whether a dialect of the configuration goes into a setup, else it is among `left_out`; errors
+  /// as of `setup`.
+  Result<bool> usable(const Dialect* known, const std::string& name, const Json& options,
+                      std::map<std::string, std::string>& left_out) const;
   Result<void> add_dialects(Setup& setup) const;
   std::vector<std::string> configured_roots();
   Result<void> find_roots(const std::string& here);

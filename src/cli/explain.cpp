@@ -204,7 +204,8 @@ std::string strange(const std::vector<RehearsedRoot>& roots, const std::string& 
   }
   std::string text = "belongs to no flow";
   for (const auto& [on_root, rehearsal] : roots)
-    text += "; below " + printable(on_root.root()) + " " + looked_for(rehearsal->catalog());
+    text +=
+        "; below " + printable(on_root.root()) + " " + looked_for(on_root, rehearsal->catalog());
   return text + "; with --as it is looked at by itself";
 }
 

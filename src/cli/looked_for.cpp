@@ -4,15 +4,19 @@
 #include <span>
 
 #include "base/text.h"
+#include "cli/context.h"
 
 namespace baton {
 
-std::string looked_for(const Catalog& catalog) {
+std::string looked_for(const Context& context, const Catalog& catalog) {
   std::vector<std::string> patterns;
   for (const Catalog::Entry& entry : catalog.entries())
     for (const FileKind& kind : entry.kinds)
       if (std::find(patterns.begin(), patterns.end(), kind.pattern) == patterns.end())
         patterns.push_back(kind.pattern);
+  const bool broken = !context.broken_configuration().empty() && !context.follows_daemon();
+  if (patterns.empty() && (broken || !context.config().dialects.empty()))
+    return "no files are looked for, since the configuration cannot be used";
   if (patterns.empty())
     return "no files are looked for, since the configuration names none";
   constexpr std::size_t kMost = 12;

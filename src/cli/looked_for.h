@@ -7,8 +7,10 @@
 
 namespace baton {
 
+class Context;
+
 /// The patterns of all configured files, for whoever wonders why one is not seen; the first few.
-std::string looked_for(const Catalog& catalog);
+std::string looked_for(const Context& context, const Catalog& catalog);
 
 /// The files a rule names outright and never gets, for they are those of a dialect; what is to be
 /// said of each.

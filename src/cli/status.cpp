@@ -186,7 +186,7 @@ Result<std::vector<Section>> sections_of(const std::string& flow, const SeenRoot
                     rehearsal->recorded(),
                     on_root.unlike().word,
                     "",
-                    looked_for(rehearsal->catalog())};
+                    looked_for(on_root, rehearsal->catalog())};
     section.hint = hint(on_root, section.daemon,
                         wanted ? of_flow(section.recorded, wanted->flow) : section.recorded);
     if (const std::string unwritten =

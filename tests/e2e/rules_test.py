@@ -151,6 +151,23 @@ def unusable_prompts(exe):
         check(w.starts()[2].flow == "rules/q/other", w.starts())
 
 
+def unusable_schema(exe):
+    """Without a daemon, `status` and `explain` say of a rule whose schema cannot be used that it is for that."""
+    with Queue(exe, {**QUEUE, "files": {**DOCUMENTS, "job": {"path": "queue/{flow}.json", "schema": "job.json"}}}) as w:
+        world.write(w.home + "/job.json", b"not a schema")
+        says = "no files are looked for, since the configuration cannot be used"
+        check(says in w.call("status").stdout, w.call("status").stdout)
+        world.write(w.root + "/notes.json", {})
+        told = w.call("explain", w.root + "/notes.json", code=None)
+        check(says in told.stdout + told.stderr, told.stdout, told.stderr)
+        world.write(w.home + "/job.json", b"{}")
+        w.job("a", state="queued", target="x")
+        w.once()
+        world.write(w.home + "/job.json", b"not a schema")
+        why, = (each["why"] for each in w.lines("status"))
+        check("the dialect `rules` cannot be used" in why and "job.json" in why, why)
+
+
 def doctor(exe):
     """Rounds of agents, roles nobody plays, pointers no schema knows."""
     review = [{"to": "open", "run": "worker"}, {"to": "review", "run": "reviewer"}]
@@ -294,6 +311,7 @@ def sweep(exe, killat, step, first):
 def test(exe, killat=None, step="17", first=None):
     refusals(exe)
     unusable_prompts(exe)
+    unusable_schema(exe)
     doctor(exe)
     whole(exe)
     stopped(exe)
