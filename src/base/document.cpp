@@ -69,8 +69,12 @@ class Positions {
 };
 
 Finding finding_of(const ParseFault& fault, Positions& positions, Severity severity) {
-  Finding finding{
-      .severity = severity, .rule = "json", .pointer = fault.pointer, .message = fault.message};
+  Finding finding{.severity = severity,
+                  .rule = "json",
+                  .pointer = fault.pointer,
+                  .message = fault.message,
+                  .found = fault.found,
+                  .expected = fault.expected};
   finding.span = positions.span(fault.begin, fault.end);
   return finding;
 }

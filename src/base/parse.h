@@ -19,6 +19,8 @@ struct ParseFault {
   Errc code = Errc::parse;
   std::string message;
   std::string pointer;  ///< of the member that is to blame, where one is
+  std::string found;    ///< what stands there; "" where `expected` is not known either
+  std::string expected;
   std::size_t begin = 0;
   std::size_t end = 0;
   bool incomplete = false;

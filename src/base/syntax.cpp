@@ -10,9 +10,35 @@
 namespace baton {
 namespace {
 
+std::string_view one_at(std::string_view text, std::size_t at) {
+  return text.substr(at, std::max<std::size_t>(utf8_length(text, at), 1));
+}
+
 std::string character_at(std::string_view text, std::size_t at) {
-  const std::size_t length = std::max<std::size_t>(utf8_length(text, at), 1);
-  return "'" + printable(text.substr(at, length)) + "'";
+  return "'" + printable(one_at(text, at)) + "'";
+}
+
+/// "": what is wrong is not that something else stands there.
+std::string_view expected_for(SyntaxKind kind) {
+  switch (kind) {
+    case SyntaxKind::value:
+      return "a value";
+    case SyntaxKind::name:
+      return "a member name in double quotes";
+    case SyntaxKind::colon:
+      return "':'";
+    case SyntaxKind::object_end:
+      return "',' or '}'";
+    case SyntaxKind::array_end:
+      return "',' or ']'";
+    case SyntaxKind::number:
+      return "a digit";
+    case SyntaxKind::after_end:
+      return "the end of the document";
+    case SyntaxKind::string:
+      break;
+  }
+  return {};
 }
 
 /// The last character that is no blank before `at`, or NUL.
@@ -96,7 +122,11 @@ ParseFault bare_word(std::string_view text, std::size_t offset) {
   while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]) || text[end] == '_'))
     ++end;
   const std::string_view word = text.substr(begin, end - begin);
-  ParseFault fault{.begin = begin, .end = end, .definite = true};
+  ParseFault fault{.found = printable(word, 40),
+                   .expected = std::string(expected_for(SyntaxKind::value)),
+                   .begin = begin,
+                   .end = end,
+                   .definite = true};
   fault.message = "'" + printable(word, 40) + "' is not a JSON value";
   for (const WordHint& row : kWordHints)
     if (row.word == word)
@@ -196,10 +226,13 @@ ParseFault syntax_fault(std::string_view text, SyntaxKind kind, std::size_t offs
     return bare_word(text, offset);
   // What stands behind the end may be the rest of a longer text that is being overwritten.
   const bool definite = kind != SyntaxKind::after_end;
-  const std::size_t length = std::max<std::size_t>(utf8_length(text, offset), 1);
+  const std::string_view one = one_at(text, offset);
+  const std::string_view expected = expected_for(kind);
   return {.message = message_for(text, kind, offset),
+          .found = expected.empty() ? "" : printable(one),
+          .expected = std::string(expected),
           .begin = offset,
-          .end = offset + length,
+          .end = offset + one.size(),
           .definite = definite};
 }
 

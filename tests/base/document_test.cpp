@@ -53,6 +53,31 @@ TEST_CASE("numbers keep their kind and their last digit") {
   CHECK(loaded("[128.74836467836484838364836483643636483648e-336]")->root()[0].GetDouble() == 0);
 }
 
+TEST_CASE("what stands there and what is expected is said where both are known") {
+  struct Row {
+    std::string text;
+    std::string found;
+    std::string expected;
+  };
+  for (const Row& row : {
+           Row{"{\"a\": 1 \"b\": 2}", "\"", "',' or '}'"},
+           Row{"[1 \xC3\xA9]", "\xC3\xA9", "',' or ']'"},
+           Row{"{\"a\" 1}", "1", "':'"},
+           Row{"{\"a\": 1,\n}", "}", "a member name in double quotes"},
+           Row{"[1,]", "]", "a value"},
+           Row{"[True]", "True", "a value"},
+           Row{"[1.]", "]", "a digit"},
+           Row{"{} {}", "{", "the end of the document"},
+           Row{"[\"\\x\"]", "", ""},
+           Row{"[1", "", ""},
+       }) {
+    CAPTURE(row.text);
+    const Finding finding = failure_of(row.text).findings.front();
+    CHECK(finding.found == row.found);
+    CHECK(finding.expected == row.expected);
+  }
+}
+
 TEST_CASE("what is wrong is said in words, at its place") {
   struct Row {
     std::string text;
