@@ -192,9 +192,10 @@ class Reacting {
     desired.subject = *subject_;
     desired.purpose = reaction.purpose.empty() ? state_->stage : reaction.purpose;
     // The agent that hands a subject on is still ending when the next one is due: one at a time. By
-    // the file, since a rule that was given another name makes another flow of it.
-    // By the flow, too: it may be handed on from one file of it to another.
-    desired.claims.push_back(Claim{"subject " + *subject_ + " of " + scene_.holder(*subject_), 1});
+    // the file, since a rule that was given another name makes another flow of it, and by all files
+    // in which it may stand. By the flow, too: it may be handed on from one file of it to another.
+    for (const std::string& path : scene_.possible_holders(*subject_))
+      desired.claims.push_back(Claim{"subject " + *subject_ + " of " + path, 1});
     desired.claims.push_back(Claim{"subject " + *subject_ + " of " + text(view_.flow), 1});
     limit(*scene_.rule().limits, scene_.rule().name, desired);
     desired.why = why;

@@ -1,6 +1,7 @@
 #include "dialects/rules/scene.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text.h"
@@ -86,6 +87,8 @@ void Scene::collect() {
     const Value* const record = record_of(*accepted.document);
     if (record == nullptr)
       continue;
+    if (rule_.stage.pointer.find(kSubject) != std::string::npos)
+      of_many_.push_back(path);
     for (auto& [subject, stage] : stages_in(*record, rule_.stage.pointer, otherwise)) {
       const auto [holder, fresh] = holders_.emplace(subject, path);
       if (!fresh)
@@ -98,6 +101,15 @@ void Scene::collect() {
 std::string Scene::holder(const Subject& subject) const {
   const auto found = holders_.find(subject);
   return found == holders_.end() ? "" : found->second;
+}
+
+std::vector<std::string> Scene::possible_holders(const Subject& subject) const {
+  constexpr std::size_t kFew = 8;
+  std::vector<std::string> paths = {holder(subject)};
+  if (of_many_.size() <= kFew)
+    std::copy_if(of_many_.begin(), of_many_.end(), std::back_inserter(paths),
+                 [&](const std::string& path) { return path != paths.front(); });
+  return paths;
 }
 
 std::string Scene::path(const Place& place, const Subject& subject) const {

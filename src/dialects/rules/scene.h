@@ -40,6 +40,9 @@ class Scene {
 
   /// The path of the document that holds the subject; empty when none does.
   std::string holder(const Subject& subject) const;
+  /// The documents in which the subject may stand: the one that holds it, and those it may have
+  /// come from or go to, unless these are many.
+  std::vector<std::string> possible_holders(const Subject& subject) const;
   /// The path a place's document has or would have; empty for one nobody can tell, and where the
   /// subject's name cannot be part of a path.
   std::string path(const Place& place, const Subject& subject) const;
@@ -64,6 +67,7 @@ class Scene {
   const Rule& rule_;
   Stages stages_;
   std::map<Subject, std::string> holders_;
+  std::vector<std::string> of_many_;  ///< documents that hold subjects by their names
   std::map<Subject, std::pair<std::string, std::string>> disputed_;
 };
 
