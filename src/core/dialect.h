@@ -240,7 +240,7 @@ struct Dialect {
   /// The names `Brief::values` adds to the placeholders every command may use.
   std::span<const std::string_view> placeholders = {};
   /// The roles its flows ask for by themselves; those that their files name besides are not among
-  /// them. For `init`, which writes them, and `doctor`, which misses them.
+  /// them. For `init`, which writes them, and `run` and `doctor`, which miss them.
   std::span<const std::string_view> roles = {};
   /// A name for a new flow, for `create`; different seeds give different ones.
   std::string (*fresh_name)(Time wall, std::string_view seed) = nullptr;
