@@ -84,7 +84,8 @@ TEST_CASE("parents of state folders are listed in their order") {
   setenv("BATON_STATE_DIR", "/b", 1);
   setenv("STATE_DIRECTORY", "/c:/d", 1);
   setenv("XDG_STATE_HOME", "/e", 1);
-  const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+  const char* const before = std::getenv("HOME");
+  const std::string home = before == nullptr ? "" : before;
   setenv("HOME", "/f", 1);
   const std::vector<StateParent> expected{{"/o", true, true},  {"/b", true},
                                           {"/c", true},        {"/var/lib/baton", false},
