@@ -312,7 +312,7 @@ class DocumentLoader {
                            " lines cannot be read; is this JSON Lines?";
           return failure_of(*fault, text);
         }
-        pass_over(*std::move(fault), newline == text.size(), positions);
+        pass_over(*std::move(fault), newline == text.size(), records_.size() > records, positions);
       } else if (records_.size() > records) {
         document_->end_passed_over_.reset();
       }
@@ -326,11 +326,12 @@ class DocumentLoader {
     return std::nullopt;
   }
 
-  /// Told once each, but no more than anybody reads.
-  void pass_over(ParseFault fault, bool last, Positions& positions) {
+  /// Told once each, but no more than anybody reads. Values in front of the fault count.
+  void pass_over(ParseFault fault, bool last, bool behind_values, Positions& positions) {
     // A line that is passed over is no record.
     fault.pointer.clear();
-    const std::string what = last ? "the last line" : "the line";
+    const std::string what =
+        std::string(behind_values ? "the rest of the " : "the ") + (last ? "last line" : "line");
     fault.message = fault.incomplete ? what + " is cut off; it is passed over"
                                      : what + " is passed over: " + fault.message;
     Finding finding = finding_of(fault, positions, Severity::warning);

@@ -422,6 +422,16 @@ TEST_CASE("a bad line of JSON Lines is skipped with a warning") {
   CHECK(dump(loaded("", Format::jsonl)) == "[]");
 }
 
+TEST_CASE("values in front of what cannot be read count, and the warning says so") {
+  const auto document = loaded("{\"a\":1} // one\n{\"a\":2}{\"a\"", Format::jsonl);
+  CHECK(dump(document) == R"([{"a":1},{"a":2}])");
+  REQUIRE(document->warnings().size() == 2);
+  CHECK(document->warnings()[0].message ==
+        "the rest of the line is passed over: JSON has no comments");
+  CHECK(document->warnings()[1].message ==
+        "the rest of the last line is cut off; it is passed over");
+}
+
 TEST_CASE("JSON Lines cut or damaged anywhere are still read") {
   const std::string whole = "{\"a\":1}\n{\"b\":\"\xC3\xA9\"}\n{\"c\":[1,2]}\n";
   for (std::size_t length = 0; length <= whole.size(); ++length)

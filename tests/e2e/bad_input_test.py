@@ -52,13 +52,14 @@ def seen(path):
 
 
 class Checked(world.World):
-    def __init__(self, exe, **more):
-        rule = dict(self.TICKETS, schema="ticket.schema.json")
+    def __init__(self, exe, suffix="json", **more):
+        self.suffix = suffix
+        rule = dict(self.TICKETS, files=f"tickets/{{flow}}.{suffix}", schema="ticket.schema.json")
         super().__init__(exe, rules=[rule], **more)
         write(self.home + "/ticket.schema.json", SCHEMA)
 
     def path(self, name):
-        return f"{self.root}/tickets/{name}.json"
+        return f"{self.root}/tickets/{name}.{self.suffix}"
 
     def said(self, word, name):
         """What the daemon said about the file."""
@@ -66,8 +67,8 @@ class Checked(world.World):
                 if each["event"] == word and each["flow"] == f"rules/t/{name}"]
 
 
-def bad_files(exe):
-    with Checked(exe) as baton:
+def bad_files(exe, suffix="json"):
+    with Checked(exe, suffix) as baton:
         for name in BAD_BYTES:
             write(baton.path(name), GOOD)
         baton.start()
@@ -82,7 +83,7 @@ def bad_files(exe):
             for finding in json.loads(done.stdout)["findings"] or [{}]:
                 # What is too large was not read, so that nobody can say where in it.
                 placed = all(finding.get(key, 0) >= 1 for key in ("line", "column")) or name == "huge"
-                check(finding.get("path", "").endswith(name + ".json") and placed, name, finding)
+                check(finding.get("path", "").endswith(f"{name}.{suffix}") and placed, name, finding)
             explained = baton.explain(f"rules/t/{name}")["documents"]
             check([each["verdict"] for each in explained] == ["rejected"], name, explained)
             check(explained[0]["findings"], name, "is not explained")
@@ -96,6 +97,41 @@ def bad_files(exe):
         for name in BAD_BYTES:
             wait_until(lambda: baton.starts(f"rules/t/{name}"), name, "does not recover")
         check(baton.daemon.poll() is None, "the daemon ended")
+
+
+def bad_yaml_files(exe):
+    bad_files(exe, "yaml")
+
+
+def bad_logs(exe):
+    """Of a log a line that cannot be read is passed over, and a wrong one refuses the whole; one that has lost its
+    lines is refused, too. What it said before stays in force."""
+    # A line may hold several values, and those in front of what cannot be read count.
+    kinds = {name: content for name, content in BAD_BYTES.items() if name not in ("two_values", "comment")}
+    logs = {**{name + "_appended": GOOD + content + b"\n" for name, content in kinds.items()},
+            **{name + "_alone": content for name, content in kinds.items()}}
+    with Checked(exe, "jsonl") as baton:
+        for name in logs:
+            write(baton.path(name), GOOD)
+        baton.start()
+        baton.canary()
+        for name, content in logs.items():
+            write(baton.path(name), content)
+            before = seen(baton.path(name))
+            kind, how = name.rsplit("_", 1)
+            if how == "alone":
+                wait_until(lambda: baton.said("rejected", name), name, "is not reported")
+            elif kind not in ("empty", "blank"):
+                found = json.loads(baton.call("validate", "--json", baton.path(name), code=None).stdout)["findings"]
+                check([each.get("line") for each in found] == [2] or kind == "huge", name, found)
+            check(seen(baton.path(name)) == before, name, "was changed on disk")
+        baton.canary()
+        check(not [each for each in baton.starts() if "canary" not in each.flow], baton.starts())
+        check(baton.daemon.poll() is None, "the daemon ended")
+        for name in logs:
+            write(baton.path(name), GOOD + b'{"status": "ready"}\n')
+        for name in logs:
+            wait_until(lambda: baton.starts(f"rules/t/{name}"), name, "does not recover")
 
 
 def no_regular_files(exe):
@@ -840,7 +876,7 @@ def started_on_full_disk_of_small_blocks(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts((bad_files, no_regular_files, long_names, names_not_utf8, json_is_utf8, long_decision,
+    world.main_parts((bad_files, bad_yaml_files, bad_logs, no_regular_files, long_names, names_not_utf8, json_is_utf8, long_decision,
                       requests_not_utf8, said_at_start, bad_configuration, second_daemon, locked_files, full_disk, stopped_on_full_disk,
                       without_a_reserve_it_is_not, no_more_files, once_on_full_disk, started_on_full_disk, started_on_full_disk_of_small_blocks,
                       said_by_the_daemon, cannot_start_is_said, no_descriptors, write_waits, merge_is_refused,

@@ -125,6 +125,7 @@ def asked_for_leaks(more=None):
 class World:
     """Use as a context manager: at the end every process of it is ended and the folder removed."""
 
+    suffix = "json"
     TICKETS = {"name": "t", "files": "tickets/{flow}.json", "stage": "/status",
                "react": [{"to": "ready", "run": "worker"}]}
 
@@ -237,7 +238,7 @@ class World:
         return [each for each in all_starts if flow is None or each.flow == flow]
 
     def ticket(self, name, status, **more):
-        write(f"{self.root}/tickets/{name}.json", {"status": status, **more})
+        write(f"{self.root}/tickets/{name}.{self.suffix}", {"status": status, **more})
 
     def canary(self):
         """A new ticket that calls for an agent. When it was started, the daemon has seen everything that
