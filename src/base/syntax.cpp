@@ -19,7 +19,7 @@ std::string character_at(std::string_view text, std::size_t at) {
 }
 
 /// "": what is wrong is not that something else stands there.
-std::string_view expected_for(SyntaxKind kind) {
+std::string_view expected(SyntaxKind kind) {
   switch (kind) {
     case SyntaxKind::value:
       return "a value";
@@ -123,7 +123,7 @@ ParseFault bare_word(std::string_view text, std::size_t offset) {
     ++end;
   const std::string_view word = text.substr(begin, end - begin);
   ParseFault fault{.found = printable(word, 40),
-                   .expected = std::string(expected_for(SyntaxKind::value)),
+                   .expected = std::string(expected(SyntaxKind::value)),
                    .begin = begin,
                    .end = end,
                    .definite = true};
@@ -134,7 +134,7 @@ ParseFault bare_word(std::string_view text, std::size_t offset) {
   return fault;
 }
 
-std::string value_message(std::string_view text, std::size_t at) {
+std::string cause_in_value(std::string_view text, std::size_t at) {
   const char c = text[at];
   const char last = before(text, at);
   if ((c == ']' || c == '}') && last == ',')
@@ -149,20 +149,20 @@ std::string value_message(std::string_view text, std::size_t at) {
     return "a number has no '+' in front";
   if (c == '.')
     return "a number needs a digit before '.'";
-  return "a value is expected, not " + character_at(text, at);
+  return {};
 }
 
-std::string name_message(std::string_view text, std::size_t at) {
+std::string cause_in_name(std::string_view text, std::size_t at) {
   const char c = text[at];
   if (c == '}' && before(text, at) == ',')
     return "trailing comma before '}'";
   if (c == '/' || c == '#')
     return "JSON has no comments";
-  return "a member name in double quotes is expected, not " + character_at(text, at);
+  return {};
 }
 
 /// After a complete value comes something that does not belong there.
-std::string after_value_message(std::string_view text, std::size_t at, std::string_view expected) {
+std::string cause_after_value(std::string_view text, std::size_t at) {
   const char c = text[at];
   const char last = at > 0 ? text[at - 1] : '\0';
   if (last == '0' && is_digit(c))
@@ -171,10 +171,10 @@ std::string after_value_message(std::string_view text, std::size_t at, std::stri
     return "JSON has no hexadecimal numbers";
   if (c == '/' || c == '#')
     return "JSON has no comments";
-  return std::string(expected) + ", not " + character_at(text, at);
+  return {};
 }
 
-std::string string_message(std::string_view text, std::size_t at) {
+std::string cause_in_string(std::string_view text, std::size_t at) {
   const char c = text[at];
   if (c == '\n' || c == '\r')
     return "a line break in a string; the closing quote is missing, or it has to be written \\n";
@@ -183,57 +183,66 @@ std::string string_message(std::string_view text, std::size_t at) {
   return "a wrong escape in a string: " + printable(text.substr(at, 6));
 }
 
-std::string number_message(std::string_view text, std::size_t at) {
-  return "a digit is expected in the number, not " + character_at(text, at);
-}
-
-std::string message_for(std::string_view text, SyntaxKind kind, std::size_t at) {
+/// What somebody did who knows JSON less well; "": what stands there tells nothing more. To say
+/// beside it what the grammar expects there would lead astray: no member behind a trailing comma.
+std::string cause(std::string_view text, SyntaxKind kind, std::size_t at) {
   switch (kind) {
     case SyntaxKind::value:
-      return value_message(text, at);
+      return cause_in_value(text, at);
     case SyntaxKind::name:
-      return name_message(text, at);
-    case SyntaxKind::colon:
-      return "':' is expected after the member name, not " + character_at(text, at);
-    case SyntaxKind::object_end:
-      return after_value_message(text, at, "',' or '}' is expected");
-    case SyntaxKind::array_end:
-      return after_value_message(text, at, "',' or ']' is expected");
-    case SyntaxKind::number:
-      return number_message(text, at);
+      return cause_in_name(text, at);
     case SyntaxKind::string:
-      return string_message(text, at);
+      return cause_in_string(text, at);
+    case SyntaxKind::object_end:
+    case SyntaxKind::array_end:
     case SyntaxKind::after_end:
+      return cause_after_value(text, at);
+    case SyntaxKind::colon:
+    case SyntaxKind::number:
       break;
   }
-  return after_value_message(text, at,
-                             "the text goes on after the end of the document: end expected");
+  return {};
+}
+
+std::string not_expected(SyntaxKind kind) {
+  if (kind == SyntaxKind::after_end)
+    return "the text goes on after the end of the document: end expected";
+  const char* const where = kind == SyntaxKind::colon    ? " after the member name"
+                            : kind == SyntaxKind::number ? " in the number"
+                                                         : "";
+  return std::string(expected(kind)) + " is expected" + where;
 }
 
 }  // namespace
 
 ParseFault syntax_fault(std::string_view text, SyntaxKind kind, std::size_t offset) {
-  if (kind == SyntaxKind::string) {
-    if (cut_string(text, offset))
-      return ends_early(text);
-  } else {
-    offset = scan::skip_blanks(text, std::min(offset, text.size()));
-  }
-  if (offset >= text.size())
+  offset = std::min(offset, text.size());
+  if (kind == SyntaxKind::string ? cut_string(text, offset) || offset == text.size()
+                                 : scan::skip_blanks(text, offset) == text.size())
     return ends_early(text);
-  const bool in_word = offset > 0 && is_letter(text[offset - 1]);
-  if (kind == SyntaxKind::value && (is_letter(text[offset]) || in_word))
+  const char last = offset > 0 ? text[offset - 1] : '\0';
+  if (kind == SyntaxKind::value && is_letter(last))
     return bare_word(text, offset);
-  // What stands behind the end may be the rest of a longer text that is being overwritten.
-  const bool definite = kind != SyntaxKind::after_end;
+  if (kind == SyntaxKind::value && last == '-')
+    kind = SyntaxKind::number;
+  // A blank ends a number, and is no part of a string.
+  if (kind != SyntaxKind::string && kind != SyntaxKind::number)
+    offset = scan::skip_blanks(text, offset);
+  if (kind == SyntaxKind::value && is_letter(text[offset]))
+    return bare_word(text, offset);
   const std::string_view one = one_at(text, offset);
-  const std::string_view expected = expected_for(kind);
-  return {.message = message_for(text, kind, offset),
-          .found = expected.empty() ? "" : printable(one),
-          .expected = std::string(expected),
-          .begin = offset,
-          .end = offset + one.size(),
-          .definite = definite};
+  ParseFault fault{.message = cause(text, kind, offset),
+                   .begin = offset,
+                   .end = offset + one.size(),
+                   // What stands behind the end may be the rest of a longer text that is being
+                   // overwritten.
+                   .definite = kind != SyntaxKind::after_end};
+  if (fault.message.empty()) {
+    fault.message = not_expected(kind) + ", not " + character_at(text, offset);
+    fault.found = printable(one);
+    fault.expected = expected(kind);
+  }
+  return fault;
 }
 
 }  // namespace baton

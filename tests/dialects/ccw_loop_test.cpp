@@ -329,7 +329,8 @@ TEST_SUITE("ccw_loop") {
     place.put(loops_folder + "loop-v2-a.tasks.jsonl",
               R"({"task_id": "x", "description": "look", "tool": "codex", "mode": "review"})");
     place.docs[path].rejected =
-        R"([{"line": 3, "pointer": "/status", "message": "no status", "expected": "paused"}])";
+        R"([{"line": 3, "pointer": "/status", "message": "no status", "expected": "paused"},
+            {"line": 4, "rule": "json", "message": "':' is expected", "expected": "':'"}])";
     Run run;
     run.id = "run";
     run.key = Key{place.flow, "executor", "main", 1, 0};
@@ -359,7 +360,8 @@ TEST_SUITE("ccw_loop") {
     for (const std::string& part :
          {std::string("Add login"), std::string("1 task is pending"), "- state file: /root/" + path,
           "- progress directory: " + folder, std::string("/status: no status; expected: paused"),
-          std::string("ended as exit_7"), std::string("cannot compile"), std::string("no disk"),
+          std::string(":4 : ':' is expected\n"), std::string("ended as exit_7"),
+          std::string("cannot compile"), std::string("no disk"),
           std::string("\"mode\": \"analysis\""), std::string("\"current_iteration\": 1"),
           std::string("baton counts")}) {
       CAPTURE(part);

@@ -85,13 +85,15 @@ std::string refusals(const Scene& scene) {
     auto findings = parse_json(accepted.rejected);
     if (accepted.rejected.empty() || !findings || !(*findings)->IsArray())
       continue;
-    for (const Value& finding : (*findings)->GetArray())
-      all +=
-          "- " + path + ":" + std::to_string(json::integer(finding, "line").value_or(0)) + " " +
-          text_of(finding, "pointer") + ": " + text_of(finding, "message") +
-          (text_of(finding, "expected").empty() ? ""
-                                                : "; expected: " + text_of(finding, "expected")) +
-          "\n";
+    for (const Value& finding : (*findings)->GetArray()) {
+      all += "- " + path + ":" + std::to_string(json::integer(finding, "line").value_or(0)) + " " +
+             text_of(finding, "pointer") + ": " + text_of(finding, "message");
+      // A message about JSON's syntax says itself what is expected.
+      const std::string expected = text_of(finding, "expected");
+      if (!expected.empty() && text_of(finding, "rule") != "json")
+        all += "; expected: " + expected;
+      all += "\n";
+    }
   }
   return all.empty() ? all
                      : "A newer version of these files stands there and was refused; put it "
