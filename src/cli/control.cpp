@@ -17,6 +17,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rehearsal.h"
+#include "cli/remarks.h"
 #include "cli/settings.h"
 #include "cli/submit.h"
 #include "cli/wait.h"
@@ -171,10 +172,20 @@ ExitCode reload(const ControlWish& wish) {
     complain(fault);
   if (!context->broken_configuration().empty())
     return ExitCode::usage;
-  for (const Context& on_root : context->each())
+  std::size_t remarks = 0;
+  for (const Context& on_root : context->each()) {
     if (const auto rehearsal = Rehearsal::of_root(on_root, {.as_daemon = true}); !rehearsal)
       return complain(rehearsal.error());
-  print("no daemon serves this root: there is nothing to reload; the configuration is good\n");
+    const auto setup = on_root.setup(on_root.root());
+    if (!setup)
+      return complain(setup.error());
+    for (const std::string& remark : remarks_on(on_root.config(), *setup)) {
+      warn_once(remark);
+      ++remarks;
+    }
+  }
+  print(std::string("no daemon serves this root: there is nothing to reload; the configuration ") +
+        (remarks == 0 ? "is good\n" : "can be used but for that\n"));
   return finish();
 }
 

@@ -325,6 +325,25 @@ void examine_shim(Diagnoses& all) {
       "install baton and baton-shim of one version, then restart the daemon");
 }
 
+/// A daemon has read the prompts with its configuration, and goes by them until it reads it again.
+void examine_prompts(const Context& context, const PromptFaults& faults, Diagnoses& all) {
+  const auto state = context.state_folder();
+  const auto word = state ? served(*state) : std::optional<Served>();
+  const bool knows =
+      word && word->prompt_faults && word->configuration_digest == hex(digest_of(context.text()));
+  const PromptFaults& known = knows ? *word->prompt_faults : faults;
+  for (const auto& [place, fault] : faults)
+    add(all, Level::error, "rules", fault,
+        known.contains(place)
+            ? "mend the file, or `prompt:` of the reaction; until then its agent is not started"
+            : "mend it before the next `baton reload` or restart; the daemon goes by what it read "
+              "before");
+  for (const auto& [place, fault] : known)
+    if (!faults.contains(place))
+      add(all, Level::warning, "rules", fault + "; so the daemon found it, and it is mended by now",
+          "`baton reload`");
+}
+
 /// The programs that backups go through.
 void examine_backups(const Context& context, const Setup& setup, Diagnoses& all) {
   for (const auto& [dialect, options] : setup.dialects) {
@@ -402,9 +421,7 @@ void examine_configuration(const Context& context, Diagnoses& all) {
                "dialects there are");
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
-  for (const auto& [place, fault] : prompt_faults(setup->dialects))
-    add(all, Level::error, "rules", fault,
-        "mend the file, or `prompt:` of the reaction; until then its agent is not started");
+  examine_prompts(context, prompt_faults(setup->dialects), all);
   for (std::string& each : unplayed(context.config(), setup->dialects))
     add(all, Level::warning, "agent", std::move(each),
         "name it below `agents:`; a flow that needs it waits until then");

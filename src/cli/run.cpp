@@ -35,6 +35,7 @@ constexpr Millis kAwayForGood{2000};
 /// And after that, what else is waited for.
 constexpr Millis kPatience{3000};
 constexpr std::size_t kMostWaits = 10;
+constexpr std::size_t kMostRemarks = 3;  ///< in the answer to who reloads; the log has all
 /// How long programs of `notify:` have at the end of a daemon that has come to its end, and of one
 /// that was told to leave.
 constexpr Millis kLastWords{30'000};
@@ -267,7 +268,7 @@ class Service {
     });
   }
 
-  /// What the new configuration changed, for people.
+  /// What the new configuration changed, and what of it cannot be used, for people.
   Result<std::string> reload() {
     auto done = exchange();
     if (!done) {
@@ -275,6 +276,13 @@ class Service {
       daemon_log::error(printable(baton::describe(done.error())));
     } else {
       daemon_log::info(printable(*done));
+      for (const std::string& remark : config_.remarks)
+        daemon_log::warn(printable(remark));
+      for (std::size_t i = 0; i < config_.remarks.size() && i < kMostRemarks; ++i)
+        *done += "; " + config_.remarks[i];
+      if (config_.remarks.size() > kMostRemarks)
+        *done += "; and " + std::to_string(config_.remarks.size() - kMostRemarks) +
+                 " more of the kind: see `baton doctor`";
     }
     wake();
     return done;
@@ -292,8 +300,6 @@ class Service {
     if (!next)
       return pass_on(next);
     std::string message = roots_.exchange(*std::move(next));
-    for (const std::string& remark : loaded->remarks)
-      daemon_log::warn(printable(remark));
     config_ = std::move(*loaded);
     awaited_.replace(config_.awaited);
     teller_.configure(config_);

@@ -3,15 +3,13 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/agent_spec.h"
 #include "cli/beside.h"
 #include "cli/configuration_file.h"
 #include "cli/context.h"
 #include "cli/environment.h"
 #include "cli/folders.h"
-#include "cli/looked_for.h"
 #include "cli/output.h"
-#include "cli/rule_prompts.h"
+#include "cli/remarks.h"
 #include "cli/run.h"
 #include "cli/service.h"
 #include "io/place.h"
@@ -60,19 +58,6 @@ std::string nothing_to_act_upon(const Context& context) {
          ": nothing will be acted upon; `baton init` writes one";
 }
 
-/// What cannot be started, by name.
-void remark(const Config& config, const Setup& setup, std::vector<std::string>& remarks) {
-  for (const auto& [role, spec] : setup.agents)
-    if (!spec.problem.empty())
-      remarks.push_back(spec.problem);
-  for (std::string& each : unplayed(config, setup.dialects))
-    remarks.push_back(std::move(each));
-  for (const auto& [place, fault] : prompt_faults(setup.dialects))
-    remarks.push_back(fault);
-  for (std::string& each : never_seen(Catalog::of(setup.dialects)))
-    remarks.push_back(std::move(each));
-}
-
 Result<ServedRoot> late_root(const Context& context, const std::string& path,
                              bool act_on_existing) {
   auto root = existing_folder(path);
@@ -99,7 +84,8 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
     if (!served)
       return pass_on(served);
     served->setup.act_on_existing = arguments.act_on_existing;
-    remark(context.config(), served->setup, config.remarks);
+    const std::vector<std::string> remarks = remarks_on(context.config(), served->setup);
+    config.remarks.insert(config.remarks.end(), remarks.begin(), remarks.end());
     config.roots.push_back(std::move(*served));
   }
   if (arguments.roots.empty())

@@ -52,14 +52,16 @@ Json list_of(const Map& flows, std::size_t most, const Tell& tell) {
   return list;
 }
 
-/// What cannot be used, with why; null where not all of it finds room, for what is left out would
-/// be taken for usable.
+/// What cannot be used, with why, or the beginning of that. Null where not all of it finds room:
+/// what is left out would be taken for usable.
 Json unusable(const std::optional<std::map<std::string, std::string>>& all, std::size_t most) {
-  if (!all || all->size() > most)
+  constexpr std::size_t kWhyBytes = 500;
+  if (!all || (!all->empty() && most == 0))
     return {};
+  const std::size_t room = all->size() > most ? kWhyBytes * most / all->size() : kWhyBytes;
   Json json = Json::object();
   for (const auto& [name, why] : *all)
-    json.set(printable(name, 200), printable(why, 500));
+    json.set(printable(name, 200), printable(why, room));
   return json;
 }
 
@@ -205,12 +207,13 @@ SaidWords all_served_last(const std::vector<StateParent>& parents) {
 Result<void> leave_word(const std::string& state_folder, const Served& word) {
   std::string text;
   // Of more flows than find room the rest goes unsaid.
-  for (std::size_t flows = std::max({word.said.calm_at.size(), word.said.unwritten.size(),
-                                     word.said.unusable ? word.said.unusable->size() : 0,
-                                     word.prompt_faults ? word.prompt_faults->size() : 0});
-       text.empty() || text.size() > kBytes; flows /= 2) {
+  std::size_t flows = std::max({word.said.calm_at.size(), word.said.unwritten.size(),
+                                word.said.unusable ? word.said.unusable->size() : 0,
+                                word.prompt_faults ? word.prompt_faults->size() : 0});
+  while (text.empty() || text.size() > kBytes) {
     if (!text.empty() && flows == 0)
       return fail(Errc::too_large, "the word is too long", place(state_folder));
+    flows = text.empty() ? flows : flows / 2;
     Json json = json_of(word.said, flows);
     json.set("pid", word.pid)
         .set("root", word.root)

@@ -44,8 +44,9 @@ Result<std::string> read_all(int fd, std::size_t max_bytes, const std::string& w
 Result<void> write_all(int fd, std::string_view bytes, const std::string& where);
 Result<void> sync(int fd, const std::string& where);
 
-/// The mode of what was just made, whatever the umask. A set-group bit that the kernel passed on
-/// stays; one that may not be set (RestrictSUIDSGID= of a unit) is done without.
+/// The mode of what was just made and is open, whatever the umask. A set-group bit that the kernel
+/// passed on stays where this user may keep it; one that may not be set (RestrictSUIDSGID= of a
+/// unit) is done without.
 Result<void> set_mode(int fd, mode_t mode, const std::string& where);
 
 /// An exclusive flock, tried for at most `patience_ms`: a holder that never lets go must not stop

@@ -69,16 +69,19 @@ def copies_lost(baton):
 
 
 def many_unusable(exe):
-    """The daemon's word is left also where not all of it finds room."""
-    with make(exe) as baton:
-        for number in range(150):
-            baton.settings["agents"][f"role{number}"] = {"command": [f"/nowhere/{'x' * 150}/{number}"]}
-        baton.configure()
-        baton.ticket("a", "new")
-        baton.start()
-        wait_until(lambda: glob.glob(baton.state + "/*/daemon.json"), "the word is left")
-        with open(glob.glob(baton.state + "/*/daemon.json")[0]) as file:
-            check("agents_unusable" not in json.load(file), "some of them would be taken for usable")
+    """The daemon's word is left also where not all of it finds room: rather than one of them the reasons are cut."""
+    for count in (150, 1500):
+        with make(exe) as baton:
+            roles = {f"role{number}" for number in range(count)}
+            for role in roles:
+                baton.settings["agents"][role] = {"command": [f"/nowhere/{'x' * 150}/{role}"]}
+            baton.configure()
+            baton.ticket("a", "new")
+            baton.start()
+            wait_until(lambda: glob.glob(baton.state + "/*/daemon.json"), "the word is left")
+            with open(glob.glob(baton.state + "/*/daemon.json")[0]) as file:
+                said = json.load(file).get("agents_unusable")
+            check((set(said) == roles and all(said.values())) if count == 150 else said is None, count, said)
 
 
 def not_looked_at_yet(exe):

@@ -255,8 +255,9 @@ def closed_streams(exe):
         baton.how("sleep 0.2; echo >>" + baton.home + "/whole")
         for closed in ("<&-", ">&- 2>&-", "<&- >&- 2>&-"):
             script = f'umask 077; exec "$@" {closed}'
-            baton.daemon = subprocess.Popen(["/bin/sh", "-c", script, "sh", *baton.run_command()],
-                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            with open(baton.home + "/daemon.log", "ab") as log:
+                baton.daemon = subprocess.Popen(["/bin/sh", "-c", script, "sh", *baton.run_command()],
+                                                stdout=log, stderr=log)
             wait_until(baton.serves, "the daemon serves")
             before = len(baton.told("notice"))
             # More log lines than fit into a pipe.

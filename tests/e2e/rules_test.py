@@ -124,9 +124,11 @@ def unusable_prompts(exe):
         check(all(told(dry.stdout.splitlines())), dry.stdout, dry.stderr)
         found = json.loads(w.call("doctor", "--json", code=None).stdout)["findings"]
         check(all(told([each["message"] for each in found if each["level"] == "error"])), found)
+        alone = w.call("reload")
+        check(all(told(alone.stderr.splitlines())) and "is good" not in alone.stdout, alone.stdout, alone.stderr)
         done = w.once()
         check(done.returncode == 0, done.returncode, done.stderr)
-        check(all(told(done.stderr.splitlines())), done.stderr)
+        check(all(told([line for line in done.stderr.splitlines() if " held " not in line])), done.stderr)
         check([each.flow for each in w.starts()] == ["rules/q/in-queued"], w.starts())
 
         def held():
@@ -138,12 +140,20 @@ def unusable_prompts(exe):
         world.write(w.home + "/nowhere.md", b"Now ${target}\n")
         wait_until(lambda: all(told(held())), "what the daemon waits for is told", held)
         check("baton reload" in held()[0], held())
-        w.call("reload")
+
+        def doctors():
+            return [(each["level"], each["message"], each["advice"])
+                    for each in json.loads(w.call("doctor", "--json", code=None).stdout)["findings"]
+                    if "nowhere.md" in each["message"]]
+
+        check([level for level, *_ in doctors()] == ["warning"] and doctors()[0][2] == "`baton reload`", doctors())
+        check("and 2 more" in w.call("reload").stdout, "what of it cannot be used is told who has it read")
         wait_until(lambda: [each.purpose for each in w.starts()] == ["queued", "held"], "the mended one is started")
         check(w.starts()[1].flow == "rules/q/in-nowhere", w.starts())
         check(w.call("prompt", w.starts()[1].run).stdout == "Now x\n", "another prompt")
         os.unlink(w.home + "/nowhere.md")
-        w.call("reload")
+        check(len(doctors()) == 1 and "goes by what it read before" in doctors()[0][2], doctors())
+        check("and 3 more" in w.call("reload").stdout, "it is not told")
         w.job("again", state="nowhere", target="x")
         wait_until(lambda: told(held())[0], "held again", held)
         w.job("other", state="queued", target="x")

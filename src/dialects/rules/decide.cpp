@@ -184,9 +184,9 @@ class Reacting {
       return decision_.holds.push_back(*std::move(hold));
     // As with an agent whose own prompt cannot be used.
     if (!reaction.prompt_fault.empty() && !begun(reaction.run))
-      return decision_.holds.push_back(
-          Hold{reaction.run, *subject_, "agent_unusable",
-               reaction.prompt_fault + "; `baton reload` when it is mended"});
+      return decision_.holds.push_back(Hold{
+          reaction.run, *subject_, "agent_unusable",
+          reaction.prompt_fault + "; mended, it counts from the next `baton reload` or daemon on"});
     Desired desired;
     desired.role = reaction.run;
     desired.subject = *subject_;
