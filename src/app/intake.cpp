@@ -162,8 +162,8 @@ Result<Verdict> Intake::judge_after(const Catalog::Match& match, const std::stri
                                     std::string text, const Draft& draft) {
   Verdict verdict = judge(match, path, std::move(text), ports_.schemas, limits_);
   const FlowBook* const book = draft.find(match.flow);
-  if (verdict.document == nullptr || !has_lost_its_end(*verdict.document) || book == nullptr ||
-      !book->accepted.contains(path))
+  if (verdict.document == nullptr || book == nullptr || !book->accepted.contains(path) ||
+      !has_lost_its_end(*verdict.document, match.kind->needs_line))
     return verdict;
   auto docs = ports_.library.open(*book, *match.entry, draft.documents);
   if (!docs && docs.error().code != Errc::parse)
@@ -171,7 +171,7 @@ Result<Verdict> Intake::judge_after(const Catalog::Match& match, const std::stri
   const auto before = docs ? docs->find(path) : FlowState::const_iterator();
   if (!docs || before == docs->end() || before->second.document == nullptr)
     return verdict;
-  return judged_after(std::move(verdict), *before->second.document);
+  return judged_after(std::move(verdict), *before->second.document, match.kind->needs_line);
 }
 
 void Intake::not_read(const Catalog::Match& match, const std::string& path, const Error& error,

@@ -160,13 +160,13 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
   return verdict;
 }
 
-bool has_lost_its_end(const Document& document) {
+bool has_lost_its_end(const Document& document, bool needs_line) {
   return document.end_passed_over() ||
-         (document.format() == Format::jsonl && document.root().Empty());
+         (needs_line && document.format() == Format::jsonl && document.root().Empty());
 }
 
-Verdict judged_after(Verdict verdict, const Document& before) {
-  if (verdict.document == nullptr || !has_lost_its_end(*verdict.document) ||
+Verdict judged_after(Verdict verdict, const Document& before, bool needs_line) {
+  if (verdict.document == nullptr || !has_lost_its_end(*verdict.document, needs_line) ||
       !is_beginning(verdict.document->root(), before.root()))
     return verdict;
   Finding finding;

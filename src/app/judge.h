@@ -61,12 +61,13 @@ Verdict judge(const Catalog::Match& match, const std::string& path, std::string 
               std::optional<Time> wall = std::nullopt);
 
 /// JSON Lines of which what is in force cannot be had unless it is compared with what was.
-bool has_lost_its_end(const Document& document);
+/// `needs_line`: so it is where they have no line at all (FileKind).
+bool has_lost_its_end(const Document& document, bool needs_line);
 
 /// The verdict on a version that follows on another. JSON Lines whose end cannot be read are
 /// refused where what can be is the beginning of what was there: the last line has been lost, and
-/// the one in front of it must not take its place. So are such without any line left.
-Verdict judged_after(Verdict verdict, const Document& before);
+/// the one in front of it must not take its place. So are such without any line left that need one.
+Verdict judged_after(Verdict verdict, const Document& before, bool needs_line);
 
 /// A JSON array of findings, as `validate --json` prints them; `path` in each.
 std::string findings_json(const std::string& path, const Findings& findings);

@@ -40,6 +40,9 @@ struct FileKind {
   /// false: a log that baton only adds to. `validate` looks into it; a daemon neither reads nor
   /// keeps it, so that a long one costs no more than a short one.
   bool kept = true;
+  /// Of JSON Lines: the last one says where the work stands, so that to have none any more is
+  /// damage. Else they are a list, which may be empty.
+  bool needs_line = false;
   /// A file that changes more often than this within `breaker_window` holds its flow until it is
   /// calm.
   std::uint32_t breaker_changes = 240;

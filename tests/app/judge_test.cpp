@@ -41,7 +41,7 @@ TEST_CASE("lines whose end is lost do not fall back to what stood in front of it
     CAPTURE(row.now);
     Verdict verdict;
     verdict.document = lines(row.now);
-    const Verdict judged = judged_after(verdict, *lines(row.before));
+    const Verdict judged = judged_after(verdict, *lines(row.before), true);
     CHECK(judged.accepted() == (row.refused_line == 0));
     if (row.refused_line == 0)
       continue;
