@@ -1,6 +1,7 @@
 #include "app/control.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,19 @@ Answer resume(FlowBook& book, Draft& draft) {
   return {true, "resumed"};
 }
 
+/// Subjects of which a run has left something: who retries them has looked after that, and what
+/// ended well beside it is not made again.
+std::set<Subject> left_by_runs(const FlowBook& book) {
+  std::set<Subject> left;
+  for (const Run& run : book.runs)
+    if (left_something(run))
+      left.insert(run.key.subject);
+  return left;
+}
+
 Answer retry(const Request& request, FlowBook& book, Draft& draft) {
+  const std::set<Subject> left = left_by_runs(book);
+  std::size_t done = 0;  // ended well and left something
   std::size_t forgiven = 0;
   std::size_t counted = 0;  // neither a stopped nor a voided attempt ever did
   bool voided = false;      // such a one waits before it is made again
@@ -55,8 +68,15 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
     if (run.live() || run.forgiven || !present ||
         (!request.subject.empty() && request.subject != run.key.subject))
       continue;
+    const bool again = run.outcome != Outcome::succeeded || !left.contains(run.key.subject);
+    if (!again && !left_something(run))
+      continue;
     forgive(run);
     draft.put(book, run);
+    if (!again) {
+      ++done;
+      continue;
+    }
     ++forgiven;
     voided = voided || run.outcome == Outcome::voided;
     const bool counts = run.outcome != Outcome::stopped && run.outcome != Outcome::voided;
@@ -64,6 +84,10 @@ Answer retry(const Request& request, FlowBook& book, Draft& draft) {
   }
   draft.decide.insert(book.id);
   const bool known = request.subject.empty() || book.stages.contains(request.subject);
+  if (forgiven == 0 && done > 0)
+    return {true,
+            "what it left holds nothing any more; it had ended well, so that no attempt is to be "
+            "forgiven"};
   if (forgiven == 0)
     return {false, "there is no ended attempt to be made again" +
                        (request.subject.empty() ? "" : " for " + printable(request.subject, 80)) +
