@@ -101,15 +101,19 @@ std::optional<bool> same_boot(const std::string& one, const std::string& other) 
   return one.empty() || other.empty() ? std::nullopt : std::optional(one == other);
 }
 
+/// Nothing lives through a new start of the system.
+RunEnd of_other_boot(RunEnd end) {
+  if (end.reason == kCouldNotStop)
+    end.reason = kLookedAfter;
+  return end;
+}
+
 RunVerdict verdict_of_other_boot(const std::string& path, const RunId& run, bool stop_wanted) {
   auto directory = open_run_directory(path);
   auto recorded = directory ? recorded_end(*directory, run, stop_wanted)
                             : Result<std::optional<RunEnd>>(pass_on(directory));
-  if (recorded && *recorded) {
-    if ((*recorded)->reason == kCouldNotStop)
-      (*recorded)->reason = kLookedAfter;
-    return ended(std::move(**recorded));
-  }
+  if (recorded && *recorded)
+    return ended(of_other_boot(std::move(**recorded)));
   // On a disk that is broken it stays so: whoever has the run stopped does not wait for better.
   if (!recorded &&
       (recorded.error().code == Errc::busy || (recorded.error().code == Errc::io && !stop_wanted)))
@@ -167,7 +171,7 @@ std::optional<RunEnd> unrecorded_end(const Run& run) {
   if (!recorded)
     return std::nullopt;
   if (*recorded)
-    return std::move(*recorded);
+    return same == false ? of_other_boot(std::move(**recorded)) : std::move(**recorded);
   if (same != true)
     return plain_end(run.id, Outcome::interrupted, kOtherBoot);
   const auto was_claimed = claimed(*directory);

@@ -828,6 +828,26 @@ TEST_CASE("a damaged exit file tells that the run has ended, and nothing more") 
   }
 }
 
+TEST_CASE("what a run could not end has not lived through a new start of the system") {
+  Bench bench;
+  Run run = bench.start(bench.shell("exit 4"));
+  bench.wait(run);
+  bench.restart();
+  std::string record = slurp(run.directory + "/exit.json");
+  const std::string none = "\"survivors\": 0";
+  REQUIRE(record.find(none) != std::string::npos);
+  record.replace(record.find(none), none.size(), "\"survivors\": 1");
+  std::ofstream(run.directory + "/exit.json") << record;
+  for (const bool anew : {false, true}) {
+    CAPTURE(anew);
+    if (anew)
+      run.boot_id = "another";
+    const std::string reason = anew ? baton::kLookedAfter : baton::kCouldNotStop;
+    CHECK(baton::unrecorded_end(run)->reason == reason);
+    CHECK(bench.agents->recover(run).end.reason == reason);
+  }
+}
+
 TEST_CASE("200 quick starts leave no zombie and no descriptor") {
   Bench bench;
   bench.outcome_of(bench.launch({"/bin/true"}));
