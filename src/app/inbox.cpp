@@ -88,6 +88,29 @@ void Inbox::look_late(Time now) {
   mind_late(now);
 }
 
+namespace {
+
+std::set<std::string> files_of(const FlowBook& book) {
+  std::set<std::string> files;
+  for (const auto& [path, row] : book.accepted)
+    files.insert(path);
+  return files;
+}
+
+/// What an agent may have written, also where the event is late or lost: the files of its flow, and
+/// those it began with, which may be another flow's by now, as where a rule was renamed.
+std::set<std::string> files_of(const FlowBook* book, const RunId& id) {
+  if (book == nullptr)
+    return {};
+  std::set<std::string> files = files_of(*book);
+  if (const auto run = book->run(id); run != book->runs.end())
+    for (const DocRef& began_with : run->base)
+      files.insert(began_with.path);
+  return files;
+}
+
+}  // namespace
+
 void Inbox::gather(Draft& next, const Works& works, const Books& books, const Tally& tally,
                    Ending& ending) {
   if (!works.setup.rehearsal)
@@ -100,14 +123,16 @@ void Inbox::gather(Draft& next, const Works& works, const Books& books, const Ta
   later_.clear();
   for (const RunEnd& ended : ends_) {
     const FlowBook* const book = book_of(books, tally, ended.run);
-    if (book != nullptr && !can_look(*book, works)) {
+    const std::set<std::string> worked_on = files_of(book, ended.run);
+    if (!can_look(worked_on, works)) {
       later_.push_back(ended);
       ending.heard(ended.run);
       continue;
     }
     ending.enter(next, books, tally, ended);
+    dirty_.insert(worked_on.begin(), worked_on.end());
     if (book != nullptr)
-      look_behind(*book, works);
+      dirty_.merge(works.intake.scan().created(*book));
   }
 }
 
@@ -118,21 +143,14 @@ bool Inbox::has_ended(const RunId& run) const {
 
 /// What an agent has written last counts before its end does. While the root is away nobody knows
 /// what that is, and the end waits.
-bool Inbox::can_look(const FlowBook& book, const Works& works) {
-  if (book.accepted.empty())
+bool Inbox::can_look(const std::set<std::string>& files, const Works& works) {
+  if (files.empty())
     return true;
-  const auto there = disk_.read(book.accepted.begin()->first, works.setup.load.max_bytes);
+  const auto there = disk_.read(*files.begin(), works.setup.load.max_bytes);
   const bool away = !there && there.error().code == Errc::away;
   if (away)
     lost(there.error());
   return !away;
-}
-
-/// What an agent has written last counts before its end does, also where the event is late or lost.
-void Inbox::look_behind(const FlowBook& book, const Works& works) {
-  for (const auto& [path, row] : book.accepted)
-    dirty_.insert(path);
-  dirty_.merge(works.intake.scan().created(book));
 }
 
 void Inbox::before_forgetting(const std::vector<Request>& requests, const Works& works,
@@ -140,8 +158,10 @@ void Inbox::before_forgetting(const std::vector<Request>& requests, const Works&
   for (const Request& request : requests)
     for (const auto& [flow, book] : books)
       if (request.verb == "forget" &&
-          (request.flow == FlowId{} ? is_gone(book) : request.flow == flow))
-        look_behind(book, works);
+          (request.flow == FlowId{} ? is_gone(book) : request.flow == flow)) {
+        dirty_.merge(files_of(book));
+        dirty_.merge(works.intake.scan().created(book));
+      }
 }
 
 Result<void> Inbox::look(Draft& next, Works& works, const std::vector<Request>& requests,

@@ -76,8 +76,7 @@ class Inbox {
  private:
   void look_again(const Error& error, const Rescan& rescan);
   void look_late(Time now);
-  bool can_look(const FlowBook& book, const Works& works);
-  void look_behind(const FlowBook& book, const Works& works);
+  bool can_look(const std::set<std::string>& files, const Works& works);
 
   Disk& disk_;
   std::set<std::string> dirty_;

@@ -383,28 +383,39 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
 }
 
 void Intake::begin_with(const Books& books) {
-  for (const auto& [flow, book] : books)
+  const auto note = [&](const FlowId& flow, const std::string& path) {
+    if (const auto match = catalog_.match(path); match && match->flow != flow)
+      former_[path].insert(flow);
+  };
+  for (const auto& [flow, book] : books) {
     for (const auto& [path, row] : book.accepted)
-      if (const auto match = catalog_.match(path); match && match->flow != flow)
-        former_.emplace(path, flow);
+      note(flow, path);
+    for (const auto& [path, row] : book.rejected)
+      note(flow, path);
+  }
 }
 
-FlowBook* Intake::former_book(const std::string& path, Draft& draft) const {
+void Intake::leave_former_books(const std::string& path, Draft& draft) const {
   const auto former = former_.find(path);
   if (former == former_.end())
-    return nullptr;
-  const FlowBook* const book = draft.find(former->second);
-  return book != nullptr && book->accepted.contains(path) ? &draft.touch(former->second) : nullptr;
+    return;
+  for (const FlowId& flow : former->second) {
+    const FlowBook* const known = draft.find(flow);
+    if (known == nullptr || !(known->accepted.contains(path) || known->rejected.contains(path)))
+      continue;
+    FlowBook& book = draft.touch(flow);
+    book.accepted.erase(path);
+    if (book.rejected.erase(path) > 0)
+      draft.commit.no_longer_rejected.push_back(path);
+    draft.decide.insert(flow);
+  }
 }
 
 void Intake::accept(const Catalog::Match& match, const std::string& path,
                     const std::shared_ptr<const Document>& document, const RunId& writer,
                     Draft& draft) {
   unsettled_.settled(path);
-  if (FlowBook* const former = former_book(path, draft); former != nullptr) {
-    former->accepted.erase(path);
-    former->rejected.erase(path);
-  }
+  leave_former_books(path, draft);
   FlowBook& book = draft.touch(match.flow);
   draft.accept(book,
                AcceptedRow{path, match.flow, match.kind->kind, match.part, document->digest(),

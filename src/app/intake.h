@@ -56,8 +56,8 @@ class Intake {
   /// Another configuration makes no look at a file the first one of this daemon.
   void follow(const Intake& former) { compared_ = former.compared_; }
   /// What the books hold of files that belong to other flows by this configuration, as where a rule
-  /// was renamed: of a path the journal has one version, so it leaves the one book when it enters
-  /// the other.
+  /// was renamed: of a path the journal has one version, so it leaves their books when it enters
+  /// its own.
   void begin_with(const Books& books);
 
   /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
@@ -100,8 +100,8 @@ class Intake {
   /// The rate breaker: too many versions of one file within its window hold the flow.
   void count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
                     Draft& draft);
-  /// The book of another flow that has the path, if there is one; see `begin_with`.
-  FlowBook* former_book(const std::string& path, Draft& draft) const;
+  /// Takes the path out of the books of other flows; see `begin_with`.
+  void leave_former_books(const std::string& path, Draft& draft) const;
 
   Ports ports_;
   const Catalog& catalog_;
@@ -111,8 +111,8 @@ class Intake {
   Patience unsettled_;
   bool starved_ = false;
   std::optional<Error> away_;
-  std::set<std::string> compared_;        ///< files that were compared with what is in force
-  std::map<std::string, FlowId> former_;  ///< see `begin_with`
+  std::set<std::string> compared_;  ///< files that were compared with what is in force
+  std::map<std::string, std::set<FlowId>> former_;  ///< see `begin_with`
   Churn churn_;
 };
 

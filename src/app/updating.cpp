@@ -45,7 +45,10 @@ std::string Updating::describe_refusal(const Error& refused) {
 Result<void> Updating::put(FlowBook& book, FlowState& docs, const std::string& path,
                            std::string text, Draft& draft) {
   const auto match = catalog_.match(path);
-  if (!match || match->flow != book.id || !match->kind->kept)
+  const bool own = match && match->flow == book.id;
+  if (!own && book.accepted.contains(path))
+    return fail(Errc::config, "it is no file of this flow any more, by the configuration", path);
+  if (!own || !match->kind->kept)
     return {};  // a file nobody reads back: a log, an archive
   Verdict verdict = judge(*match, path, std::move(text), schemas_, setup_.load);
   if (!verdict.accepted())
