@@ -270,6 +270,10 @@ void FakeJournal::power_cut() {
 
 Result<Ledger> FakeJournal::load(Time now) {
   fuse_.moment();
+  return ledger(now);
+}
+
+Ledger FakeJournal::ledger(Time now) const {
   Ledger ledger;
   ledger.arrival = tables.arrival;
   ledger.intent = tables.intent;

@@ -176,6 +176,8 @@ class FakeJournal : public Journal {
   void power_cut();
 
   Result<Ledger> load(Time now) override;
+  /// The same, for tests that look on.
+  Ledger ledger(Time now) const;
   Result<Arrival> commit(const Commit& commit) override;
   Result<std::string> bytes(const std::string& path) override;
 

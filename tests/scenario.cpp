@@ -12,6 +12,7 @@
 #include "app/works.h"
 #include "base/gzip.h"
 #include "base/json.h"
+#include "remembered.h"
 #include "world.h"
 
 namespace baton::testing {
@@ -110,6 +111,8 @@ class Runner {
       for (const auto& [name, act] : acts)
         if (const Value* const value = json::child(*step, name)) {
           auto fault = act(*this, *value, *step);
+          if (!fault && !waits(*step))
+            fault = remembered_otherwise(world_);
           if (fault)
             return fault;
           const std::vector<std::string> broken = world_.faults();

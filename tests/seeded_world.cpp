@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/writes.h"
+#include "remembered.h"
 
 namespace baton::testing {
 
@@ -146,6 +147,9 @@ void SeededWorld::check_known() {
 }
 
 void SeededWorld::check_restart() {
+  // A mutant is to be caught by what it does, and not by what it knows.
+  if (const auto otherwise = remembered_otherwise(world); otherwise && mutant.empty())
+    say(*otherwise);
   const FakeJournal::Tables before = world.journal.tables;
   world.deeds.clear();
   for (int i = 0; i < 2; ++i) {

@@ -1,0 +1,66 @@
+#include "remembered.h"
+
+#include <tuple>
+
+#include "app/book.h"
+#include "core/run_text.h"
+
+namespace baton::testing {
+namespace {
+
+/// Of runs, what decides whether something is made again or stands in the way.
+auto standing(const Run& run) {
+  return std::tuple(run.state, run.outcome, run.reason, run.forgiven, run.attempt);
+}
+
+/// Old runs that say nothing any more either may have dropped.
+std::optional<std::string> runs_differ(const FlowBook& one, const FlowBook& other,
+                                       const char* whose) {
+  for (const Run& run : one.runs) {
+    const auto known = other.run(run.id);
+    if (known == other.runs.end() ? run.live() || left_something(run)
+                                  : standing(*known) != standing(run))
+      return "run " + run.id + ", as " + whose + " has it";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> differ(const FlowBook& memory, const FlowBook& journal) {
+  if (memory.accepted != journal.accepted)
+    return "accepted files";
+  if (memory.rejected != journal.rejected)
+    return "rejected files";
+  if (memory.stages != journal.stages || memory.entries != journal.entries)
+    return "stages";
+  if (memory.memo != journal.memo)
+    return "memo";
+  if (memory.control != journal.control)
+    return "control";
+  if (auto run = runs_differ(memory, journal, "the daemon"))
+    return run;
+  return runs_differ(journal, memory, "the journal");
+}
+
+}  // namespace
+
+std::optional<std::string> remembered_otherwise(World& world) {
+  if (world.engine == nullptr)
+    return std::nullopt;
+  const Books journal = books_of(world.journal.ledger(world.clock.now()));
+  const Books& memory = world.engine->books();
+  const auto book_in = [](const Books& books, const FlowId& flow) {
+    const auto found = books.find(flow);
+    if (found != books.end())
+      return found->second;
+    FlowBook none;
+    none.id = none.control.flow = flow;
+    return none;
+  };
+  for (const Books* const books : {&memory, &journal})
+    for (const auto& [flow, book] : *books)
+      if (auto fault = differ(book_in(memory, flow), book_in(journal, flow)))
+        return "the next daemon would know otherwise, of " + text(flow) + ": " + *fault;
+  return std::nullopt;
+}
+
+}  // namespace baton::testing
