@@ -50,8 +50,8 @@ class History {
       list.pop_back();
       rules += R"({"name": ")" + name + R"(", "files": [)" + list +
                R"(], "stage": "/{subject}/s", "react": [{"to": "go", "run": "developer"},
-                  {"to": "review", "run": "qa_expert"},
-                  {"to": "auto", "set": {"/{subject}/s": "go"}}]},)";
+                  {"to": "review", "run": "qa_expert"})";
+      rules += random_.one_in(2) ? R"(, {"to": "auto", "set": {"/{subject}/s": "go"}}]},)" : "]},";
     }
     if (!rules.empty())
       rules.pop_back();
