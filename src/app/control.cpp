@@ -44,36 +44,36 @@ Answer resume(FlowBook& book, Draft& draft) {
   return {true, "resumed"};
 }
 
-/// Subjects of which a run has left something: who retries them has looked after that, and what
-/// ended well beside it is not made again.
-std::set<Subject> left_by_runs(const FlowBook& book) {
+/// The ended attempts that a retry is about. Who retries a subject of which a run has left
+/// something has looked after that; what ended well beside it is not made again.
+std::vector<Run> to_forgive(const Request& request, const FlowBook& book) {
   std::set<Subject> left;
   for (const Run& run : book.runs)
     if (left_something(run))
       left.insert(run.key.subject);
-  return left;
+  const auto present = [&](const Run& run) {
+    const auto stage = book.stages.find(run.key.subject);
+    return stage == book.stages.end() || stage->second.generation == run.key.generation;
+  };
+  std::vector<Run> all;
+  for (const Run& run : book.runs) {
+    const bool asked = request.subject.empty() || request.subject == run.key.subject;
+    const bool done = run.outcome == Outcome::succeeded && left.contains(run.key.subject);
+    if (asked && !run.live() && !run.forgiven && (left_something(run) || (present(run) && !done)))
+      all.push_back(run);
+  }
+  return all;
 }
 
 Answer retry(const Request& request, FlowBook& book, Draft& draft) {
-  const std::set<Subject> left = left_by_runs(book);
   std::size_t done = 0;  // ended well and left something
   std::size_t forgiven = 0;
   std::size_t counted = 0;  // neither a stopped nor a voided attempt ever did
   bool voided = false;      // such a one waits before it is made again
-  const std::vector<Run> runs = book.runs;
-  for (Run run : runs) {
-    const auto stage = book.stages.find(run.key.subject);
-    const bool present = stage == book.stages.end() ||
-                         stage->second.generation == run.key.generation || left_something(run);
-    if (run.live() || run.forgiven || !present ||
-        (!request.subject.empty() && request.subject != run.key.subject))
-      continue;
-    const bool again = run.outcome != Outcome::succeeded || !left.contains(run.key.subject);
-    if (!again && !left_something(run))
-      continue;
+  for (Run run : to_forgive(request, book)) {
     forgive(run);
     draft.put(book, run);
-    if (!again) {
+    if (!run.forgiven) {
       ++done;
       continue;
     }

@@ -115,7 +115,6 @@ class History {
       case 1:
         return reload();
       case 2:
-        return end_one();
       case 3:
         return end_one();
       case 4:
