@@ -71,17 +71,10 @@ Books books_of(const Ledger& ledger) {
     found.control.flow = flow;
     return found;
   };
-  std::map<std::string, FlowId> holders;
-  for (const AcceptedRow& row : ledger.accepted) {
+  for (const AcceptedRow& row : ledger.accepted)
     book(row.flow).accepted[row.path] = row;
-    holders.emplace(row.path, row.flow);
-  }
-  for (const RejectedRow& row : ledger.rejected) {
+  for (const RejectedRow& row : ledger.rejected)
     book(row.flow).rejected[row.path] = row;
-    // By another flow, whose file it is by now; what this one has of it stays as it was.
-    if (const auto holder = holders.find(row.path); holder != holders.end())
-      book(holder->second).rejected[row.path] = row;
-  }
   for (const StageRow& row : ledger.stages) {
     book(row.flow).stages[row.subject] = row.state;
     book(row.flow).entries[row.subject] = row.entries;
@@ -236,28 +229,8 @@ void Draft::tell() {
   }
 }
 
-/// Another flow that has accepted such a file has the same row (books_of).
-void Draft::forget_rejected(const FlowId& flow) {
-  const FlowBook* const book = find(flow);
-  if (book == nullptr || book->rejected.empty())
-    return;
-  const std::map<std::string, RejectedRow> gone = book->rejected;
-  for (const auto& [id, before] : books_) {
-    const FlowBook* const other = id == flow ? nullptr : find(id);
-    if (other == nullptr || other->rejected.empty())
-      continue;
-    for (const auto& [path, row] : gone)
-      if (const auto copy = other->rejected.find(path);
-          copy != other->rejected.end() && copy->second.flow == flow) {
-        touch(id).rejected.erase(path);
-        decide.insert(id);
-      }
-  }
-}
-
 void Draft::forget(const FlowId& flow) {
   const FlowId id = flow;  // it may be the book's own
-  forget_rejected(id);
   forgotten.insert(id);
   commit.forgotten.push_back(id);
   touched_.erase(id);

@@ -140,8 +140,6 @@ class Draft {
   std::set<std::string> compared;          ///< paths that were compared with what is in force
 
  private:
-  void forget_rejected(const FlowId& flow);
-
   const Books& books_;
   std::map<FlowId, FlowBook> touched_;
   /// Where the rows of `commit.stages` are.

@@ -209,22 +209,16 @@ void Intake::ignore(const std::string& path, Draft& draft) {
               known.size() < kMostIgnored ? why : why + "; of further files nothing is said");
 }
 
-bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) const {
-  if (!draft.find(flow)->rejected.contains(path))
-    return false;
-  draft.touch(flow).rejected.erase(path);
-  in_former_books(path, draft, [&](FlowBook& former) { former.rejected.erase(path); });
-  draft.commit.no_longer_rejected.push_back(path);
-  draft.decide.insert(flow);
-  return true;
-}
-
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
   unsettled_.settled(path);
   const FlowBook* const known = draft.find(match.flow);
   if (known == nullptr)
     return;
-  (void)no_longer_rejected(match.flow, path, draft);
+  if (known->rejected.contains(path)) {
+    draft.touch(match.flow).rejected.erase(path);
+    draft.commit.no_longer_rejected.push_back(path);
+    draft.decide.insert(match.flow);
+  }
   const auto row = known->accepted.find(path);
   if (row == known->accepted.end() || !row->second.present)
     return;
@@ -243,9 +237,14 @@ void Intake::same(const Catalog::Match& match, const std::string& path, Draft& d
     draft.decide.insert(match.flow);
   unsettled_.settled(path);
   draft.as_accepted.insert(path);
-  if (no_longer_rejected(match.flow, path, draft))
+  const FlowBook& known = *draft.find(match.flow);
+  if (known.rejected.contains(path)) {
+    draft.touch(match.flow).rejected.erase(path);
+    draft.commit.no_longer_rejected.push_back(path);
+    draft.decide.insert(match.flow);
     draft.event("accepted", match.flow, path + " is again as it was accepted last");
-  if (draft.find(match.flow)->accepted.at(path).present)
+  }
+  if (known.accepted.at(path).present)
     return;
   draft.touch(match.flow).accepted[path].present = true;
   draft.presence.insert(path);
@@ -263,12 +262,6 @@ void Intake::reject(const Catalog::Match& match, const std::string& path, const 
   FlowBook& book = draft.touch(match.flow);
   const RejectedRow row{path, match.flow, digest, findings_json(path, findings), draft.wall};
   book.rejected[path] = row;
-  // As the next daemon has it (books_of).
-  in_former_books(path, draft, [&](FlowBook& former) {
-    former.rejected.erase(path);
-    if (former.accepted.contains(path))
-      former.rejected.emplace(path, row);
-  });
   book.last_activity = draft.now;
   draft.commit.rejected.push_back(row);
   draft.decide.insert(match.flow);
@@ -402,8 +395,7 @@ void Intake::begin_with(const Books& books) {
   }
 }
 
-template <class Change>
-void Intake::in_former_books(const std::string& path, Draft& draft, const Change& change) const {
+void Intake::leave_former_books(const std::string& path, Draft& draft) const {
   const auto former = former_.find(path);
   if (former == former_.end())
     return;
@@ -411,7 +403,10 @@ void Intake::in_former_books(const std::string& path, Draft& draft, const Change
     const FlowBook* const known = draft.find(flow);
     if (known == nullptr || !(known->accepted.contains(path) || known->rejected.contains(path)))
       continue;
-    change(draft.touch(flow));
+    FlowBook& book = draft.touch(flow);
+    book.accepted.erase(path);
+    if (book.rejected.erase(path) > 0)
+      draft.commit.no_longer_rejected.push_back(path);
     draft.decide.insert(flow);
   }
 }
@@ -420,11 +415,7 @@ void Intake::accept(const Catalog::Match& match, const std::string& path,
                     const std::shared_ptr<const Document>& document, const RunId& writer,
                     Draft& draft) {
   unsettled_.settled(path);
-  in_former_books(path, draft, [&](FlowBook& former) {
-    former.accepted.erase(path);
-    if (former.rejected.erase(path) > 0)
-      draft.commit.no_longer_rejected.push_back(path);
-  });
+  leave_former_books(path, draft);
   FlowBook& book = draft.touch(match.flow);
   draft.accept(book,
                AcceptedRow{path, match.flow, match.kind->kind, match.part, document->digest(),

@@ -57,7 +57,7 @@ class Intake {
   void follow(const Intake& former) { compared_ = former.compared_; }
   /// What the books hold of files that belong to other flows by this configuration, as where a rule
   /// was renamed: of a path the journal has one version, so it leaves their books when it enters
-  /// its own. Until then what is refused there is refused for them, too.
+  /// its own.
   void begin_with(const Books& books);
 
   /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
@@ -100,11 +100,8 @@ class Intake {
   /// The rate breaker: too many versions of one file within its window hold the flow.
   void count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
                     Draft& draft);
-  /// Changes the books of other flows that have the path; see `begin_with`.
-  template <class Change>
-  void in_former_books(const std::string& path, Draft& draft, const Change& change) const;
-  /// False: no version of it was, in the flow's book.
-  bool no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) const;
+  /// Takes the path out of the books of other flows; see `begin_with`.
+  void leave_former_books(const std::string& path, Draft& draft) const;
 
   Ports ports_;
   const Catalog& catalog_;

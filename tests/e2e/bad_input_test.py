@@ -73,11 +73,13 @@ def bad_files(exe, suffix="json"):
             write(baton.path(name), GOOD)
         baton.start()
         baton.canary()
+        before = {}
         for name, content in BAD_BYTES.items():
             write(baton.path(name), content)
-            before = seen(baton.path(name))
+            before[name] = seen(baton.path(name))
+        for name in BAD_BYTES:
             wait_until(lambda: baton.said("rejected", name), name, "is not reported")
-            check(seen(baton.path(name)) == before, name, "was changed on disk")
+            check(seen(baton.path(name)) == before[name], name, "was changed on disk")
             done = baton.call("validate", "--json", baton.path(name), code=None)
             check(done.returncode in (1, 3), name, "validate gave", done.returncode, done.stdout, done.stderr)
             for finding in json.loads(done.stdout)["findings"] or [{}]:
@@ -115,16 +117,18 @@ def bad_logs(exe):
             write(baton.path(name), GOOD)
         baton.start()
         baton.canary()
+        before = {}
         for name, content in logs.items():
             write(baton.path(name), content)
-            before = seen(baton.path(name))
+            before[name] = seen(baton.path(name))
+        for name in logs:
             kind, how = name.rsplit("_", 1)
             if how == "alone":
                 wait_until(lambda: baton.said("rejected", name), name, "is not reported")
             elif kind not in ("empty", "blank"):
                 found = json.loads(baton.call("validate", "--json", baton.path(name), code=None).stdout)["findings"]
                 check([each.get("line") for each in found] == [2] or kind == "huge", name, found)
-            check(seen(baton.path(name)) == before, name, "was changed on disk")
+            check(seen(baton.path(name)) == before[name], name, "was changed on disk")
         baton.canary()
         check(not [each for each in baton.starts() if "canary" not in each.flow], baton.starts())
         check(baton.daemon.poll() is None, "the daemon ended")
