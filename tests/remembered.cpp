@@ -46,7 +46,11 @@ std::optional<std::string> differ(const FlowBook& memory, const FlowBook& journa
 std::optional<std::string> remembered_otherwise(World& world) {
   if (world.engine == nullptr)
     return std::nullopt;
-  const Books journal = books_of(world.journal.ledger(world.clock.now()));
+  Ledger ledger = world.journal.ledger(world.clock.now());
+  // As at its start, also where the disk was full then.
+  (void)let_go(ledger, world.agents.boot());
+  (void)set_back(ledger, world.clock.now());
+  const Books journal = books_of(ledger);
   const Books& memory = world.engine->books();
   const auto book_in = [](const Books& books, const FlowId& flow) {
     const auto found = books.find(flow);

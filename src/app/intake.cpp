@@ -158,20 +158,37 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   return admit(*match, path, *bytes, verdict, draft, requests);
 }
 
+Result<std::shared_ptr<const Document>> Intake::before(const Catalog::Match& match,
+                                                       const std::string& path,
+                                                       const Draft& draft) {
+  std::set<FlowId> flows = {match.flow};
+  if (const auto former = former_.find(path); former != former_.end())
+    flows.insert(former->second.begin(), former->second.end());
+  for (const FlowId& flow : flows) {
+    const FlowBook* const book = draft.find(flow);
+    // Of a path there is one accepted version.
+    if (book == nullptr || flow.dialect != match.flow.dialect || !book->accepted.contains(path))
+      continue;
+    auto docs = ports_.library.open(*book, *match.entry, draft.documents);
+    if (!docs && docs.error().code != Errc::parse)
+      return pass_on(docs);
+    const auto found = docs ? docs->find(path) : FlowState::const_iterator();
+    if (docs && found != docs->end())
+      return found->second.document;
+  }
+  return nullptr;
+}
+
 Result<Verdict> Intake::judge_after(const Catalog::Match& match, const std::string& path,
                                     std::string text, const Draft& draft) {
   Verdict verdict = judge(match, path, std::move(text), ports_.schemas, limits_);
-  const FlowBook* const book = draft.find(match.flow);
-  if (verdict.document == nullptr || book == nullptr || !book->accepted.contains(path) ||
-      !has_lost_its_end(*verdict.document, match.kind->needs_line))
+  const bool needs_line = match.kind->needs_line;
+  if (verdict.document == nullptr || !has_lost_its_end(*verdict.document, needs_line))
     return verdict;
-  auto docs = ports_.library.open(*book, *match.entry, draft.documents);
-  if (!docs && docs.error().code != Errc::parse)
-    return pass_on(docs);
-  const auto before = docs ? docs->find(path) : FlowState::const_iterator();
-  if (!docs || before == docs->end() || before->second.document == nullptr)
-    return verdict;
-  return judged_after(std::move(verdict), *before->second.document, match.kind->needs_line);
+  auto known = before(match, path, draft);
+  if (!known)
+    return pass_on(known);
+  return *known == nullptr ? verdict : judged_after(std::move(verdict), **known, needs_line);
 }
 
 void Intake::not_read(const Catalog::Match& match, const std::string& path, const Error& error,
@@ -209,16 +226,33 @@ void Intake::ignore(const std::string& path, Draft& draft) {
               known.size() < kMostIgnored ? why : why + "; of further files nothing is said");
 }
 
+bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) const {
+  const auto drop = [&](FlowBook& book) {
+    const bool was = book.rejected.erase(path) > 0;
+    if (was)
+      draft.commit.no_longer_rejected.push_back(path);
+    return was;
+  };
+  in_former_books(path, draft, drop);
+  const FlowBook* const known = draft.find(flow);
+  if (known == nullptr || !known->rejected.contains(path))
+    return false;
+  draft.decide.insert(flow);
+  return drop(draft.touch(flow));
+}
+
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
   unsettled_.settled(path);
+  (void)no_longer_rejected(match.flow, path, draft);
+  in_former_books(path, draft, [&](FlowBook& former) {
+    if (const auto row = former.accepted.find(path); row != former.accepted.end()) {
+      row->second.present = false;
+      draft.presence.insert(path);
+    }
+  });
   const FlowBook* const known = draft.find(match.flow);
   if (known == nullptr)
     return;
-  if (known->rejected.contains(path)) {
-    draft.touch(match.flow).rejected.erase(path);
-    draft.commit.no_longer_rejected.push_back(path);
-    draft.decide.insert(match.flow);
-  }
   const auto row = known->accepted.find(path);
   if (row == known->accepted.end() || !row->second.present)
     return;
@@ -237,14 +271,9 @@ void Intake::same(const Catalog::Match& match, const std::string& path, Draft& d
     draft.decide.insert(match.flow);
   unsettled_.settled(path);
   draft.as_accepted.insert(path);
-  const FlowBook& known = *draft.find(match.flow);
-  if (known.rejected.contains(path)) {
-    draft.touch(match.flow).rejected.erase(path);
-    draft.commit.no_longer_rejected.push_back(path);
-    draft.decide.insert(match.flow);
+  if (no_longer_rejected(match.flow, path, draft))
     draft.event("accepted", match.flow, path + " is again as it was accepted last");
-  }
-  if (known.accepted.at(path).present)
+  if (draft.find(match.flow)->accepted.at(path).present)
     return;
   draft.touch(match.flow).accepted[path].present = true;
   draft.presence.insert(path);
@@ -262,6 +291,8 @@ void Intake::reject(const Catalog::Match& match, const std::string& path, const 
   FlowBook& book = draft.touch(match.flow);
   const RejectedRow row{path, match.flow, digest, findings_json(path, findings), draft.wall};
   book.rejected[path] = row;
+  // Its row takes the place of theirs.
+  in_former_books(path, draft, [&](FlowBook& former) { former.rejected.erase(path); });
   book.last_activity = draft.now;
   draft.commit.rejected.push_back(row);
   draft.decide.insert(match.flow);
@@ -384,7 +415,8 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
 
 void Intake::begin_with(const Books& books) {
   const auto note = [&](const FlowId& flow, const std::string& path) {
-    if (const auto match = catalog_.match(path); match && match->flow != flow)
+    const auto match = catalog_.match(path);
+    if (!match || match->flow != flow)
       former_[path].insert(flow);
   };
   for (const auto& [flow, book] : books) {
@@ -395,7 +427,16 @@ void Intake::begin_with(const Books& books) {
   }
 }
 
-void Intake::leave_former_books(const std::string& path, Draft& draft) const {
+std::optional<FlowId> Intake::now_of(const std::string& path, const FlowId& flow) const {
+  const auto former = former_.find(path);
+  if (former == former_.end() || !former->second.contains(flow))
+    return std::nullopt;
+  const auto match = catalog_.match(path);
+  return match ? match->flow : FlowId{};
+}
+
+template <class Change>
+void Intake::in_former_books(const std::string& path, Draft& draft, const Change& change) const {
   const auto former = former_.find(path);
   if (former == former_.end())
     return;
@@ -403,10 +444,7 @@ void Intake::leave_former_books(const std::string& path, Draft& draft) const {
     const FlowBook* const known = draft.find(flow);
     if (known == nullptr || !(known->accepted.contains(path) || known->rejected.contains(path)))
       continue;
-    FlowBook& book = draft.touch(flow);
-    book.accepted.erase(path);
-    if (book.rejected.erase(path) > 0)
-      draft.commit.no_longer_rejected.push_back(path);
+    change(draft.touch(flow));
     draft.decide.insert(flow);
   }
 }
@@ -415,7 +453,11 @@ void Intake::accept(const Catalog::Match& match, const std::string& path,
                     const std::shared_ptr<const Document>& document, const RunId& writer,
                     Draft& draft) {
   unsettled_.settled(path);
-  leave_former_books(path, draft);
+  in_former_books(path, draft, [&](FlowBook& former) {
+    former.accepted.erase(path);
+    if (former.rejected.erase(path) > 0)
+      draft.commit.no_longer_rejected.push_back(path);
+  });
   FlowBook& book = draft.touch(match.flow);
   draft.accept(book,
                AcceptedRow{path, match.flow, match.kind->kind, match.part, document->digest(),

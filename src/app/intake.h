@@ -55,10 +55,12 @@ class Intake {
   }
   /// Another configuration makes no look at a file the first one of this daemon.
   void follow(const Intake& former) { compared_ = former.compared_; }
-  /// What the books hold of files that belong to other flows by this configuration, as where a rule
-  /// was renamed: of a path the journal has one version, so it leaves their books when it enters
-  /// its own.
+  /// What the books hold of files that are other flows' by this configuration, as where a rule was
+  /// renamed, or nobody's: of a path the journal has one version, so it leaves their books when it
+  /// enters its own.
   void begin_with(const Books& books);
+  /// Accepted::now_of.
+  std::optional<FlowId> now_of(const std::string& path, const FlowId& flow) const;
 
   /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
   std::vector<std::string> due(Time now) const { return unsettled_.due(now); }
@@ -100,8 +102,16 @@ class Intake {
   /// The rate breaker: too many versions of one file within its window hold the flow.
   void count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
                     Draft& draft);
-  /// Takes the path out of the books of other flows; see `begin_with`.
-  void leave_former_books(const std::string& path, Draft& draft) const;
+  /// Changes the books of other flows that have the path; see `begin_with`.
+  template <class Change>
+  void in_former_books(const std::string& path, Draft& draft, const Change& change) const;
+  /// A file that is gone, or as it was accepted last: whether a version of it was, in the flow's
+  /// book.
+  bool no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) const;
+  /// The version the flow has accepted last or, where it has none, the one of whose file it was.
+  /// nullptr: there is none, or it cannot be read.
+  Result<std::shared_ptr<const Document>> before(const Catalog::Match& match,
+                                                 const std::string& path, const Draft& draft);
 
   Ports ports_;
   const Catalog& catalog_;

@@ -179,7 +179,7 @@ ExitCode reload(const ControlWish& wish) {
     const auto setup = on_root.setup(on_root.root());
     if (!setup)
       return complain(setup.error());
-    for (const std::string& remark : remarks_on(on_root.config(), *setup)) {
+    for (const std::string& remark : remarks_on(on_root, *setup)) {
       warn_once(remark);
       ++remarks;
     }

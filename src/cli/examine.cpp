@@ -19,6 +19,7 @@
 #include "cli/folders.h"
 #include "cli/looked_for.h"
 #include "cli/rehearsal.h"
+#include "cli/remarks.h"
 #include "cli/rule_prompts.h"
 #include "dialects/rules/cycles.h"
 #include "dialects/rules/pointers.h"
@@ -427,8 +428,7 @@ void examine_configuration(const Context& context, Diagnoses& all) {
         "name it below `agents:`; a flow that needs it waits until then");
   examine_backups(context, *setup, all);
   if (!context.config().notify.empty()) {
-    const auto program =
-        find_program(context.config().notify.front(), variable("PATH"), context.folder());
+    const auto program = notify_program(context);
     if (!program)
       add(all, Level::error, "notify", describe(program.error()),
           "install the program, or change `notify:`; until then nobody is told anything");

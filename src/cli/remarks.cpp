@@ -4,13 +4,19 @@
 #include <utility>
 
 #include "cli/agent_spec.h"
+#include "cli/environment.h"
 #include "cli/looked_for.h"
 #include "cli/rule_prompts.h"
 #include "core/catalog.h"
+#include "io/trust.h"
 
 namespace baton {
 
-std::vector<std::string> remarks_on(const Config& config, const Setup& setup) {
+Result<std::string> notify_program(const Context& context) {
+  return find_program(context.config().notify.front(), variable("PATH"), context.folder());
+}
+
+std::vector<std::string> remarks_on(const Context& context, const Setup& setup) {
   std::vector<std::string> all;
   const auto add = [&](std::vector<std::string> some) {
     all.insert(all.end(), std::make_move_iterator(some.begin()),
@@ -19,10 +25,13 @@ std::vector<std::string> remarks_on(const Config& config, const Setup& setup) {
   for (const auto& [role, spec] : setup.agents)
     if (!spec.problem.empty())
       all.push_back(spec.problem);
-  add(unplayed(config, setup.dialects));
+  add(unplayed(context.config(), setup.dialects));
   for (const auto& [place, fault] : prompt_faults(setup.dialects))
     all.push_back(fault);
   add(never_seen(Catalog::of(setup.dialects)));
+  if (!context.config().notify.empty())
+    if (const auto program = notify_program(context); !program)
+      all.push_back("notify cannot be used: " + describe(program.error()));
   return all;
 }
 

@@ -3,13 +3,17 @@
 #include <string>
 #include <vector>
 
-#include "app/config.h"
 #include "app/setup.h"
+#include "cli/context.h"
 
 namespace baton {
 
 /// What of a configuration cannot be used, by name, though the rest of it can: agents, prompts,
-/// roles that nobody plays, files that are never seen. For whoever has it read.
-std::vector<std::string> remarks_on(const Config& config, const Setup& setup);
+/// roles that nobody plays, files that are never seen, the program of `notify:`. For whoever has it
+/// read; `setup` is of it, for one of its roots.
+std::vector<std::string> remarks_on(const Context& context, const Setup& setup);
+
+/// The program of `notify:`. Errors as of `find_program`.
+Result<std::string> notify_program(const Context& context);
 
 }  // namespace baton

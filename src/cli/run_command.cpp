@@ -22,16 +22,13 @@ void take_notify(const Context& context, ServiceConfig& config) {
   const std::vector<std::string>& argv = context.config().notify;
   if (argv.empty())
     return;
-  const char* const path = std::getenv("PATH");
-  auto program = find_program(argv.front(), path == nullptr ? "" : path, context.folder());
-  if (!program) {
-    config.remarks.push_back("notify cannot be used: " + describe(program.error()));
+  auto program = notify_program(context);
+  if (!program)
     return;
-  }
   config.notify = argv;
   config.notify_timeout = context.config().notify_timeout;
   config.notify.front() = *program;
-  config.notify_env.push_back(std::string("PATH=") + (path == nullptr ? "" : path));
+  config.notify_env.push_back("PATH=" + variable("PATH"));
 }
 
 Result<ServedRoot> served_root(const Context& context, const std::string& root) {
@@ -84,7 +81,7 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
     if (!served)
       return pass_on(served);
     served->setup.act_on_existing = arguments.act_on_existing;
-    const std::vector<std::string> remarks = remarks_on(context.config(), served->setup);
+    const std::vector<std::string> remarks = remarks_on(context, served->setup);
     config.remarks.insert(config.remarks.end(), remarks.begin(), remarks.end());
     config.roots.push_back(std::move(*served));
   }

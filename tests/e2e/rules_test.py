@@ -193,6 +193,11 @@ def doctor(exe):
                      "no agent is called 'reviewer'", "no reaction of the rule runs 'builder'",
                      "rule t, stage: the schema names no member 'stat' for the pointer /stat; did you mean 'state'?"):
             check(any(says in each for each in said), "doctor does not say:", says, "but:", said)
+        w.settings["notify"] = {"command": ["/nowhere/tell"]}
+        w.configure()
+        alone = w.call("reload")
+        check("notify cannot be used" in alone.stderr and "is good" not in alone.stdout, alone.stdout, alone.stderr)
+        del w.settings["notify"]
         w.settings["rules"][0]["stage"] = "/state"
         w.settings["rules"][0]["react"] = [{**review[0], "next": "review"}, {**review[1], "next": ["done", "review"]}]
         w.configure()

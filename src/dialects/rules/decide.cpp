@@ -244,6 +244,13 @@ class Reacting {
     for (const Condition& condition : reaction.when)
       for (std::string& path : read_by(condition))
         paths.push_back(std::move(path));
+    for (const std::string& path : paths)
+      if (const auto file = view_.docs.find(path);
+          file != view_.docs.end() && file->second.now_of && !file->second.now_of->name.empty())
+        return Hold{role, *subject_, "unconfigured",
+                    path + " is a file of " + text(*file->second.now_of) +
+                        " by now, which has not accepted it as it stands (`baton explain " + path +
+                        "`), and nothing more is done about it here"};
     const std::string bad = first_rejected(paths);
     if (bad.empty())
       return std::nullopt;
