@@ -58,20 +58,6 @@ Finding unreadable(const Error& error) {
   return finding;
 }
 
-/// A file that was gone and is there again, though not as it can be used: what was accepted last
-/// stays in force, as it does when a good file is overwritten by a bad one.
-void note_presence(const FlowId& flow, const std::string& path, Draft& draft) {
-  const FlowBook* const known = draft.find(flow);
-  if (known == nullptr)
-    return;
-  const auto row = known->accepted.find(path);
-  if (row == known->accepted.end() || row->second.present)
-    return;
-  draft.touch(flow).accepted[path].present = true;
-  draft.presence.insert(path);
-  draft.decide.insert(flow);
-}
-
 }  // namespace
 
 Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environment,
@@ -169,12 +155,12 @@ Result<std::shared_ptr<const Document>> Intake::before(const Catalog::Match& mat
     // Of a path there is one accepted version.
     if (book == nullptr || flow.dialect != match.flow.dialect || !book->accepted.contains(path))
       continue;
-    auto docs = ports_.library.open(*book, *match.entry, draft.documents);
-    if (!docs && docs.error().code != Errc::parse)
-      return pass_on(docs);
-    const auto found = docs ? docs->find(path) : FlowState::const_iterator();
-    if (docs && found != docs->end())
-      return found->second.document;
+    auto document =
+        ports_.library.document(*book, book->accepted.at(path), *match.entry, draft.documents);
+    if (!document && document.error().code != Errc::parse)
+      return pass_on(document);
+    if (document)
+      return document;
   }
   return nullptr;
 }
@@ -227,29 +213,26 @@ void Intake::ignore(const std::string& path, Draft& draft) {
 }
 
 bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) const {
-  const auto drop = [&](FlowBook& book) {
-    const bool was = book.rejected.erase(path) > 0;
-    if (was)
-      draft.commit.no_longer_rejected.push_back(path);
-    return was;
-  };
-  in_former_books(path, draft, drop);
-  const FlowBook* const known = draft.find(flow);
-  if (known == nullptr || !known->rejected.contains(path))
-    return false;
-  draft.decide.insert(flow);
-  return drop(draft.touch(flow));
+  bool own = false;
+  for (FlowBook* const book : books_with(
+           flow, path, draft, [&](const FlowBook& each) { return each.rejected.contains(path); })) {
+    book->rejected.erase(path);
+    draft.commit.no_longer_rejected.push_back(path);
+    own = own || book->id == flow;
+  }
+  return own;
 }
 
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
   unsettled_.settled(path);
   (void)no_longer_rejected(match.flow, path, draft);
-  in_former_books(path, draft, [&](FlowBook& former) {
-    if (const auto row = former.accepted.find(path); row != former.accepted.end()) {
-      row->second.present = false;
-      draft.presence.insert(path);
-    }
-  });
+  for (FlowBook* const former : former_books(path, draft, [&](const FlowBook& book) {
+         const auto row = book.accepted.find(path);
+         return row != book.accepted.end() && row->second.present;
+       })) {
+    former->accepted.at(path).present = false;
+    draft.presence.insert(path);
+  }
   const FlowBook* const known = draft.find(match.flow);
   if (known == nullptr)
     return;
@@ -281,6 +264,18 @@ void Intake::same(const Catalog::Match& match, const std::string& path, Draft& d
   draft.event("back", match.flow, path + " is there again, as it was");
 }
 
+/// What was accepted last stays in force, as it does when a good file is overwritten by a bad one.
+void Intake::note_presence(const FlowId& flow, const std::string& path, Draft& draft) const {
+  const auto absent = [&](const FlowBook& book) {
+    const auto row = book.accepted.find(path);
+    return row != book.accepted.end() && !row->second.present;
+  };
+  for (FlowBook* const book : books_with(flow, path, draft, absent)) {
+    book->accepted.at(path).present = true;
+    draft.presence.insert(path);
+  }
+}
+
 void Intake::reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
                     const Findings& findings, Draft& draft) {
   unsettled_.settled(path);
@@ -292,7 +287,9 @@ void Intake::reject(const Catalog::Match& match, const std::string& path, const 
   const RejectedRow row{path, match.flow, digest, findings_json(path, findings), draft.wall};
   book.rejected[path] = row;
   // Its row takes the place of theirs.
-  in_former_books(path, draft, [&](FlowBook& former) { former.rejected.erase(path); });
+  for (FlowBook* const former : former_books(
+           path, draft, [&](const FlowBook& other) { return other.rejected.contains(path); }))
+    former->rejected.erase(path);
   book.last_activity = draft.now;
   draft.commit.rejected.push_back(row);
   draft.decide.insert(match.flow);
@@ -435,29 +432,39 @@ std::optional<FlowId> Intake::now_of(const std::string& path, const FlowId& flow
   return match ? match->flow : FlowId{};
 }
 
-template <class Change>
-void Intake::in_former_books(const std::string& path, Draft& draft, const Change& change) const {
-  const auto former = former_.find(path);
-  if (former == former_.end())
-    return;
-  for (const FlowId& flow : former->second) {
-    const FlowBook* const known = draft.find(flow);
-    if (known == nullptr || !(known->accepted.contains(path) || known->rejected.contains(path)))
-      continue;
-    change(draft.touch(flow));
+std::vector<FlowBook*> Intake::books_with(const FlowId& flow, const std::string& path, Draft& draft,
+                                          const Which& which) const {
+  std::vector<FlowBook*> books = former_books(path, draft, which);
+  if (const FlowBook* const own = draft.find(flow); own != nullptr && which(*own)) {
+    books.push_back(&draft.touch(flow));
     draft.decide.insert(flow);
   }
+  return books;
+}
+
+std::vector<FlowBook*> Intake::former_books(
+    const std::string& path, Draft& draft,
+    const std::function<bool(const FlowBook&)>& which) const {
+  std::vector<FlowBook*> books;
+  const auto former = former_.find(path);
+  if (former == former_.end())
+    return books;
+  for (const FlowId& flow : former->second)
+    if (const FlowBook* const known = draft.find(flow); known != nullptr && which(*known)) {
+      books.push_back(&draft.touch(flow));
+      draft.decide.insert(flow);
+    }
+  return books;
 }
 
 void Intake::accept(const Catalog::Match& match, const std::string& path,
                     const std::shared_ptr<const Document>& document, const RunId& writer,
                     Draft& draft) {
   unsettled_.settled(path);
-  in_former_books(path, draft, [&](FlowBook& former) {
-    former.accepted.erase(path);
-    if (former.rejected.erase(path) > 0)
-      draft.commit.no_longer_rejected.push_back(path);
-  });
+  (void)no_longer_rejected(match.flow, path, draft);
+  for (FlowBook* const former : former_books(
+           path, draft, [&](const FlowBook& book) { return book.accepted.contains(path); }))
+    former->accepted.erase(path);
   FlowBook& book = draft.touch(match.flow);
   draft.accept(book,
                AcceptedRow{path, match.flow, match.kind->kind, match.part, document->digest(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -102,9 +103,16 @@ class Intake {
   /// The rate breaker: too many versions of one file within its window hold the flow.
   void count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
                     Draft& draft);
-  /// Changes the books of other flows that have the path; see `begin_with`.
-  template <class Change>
-  void in_former_books(const std::string& path, Draft& draft, const Change& change) const;
+  using Which = std::function<bool(const FlowBook&)>;
+  /// Those books of other flows of which that is true, to be changed and decided anew; see
+  /// `begin_with`.
+  std::vector<FlowBook*> former_books(const std::string& path, Draft& draft,
+                                      const Which& which) const;
+  /// The same with the flow's own.
+  std::vector<FlowBook*> books_with(const FlowId& flow, const std::string& path, Draft& draft,
+                                    const Which& which) const;
+  /// A file that was gone is there again, though not as it can be used.
+  void note_presence(const FlowId& flow, const std::string& path, Draft& draft) const;
   /// A file that is gone, or as it was accepted last: whether a version of it was, in the flow's
   /// book.
   bool no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) const;

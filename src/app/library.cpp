@@ -85,6 +85,24 @@ std::shared_ptr<const Document> Library::at_hand(const FlowId& flow, const Accep
   return nullptr;
 }
 
+Result<std::shared_ptr<const Document>> Library::document(const FlowBook& book,
+                                                          const AcceptedRow& row,
+                                                          const Catalog::Entry& entry,
+                                                          const Documents& fresh) {
+  if (auto known = at_hand(book.id, row, fresh); known != nullptr)
+    return known;
+  auto bytes = journal_.bytes(row.path);
+  if (!bytes && bytes.error().code != Errc::not_found)
+    return pass_on(bytes);
+  // Another version than the book's would be taken for what stood there.
+  if (!bytes || digest_of(*bytes) != row.digest)
+    return fail(Errc::parse, "what was accepted of it last is not in the journal", row.path);
+  auto document = load_document(std::move(*bytes), format_of(entry, row), limits_);
+  if (!document)
+    return fail(Errc::parse, "what was accepted of it last cannot be read any more", row.path);
+  return std::move(*document);
+}
+
 Result<FlowState> Library::open(const FlowBook& book, const Catalog::Entry& entry,
                                 const Documents& fresh) {
   FlowState docs;
@@ -98,19 +116,10 @@ Result<FlowState> Library::open(const FlowBook& book, const Catalog::Entry& entr
                       {}};
     if (const auto newer = book.rejected.find(path); newer != book.rejected.end())
       accepted.rejected = newer->second.findings;
-    accepted.document = at_hand(book.id, row, fresh);
-    if (accepted.document == nullptr) {
-      auto bytes = journal_.bytes(path);
-      if (!bytes && bytes.error().code != Errc::not_found)
-        return pass_on(bytes);
-      // Another version than the book's would be taken for what stood there.
-      if (!bytes || digest_of(*bytes) != row.digest)
-        return fail(Errc::parse, "what was accepted of it last is not in the journal", path);
-      auto document = load_document(std::move(*bytes), format_of(entry, row), limits_);
-      if (!document)
-        return fail(Errc::parse, "what was accepted of it last cannot be read any more", path);
-      accepted.document = std::move(*document);
-    }
+    auto known = document(book, row, entry, fresh);
+    if (!known)
+      return pass_on(known);
+    accepted.document = *std::move(known);
     docs.emplace(path, std::move(accepted));
   }
   return docs;

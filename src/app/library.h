@@ -36,6 +36,10 @@ class Library {
   /// taken from there. A copy; documents are shared. Errc::io; Errc::parse with the path: that copy
   /// of the journal cannot be read as the configuration is now, which concerns this flow only.
   Result<FlowState> open(const FlowBook& book, const Catalog::Entry& entry, const Documents& fresh);
+  /// One of them, also where it is not in force. Errors as of `open`.
+  Result<std::shared_ptr<const Document>> document(const FlowBook& book, const AcceptedRow& row,
+                                                   const Catalog::Entry& entry,
+                                                   const Documents& fresh);
   /// Remembers the documents of a flow after a step.
   void keep(const FlowId& flow, FlowState docs);
   void drop(const FlowId& flow);

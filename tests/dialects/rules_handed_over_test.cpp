@@ -36,6 +36,11 @@ class History {
     world_.fuse.cut();
     REQUIRE(world_.pass(Millis(180'000)));
     look();
+    look_at_all();
+    // At rest to look again enters nothing.
+    const std::uint64_t commits = world_.journal.commits;
+    look_at_all();
+    CHECK(world_.journal.commits == commits);
   }
 
  private:
@@ -141,6 +146,11 @@ class History {
         if (random_.one_in(6))
           world_.disk.changes.clear();
     }
+  }
+
+  void look_at_all() {
+    REQUIRE(world_.engine->step({Rescan{"timer"}}));
+    REQUIRE(world_.pass(Millis(5000)));
   }
 
   void look() {

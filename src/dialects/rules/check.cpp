@@ -128,11 +128,15 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
     return found;
   const FlowId flow{"rules", rule->name};
   const Scene scene(flow, docs, *rule);
-  for (const auto& [subject, paths] : scene.disputes())
-    found[paths.second].push_back(fault("subject", "",
-                                        "`" + printable(subject, 80) + "` has its stage in " +
-                                            paths.first + " too; one file of a flow must say it",
-                                        nullptr, ""));
+  for (const auto& [subject, paths] : scene.disputes()) {
+    const auto& now_of = docs.at(paths.first).now_of;
+    found[paths.second].push_back(
+        fault("subject", "",
+              "`" + printable(subject, 80) + "` has its stage in " + paths.first +
+                  (now_of ? " (a file of " + owner(*now_of) + " by now)" : "") +
+                  " too; one file of a flow must say it",
+              nullptr, ""));
+  }
   return found;
 }
 

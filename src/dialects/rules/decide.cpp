@@ -117,6 +117,9 @@ class Reacting {
     const StageState& state = *state_;
     idle_ = false;
     if (reaction.approval)
+      if (auto hold = handed_over_hold(decided_by(reaction), reaction.run))
+        return decision_.holds.push_back(*std::move(hold));
+    if (reaction.approval)
       if (auto hold = approval_hold(view_, scene_, memo_, reaction, *subject_)) {
         if (hold->reason == "rejected" && !reaction.approval->rejected.empty())
           set(reaction.key + "r", reaction.approval->rejected, reaction,
@@ -237,20 +240,40 @@ class Reacting {
     return bad == paths.end() ? std::string() : *bad;
   }
 
-  /// Whoever is started reads what stands there, and not what was accepted last: of the subject's
-  /// own file, and of those by which it is decided.
-  std::optional<Hold> rejected_hold(const Reaction& reaction, const Role& role) const {
+  std::vector<std::string> decided_by(const Reaction& reaction) const {
     std::vector<std::string> paths = {scene_.holder(*subject_)};
     for (const Condition& condition : reaction.when)
       for (std::string& path : read_by(condition))
         paths.push_back(std::move(path));
-    for (const std::string& path : paths)
-      if (const auto file = view_.docs.find(path);
-          file != view_.docs.end() && file->second.now_of && !file->second.now_of->name.empty())
+    return paths;
+  }
+
+  /// What stands in a file that is another rule's by now is that one's to act upon.
+  std::optional<Hold> handed_over_hold(const std::vector<std::string>& paths,
+                                       const Role& role) const {
+    for (const std::string& path : paths) {
+      const auto file = view_.docs.find(path);
+      if (file == view_.docs.end() || !file->second.now_of)
+        continue;
+      const FlowId& now_of = *file->second.now_of;
+      const std::string whose = path + " is a file of " + owner(now_of) + " by now, ";
+      if (!now_of.name.empty())
         return Hold{role, *subject_, "unconfigured",
-                    path + " is a file of " + text(*file->second.now_of) +
-                        " by now, which has not accepted it as it stands (`baton explain " + path +
+                    whose + "which has not accepted it as it stands (`baton explain " + path +
                         "`), and nothing more is done about it here"};
+      if (view_.rejected.contains(path))
+        return Hold{role, *subject_, "unconfigured",
+                    whose + "and a version of it was rejected; mend `files:` of the rule"};
+    }
+    return std::nullopt;
+  }
+
+  /// Whoever is started reads what stands there, and not what was accepted last: of the subject's
+  /// own file, and of those by which it is decided.
+  std::optional<Hold> rejected_hold(const Reaction& reaction, const Role& role) const {
+    const std::vector<std::string> paths = decided_by(reaction);
+    if (auto hold = handed_over_hold(paths, role))
+      return hold;
     const std::string bad = first_rejected(paths);
     if (bad.empty())
       return std::nullopt;

@@ -64,6 +64,10 @@ std::string document_name(const std::string& kind) {
   return slash == std::string::npos ? "" : kind.substr(slash + 1);
 }
 
+std::string owner(const FlowId& now_of) {
+  return now_of.name.empty() ? "no rule" : text(now_of);
+}
+
 Scene::Scene(const FlowId& flow, const FlowState& docs, const Rule& rule)
     : flow_(flow), docs_(docs), rule_(rule) {
   collect();

@@ -73,10 +73,8 @@ std::optional<Hold> Writes::unwritable(const Subject& subject,
                   path + " is not there, so that " + text(member.place) + " cannot be set"};
     if (file->now_of)
       return Hold{"", subject, "unconfigured",
-                  path + " is a file of " +
-                      (file->now_of->name.empty() ? std::string("no rule") : text(*file->now_of)) +
-                      " by now, so that " + text(member.place) +
-                      " is not set; mend `files:` of the rule"};
+                  path + " is a file of " + owner(*file->now_of) + " by now, so that " +
+                      text(member.place) + " is not set; mend `files:` of the rule"};
     if (!file->rejected.empty())
       return Hold{"", subject, "valid_file",
                   path +
