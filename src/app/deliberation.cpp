@@ -199,7 +199,7 @@ Result<void> Deliberation::decide(const FlowId& flow, Draft& draft,
     return pass_on(opened);
   FlowState docs = std::move(*opened);
   for (auto& [path, accepted] : docs)
-    accepted.now_of = intake_.now_of(path, flow);
+    accepted.now_of = intake_.handed_over().now_of(path, flow);
   View view{book.id,  docs,           book.stages,        book.runs, book.memo,
             requests, entry->options, setup_.environment, draft.now, draft.wall};
   view.control = ordered(book, draft.find(FlowId{}));

@@ -154,7 +154,7 @@ Result<void> RealEngine::recover() {
   if (auto moved = bring_up_to_now(*ledger, now); !moved)
     return moved;
   books_ = books_of(*ledger);
-  works_->intake.begin_with(books_);
+  works_->intake.handed_over().begin_with(books_);
   for (const auto& [flow, until] : works_->setup.said.calm_at)
     if (const auto book = books_.find(flow); book != books_.end())
       book->second.calm_at = until;
@@ -507,7 +507,7 @@ Said RealEngine::said() const {
 
 void RealEngine::reconfigure(std::unique_ptr<Works> works) {
   works->intake.follow(works_->intake);
-  works->intake.begin_with(books_);
+  works->intake.handed_over().begin_with(books_);
   works_ = std::move(works);
   inbox_.decide_all();
   inbox_.changed(outbox_.reconfigured(works_->catalog));

@@ -66,7 +66,8 @@ Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environme
       catalog_(catalog),
       environment_(environment),
       limits_(limits),
-      scan_(ports.disk, catalog) {}
+      scan_(ports.disk, catalog),
+      handed_over_(catalog) {}
 
 namespace {
 
@@ -147,9 +148,8 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
 Result<std::shared_ptr<const Document>> Intake::before(const Catalog::Match& match,
                                                        const std::string& path,
                                                        const Draft& draft) {
-  std::set<FlowId> flows = {match.flow};
-  if (const auto former = former_.find(path); former != former_.end())
-    flows.insert(former->second.begin(), former->second.end());
+  std::set<FlowId> flows = handed_over_.former_flows(path);
+  flows.insert(match.flow);
   for (const FlowId& flow : flows) {
     const FlowBook* const book = draft.find(flow);
     // Of a path there is one accepted version.
@@ -214,7 +214,7 @@ void Intake::ignore(const std::string& path, Draft& draft) {
 
 bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) const {
   bool own = false;
-  for (FlowBook* const book : books_with(
+  for (FlowBook* const book : handed_over_.all_books(
            flow, path, draft, [&](const FlowBook& each) { return each.rejected.contains(path); })) {
     book->rejected.erase(path);
     draft.commit.no_longer_rejected.push_back(path);
@@ -226,7 +226,7 @@ bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Dra
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
   unsettled_.settled(path);
   (void)no_longer_rejected(match.flow, path, draft);
-  for (FlowBook* const former : former_books(path, draft, [&](const FlowBook& book) {
+  for (FlowBook* const former : handed_over_.former_books(path, draft, [&](const FlowBook& book) {
          const auto row = book.accepted.find(path);
          return row != book.accepted.end() && row->second.present;
        })) {
@@ -270,7 +270,7 @@ void Intake::note_presence(const FlowId& flow, const std::string& path, Draft& d
     const auto row = book.accepted.find(path);
     return row != book.accepted.end() && !row->second.present;
   };
-  for (FlowBook* const book : books_with(flow, path, draft, absent)) {
+  for (FlowBook* const book : handed_over_.all_books(flow, path, draft, absent)) {
     book->accepted.at(path).present = true;
     draft.presence.insert(path);
   }
@@ -287,7 +287,7 @@ void Intake::reject(const Catalog::Match& match, const std::string& path, const 
   const RejectedRow row{path, match.flow, digest, findings_json(path, findings), draft.wall};
   book.rejected[path] = row;
   // Its row takes the place of theirs.
-  for (FlowBook* const former : former_books(
+  for (FlowBook* const former : handed_over_.former_books(
            path, draft, [&](const FlowBook& other) { return other.rejected.contains(path); }))
     former->rejected.erase(path);
   book.last_activity = draft.now;
@@ -410,59 +410,12 @@ Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
   return {};
 }
 
-void Intake::begin_with(const Books& books) {
-  const auto note = [&](const FlowId& flow, const std::string& path) {
-    const auto match = catalog_.match(path);
-    if (!match || match->flow != flow)
-      former_[path].insert(flow);
-  };
-  for (const auto& [flow, book] : books) {
-    for (const auto& [path, row] : book.accepted)
-      note(flow, path);
-    for (const auto& [path, row] : book.rejected)
-      note(flow, path);
-  }
-}
-
-std::optional<FlowId> Intake::now_of(const std::string& path, const FlowId& flow) const {
-  const auto former = former_.find(path);
-  if (former == former_.end() || !former->second.contains(flow))
-    return std::nullopt;
-  const auto match = catalog_.match(path);
-  return match ? match->flow : FlowId{};
-}
-
-std::vector<FlowBook*> Intake::books_with(const FlowId& flow, const std::string& path, Draft& draft,
-                                          const Which& which) const {
-  std::vector<FlowBook*> books = former_books(path, draft, which);
-  if (const FlowBook* const own = draft.find(flow); own != nullptr && which(*own)) {
-    books.push_back(&draft.touch(flow));
-    draft.decide.insert(flow);
-  }
-  return books;
-}
-
-std::vector<FlowBook*> Intake::former_books(
-    const std::string& path, Draft& draft,
-    const std::function<bool(const FlowBook&)>& which) const {
-  std::vector<FlowBook*> books;
-  const auto former = former_.find(path);
-  if (former == former_.end())
-    return books;
-  for (const FlowId& flow : former->second)
-    if (const FlowBook* const known = draft.find(flow); known != nullptr && which(*known)) {
-      books.push_back(&draft.touch(flow));
-      draft.decide.insert(flow);
-    }
-  return books;
-}
-
 void Intake::accept(const Catalog::Match& match, const std::string& path,
                     const std::shared_ptr<const Document>& document, const RunId& writer,
                     Draft& draft) {
   unsettled_.settled(path);
   (void)no_longer_rejected(match.flow, path, draft);
-  for (FlowBook* const former : former_books(
+  for (FlowBook* const former : handed_over_.former_books(
            path, draft, [&](const FlowBook& book) { return book.accepted.contains(path); }))
     former->accepted.erase(path);
   FlowBook& book = draft.touch(match.flow);

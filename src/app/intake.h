@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 
 #include "app/book.h"
 #include "app/churn.h"
+#include "app/handed_over.h"
 #include "app/judge.h"
 #include "app/library.h"
 #include "app/patience.h"
@@ -56,12 +56,8 @@ class Intake {
   }
   /// Another configuration makes no look at a file the first one of this daemon.
   void follow(const Intake& former) { compared_ = former.compared_; }
-  /// What the books hold of files that are other flows' by this configuration, as where a rule was
-  /// renamed, or nobody's: of a path the journal has one version, so it leaves their books when it
-  /// enters its own.
-  void begin_with(const Books& books);
-  /// Accepted::now_of.
-  std::optional<FlowId> now_of(const std::string& path, const FlowId& flow) const;
+  HandedOver& handed_over() { return handed_over_; }
+  const HandedOver& handed_over() const { return handed_over_; }
 
   /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
   std::vector<std::string> due(Time now) const { return unsettled_.due(now); }
@@ -103,14 +99,6 @@ class Intake {
   /// The rate breaker: too many versions of one file within its window hold the flow.
   void count_change(const Catalog::Match& match, const std::string& path, FlowBook& book,
                     Draft& draft);
-  using Which = std::function<bool(const FlowBook&)>;
-  /// Those books of other flows of which that is true, to be changed and decided anew; see
-  /// `begin_with`.
-  std::vector<FlowBook*> former_books(const std::string& path, Draft& draft,
-                                      const Which& which) const;
-  /// The same with the flow's own.
-  std::vector<FlowBook*> books_with(const FlowId& flow, const std::string& path, Draft& draft,
-                                    const Which& which) const;
   /// A file that was gone is there again, though not as it can be used.
   void note_presence(const FlowId& flow, const std::string& path, Draft& draft) const;
   /// A file that is gone, or as it was accepted last: whether a version of it was, in the flow's
@@ -130,7 +118,7 @@ class Intake {
   bool starved_ = false;
   std::optional<Error> away_;
   std::set<std::string> compared_;  ///< files that were compared with what is in force
-  std::map<std::string, std::set<FlowId>> former_;  ///< see `begin_with`
+  HandedOver handed_over_;
   Churn churn_;
 };
 
