@@ -129,13 +129,12 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
   const FlowId flow{"rules", rule->name};
   const Scene scene(flow, docs, *rule);
   for (const auto& [subject, paths] : scene.disputes()) {
-    const auto& now_of = docs.at(paths.first).now_of;
+    std::string text = "`" + printable(subject, 80) + "` has its stage in " + paths.first + " too";
+    for (const std::string& path : {paths.first, paths.second})
+      if (const auto& now_of = docs.at(path).now_of; now_of)
+        text += "; " + path + " is a file of " + owner(*now_of) + " by now";
     found[paths.second].push_back(
-        fault("subject", "",
-              "`" + printable(subject, 80) + "` has its stage in " + paths.first +
-                  (now_of ? " (a file of " + owner(*now_of) + " by now)" : "") +
-                  " too; one file of a flow must say it",
-              nullptr, ""));
+        fault("subject", "", text + "; one file of a flow must say it", nullptr, ""));
   }
   return found;
 }

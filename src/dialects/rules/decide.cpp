@@ -117,11 +117,11 @@ class Reacting {
     const StageState& state = *state_;
     idle_ = false;
     if (reaction.approval)
-      if (auto hold = handed_over_hold(decided_by(reaction), reaction.run))
-        return decision_.holds.push_back(*std::move(hold));
-    if (reaction.approval)
       if (auto hold = approval_hold(view_, scene_, memo_, reaction, *subject_)) {
-        if (hold->reason == "rejected" && !reaction.approval->rejected.empty())
+        // Nobody is asked for what is another rule's to do.
+        if (auto elsewhere = handed_over_hold(decided_by(reaction), reaction.run))
+          decision_.holds.push_back(*std::move(elsewhere));
+        else if (hold->reason == "rejected" && !reaction.approval->rejected.empty())
           set(reaction.key + "r", reaction.approval->rejected, reaction,
               *subject_ + " was rejected");
         else

@@ -24,10 +24,10 @@ Stages stages_in(const Value& root, const std::string& pointer, const Subject& o
 /// The name of a document out of its kind: `tickets/review` is `review`, `tickets` has none.
 std::string document_name(const std::string& kind);
 
-/// The documents of one flow, seen by its rule. What it was made of has to outlive it.
 /// Of Accepted::now_of: "rules/h", or "no rule".
 std::string owner(const FlowId& now_of);
 
+/// The documents of one flow, seen by its rule. What it was made of has to outlive it.
 class Scene {
  public:
   Scene(const FlowId& flow, const FlowState& docs, const Rule& rule);
