@@ -389,10 +389,12 @@ ExitCode drain_command(Words words) {
 ExitCode reload_command(Words words) {
   ControlWish wish;
   wish.verb = "reload";
-  Options options("reload",
-                  "Tells the daemon to read its configuration again, for all its roots. A bad one\n"
-                  "is refused, and the old one stays in force. Without a daemon it is checked.",
-                  kSubmitExits);
+  Options options(
+      "reload",
+      "Tells the daemon to read its configuration again, for all its roots. A bad one\n"
+      "is refused, and the old one stays in force. Of a good one it says which programs,\n"
+      "prompts and roles cannot be used. Without a daemon it is checked.",
+      kSubmitExits);
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;

@@ -336,7 +336,9 @@ void examine_prompts(const Context& context, const PromptFaults& faults, Diagnos
   for (const auto& [place, fault] : faults)
     add(all, Level::error, "rules", fault,
         known.contains(place)
-            ? "mend the file, or `prompt:` of the reaction; until then its agent is not started"
+            ? "mend the file, or `prompt:` of the reaction, and have a daemon reload; until then "
+              "its "
+              "agent is not started"
             : "mend it before the next `baton reload` or restart; the daemon goes by what it read "
               "before");
   for (const auto& [place, fault] : known)

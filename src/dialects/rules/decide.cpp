@@ -259,8 +259,9 @@ class Reacting {
       const std::string whose = path + " is a file of " + owner(now_of) + " by now, ";
       if (!now_of.name.empty())
         return Hold{role, *subject_, "unconfigured",
-                    whose + "which has not accepted it as it stands (`baton explain " + path +
-                        "`), and nothing more is done about it here"};
+                    whose +
+                        "which has not accepted it as it stands; put it right (`baton explain " +
+                        path + "` says what is wrong), and that rule goes on with it"};
       if (view_.rejected.contains(path))
         return Hold{role, *subject_, "unconfigured",
                     whose + "and a version of it was rejected; mend `files:` of the rule"};
