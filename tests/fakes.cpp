@@ -203,7 +203,7 @@ FakeDisk::Kept* FakeDisk::kept(const std::string& path, std::int64_t older) {
   const auto found = std::find_if(kept_.rbegin(), kept_.rend(), [&](const Kept& each) {
     return each.path == path && older-- <= 0;
   });
-  return found == kept_.rend() || found->told ? nullptr : &*found;
+  return found == kept_.rend() || found->notified ? nullptr : &*found;
 }
 
 const std::string* FakeDisk::former(const std::string& path, std::int64_t older) {
@@ -242,13 +242,13 @@ std::vector<LateWrite> FakeDisk::late_writes(Time now) {
   fuse_.moment();
   std::vector<LateWrite> late;
   std::erase_if(kept_, [&](Kept& each) {
-    if (each.told || !each.since || now - *each.since < kFirstLook)
+    if (each.notified || !each.since || now - *each.since < kFirstLook)
       return false;
     if (!each.open_until)
       return true;
     if (now >= *each.open_until) {
       late.push_back(LateWrite{each.path, each.bytes, each.was, each.name});
-      each.told = true;
+      each.notified = true;
     }
     return false;
   });
@@ -285,8 +285,8 @@ Ledger FakeJournal::ledger(Time now) const {
     ledger.stages.push_back(row);
   for (const auto& row : tables.memos)
     ledger.memos.emplace_back(row);
-  for (const auto& row : tables.told)
-    ledger.told.emplace_back(row);
+  for (const auto& row : tables.notified)
+    ledger.notified.emplace_back(row);
   for (const Run& run : tables.runs) {
     const auto stage = tables.stages.find({run.key.flow, run.key.subject});
     const bool present =
@@ -314,7 +314,7 @@ void FakeJournal::forget(const FlowId& flow) {
   std::erase_if(tables.rejected, [&](const auto& r) { return r.second.flow == flow; });
   std::erase_if(tables.stages, [&](const auto& r) { return r.first.first == flow; });
   std::erase_if(tables.memos, [&](const auto& r) { return r.first == flow; });
-  tables.told.erase(flow);
+  tables.notified.erase(flow);
   std::erase_if(tables.runs, [&](const Run& r) { return r.key.flow == flow; });
   std::erase_if(tables.intents, [&](const auto& r) { return r.second.flow == flow; });
   std::erase_if(tables.controls, [&](const auto& r) { return r.first == flow; });
@@ -364,8 +364,8 @@ void FakeJournal::enter_flows(const Commit& commit) {
   }
   for (const auto& [flow, memo] : commit.memos)
     tables.memos[flow] = memo;
-  for (const auto& [flow, told] : commit.told)
-    tables.told[flow] = told;
+  for (const auto& [flow, notified] : commit.notified)
+    tables.notified[flow] = notified;
   for (const ControlRow& row : commit.controls)
     tables.controls[row.flow] = row;
 }

@@ -120,7 +120,7 @@ class FakeDisk : public Disk {
     Digest was;  ///< when it was replaced
     std::optional<Time> since;
     std::optional<Time> open_until;  ///< somebody has written
-    bool told = false;
+    bool notified = false;
     bool adopted = true;  ///< the present daemon knows of it
   };
   /// Why a path, or a folder it lies in, cannot be had.
@@ -151,7 +151,7 @@ class FakeJournal : public Journal {
     std::map<std::string, RejectedRow> rejected;
     std::map<std::pair<FlowId, Subject>, StageRow> stages;
     std::map<FlowId, Json> memos;
-    std::map<FlowId, Json> told;
+    std::map<FlowId, Json> notified;
     std::vector<Run> runs;  ///< in order of their starts
     std::map<std::uint64_t, Intent> intents;
     std::map<FlowId, ControlRow> controls;

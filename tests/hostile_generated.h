@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/document.h"
+#include "base/json/document.h"
 
 namespace baton::testing {
 

@@ -18,9 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/document.h"
 #include "base/embedded.h"
-#include "base/schema.h"
+#include "base/json/document.h"
+#include "base/schema/schema.h"
 #include "hostile_generated.h"
 
 namespace baton {
@@ -651,7 +651,7 @@ long milliseconds(const rusage& used) {
 }
 
 /// In the child. Exits with the End, or 100 above it.
-[[noreturn]] void judge(const Case& hostile, Effort& took) {
+[[noreturn]] void check_document(const Case& hostile, Effort& took) {
   const rlimit seconds{20, 20};
   setrlimit(RLIMIT_CPU, &seconds);
   const Input input = hostile.make();
@@ -715,7 +715,7 @@ static int judge_all(std::string_view beginning) {
     if (child < 0)
       return 3;
     if (child == 0)
-      judge(hostile, took);
+      check_document(hostile, took);
     int status = 0;
     waitpid(child, &status, 0);
     if (took.ms > slowest) {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/digest.h"
-#include "dialects/registry.h"
+#include "config/registry.h"
 #include "seeded_world.h"
 
 namespace baton::testing {
@@ -53,7 +53,7 @@ constexpr const char* kSkill = R"({"current_action": null, "last_action": null,
                "failed_tests": [], "last_run_at": null}, "errors": []})";
 
 struct Counts {
-  Tally tally;
+  FlowIndex flow_index;
   std::uint64_t starts = 0;
   std::uint64_t merges = 0;
 };
@@ -130,7 +130,7 @@ const Dialect& mutated(std::string_view mutant) {
 /// open what comes of that.
 enum class Wish { run, paused, stopped, unclear };
 
-struct Told {
+struct NotifiedState {
   Wish wish = Wish::paused;
   std::size_t runs = 0;  ///< when it was told
   std::int64_t iteration = 0;
@@ -142,7 +142,7 @@ struct Told {
 class Loops {
  public:
   Loops(std::uint64_t seed, std::string_view mutant, Counts& counts, bool tracing)
-      : chance_(seed, mutant, counts.tally), counts_(counts), tracing_(tracing) {
+      : chance_(seed, mutant, counts.flow_index), counts_(counts), tracing_(tracing) {
     auto setup = setup_of(*parse_json(R"({"granularity": "action", "pause_grace": "5s",
         "agents": {"executor": {"max_attempts": 5}}, "on_interrupted": "retry",
         "limits": {"backoff": "1s", "max_backoff": "2s", "spawns_per_hour": 100000}})"),
@@ -433,16 +433,17 @@ class Loops {
       const auto& [verb, loop] = asked_.at(number);
       if (!heard_.insert(id).second || !reply.accepted || status(loop) == "completed")
         continue;
-      Told& told = told_[loop];
+      NotifiedState& notified = told_[loop];
       if (unseen_.contains(loop))
-        told.wish = Wish::unclear;
+        notified.wish = Wish::unclear;
       else if (verb == "stop")
-        told.wish = Wish::stopped;
+        notified.wish = Wish::stopped;
       else if (verb == "pause")
-        told.wish = Wish::paused;
+        notified.wish = Wish::paused;
       else if (verb != "retry" || status(loop) == "running")
-        told.wish = told.wish == Wish::unclear && verb == "retry" ? Wish::unclear : Wish::run;
-      told.runs = runs(loop);
+        notified.wish =
+            notified.wish == Wish::unclear && verb == "retry" ? Wish::unclear : Wish::run;
+      notified.runs = runs(loop);
     }
   }
 
@@ -458,37 +459,38 @@ class Loops {
       check(loop, told_[loop]);
   }
 
-  void check(const std::string& loop, Told& told) {
+  void check(const std::string& loop, NotifiedState& notified) {
     const Json state = accepted(loop);
     if (state.is_null())
       return;
     const std::string now = status(loop);
-    if (told.may_stop && now == "failed" && told.wish != Wish::stopped)
-      told.wish = Wish::unclear;  // a stop is never undone, and an executor may carry it along
-    if (told.wish == Wish::paused && now != "paused" && now != "created")
+    if (notified.may_stop && now == "failed" && notified.wish != Wish::stopped)
+      notified.wish = Wish::unclear;  // a stop is never undone, and an executor may carry it along
+    if (notified.wish == Wish::paused && now != "paused" && now != "created")
       say(loop + " was paused, and is " + now);
-    if (told.wish == Wish::stopped && now != "failed")
+    if (notified.wish == Wish::stopped && now != "failed")
       say(loop + " was stopped, and is " + now);
-    if ((told.wish == Wish::paused || told.wish == Wish::stopped) && runs(loop) > told.runs)
+    if ((notified.wish == Wish::paused || notified.wish == Wish::stopped) &&
+        runs(loop) > notified.runs)
       say(loop + " was halted, and an executor was started");
     const auto iteration = json::integer(*state, "current_iteration").value_or(-1);
-    if (iteration < told.iteration)
+    if (iteration < notified.iteration)
       say("the iterations of " + loop + " fell to " + std::to_string(iteration));
-    told.iteration = iteration;
-    check_done(loop, *state, told);
+    notified.iteration = iteration;
+    check_done(loop, *state, notified);
     check_errors(loop, *state, false);
   }
 
   /// A task that was completed once stays so.
-  void check_done(const std::string& loop, const Value& state, Told& told) {
+  void check_done(const std::string& loop, const Value& state, NotifiedState& notified) {
     std::set<std::string> done;
     const Value* const tasks = json::at(state, "/skill_state/develop/tasks");
     for (rapidjson::SizeType i = 0; tasks != nullptr && i < tasks->Size(); ++i)
       if (json::text((*tasks)[i], "status") == "completed")
         done.emplace(json::text((*tasks)[i], "id").value_or(""));
-    if (!std::includes(done.begin(), done.end(), told.done.begin(), told.done.end()))
+    if (!std::includes(done.begin(), done.end(), notified.done.begin(), notified.done.end()))
       say("work on " + loop + " that was accepted is lost");
-    told.done = std::move(done);
+    notified.done = std::move(done);
   }
 
   /// A failed run is noted once; at rest each is.
@@ -574,9 +576,9 @@ class Loops {
   }
 
   bool disputed(const std::string& loop) const {
-    const auto& books = world_.engine->books();
-    const auto book = books.find(FlowId{"ccw_loop", loop});
-    return book != books.end() && book->second.control.reason == "disputed";
+    const auto& records = world_.engine->records();
+    const auto record = records.find(FlowId{"ccw_loop", loop});
+    return record != records.end() && record->second.control.reason == "disputed";
   }
 
   /// What was left torn is nobody's but a person's to put right.
@@ -618,7 +620,7 @@ class Loops {
   Counts& counts_;
   bool tracing_;
   std::map<RunId, std::string> copies_;
-  std::map<std::string, Told> told_;
+  std::map<std::string, NotifiedState> told_;
   std::vector<std::pair<Word, std::string>> asked_;
   std::set<std::string> heard_;
   std::set<std::string> unseen_;  ///< when the daemon was called last
@@ -637,9 +639,9 @@ int simulate(const std::vector<std::string>& words) {
     return Loops(seed, mutant, counts, trace).run();
   };
   all.summary = [&] {
-    return std::to_string(counts.tally.worlds) + " worlds, " + std::to_string(counts.starts) +
-           " starts, " + std::to_string(counts.tally.crashes) + " crashes, " +
-           std::to_string(counts.tally.power_cuts) + " power cuts, " +
+    return std::to_string(counts.flow_index.worlds) + " worlds, " + std::to_string(counts.starts) +
+           " starts, " + std::to_string(counts.flow_index.crashes) + " crashes, " +
+           std::to_string(counts.flow_index.power_cuts) + " power cuts, " +
            std::to_string(counts.merges) + " merges";
   };
   return sweep(all, words);

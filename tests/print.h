@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "base/document.h"
-#include "base/json.h"
+#include "base/json/document.h"
+#include "base/json/json.h"
 #include "base/result.h"
 
 namespace doctest {

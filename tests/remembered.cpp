@@ -2,8 +2,8 @@
 
 #include <tuple>
 
-#include "app/book.h"
 #include "core/run_text.h"
+#include "engine/state/flow_record.h"
 
 namespace baton::testing {
 namespace {
@@ -14,7 +14,7 @@ auto standing(const Run& run) {
 }
 
 /// Old runs that say nothing any more either may have dropped.
-std::optional<std::string> runs_differ(const FlowBook& one, const FlowBook& other,
+std::optional<std::string> runs_differ(const FlowRecord& one, const FlowRecord& other,
                                        const char* whose) {
   for (const Run& run : one.runs) {
     const auto known = other.run(run.id);
@@ -25,7 +25,7 @@ std::optional<std::string> runs_differ(const FlowBook& one, const FlowBook& othe
   return std::nullopt;
 }
 
-std::optional<std::string> differ(const FlowBook& memory, const FlowBook& journal) {
+std::optional<std::string> differ(const FlowRecord& memory, const FlowRecord& journal) {
   if (memory.accepted != journal.accepted)
     return "accepted files";
   if (memory.rejected != journal.rejected)
@@ -50,18 +50,18 @@ std::optional<std::string> remembered_otherwise(World& world) {
   // As at its start, also where the disk was full then.
   (void)let_go(ledger, world.agents.boot());
   (void)set_back(ledger, world.clock.now());
-  const Books journal = books_of(ledger);
-  const Books& memory = world.engine->books();
-  const auto book_in = [](const Books& books, const FlowId& flow) {
-    const auto found = books.find(flow);
-    if (found != books.end())
+  const FlowRecords journal = records_of(ledger);
+  const FlowRecords& memory = world.engine->records();
+  const auto book_in = [](const FlowRecords& records, const FlowId& flow) {
+    const auto found = records.find(flow);
+    if (found != records.end())
       return found->second;
-    FlowBook none;
+    FlowRecord none;
     none.id = none.control.flow = flow;
     return none;
   };
-  for (const Books* const books : {&memory, &journal})
-    for (const auto& [flow, book] : *books)
+  for (const FlowRecords* const records : {&memory, &journal})
+    for (const auto& [flow, record] : *records)
       if (auto fault = differ(book_in(memory, flow), book_in(journal, flow)))
         return "the next daemon would know otherwise, of " + text(flow) + ": " + *fault;
   return std::nullopt;

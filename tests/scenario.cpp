@@ -9,9 +9,9 @@
 #include <sstream>
 #include <utility>
 
-#include "app/works.h"
 #include "base/gzip.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "engine/configured_parts.h"
 #include "remembered.h"
 #include "world.h"
 
@@ -424,8 +424,8 @@ class Runner {
 
   Fault expect_holds(const Value& expected) {
     std::vector<Json> got;
-    for (const auto& [flow, book] : world_.engine->books())
-      for (const Hold& hold : book.holds)
+    for (const auto& [flow, record] : world_.engine->records())
+      for (const Hold& hold : record.holds)
         got.push_back(Json::object({{"flow", flow.name},
                                     {"role", hold.role},
                                     {"subject", hold.subject},
@@ -438,22 +438,22 @@ class Runner {
     std::vector<Json> want;
     for (const Value& name : expected.GetArray())
       want.emplace_back(name);
-    std::vector<Json> books;
-    for (const auto& [flow, book] : world_.engine->books())
-      if (book.failed)
-        books.emplace_back(flow.name);
+    std::vector<Json> records;
+    for (const auto& [flow, record] : world_.engine->records())
+      if (record.failed)
+        records.emplace_back(flow.name);
     // As `--once` counts them: what the plan says, and what the flows say of themselves.
     std::set<FlowId> failed = world_.engine->plan().failed;
-    for (const auto& [flow, book] : world_.engine->books())
-      if (book.decision.failed)
+    for (const auto& [flow, record] : world_.engine->records())
+      if (record.decision.failed)
         failed.insert(flow);
     std::vector<Json> plan;
     plan.reserve(failed.size());
     for (const FlowId& flow : failed)
       plan.emplace_back(flow.name);
-    if (want == books && want == plan)
+    if (want == records && want == plan)
       return std::nullopt;
-    return "\n  remembered: " + lines_of(books) + "\n  planned:    " + lines_of(plan);
+    return "\n  remembered: " + lines_of(records) + "\n  planned:    " + lines_of(plan);
   }
 
   Fault expect_events(const Value& expected) {
@@ -537,12 +537,12 @@ class Runner {
   }
 
   Fault expect_stage(const Value& what) {
-    const auto& books = world_.engine->books();
-    const auto book = books.find(flow_of(what, dialect_));
+    const auto& records = world_.engine->records();
+    const auto record = records.find(flow_of(what, dialect_));
     const std::string subject = text_of(what, "subject");
-    if (book == books.end() || !book->second.stages.contains(subject))
+    if (record == records.end() || !record->second.stages.contains(subject))
       return "no such subject";
-    const StageState& state = book->second.stages.at(subject);
+    const StageState& state = record->second.stages.at(subject);
     const Json got = Json::object({{"flow", text_of(what, "flow")},
                                    {"subject", subject},
                                    {"stage", state.stage},
@@ -610,10 +610,10 @@ const Runner::Acts& Runner::happenings() {
          r.world_.setup = *setup;
          if (r.world_.engine == nullptr)
            return std::nullopt;
-         auto works = r.world_.engine->works_of(std::move(*setup));
-         if (!works)
-           return describe(works.error());
-         r.world_.engine->reconfigure(*std::move(works));
+         auto parts = r.world_.engine->configured_parts_of(std::move(*setup));
+         if (!parts)
+           return describe(parts.error());
+         r.world_.engine->reconfigure(*std::move(parts));
          return r.settle();
        }},
       {"stop_agents",

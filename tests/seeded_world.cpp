@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "app/writes.h"
+#include "engine/perform/write_settlement.h"
 #include "remembered.h"
 
 namespace baton::testing {
@@ -14,8 +14,8 @@ const std::vector<std::string_view>& protocol_mutants() {
   return all;
 }
 
-SeededWorld::SeededWorld(std::uint64_t seed, std::string_view with_mutant, Tally& of_all)
-    : random(seed), mutant(with_mutant), tally(of_all) {
+SeededWorld::SeededWorld(std::uint64_t seed, std::string_view with_mutant, FlowIndex& of_all)
+    : random(seed), mutant(with_mutant), flow_index(of_all) {
   world.agents.release_early = mutant == "release_before_commit";
   world.agents.no_claim = mutant == "no_claim";
   world.agents.no_lock = mutant == "no_lock";
@@ -26,7 +26,7 @@ SeededWorld::SeededWorld(std::uint64_t seed, std::string_view with_mutant, Tally
       for (const Intent& intent : commit.intents)
         (void)perform(world.disk, intent);
     };
-  ++tally.worlds;
+  ++flow_index.worlds;
 }
 
 void SeededWorld::say(std::string what) {
@@ -39,7 +39,7 @@ void SeededWorld::guarded(const std::function<Result<void>()>& work) {
     if (auto done = work(); !done)
       say("the daemon ended: " + describe(done.error()));
   } catch (const DaemonKilled&) {
-    ++tally.crashes;
+    ++flow_index.crashes;
     world.kill();
   }
 }
@@ -87,7 +87,7 @@ void SeededWorld::calm() {
 }
 
 void SeededWorld::power_cut() {
-  ++tally.power_cuts;
+  ++flow_index.power_cuts;
   world.fuse.cut();
   world.power_cut();
   world.requests.changed = true;

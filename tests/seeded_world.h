@@ -17,7 +17,7 @@
 namespace baton::testing {
 
 /// What happened in all worlds of a sweep.
-struct Tally {
+struct FlowIndex {
   std::uint64_t worlds = 0;
   std::uint64_t crashes = 0;
   std::uint64_t power_cuts = 0;
@@ -27,11 +27,11 @@ struct Tally {
 const std::vector<std::string_view>& protocol_mutants();
 
 struct SeededWorld {
-  SeededWorld(std::uint64_t seed, std::string_view with_mutant, Tally& of_all);
+  SeededWorld(std::uint64_t seed, std::string_view with_mutant, FlowIndex& of_all);
   Random random;
   World world;
   std::string mutant;
-  Tally& tally;
+  FlowIndex& flow_index;
   std::uint64_t step = 0;
   std::optional<Fault> fault;  ///< the first one
 

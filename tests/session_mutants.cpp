@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "dialects/registry.h"
+#include "config/registry.h"
 #include "seeded_world.h"
 
 namespace baton::testing {

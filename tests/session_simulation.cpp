@@ -36,7 +36,7 @@ constexpr const char* kRequirements = "Build it.";
 const FlowId session_flow{"coordination", "coordination"};
 
 struct Counts {
-  Tally tally;
+  FlowIndex flow_index;
   std::uint64_t starts = 0;
   std::uint64_t answers = 0;
   std::uint64_t archived = 0;
@@ -47,7 +47,7 @@ struct Counts {
 class Session {
  public:
   Session(std::uint64_t seed, std::string_view mutant, Counts& counts, bool tracing)
-      : chance_(seed, mutant, counts.tally), counts_(counts), tracing_(tracing) {
+      : chance_(seed, mutant, counts.flow_index), counts_(counts), tracing_(tracing) {
     const auto config = parse_json(
         R"({"agents": {"project_manager": {}, "developer": {}, "qa_expert": {}, "tech_lead": {}},
             "limits": {"max_running": 8, "spawns_per_hour": 100000, "backoff": "1s",
@@ -165,13 +165,13 @@ class Session {
   }
 
   void person() {
-    const auto book = world_.engine->books().find(session_flow);
-    if (book == world_.engine->books().end())
+    const auto record = world_.engine->records().find(session_flow);
+    if (record == world_.engine->records().end())
       return;
-    if (book->second.control.control != Control::run)
+    if (record->second.control.control != Control::run)
       request("resume", "", Json::object());
     std::set<Subject> asked;
-    for (const Hold& hold : book->second.decision.holds) {
+    for (const Hold& hold : record->second.decision.holds) {
       if (asked.insert(hold.subject).second)
         request("answer", hold.subject, Json::object());
       if (hold.why.find("baton approve") != std::string::npos)
@@ -485,8 +485,8 @@ class Session {
     for (const auto& [path, bytes] : world_.disk.files())
       std::printf("%s: %s\n", path.c_str(), bytes.c_str());
     if (world_.engine != nullptr)
-      for (const auto& [flow, book] : world_.engine->books())
-        for (const Hold& hold : book.holds)
+      for (const auto& [flow, record] : world_.engine->records())
+        for (const Hold& hold : record.holds)
           std::printf("held %s %s: %s\n", hold.subject.c_str(), hold.reason.c_str(),
                       hold.why.c_str());
   }
@@ -513,11 +513,11 @@ std::string summary(const Counts& counts) {
     const auto found = counts.events.find(event);
     return std::to_string(found == counts.events.end() ? 0 : found->second);
   };
-  return std::to_string(counts.tally.worlds) + " sessions, " + std::to_string(counts.starts) +
-         " starts, " + std::to_string(counts.tally.crashes) + " crashes, " +
-         std::to_string(counts.tally.power_cuts) + " power cuts, " + count("merged") + " merges, " +
-         std::to_string(counts.archived) + " times archived, " + count("restored") + " restored, " +
-         count("rejected") + " rejected, " + std::to_string(counts.answers) +
+  return std::to_string(counts.flow_index.worlds) + " sessions, " + std::to_string(counts.starts) +
+         " starts, " + std::to_string(counts.flow_index.crashes) + " crashes, " +
+         std::to_string(counts.flow_index.power_cuts) + " power cuts, " + count("merged") +
+         " merges, " + std::to_string(counts.archived) + " times archived, " + count("restored") +
+         " restored, " + count("rejected") + " rejected, " + std::to_string(counts.answers) +
          " times a person was asked, at most " + std::to_string(counts.most_writers) +
          " writers at once";
 }

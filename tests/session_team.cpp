@@ -48,7 +48,7 @@ std::string status_of(const Value& entry) {
 }
 
 /// Nothing was said by the status yet.
-bool works(const Role& role, const std::string& status) {
+bool parts(const Role& role, const std::string& status) {
   return status == (role == "developer"   ? "dev_working"
                     : role == "qa_expert" ? "qa_testing"
                                           : "tech_review");
@@ -340,14 +340,14 @@ void Team::hand_on(Shim& shim, bool well) {
   const auto channel = word ? static_cast<Channel>(random_.below(4)) : Channel::status;
   if (channel == Channel::message || channel == Channel::both)
     send(shim, entry, well);
-  if (channel == Channel::inbox)
+  if (channel == Channel::input_queue)
     write("coordination/inbox/" + key.subject + ".json", entry, well);
   if (channel == Channel::status || channel == Channel::both) {
     write(status_path, copy.set(key.subject, entry), well);
     copies_[shim.id][status_path] = copy.dump();
-  } else if (well && works(key.role, before)) {
+  } else if (well && parts(key.role, before)) {
     handed_on_ = HandedOn{key.subject, status_of(*entry),
-                          channel == Channel::inbox ? "an inbox file" : "a message"};
+                          channel == Channel::input_queue ? "an inbox file" : "a message"};
   }
 }
 

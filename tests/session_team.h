@@ -46,7 +46,7 @@ class Team {
   Json accepted(const std::string& path) const;
 
  private:
-  enum class Channel { status, message, both, inbox };
+  enum class Channel { status, message, both, input_queue };
 
   void manage(Shim& shim, bool well, RunEnd& end);
   void remove_unplanned(const Json& plan);

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dialects/registry.h"
+#include "config/registry.h"
 #include "seeded_world.h"
 #include "toy_dialect.h"
 
@@ -32,7 +32,7 @@ const std::vector<std::string_view> all_mutants = {
     "admits_all",      "admits_stale",    "away_is_gone"};
 
 struct Counts {
-  Tally tally;
+  FlowIndex flow_index;
   std::uint64_t steps = 0;
   std::uint64_t starts = 0;
   std::uint64_t commits = 0;
@@ -125,7 +125,7 @@ Dialect careless_toy(std::string_view mutant) {
 class Simulation {
  public:
   Simulation(std::uint64_t seed, std::string_view mutant, Counts& counts, bool tracing)
-      : chance_(seed, mutant, counts.tally), tracing_(tracing), counts_(counts) {
+      : chance_(seed, mutant, counts.flow_index), tracing_(tracing), counts_(counts) {
     configure();
   }
 
@@ -225,7 +225,7 @@ class Simulation {
   /// and however long a write of its own waits beside it.
   void watch_news(const std::string& path, const std::string& bytes) {
     // The journal may have lost its end, and with it that it had been accepted.
-    if (std::exchange(power_cuts_, counts_.tally.power_cuts) != counts_.tally.power_cuts)
+    if (std::exchange(power_cuts_, counts_.flow_index.power_cuts) != counts_.flow_index.power_cuts)
       for (const auto& [each, there] : world_.disk.files())
         news_[each].insert(there);
     if (news_[path].erase(bytes) == 0)
@@ -286,10 +286,10 @@ class Simulation {
       return;
     static const std::set<Word> reasons = {"paused", "max_entries", "no_document", "valid_file",
                                            "waiting_for_person"};
-    const FlowBook& book = world_.engine->books().at(row.flow);
+    const FlowRecord& record = world_.engine->records().at(row.flow);
     const bool held =
-        book.held || std::any_of(book.holds.begin(), book.holds.end(),
-                                 [&](const Hold& hold) { return reasons.contains(hold.reason); });
+        record.held || std::any_of(record.holds.begin(), record.holds.end(),
+                                   [&](const Hold& hold) { return reasons.contains(hold.reason); });
     if (!held)
       say(text(row.flow) + " is " + row.state.stage + ", and nothing was set");
   }
@@ -716,11 +716,11 @@ class Simulation {
     if (!role)
       return;
     const std::string what = text(row.flow) + "#" + row.subject + " in " + row.state.stage;
-    const FlowBook& book = world_.engine->books().at(row.flow);
-    const auto hold = std::find_if(book.holds.begin(), book.holds.end(), [&](const Hold& h) {
+    const FlowRecord& record = world_.engine->records().at(row.flow);
+    const auto hold = std::find_if(record.holds.begin(), record.holds.end(), [&](const Hold& h) {
       return h.role == *role && h.subject == row.subject;
     });
-    if (hold == book.holds.end())
+    if (hold == record.holds.end())
       return say(what + " was entered, and nobody was started");
     std::uint32_t failures = 0;
     bool done = false;
@@ -748,7 +748,7 @@ class Simulation {
         {"attempts_exhausted", failures >= kMaxAttempts},
         {"interrupted", last != nullptr && last->outcome == Outcome::interrupted &&
                             world_.setup.on_interrupted != OnInterrupted::retry &&
-                            (world_.setup.on_interrupted != OnInterrupted::fail || book.failed)},
+                            (world_.setup.on_interrupted != OnInterrupted::fail || record.failed)},
         {"paused", control(Control::pause)},
         {"disputed", control(Control::pause)},
         {"spawns_per_hour", control(Control::pause)},
@@ -758,7 +758,7 @@ class Simulation {
         {"valid_file",
          row.flow.dialect == "rules" && world_.journal.tables.rejected.contains(path)},
         {"own_write", row.flow.dialect == "rules" && world_.journal.tables.rejected.contains(path)},
-        {"gone", std::any_of(book.accepted.begin(), book.accepted.end(),
+        {"gone", std::any_of(record.accepted.begin(), record.accepted.end(),
                              [](const auto& a) { return !a.second.present; })},
     };
     const auto truth = truths.find(hold->reason);
@@ -778,9 +778,10 @@ class Simulation {
                                 : path == "g.json"        ? "/" + row.subject + "/status"
                                                           : "/status";
     const Value* const stage = json::at(**doc, pointer);
-    const std::string told(stage == nullptr ? "" : json::text(*stage).value_or(""));
-    if (told != row.state.stage)
-      say(text(row.flow) + "#" + row.subject + " is " + told + " and taken for " + row.state.stage);
+    const std::string notified(stage == nullptr ? "" : json::text(*stage).value_or(""));
+    if (notified != row.state.stage)
+      say(text(row.flow) + "#" + row.subject + " is " + notified + " and taken for " +
+          row.state.stage);
   }
 
   void items_are_there() {
@@ -837,10 +838,10 @@ class Simulation {
 };
 
 std::string summary(const Counts& counts) {
-  return std::to_string(counts.tally.worlds) + " seeds, " + std::to_string(counts.steps) +
+  return std::to_string(counts.flow_index.worlds) + " seeds, " + std::to_string(counts.steps) +
          " steps, " + std::to_string(counts.starts) + " starts, " +
-         std::to_string(counts.tally.crashes) + " crashes, " +
-         std::to_string(counts.tally.power_cuts) + " power cuts, " +
+         std::to_string(counts.flow_index.crashes) + " crashes, " +
+         std::to_string(counts.flow_index.power_cuts) + " power cuts, " +
          std::to_string(counts.commits) + " commits";
 }
 

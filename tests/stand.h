@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "base/document.h"
+#include "base/json/document.h"
 #include "core/catalog.h"
 #include "core/dialect.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "dialects/registry.h"
+#include "config/registry.h"
 #include "seeded_world.h"
 
 namespace baton::testing {

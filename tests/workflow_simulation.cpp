@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/gzip.h"
-#include "dialects/registry.h"
+#include "config/registry.h"
 #include "seeded_world.h"
 #include "workflow_mutants.h"
 
@@ -87,7 +87,7 @@ std::string subject_of(const Value& entry) {
 }
 
 struct Counts {
-  Tally tally;
+  FlowIndex flow_index;
   std::uint64_t starts = 0;
   std::uint64_t completed = 0;
   std::map<std::string, std::uint64_t> events;
@@ -178,7 +178,7 @@ struct Known {
 class Workflows {
  public:
   Workflows(std::uint64_t seed, std::string_view mutant, Counts& counts, bool tracing)
-      : chance_(seed, mutant, counts.tally),
+      : chance_(seed, mutant, counts.flow_index),
         counts_(counts),
         tracing_(tracing),
         asked_(random_.pick(asked_lists)),
@@ -246,11 +246,11 @@ class Workflows {
 
   bool asked(std::string_view approval) const { return asked_.find(approval) != std::string::npos; }
 
-  const FlowBook* book(const std::string& name) const {
+  const FlowRecord* record(const std::string& name) const {
     if (world_.engine == nullptr)
       return nullptr;
-    const auto found = world_.engine->books().find(flow_of(name));
-    return found == world_.engine->books().end() ? nullptr : &found->second;
+    const auto found = world_.engine->records().find(flow_of(name));
+    return found == world_.engine->records().end() ? nullptr : &found->second;
   }
 
   std::size_t live(const std::string& name) {
@@ -441,7 +441,7 @@ class Workflows {
     static const std::vector<std::string> controls = {"pause", "resume", "resume",
                                                       "retry", "stop",   "resume"};
     const std::string& name = random_.pick(all_names);
-    const FlowBook* const known = book(name);
+    const FlowRecord* const known = record(name);
     if (known != nullptr)
       for (const Hold& hold : known->decision.holds) {
         if (hold.reason == "approval" && !random_.one_in(4))
@@ -457,7 +457,7 @@ class Workflows {
   /// The decision that is waited for, or a pause, written into the file.
   void person_by_file() {
     const std::string& name = random_.pick(all_names);
-    const FlowBook* const known = book(name);
+    const FlowRecord* const known = record(name);
     const std::string* const bytes = world_.disk.file(path_of(name));
     const auto state = bytes == nullptr ? Result<Json>(Json()) : parse_json(*bytes);
     if (known == nullptr || !state || !(*state)->IsObject() || live(name) > 0)
@@ -469,7 +469,7 @@ class Workflows {
       static const std::vector<std::string> words = {"approved", "approved", "changes_requested"};
       const std::string& said = random_.pick(words);
       const std::string id = word();
-      said_.back() = Said{hold.subject, said, validations(**state, hold.subject)};
+      said_.back() = DaemonState{hold.subject, said, validations(**state, hold.subject)};
       edits = {{"/human_approvals/approval_history/-",
                 "{\"approval_type\": " + json::quote(hold.subject) +
                     ", \"status\": " + json::quote(said) +
@@ -512,7 +512,7 @@ class Workflows {
   // ---- what must hold ---------------------------------------------------------------------------
 
   /// A person's decision.
-  struct Said {
+  struct DaemonState {
     std::string approval;
     std::string status;
     std::optional<std::size_t> validations;  ///< when it was given
@@ -587,7 +587,7 @@ class Workflows {
   bool decided(const Value& root, std::string_view approval) const {
     if (!asked(approval))
       return true;
-    const Said* newest = nullptr;
+    const DaemonState* newest = nullptr;
     for (const Value* const decision : list_at(root, "/human_approvals/approval_history"))
       if (json::text(*decision, "approval_type") == approval)
         newest = said(*decision);
@@ -595,7 +595,7 @@ class Workflows {
            newest->validations == validations(root, approval);
   }
 
-  const Said* said(const Value& decision) const {
+  const DaemonState* said(const Value& decision) const {
     const std::string comment = text_at(decision, "comments");
     if (!comment.starts_with("word-"))
       return nullptr;
@@ -606,15 +606,15 @@ class Workflows {
     std::vector<std::string> all;
     for (const Value* const decision : list_at(root, "/human_approvals/approval_history")) {
       all.push_back(text_at(*decision, "comments"));
-      const Said* const person = said(*decision);
+      const DaemonState* const person = said(*decision);
       if (person == nullptr) {
         chance_.say(name + " has a decision that no person has taken");
         continue;
       }
-      Said& fresh = said_.at(std::stoul(all.back().substr(5)));
+      DaemonState& fresh = said_.at(std::stoul(all.back().substr(5)));
       if (!fresh.validations)
-        fresh = Said{text_at(*decision, "approval_type"), text_at(*decision, "status"),
-                     validations(root, text_at(*decision, "approval_type"))};
+        fresh = DaemonState{text_at(*decision, "approval_type"), text_at(*decision, "status"),
+                            validations(root, text_at(*decision, "approval_type"))};
     }
     if (!std::equal(known.decisions.begin(), known.decisions.end(), all.begin(),
                     all.begin() +
@@ -696,7 +696,7 @@ class Workflows {
   }
 
   void help(const std::string& name, int round) {
-    const FlowBook* const known = book(name);
+    const FlowRecord* const known = record(name);
     if (known == nullptr)
       return;
     if (known->control.control != Control::run)
@@ -822,7 +822,7 @@ class Workflows {
                   event.why.c_str());
     for (const std::string& name : all_names) {
       std::printf("%s\n", accepted(name).pretty().c_str());
-      if (const FlowBook* const known = book(name))
+      if (const FlowRecord* const known = record(name))
         for (const Hold& hold : known->holds)
           std::printf("held %s %s: %s\n", hold.subject.c_str(), hold.reason.c_str(),
                       hold.why.c_str());
@@ -840,7 +840,7 @@ class Workflows {
   std::map<RunId, std::string> copies_;
   std::map<std::string, Known> known_;
   std::set<RunId> runs_;
-  std::vector<Said> said_;
+  std::vector<DaemonState> said_;
   std::vector<std::pair<std::string, std::string>> verbs_;  ///< and workflows, of requests
 };
 
@@ -855,9 +855,9 @@ int simulate(const std::vector<std::string>& words) {
     return Workflows(seed, mutant, counts, trace).run();
   };
   all.summary = [&] {
-    return std::to_string(counts.tally.worlds) + " worlds, " + std::to_string(counts.starts) +
-           " starts, " + std::to_string(counts.tally.crashes) + " crashes, " +
-           std::to_string(counts.tally.power_cuts) + " power cuts, " +
+    return std::to_string(counts.flow_index.worlds) + " worlds, " + std::to_string(counts.starts) +
+           " starts, " + std::to_string(counts.flow_index.crashes) + " crashes, " +
+           std::to_string(counts.flow_index.power_cuts) + " power cuts, " +
            std::to_string(counts.completed) + " completed, " +
            std::to_string(counts.events["merged"]) + " merged, " +
            std::to_string(counts.events["restored"]) + " restored, " +

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "dialects/registry.h"
+#include "config/registry.h"
 #include "toy_dialect.h"
 
 namespace baton::testing {
@@ -267,9 +267,10 @@ std::vector<std::string> World::faults() const {
   all.insert(all.end(), broken_.begin(), broken_.end());
   if (engine == nullptr)
     return all;
-  for (const auto& [flow, book] : engine->books())
-    for (auto one = book.told.holds.begin(); one != book.told.holds.end(); ++one)
-      if (std::find(std::next(one), book.told.holds.end(), *one) != book.told.holds.end())
+  for (const auto& [flow, record] : engine->records())
+    for (auto one = record.notified.holds.begin(); one != record.notified.holds.end(); ++one)
+      if (std::find(std::next(one), record.notified.holds.end(), *one) !=
+          record.notified.holds.end())
         all.push_back("of " + text(flow) + " it is remembered twice that it was told of " +
                       one->reason);
   return all;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/engine.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "engine/engine.h"
 #include "fakes.h"
 
 namespace baton::testing {

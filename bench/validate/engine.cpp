@@ -17,10 +17,10 @@
 
 #include <rapidjson/schema.h>
 
-#include "base/document.h"
-#include "base/json.h"
-#include "base/parse.h"
-#include "base/schema.h"
+#include "base/json/document.h"
+#include "base/json/json.h"
+#include "base/json/parse.h"
+#include "base/schema/schema.h"
 
 namespace baton {
 

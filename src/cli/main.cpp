@@ -8,8 +8,8 @@
 #include <fcntl.h>
 
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/output.h"
+#include "workspace/command.h"
+#include "workspace/output.h"
 
 namespace baton {
 namespace {

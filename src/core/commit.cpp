@@ -4,7 +4,7 @@ namespace baton {
 
 bool Commit::empty() const {
   return accepted.empty() && moved_away.empty() && rejected.empty() && no_longer_rejected.empty() &&
-         replaced.empty() && stages.empty() && memos.empty() && told.empty() && runs.empty() &&
+         replaced.empty() && stages.empty() && memos.empty() && notified.empty() && runs.empty() &&
          intents.empty() && intents_done.empty() && controls.empty() && requests.empty() &&
          replies.empty() && events.empty() && forgotten.empty();
 }

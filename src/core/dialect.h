@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/document.h"
-#include "base/json.h"
+#include "base/json/document.h"
+#include "base/json/json.h"
 #include "base/result.h"
 #include "core/backup.h"
 #include "core/effect.h"

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/event.h"
 #include "core/flow.h"
 

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/flow.h"
 #include "core/run.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/digest.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/dialect.h"
@@ -155,7 +155,7 @@ struct Found {
 };
 
 /// Starts, adopts and stops agents. A back-end. Ends are reported by pushing RunEnded inputs to the
-/// engine's queue (see io/agents.h for how); they come again after a restart until they are
+/// engine's queue (see io/agents/agents.h for how); they come again after a restart until they are
 /// committed.
 class Agents {
  public:
@@ -257,7 +257,8 @@ struct Commit {
       replaced;  ///< path and bytes a merge or restore overwrote
   std::vector<StageRow> stages;
   std::vector<std::pair<FlowId, Json>> memos;
-  std::vector<std::pair<FlowId, Json>> told;  ///< what was said and is still true; null: nothing
+  std::vector<std::pair<FlowId, Json>>
+      notified;  ///< what was said and is still true; null: nothing
   std::vector<Run> runs;
   std::vector<Intent> intents;
   std::vector<std::uint64_t> intents_done;
@@ -277,8 +278,8 @@ struct Ledger {
   std::vector<RejectedRow> rejected;
   std::vector<StageRow> stages;
   std::vector<std::pair<FlowId, Json>> memos;
-  std::vector<std::pair<FlowId, Json>> told;
-  std::vector<FlowId> told_lost;  ///< flows of which it cannot be read what was told
+  std::vector<std::pair<FlowId, Json>> notified;
+  std::vector<FlowId> notified_lost;  ///< flows of which it cannot be read what was told
   /// Live ones, those of present generations, those of the last hour; in the order of their starts.
   std::vector<Run> runs;
   std::vector<Intent> intents;  ///< not done

@@ -51,9 +51,10 @@ class Reconciler {
   /// A hold that turned up when the plan was carried out; it stands until the next one.
   void hold(const FlowId& flow, Hold hold);
 
-  /// Flows whose holds, or whether they failed, may be other than when `told` was called last.
+  /// Flows whose holds, or whether they failed, may be other than when `mark_reported` was called
+  /// last.
   const std::set<FlowId>& news() const { return news_; }
-  void told() { news_.clear(); }
+  void mark_reported() { news_.clear(); }
 
  private:
   /// Who comes first has the first place: by the entry into the stage; what came together, as its

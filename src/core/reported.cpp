@@ -4,8 +4,8 @@
 #include <charconv>
 #include <limits>
 
-#include "base/document.h"
-#include "base/json.h"
+#include "base/json/document.h"
+#include "base/json/json.h"
 #include "base/text.h"
 
 namespace baton {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/document.h"
-#include "base/json.h"
-#include "base/schema_words.h"
+#include "base/json/document.h"
+#include "base/json/json.h"
+#include "base/schema/schema_words.h"
 
 namespace baton {
 
@@ -49,7 +49,7 @@ class FindingList {
 
 /// A word out of a file, quoted, short and printable: for messages.
 std::string quoted_word(std::string_view word);
-/// `"text"`, shortened and printable; for values see base/schema_words.h.
+/// `"text"`, shortened and printable; for values see base/schema/schema_words.h.
 inline std::string shown(std::string_view text) {
   return shown_name(text);
 }

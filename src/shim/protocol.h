@@ -1,6 +1,6 @@
 #pragma once
 
-// The contract between `baton` (io/agents) and `baton-shim`: how the shim is called, which
+// The contract between `baton` (io/agents/agents) and `baton-shim`: how the shim is called, which
 // descriptors it inherits, the files in a run directory, and what a crash after each of them means.
 //
 // One shim stands between baton and one agent and survives the daemon. It is called as

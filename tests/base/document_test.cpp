@@ -1,4 +1,4 @@
-#include "base/document.h"
+#include "base/json/document.h"
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,12 @@
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <cstdint>
 #include <limits>
 
 #include <doctest/doctest.h>
 
-#include "base/document.h"
-#include "base/numbers.h"
+#include "base/json/document.h"
+#include "base/json/numbers.h"
 #include "print.h"
 
 namespace baton {

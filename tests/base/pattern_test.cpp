@@ -1,4 +1,4 @@
-#include "base/pattern.h"
+#include "base/schema/pattern.h"
 
 #include <doctest/doctest.h>
 

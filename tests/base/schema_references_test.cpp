@@ -9,9 +9,9 @@
 #include <doctest/doctest.h>
 
 #include "base/embedded.h"
-#include "base/schema.h"
-#include "base/schema_front.h"
-#include "base/schema_walk.h"
+#include "base/schema/schema.h"
+#include "base/schema/schema_front.h"
+#include "base/schema/schema_walk.h"
 #include "print.h"
 
 namespace baton {

@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include "base/schema.h"
-#include "base/schema_walk.h"
+#include "base/schema/schema.h"
+#include "base/schema/schema_walk.h"
 #include "print.h"
 
 namespace baton {

@@ -1,12 +1,12 @@
-#include "base/schema.h"
+#include "base/schema/schema.h"
 
 #include <map>
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "base/schema_front.h"
-#include "base/schema_walk.h"
+#include "base/schema/schema_front.h"
+#include "base/schema/schema_walk.h"
 #include "print.h"
 
 namespace baton {

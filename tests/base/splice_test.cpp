@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "base/document.h"
-#include "base/json.h"
+#include "base/json/document.h"
+#include "base/json/json.h"
 #include "print.h"
 #include "random.h"
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "base/document.h"
+#include "base/json/document.h"
 #include "print.h"
 
 namespace baton {

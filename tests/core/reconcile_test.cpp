@@ -66,7 +66,7 @@ class History {
 
   /// What the daemon makes of a plan: most starts become runs, some come to nothing.
   void carry_out() {
-    lasting_.told();
+    lasting_.mark_reported();
     const Plan plan = lasting_.made();
     for (const Start& start : plan.starts) {
       if (random_.one_in(5)) {

@@ -15,7 +15,7 @@
 
 #include <doctest/doctest.h>
 
-#include "dialects/registry.h"
+#include "config/registry.h"
 #include "random.h"
 #include "world.h"
 

@@ -7,7 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include "app/judge.h"
 #include "core/catalog.h"
 #include "crashes.h"
 #include "dialects/ccw_loop/create.h"
@@ -15,6 +14,7 @@
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/rebuild.h"
 #include "dialects/ccw_loop/tasks.h"
+#include "engine/intake/document_check.h"
 #include "stand.h"
 
 namespace baton::testing {
@@ -38,13 +38,13 @@ const Catalog& catalog() {
   return all;
 }
 
-Verdict judged(const std::string& path, const std::string& text) {
+DocumentCheck judged(const std::string& path, const std::string& text) {
   Schemas schemas([](std::string_view name) -> Result<std::string> {
     return fail(Errc::not_found, "there is no schema " + std::string(name));
   });
   const auto match = catalog().match(path);
   REQUIRE(match);
-  return judge(*match, path, text, schemas, LoadLimits{});
+  return check_document(*match, path, text, schemas, LoadLimits{});
 }
 
 struct Place : Stand {

@@ -10,8 +10,8 @@
 
 #include <doctest/doctest.h>
 
-#include "base/document.h"
-#include "base/json.h"
+#include "base/json/document.h"
+#include "base/json/json.h"
 
 namespace {
 

@@ -10,12 +10,12 @@
 
 #include <doctest/doctest.h>
 
-#include "app/judge.h"
 #include "base/embedded.h"
 #include "core/catalog.h"
 #include "dialects/coordination/create.h"
 #include "dialects/coordination/folder.h"
 #include "dialects/coordination/words.h"
+#include "engine/intake/document_check.h"
 #include "print.h"
 #include "stand.h"
 
@@ -54,7 +54,8 @@ const Catalog& lenient_catalog() {
   return all;
 }
 
-Verdict judged(const std::string& kind, const std::string& text, const Catalog& rules = catalog()) {
+DocumentCheck judged(const std::string& kind, const std::string& text,
+                     const Catalog& rules = catalog()) {
   Schemas schemas([](std::string_view name) -> Result<std::string> {
     return fail(Errc::not_found, "there is no schema " + std::string(name));
   });
@@ -62,7 +63,7 @@ Verdict judged(const std::string& kind, const std::string& text, const Catalog& 
   const std::string path = "coordination/" + std::string(mail ? "messages/" : "") + kind + ".json";
   const auto match = rules.match(path);
   REQUIRE(match);
-  return judge(*match, path, text, schemas, LoadLimits{});
+  return check_document(*match, path, text, schemas, LoadLimits{});
 }
 
 struct Folder : testing::Stand {
@@ -382,7 +383,7 @@ TEST_SUITE("coordination") {
                 ""},
         }) {
       CAPTURE(row.text);
-      const Verdict verdict = judged(row.kind, row.text);
+      const DocumentCheck verdict = judged(row.kind, row.text);
       if (*row.rule == '\0')
         CHECK(verdict.findings.empty());
       else
@@ -486,7 +487,7 @@ TEST_SUITE("coordination") {
     auto second = load_document(*one, Format::json);
     const auto two = coordination::with_message(**second, "dev_to_qa", *said, Time{});
     REQUIRE(two);
-    const Verdict verdict = judged("dev_to_qa", *two);
+    const DocumentCheck verdict = judged("dev_to_qa", *two);
     CHECK(verdict.findings.empty());
     CHECK(json::boolean(*json::at(verdict.document->root(), "/messages/1"), "read") == false);
     const Json spoofed = Json::object({{"group_id", "A"}, {"from", "tech_lead"}});
@@ -542,7 +543,7 @@ TEST_SUITE("coordination") {
       const std::string fence = "```json\n";
       const auto from = prompt.find(fence, prompt.find("## How it has to look")) + fence.size();
       const std::string example = prompt.substr(from, prompt.find("```", from) - from);
-      const Verdict verdict =
+      const DocumentCheck verdict =
           std::string(kind) == "pm_state"
               ? judged(kind, R"({"session_id": "s", "original_requirements": "x",)" +
                                  example.substr(example.find('{') + 1))
@@ -593,7 +594,7 @@ TEST_SUITE("coordination") {
       for (const std::string_view word : words) {
         const std::string text = document_with(place, word);
         CAPTURE(text);
-        const Verdict strict = judged(place.kind, text);
+        const DocumentCheck strict = judged(place.kind, text);
         REQUIRE(has_error(strict.findings));
         CHECK(strict.findings.front().pointer.ends_with("/" + std::string(place.member)));
         if (const auto ours = coordination::meant(place.member, word);

@@ -65,7 +65,7 @@ std::vector<KeyOnPage> table(const std::string& page, const std::string& heading
 using CheckKeys = void (*)(const Value& object, FindingList& findings);
 
 /// The rules that the code tells of a key with a value that asks for something.
-std::set<std::string> told_of(const std::string& key, CheckKeys check) {
+std::set<std::string> notified_state_of(const std::string& key, CheckKeys check) {
   FindingList findings("fsm_loop");
   const Json object = Json::object({{key, "x"}});
   check(*object, findings);
@@ -88,7 +88,7 @@ void compare(const std::vector<KeyOnPage>& rows, CheckKeys check) {
     else
       CHECK((row.use.starts_with(" implemented") || row.use.starts_with(" accepted") ||
              row.use == " below "));
-    CHECK(told_of(row.key, check) == expected);
+    CHECK(notified_state_of(row.key, check) == expected);
   }
 }
 

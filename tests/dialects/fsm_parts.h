@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "base/document.h"
+#include "base/json/document.h"
 #include "dialects/fsm_loop/library.h"
 #include "dialects/fsm_loop/loop.h"
 

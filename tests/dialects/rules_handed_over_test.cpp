@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "app/works.h"
+#include "engine/configured_parts.h"
 #include "random.h"
 #include "remembered.h"
 #include "world.h"
@@ -97,7 +97,7 @@ class History {
     world_.setup = setup();
     if (world_.engine == nullptr)
       return;
-    auto works = world_.engine->works_of(world_.setup);
+    auto works = world_.engine->configured_parts_of(world_.setup);
     REQUIRE(works);
     world_.engine->reconfigure(*std::move(works));
   }
@@ -159,7 +159,7 @@ class History {
     const auto otherwise = remembered_otherwise(world_);
     CHECK_MESSAGE(!otherwise, otherwise.value_or(""));
     std::map<std::string, std::size_t> claimed;
-    for (const auto& [flow, book] : world_.engine->books())
+    for (const auto& [flow, book] : world_.engine->records())
       for (const Run& run : book.runs)
         for (const Claim& claim : run.claims)
           if (run.live() && ++claimed[claim.resource] > claim.capacity)

@@ -11,10 +11,10 @@
 
 #include <doctest/doctest.h>
 
-#include "app/judge.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "config/registry.h"
 #include "core/catalog.h"
-#include "dialects/registry.h"
+#include "engine/intake/document_check.h"
 
 namespace baton {
 
@@ -49,8 +49,8 @@ class Court {
     catalog_ = Catalog::of(all);
   }
 
-  Verdict judge(const std::string& dialect, const std::string& kind, const fs::path& file,
-                const std::string& path) {
+  DocumentCheck check_document(const std::string& dialect, const std::string& kind,
+                               const fs::path& file, const std::string& path) {
     Catalog::Match match;
     match.flow = FlowId{dialect, path};
     match.entry = catalog_.entry(dialect);
@@ -60,7 +60,7 @@ class Court {
       if (match.kind == nullptr && each.kind == kind)
         match.kind = &each;
     REQUIRE_MESSAGE(match.kind != nullptr, (dialect + "/" + kind + " is no kind: " + path));
-    return baton::judge(match, path, read(file), schemas_, {});
+    return baton::check_document(match, path, read(file), schemas_, {});
   }
 
  private:
@@ -104,7 +104,7 @@ bool any(const Findings& findings, Severity severity, const auto& holds) {
   });
 }
 
-bool as_expected(std::string_view expect, const Verdict& verdict) {
+bool as_expected(std::string_view expect, const DocumentCheck& verdict) {
   if (expect == "valid")
     return verdict.findings.empty();
   if (expect == "warning")
@@ -113,7 +113,7 @@ bool as_expected(std::string_view expect, const Verdict& verdict) {
 }
 
 /// One row of a manifest; the format is described in tests/samples/README.md.
-void check_row(const Value& row, const Verdict& verdict) {
+void check_row(const Value& row, const DocumentCheck& verdict) {
   const std::string_view expect = json::text(row, "expect").value_or("");
   const Findings& findings = verdict.findings;
   CAPTURE(expect);
@@ -146,8 +146,8 @@ TEST_CASE("every sample gets the verdict of its manifest") {
       const std::string as(json::text(row, "as").value_or(""));
       const auto slash = as.find('/');
       REQUIRE_MESSAGE(slash != std::string::npos, file);
-      const Verdict verdict =
-          court.judge(as.substr(0, slash), as.substr(slash + 1), folder / file, file);
+      const DocumentCheck verdict =
+          court.check_document(as.substr(0, slash), as.substr(slash + 1), folder / file, file);
       const std::string where = folder.filename().string() + "/" + file;
       const std::string found = told(verdict.findings);
       CAPTURE(where);
@@ -168,8 +168,8 @@ TEST_CASE("every example of a schema folder is what its folder says") {
         const std::string name = file.filename().string();
         const auto mark = name.find("__");
         REQUIRE_MESSAGE(mark != std::string::npos, (name + " is not called KIND__WHAT"));
-        const Verdict verdict =
-            court.judge(dialect.filename().string(), name.substr(0, mark), file, name);
+        const DocumentCheck verdict =
+            court.check_document(dialect.filename().string(), name.substr(0, mark), file, name);
         const std::string where = file.string();
         const std::string found = told(verdict.findings);
         CAPTURE(where);

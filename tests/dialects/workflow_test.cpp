@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "base/document.h"
+#include "base/json/document.h"
 #include "dialects/agent_run/text.h"
 
 namespace baton::agent_run {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "base/document.h"
-#include "base/json.h"
+#include "base/json/document.h"
+#include "base/json/json.h"
 #include "fuzz/target.h"
 
 namespace baton {

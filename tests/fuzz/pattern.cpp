@@ -1,6 +1,6 @@
 // The translator of patterns, and matching: a pattern and a text, with `---` between them.
 
-#include "base/pattern.h"
+#include "base/schema/pattern.h"
 
 #include <string>
 

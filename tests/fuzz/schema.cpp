@@ -1,12 +1,12 @@
 // The front-end: a schema and a document, with `---` between them. valijson and the walk that
 // explains have to come to the same verdict.
 
-#include "base/schema.h"
+#include "base/schema/schema.h"
 
 #include <string>
 
-#include "base/schema_front.h"
-#include "base/schema_walk.h"
+#include "base/schema/schema_front.h"
+#include "base/schema/schema_walk.h"
 #include "fuzz/target.h"
 
 namespace baton {

@@ -1,4 +1,4 @@
-#include "io/agents.h"
+#include "io/agents/agents.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,8 +12,8 @@
 
 #include <asio/posix/stream_descriptor.hpp>
 
+#include "io/agents/run_outcome.h"
 #include "io/bench.h"
-#include "io/run_verdict.h"
 
 using baton::Errc;
 using baton::Found;

@@ -1,4 +1,4 @@
-#include "io/backup_prune.h"
+#include "io/system/backup_prune.h"
 
 #include <filesystem>
 #include <string>

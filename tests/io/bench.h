@@ -22,8 +22,8 @@
 #include <asio/io_context.hpp>
 #include <doctest/doctest.h>
 
-#include "io/agents.h"
-#include "io/process.h"
+#include "io/agents/agents.h"
+#include "io/system/process.h"
 #include "io/temp_folder.h"
 #include "print.h"
 

@@ -1,4 +1,4 @@
-#include "io/cgroup.h"
+#include "io/agents/cgroup.h"
 
 #include <doctest/doctest.h>
 

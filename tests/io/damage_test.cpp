@@ -15,12 +15,12 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
+#include "io/agents/run_directory.h"
+#include "io/agents/run_end.h"
+#include "io/agents/spawn.h"
 #include "io/bench.h"
-#include "io/lock.h"
-#include "io/requests.h"
-#include "io/run_directory.h"
-#include "io/run_end.h"
-#include "io/spawn.h"
+#include "io/files/lock.h"
+#include "io/system/requests.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -76,14 +76,14 @@ int status_of(const Fd& process) {
 /// How a shim ends that is called with this run directory; the number of a signal that ended it.
 /// Without a grace it is told this launch and then to leave.
 int status_of_shim(const std::string& directory, const char* mode, const std::string& run,
-                   const char* grace, const std::string& told = {}) {
+                   const char* grace, const std::string& notified = {}) {
   auto folder = open_run_directory(directory);
   REQUIRE(folder);
   auto lock = take_run_lock(*folder);
   REQUIRE((lock && *lock));
   const Fd reading = told_to_leave();
   const Fd launch(memfd_create("launch", MFD_CLOEXEC));
-  REQUIRE(write_all(launch.get(), told, "launch"));
+  REQUIRE(write_all(launch.get(), notified, "launch"));
   ShimCall call{.argv = {BATON_SHIM, shim::kCallVersion, mode, run},
                 .directory = folder->get(),
                 .lock = (*lock)->get(),

@@ -1,4 +1,4 @@
-#include "io/disk.h"
+#include "io/files/disk.h"
 
 #include <algorithm>
 #include <atomic>
@@ -17,7 +17,7 @@
 #include <doctest/doctest.h>
 
 #include "base/digest.h"
-#include "io/beneath.h"
+#include "io/files/safe_open.h"
 #include "io/print.h"
 #include "io/temp_folder.h"
 
@@ -163,15 +163,15 @@ TEST_CASE("walking the components refuses what openat2 refuses") {
   fs::create_symlink(outer / "out/secret", outer / "root/file");
   auto root = open_folder(outer / "root");
   REQUIRE(root);
-  CHECK(walk_beneath(root->get(), "a/b", O_RDONLY));
-  CHECK(walk_beneath(root->get(), ".", O_RDONLY | O_DIRECTORY));
+  CHECK(safe_open_by_walking(root->get(), "a/b", O_RDONLY));
+  CHECK(safe_open_by_walking(root->get(), ".", O_RDONLY | O_DIRECTORY));
   for (const std::string path : {"folder/secret", "file", "folder"}) {
     CAPTURE(path);
-    CHECK(
-        code_of(walk_beneath(root->get(), path, O_RDONLY | (path == "folder" ? O_DIRECTORY : 0))) ==
-        Errc::not_regular);
+    CHECK(code_of(safe_open_by_walking(root->get(), path,
+                                       O_RDONLY | (path == "folder" ? O_DIRECTORY : 0))) ==
+          Errc::not_regular);
   }
-  CHECK(code_of(walk_beneath(root->get(), "a/c", O_RDONLY)) == Errc::not_found);
+  CHECK(code_of(safe_open_by_walking(root->get(), "a/c", O_RDONLY)) == Errc::not_found);
 }
 
 TEST_CASE("A07 a link swapped in between never leads outside") {
@@ -316,7 +316,7 @@ TEST_CASE("A41 another mount inside the root is not crossed") {
   REQUIRE(listed.size() == 1);
   CHECK((listed[0].path == "mount" && listed[0].folder && !listed[0].closed.empty()));
   auto fd = open_folder(root.path());
-  CHECK(code_of(walk_beneath(fd->get(), "mount/x", O_RDONLY)) == Errc::not_regular);
+  CHECK(code_of(safe_open_by_walking(fd->get(), "mount/x", O_RDONLY)) == Errc::not_regular);
   umount((root / "mount").c_str());
 }
 

@@ -1,4 +1,4 @@
-#include "io/exchange.h"
+#include "io/files/exchange.h"
 
 #include <array>
 #include <atomic>
@@ -17,10 +17,10 @@
 #include <doctest/doctest.h>
 #include <grp.h>
 
-#include "io/beneath.h"
 #include "io/child.h"
-#include "io/disk.h"
-#include "io/kept.h"
+#include "io/files/disk.h"
+#include "io/files/displaced_files.h"
+#include "io/files/safe_open.h"
 #include "io/print.h"
 #include "io/temp_folder.h"
 
@@ -338,8 +338,8 @@ TEST_CASE("what only looks like a kept file is left alone") {
   const TempFolder root;
   test::write(root / "state", "now");
   test::write(root / "secret", "not ours");
-  const std::string name = kept_name("state", digest_of("old"));
-  const std::string plain = kept_name("plain", digest_of("old"));
+  const std::string name = displaced_name("state", digest_of("old"));
+  const std::string plain = displaced_name("plain", digest_of("old"));
   REQUIRE(link((root / "secret").c_str(), (root / name).c_str()) == 0);
   REQUIRE(symlink("secret", (root / plain).c_str()) == 0);
   test::write(root / ".state.0123.was", "short");
@@ -349,7 +349,7 @@ TEST_CASE("what only looks like a kept file is left alone") {
   CHECK(disk->late_writes(Time{}).empty());
   CHECK(disk->late_writes(Time{} + Millis(70'000)).empty());
   CHECK(count_files(root.path()) == 6);
-  CHECK(kept_name(std::string(255, 'x'), digest_of("old")).empty());
+  CHECK(displaced_name(std::string(255, 'x'), digest_of("old")).empty());
 }
 
 TEST_CASE("an exchanged file nobody writes to is removed after a second") {

@@ -1,8 +1,8 @@
-#include "io/git.h"
+#include "io/system/git.h"
 
 #include <doctest/doctest.h>
 
-#include "io/command.h"
+#include "io/system/command.h"
 
 namespace baton {
 namespace {

@@ -1,5 +1,3 @@
-#include "io/journal_reader.h"
-
 #include <filesystem>
 #include <functional>
 
@@ -9,13 +7,14 @@
 #include <doctest/doctest.h>
 #include <grp.h>
 
+#include "io/agents/run_directory.h"
 #include "io/child.h"
-#include "io/journal.h"
-#include "io/journal_prune.h"
+#include "io/journal/journal.h"
+#include "io/journal/prune.h"
+#include "io/journal/reader.h"
+#include "io/journal/sqlite.h"
 #include "io/journal_rows.h"
-#include "io/requests.h"
-#include "io/run_directory.h"
-#include "io/sqlite.h"
+#include "io/system/requests.h"
 #include "io/temp_folder.h"
 
 namespace baton {

@@ -1,4 +1,4 @@
-#include "io/journal.h"
+#include "io/journal/journal.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,12 +12,12 @@
 
 #include <doctest/doctest.h>
 
+#include "io/agents/run_directory.h"
 #include "io/child.h"
-#include "io/journal_prune.h"
-#include "io/journal_reader.h"
+#include "io/journal/prune.h"
+#include "io/journal/reader.h"
+#include "io/journal/sqlite.h"
 #include "io/journal_rows.h"
-#include "io/run_directory.h"
-#include "io/sqlite.h"
 #include "io/temp_folder.h"
 
 namespace baton {
@@ -629,16 +629,17 @@ TEST_CASE("rows that do not hold what they should are refused by name") {
 
 TEST_CASE("what was told and cannot be read is lost, and nothing else") {
   const TempFolder scratch;
-  Commit told = sample_commit();
-  told.told.emplace_back(FlowId{}, Json::object({{"ignored", Json::array({Json("t/x.json")})}}));
-  commit(*opened(scratch.path()), told);
-  REQUIRE(opened(scratch.path())->load(at(1200))->told.size() == 1);
+  Commit notified = sample_commit();
+  notified.notified.emplace_back(FlowId{},
+                                 Json::object({{"ignored", Json::array({Json("t/x.json")})}}));
+  commit(*opened(scratch.path()), notified);
+  REQUIRE(opened(scratch.path())->load(at(1200))->notified.size() == 1);
   tamper(scratch.path(), "UPDATE told SET told = '{\"ignored\":[\"t/' || x'ff' || '.json\"]}'");
   const auto ledger = opened(scratch.path())->load(at(1200));
   REQUIRE(ledger.has_value());
-  CHECK(ledger->told.empty());
-  CHECK(ledger->told_lost == std::vector<FlowId>{FlowId{}});
-  CHECK(ledger->accepted.size() == told.accepted.size());
+  CHECK(ledger->notified.empty());
+  CHECK(ledger->notified_lost == std::vector<FlowId>{FlowId{}});
+  CHECK(ledger->accepted.size() == notified.accepted.size());
 }
 
 TEST_CASE("a journal of a newer baton is left alone") {

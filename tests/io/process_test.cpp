@@ -1,4 +1,4 @@
-#include "io/process.h"
+#include "io/system/process.h"
 
 #include <csignal>
 

@@ -1,4 +1,4 @@
-#include "io/requests.h"
+#include "io/system/requests.h"
 
 #include <filesystem>
 #include <thread>
@@ -10,8 +10,8 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
-#include "io/clock.h"
 #include "io/print.h"
+#include "io/system/clock.h"
 #include "io/temp_folder.h"
 
 namespace baton {

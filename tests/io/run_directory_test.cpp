@@ -1,4 +1,4 @@
-#include "io/run_directory.h"
+#include "io/agents/run_directory.h"
 
 #include <sys/stat.h>
 

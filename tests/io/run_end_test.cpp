@@ -1,4 +1,4 @@
-#include "io/run_end.h"
+#include "io/agents/run_end.h"
 
 #include <optional>
 #include <string>

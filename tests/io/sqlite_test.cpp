@@ -1,4 +1,4 @@
-#include "io/sqlite.h"
+#include "io/journal/sqlite.h"
 
 #include <filesystem>
 #include <fstream>

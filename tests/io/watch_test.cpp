@@ -1,4 +1,4 @@
-#include "io/watch.h"
+#include "io/watch/watch.h"
 
 #include <thread>
 
@@ -11,13 +11,13 @@
 #include <asio/io_context.hpp>
 #include <doctest/doctest.h>
 
-#include "io/fd.h"
-#include "io/file_system.h"
-#include "io/inotify_event.h"
-#include "io/poller.h"
+#include "io/files/fd.h"
+#include "io/files/file_system.h"
 #include "io/print.h"
-#include "io/reach.h"
 #include "io/temp_folder.h"
+#include "io/watch/inotify_event.h"
+#include "io/watch/poller.h"
+#include "io/watch/watch_scope.h"
 
 namespace baton {
 
@@ -50,7 +50,7 @@ class Watched {
   bool rescanned(const std::string& why) {
     return until([&] { return rescans.contains(why); });
   }
-  /// Works off everything that has happened so far: a file made now is reported last.
+  /// ConfiguredParts off everything that has happened so far: a file made now is reported last.
   void sync(const std::string& root) {
     const std::string name = "sync" + std::to_string(++syncs_);
     test::write(root + "/" + name, "");
@@ -116,9 +116,9 @@ TEST_CASE("inotify masks mean what they are taken for") {
 }
 
 TEST_CASE("reach says which folders matter") {
-  const Reach reach({{"a/b", 1}, {"c", 0}, {"a/b/deep/er", 0}});
-  CHECK(reach.level("") == Reach::kOnTheWay);
-  CHECK(reach.level("a") == Reach::kOnTheWay);
+  const WatchScope reach({{"a/b", 1}, {"c", 0}, {"a/b/deep/er", 0}});
+  CHECK(reach.level("") == WatchScope::kOnTheWay);
+  CHECK(reach.level("a") == WatchScope::kOnTheWay);
   CHECK(reach.level("a/b") == 1);
   CHECK(reach.level("a/b/x") == 0);
   CHECK_FALSE(reach.level("a/b/x/y"));
@@ -127,7 +127,7 @@ TEST_CASE("reach says which folders matter") {
   CHECK(reach.level("a/b/deep/er") == 0);
   CHECK(reach.level("c") == 0);
   CHECK_FALSE(reach.level("c/d"));
-  CHECK(Reach({{"", 2}}).level("x/y") == 0);
+  CHECK(WatchScope({{"", 2}}).level("x/y") == 0);
 }
 
 TEST_CASE("network file systems are known by their magic number") {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/document.h"
+#include "base/json/document.h"
 
 namespace baton::agent_run {
 

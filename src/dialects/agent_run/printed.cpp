@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "base/document.h"
-#include "base/json.h"
+#include "base/json/document.h"
+#include "base/json/json.h"
 #include "base/text.h"
 
 namespace baton::agent_run {

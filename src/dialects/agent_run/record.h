@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "dialects/agent_run/words.h"
 
 namespace baton::agent_run {

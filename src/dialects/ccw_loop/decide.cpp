@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/digest.h"
-#include "base/numbers.h"
+#include "base/json/numbers.h"
 #include "dialects/ccw_loop/check.h"
 #include "dialects/ccw_loop/choice.h"
 #include "dialects/ccw_loop/control.h"

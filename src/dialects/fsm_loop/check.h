@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/document.h"
+#include "base/json/document.h"
 #include "core/dialect.h"
 #include "dialects/fsm_loop/definition.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/words.h"
 
@@ -41,8 +41,8 @@ struct Definition {
   const State* state(std::string_view name) const;
 };
 
-/// Works `flow`, `state_defs`, short forms and the file's own `fragments` in; reports what does not
-/// fit there (rules S10, S11).
+/// ConfiguredParts `flow`, `state_defs`, short forms and the file's own `fragments` in; reports
+/// what does not fit there (rules S10, S11).
 Definition resolve(const Value& root, FindingList& findings);
 
 /// A file whose fragments other definitions use, and that is no loop itself.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/document.h"
+#include "base/json/document.h"
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/comparison.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/schema.h"
+#include "base/schema/schema.h"
 #include "dialects/fsm_loop/verdict.h"
 
 namespace baton::fsm_loop {

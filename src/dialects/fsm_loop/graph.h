@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "dialects/fsm_loop/definition.h"
 
 namespace baton::fsm_loop {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/document.h"
+#include "base/json/document.h"
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"

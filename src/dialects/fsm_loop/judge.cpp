@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "base/document.h"
-#include "base/schema.h"
+#include "base/json/document.h"
+#include "base/schema/schema.h"
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/evaluators.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/words.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/embedded.h"
-#include "base/schema.h"
+#include "base/schema/schema.h"
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/check.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/document.h"
+#include "base/json/document.h"
 #include "core/dialect.h"
 
 namespace baton::fsm_loop {

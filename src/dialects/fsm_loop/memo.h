@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/flow.h"
 #include "dialects/fsm_loop/record.h"
 #include "dialects/fsm_loop/verdict.h"

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "base/pattern.h"
+#include "base/schema/pattern.h"
 
 namespace baton::fsm_loop {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "dialects/fsm_loop/words.h"
 
 namespace baton::fsm_loop {

@@ -23,26 +23,27 @@ bool enters(const Value& line) {
 }
 
 /// What `terminated_by` makes of a loop, also in the words of other programs.
-struct Ending {
+struct RunCompletion {
   std::string_view word;
   Status status;
 };
 constexpr std::array kEndings = {
-    Ending{"terminal", Status::completed},
-    Ending{"timeout", Status::timed_out},
-    Ending{"max_iterations", Status::interrupted},
-    Ending{"max_steps", Status::interrupted},
-    Ending{"max_iterations_reached", Status::interrupted},
-    Ending{"interrupted", Status::interrupted},
-    Ending{"signal", Status::interrupted},
-    Ending{"system_signal", Status::interrupted},
-    Ending{"user_stopped", Status::user_stopped},
+    RunCompletion{"terminal", Status::completed},
+    RunCompletion{"timeout", Status::timed_out},
+    RunCompletion{"max_iterations", Status::interrupted},
+    RunCompletion{"max_steps", Status::interrupted},
+    RunCompletion{"max_iterations_reached", Status::interrupted},
+    RunCompletion{"interrupted", Status::interrupted},
+    RunCompletion{"signal", Status::interrupted},
+    RunCompletion{"system_signal", Status::interrupted},
+    RunCompletion{"user_stopped", Status::user_stopped},
 };
 
 Status status_after(const Value& line) {
-  const auto* const row = std::find_if(kEndings.begin(), kEndings.end(), [&](const Ending& each) {
-    return each.word == json::text(line, "terminated_by").value_or("");
-  });
+  const auto* const row =
+      std::find_if(kEndings.begin(), kEndings.end(), [&](const RunCompletion& each) {
+        return each.word == json::text(line, "terminated_by").value_or("");
+      });
   const bool failure = json::boolean(line, "failure_terminal").value_or(false);
   return row == kEndings.end() || failure ? Status::failed : row->status;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/document.h"
+#include "base/json/document.h"
 #include "dialects/fsm_loop/control.h"
 
 namespace baton::fsm_loop {

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
 

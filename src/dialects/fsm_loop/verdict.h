@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "dialects/fsm_loop/loop.h"
 #include "dialects/fsm_loop/values.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/numbers.h"
+#include "base/json/numbers.h"
 #include "dialects/ml_workflow/next.h"
 
 namespace baton::ml_workflow {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/numbers.h"
+#include "base/json/numbers.h"
 #include "dialects/ml_workflow/check.h"
 #include "dialects/moments.h"
 #include "dialects/tables.h"

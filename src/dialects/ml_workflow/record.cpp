@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
+#include "base/json/numbers.h"
 #include "dialects/ml_workflow/check.h"
 #include "dialects/moments.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/numbers.h"
+#include "base/json/numbers.h"
 #include "dialects/ml_workflow/check.h"
 #include "dialects/ml_workflow/verdict.h"
 #include "dialects/ml_workflow/words.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/numbers.h"
+#include "base/json/numbers.h"
 #include "base/text.h"
 #include "dialects/tables.h"
 #include "dialects/words.h"

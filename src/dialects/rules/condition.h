@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "dialects/rules/place.h"
 
 namespace baton::rules {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/dialect.h"
 #include "dialects/rules/condition.h"
 #include "dialects/rules/place.h"
@@ -55,7 +55,7 @@ struct Reaction {
   std::uint64_t max_entries = 0;
 };
 
-/// One entry of `rules:`, as app/config_rules has normalised it.
+/// One entry of `rules:`, as config/config_rules has normalised it.
 struct Rule {
   std::string name;
   std::vector<Kind> kinds;
@@ -85,8 +85,8 @@ bool is_about(const Reaction& reaction, const Word& previous, const Word& stage)
 /// does so instead: a role is started once for an entry, by the first reaction that fits.
 std::map<Word, std::size_t> outrun(const Rule& rule, std::size_t reaction);
 
-/// The placeholders every rule has, besides those of app/launch.h: of its subject's stage, of the
-/// last decision of a person, and the time.
+/// The placeholders every rule has, besides those of engine/perform/start_command.h: of its
+/// subject's stage, of the last decision of a person, and the time.
 inline constexpr std::string_view kPlaceholders[] = {"comment", "decided_by", "decision", "entry",
                                                      "now",     "previous",   "stage"};
 

@@ -1,6 +1,6 @@
 #include "dialects/rules/place.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 namespace baton::rules {
 

@@ -49,12 +49,12 @@ bool is_open(const Value& schema) {
 }
 
 /// What a schema says of the member at a pointer.
-struct Said {
+struct DaemonState {
   const Value* schema = nullptr;  ///< nullptr where it cannot be told
   std::string fault;
 };
 
-Said said_of(const Value& schema, std::string_view pointer) {
+DaemonState said_of(const Value& schema, std::string_view pointer) {
   const Value* at = &schema;
   const auto tokens = json::pointer_tokens(pointer);
   if (!tokens)

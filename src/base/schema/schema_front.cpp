@@ -1,0 +1,440 @@
+#include "base/schema/schema_front.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <iterator>
+#include <set>
+
+#include "base/json/numbers.h"
+#include "base/schema/schema_index.h"
+#include "base/schema/schema_lint.h"
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+// What they take together is to stay below 64 MiB, with valijson's part of them.
+constexpr std::size_t kMaxNodes = 45'000;
+constexpr std::size_t kMaxTreePointerBytes = 2U << 20U;
+// A repetition is a copy: twenty characters may take 64 KiB.
+constexpr std::size_t kMaxTreePatternBytes = 4U << 20U;
+
+struct TypeRow {
+  std::string_view name;
+  TypeBit bit;
+};
+constexpr std::array kTypes = {
+    TypeRow{"null", null_type},     TypeRow{"boolean", boolean_type},
+    TypeRow{"object", object_type}, TypeRow{"array", array_type},
+    TypeRow{"string", string_type}, TypeRow{"integer", integer_type},
+    TypeRow{"number", number_type},
+};
+
+/// Thrown inside this file only: a schema is wrong at a place.
+struct SchemaFault {
+  SchemaPlace place;
+  std::string keyword;
+  std::string message;
+  std::string elsewhere = {};  ///< the place, when the fault is in a file that `place` refers to
+};
+
+class TreeBuilder {
+ public:
+  TreeBuilder(const SchemaFetch& fetch, bool checked)
+      : index_(fetch, checked), tree_(std::make_shared<SchemaTree>()) {}
+
+  Result<std::shared_ptr<const SchemaTree>> build(std::string_view text, std::string_view uri) {
+    const auto root = index_.add(std::string(text), std::string(uri));
+    if (!root)
+      return tl::unexpected(root.error());
+    try {
+      node_for(*root);
+      while (!waiting_.empty()) {
+        const NodeIndex index = waiting_.front();
+        waiting_.pop_front();
+        compile(index, places_[index]);
+      }
+      refuse_circles(*root);
+      mark_singles();
+    } catch (const SchemaFault& fault) {
+      const std::string here = index_.where(fault.place, fault.keyword);
+      if (fault.elsewhere.empty())
+        return fail(Errc::schema, fault.message, here);
+      return fail(Errc::schema, fault.message + " (referred to at " + here + ")", fault.elsewhere);
+    }
+    tree_->lint = located(std::move(doubts_), *index_.documents()[0]);
+    tree_->documents = std::move(index_.documents());
+    return std::shared_ptr<const SchemaTree>(std::move(tree_));
+  }
+
+ private:
+  [[noreturn]] static void refuse(const SchemaPlace& place, std::string_view keyword,
+                                  std::string message) {
+    throw SchemaFault{place, std::string(keyword), std::move(message)};
+  }
+
+  /// The node of a schema; behind a `$ref`, the node of what it leads to.
+  NodeIndex node_for(SchemaPlace place) {
+    std::set<const Value*> seen;
+    while (const Value* reference = json::child(*place.value, "$ref")) {
+      const auto target = json::text(*reference);
+      if (!target)
+        refuse(place, "$ref", "a $ref has to be a string");
+      if (!seen.insert(place.value).second)
+        refuse(place, "$ref", "this $ref leads back to itself");
+      auto next = index_.follow(place, *target);
+      if (!next)
+        throw SchemaFault{place, "$ref", next.error().message, next.error().where};
+      place = std::move(*next);
+    }
+    const auto [known, fresh] = indices_.emplace(place.value, tree_->nodes.size());
+    if (fresh) {
+      if (tree_->nodes.size() == kMaxNodes)
+        refuse(place, "", "more than " + std::to_string(kMaxNodes) + " schemas");
+      pointer_bytes_ += place.pointer.size();
+      if (pointer_bytes_ > kMaxTreePointerBytes)
+        refuse(place, "", "the places of its many schemas take more than 2 MiB to name");
+      tree_->nodes.emplace_back();
+      places_.push_back(std::move(place));
+      waiting_.push_back(known->second);
+    }
+    return known->second;
+  }
+
+  void compile(NodeIndex index, const SchemaPlace& place) {
+    SchemaNode node;
+    node.pointer = index_.label(place);
+    node.draft = index_.draft(place);
+    const bool booleans = node.draft != SchemaDraft::draft4;
+    if (place.value->IsBool() && booleans) {
+      node.never = place.value->IsFalse();
+    } else if (!place.value->IsObject()) {
+      refuse(place, "",
+             booleans ? "a schema has to be an object, true or false"
+                      : "a schema has to be an object");
+    } else {
+      value_rules(node, place);
+      size_rules(node, place);
+      object_parts(node, place);
+      array_parts(node, place);
+      in_place_parts(node, place);
+      note_doubts(node, place);
+    }
+    tree_->nodes[index] = std::move(node);
+  }
+
+  /// The value of a keyword that this draft knows.
+  static const Value* keyword(const SchemaNode& node, const SchemaPlace& place,
+                              std::string_view name) {
+    const bool known = plain_keyword(name, node.draft) || holds_schema(name, node.draft) ||
+                       holds_schema_list(name, node.draft) || holds_schema_map(name, node.draft);
+    return known ? json::child(*place.value, name) : nullptr;
+  }
+
+  void value_rules(SchemaNode& node, const SchemaPlace& place) {
+    if (const Value* type = keyword(node, place, "type"))
+      node.types = types(place, *type);
+    node.allowed = keyword(node, place, "enum");
+    if (node.allowed != nullptr && !node.allowed->IsArray())
+      refuse(place, "enum", "enum has to be an array");
+    index_enum(node);
+    node.constant = keyword(node, place, "const");
+    node.multiple_of = number(node, place, "multipleOf");
+    if (node.multiple_of != nullptr && node.multiple_of->GetDouble() <= 0)
+      refuse(place, "multipleOf", "multipleOf has to be greater than 0");
+    node.maximum = number(node, place, "maximum");
+    node.minimum = number(node, place, "minimum");
+    if (node.draft == SchemaDraft::draft4) {
+      if (flag(node, place, "exclusiveMaximum"))
+        node.exclusive_maximum = std::exchange(node.maximum, nullptr);
+      if (flag(node, place, "exclusiveMinimum"))
+        node.exclusive_minimum = std::exchange(node.minimum, nullptr);
+    } else {
+      node.exclusive_maximum = number(node, place, "exclusiveMaximum");
+      node.exclusive_minimum = number(node, place, "exclusiveMinimum");
+    }
+    if (const Value* pattern = keyword(node, place, "pattern"))
+      node.pattern = compiled(place, "pattern", *pattern);
+    if (const Value* format = keyword(node, place, "format")) {
+      if (!format->IsString())
+        refuse(place, "format", "format has to be a string");
+      node.format = json::name(*format);
+    }
+  }
+
+  void size_rules(SchemaNode& node, const SchemaPlace& place) {
+    node.max_length = size(node, place, "maxLength");
+    node.min_length = size(node, place, "minLength");
+    node.max_items = size(node, place, "maxItems");
+    node.min_items = size(node, place, "minItems");
+    node.max_properties = size(node, place, "maxProperties");
+    node.min_properties = size(node, place, "minProperties");
+    node.unique_items = flag(node, place, "uniqueItems");
+  }
+
+  void object_parts(SchemaNode& node, const SchemaPlace& place) {
+    if (const Value* required = keyword(node, place, "required"))
+      node.required = names(place, "required", *required);
+    for (const std::string& name : entries(node, place, "properties"))
+      node.properties.emplace_back(name, node_for(index_.below(place, {"properties", name})));
+    std::sort(node.properties.begin(), node.properties.end());
+    for (const std::string& name : entries(node, place, "patternProperties")) {
+      const Value source(rapidjson::StringRef(name.data(), name.size()));
+      node.pattern_properties.emplace_back(
+          compiled(place, "patternProperties", source),
+          node_for(index_.below(place, {"patternProperties", name})));
+    }
+    node.additional_properties = single(node, place, "additionalProperties");
+    node.property_names = single(node, place, "propertyNames");
+    for (const std::string& name : entries(node, place, "dependencies")) {
+      const SchemaPlace inner = index_.below(place, {"dependencies", name});
+      if (inner.value->IsArray())
+        node.needs.emplace_back(name, names(place, "dependencies", *inner.value));
+      else
+        node.dependencies.emplace_back(name, node_for(inner));
+    }
+  }
+
+  void array_parts(SchemaNode& node, const SchemaPlace& place) {
+    const Value* items = keyword(node, place, "items");
+    if (items != nullptr && items->IsArray()) {
+      node.tuple = list(node, place, "items");
+      node.additional_items = single(node, place, "additionalItems");
+    } else {
+      node.items = single(node, place, "items");
+    }
+    node.contains = single(node, place, "contains");
+  }
+
+  void in_place_parts(SchemaNode& node, const SchemaPlace& place) {
+    node.all_of = list(node, place, "allOf");
+    node.any_of = list(node, place, "anyOf");
+    node.one_of = list(node, place, "oneOf");
+    node.negated = single(node, place, "not");
+    node.condition = single(node, place, "if");
+    if (node.condition) {
+      node.consequence = single(node, place, "then");
+      node.alternative = single(node, place, "else");
+    }
+  }
+
+  /// A long list is looked up; a short one is compared.
+  static void index_enum(SchemaNode& node) {
+    constexpr rapidjson::SizeType kFew = 16;
+    if (node.allowed == nullptr || node.allowed->Size() <= kFew)
+      return;
+    for (rapidjson::SizeType i = 0; i < node.allowed->Size(); ++i)
+      node.allowed_hashes.emplace_back(hash_of((*node.allowed)[i]), i);
+    std::sort(node.allowed_hashes.begin(), node.allowed_hashes.end());
+  }
+
+  static unsigned types(const SchemaPlace& place, const Value& type) {
+    const auto bit = [&](const Value& name) -> unsigned {
+      const auto text = json::text(name);
+      for (const TypeRow& row : kTypes)
+        if (text == row.name)
+          return row.bit;
+      refuse(place, "type", "there is no type " + printable(json::dump(name), 60));
+    };
+    if (!type.IsArray())
+      return bit(type);
+    unsigned bits = 0;
+    for (const Value& name : type.GetArray())
+      bits |= bit(name);
+    return bits;
+  }
+
+  static const Value* number(const SchemaNode& node, const SchemaPlace& place,
+                             std::string_view name) {
+    const Value* value = keyword(node, place, name);
+    if (value != nullptr && !value->IsNumber())
+      refuse(place, name, std::string(name) + " has to be a number");
+    return value;
+  }
+
+  static bool flag(const SchemaNode& node, const SchemaPlace& place, std::string_view name) {
+    const Value* value = keyword(node, place, name);
+    if (value != nullptr && !value->IsBool())
+      refuse(place, name, std::string(name) + " has to be true or false");
+    return value != nullptr && value->IsTrue();
+  }
+
+  static std::optional<std::uint64_t> size(const SchemaNode& node, const SchemaPlace& place,
+                                           std::string_view name) {
+    const Value* value = keyword(node, place, name);
+    if (value == nullptr)
+      return std::nullopt;
+    const auto count = json::integer(*value);
+    if (count && *count >= 0)
+      return static_cast<std::uint64_t>(*count);
+    if (value->IsNumber() && value->GetDouble() >= 0x1p63)
+      return UINT64_MAX;
+    refuse(place, name, std::string(name) + " has to be a whole number, 0 or more");
+  }
+
+  Pattern compiled(const SchemaPlace& place, std::string_view name, const Value& source) {
+    if (!source.IsString())
+      refuse(place, name, std::string(name) + " has to be a string");
+    auto pattern = Pattern::compile(json::name(source));
+    if (!pattern)
+      refuse(place, name, pattern.error().message);
+    pattern_bytes_ += pattern->bytes();
+    if (pattern_bytes_ > kMaxTreePatternBytes)
+      refuse(place, name, "the patterns of this schema take more than 4 MiB");
+    return std::move(*pattern);
+  }
+
+  static std::vector<std::string> names(const SchemaPlace& place, std::string_view name,
+                                        const Value& value) {
+    std::vector<std::string> out;
+    if (!value.IsArray())
+      refuse(place, name, std::string(name) + " has to be an array of names");
+    for (const Value& item : value.GetArray()) {
+      if (!item.IsString())
+        refuse(place, name, std::string(name) + " has to be an array of names");
+      out.emplace_back(json::name(item));
+    }
+    return out;
+  }
+
+  static std::vector<std::string> entries(const SchemaNode& node, const SchemaPlace& place,
+                                          std::string_view name) {
+    std::vector<std::string> out;
+    const Value* value = keyword(node, place, name);
+    if (value == nullptr)
+      return out;
+    if (!value->IsObject())
+      refuse(place, name, std::string(name) + " has to be an object");
+    for (const auto& member : value->GetObject())
+      out.emplace_back(json::name(member.name));
+    return out;
+  }
+
+  std::optional<NodeIndex> single(const SchemaNode& node, const SchemaPlace& place,
+                                  std::string_view name) {
+    const Value* value = keyword(node, place, name);
+    if (value == nullptr)
+      return std::nullopt;
+    // In draft-04 these two may be booleans, where no other schema may.
+    const bool additional = name == "additionalProperties" || name == "additionalItems";
+    if (value->IsBool() && additional && node.draft == SchemaDraft::draft4)
+      return value->IsTrue() ? std::nullopt : std::optional(nothing(place));
+    return node_for(index_.below(place, {std::string(name)}));
+  }
+
+  std::vector<NodeIndex> list(const SchemaNode& node, const SchemaPlace& place,
+                              std::string_view name) {
+    std::vector<NodeIndex> out;
+    const Value* value = keyword(node, place, name);
+    if (value == nullptr)
+      return out;
+    if (!value->IsArray())
+      refuse(place, name, std::string(name) + " has to be an array");
+    for (rapidjson::SizeType i = 0; i < value->Size(); ++i)
+      out.push_back(node_for(index_.below(place, {std::string(name), std::to_string(i)})));
+    return out;
+  }
+
+  /// The schema that nothing fits.
+  NodeIndex nothing(const SchemaPlace& place) {
+    tree_->nodes.push_back({.pointer = index_.label(place), .never = true});
+    places_.push_back(place);
+    return tree_->nodes.size() - 1;
+  }
+
+  void note_doubts(const SchemaNode& node, const SchemaPlace& place) {
+    // Doubts are about the schema that was asked for, not about what it refers to.
+    if (place.document != 0 || doubts_.size() > kMaxDoubts)
+      return;
+    std::vector<Doubt> doubts = lint_schema(place, node.draft);
+    std::move(doubts.begin(), doubts.end(), std::back_inserter(doubts_));
+  }
+
+  static std::vector<NodeIndex> in_place(const SchemaNode& node) {
+    std::vector<NodeIndex> out = node.all_of;
+    out.insert(out.end(), node.any_of.begin(), node.any_of.end());
+    out.insert(out.end(), node.one_of.begin(), node.one_of.end());
+    for (const auto& part : {node.negated, node.condition, node.consequence, node.alternative})
+      if (part)
+        out.push_back(*part);
+    for (const auto& [name, part] : node.dependencies)
+      out.push_back(part);
+    return out;
+  }
+
+  /// A schema that applies itself to the same value would never come to an end.
+  void refuse_circles(const SchemaPlace& root) {
+    enum class Colour { fresh, open, done };
+    struct Step {
+      NodeIndex node;
+      std::vector<NodeIndex> next;
+    };
+    constexpr std::size_t kMaxChain = 500;
+    std::vector<Colour> colours(tree_->nodes.size(), Colour::fresh);
+    for (NodeIndex start = 0; start < tree_->nodes.size(); ++start) {
+      if (colours[start] != Colour::fresh)
+        continue;
+      std::vector<Step> path;
+      colours[start] = Colour::open;
+      path.push_back({start, in_place(tree_->nodes[start])});
+      while (!path.empty()) {
+        if (path.back().next.empty()) {
+          colours[path.back().node] = Colour::done;
+          path.pop_back();
+          continue;
+        }
+        const NodeIndex next = path.back().next.back();
+        path.back().next.pop_back();
+        if (colours[next] == Colour::open)
+          refuse(places_[next], "", "this schema applies itself to the same value for ever");
+        if (colours[next] == Colour::done)
+          continue;
+        if (path.size() == kMaxChain)
+          refuse(root, "", "more than 500 schemas inside each other apply to one value");
+        colours[next] = Colour::open;
+        path.push_back({next, in_place(tree_->nodes[next])});
+      }
+    }
+  }
+
+  void mark_singles() {
+    std::deque<SchemaNode>& nodes = tree_->nodes;
+    for (SchemaNode& node : nodes)
+      node.single = node.never ||
+                    (!node.has_members() && !node.has_items() && !node.contains &&
+                     !node.property_names && node.dependencies.empty() && in_place(node).empty());
+    const auto single = [&](NodeIndex part) { return nodes[part].single; };
+    for (SchemaNode& node : nodes)
+      node.single_items = (!node.items || single(*node.items)) &&
+                          (!node.additional_items || single(*node.additional_items)) &&
+                          std::all_of(node.tuple.begin(), node.tuple.end(), single);
+  }
+
+  SchemaIndex index_;
+  std::shared_ptr<SchemaTree> tree_;
+  std::unordered_map<const Value*, NodeIndex> indices_;
+  std::deque<SchemaPlace> places_;  ///< of the nodes; it stays where it is while more are added
+  std::vector<Doubt> doubts_;
+  std::size_t pattern_bytes_ = 0;
+  std::size_t pointer_bytes_ = 0;
+  std::deque<NodeIndex> waiting_;
+};
+
+}  // namespace
+
+const NodeIndex* SchemaNode::property(std::string_view name) const {
+  const auto found =
+      std::lower_bound(properties.begin(), properties.end(), name,
+                       [](const auto& entry, std::string_view n) { return entry.first < n; });
+  return found != properties.end() && found->first == name ? &found->second : nullptr;
+}
+
+Result<std::shared_ptr<const SchemaTree>> build_schema_tree(std::string_view text,
+                                                            std::string_view uri,
+                                                            const SchemaFetch& fetch,
+                                                            bool checked) {
+  return TreeBuilder(fetch, checked).build(text, uri);
+}
+
+}  // namespace baton

@@ -1,0 +1,97 @@
+#pragma once
+
+// A compiled schema, between its front-end (schema_front), the walk that explains (schema_walk) and
+// valijson (schema.cpp). Every reference is resolved; nodes name each other by index.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json/document.h"
+#include "base/json/json.h"
+#include "base/schema/pattern.h"
+
+namespace baton {
+
+enum class SchemaDraft { draft4, draft6, draft7 };
+
+using NodeIndex = std::size_t;
+
+/// The types of JSON as bits.
+enum TypeBit : unsigned {
+  null_type = 1,
+  boolean_type = 2,
+  object_type = 4,
+  array_type = 8,
+  string_type = 16,
+  integer_type = 32,
+  number_type = 64,
+};
+
+struct SchemaNode {
+  std::string pointer;  ///< `#/properties/a`, with the URI in front when it is another document's
+  SchemaDraft draft = SchemaDraft::draft7;
+  bool never = false;  ///< the schema `false`
+
+  // What a value has to be by itself. Values point into the documents of the tree.
+  std::optional<unsigned> types;
+  const Value* allowed = nullptr;  ///< `enum`
+  std::vector<std::pair<std::uint64_t, rapidjson::SizeType>>
+      allowed_hashes;               ///< of a long `enum`: hash of each value and its place, sorted
+  const Value* constant = nullptr;  ///< `const`
+  const Value* multiple_of = nullptr;
+  const Value* maximum = nullptr;
+  const Value* minimum = nullptr;
+  const Value* exclusive_maximum = nullptr;
+  const Value* exclusive_minimum = nullptr;
+  std::optional<std::uint64_t> max_length, min_length;
+  std::optional<std::uint64_t> max_items, min_items;
+  std::optional<std::uint64_t> max_properties, min_properties;
+  std::optional<Pattern> pattern;
+  std::string format;
+  bool unique_items = false;
+  std::vector<std::string> required;
+  std::vector<std::pair<std::string, std::vector<std::string>>> needs;  ///< `dependencies` on names
+
+  // What applies to parts of the value.
+  std::vector<std::pair<std::string, NodeIndex>> properties;  ///< sorted by name
+  std::vector<std::pair<Pattern, NodeIndex>> pattern_properties;
+  std::optional<NodeIndex> additional_properties;
+  std::optional<NodeIndex> property_names;
+  std::optional<NodeIndex> items;
+  std::vector<NodeIndex> tuple;  ///< `items` as an array
+  std::optional<NodeIndex> additional_items;
+  std::optional<NodeIndex> contains;
+
+  /// Nothing but rules about the value by itself: there is no structure that valijson could judge.
+  bool single = false;
+  /// The schemas of all items are `single`.
+  bool single_items = false;
+
+  // What applies to the value itself.
+  std::vector<NodeIndex> all_of, any_of, one_of;
+  std::optional<NodeIndex> negated;
+  std::optional<NodeIndex> condition, consequence, alternative;  ///< if, then, else
+  std::vector<std::pair<std::string, NodeIndex>> dependencies;
+
+  const NodeIndex* property(std::string_view name) const;
+  bool has_members() const {
+    return !properties.empty() || !pattern_properties.empty() || additional_properties;
+  }
+  bool has_items() const { return items || !tuple.empty() || additional_items; }
+};
+
+/// `nodes[0]` is the root. Immutable once it is built.
+struct SchemaTree {
+  /// They are large, so they stay where they are while more are added.
+  std::deque<SchemaNode> nodes;
+  std::vector<std::shared_ptr<const Document>> documents;
+  Findings lint;
+};
+
+}  // namespace baton

@@ -1,0 +1,338 @@
+#include "base/schema/schema_walk.h"
+
+#include <algorithm>
+#include <span>
+
+#include "base/schema/schema_words.h"
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+// A validation of a wrong document keeps more than is shown, so that what is shown is the first in
+// the text; but not without bounds.
+constexpr std::size_t kMaxKept = 10'000;
+// A name may be as long as the document, and stand in every pointer below it.
+constexpr std::size_t kMaxPointerBytes = 4U << 20U;
+
+// A main thread has 8 MiB.
+constexpr std::uintptr_t kMaxStackBytes = 3U << 20U;
+
+std::uintptr_t stack_pointer() {
+  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+}
+
+std::size_t depth_of(const Finding& finding) {
+  return static_cast<std::size_t>(std::count(finding.pointer.begin(), finding.pointer.end(), '/'));
+}
+
+std::size_t deepest(const Findings& findings) {
+  std::size_t depth = 0;
+  for (const Finding& finding : findings)
+    depth = std::max(depth, depth_of(finding));
+  return depth;
+}
+
+}  // namespace
+
+SchemaWalk::SchemaWalk(const SchemaTree& tree, std::size_t max_steps, Judge judge)
+    : tree_(tree),
+      steps_left_(max_steps),
+      stack_begin_(stack_pointer()),
+      judge_(std::move(judge)) {}
+
+void SchemaWalk::look_at_stack() const {
+  const std::uintptr_t here = stack_pointer();
+  const std::uintptr_t grown = here < stack_begin_ ? stack_begin_ - here : here - stack_begin_;
+  if (grown > kMaxStackBytes)
+    throw SchemaExhausted{"document and schema are nested too deeply in each other"};
+}
+
+void SchemaWalk::spend(std::size_t steps) {
+  if (steps > steps_left_)
+    throw SchemaExhausted{
+        "the validation takes too many steps and was given up; a smaller document, or fewer "
+        "alternatives and patterns in the schema, take less"};
+  steps_left_ -= steps;
+}
+
+std::string SchemaWalk::pointer() const {
+  std::string out;
+  for (const Step& step : path_) {
+    out += '/';
+    if (const auto* name = std::get_if<std::string_view>(&step))
+      out += json::pointer_token(*name);
+    else
+      out += std::to_string(std::get<std::size_t>(step));
+  }
+  return out;
+}
+
+bool SchemaWalk::refuse(const SchemaNode& node, std::string_view keyword, const Value& value,
+                        std::string message, std::string expected, std::string suggestion) {
+  if (sink_ != nullptr) {
+    Finding finding;
+    finding.rule = "schema/" + std::string(keyword);
+    finding.pointer = pointer();
+    finding.schema_pointer = node.pointer + (node.never ? "" : "/" + std::string(keyword));
+    finding.message = std::move(message);
+    finding.found = shown(value);
+    finding.expected = std::move(expected);
+    finding.suggestion = std::move(suggestion);
+    ++told_;
+    pointer_bytes_ += finding.pointer.size();
+    sink_->push_back(std::move(finding));
+    // Nothing more would be kept, so nothing more is looked for.
+    if (told_ >= kMaxKept || pointer_bytes_ >= kMaxPointerBytes)
+      throw SchemaExhausted{"not valid, in more ways than can be told"};
+  }
+  return false;
+}
+
+bool SchemaWalk::may_suggest(std::string_view word, std::size_t candidates) {
+  const std::size_t cost = (1 + word.size()) * (1 + word.size()) * (1 + candidates);
+  if (sink_ == nullptr || word.size() > kMaxPointerBytes || cost > suggestions_left_)
+    return false;
+  suggestions_left_ -= cost;
+  return true;
+}
+
+bool SchemaWalk::holds(NodeIndex index, const Value& value) {
+  const SchemaNode& node = tree_.nodes[index];
+  bool good = rules_hold(index, value);
+  if (!good && sink_ == nullptr)
+    return false;
+  if (value.IsArray()) {
+    if (!node.single_items)
+      good &= item_parts(node, value);
+    if (node.contains)
+      good &= contains(node, value);
+  }
+  return in_place(node, value) && good;
+}
+
+bool SchemaWalk::rules_hold(NodeIndex index, const Value& value) {
+  spend(1);
+  look_at_stack();
+  const SchemaNode& node = tree_.nodes[index];
+  if (node.never)
+    return refuse(node, "false", value, "nothing is allowed here");
+  bool good = scalar_rules(node, value);
+  if (value.IsNumber())
+    good &= number_rules(node, value);
+  else if (value.IsString())
+    good &= string_rules(node, value);
+  else if (value.IsArray())
+    good &= array_rules(node, value);
+  else if (value.IsObject())
+    good &= object_rules(node, value);
+  return good;
+}
+
+void SchemaWalk::reasons(NodeIndex node, const Value& value, Findings& out) {
+  sink_ = &out;
+  holds(node, value);
+  sink_ = nullptr;
+}
+
+bool SchemaWalk::names(const SchemaNode& node, const Value& value) {
+  bool good = true;
+  for (const auto& entry : value.GetObject()) {
+    if (quietly(*node.property_names, entry.name))
+      continue;
+    path_.emplace_back(json::name(entry.name));
+    good = refuse(node, "propertyNames", entry.name,
+                  "the name " + shown_name(json::name(entry.name)) + " is not allowed");
+    path_.pop_back();
+  }
+  return good;
+}
+
+bool SchemaWalk::object_rules(const SchemaNode& node, const Value& value) {
+  bool good = object_size(node, value);
+  good &= needed_members(node, value);
+  if (node.property_names)
+    good &= names(node, value);
+  if (!good && sink_ == nullptr)
+    return false;
+  good &= members(node, value);
+  return dependencies(node, value) && good;
+}
+
+bool SchemaWalk::members(const SchemaNode& node, const Value& value) {
+  if (!node.has_members())
+    return true;
+  bool good = true;
+  for (const auto& entry : value.GetObject()) {
+    good &= member(node, json::name(entry.name), entry.value);
+    if (!good && sink_ == nullptr)
+      return false;
+  }
+  return good;
+}
+
+bool SchemaWalk::member(const SchemaNode& node, std::string_view name, const Value& value) {
+  bool good = true;
+  bool known = false;
+  if (const NodeIndex* declared = node.property(name)) {
+    known = true;
+    good &= below(name, *declared, value);
+  }
+  for (const auto& [pattern, schema] : node.pattern_properties) {
+    if (matches(pattern, name)) {
+      known = true;
+      good &= below(name, schema, value);
+    }
+  }
+  if (known || !node.additional_properties)
+    return good;
+  const NodeIndex additional = *node.additional_properties;
+  if (!tree_.nodes[additional].never)
+    return below(name, additional, value);
+  if (sink_ == nullptr)
+    return false;
+  std::string suggestion;
+  if (may_suggest(name, node.properties.size())) {
+    std::vector<std::string> names;
+    for (const auto& [declared, schema] : node.properties)
+      names.push_back(declared);
+    suggestion = nearest(name, names).value_or("");
+  }
+  path_.emplace_back(name);
+  refuse(node, "additionalProperties", value,
+         "the member " + shown_name(name) + " is not allowed here", "", std::move(suggestion));
+  path_.pop_back();
+  return false;
+}
+
+bool SchemaWalk::below(Step step, NodeIndex node, const Value& value) {
+  if (judge_ && !tree_.nodes[node].single)
+    return judge_(node, value);
+  path_.push_back(step);
+  const bool good = holds(node, value);
+  path_.pop_back();
+  return good;
+}
+
+bool SchemaWalk::item_parts(const SchemaNode& node, const Value& value) {
+  bool good = true;
+  for (rapidjson::SizeType i = 0; i < value.Size() && (good || sink_ != nullptr); ++i) {
+    if (node.items)
+      good &= below(std::size_t{i}, *node.items, value[i]);
+    else if (i < node.tuple.size())
+      good &= below(std::size_t{i}, node.tuple[i], value[i]);
+    else if (node.additional_items)
+      good &= below(std::size_t{i}, *node.additional_items, value[i]);
+  }
+  return good;
+}
+
+bool SchemaWalk::contains(const SchemaNode& node, const Value& value) {
+  const bool found = std::any_of(value.Begin(), value.End(),
+                                 [&](const Value& item) { return quietly(*node.contains, item); });
+  return found || refuse(node, "contains", value, "no item is what one of them has to be");
+}
+
+/// Asks without noting reasons.
+bool SchemaWalk::quietly(NodeIndex node, const Value& value) {
+  Findings* const sink = std::exchange(sink_, nullptr);
+  const bool good = holds(node, value);
+  sink_ = sink;
+  return good;
+}
+
+bool SchemaWalk::in_place(const SchemaNode& node, const Value& value) {
+  bool good = true;
+  for (const NodeIndex part : node.all_of) {
+    good &= holds(part, value);
+    if (!good && sink_ == nullptr)
+      return false;
+  }
+  good &= any_of(node, value);
+  good &= one_of(node, value);
+  if (node.negated && quietly(*node.negated, value))
+    good = sink_ != nullptr && refuse(node, "not", value, shown(value) + " is what it must not be");
+  if (node.condition) {
+    const auto& branch = quietly(*node.condition, value) ? node.consequence : node.alternative;
+    if (branch)
+      good &= holds(*branch, value);
+  }
+  return good;
+}
+
+bool SchemaWalk::dependencies(const SchemaNode& node, const Value& value) {
+  bool good = true;
+  for (const auto& [name, schema] : node.dependencies)
+    if (json::child(value, name) != nullptr)
+      good &= judge_ ? judge_(schema, value) : holds(schema, value);
+  return good;
+}
+
+bool SchemaWalk::any_of(const SchemaNode& node, const Value& value) {
+  if (node.any_of.empty())
+    return true;
+  for (const NodeIndex branch : node.any_of)
+    if (quietly(branch, value))
+      return true;
+  return no_branch(node, value, "anyOf", node.any_of);
+}
+
+bool SchemaWalk::one_of(const SchemaNode& node, const Value& value) {
+  if (node.one_of.empty())
+    return true;
+  std::size_t fitting = 0;
+  for (const NodeIndex branch : node.one_of)
+    fitting += quietly(branch, value) ? 1U : 0U;
+  if (fitting == 1)
+    return true;
+  if (fitting == 0)
+    return no_branch(node, value, "oneOf", node.one_of);
+  return sink_ != nullptr && refuse(node, "oneOf", value,
+                                    shown(value) + " fits " + std::to_string(fitting) +
+                                        " alternatives, exactly one is allowed");
+}
+
+std::vector<Findings> SchemaWalk::branches(const std::vector<NodeIndex>& nodes,
+                                           const Value& value) {
+  // More branches than anybody reads about.
+  constexpr std::size_t kMostBranches = 64;
+  std::vector<Findings> out;
+  Findings* const sink = sink_;
+  for (const NodeIndex node : std::span(nodes).first(std::min(nodes.size(), kMostBranches))) {
+    Findings findings;
+    sink_ = &findings;
+    holds(node, value);
+    out.push_back(std::move(findings));
+  }
+  sink_ = sink;
+  return out;
+}
+
+/// Tells about the branch that was meant: the one whose faults lie deepest. When all fail at the
+/// value itself, none was meant more than another, and they are told together.
+bool SchemaWalk::no_branch(const SchemaNode& node, const Value& value, std::string_view keyword,
+                           const std::vector<NodeIndex>& nodes) {
+  if (sink_ == nullptr)
+    return false;
+  std::vector<Findings> all = branches(nodes, value);
+  const auto best =
+      std::max_element(all.begin(), all.end(), [](const auto& one, const auto& other) {
+        return deepest(one) < deepest(other) ||
+               (deepest(one) == deepest(other) && one.size() > other.size());
+      });
+  if (deepest(*best) > path_.size()) {
+    sink_->insert(sink_->end(), best->begin(), best->end());
+    return false;
+  }
+  constexpr std::size_t kTold = 4;
+  std::vector<std::string> reasons;
+  for (const Findings& findings : all)
+    if (!findings.empty() && reasons.size() < kTold &&
+        std::find(reasons.begin(), reasons.end(), findings.front().message) == reasons.end())
+      reasons.push_back(findings.front().message);
+  return refuse(node, keyword, value,
+                "none of " + count_words(nodes.size(), "alternative", "alternatives") +
+                    " fits: " + join(reasons, "; "));
+}
+
+}  // namespace baton

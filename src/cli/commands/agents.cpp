@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/decide/status.h"
+#include "io/system/clock.h"
+#include "workspace/command.h"
+#include "workspace/environment.h"
+#include "workspace/history.h"
+#include "workspace/options.h"
+#include "workspace/output.h"
+
+namespace baton {
+namespace {
+
+std::string end_of(const Run& run) {
+  return run.live() ? std::string(word(run.state)) : ending_text(run);
+}
+
+Colour colour_of(const Run& run) {
+  if (run.live())
+    return Colour::green;
+  const bool fine = run.outcome == Outcome::succeeded || run.outcome == Outcome::voided;
+  return fine ? Colour::grey : Colour::red;
+}
+
+struct RootRun {
+  std::string root;
+  Run run;
+};
+
+Json json_of(const RootRun& each) {
+  Json line = agent_json(each.run);
+  line.set("root", Json(each.root));
+  return line;
+}
+
+void print_table(const std::vector<RootRun>& runs, bool live, bool several_roots) {
+  const Time now = real_clock()->wall();
+  std::vector<std::string> head = {"RUN",     "FLOW",    "ROLE", "SUBJECT", "PURPOSE",
+                                   "ATTEMPT", "STARTED", "TOOK", "STATE"};
+  if (several_roots)
+    head.emplace_back("ROOT");
+  Table table(head);
+  for (const auto& [root, run] : runs) {
+    const Time end = run.live() ? now : run.ended;
+    std::vector<std::string> cells = {
+        run.id.substr(0, kShortRunId),
+        text(run.key.flow),
+        run.key.role,
+        run.key.subject,
+        run.purpose,
+        std::to_string(run.attempt),
+        iso_time(run.started),
+        duration_text(std::chrono::duration_cast<std::chrono::seconds>(
+            std::max(end - run.started, Millis(0)))),
+        end_of(run)};
+    if (several_roots)
+      cells.push_back(root);
+    table.row(std::move(cells));
+    table.colour(8, colour_of(run));
+  }
+  print(!table.empty() ? table.text() : live ? "no agent runs\n" : "no agent was started\n");
+}
+
+Result<std::vector<RootRun>> runs_of(const Context& context, const std::string& flow) {
+  auto histories = histories_of(context);
+  if (!histories)
+    return pass_on(histories);
+  RunQuery query;
+  // Without any history there is nothing to choose from, and nothing to list.
+  if (!flow.empty() && !histories->all.empty()) {
+    auto id = choose_history(*histories, flow);
+    if (!id)
+      return pass_on(id);
+    query.flow = *id;
+  }
+  std::vector<RootRun> runs;
+  for (const History& each : histories->all) {
+    auto found = each.runs(query);
+    if (!found)
+      return pass_on(found);
+    for (Run& run : *found)
+      runs.push_back({each.root, std::move(run)});
+  }
+  std::stable_sort(runs.begin(), runs.end(), [](const RootRun& a, const RootRun& b) {
+    return a.run.started < b.run.started;
+  });
+  return runs;
+}
+
+}  // namespace
+
+ExitCode agents_command(Words words) {
+  Places places;
+  std::string flow;
+  bool as_json = false;
+  bool names = false;
+  bool live = false;
+  Options options(
+      "agents", "Lists the runs of agents on all roots, the oldest first. Works without a daemon.",
+      "  0  listed\n  2  wrong usage or configuration; no such flow\n"
+      "  3  the history cannot be read");
+  options.word("FLOW", flow, "Only those of this flow", false);
+  options.flag("--running", live, "Only those that run");
+  options.flag("--json", as_json, "One JSON object per line");
+  options.flag("--names", names, "Only the ids, one per line");
+  options.places(places);
+  if (const auto over = options.parse(words))
+    return *over;
+  if (names && as_json) {
+    complain("--names and --json exclude each other");
+    return ExitCode::usage;
+  }
+  const auto context = Context::open_anyway(places);
+  if (!context)
+    return complain(context.error());
+  auto found = runs_of(*context, flow);
+  if (!found)
+    return complain(found.error());
+  std::vector<RootRun>& runs = *found;
+  if (live)
+    std::erase_if(runs, [](const RootRun& each) { return !each.run.live(); });
+  if (names || as_json) {
+    for (const RootRun& each : runs)
+      as_json ? print_line(json_of(each)) : print(each.run.id + "\n");
+  } else {
+    print_table(runs, live, context->roots().size() > 1);
+  }
+  return finish();
+}
+
+}  // namespace baton

@@ -1,0 +1,105 @@
+// `baton create`: a new flow that waits for its start.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/submit_request.h"
+#include "core/catalog.h"
+#include "io/files/fd.h"
+#include "io/system/clock.h"
+#include "workspace/command.h"
+#include "workspace/context.h"
+#include "workspace/environment.h"
+#include "workspace/options.h"
+#include "workspace/output.h"
+
+namespace baton {
+namespace {
+
+struct NewLoop {
+  Places places;
+  std::string title;
+  std::string description;
+  std::string max_iterations;
+  std::vector<std::string> tasks;
+  std::string dialect;
+  bool no_wait = false;
+};
+
+/// The one dialect of the configuration that gives new flows their names.
+Result<const Catalog::Entry*> entry_of(const NewLoop& wish, const Catalog& catalog) {
+  const Catalog::Entry* found = nullptr;
+  for (const Catalog::Entry& entry : catalog.entries())
+    if (entry.dialect->fresh_name != nullptr &&
+        (wish.dialect.empty() || wish.dialect == entry.dialect->name))
+      found = &entry;
+  if (found == nullptr)
+    return fail(Errc::usage,
+                "the configuration lists no dialect" +
+                    (wish.dialect.empty() ? "" : " " + printable(wish.dialect, 60)) +
+                    " whose flows are created; for example `dialects: { ccw_loop: {} }`");
+  return found;
+}
+
+ExitCode create(const NewLoop& wish) {
+  const auto context = Context::open_in_force(wish.places);
+  if (!context)
+    return complain(context.error());
+  const auto setup = context->setup(context->root());
+  if (!setup)
+    return complain(setup.error());
+  const Catalog catalog = Catalog::of(setup->dialects);
+  const auto entry = entry_of(wish, catalog);
+  if (!entry)
+    return complain(entry.error());
+  Request request;
+  request.verb = "create";
+  request.arguments = Json::object({{"title", wish.title}, {"description", wish.description}});
+  if (!wish.max_iterations.empty()) {
+    auto number = parse_json(wish.max_iterations);
+    if (!number || !(*number)->IsNumber()) {
+      complain("--max-iterations is a number, not `" + printable(wish.max_iterations, 60) + "`");
+      return ExitCode::usage;
+    }
+    request.arguments.set("max_iterations", *number);
+  }
+  Json tasks = Json::array();
+  for (const std::string& task : wish.tasks)
+    tasks.push(task);
+  if (!wish.tasks.empty())
+    request.arguments.set("tasks", tasks);
+  request.by = asked_by();
+  request.flow = FlowId{std::string((*entry)->dialect->name),
+                        (*entry)->dialect->fresh_name(real_clock()->wall(), random_hex(8))};
+  if (const auto check = (*entry)->dialect->check_request; check != nullptr)
+    if (const auto fit = check(request); !fit)
+      return complain(fit.error());
+  const ExitCode code = submit(*context, request, !wish.no_wait);
+  if (code == ExitCode::fine)
+    print(text(request.flow) + "\n");
+  return code;
+}
+
+}  // namespace
+
+ExitCode create_command(Words words) {
+  NewLoop wish;
+  Options options("create",
+                  "Makes a new loop, which waits for `baton start`. Its name is the last line\n"
+                  "printed. Without a daemon it is done at once.",
+                  kSubmitExits);
+  options.value("--title", wish.title, "TEXT", "Shown in lists");
+  options.value("--description", wish.description, "TEXT", "The task in full");
+  options.value("--max-iterations", wish.max_iterations, "N", "How many iterations at most (10)");
+  options.values("--task", wish.tasks, "TEXT", "A prepared task; may be given several times");
+  options.value("--dialect", wish.dialect, "NAME", "Of this dialect");
+  options.flag("--no-wait", wish.no_wait, "Do not wait for the daemon's answer");
+  options.places(wish.places);
+  if (const auto over = options.parse(words))
+    return *over;
+  return create(wish);
+}
+
+}  // namespace baton

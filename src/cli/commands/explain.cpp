@@ -1,0 +1,342 @@
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "base/text.h"
+#include "engine/decide/explanation.h"
+#include "engine/intake/document_check.h"
+#include "io/files/disk.h"
+#include "io/journal/reader.h"
+#include "io/system/clock.h"
+#include "io/system/state_folder.h"
+#include "workspace/command.h"
+#include "workspace/file_patterns.h"
+#include "workspace/folders.h"
+#include "workspace/inspection.h"
+#include "workspace/kind_choice.h"
+#include "workspace/options.h"
+#include "workspace/output.h"
+#include "workspace/rehearsal.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExplainArguments {
+  Places places;
+  std::string what;
+  std::string as;
+  bool json = false;
+  bool replaced = false;
+};
+
+/// Whether this very version is the accepted one, whatever the schema says by now.
+bool counts(const Rehearsal& rehearsal, const FlowId& flow, const std::string& path,
+            const Digest& digest) {
+  const auto record = rehearsal.records().find(flow);
+  if (record == rehearsal.records().end())
+    return false;
+  const auto row = record->second.accepted.find(path);
+  return row != record->second.accepted.end() && row->second.digest == digest;
+}
+
+DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
+                      const std::string& path, Schemas& schemas) {
+  DocumentReport document{path, match.kind->kind, Standing::absent, {}};
+  auto file = rehearsal.read(path);
+  if (!file && file.error().code == Errc::not_found)
+    return document;
+  if (!file && file.error().code == Errc::away) {
+    // Nobody knows more than the journal.
+    const auto record = rehearsal.records().find(match.flow);
+    if (record != rehearsal.records().end() && record->second.rejected.contains(path))
+      document.standing = Standing::rejected;
+    else if (record != rehearsal.records().end() && record->second.accepted.contains(path) &&
+             record->second.accepted.at(path).present)
+      document.standing = Standing::accepted;
+    return document;
+  }
+  if (!file) {
+    Finding finding;
+    finding.rule = "file";
+    finding.message = file.error().message;
+    document.findings.push_back(std::move(finding));
+    document.standing = Standing::rejected;
+    return document;
+  }
+  const Digest digest = file->digest;
+  DocumentCheck checked =
+      check_document(match, path, std::move(file->bytes), schemas, LoadLimits{});
+  document.standing = checked.accepted() ? Standing::accepted : Standing::rejected;
+  document.findings = std::move(checked.findings);
+  if (document.standing == Standing::accepted || !counts(rehearsal, match.flow, path, digest))
+    return document;
+  document.standing = Standing::accepted;
+  for (Finding& finding : document.findings) {
+    finding.severity = Severity::warning;
+    finding.message.insert(0,
+                           "accepted by what the schema was before, and counts until it is "
+                           "changed; now it says: ");
+  }
+  return document;
+}
+
+/// The documents of a flow: those that are known, and those that might be there.
+std::vector<DocumentReport> reports(const Rehearsal& rehearsal, const FlowId& flow,
+                                    const std::string& named, Schemas& schemas) {
+  std::set<std::string> paths;
+  if (!named.empty())
+    paths.insert(named);
+  const auto record = rehearsal.records().find(flow);
+  if (record != rehearsal.records().end()) {
+    for (const auto& [path, row] : record->second.accepted)
+      paths.insert(path);
+    for (const auto& [path, row] : record->second.rejected)
+      paths.insert(path);
+  }
+  // A kind without placeholders has one place, known even when nothing is there.
+  if (const Catalog::Entry* const entry = rehearsal.catalog().entry(flow.dialect))
+    for (const FileKind& kind : entry->kinds)
+      if (kind.pattern.find('{') == std::string::npos && kind.flow == flow.name)
+        paths.insert(kind.pattern);
+  std::vector<DocumentReport> documents;
+  for (const std::string& path : paths)
+    if (const auto match = rehearsal.catalog().match(path))
+      documents.push_back(report(rehearsal, *match, path, schemas));
+  return documents;
+}
+
+ExitCode show(const ExplainArguments& arguments, const Context& context, const Rehearsal& rehearsal,
+              const FlowId& flow, const std::string& named) {
+  Schemas schemas(schemas_below(context.folder()));
+  FlowRecord none;
+  none.id = flow;
+  const auto record = rehearsal.records().find(flow);
+  Explanation explanation =
+      explain(record == rehearsal.records().end() ? none : record->second, rehearsal.plan(),
+              rehearsal.root_control(), reports(rehearsal, flow, named, schemas));
+  // By itself it is explained as if it stood in its place.
+  if (!arguments.as.empty())
+    for (DocumentReport& document : explanation.documents)
+      if (document.path == named)
+        document.path = arguments.what;
+  print(arguments.json ? explanation_json(explanation).dump() + "\n"
+                       : explanation_text(explanation));
+  return finish();
+}
+
+ExitCode explain_alone(const ExplainArguments& arguments, const Context& context) {
+  auto dialects = known_dialects(context.config());
+  if (!dialects)
+    return complain(dialects.error());
+  const Catalog catalog = Catalog::of(*dialects);
+  auto choice = KindChoice::named(catalog, arguments.as);
+  if (!choice)
+    return complain(choice.error());
+  auto text = read_file(arguments.what, LoadLimits{}.max_bytes);
+  if (!text)
+    return complain(text.error());
+  const std::string path = path_in_pattern(choice->kind().pattern, arguments.what);
+  const auto rehearsal = Rehearsal::of_document(context, *choice, path, *text);
+  if (!rehearsal)
+    return complain(rehearsal.error());
+  const auto match = (*rehearsal)->catalog().match(path);
+  if (!match) {
+    complain("a file of this kind cannot be looked at by itself");
+    return ExitCode::usage;
+  }
+  return show(arguments, context, **rehearsal, match->flow, path);
+}
+
+/// The path below the root, as the daemon would get there: over no link.
+std::optional<std::string> path_below(const Context& context, const std::string& what) {
+  const std::string& root = context.root();
+  const Way way = way_to(what, [&](const std::string& folder) {
+    return folder == root || below(root, folder).has_value();
+  });
+  return below(root, way.path);
+}
+
+struct KnownPath {
+  std::string path;
+  FlowId flow;
+};
+/// The same, if it is one that belongs to a flow: by the configuration, else by the journal.
+std::optional<KnownPath> known_path(const Context& context, const Rehearsal& rehearsal,
+                                    const std::string& what) {
+  const auto path = path_below(context, what);
+  if (!path)
+    return std::nullopt;
+  if (const auto match = rehearsal.catalog().match(*path))
+    return KnownPath{*path, match->flow};
+  for (const auto& [flow, record] : rehearsal.records())
+    if (record.accepted.contains(*path) || record.rejected.contains(*path))
+      return KnownPath{*path, flow};
+  return std::nullopt;
+}
+
+/// What stands against what is explained being what happens.
+void warn(const Context& context, const Rehearsal& rehearsal) {
+  const auto unlike = context.unlike();
+  // That it cannot be used was told when it was read.
+  if (!unlike.why.empty() && context.broken_configuration().empty())
+    complain("warning: " + unlike.why);
+  else if (context.configuration().empty() && context.broken_configuration().empty())
+    complain("warning: " + without_configuration(rehearsal.daemon()));
+  if (!rehearsal.recorded().empty())
+    complain("warning: " + recorded_text(rehearsal.recorded()));
+  if (const std::string unwritten = rehearsal.unwritten_text(); !unwritten.empty())
+    complain("warning: " + unwritten);
+}
+
+/// Why a file that is there belongs to no flow.
+std::string strange(const std::vector<RehearsedRoot>& roots, const std::string& what) {
+  for (const auto& [on_root, rehearsal] : roots) {
+    if (!on_root.broken_configuration().empty() && !on_root.follows_daemon())
+      return "may belong to a flow: which, the configuration would say, and that cannot be used; "
+             "`baton doctor` says why";
+    const auto path = path_below(on_root, what);
+    const Catalog& catalog = rehearsal->catalog();
+    if (path && !catalog.known_other(*path).empty())
+      return "is " + catalog.known_other(*path) + ": known, and left alone";
+    if (path && catalog.nearly(*path))
+      return std::string(Catalog::kNearly);
+  }
+  std::string text = "belongs to no flow";
+  for (const auto& [on_root, rehearsal] : roots)
+    text += "; below " + printable(on_root.root()) + " " +
+            configured_patterns(on_root, rehearsal->catalog());
+  return text + "; with --as it is looked at by itself";
+}
+
+Result<std::vector<ReplacedVersion>> replaced(const Context& context, const std::string& path) {
+  const auto folder = context.state_folder();
+  auto journal = folder ? read_journal(*folder)
+                        : Result<std::unique_ptr<JournalReader>>(tl::unexpected(folder.error()));
+  auto versions =
+      journal ? (*journal)->replaced(path) : Result<std::vector<ReplacedVersion>>(pass_on(journal));
+  if (!versions && versions.error().code == Errc::not_found)
+    return std::vector<ReplacedVersion>();
+  return versions;
+}
+
+/// As it is; on a terminal so that it cannot steer that.
+std::string shown(const std::string& bytes) {
+  if (!on_terminal())
+    return bytes + (bytes.ends_with('\n') ? "" : "\n");
+  std::string text;
+  constexpr std::size_t kLongest = 4;  // of what one byte becomes
+  for (const std::string& line : split(bytes, '\n')) {
+    std::vector<std::string> columns = split(line, '\t');
+    for (std::string& each : columns)
+      each = printable(each, kLongest * each.size());
+    text += join(columns, "\t") + "\n";
+  }
+  return text;
+}
+
+ExitCode print_replaced(const Context& context, const std::vector<std::string>& paths) {
+  bool none = true;
+  for (const std::string& path : paths) {
+    const auto versions = replaced(context, path);
+    if (!versions)
+      return complain(versions.error());
+    for (const ReplacedVersion& version : *versions)
+      print("== " + printable(path) + ", " + iso_time(version.time) + ", " +
+            std::to_string(version.bytes.size()) + " bytes\n" + shown(version.bytes));
+    none = none && versions->empty();
+  }
+  if (none)
+    complain("no version of " + printable(join(paths, ", ")) + " is kept");
+  return finish();
+}
+
+/// The versions of a file, or of all files of a flow, that were kept when they were written over,
+/// for a person to take from.
+ExitCode show_replaced(const ExplainArguments& arguments, const Context& context) {
+  for (const Context& on_root : context.each()) {
+    const auto path = path_below(on_root, arguments.what);
+    const auto versions = path ? replaced(on_root, *path) : std::vector<ReplacedVersion>();
+    std::error_code error;
+    const auto kind = fs::status(on_root.root() + "/" + path.value_or(""), error).type();
+    // A folder may have the name of a flow.
+    if (path && (!versions || !versions->empty() ||
+                 (kind != fs::file_type::not_found && kind != fs::file_type::directory)))
+      return print_replaced(on_root, {*path});
+  }
+  const auto seen = rehearse_seen(context);
+  if (!seen)
+    return complain(seen.error());
+  for (const auto& [on_root, rehearsal] : seen->roots)
+    if (const auto known = known_path(on_root, *rehearsal, arguments.what))
+      return print_replaced(on_root, {known->path});
+  const auto place = choose_flow(arguments.what, seen->roots);
+  if (!place)
+    return complain(not_found_among(place.error(), seen->hidden));
+  const auto& [on_root, rehearsal] = seen->roots[place->root];
+  const auto record = rehearsal->records().find(place->flow);
+  std::vector<std::string> paths;
+  if (record != rehearsal->records().end())
+    for (const auto& [path, row] : record->second.accepted)
+      paths.push_back(path);
+  return print_replaced(on_root, paths);
+}
+
+}  // namespace
+
+ExitCode explain_command(Words words) {
+  ExplainArguments arguments;
+  Options options("explain",
+                  "Says why something was or was not started: which dialect and kind a file is,\n"
+                  "whether it is valid, what is desired, what was done, what stands in the way.\n"
+                  "Works without a daemon. A document with --as is looked at by itself, as if the\n"
+                  "others were absent.",
+                  "  0  explained\n  2  wrong usage or configuration; neither a file nor a flow\n"
+                  "  3  the file, the root or its state cannot be read");
+  options.word("PATH|FLOW", arguments.what, "A file, or dialect/name, or a unique name");
+  options.value("--as", arguments.as, "KIND",
+                "What a file outside its usual place is: DIALECT/KIND, or the name of a rule");
+  options.flag("--replaced", arguments.replaced,
+               "Print the kept versions of the file, or of the flow's files, oldest first");
+  options.flag("--json", arguments.json, "As one JSON object, baton/explain/v1");
+  options.places(arguments.places);
+  if (const auto over = options.parse(words))
+    return *over;
+  const auto context = Context::open_anyway(arguments.places);
+  if (!context)
+    return complain(context.error());
+  if (arguments.replaced && (arguments.json || !arguments.as.empty())) {
+    complain("--replaced goes with neither --json nor --as");
+    return ExitCode::usage;
+  }
+  if (arguments.replaced)
+    return show_replaced(arguments, *context);
+  if (!arguments.as.empty())
+    return explain_alone(arguments, *context);
+  const auto seen = rehearse_seen(*context);
+  if (!seen)
+    return complain(seen.error());
+  for (const auto& [on_root, rehearsal] : seen->roots)
+    warn(on_root, *rehearsal);
+  for (const auto& [on_root, rehearsal] : seen->roots)
+    if (const auto known = known_path(on_root, *rehearsal, arguments.what))
+      return show(arguments, on_root, *rehearsal, known->flow, known->path);
+  const auto place = choose_flow(arguments.what, seen->roots);
+  if (place) {
+    const auto& [on_root, rehearsal] = seen->roots[place->root];
+    return show(arguments, on_root, *rehearsal, place->flow, "");
+  }
+  std::error_code error;
+  if (fs::exists(arguments.what, error))
+    return complain(not_found_among(
+        Error{Errc::usage, printable(arguments.what) + " " + strange(seen->roots, arguments.what)},
+        seen->hidden));
+  const bool file = arguments.what.ends_with(".json") || arguments.what.ends_with(".jsonl") ||
+                    arguments.what.ends_with(".yaml") || arguments.what.ends_with(".yml");
+  if (file)
+    complain("there is no file " + printable(arguments.what));
+  return complain(not_found_among(place.error(), seen->hidden));
+}
+
+}  // namespace baton

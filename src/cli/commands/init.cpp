@@ -1,0 +1,368 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/embedded.h"
+#include "base/text.h"
+#include "config/registry.h"
+#include "io/files/disk.h"
+#include "io/system/clock.h"
+#include "io/system/state_folder.h"
+#include "workspace/command.h"
+#include "workspace/context.h"
+#include "workspace/options.h"
+#include "workspace/output.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kCoordination = "coordination";
+constexpr std::string_view kWorkflows = "agent_run";
+constexpr std::string_view kCcwLoop = "ccw_loop";
+constexpr std::string_view kSteps = "ml_workflow";
+constexpr std::string_view kLoops = "fsm_loop";
+
+constexpr std::string_view kHead =
+    R"(# baton: which agents there are, which state files they write, what is started when.
+# `baton doctor` checks this file; `baton schema config` is its schema.
+version: 1
+)";
+
+constexpr std::string_view kAgentsExample = R"(
+# Role -> how to start it. A program and its arguments, never a shell; a program with a `/` is
+# relative to this file. ${subject}, ${flow}, ${purpose} and others are filled in.
+#agents:
+#  developer:
+#    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
+#    prompt: prompts/developer.md      # given on stdin; without it baton says what is to be done
+#    timeout: 45m
+#    idle_timeout: 10m
+#  qa_expert:
+#    command: [./agents/qa.sh, "${subject}"]
+#    env: { allow: [CI], set: { QA_LEVEL: full } }
+)";
+
+constexpr std::string_view kLimits = R"(
+# The defaults. max_running: per daemon; spawns_per_hour, cost_per_hour (US dollars, as the agents
+# report them), max_attempts: per flow.
+#limits: { max_running: 4, spawns_per_hour: 60, max_attempts: 3, backoff: 10s, max_backoff: 5m,
+#          timeout: 1h, idle_timeout: 15m, kill_grace: 10s, log_cap: 10MiB, cost_per_hour: 50 }
+
+# What becomes of a run that a power cut may have cut off: hold, retry or fail.
+#on_interrupted: hold
+
+# A program that is told what happens, as one JSON object on stdin.
+#notify: { command: [./notify.sh] }
+)";
+
+constexpr std::string_view kRulesExample = R"(
+# A layout of your own: which files, where in them the stage stands, what is started when.
+#rules:
+#  - name: tickets
+#    files: "tickets/{flow}.json"      # one flow per file
+#    schema: schemas/ticket.schema.json
+#    stage: /status                    # or "/{subject}/status": one subject per member
+#    react:
+#      - { to: ready, run: developer }
+#      - { from: ready, to: rejected, stop: developer }
+)";
+
+constexpr std::string_view kAgentsHead = R"(
+# Role -> how to start it. A program and its arguments, never a shell; a program with a `/` is
+# relative to this file. Placeholders are filled in: ${subject}, ${flow}, ${purpose} and others (%s);
+# the prompt is given on stdin, and without a prompt file baton says what is to be done.
+agents:
+)";
+
+/// What is written of a role besides its command.
+struct RoleLines {
+  std::string_view dialect;
+  std::string_view role;
+  std::string_view more;
+};
+constexpr std::string_view kCommand =
+    "    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]\n";
+constexpr std::string_view kLong = "    timeout: 45m\n";
+/// Of agent_run, whose workflows name their roles, those of the workflow that is written with it.
+constexpr std::array kRoles = {
+    RoleLines{kCoordination, "project_manager"},
+    RoleLines{kCoordination, "developer", "    #prompt: prompts/developer.md\n    timeout: 45m\n"},
+    RoleLines{kCoordination, "qa_expert"},
+    RoleLines{kCoordination, "tech_lead"},
+    RoleLines{kLoops, "agent", kLong},
+    RoleLines{kLoops, "judge"},
+    RoleLines{kCcwLoop, "executor", kLong},
+    RoleLines{kWorkflows, "architect"},
+    RoleLines{kWorkflows, "developer", kLong},
+    RoleLines{kWorkflows, "reviewer"},
+    RoleLines{kSteps, "planner"},
+    RoleLines{kSteps, "validator"},
+    RoleLines{kSteps, "programmer", kLong},
+};
+
+/// How the first flow of a dialect begins, for people.
+struct Beginning {
+  std::string_view dialect;
+  std::string_view text;
+};
+constexpr std::array kBeginnings = {
+    Beginning{kCoordination,
+              "a session begins with `baton start coordination --requirements @FILE`"},
+    Beginning{kLoops, "a loop is defined in .loops/NAME.yaml and begins with `baton start NAME`"},
+    Beginning{
+        kCcwLoop,
+        "a loop begins with `baton create --title TEXT`, then `baton start` with the name that "
+        "prints"},
+    Beginning{kWorkflows, "a workflow begins with `baton start workflow.yaml`"},
+    Beginning{kSteps,
+              "a workflow begins with `baton start NAME --dialect ml_workflow --requirements "
+              "@FILE`"},
+};
+
+constexpr std::string_view kCoordinationRules = R"(
+# The groups of coordination/group_status.json: each is handed on as its status says.
+rules:
+  - name: groups
+    files: coordination/group_status.json
+    schema: coordination/group_status
+    stage: "/{subject}/status"
+    react:
+      - { to: [pending, qa_failed, changes_requested], run: developer }
+      - { to: waiting_qa, run: qa_expert }
+      - { to: waiting_review, run: tech_lead }
+)";
+
+struct Planned {
+  std::string path;  ///< below the folder
+  std::string text;
+};
+
+bool has(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What `--dialect` may say: those of this binary, and the coordination folder, which rules can
+/// serve.
+std::vector<std::string> choices() {
+  std::vector<std::string> names;
+  for (const Dialect* const each : dialects())
+    names.emplace_back(each->name);
+  if (!has(names, kCoordination))
+    names.emplace_back(kCoordination);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// The roles of all dialects that are wanted, each once.
+std::string agents_of(const std::vector<std::string>& wanted) {
+  std::set<std::string> placeholders;
+  std::set<std::string_view> known;
+  std::string text;
+  for (const RoleLines& each : kRoles) {
+    if (!has(wanted, each.dialect) || !known.insert(each.role).second)
+      continue;
+    text += "  " + std::string(each.role) + ":\n" + std::string(kCommand) + std::string(each.more);
+  }
+  if (text.empty())
+    return std::string(kAgentsExample);
+  for (const std::string& name : wanted)
+    if (const Dialect* const each = dialect(name))
+      for (const std::string_view placeholder : each->placeholders)
+        if (placeholders.size() < 4)
+          placeholders.insert("${" + std::string(placeholder) + "}");
+  std::string head(kAgentsHead);
+  replace_all(head, "%s",
+              join(std::vector<std::string>(placeholders.begin(), placeholders.end()), ", "));
+  return head + text;
+}
+
+std::string configuration(const std::vector<std::string>& wanted) {
+  const bool coordination = has(wanted, kCoordination);
+  std::string text = std::string(kHead) + agents_of(wanted);
+  text += kLimits;
+  std::string listed;
+  for (const std::string& name : wanted)
+    if (name != "rules" && dialect(name) != nullptr)
+      listed += "  " + name + ": {}\n";
+  if (!listed.empty())
+    text += "\n# File layouts to act upon; only what is listed here is acted upon.\ndialects:\n" +
+            listed;
+  text += coordination && dialect(kCoordination) == nullptr ? kCoordinationRules : kRulesExample;
+  return text;
+}
+
+/// The configuration that is there already, if there is one.
+Result<std::optional<Config>> configured(const std::string& folder) {
+  std::error_code none;
+  if (!fs::exists(fs::path(folder) / "baton.yaml", none))
+    return std::nullopt;
+  Places places;
+  places.root = folder;
+  places.config = (fs::path(folder) / "baton.yaml").string();
+  auto context = Context::open(places);
+  if (!context)
+    return pass_on(context);
+  if (auto known = known_dialects(context->config()); !known) {
+    known.error().where = places.config;
+    return pass_on(known);
+  }
+  return context->config();
+}
+
+/// Where the files of coordination lie below the root: what a configuration says counts.
+Result<std::string> coordination_folder(const std::optional<Config>& config) {
+  auto dialects = known_dialects(config.value_or(Config{}));
+  if (!dialects)
+    return pass_on(dialects);
+  for (const auto& [dialect, options] : *dialects)
+    if (dialect->name == kCoordination)
+      return fs::path(dialect->files(options).front().pattern).parent_path().string();
+  return std::string(kCoordination);
+}
+
+/// Nobody's configuration is changed; but who asked for a layout has to be told what it lacks.
+void tell_missing(const std::vector<std::string>& wanted, const Config& config) {
+  for (const std::string& name : wanted)
+    if (name != "rules" && dialect(name) != nullptr &&
+        std::none_of(config.dialects.begin(), config.dialects.end(),
+                     [&](const auto& entry) { return entry.first == name; }))
+      complain("baton.yaml does not name the dialect " + name +
+               ": add it below `dialects:`, or nothing of it is acted upon");
+}
+
+/// The embedded folder, with the session and the times of now.
+std::vector<Planned> template_files(const std::string& place) {
+  const std::string now = iso_time(real_clock()->wall());
+  // 2026-01-22T10:00:00Z is 20260122_100000.
+  std::string stamp;
+  for (const char c : now.substr(0, now.size() - 1))
+    if (c != '-' && c != ':')
+      stamp += c == 'T' ? '_' : c;
+  std::vector<Planned> files;
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (!file.path.starts_with("coordination/"))
+      continue;
+    std::string text(file.bytes);
+    replace_all(text, "20250101_000000", stamp);
+    replace_all(text, "2025-01-01T00:00:00Z", now);
+    files.push_back({place + std::string(file.path.substr(kCoordination.size())), std::move(text)});
+  }
+  return files;
+}
+
+/// A workflow to begin with, and its prompts.
+std::vector<Planned> workflow_files() {
+  constexpr std::string_view kFolder = "examples/agent_run/";
+  std::vector<Planned> files;
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.path.starts_with(kFolder))
+      files.push_back({std::string(file.path.substr(kFolder.size())), std::string(file.bytes)});
+  return files;
+}
+
+/// What is written for these layouts, below a folder that has this configuration already.
+Result<std::vector<Planned>> planned_files(const std::vector<std::string>& wanted,
+                                           const std::optional<Config>& there) {
+  std::vector<Planned> files = {{"baton.yaml", configuration(wanted)}};
+  const auto add = [&](std::vector<Planned> more) {
+    files.insert(files.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+  };
+  if (has(wanted, kCoordination)) {
+    auto place = coordination_folder(there);
+    if (!place)
+      return pass_on(place);
+    add(template_files(*place));
+  }
+  if (has(wanted, kWorkflows))
+    add(workflow_files());
+  return files;
+}
+
+/// Says of the first that is none what it may have been.
+bool all_known(const std::vector<std::string>& wanted, const std::vector<std::string>& known) {
+  const auto wrong = std::find_if(wanted.begin(), wanted.end(),
+                                  [&](const auto& name) { return !has(known, name); });
+  if (wrong == wanted.end())
+    return true;
+  const auto near = nearest(*wrong, known);
+  complain("there is no dialect " + printable(*wrong, 60) +
+           (near ? "; did you mean " + *near + "?" : "; there are " + join(known, ", ")));
+  return false;
+}
+
+ExitCode write(const std::string& folder, const std::vector<Planned>& files) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  auto disk = real_disk(folder);
+  if (!disk)
+    return complain(disk.error());
+  ExitCode code = ExitCode::fine;
+  for (const Planned& file : files) {
+    const std::string shown = printable((fs::path(folder) / file.path).lexically_normal().string());
+    const auto made = (*disk)->create(file.path, file.text);
+    if (made) {
+      print("wrote " + shown + "\n");
+    } else if (made.error().code == Errc::changed) {
+      // Asking again is no fault: what is there may be a session that is to be resumed.
+      complain(shown + " exists and is left as it is");
+    } else {
+      code = graver(code, complain(made.error()));
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+ExitCode init_command(Words words) {
+  std::string folder;
+  std::string root;
+  std::vector<std::string> wanted;
+  const auto known = choices();
+  Options options("init",
+                  "Writes a commented baton.yaml, and the initial files of the layouts asked for.\n"
+                  "Never overwrites anything.",
+                  "  0  written; what was there already was left as it is, and is named on stderr\n"
+                  "  2  wrong usage; the configuration that is there is wrong\n"
+                  "  3  could not be written");
+  options.word("DIR", folder, "The root (this folder)", false);
+  options.value("--root", root, "DIR", "The same");
+  options.values("--dialect", wanted, "NAME", "A layout to begin with: " + join(known, ", "));
+  if (const auto over = options.parse(words))
+    return *over;
+  if (!folder.empty() && !root.empty()) {
+    complain("DIR and --root are the same; give one");
+    return ExitCode::usage;
+  }
+  if (folder.empty())
+    folder = root.empty() ? "." : root;
+  if (!all_known(wanted, known))
+    return ExitCode::usage;
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  const auto there = configured(folder);
+  if (!there)
+    return finish(complain(there.error()));
+  auto files = planned_files(wanted, *there);
+  if (!files)
+    return finish(complain(files.error()));
+  const ExitCode code = write(folder, *files);
+  if (*there)
+    tell_missing(wanted, **there);
+  if (code != ExitCode::fine)
+    return finish(code);
+  print("next: look at baton.yaml, then `baton doctor`, then `baton run`\n");
+  for (const Beginning& each : kBeginnings)
+    if (has(wanted, each.dialect) && dialect(each.dialect) != nullptr)
+      print(std::string(each.dialect) + ": " + std::string(each.text) + "\n");
+  return finish(code);
+}
+
+}  // namespace baton

@@ -1,0 +1,90 @@
+// `baton recover`: a lost or damaged main document, rebuilt from what is left.
+
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/submit_request.h"
+#include "workspace/command.h"
+#include "workspace/context.h"
+#include "workspace/environment.h"
+#include "workspace/options.h"
+#include "workspace/output.h"
+#include "workspace/rehearsal.h"
+
+namespace baton {
+namespace {
+
+struct RecoverWish {
+  Places places;
+  std::string flow;
+  bool write = false;
+  bool no_wait = false;
+};
+
+/// Asks the person in front of the terminal; nobody there means no.
+bool agreed() {
+  if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0)
+    return false;
+  std::cerr << "write it? [y/N] " << std::flush;
+  std::string answer;
+  return std::getline(std::cin, answer) && (answer == "y" || answer == "yes");
+}
+
+/// The document goes to stdout as it would stand in the file, everything else to stderr.
+ExitCode recover(const RecoverWish& wish) {
+  const auto context = Context::open_anyway(wish.places);
+  if (!context)
+    return complain(context.error());
+  const auto roots = rehearse(*context);
+  if (!roots)
+    return complain(roots.error());
+  const auto place = choose_flow(wish.flow, *roots);
+  if (!place)
+    return complain(place.error());
+  const auto& root = (*roots)[place->root];
+  const auto rebuilt = root.rehearsal->rebuilt(place->flow);
+  if (!rebuilt && rebuilt.error().code == Errc::usage) {
+    complain("refused: " + printable(rebuilt.error().message));
+    return ExitCode::failed;
+  }
+  if (!rebuilt)
+    return complain(rebuilt.error());
+  print(rebuilt->text);
+  complain(printable(rebuilt->path) + " would be rebuilt " + printable(rebuilt->why));
+  if (!wish.write && !agreed()) {
+    complain("nothing was written; `--write` writes it");
+    return finish();
+  }
+  Request request;
+  request.verb = "recover";
+  request.flow = place->flow;
+  request.arguments = Json::object();
+  request.by = asked_by();
+  return submit(root.context, request, !wish.no_wait);
+}
+
+}  // namespace
+
+ExitCode recover_command(Words words) {
+  RecoverWish wish;
+  Options options(
+      "recover",
+      "Rebuilds a flow's main document that was lost or damaged: from the last version\n"
+      "that was accepted, a backup, or the files beside it. Shows it, and writes it only\n"
+      "with --write or when a person agrees. What stands in its place is kept in the\n"
+      "journal; a rebuilt loop of .workflow/.loop does not run until `baton resume`.",
+      kSubmitExits);
+  options.word("FLOW", wish.flow, "dialect/name, or a unique name");
+  options.flag("--write,--yes", wish.write, "Write it without asking");
+  options.flag("--no-wait", wish.no_wait, "Do not wait for the daemon's answer");
+  options.places(wish.places);
+  if (const auto over = options.parse(words))
+    return *over;
+  return recover(wish);
+}
+
+}  // namespace baton

@@ -1,0 +1,136 @@
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/text.h"
+#include "daemon/run.h"
+#include "workspace/command.h"
+#include "workspace/context.h"
+#include "workspace/options.h"
+#include "workspace/output.h"
+#include "workspace/rehearsal.h"
+
+namespace baton {
+namespace {
+
+Json row_of(const FlowId& flow, const Role& role, const Subject& subject, bool starts,
+            const std::string& root) {
+  return Json::object({{"flow", text(flow)},
+                       {"role", role},
+                       {"subject", subject},
+                       {"starts", starts},
+                       {"root", root}});
+}
+
+void print_lines(const Plan& plan, const FlowRecords& records, const std::string& root) {
+  for (const Start& start : plan.starts) {
+    Json row = row_of(start.key.flow, start.key.role, start.key.subject, true, root);
+    row.set("attempt", Json(std::int64_t{start.attempt}));
+    row.set("reason", Json());
+    row.set("why", Json(start.desired.why));
+    print_line(row);
+  }
+  for (const auto& [flow, record] : records)
+    for (const Hold& hold : record.holds) {
+      Json row = row_of(flow, hold.role, hold.subject, false, root);
+      row.set("attempt", Json());
+      row.set("reason", Json(hold.reason));
+      row.set("why", Json(hold.why));
+      print_line(row);
+    }
+}
+
+void print_plan(const Plan& plan, const FlowRecords& records, const std::string& behind) {
+  for (const Start& start : plan.starts)
+    print("would start " + start.key.role + " for " + printable(text(start.key.flow), 200) + " " +
+          printable(start.key.subject, 100) + behind + ", attempt " +
+          std::to_string(start.attempt) + ": " + printable(start.desired.why) + "\n");
+  for (const auto& [flow, record] : records)
+    for (const Hold& hold : record.holds)
+      print("would not start " + (hold.role.empty() ? "anything" : hold.role) + " for " +
+            printable(text(flow), 200) + " " + printable(hold.subject, 100) + behind + ": " +
+            hold.reason + ": " + printable(hold.why) + "\n");
+}
+
+/// What the next daemon would start at once; a place that one root takes is none for the next.
+ExitCode dry_run(const RunArguments& arguments, const Context& context) {
+  const auto roots = real_roots(arguments.roots.empty() ? context.roots() : arguments.roots);
+  if (!roots)
+    return complain(roots.error());
+  if (const auto unlike = context.unlike(); !unlike.why.empty())
+    complain("warning: " + unlike.why);
+  std::size_t starts = 0;
+  for (const std::string& root : *roots) {
+    const auto rehearsal = Rehearsal::of_root(
+        context.at(root), {.as_daemon = true,
+                           .act_on_existing = arguments.act_on_existing,
+                           .running_beside = static_cast<std::uint32_t>(starts)});
+    if (!rehearsal)
+      return complain(rehearsal.error());
+    const Plan& plan = (*rehearsal)->plan();
+    if (arguments.as_json)
+      print_lines(plan, (*rehearsal)->records(), root);
+    else
+      print_plan(plan, (*rehearsal)->records(), roots->size() > 1 ? " on " + printable(root) : "");
+    starts += plan.starts.size();
+    if (!(*rehearsal)->recorded().empty())
+      complain(recorded_text((*rehearsal)->recorded()));
+    if (const std::string unwritten = (*rehearsal)->unwritten_text(); !unwritten.empty())
+      complain(unwritten);
+  }
+  if (starts == 0 && !arguments.as_json)
+    print("nothing would be started\n");
+  return finish();
+}
+
+}  // namespace
+
+ExitCode run_command_line(Words words) {
+  RunArguments arguments;
+  Places places;
+  Options options(
+      "run",
+      "Serves a root, in the foreground: watches its files, checks every change, and\n"
+      "starts the next agent when a status calls for it. TERM detaches (agents go on\n"
+      "and are adopted by the next daemon); Ctrl-C drains, a second one stops the\n"
+      "agents, a third leaves. HUP reads the configuration again.",
+      "  0   ended in good order\n"
+      "  1   with --once: a flow failed, or a write of baton's own is still to be made\n"
+      "  2   wrong usage or configuration\n"
+      "  3   could not read or write what is needed\n"
+      "  75  another daemon serves this root, or one inside or around it\n"
+      "  130 Ctrl-C, and the agents were stopped; with --once any Ctrl-C");
+  options.values("--root", arguments.roots, "DIR",
+                 "The root; else those of the configuration, else the nearest folder upwards "
+                 "with a baton.yaml, else this folder");
+  options.value("--config", places.config, "FILE", "The configuration");
+  options.value("--state-dir", places.state_dir, "DIR", "Where state folders lie");
+  options.flag("--once", arguments.once,
+               "End when nothing is running and nothing can be started any more");
+  options.flag("--dry-run", arguments.dry_run,
+               "Print what would be started; start and write nothing");
+  options.flag("--json", arguments.as_json, "With --dry-run: one JSON object per line");
+  options.flag("--act-on-existing", arguments.act_on_existing,
+               "Start also what was due before the first start on this root");
+  if (const auto over = options.parse(words))
+    return *over;
+  if (arguments.as_json && !arguments.dry_run) {
+    complain("--json goes with --dry-run; what happens is in `baton events --json`");
+    return ExitCode::usage;
+  }
+  if (!arguments.roots.empty())
+    places.root = arguments.roots.front();
+  auto context = Context::open(places);
+  if (!context)
+    return complain(context.error());
+  for (const Finding& warning : context->warnings())
+    complain(describe(warning, context->configuration()));
+  if (arguments.dry_run) {
+    if (const auto all = context->all_there(); arguments.roots.empty() && !all)
+      return complain(all.error());
+    return dry_run(arguments, *context);
+  }
+  return finish(static_cast<ExitCode>(run_command(arguments, *context)));
+}
+
+}  // namespace baton

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json/document.h"
+#include "base/json/json.h"
+#include "base/text.h"
+#include "cli/commands/state_file_edit.h"
+#include "workspace/command.h"
+#include "workspace/options.h"
+#include "workspace/output.h"
+
+namespace baton {
+namespace {
+
+struct SetArguments {
+  Places places;
+  std::string file;
+  std::vector<std::string> changes;
+  std::vector<std::string> expectations;
+};
+
+/// `POINTER=JSON`, for example `/status="done"`.
+struct Pair {
+  std::string pointer;
+  Json value;
+  std::string text;  ///< as it was given: not every number is the same when it is read and written
+};
+
+/// The value alone.
+std::string bare(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  constexpr std::string_view kBlank = " \t\r\n";
+  if (text.starts_with(kMark))
+    text.remove_prefix(kMark.size());
+  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+  return std::string(text.substr(0, text.find_last_not_of(kBlank) + 1));
+}
+
+Result<Pair> parse_pair(const std::string& word) {
+  const auto equals = word.find('=');
+  if (equals == std::string::npos)
+    return fail(Errc::usage, "`" + printable(word, 200) + "` is not POINTER=JSON");
+  const std::string pointer = word.substr(0, equals);
+  if (bad_utf8(pointer))
+    return fail(Errc::usage, "`" + printable(pointer, 200) + "` is not UTF-8");
+  if (!json::pointer_tokens(pointer))
+    return fail(Errc::usage,
+                "`" + printable(pointer, 200) + "` is no JSON pointer; " +
+                    (pointer.starts_with('/') ? "a ~ stands only in ~0, for ~ itself, and ~1, for /"
+                                              : "one begins with /, as in /status"));
+  if (bad_utf8(pointer))
+    return fail(Errc::usage, "`" + printable(pointer, 200) + "` is not UTF-8");
+  const std::string text = word.substr(equals + 1);
+  auto value = parse_json(text);
+  if (value)
+    return Pair{pointer, *std::move(value), bare(text)};
+  std::string message = "`" + printable(text, 200) + "` is no JSON: " + value.error().message;
+  if (text.empty())
+    message = "there is no value behind " + printable(pointer, 200) + "=";
+  else if (text.find_first_of("\"'{}[] ") == std::string::npos)
+    message += "; a text needs its quotes, and the shell a second pair: '" +
+               printable(pointer, 200) + "=\"" + printable(text, 200) + "\"'";
+  return fail(Errc::usage, std::move(message));
+}
+
+Result<std::vector<Pair>> parse_pairs(const std::vector<std::string>& words) {
+  std::vector<Pair> pairs;
+  for (const std::string& word : words) {
+    auto pair = parse_pair(word);
+    if (!pair)
+      return pass_on(pair);
+    pairs.push_back(*std::move(pair));
+  }
+  return pairs;
+}
+
+/// A number as its digits without leading and trailing zeros, and its exponent; empty when it has
+/// so few digits that no two of them are read as the same.
+std::string long_number(std::string_view number) {
+  constexpr std::size_t kExact = 15;  // of a double, in decimal
+  std::string digits;
+  int exponent = 0;
+  bool fraction = false;
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    const char c = number[i];
+    if (c == 'e' || c == 'E') {
+      const std::size_t from = i + (number[i + 1] == '+' ? 2 : 1);
+      int given = 0;
+      std::from_chars(number.data() + from, number.data() + number.size(), given);
+      exponent += given;
+      break;
+    }
+    fraction = fraction || c == '.';
+    if (c == '.' || c == '-' || (c == '0' && digits.empty() && !fraction))
+      continue;
+    exponent -= fraction ? 1 : 0;
+    if (c != '0' || !digits.empty())
+      digits += c;
+  }
+  for (; digits.ends_with('0'); digits.pop_back())
+    ++exponent;
+  return digits.size() <= kExact ? "" : digits + "e" + std::to_string(exponent);
+}
+
+/// The long numbers of a text of JSON, in order of their digits.
+std::multiset<std::string> long_numbers(std::string_view text) {
+  std::multiset<std::string> numbers;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"')
+      quoted = !quoted;
+    else if (quoted && text[i] == '\\')
+      ++i;
+    if (quoted || std::string_view("-0123456789").find(text[i]) == std::string_view::npos)
+      continue;
+    const std::size_t end = std::min(text.find_first_not_of("+-.0123456789eE", i), text.size());
+    if (auto number = long_number(text.substr(i, end - i)); !number.empty())
+      numbers.insert(std::move(number));
+    i = end - 1;
+  }
+  return numbers;
+}
+
+/// What of the expectations does not hold; empty when all do. Numbers of many digits are read as
+/// the nearest that can be kept, and so are others: those are compared as they are spelled.
+std::string unmet(const Document& now, const std::vector<Pair>& expectations) {
+  for (const Pair& expected : expectations) {
+    const Value* const found = json::at(now.root(), expected.pointer);
+    if (found == nullptr)
+      return expected.pointer + " is not there; expected " + printable(expected.text, 200);
+    const Span place = now.locate(expected.pointer);
+    const std::string text =
+        now.text().substr(place.begin.offset, place.end.offset - place.begin.offset);
+    if (!json::equal(*found, *expected.value) || long_numbers(text) != long_numbers(expected.text))
+      return expected.pointer + " is " + printable(text, 200) + ", not " +
+             printable(expected.text, 200);
+  }
+  return {};
+}
+
+ExitCode change(StateFileEdit& file, const std::vector<Pair>& changes,
+                const std::vector<Pair>& expectations) {
+  const bool is_yaml = file.shown().ends_with(".yaml") || file.shown().ends_with(".yml");
+  std::vector<json::Edit> edits;
+  edits.reserve(changes.size());
+  for (const Pair& each : changes)
+    edits.push_back({each.pointer, each.text});
+  return rewrite(file, [&](const std::string& now) -> Result<std::string> {
+    const auto document = load_document(now, Format::json);
+    if (!document) {
+      const Finding& first = document.error().findings.front();
+      return fail(Errc::parse, "the file is no JSON now: " + first.message + " (line " +
+                                   std::to_string(first.span.begin.line) + ", column " +
+                                   std::to_string(first.span.begin.column) + ")" +
+                                   (is_yaml ? "; of YAML `baton set` changes nothing, write the "
+                                              "whole of it and rename that onto it"
+                                            : ""));
+    }
+    if (const std::string why = unmet(**document, expectations); !why.empty())
+      return fail(Errc::changed, why + "; nothing was changed");
+    auto after = json::splice(now, edits);
+    if (!after)
+      return fail(Errc::changed, after.error().message);
+    return after;
+  });
+}
+
+}  // namespace
+
+ExitCode set_command(Words words) {
+  SetArguments arguments;
+  Options options(
+      "set",
+      "Changes members of a JSON file that others write too: locked, checked against its schema\n"
+      "where that is known, and replaced at once. When somebody else was faster, it is read again\n"
+      "and the change made to that. Everything else in the file stays as it is written.\n"
+      "Works without a daemon and without a configuration; one that cannot be used is an error.\n\n"
+      "  baton set group_status.json '/A/status=\"waiting_qa\"' /A/attempts=2",
+      "  0  changed, or already so\n"
+      "  1  not as expected, or the change would break the file; nothing was changed\n"
+      "  2  wrong usage, or the configuration cannot be used\n"
+      "  3  the file or the configuration cannot be read, or the file not written, or somebody\n"
+      "     keeps it locked");
+  options.word("FILE", arguments.file, "The file");
+  options.words("POINTER=JSON", arguments.changes,
+                "What to set: a JSON pointer and a value; /- at the end appends to a list", true);
+  options.values("--expect", arguments.expectations, "POINTER=JSON",
+                 "Change nothing unless the file says this");
+  options.places(arguments.places);
+  if (const auto over = options.parse(words))
+    return *over;
+  const auto changes = parse_pairs(arguments.changes);
+  if (!changes)
+    return complain(changes.error());
+  std::set<std::string> set;
+  for (const Pair& each : *changes) {
+    if (each.pointer.empty()) {
+      complain("`=` alone would replace the whole file; write a pointer, such as /status=...");
+      return ExitCode::usage;
+    }
+    if (!set.insert(each.pointer).second && !each.pointer.ends_with("/-")) {
+      complain(printable(each.pointer, 200) + " is set twice; which value is meant?");
+      return ExitCode::usage;
+    }
+  }
+  const auto expectations = parse_pairs(arguments.expectations);
+  if (!expectations)
+    return complain(expectations.error());
+  if (arguments.file.ends_with(".jsonl")) {
+    complain(printable(arguments.file) + " is a log of lines; append a line to it instead");
+    return ExitCode::usage;
+  }
+  auto file = StateFileEdit::open(arguments.file, arguments.places);
+  if (!file)
+    return complain(file.error());
+  return finish(change(*file, *changes, *expectations));
+}
+
+}  // namespace baton

@@ -1,0 +1,397 @@
+// `baton start`: a flow that is to begin, by its name, the name of its dialect, or a new one.
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "cli/commands/max_steps.h"
+#include "cli/commands/set_values.h"
+#include "cli/commands/start_workflow.h"
+#include "cli/commands/wait.h"
+#include "cli/submit_request.h"
+#include "config/registry.h"
+#include "io/files/disk.h"
+#include "workspace/command.h"
+#include "workspace/context.h"
+#include "workspace/environment.h"
+#include "workspace/options.h"
+#include "workspace/output.h"
+#include "workspace/rehearsal.h"
+
+namespace baton {
+namespace {
+
+constexpr std::size_t kMaxText = 1U << 20U;
+constexpr std::string_view kFsmLoop = "fsm_loop";
+
+/// TEXT, or the text of the file behind an `@`, without the line ends at its end.
+Result<std::string> text_or_file(const std::string& given) {
+  auto text =
+      given.starts_with('@') ? read_file(given.substr(1), kMaxText) : Result<std::string>(given);
+  if (!text)
+    return text;
+  while (text->ends_with('\n') || text->ends_with('\r'))
+    text->pop_back();
+  for (std::size_t at = 0; at < text->size();) {
+    const std::size_t length = utf8_length(*text, at);
+    if (length == 0)
+      return fail(Errc::usage, "is no UTF-8 text", given.starts_with('@') ? given.substr(1) : "");
+    at += length;
+  }
+  if (text->empty())
+    return fail(Errc::usage, "the text is empty", given.starts_with('@') ? given.substr(1) : "");
+  return text;
+}
+
+struct Sought {
+  std::string name;
+  std::string dialect;  ///< empty: any
+};
+
+/// What may be meant by a name, best first: a flow that is known, the one flow of a dialect whose
+/// place is fixed, a new flow.
+class Choice {
+ public:
+  Choice(const Rehearsal& seen, const Sought& sought) : seen_(seen), sought_(sought) {
+    for (const Catalog::Entry& entry : seen.catalog().entries()) {
+      const std::string name(entry.dialect->name);
+      if (entry.dialect->create == nullptr)
+        continue;
+      able_.push_back(name);
+      if (sought.dialect.empty() || sought.dialect == name)
+        entries_.push_back(&entry);
+    }
+  }
+
+  Result<FlowId> flow() const {
+    if (entries_.empty())
+      return nothing();
+    std::vector<FlowId> fits = known();
+    if (fits.empty())
+      fits = fixed();
+    if (fits.empty())
+      fits = fresh();
+    if (fits.size() == 1)
+      return fits.front();
+    if (fits.empty() && nearest().empty() && takes_names() && !safe_name(fresh_name()))
+      return fail(Errc::usage, "`" + printable(fresh_name(), 100) +
+                                   "` is no name for a new flow: letters, digits, `.`, `_` and "
+                                   "`-`, beginning with a letter or a digit, at most 200 of them");
+    if (fits.empty())
+      return fail(Errc::usage, "there is no flow " + printable(sought_.name, 100) +
+                                   " to be started" + nearest() +
+                                   "; `baton status` lists those that are known" +
+                                   (makes_names() ? ", and `baton create` makes a loop" : ""));
+    std::vector<std::string> names;
+    names.reserve(fits.size());
+    for (const FlowId& flow : fits)
+      names.push_back(text(flow));
+    return fail(Errc::usage,
+                printable(sought_.name, 100) + " may be " + join(names, " or ") + "; say which");
+  }
+
+ private:
+  /// What may have been meant, spelled as it was asked for.
+  std::string nearest() const {
+    std::vector<std::string> names;
+    for (const auto& [flow, record] : seen_.records())
+      if (ours(flow))
+        names.push_back(sought_.name.find('/') == std::string::npos ? flow.name : text(flow));
+    const auto near = baton::nearest(sought_.name, names);
+    return near ? "; did you mean " + printable(*near, 100) + "?" : "";
+  }
+  bool named(const FlowId& flow) const {
+    return text(flow) == sought_.name || flow.name == sought_.name;
+  }
+  bool makes_names() const {
+    return std::any_of(entries_.begin(), entries_.end(), [](const Catalog::Entry* entry) {
+      return entry->dialect->fresh_name != nullptr;
+    });
+  }
+  bool ours(const FlowId& flow) const {
+    return std::any_of(entries_.begin(), entries_.end(), [&](const Catalog::Entry* entry) {
+      return entry->dialect->name == flow.dialect;
+    });
+  }
+  std::vector<FlowId> known() const {
+    std::vector<FlowId> fits;
+    for (const auto& [flow, record] : seen_.records())
+      if (ours(flow) && named(flow))
+        fits.push_back(flow);
+    return fits;
+  }
+  std::vector<FlowId> fixed() const {
+    std::vector<FlowId> fits;
+    for (const Catalog::Entry* const entry : entries_)
+      for (const FileKind& kind : entry->kinds) {
+        const FlowId flow{std::string(entry->dialect->name), kind.flow};
+        if (kind.flow.find('{') == std::string::npos &&
+            (named(flow) || flow.dialect == sought_.name) &&
+            std::find(fits.begin(), fits.end(), flow) == fits.end())
+          fits.push_back(flow);
+      }
+    return fits;
+  }
+  /// Whether a flow of any name may be begun. Those that are made by `create` get their names
+  /// there, others by their definition's file.
+  static bool takes_name(const Catalog::Entry& entry) {
+    return entry.dialect->fresh_name == nullptr && !entry.dialect->defined &&
+           std::any_of(entry.kinds.begin(), entry.kinds.end(), [](const FileKind& kind) {
+             return kind.flow.find("{flow}") != std::string::npos;
+           });
+  }
+  bool takes_names() const {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [](const Catalog::Entry* entry) { return takes_name(*entry); });
+  }
+  /// The name in front of which the dialect may stand.
+  std::string name_in(const Catalog::Entry& entry) const {
+    const std::string prefix = std::string(entry.dialect->name) + "/";
+    return sought_.name.starts_with(prefix) ? sought_.name.substr(prefix.size()) : sought_.name;
+  }
+  std::string fresh_name() const {
+    for (const Catalog::Entry* const entry : entries_)
+      if (std::string name = name_in(*entry); name != sought_.name)
+        return name;
+    return sought_.name;
+  }
+  std::vector<FlowId> fresh() const {
+    std::vector<FlowId> fits;
+    for (const Catalog::Entry* const entry : entries_)
+      if (const std::string name = name_in(*entry); takes_name(*entry) && safe_name(name))
+        fits.push_back(FlowId{std::string(entry->dialect->name), name});
+    return fits;
+  }
+  tl::unexpected<Error> nothing() const {
+    if (!sought_.dialect.empty())
+      return fail(Errc::usage, "there is no dialect " + printable(sought_.dialect, 60) +
+                                   " with anything to start" +
+                                   (able_.empty() ? "" : "; there are " + join(able_, ", ")) +
+                                   " (what baton.yaml lists under `dialects:` counts)");
+    return fail(Errc::usage,
+                "the configuration lists no dialect with anything to start; for example "
+                "`dialects: { coordination: {} }` in baton.yaml");
+  }
+
+  const Rehearsal& seen_;
+  const Sought& sought_;
+  std::vector<const Catalog::Entry*> entries_;
+  std::vector<std::string> able_;
+};
+
+struct Given {
+  Places places;
+  Sought sought;
+  WorkflowWords workflow;
+  std::string requirements;
+  std::vector<std::string> set;
+  std::string input;      ///< of a loop
+  std::string max_steps;  ///< of a loop
+  bool no_wait = false;
+  bool wait = false;  ///< for the flow's end
+};
+
+Result<void> add_settings(const Given& given, bool texts, Request& request) {
+  if (given.set.empty())
+    return {};
+  auto all = settings(given.set, texts);
+  if (!all)
+    return pass_on(all);
+  request.arguments.set("set", *all);
+  return {};
+}
+
+Result<void> add_loop_words(const Given& given, Request& request) {
+  if (!given.input.empty()) {
+    auto input = text_or_file(given.input);
+    if (!input)
+      return pass_on(input);
+    request.arguments.set("input", *input);
+  }
+  return add_max_steps(given.max_steps, request);
+}
+
+ExitCode hand_in(const Given& given, const Context& context, const Request& request) {
+  const ExitCode code = submit(context, request, !given.no_wait);
+  return given.wait && code == ExitCode::fine
+             ? await_end(given.places, context.root(), request.flow)
+             : code;
+}
+
+/// A workflow run belongs to the root of the command; `--root` names another.
+ExitCode start_workflow(const Given& given, const Context& context, Request& request) {
+  const auto seen = Rehearsal::of_root(context);
+  if (!seen)
+    return complain(seen.error());
+  if (auto added = add_workflow(given.sought.name, given.workflow, context, **seen, request);
+      !added)
+    return complain(added.error());
+  if (request.arguments->HasMember("workflow"))
+    print("run " + request.flow.name + "\n");
+  return hand_in(given, context, request);
+}
+
+/// A file that is the definition of a loop of this root means that loop.
+std::optional<std::string> loop_in(const std::string& file, const Context& context) {
+  namespace fs = std::filesystem;
+  if (!names_workflow(file))
+    return std::nullopt;
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(file, error);
+  const auto seen = Rehearsal::of_root(context);
+  if (error || !seen)
+    return std::nullopt;
+  const auto match = (*seen)->catalog().match(whole.lexically_relative(context.root()).string());
+  return match && match->entry->dialect->name == kFsmLoop ? std::optional(text(match->flow))
+                                                          : std::nullopt;
+}
+
+/// What is to be started, and on which root.
+struct Chosen {
+  FlowId flow;
+  const Context* on_root = nullptr;
+};
+
+/// Errc::usage when it may be on several roots, or on none.
+Result<Chosen> choose(const Given& given, const std::vector<RehearsedRoot>& roots) {
+  Chosen chosen;
+  std::optional<Error> nowhere;
+  for (const auto& [each, seen] : roots) {
+    auto flow = Choice(*seen, given.sought).flow();
+    if (!flow) {
+      nowhere = std::move(flow.error());
+      continue;
+    }
+    if (chosen.on_root != nullptr)
+      return fail(Errc::usage, printable(given.sought.name, 100) + " may be on " +
+                                   printable(chosen.on_root->root()) + " or on " +
+                                   printable(each.root()) + "; say which with --root");
+    chosen = {*std::move(flow), &each};
+  }
+  if (chosen.on_root == nullptr)
+    return tl::unexpected(*nowhere);
+  return chosen;
+}
+
+ExitCode begin(const Given& given, const Context& on_root, Request& request) {
+  const bool loop = request.flow.dialect == kFsmLoop;
+  if (!loop && !(given.input.empty() && given.max_steps.empty()))
+    return complain(Error{Errc::usage,
+                          "INPUT and --max-steps are for loops; " + text(request.flow) + " is none",
+                          ""});
+  // The values of a loop are pasted into its commands, as they stand.
+  if (auto added = add_settings(given, loop, request); !added)
+    return complain(added.error());
+  if (auto added = add_loop_words(given, request); !added)
+    return complain(added.error());
+  const Dialect* const known = dialect(request.flow.dialect);
+  if (known != nullptr && known->check_request != nullptr)
+    if (const auto fit = known->check_request(request); !fit)
+      return complain(fit.error());
+  return hand_in(given, on_root, request);
+}
+
+ExitCode start(Given given) {
+  Request request;
+  request.verb = "start";
+  request.arguments = Json::object();
+  request.by = asked_by();
+  if (!given.requirements.empty()) {
+    auto text = text_or_file(given.requirements);
+    if (!text)
+      return complain(text.error());
+    request.arguments.set("requirements", *text);
+  }
+  Places places = given.places;
+  if (places.root.empty() && !given.workflow.repo.empty())
+    places.root = root_of_repository(given.workflow.repo);
+  const auto context = Context::open_in_force(places);
+  if (!context)
+    return complain(context.error());
+  if (auto loop = loop_in(given.sought.name, *context))
+    given.sought.name = *std::move(loop);
+  if (names_workflow(given.sought.name) || given.workflow.any()) {
+    if (const std::string& only = given.sought.dialect; !only.empty() && only != kWorkflowDialect)
+      return complain(Error{Errc::usage,
+                            "a workflow is of the dialect " + std::string(kWorkflowDialect) +
+                                ", not of " + printable(only, 60),
+                            ""});
+    if (auto added = add_settings(given, true, request); !added)
+      return complain(added.error());
+    return start_workflow(given, *context, request);
+  }
+  const auto roots = rehearse(*context);
+  if (!roots)
+    return complain(roots.error());
+  const auto chosen = choose(given, *roots);
+  if (!chosen)
+    return complain(chosen.error());
+  request.flow = chosen->flow;
+  return begin(given, *chosen->on_root, request);
+}
+
+}  // namespace
+
+ExitCode start_command(Words words) {
+  Given given;
+  Options options(
+      "start",
+      "Begins a flow: writes the files it lives by, unless they are there. Asking again\n"
+      "changes nothing. Without a daemon it is recorded for the next one.\n\n"
+      "  baton start coordination --requirements @wishes.md\n"
+      "  baton start fix-types --set target=src/ --max-steps 20\n"
+      "  baton start workflow.yaml --pause-for-human-input",
+      kSubmitExits);
+  options.word("NAME", given.sought.name,
+               "A flow (dialect/name, or a unique name), a dialect that has only one, or a "
+               "workflow file (.yaml)");
+  options.word("INPUT", given.input,
+               "Loops: what the loop is to work on (TEXT or @FILE), under the name its definition "
+               "says",
+               false);
+  options.value("--max-steps", given.max_steps, "N",
+                "Loops: how many states may be entered, instead of what the definition says");
+  options.value("--requirements", given.requirements, "TEXT|@FILE",
+                "What is wanted; with an @ the file that says it");
+  options.values("--set", given.set, "NAME=JSON",
+                 "Something else the dialect lets be set. Loops and workflows: a variable, where a "
+                 "value that is no JSON is a text");
+  options.value("--dialect", given.sought.dialect, "NAME", "Only flows of this dialect");
+  WorkflowWords& run = given.workflow;
+  options.value(
+      "--repo", run.repo, "DIR",
+      "Workflows: the repository; its root is that of the command, unless --root names one");
+  options.value("--run-id", run.run_id, "ID", "Workflows: the run's name, else a random one");
+  options.value("--start-at-step", run.start_at_step, "STEP",
+                "Workflows: this step of a run and all behind it begin anew; without --run-id, "
+                "the newest run");
+  options.value("--max-attempts", run.max_attempts, "N",
+                "Workflows: starts of a step within one iteration (2)");
+  options.value("--max-iterations", run.max_iterations, "N", "Workflows: loop-backs (4)");
+  options.value("--gate-state-file", run.gate_state_file, "FILE",
+                "Workflows: says which gates are open, else the run's gate_state.json");
+  options.value("--logs-dir", run.logs_dir, "DIR",
+                "Workflows: for the agents' output, else the run's logs");
+  options.value("--issue-number", run.issue_number, "N",
+                "Workflows: ISSUE_NUMBER for every agent; see ISSUE_MARKDOWN_PATH on the format "
+                "page");
+  options.flag("--pause-for-human-input", run.pause_for_human_input,
+               "Workflows: steps with human_in_the_loop wait for a person");
+  options.flag("--wait", given.wait, kWaitHelp);
+  options.flag("--no-wait", given.no_wait, "Do not wait for the daemon's answer");
+  options.places(given.places);
+  if (const auto over = options.parse(words))
+    return *over;
+  if (given.wait && given.no_wait) {
+    complain("--wait and --no-wait exclude each other");
+    return ExitCode::usage;
+  }
+  return start(std::move(given));
+}
+
+}  // namespace baton

@@ -1,0 +1,311 @@
+#include "cli/commands/state_file_edit.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "base/text.h"
+#include "io/files/disk.h"
+#include "io/files/displaced_files.h"
+#include "io/system/state_folder.h"
+#include "workspace/environment.h"
+#include "workspace/folders.h"
+#include "workspace/inspection.h"
+#include "workspace/output.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+using Steady = std::chrono::steady_clock;
+
+/// After this much time of others writing in between, something is wrong.
+constexpr std::chrono::seconds kFilePatience{60};
+/// Who keeps the lock on the file longer than this and does not exchange it may wait for us.
+constexpr std::chrono::seconds kFileLockPatience{10};
+constexpr Millis kLongestNap{16};
+Millis longer(Millis nap) {
+  return nap >= kLongestNap ? Millis{1} : nap * 2;
+}
+/// Who has the replaced file open gets so long to write what he was about to.
+constexpr Millis kWriterPatience{1000};
+constexpr Millis kWriterNap{5};
+/// From this age on a former version is settled as soon as nobody holds it; and when he has had his
+/// time, where nobody can say who holds it.
+constexpr Millis kOldEnough = DisplacedFiles::kBlindLook - kWriterPatience;
+
+/// The root of the agent this is called by, when the file lies in it; else the nearest folder
+/// upwards from the file that has a configuration. Agents may work elsewhere.
+std::string root_of(const std::string& folder) {
+  std::error_code error;
+  if (std::string own = variable("BATON_ROOT");
+      !own.empty() && (own == folder || below(own, folder)))
+    return own;
+  for (fs::path at = folder;; at = at.parent_path()) {
+    if (fs::exists(at / "baton.yaml", error))
+      return at.string();
+    if (at == at.parent_path())
+      return {};
+  }
+}
+
+/// Like the daemon, which does not read through a link: neither one as the file, nor one to a
+/// folder below a root. Errc::not_regular.
+Result<void> check_links(const std::string& file, const Places& places) {
+  std::string named;
+  if (!places.root.empty())
+    named = real_path(places.root).value_or("");
+  const auto in_root = [&](const std::string& folder) {
+    if (named.empty())
+      return !root_of(folder).empty();
+    return folder == named || below(named, folder).has_value();
+  };
+  std::string link = way_to(file, in_root).link;
+  std::error_code error;
+  if (link.empty() && fs::is_symlink(fs::symlink_status(file, error)))
+    link = file;
+  if (link.empty())
+    return {};
+  return fail(Errc::not_regular, "is a symbolic link, which is not followed; name what it means",
+              link);
+}
+
+}  // namespace
+
+Result<StateFileEdit> StateFileEdit::open(const std::string& named, const Places& given) {
+  if (auto plain = check_links(named, given); !plain)
+    return pass_on(plain);
+  auto real = real_path(named);
+  if (!real)
+    return pass_on(real);
+  StateFileEdit file;
+  file.shown_ = named;
+  file.name_ = fs::path(*real).filename().string();
+  const std::string folder = fs::path(*real).parent_path().string();
+  auto disk = real_disk(folder);
+  if (!disk)
+    return pass_on(disk);
+  file.disk_ = *std::move(disk);
+  Places places = given;
+  const std::string root = root_of(folder);
+  if (places.root.empty() && root == variable("BATON_ROOT"))
+    places.root = root;
+  auto context = Context::open_in_force(places, root.empty() ? "" : folder);
+  if (context) {
+    file.schemas_ = std::make_unique<Schemas>(schemas_below(context->folder()));
+    const auto dialects = known_dialects(context->config());
+    if (!dialects)
+      return fail(dialects.error().code,
+                  dialects.error().message + "; the file is not known, and nothing was changed",
+                  context->configuration());
+    file.catalog_ = Catalog::of(*dialects);
+    for (const std::string& each : context->roots())
+      if (auto path = below(each, *real))
+        file.path_ = *std::move(path);
+  } else {
+    context.error().message += "; the file is not known, and nothing was changed";
+    return pass_on(context);
+  }
+  const auto match =
+      file.path_.empty() ? std::optional<Catalog::Match>() : file.catalog_.match(file.path_);
+  const auto schema =
+      match ? file.schemas_->of(*match->kind) : Result<std::shared_ptr<const Schema>>();
+  if (!schema)
+    return fail(Errc::schema,
+                "what the file has to be is not known, as its schema cannot be used; nothing was "
+                "changed: " +
+                    describe(schema.error()),
+                named);
+  return file;
+}
+
+Result<FileBytes> StateFileEdit::read() {
+  auto bytes = disk_->read(name_, LoadLimits{}.max_bytes);
+  if (!bytes)
+    bytes.error().where = shown_;
+  return bytes;
+}
+
+Result<void> StateFileEdit::replace(const Digest& assumes, std::string_view text) {
+  auto done = disk_->replace(name_, assumes, text);
+  if (done)
+    written_ = digest_of(text);
+  return done;
+}
+
+std::vector<LateWrite> StateFileEdit::late_writes(Millis waited) {
+  return disk_->late_writes(Time{} + kOldEnough + std::min(waited, kWriterPatience));
+}
+
+Findings StateFileEdit::check(const std::string& text) {
+  const auto match = path_.empty() ? std::nullopt : catalog_.match(path_);
+  if (match)
+    return check_document(*match, shown_, text, *schemas_, LoadLimits{}).findings;
+  auto loaded = load_document(text, Format::json);
+  return loaded ? Findings{} : loaded.error().findings;
+}
+
+namespace {
+
+enum class Attempt { done, again, unfit };
+
+/// Reads, changes, checks and replaces once. `look`: all but that, and `again` where it would be
+/// done.
+Result<Attempt> attempt(StateFileEdit& file,
+                        const std::function<Result<std::string>(const std::string&)>& change,
+                        bool look = false) {
+  auto before = file.read();
+  if (!before)
+    return pass_on(before);
+  auto after = change(before->bytes);
+  if (!after)
+    return fail(after.error().code, after.error().message,
+                after.error().where.empty() ? file.shown() : after.error().where);
+  if (*after == before->bytes)
+    return Attempt::done;
+  const Findings findings = file.check(*after);
+  if (has_error(findings)) {
+    // Whoever only adds something is not to blame for what stands there.
+    const Findings standing = file.check(before->bytes);
+    const bool broken = has_error(standing);
+    std::string text = broken ? "the file as it stands is rejected, whatever is added; nothing was "
+                                "changed. Put that right first, with `baton set` or an editor:\n"
+                              : "the change would break the file; nothing was changed\n";
+    for (const Finding& finding : broken ? standing : findings)
+      text += finding_text(file.shown(), finding);
+    text.pop_back();
+    complain(text);
+    return Attempt::unfit;
+  }
+  if (look)
+    return Attempt::again;
+  const auto replaced = file.replace(before->digest, *after);
+  if (replaced)
+    return Attempt::done;
+  if (replaced.error().code == Errc::changed)
+    return Attempt::again;
+  return tl::unexpected(replaced.error());
+}
+
+using TextChange = std::function<Result<std::string>(const std::string& now)>;
+
+/// Makes the change to a version that somebody wrote into the replaced file, as if he had been
+/// faster. False: it cannot be made, or a third one has written since.
+bool merge_late(StateFileEdit& file, const LateWrite& late, const TextChange& change) {
+  const auto text = change(late.bytes);
+  const auto now = file.read();
+  if (!text || !now || !file.is_ours(*now) || has_error(file.check(*text)))
+    return false;
+  if (*text != now->bytes && !file.replace(now->digest, *text))
+    return false;
+  file.late_noted(late);
+  return true;
+}
+
+/// What is written into the replaced file would be lost. What cannot be settled here lies beside
+/// the file until a daemon takes it up.
+void settle_late(StateFileEdit& file, const TextChange& change) {
+  const auto start = std::chrono::steady_clock::now();
+  while (file.keeps_old()) {
+    const auto waited =
+        std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - start);
+    const auto found = file.late_writes(waited);
+    for (const LateWrite& late : found)
+      if (!merge_late(file, late, change)) {
+        complain(
+            "warning: " + printable(file.shown()) +
+            ": somebody has written into its former version at the same time; that lies "
+            "beside it until `baton run` merges it, or keeps it in the journal and tells of it");
+        return;
+      }
+    if (!file.keeps_old())
+      return;
+    // What was merged just now has replaced a version, too.
+    if (waited >= kWriterPatience && found.empty()) {
+      complain("warning: " + printable(file.shown()) +
+               ": somebody keeps its former version open for writing; what he writes there, "
+               "`baton run` merges, or keeps in the journal and tells of it");
+      return;
+    }
+    std::this_thread::sleep_for(kWriterNap);
+  }
+}
+
+ExitCode refuse(Error error, const std::string& shown) {
+  // As it was named, not as it is called in its folder.
+  if (shown.ends_with("/" + error.where))
+    error.where = shown;
+  const bool failed = error.code == Errc::parse || error.code == Errc::changed;
+  (void)complain(error);
+  return failed ? ExitCode::failed : exit_code_of(error.code);
+}
+
+/// Until the file is locked for us, or cannot be. Many who exchange it one after the other are
+/// waited for; false: one keeps it locked, and as it is.
+bool wait_for_turn(StateFileEdit& file, Steady::time_point until) {
+  std::optional<Digest> seen;
+  auto patience = until;
+  for (Millis nap{1}; !file.lock(); nap = longer(nap)) {
+    const auto bytes = file.read();
+    const auto now = Steady::now();
+    if (bytes && seen != bytes->digest)
+      patience = std::min(now + kFileLockPatience, until);
+    if (!bytes || now > patience)
+      return false;
+    seen = bytes->digest;
+    std::this_thread::sleep_for(nap);
+  }
+  return true;
+}
+
+/// What a try says of all further ones; none: there is to be another. `free`: the lock was ours, so
+/// it is somebody without it who was faster.
+std::optional<ExitCode> settled(const Result<Attempt>& tried, bool free, bool over,
+                                const std::string& shown) {
+  if (tried && *tried != Attempt::again)
+    return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
+  const bool locked = !tried && tried.error().code == Errc::busy;
+  if (!tried && (!locked || over))
+    return refuse(tried.error(), shown);
+  if (locked && !free) {
+    complain(printable(shown) + ": " + tried.error().message +
+             "; nothing was changed: that process must let go of it first");
+    return ExitCode::unreachable;
+  }
+  if (!over)
+    return std::nullopt;
+  complain(printable(shown) + ": others write it all the time; nothing was changed");
+  return ExitCode::unreachable;
+}
+
+ExitCode keep_trying(StateFileEdit& file, const TextChange& change) {
+  const auto until = Steady::now() + kFilePatience;
+  bool looked = false;
+  for (Millis nap{1};; nap = longer(nap)) {
+    bool free = file.lock();
+    // What is refused, or is there already, need not wait for anybody.
+    const bool look = !free && !std::exchange(looked, true);
+    if (!free && !look)
+      free = wait_for_turn(file, until);
+    const auto tried = attempt(file, change, look);
+    file.unlock();
+    if (const auto done = settled(tried, free, Steady::now() > until, file.shown()))
+      return *done;
+    if (!look)
+      std::this_thread::sleep_for(nap);
+  }
+}
+
+}  // namespace
+
+ExitCode rewrite(StateFileEdit& file,
+                 const std::function<Result<std::string>(const std::string& now)>& change) {
+  const ExitCode done = keep_trying(file, change);
+  if (done == ExitCode::fine)
+    settle_late(file, change);
+  return done;
+}
+
+}  // namespace baton

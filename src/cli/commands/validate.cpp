@@ -1,0 +1,219 @@
+#include <array>
+#include <filesystem>
+#include <optional>
+
+#include "base/text.h"
+#include "cli/commands/validation.h"
+#include "config/config_fields.h"
+#include "findings/report.h"
+#include "io/system/git.h"
+#include "workspace/command.h"
+#include "workspace/folders.h"
+#include "workspace/options.h"
+#include "workspace/output.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ValidateArguments {
+  Places places;
+  ValidationRequest request;
+  std::vector<std::string> maps;
+  std::string format;
+  std::string max_size;
+  bool json = false;
+};
+
+std::string counted(std::size_t count, const std::string& word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+/// Lines for people; on a terminal with the line of the file and a mark below the place.
+std::string report_text(const Report& report) {
+  std::string text;
+  for (const Inspected& file : report.files) {
+    for (const Finding& finding : file.findings) {
+      text += finding_text(file.path, finding);
+      if (!file.text.empty())
+        text += excerpt(file.text, finding.span);
+    }
+  }
+  const FindingCount count = count_of(report);
+  text += counted(report.checked, "file") + " checked";
+  if (report.skipped > 0)
+    text += ", " + std::to_string(report.skipped) + " of no known kind skipped";
+  return text + ": " + counted(count.errors, "error") + ", " + counted(count.warnings, "warning") +
+         "\n";
+}
+
+struct FormatRow {
+  std::string_view name;
+  std::string (*print)(const Report& report);
+  bool from_here;  ///< wants paths relative to the current folder
+};
+constexpr std::array kFormats = {
+    FormatRow{"text", report_text, false},
+    FormatRow{"json", report_json, false},
+    FormatRow{"sarif", [](const Report& r) { return report_sarif(r, BATON_VERSION); }, true},
+    FormatRow{"github", report_github, true},
+    FormatRow{"junit", report_junit, true},
+};
+
+const FormatRow* format_row(const std::string& name) {
+  for (const FormatRow& row : kFormats)
+    if (row.name == name)
+      return &row;
+  std::vector<std::string> names;
+  names.reserve(kFormats.size());
+  for (const FormatRow& row : kFormats)
+    names.emplace_back(row.name);
+  const auto near = nearest(name, names);
+  complain("there is no format " + printable(name, 40) +
+           (near ? "; did you mean " + *near + "?" : "; there are " + join(names, ", ")));
+  return nullptr;
+}
+
+/// Services show a finding beside the line of a file of the repository, whose top is where they
+/// call us; they know no absolute paths.
+Report seen_from_here(Report report) {
+  std::error_code error;
+  const std::string here = fs::current_path(error).string();
+  for (Inspected& file : report.files)
+    if (const auto relative = below(here, file.path); relative && !error)
+      file.path = *relative;
+    else if (file.path.starts_with("./"))
+      file.path = fs::path(file.path).lexically_normal().string();
+  return report;
+}
+
+Options& describe(Options& options, ValidateArguments& arguments) {
+  ValidationRequest& request = arguments.request;
+  options.words("PATH", request.paths, "Files or folders; - is standard input");
+  options.places(arguments.places);
+  options.value("--as", request.as, "KIND",
+                "What the files are: DIALECT/KIND, or the name of a rule");
+  options.value("--schema", request.schema, "FILE",
+                "Check against this schema only: a file, or a name of `baton schema --list`");
+  options.values("--map", arguments.maps, "URI-PREFIX=DIR",
+                 "Where the schemas lie whose URI begins so; none is ever fetched");
+  options.flag("--staged", request.staged,
+               "Check what the next git commit adds or changes, as it stands in the index; with "
+               "PATH only what lies there");
+  options.value("--format", arguments.format, "FORMAT",
+                "text, json, sarif (2.1.0), github (annotations) or junit");
+  options.flag("--json", arguments.json, "Same as --format json");
+  options.flag("--require-schema", request.rules.require_schema,
+               "A named file for which there is no schema is an error");
+  options.flag("--strict", request.rules.strict,
+               "What can be doubted about a schema is an error, not a warning");
+  options.flag("--warnings-as-errors", request.rules.warnings_as_errors, "Exit 1 on warnings too");
+  options.value("--max-size", arguments.max_size, "SIZE",
+                "Larger files are errors (16MiB); bytes, or with a unit");
+  return options;
+}
+
+/// What the words mean beyond their being well-formed. False: it was said what is wrong.
+bool settle(ValidateArguments& arguments) {
+  ValidationRequest& request = arguments.request;
+  request.rules.load.doubt_numbers = request.rules.strict;
+  if (!request.as.empty() && !request.schema.empty()) {
+    complain("--as and --schema exclude each other");
+    return false;
+  }
+  const bool chosen = !request.as.empty() || !request.schema.empty();
+  if (chosen && request.paths.empty() && !request.staged) {
+    complain(std::string(request.as.empty() ? "--schema" : "--as") +
+             " takes the files to check: name some, or folders, or - for the standard input");
+    return false;
+  }
+  if (!arguments.max_size.empty()) {
+    auto size = parse_size(arguments.max_size);
+    if (!size)
+      size = parse_size(arguments.max_size + "B");
+    if (!size || *size == 0) {
+      complain("--max-size is a size such as 512KiB, 16MiB or a number of bytes, not " +
+               printable(arguments.max_size, 40));
+      return false;
+    }
+    LoadLimits& load = request.rules.load;
+    // Who reads more has the memory for it, and the time: the steps go with the memory.
+    const std::size_t times = 1 + *size / load.max_bytes;
+    if (*size > load.max_bytes) {
+      load.max_memory_bytes *= times;
+      load.max_yaml_bytes *= times;
+      load.max_object_members *= times;
+      load.max_yaml_nodes *= times;
+    }
+    load.max_bytes = *size;
+  }
+  for (const std::string& text : arguments.maps) {
+    auto map = parse_schema_map(text);
+    if (!map) {
+      complain(map.error());
+      return false;
+    }
+    request.maps.push_back(*std::move(map));
+  }
+  return true;
+}
+
+/// A commit is one of the whole repository. Where no configuration says what the root is, that is
+/// its top, as in a hook, and not the folder below it the call came from.
+Result<Context> open_context(const ValidateArguments& arguments) {
+  auto context = Context::open(arguments.places);
+  std::error_code error;
+  if (!context || !arguments.request.staged || context->root_is_named() ||
+      !context->config().roots.empty() || fs::exists(context->root() + "/baton.yaml", error))
+    return context;
+  const auto repository = GitRepository::here();
+  // That there is none is told by who asks for its index.
+  if (!repository || repository->top() == context->root())
+    return context;
+  Places places = arguments.places;
+  places.root = repository->top();
+  return Context::open(places);
+}
+
+}  // namespace
+
+ExitCode validate_command(Words words) {
+  ValidateArguments arguments;
+  Options options(
+      "validate",
+      "Checks files: JSON, schema, and the rules no schema can state.\n"
+      "Without PATH everything below the root is checked, as the daemon does.",
+      "  0  no error (warnings alone are fine)\n"
+      "  1  an error, or a warning with --warnings-as-errors\n"
+      "  2  wrong usage, configuration or schema\n"
+      "  3  the root, a named file, the index, a folder or a file in one could not be read");
+  if (const auto over = describe(options, arguments).parse(words))
+    return *over;
+  if (arguments.json && !arguments.format.empty() && arguments.format != "json") {
+    complain("--json and --format " + printable(arguments.format, 40) + " exclude each other");
+    return ExitCode::usage;
+  }
+  if (arguments.format.empty())
+    arguments.format = arguments.json ? "json" : "text";
+  const FormatRow* const format = format_row(arguments.format);
+  if (format == nullptr || !settle(arguments))
+    return ExitCode::usage;
+  arguments.request.rules.keep_text = format->name == "text" && on_terminal();
+  const auto context = open_context(arguments);
+  if (!context)
+    return complain(context.error());
+  if (const auto all = context->all_there(); !all)
+    return complain(all.error());
+  auto inspection = Validation(arguments.request, *context).all();
+  if (!inspection)
+    return complain(inspection.error());
+  print(format->print(format->from_here ? seen_from_here(inspection->report())
+                                        : inspection->report()));
+  if (inspection->report().checked == 0 && inspection->report().skipped > 0 &&
+      !arguments.request.paths.empty() && inspection->code() == ExitCode::fine)
+    complain("nothing was checked: no file named is one by its place; --as says what it is");
+  return finish(inspection->code());
+}
+
+}  // namespace baton

@@ -1,0 +1,451 @@
+#include "cli/commands/validation.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/schema/uri.h"
+#include "base/text.h"
+#include "io/files/disk.h"
+#include "io/files/folder.h"
+#include "io/files/root.h"
+#include "io/system/clock.h"
+#include "io/system/state_folder.h"
+#include "workspace/folders.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned kMaxDepth = 32;
+
+/// Everything up to one byte above the limit, which is then found to be too much.
+Result<std::string> standard_input(std::size_t max_bytes) {
+  constexpr std::size_t kPiece = 65536;
+  std::string text;
+  std::string piece(kPiece, '\0');
+  while (text.size() <= max_bytes) {
+    const std::size_t got = std::fread(piece.data(), 1, piece.size(), stdin);
+    if (got == 0)
+      break;
+    text.append(piece, 0, got);
+  }
+  if (std::ferror(stdin) != 0)
+    return fail(Errc::io, "the standard input cannot be read");
+  return text;
+}
+
+/// As it is named from the current folder, where that is shorter than the whole path.
+std::string seen_from_here(const std::string& absolute) {
+  std::error_code error;
+  const std::string near = fs::path(absolute).lexically_relative(fs::current_path(error)).string();
+  return error || near.empty() || near.size() >= absolute.size() ? absolute : near;
+}
+
+/// The folder that references of a schema do not leave: the current one, or that of the
+/// configuration, when the schema lies below it; else its own. Its path from there is how it is
+/// called in messages.
+std::string home_of(const std::string& schema, const std::string& configured) {
+  std::error_code error;
+  for (const std::string& folder : {fs::current_path(error).string(), configured})
+    if (below(folder, schema))
+      return folder;
+  return fs::path(schema).parent_path().string();
+}
+
+/// A name that is the base of references, without what would mean something else there. What has a
+/// place in no URI stays as it is, for people read these names.
+std::string as_base(const std::string& name) {
+  // A colon in the first name would end a scheme.
+  std::string out = name.find(':') < name.find('/') ? "./" : "";
+  for (const char c : name)
+    out += c == '%' || c == '#' || c == '?' ? percent_encoded({&c, 1}) : std::string(1, c);
+  return out;
+}
+
+/// For a schema that is a file: files beside it come before schemas of this binary, which have such
+/// names, too.
+SchemaFetch files_below(const std::string& folder) {
+  return [folder, others = schemas_below(folder)](std::string_view uri) -> Result<std::string> {
+    if (uri.find(':') == std::string_view::npos)
+      if (auto text = schema_file(folder, uri); text || text.error().code != Errc::not_found)
+        return text;
+    return others(uri);
+  };
+}
+
+/// A file of no kind, which may be a fault only if somebody named it.
+void leave_out(const std::string& shown, bool is_named, Inspection& inspection) {
+  if (is_named)
+    inspection.skip(shown);
+  else
+    inspection.pass_over();
+}
+
+}  // namespace
+
+Result<Inspection> Validation::all() {
+  auto dialects = known_dialects(context_.config());
+  if (!dialects)
+    return pass_on(dialects);
+  catalog_ = Catalog::of(*dialects);
+  auto schemas = prepare();
+  if (!schemas)
+    return pass_on(schemas);
+  Inspection::Rules rules = request_.rules;
+  rules.across = across_documents();
+  rules.wall = real_clock()->wall();
+  Inspection inspection(*schemas, rules);
+  auto done = request_.staged          ? index(inspection)
+              : request_.paths.empty() ? tree(inspection)
+                                       : Result<void>();
+  if (!done)
+    return pass_on(done);
+  if (!request_.staged)
+    for (const std::string& path : request_.paths)
+      named(path, inspection);
+  inspection.finish();
+  inspection.check_flows([&](const std::string& root, const std::string& path) {
+    return related(root.empty() ? context_.root() : root, path);
+  });
+  inspection.doubt_schemas([this](const std::string& name) { return shown_schema(name); });
+  return inspection;
+}
+
+/// Of a tree, the rules across documents are asked too; not of single files, or of one kind.
+bool Validation::across_documents() const {
+  std::error_code error;
+  return !choice_ && !request_.staged &&
+         (request_.paths.empty() ||
+          std::any_of(request_.paths.begin(), request_.paths.end(),
+                      [&](const std::string& path) { return fs::is_directory(path, error); }));
+}
+
+/// Looks at --as and --schema, and finds where schemas come from.
+Result<std::shared_ptr<Schemas>> Validation::prepare() {
+  schema_folder_ = context_.folder();
+  if (!request_.as.empty()) {
+    auto choice = KindChoice::named(catalog_, request_.as);
+    if (!choice)
+      return pass_on(choice);
+    choice_ = *std::move(choice);
+  }
+  if (request_.schema.empty())
+    return std::make_shared<Schemas>(mapped_schemas(request_.maps, schemas_below(schema_folder_)));
+  std::error_code error;
+  std::string name = request_.schema;
+  SchemaFetch fetch = schemas_below(schema_folder_);
+  // A file comes first; else it is the name of one of our own.
+  if (fs::exists(fs::path(name), error)) {
+    auto real = real_path(name);
+    if (!real)
+      return pass_on(real);
+    schema_folder_ = home_of(*real, context_.folder());
+    name = as_base(below(schema_folder_, *real).value_or(*real));
+    if (is_embedded(name))
+      name.insert(0, "./");
+    fetch = files_below(schema_folder_);
+  } else if (!is_embedded(name)) {
+    return fail(Errc::usage, "--schema: there is no file " + printable(name) +
+                                 ", and `baton schema --list` has no such name");
+  }
+  auto all = std::make_shared<Schemas>(mapped_schemas(request_.maps, std::move(fetch)));
+  if (auto schema = all->get(name); !schema)
+    return fail(Errc::schema, "the schema cannot be used: " + describe(schema.error()));
+  choice_ = KindChoice::of_schema(name);
+  return all;
+}
+
+std::string Validation::shown_schema(const std::string& name) const {
+  if (!request_.schema.empty())
+    return request_.schema;
+  return seen_from_here((fs::path(schema_folder_) / name).lexically_normal().string());
+}
+
+std::optional<Catalog::Match> Validation::match(const std::string& shown,
+                                                const std::string& relative) {
+  if (choice_)
+    return choice_->match(shown);
+  return relative.empty() ? std::nullopt : catalog_.match(relative);
+}
+
+/// Of the files of a folder: with a kind that was named, those that are JSON by their name.
+bool Validation::wanted(const std::string& name) const {
+  return !choice_ || format_of_name(name) != Format::json || name.ends_with(".json");
+}
+
+void Validation::named(const std::string& path, Inspection& inspection) {
+  if (path == "-") {
+    const auto found = match(path, "");
+    if (!found) {
+      inspection.skip(path);
+      return;
+    }
+    if (auto text = standard_input(request_.rules.load.max_bytes))
+      inspection.check_document({path, path, ""}, *std::move(text), *found);
+    else
+      inspection.unreadable(path, text.error());
+    return;
+  }
+  if (!choice_ && of_daemon(path, inspection))
+    return;
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    folder(path, inspection);
+    return;
+  }
+  std::string relative;
+  // A schema alone does not ask where the file lies.
+  if (request_.schema.empty())
+    if (const auto real = real_path(path))
+      relative = below(context_.root(), *real).value_or("");
+  const auto found = match(path, relative);
+  auto text = read_file(path, request_.rules.load.max_bytes);
+  if (!text)
+    unfit(path, text.error(), Named::yes, inspection);
+  else if (!found)
+    inspection.skip(path);
+  else
+    inspection.check_document({path, relative.empty() ? path : relative, ""}, *std::move(text),
+                              *found);
+}
+
+/// A path that the daemon would look at, read its way: over no link below the root.
+bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
+  const std::string& root = context_.root();
+  const Way way = way_to(path, [&](const std::string& folder) {
+    return folder == root || below(root, folder).has_value();
+  });
+  const auto relative = below(root, way.path);
+  const auto found = relative ? catalog_.match(*relative) : std::nullopt;
+  if (!found)
+    return false;
+  auto disk = real_disk(root);
+  if (!disk) {
+    inspection.unreadable(path, disk.error());
+    return true;
+  }
+  std::error_code error;
+  if (way.link == way.path)
+    inspection.unreadable(
+        path,
+        {Errc::not_regular, "is a symbolic link, which is not followed; name what it means", {}});
+  else if (fs::exists(fs::symlink_status(way.path, error)))
+    read(**disk, *relative, {path, *relative, ""}, *found, Named::yes, inspection);
+  else
+    return false;
+  return true;
+}
+
+/// Everything below a folder that belongs to a kind, by its path below the root or below the
+/// folder itself, which may be a root of its own.
+void Validation::folder(const std::string& path, Inspection& inspection) {
+  auto real = real_path(path);
+  auto root = real ? RootFolder::open(*real) : Result<std::shared_ptr<RootFolder>>(pass_on(real));
+  if (!root) {
+    inspection.unreadable(path, root.error());
+    return;
+  }
+  const auto shown = [&](const std::string& name) {
+    return (fs::path(path) / name).lexically_normal().string();
+  };
+  std::map<std::string, bool> names;  // and whether it is a folder
+  const auto walked = walk_files((*root)->fd(), "", kMaxDepth,
+                                 {[&](std::string name) { names.emplace(std::move(name), false); },
+                                  [&](const std::string& closed, const Error& why) {
+                                    if (why.code == Errc::denied)
+                                      inspection.unreadable(shown(closed), why);
+                                  },
+                                  [&](std::string name) { names.emplace(std::move(name), true); }});
+  if (!walked) {
+    inspection.unreadable(path, walked.error());
+    return;
+  }
+  const auto disk = real_disk(*root);
+  for (const auto& [name, is_folder] : names) {
+    FileName as{shown(name), below(context_.root(), *real + "/" + name).value_or(""), ""};
+    auto kind = match(as.shown, as.path);
+    if (!kind) {
+      kind = match(as.shown, name);
+      as = {as.shown, name, *real};
+    }
+    if (kind && wanted(name))
+      read(*disk, name, as, *kind, Named::no, inspection);
+    else if (!kind && !is_folder)
+      doubt_name(as.shown, name, inspection);
+  }
+}
+
+Result<void> Validation::tree(Inspection& inspection) {
+  auto root = RootFolder::open(context_.root());
+  if (!root)
+    return pass_on(root);
+  std::map<std::string, bool> names;  // and whether it is a folder
+  for (const PatternFolder& watched : catalog_.folders()) {
+    const auto walked =
+        walk_files((*root)->fd(), watched.folder, watched.depth,
+                   {[&](std::string name) { names.emplace(std::move(name), false); },
+                    [&](const std::string& closed, const Error& why) {
+                      if (why.code == Errc::denied || catalog_.leads_on(closed))
+                        inspection.unreadable(closed, why);
+                    },
+                    [&](std::string name) { names.emplace(std::move(name), true); }});
+    if (!walked)
+      inspection.unreadable(watched.folder.empty() ? "." : watched.folder, walked.error());
+  }
+  const auto disk = real_disk(*root);
+  for (const auto& [name, is_folder] : names)
+    if (const auto found = catalog_.match(name))
+      read(*disk, name, {name, name, ""}, *found, Named::no, inspection);
+    else if (!is_folder)
+      doubt_name(name, name, inspection);
+  return {};
+}
+
+/// The files and folders that were named, absolute. Only the last part may be a link: git has it as
+/// one.
+std::set<std::string> Validation::named_paths() const {
+  std::set<std::string> names;
+  for (const std::string& path : request_.paths) {
+    std::error_code error;
+    const fs::path whole = fs::absolute(path, error).lexically_normal();
+    const fs::path folder = fs::weakly_canonical(whole.parent_path(), error);
+    names.insert(error ? whole.string() : (folder / whole.filename()).string());
+  }
+  return names;
+}
+
+/// A file nobody will look at, though it lies where state files lie.
+void Validation::doubt_name(const std::string& shown, const std::string& path,
+                            Inspection& inspection) const {
+  if (choice_ || !catalog_.nearly(path))
+    return;
+  Finding finding;
+  finding.rule = "file";
+  finding.severity = Severity::warning;
+  finding.message = Catalog::kNearly;
+  inspection.doubt(shown, std::move(finding));
+}
+
+/// What was named and is nowhere in the index was not checked, which has to be said. A folder may
+/// well be empty.
+Result<void> Validation::unknown(const GitRepository& repository, Inspection& inspection) const {
+  auto paths = repository.unknown(request_.paths);
+  if (!paths)
+    return pass_on(paths);
+  for (const std::string& path : *paths) {
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(path, error);
+    if (!fs::exists(status))
+      inspection.unreadable(path, {Errc::not_found, "is no file, and not in the index", {}});
+    else if (!fs::is_directory(status))
+      inspection.unreadable(path, {Errc::not_found, "is not in the index; `git add` it first", {}});
+  }
+  return {};
+}
+
+/// What the next commit would hold, not what lies in the work tree. Only what it changes is looked
+/// at, so the rules across documents stay out.
+Result<void> Validation::index(Inspection& inspection) {
+  auto repository = GitRepository::here();
+  if (!repository)
+    return fail(repository.error().code, "--staged: " + repository.error().message);
+  const std::string& top = repository->top();
+  if (context_.root() != top && !below(top, context_.root()) && !below(context_.root(), top))
+    return fail(Errc::usage, "--staged: the root " + printable(context_.root()) +
+                                 " does not belong to the repository " + printable(top));
+  auto staged = repository->staged(request_.paths);
+  if (!staged)
+    return pass_on(staged);
+  if (auto looked = unknown(*repository, inspection); !looked)
+    return looked;
+  struct Chosen {
+    FileName name;
+    Catalog::Match match;
+  };
+  std::vector<Chosen> chosen;
+  std::vector<std::string> blobs;
+  const std::set<std::string> names = named_paths();
+  for (const StagedFile& file : *staged) {
+    const std::string absolute = top + "/" + file.path;
+    FileName name{seen_from_here(absolute), below(context_.root(), absolute).value_or(""), ""};
+    const auto found = match(name.shown, name.path);
+    const bool is_named = names.contains(absolute);
+    if (!found || (!is_named && !wanted(file.path))) {
+      leave_out(name.shown, is_named, inspection);
+      continue;
+    }
+    if (!file.merged) {
+      inspection.unreadable(name.shown, {Errc::io,
+                                         "has a conflict, so the index holds no single version of "
+                                         "it; resolve it and `git add` the file",
+                                         {}});
+      continue;
+    }
+    if (!file.regular) {
+      inspection.unreadable(
+          name.shown,
+          {Errc::not_regular, "is a symbolic link, which is not followed; name what it means", {}});
+      continue;
+    }
+    if (name.path.empty())
+      name.path = name.shown;
+    chosen.push_back({std::move(name), *found});
+    blobs.push_back(file.blob);
+  }
+  if (blobs.empty())
+    return {};
+  return repository->read_blobs(blobs, request_.rules.load.max_bytes,
+                                [&](std::size_t place, Result<std::string> bytes) {
+                                  const auto& [name, found] = chosen[place];
+                                  if (bytes)
+                                    inspection.check_document(name, *std::move(bytes), found);
+                                  else
+                                    unfit(name.shown, bytes.error(), Named::no, inspection);
+                                });
+}
+
+void Validation::read(Disk& disk, const std::string& name, const FileName& as,
+                      const Catalog::Match& match, Named named, Inspection& inspection) {
+  auto file = disk.read(name, request_.rules.load.max_bytes);
+  if (file)
+    inspection.check_document(as, std::move(file->bytes), match);
+  else if (file.error().code != Errc::not_found)
+    unfit(as.shown, file.error(), named, inspection);
+}
+
+/// The daemon's way, too: over no link, and nothing outside the root.
+Result<std::string> Validation::related(const std::string& root, const std::string& path) const {
+  const auto disk = real_disk(root);
+  if (!disk)
+    return tl::unexpected(disk.error());
+  auto file = (*disk)->read(path, request_.rules.load.max_bytes);
+  if (!file)
+    return pass_on(file);
+  return std::move(file->bytes);
+}
+
+/// A file that is too large is a wrong file; so is what nobody named and is no regular file (a
+/// link, a FIFO, a folder in its place). Any other that cannot be had is an unreadable one.
+void Validation::unfit(const std::string& path, const Error& error, Named named,
+                       Inspection& inspection) const {
+  Finding finding;
+  finding.message = error.message;
+  if (error.code == Errc::too_large) {
+    finding.rule = "json";
+    finding.expected =
+        "at most " + std::to_string(request_.rules.load.max_bytes) + " bytes (--max-size)";
+  } else if (error.code == Errc::not_regular && named == Named::no) {
+    finding.rule = "file";
+  } else {
+    inspection.unreadable(path, error);
+    return;
+  }
+  inspection.refuse(path, std::move(finding));
+}
+
+}  // namespace baton

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/commands/schema_map.h"
+#include "core/catalog.h"
+#include "core/ports.h"
+#include "engine/intake/document_check.h"
+#include "io/system/git.h"
+#include "workspace/context.h"
+#include "workspace/inspection.h"
+#include "workspace/kind_choice.h"
+
+namespace baton {
+
+/// What is to be validated, and as what.
+struct ValidationRequest {
+  std::vector<std::string> paths;  ///< files and folders, `-` for stdin; empty: the root
+  bool staged = false;             ///< the index of git instead, as far as `paths` name it
+  std::string as;                  ///< a kind; empty: by the path
+  std::string schema;              ///< a schema by itself; empty: that of the kind
+  std::vector<SchemaMap> maps;
+  Inspection::Rules rules;
+};
+
+/// Finds the files of one call of `validate` and has them judged.
+class Validation {
+ public:
+  /// Both must outlive this.
+  Validation(const ValidationRequest& request, const Context& context)
+      : request_(request), context_(context) {}
+
+  /// Errc::usage, config, schema: nothing can be judged. A file that cannot be read is part of the
+  /// inspection, and the others are judged all the same.
+  Result<Inspection> all();
+
+ private:
+  /// Whether somebody asked for this very file: then that it cannot be read is an answer of its
+  /// own.
+  enum class Named { no, yes };
+
+  Result<std::shared_ptr<Schemas>> prepare();
+  std::optional<Catalog::Match> match(const std::string& shown, const std::string& relative);
+  bool wanted(const std::string& name) const;
+  bool across_documents() const;
+  std::set<std::string> named_paths() const;
+
+  void named(const std::string& path, Inspection& inspection);
+  bool of_daemon(const std::string& path, Inspection& inspection);
+  void folder(const std::string& path, Inspection& inspection);
+  Result<void> tree(Inspection& inspection);
+  Result<void> index(Inspection& inspection);
+  Result<void> unknown(const GitRepository& repository, Inspection& inspection) const;
+  void read(Disk& disk, const std::string& name, const FileName& as, const Catalog::Match& match,
+            Named named, Inspection& inspection);
+  Result<std::string> related(const std::string& root, const std::string& path) const;
+  void unfit(const std::string& path, const Error& error, Named named,
+             Inspection& inspection) const;
+  void doubt_name(const std::string& shown, const std::string& path, Inspection& inspection) const;
+  std::string shown_schema(const std::string& name) const;
+
+  const ValidationRequest& request_;
+  const Context& context_;
+  Catalog catalog_;
+  std::optional<KindChoice> choice_;
+  std::string schema_folder_;
+};
+
+}  // namespace baton

@@ -1,0 +1,164 @@
+#include "cli/submit_request.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/json/json.h"
+#include "base/text.h"
+#include "io/files/lock.h"
+#include "io/system/requests.h"
+#include "workspace/offline_request.h"
+#include "workspace/other_daemons.h"
+#include "workspace/output.h"
+
+namespace baton {
+namespace {
+
+constexpr Millis kAnswerPatience{10'000};
+constexpr Millis kLook{500};
+
+/// In front of what is said of one root of several.
+std::string whose(const Context& context) {
+  return context.roots().size() > 1 ? printable(context.root()) + ": " : "";
+}
+
+ExitCode tell(const Context& context, const Reply& reply) {
+  if (reply.accepted) {
+    print(whose(context) + printable(reply.message) + "\n");
+    return finish();
+  }
+  complain(whose(context) + "refused: " + printable(reply.message));
+  return ExitCode::failed;
+}
+
+/// Waits for the answer to what was posted.
+ExitCode answered(const Context& context, const std::string& state, Result<std::string> id,
+                  bool wait) {
+  if (!id && id.error().code == Errc::denied)
+    id.error().message += "; who controls a daemon is its own user";
+  if (!id)
+    return complain(id.error());
+  if (!wait) {
+    print(whose(context) + "recorded\n");
+    return finish();
+  }
+  std::optional<Reply> reply;
+  bool lives = true;
+  const auto until = std::chrono::steady_clock::now() + kAnswerPatience;
+  while (!reply && lives && std::chrono::steady_clock::now() < until) {
+    lives = daemon_lives(state);
+    reply = await_reply(state, *id, kLook);
+  }
+  if (reply)
+    return tell(context, *reply);
+  if (!lives) {
+    complain(whose(context) +
+             "the daemon has ended before it answered; the request stays recorded for the next");
+    return ExitCode::unreachable;
+  }
+  const auto daemon = daemon_status(state);
+  complain(whose(context) + "the daemon has not answered within " + duration_text(kAnswerPatience) +
+           (daemon && daemon->disk_full ? ", for its disk is full" : "") +
+           "; the request stays recorded");
+  return ExitCode::unreachable;
+}
+
+ExitCode ask_daemon(const Context& context, const std::string& state, const Request& request,
+                    bool wait) {
+  return answered(context, state, post_request(state, request), wait);
+}
+
+/// Leaves the request for the next daemon.
+ExitCode record(const Context& context, const Request& request) {
+  const auto state = context.make_state_folder(context.root());
+  if (!state)
+    return complain(state.error());
+  if (const auto id = post_request(*state, request); !id)
+    return complain(id.error());
+  print(whose(context) + "recorded; no daemon serves this root: run `baton run`\n");
+  return finish();
+}
+
+ExitCode act(const Context& context, const Request& request) {
+  const auto reply =
+      act_offline(context, request, request.verb == "stop" ? Until::agents_ended : Until::answered);
+  if (reply)
+    return tell(context, *reply);
+  // Somebody started a daemon in this moment.
+  if (reply.error().code == Errc::served)
+    if (const auto state = context.state_folder(); state && daemon_lives(*state))
+      return ask_daemon(context, *state, request, true);
+  return complain(reply.error());
+}
+
+/// Of an argument whose bytes are not UTF-8, which no request can hold: how it reads. Empty: all
+/// are.
+std::string not_utf8(const Request& request) {
+  for (const std::string* const each : {&request.flow.name, &request.subject})
+    if (bad_utf8(*each))
+      return printable(*each, 200);
+  if (json::is_utf8(*request.arguments))
+    return {};
+  for (const auto& member : request.arguments->GetObject())
+    if (const auto text = json::text(member.value); text && bad_utf8(*text))
+      return printable(*text, 200);
+  return printable(request.arguments.dump(), 200);
+}
+
+}  // namespace
+
+ExitCode submit(const Context& context, const Request& request, bool wait) {
+  if (const std::string bad = not_utf8(request); !bad.empty()) {
+    complain("this is not UTF-8: " + bad + "; nothing was asked for");
+    return ExitCode::usage;
+  }
+  const auto state = context.state_folder();
+  if (state && daemon_lives(*state))
+    return ask_daemon(context, *state, request, wait);
+  if (!state && state.error().code != Errc::not_found)
+    return complain(state.error());
+  if (request.verb == "resume" || request.verb == "start")
+    return record(context, request);
+  if (request.verb == "drain") {
+    print(whose(context) + "no daemon serves this root: there is nothing to drain\n");
+    return finish();
+  }
+  return act(context, request);
+}
+
+ExitCode submit(const std::vector<Context>& roots, const Request& request, bool wait) {
+  struct Asked {
+    std::string state;
+    std::uint32_t running = 0;
+    std::size_t nth = 0;  ///< of the roots
+  };
+  std::vector<Asked> served;
+  for (std::size_t nth = 0; nth < roots.size(); ++nth)
+    if (const auto state = roots[nth].state_folder(); state && daemon_lives(*state))
+      served.push_back({*state, running_on(roots[nth]), nth});
+  std::stable_sort(served.begin(), served.end(),
+                   [](const Asked& a, const Asked& b) { return a.running < b.running; });
+  std::vector<std::string> folders;
+  folders.reserve(served.size());
+  for (const Asked& each : served)
+    folders.push_back(each.state);
+  auto posted = post_requests(folders, request);
+  ExitCode code = ExitCode::fine;
+  for (std::size_t nth = 0; nth < roots.size(); ++nth) {
+    const auto asked = std::find_if(served.begin(), served.end(),
+                                    [&](const Asked& each) { return each.nth == nth; });
+    code = graver(
+        code,
+        asked == served.end()
+            ? submit(roots[nth], request, wait)
+            : answered(roots[nth], asked->state,
+                       std::move(posted[static_cast<std::size_t>(asked - served.begin())]), wait));
+  }
+  return code;
+}
+
+}  // namespace baton

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "core/event.h"
+#include "workspace/context.h"
+#include "workspace/exit_code.h"
+
+namespace baton {
+
+/// What the exit codes of commands that submit a request mean, for their help.
+inline constexpr const char* kSubmitExits =
+    "  0  done, or recorded\n"
+    "  1  refused; the message says why and what to do\n"
+    "  2  wrong usage or configuration; no such flow\n"
+    "  3  the root or its state cannot be reached, or the daemon does not answer";
+
+/// Brings a request to the root: to the daemon that lives, whose answer is waited for unless
+/// `wait` is false. Without one, `start` and `resume` are recorded for the next, and everything
+/// else is done at once under the root's lock. Tells what came of it.
+ExitCode submit(const Context& context, const Request& request, bool wait);
+
+/// The same for several roots, of which a daemon may serve many: it hears of all before it is
+/// waited for, and last of those where agents run. What a stop makes free on one root is for the
+/// others otherwise, until they hear of it too.
+ExitCode submit(const std::vector<Context>& roots, const Request& request, bool wait);
+
+}  // namespace baton

@@ -1,0 +1,287 @@
+#include "config/config.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/embedded.h"
+#include "base/schema/schema.h"
+#include "base/text.h"
+#include "config/config_fields.h"
+#include "config/config_rules.h"
+
+namespace baton {
+namespace {
+
+constexpr Millis kLongestNotify{3'600'000};
+constexpr std::string_view kSchema = "schemas/config.schema.json";
+
+/// A name that can be set in an environment and is not baton's own to give.
+std::string env_name_fault(std::string_view name) {
+  if (name.empty() || name.find('=') != std::string_view::npos)
+    return "is no name of a variable";
+  if (name.substr(0, 6) == "BATON_")
+    return "is given by baton itself";
+  return {};
+}
+
+template <class T>
+void take(T& place, const std::optional<T>& value) {
+  if (value)
+    place = *value;
+}
+
+AgentConfig read_agent(const Fields& fields) {
+  AgentConfig agent;
+  agent.command = fields.texts("command");
+  if (agent.command.empty() || agent.command.front().empty())
+    fields.error("command", "a command names a program", "command");
+  take(agent.prompt, fields.text("prompt"));
+  take(agent.cwd, fields.text("cwd"));
+  const Fields before = fields.child("before");
+  agent.before = before.texts("command");
+  take(agent.before_timeout, before.duration("timeout"));
+  agent.timeout = fields.duration("timeout");
+  agent.idle_timeout = fields.duration("idle_timeout");
+  agent.kill_grace = fields.duration("kill_grace");
+  agent.log_cap_bytes = fields.size("log_cap");
+  agent.max_attempts = fields.count("max_attempts");
+  agent.backoff = fields.duration("backoff");
+  agent.max_backoff = fields.duration("max_backoff");
+  agent.may_decide = fields.flag("may_decide").value_or(false);
+  const Fields env = fields.child("env");
+  agent.env_allow = env.texts("allow");
+  for (const std::string& name : agent.env_allow) {
+    const std::string fault = env_name_fault(name);
+    if (!fault.empty())
+      env.error("env", "'" + printable(name) + "' " + fault, "allow");
+  }
+  for (const auto& [name, value] : env.child("set").children()) {
+    const std::string fault = env_name_fault(name);
+    if (!fault.empty())
+      value.error("env", "'" + printable(name) + "' " + fault);
+    agent.env_set[name] = std::string(json::text(*value.value()).value_or(""));
+  }
+  return agent;
+}
+
+LimitsConfig read_limits(const Fields& fields) {
+  LimitsConfig limits;
+  take(limits.max_running, fields.count("max_running"));
+  take(limits.spawns_per_hour, fields.count("spawns_per_hour"));
+  take(limits.cost_per_hour, fields.number("cost_per_hour"));
+  take(limits.run.timeout, fields.duration("timeout"));
+  take(limits.run.idle_timeout, fields.duration("idle_timeout"));
+  take(limits.run.kill_grace, fields.duration("kill_grace"));
+  take(limits.run.log_cap_bytes, fields.size("log_cap"));
+  take(limits.retry.max_attempts, fields.count("max_attempts"));
+  take(limits.retry.backoff, fields.duration("backoff"));
+  take(limits.retry.max_backoff, fields.duration("max_backoff"));
+  return limits;
+}
+
+RetentionConfig read_retention(const Fields& fields) {
+  RetentionConfig retention;
+  take(retention.events, fields.duration("events"));
+  take(retention.runs, fields.duration("runs"));
+  take(retention.replaced, fields.duration("replaced"));
+  if (const auto most = fields.count("max_runs"))
+    retention.max_runs = *most;
+  return retention;
+}
+
+OnInterrupted read_on_interrupted(const Fields& fields) {
+  const auto word = fields.text("on_interrupted");
+  if (word == "retry")
+    return OnInterrupted::retry;
+  return word == "fail" ? OnInterrupted::fail : OnInterrupted::hold;
+}
+
+std::shared_ptr<const Schema> schema_of(std::string_view name, Findings& findings) {
+  const auto no_file = [](std::string_view uri) -> Result<std::string> {
+    return fail(Errc::not_found, "no such schema", std::string(uri));
+  };
+  const std::string_view* const text = embedded_file(name);
+  if (text == nullptr)
+    return nullptr;
+  auto schema = compile_schema(*text, name, no_file);
+  if (schema)
+    return *schema;
+  Finding finding;
+  finding.rule = "schema";
+  finding.message = describe(schema.error());
+  findings.push_back(std::move(finding));
+  return nullptr;
+}
+
+/// Options of a dialect that has a schema for them (`schemas/<dialect>/options.schema.json`).
+void check_options(const Fields& dialect, const Json& options, const std::string& name,
+                   Findings& findings) {
+  auto schema = schema_of("schemas/" + name + "/options.schema.json", findings);
+  if (schema == nullptr)
+    return;
+  auto document = load_document(options.dump(), Format::json);
+  if (!document)
+    return;
+  for (const Finding& fault : schema->check(**document)) {
+    // The options are a copy, with the same pointers.
+    Fields at = dialect;
+    if (const auto tokens = json::pointer_tokens(fault.pointer))
+      for (const std::string& token : *tokens)
+        at = at.child(token);
+    // For people the pattern says nothing.
+    const bool folder = fault.schema_pointer == "#/properties/path/pattern";
+    at.error("options",
+             (folder ? fault.found + " is no folder below the root; one is written as in `a/b`, of "
+                                     "letters, digits, `.`, `_` and `-`, without `.` or `..` alone"
+                     : fault.message) +
+                 (fault.pointer.empty() ? "" : " at " + fault.pointer) +
+                 (fault.suggestion.empty() ? "" : "; did you mean '" + fault.suggestion + "'?"));
+  }
+}
+
+std::string nearest_role(const Config& config, const Role& role) {
+  std::vector<std::string> known;
+  for (const auto& [name, agent] : config.agents)
+    known.push_back(name);
+  const auto near = nearest(role, known);
+  return near ? "; did you mean '" + *near + "'?" : "";
+}
+
+void check_roles(const Config& config, const Fields& rules) {
+  for (const auto& [index, rule] : rules.children()) {
+    for (const auto& [position, reaction] : rule.child("react").children()) {
+      const auto role = reaction.text("run");
+      if (role && agent_for(config, *role) == nullptr)
+        reaction.warning("role",
+                         "no agent is called '" + printable(*role) +
+                             "' and there is no 'default': the flow will wait" +
+                             nearest_role(config, *role),
+                         "run");
+      const auto stopped = reaction.text("stop");
+      const auto runs = [&](const auto& other) { return other.second.text("run") == stopped; };
+      const auto all = rule.child("react").children();
+      if (stopped && std::none_of(all.begin(), all.end(), runs))
+        reaction.warning("role",
+                         "no reaction of the rule runs '" + printable(*stopped) +
+                             "', so there is nothing to stop",
+                         "stop");
+    }
+  }
+}
+
+void check_backoffs(const Config& config, const Fields& fields) {
+  const RetryLimits& common = config.limits.retry;
+  check_backoff(fields.child("limits"), common.backoff, common.max_backoff);
+  for (const auto& [role, agent] : fields.child("agents").children()) {
+    const RetryLimits own = retry_limits(config, config.agents.at(role));
+    check_backoff(agent, own.backoff, own.max_backoff);
+  }
+}
+
+Config read_config(const Fields& fields, Findings& findings) {
+  Config config;
+  for (const auto& [role, agent] : fields.child("agents").children())
+    config.agents[role] = read_agent(agent);
+  config.limits = read_limits(fields.child("limits"));
+  check_backoffs(config, fields);
+  config.on_interrupted = read_on_interrupted(fields);
+  for (const auto& [name, options] : fields.child("dialects").children()) {
+    if (name == "rules") {
+      options.error("dialect", "rules of your own stand under 'rules' at the top");
+      continue;
+    }
+    // `coordination:` with nothing behind it: all of its defaults.
+    const Json chosen = options.value()->IsNull() ? Json::object() : Json(*options.value());
+    check_options(options, chosen, name, findings);
+    config.dialects.emplace_back(name, chosen);
+  }
+  const Fields rules = fields.child("rules");
+  if (!rules.children().empty())
+    config.dialects.emplace_back(
+        "rules",
+        Json::object({{"rules", read_rules(rules, config.limits.run, config.limits.retry)}}));
+  const Fields notify = fields.child("notify");
+  config.notify = notify.texts("command");
+  config.notify_timeout = notify.duration("timeout").value_or(config.notify_timeout);
+  if (config.notify_timeout <= Millis(0) || config.notify_timeout > kLongestNotify)
+    notify.error("notify", "who is told has a moment of at most an hour, and not none", "timeout");
+  config.roots = fields.texts("roots");
+  take(config.state_dir, fields.text("state_dir"));
+  config.retention = read_retention(fields.child("retention"));
+  check_roles(config, rules);
+  return config;
+}
+
+/// What people are to write instead, where the schema can only say what does not fit. A number
+/// where a text with a unit is wanted is the commonest slip of all.
+void name_remedies(Findings& faults) {
+  for (Finding& fault : faults) {
+    const std::string_view place = fault.schema_pointer;
+    if (place == "#/properties/version/const")
+      fault.message += "; this baton reads version 1 of its configuration";
+    else if (place == "#/definitions/duration/type")
+      fault.message += "; a duration is a text with a unit, such as \"30s\" or \"5m\"";
+    else if (place == "#/definitions/size/type")
+      fault.message += "; a size is a text with a unit, such as \"512KiB\" or \"10MiB\"";
+  }
+}
+
+}  // namespace
+
+tl::expected<ParsedConfig, Findings> parse_config(std::string text) {
+  auto document = load_document(std::move(text), Format::yaml);
+  if (!document)
+    return tl::unexpected(std::move(document.error().findings));
+  Findings findings = (*document)->warnings();
+  const auto schema = schema_of(kSchema, findings);
+  if (schema != nullptr) {
+    Findings faults = schema->check(**document);
+    name_remedies(faults);
+    findings.insert(findings.end(), faults.begin(), faults.end());
+  }
+  // What does not fit the schema is not looked into any further.
+  if (has_error(findings))
+    return tl::unexpected(std::move(findings));
+  ParsedConfig parsed;
+  parsed.config = read_config(Fields(**document, findings), findings);
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return a.span.begin.offset < b.span.begin.offset;
+  });
+  if (has_error(findings))
+    return tl::unexpected(std::move(findings));
+  parsed.warnings = std::move(findings);
+  return parsed;
+}
+
+std::string describe(const Finding& finding, std::string_view path) {
+  std::string text = printable(path) + ":" + std::to_string(finding.span.begin.line) + ":" +
+                     std::to_string(finding.span.begin.column) + ": " + finding.message;
+  if (!finding.suggestion.empty())
+    text += "; did you mean '" + finding.suggestion + "'?";
+  return text;
+}
+
+const AgentConfig* agent_for(const Config& config, const Role& role) {
+  auto found = config.agents.find(role);
+  if (found == config.agents.end())
+    found = config.agents.find("default");
+  return found == config.agents.end() ? nullptr : &found->second;
+}
+
+RunLimits run_limits(const Config& config, const AgentConfig& agent) {
+  const RunLimits& common = config.limits.run;
+  return {.timeout = agent.timeout.value_or(common.timeout),
+          .idle_timeout = agent.idle_timeout.value_or(common.idle_timeout),
+          .kill_grace = agent.kill_grace.value_or(common.kill_grace),
+          .log_cap_bytes = agent.log_cap_bytes.value_or(common.log_cap_bytes)};
+}
+
+RetryLimits retry_limits(const Config& config, const AgentConfig& agent) {
+  const RetryLimits& common = config.limits.retry;
+  return {.max_attempts = agent.max_attempts.value_or(common.max_attempts),
+          .backoff = agent.backoff.value_or(common.backoff),
+          .max_backoff = agent.max_backoff.value_or(common.max_backoff)};
+}
+
+}  // namespace baton

@@ -1,0 +1,321 @@
+#include "daemon/root_service.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "daemon/daemon_log.h"
+#include "io/agents/agents.h"
+#include "io/agents/cgroup.h"
+#include "io/agents/run_directory.h"
+#include "io/files/disk.h"
+#include "io/journal/claims.h"
+#include "io/journal/journal.h"
+#include "io/system/clock.h"
+#include "io/system/requests.h"
+#include "workspace/environment.h"
+
+namespace baton {
+namespace {
+
+/// A writer who changes a file faster than it is dealt with is not to keep the daemon from signals,
+/// commands, the watchdog and other files.
+constexpr Millis kTurn{100};
+constexpr const char* kBare =
+    " is empty, and what was served there last was another folder: nothing is made in what may be "
+    "a mount point without its volume. If this is the root, put any file into it: it is looked at "
+    "within a minute";
+
+std::string digest_of_configuration(const ServedRoot& served) {
+  return served.configuration.empty() ? "" : hex(digest_of(served.configuration_text));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RootService>> RootService::make(asio::io_context& loop, ServedRoot served,
+                                                       RootLock lock, const std::string& shim,
+                                                       std::unique_ptr<Observer> observer,
+                                                       Wake wake) {
+  auto service = std::unique_ptr<RootService>(
+      new RootService(loop, std::move(served), std::move(lock), std::move(wake)));
+  service->observer_ = std::move(observer);
+  if (auto ready = service->open(shim); !ready)
+    return pass_on(ready);
+  return service;
+}
+
+RootService::RootService(asio::io_context& loop, ServedRoot served, RootLock lock, Wake wake)
+    : loop_(loop),
+      served_(std::move(served)),
+      digest_(digest_of_configuration(served_)),
+      prompt_faults_(prompt_faults(served_.setup.dialects)),
+      lock_(std::move(lock)),
+      wake_(std::move(wake)) {}
+
+Result<void> RootService::open(const std::string& shim) {
+  auto folder = RootFolder::open(served_.root);
+  if (!folder)
+    return pass_on(folder);
+  root_ = std::move(*folder);
+  // A server may come up with the mount point and without the volume.
+  remember_last_root(served_.state_folder, *root_);
+  if (auto alone = refuse_agents_without_journal(served_.root, served_.state_folder); !alone)
+    return alone;
+  auto journal = open_journal(served_.state_folder);
+  // On a full disk it is better to supervise what runs than to be missing.
+  while (!journal && journal.error().code == Errc::no_space && lend_reserve(served_.state_folder))
+    journal = open_journal(served_.state_folder);
+  if (!journal)
+    return pass_on(journal);
+  journal_ = std::move(*journal);
+  auto state = open_folder(served_.state_folder);
+  if (!state)
+    return pass_on(state);
+  state_ = std::move(*state);
+  if (auto held = hold_journal(); !held)
+    return pass_on(held);
+  auto requests = real_requests(served_.state_folder);
+  if (!requests)
+    return pass_on(requests);
+  requests_ = std::move(*requests);
+  disk_ = real_disk(root_);
+  clock_ = real_clock();
+  ProcessAgentsOptions options;
+  options.runs.path = runs_folder(served_.state_folder);
+  // Whoever may look into the state folder may read what its agents wrote.
+  if (struct stat info{}; fstat(state_.get(), &info) == 0)
+    options.runs.group = info.st_gid;
+  options.shim = shim;
+  options.cgroup = delegated_cgroup();
+  options.reap_others = getpid() == 1;
+  options.keep_spare = true;
+  agents_ = process_agents(loop_, std::move(options), [this](RunEnded ended) {
+    inputs_.emplace_back(std::move(ended));
+    wake_();
+  });
+  auto engine =
+      Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, *observer_}, served_.setup);
+  if (!engine)
+    return pass_on(engine);
+  engine_ = std::move(*engine);
+  sweep();
+  // Watched first, then scanned: what changes in between is seen twice, never not at all.
+  start_watch();
+  return engine_->recover();
+}
+
+Result<void> RootService::hold_journal() {
+  // Also what stands only in them is the journal; they are there from the first look into it on.
+  for (const char* part : {"", "-wal", "-shm"}) {
+    const std::string path = journal_path(served_.state_folder) + part;
+    Fd file(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    if (!file)
+      return system_error(errno, "the journal cannot be opened", path);
+    held_.emplace_back(path, std::move(file));
+  }
+  return {};
+}
+
+void RootService::sweep() {
+  sweep_litter(*root_, engine_->catalog().folders());
+}
+
+void RootService::start_watch() {
+  std::vector<WatchedFolder> folders;
+  for (const PatternFolder& each : engine_->catalog().folders())
+    folders.push_back(WatchedFolder{each.folder, each.depth});
+  watch_ = watch(loop_, served_.root, folders, [this](const Changes& changes) {
+    for (const std::string& path : changes.paths)
+      inputs_.emplace_back(FileChanged{path});
+    for (const std::string& why : changes.rescans)
+      rescan(why);
+    wake_();
+  });
+  WatchOptions quiet;
+  quiet.rescan_every = Millis(0);
+  control_ = watch(
+      loop_, served_.state_folder, {WatchedFolder{"requests", 0}},
+      [this](const Changes& changes) {
+        // What is kept for requests, and what is not complete, is none.
+        const bool hidden = std::all_of(
+            changes.paths.begin(), changes.paths.end(),
+            [](const std::string& path) { return path.find("/.") != std::string::npos; });
+        if (hidden && changes.rescans.empty())
+          return;
+        inputs_.emplace_back(RequestsChanged{});
+        wake_();
+      },
+      quiet);
+}
+
+std::string RootService::describe() const {
+  if (!away_.empty())
+    return "the root is waited for: " + away_;
+  if (bare_)
+    return "the root" + std::string(kBare);
+  return watch_ ? watch_->describe() : "not watched";
+}
+
+bool RootService::polls() const {
+  return watch_ && watch_->polls();
+}
+
+void RootService::tell_how(Time since) {
+  if (configuration_left_ != digest_)
+    if (auto kept = keep_configuration(served_.configuration_text)) {
+      configuration_kept_ = *std::move(kept);
+      configuration_left_ = digest_;
+    }
+  const DaemonStatus word{.pid = getpid(),
+                          .root = served_.root,
+                          .configuration = served_.configuration,
+                          .configuration_digest = digest_,
+                          .configuration_fd = configuration_kept_.get(),
+                          .since = iso_time(since),
+                          .watching = describe(),
+                          .polls = polls(),
+                          .root_inode = static_cast<std::int64_t>(root_->inhabited()),
+                          .disk_full = engine_->disk_full(),
+                          .said = engine_->said(),
+                          .prompt_faults = prompt_faults_};
+  // Nothing depends on the word, so a disk that does not take it stops nothing.
+  bool left = word == word_ || write_daemon_status(served_.state_folder, word);
+  if (!left) {
+    // That there are no more descriptors has to be said, too.
+    reserve_ = Fd();
+    left = write_daemon_status(served_.state_folder, word).has_value();
+  }
+  if (left)
+    word_ = word;
+  if (!reserve_)
+    reserve_ = Fd(fcntl(state_.get(), F_DUPFD_CLOEXEC, 0));
+}
+
+Result<void> RootService::step() {
+  // What is written into a journal that was removed is lost with the next restart, and then
+  // everything is started a second time.
+  if (!leads_to(served_.state_folder, state_.get()) ||
+      !std::all_of(held_.begin(), held_.end(),
+                   [](const auto& row) { return leads_to(row.first, row.second.get()); }))
+    return fail(Errc::io,
+                "the state folder or a file of its journal (journal.db, -wal, -shm) was removed or "
+                "replaced while in use",
+                served_.state_folder);
+  if (!root_->is_current())
+    look_for_root();
+  if (away_.empty())
+    look_into_root();
+  if (std::any_of(inputs_.begin(), inputs_.end(),
+                  [](const Input& each) { return std::holds_alternative<Rescan>(each); }))
+    take_up_schemas();
+  started_ = false;
+  const Time end = clock_->now() + kTurn;
+  do {
+    auto stepped = engine_->step(std::exchange(inputs_, {}));
+    if (!stepped)
+      return stepped;
+    started_ = started_ || !engine_->plan().starts.empty();
+  } while (!inputs_.empty() || (engine_->pending() && clock_->now() < end));
+  return {};
+}
+
+bool RootService::due(Time now) const {
+  const auto wake = engine_->wake();
+  return !inputs_.empty() || engine_->pending() || (wake && *wake <= now);
+}
+
+void RootService::rescan(std::string why) {
+  inputs_.emplace_back(Rescan{std::move(why)});
+}
+
+/// What it goes by from now on, for who asks.
+void RootService::take_configuration(const ServedRoot& by) {
+  served_.configuration = by.configuration;
+  served_.configuration_text = by.configuration_text;
+  digest_ = digest_of_configuration(by);
+}
+
+void RootService::reconfigure(std::unique_ptr<ConfiguredParts> parts, const ServedRoot& by) {
+  take_configuration(by);
+  served_.setup = by.setup;
+  prompt_faults_ = prompt_faults(served_.setup.dialects);
+  // Its state stays where it is, whatever the configuration says by now.
+  tell_place(served_.state_folder, served_.setup.environment.variables);
+  bad_schema_.clear();
+  engine_->reconfigure(std::move(parts));
+  start_watch();
+}
+
+/// Commands judge by the schemas as they lie there, so the daemon does not stay with what they were
+/// for longer than until the next rescan. The configuration itself is not read anew by that: it may
+/// be half written, and whoever is done with it says so.
+void RootService::take_up_schemas() {
+  const auto changed = engine_->changed_schema();
+  auto parts = changed ? engine_->configured_parts_of(served_.setup)
+                       : Result<std::unique_ptr<ConfiguredParts>>();
+  const std::string why = parts ? "" : printable(baton::describe(parts.error()));
+  if (std::exchange(bad_schema_, why) != why && !parts)
+    daemon_log::error(why + "; the one that was read before stays in force");
+  if (!changed || !parts)
+    return;
+  daemon_log::info("the schema " + printable(*changed) + " was changed and is read anew");
+  engine_->reconfigure(*std::move(parts));
+}
+
+void RootService::leave(const ServedRoot& by) {
+  leaving_ = true;
+  take_configuration(by);
+  engine_->give_up();
+}
+
+/// The root was renamed, deleted or made anew. What its path leads to now is locked before it is
+/// read; what cannot be is not there yet, whatever the reason, and nothing is known of its files.
+/// Each step looks again, so each event and each rescan.
+void RootService::look_for_root() {
+  root_->let_go();
+  lock_.let_root_go();
+  auto taken = lock_.take_root(served_.root);
+  if (!taken) {
+    const std::string& why = taken.error().message;
+    away_since_ = away_since_.value_or(clock_->now());
+    if (std::exchange(away_, why) != why)
+      daemon_log::warn(printable(served_.root) + " is waited for: " + printable(why));
+    return;
+  }
+  const bool same = leads_to(served_.root, root_->fd());
+  root_->hold(*std::move(taken));
+  away_.clear();
+  daemon_log::warn(printable(served_.root) + (same ? " is back and served again"
+                                                   : " was replaced; the new folder is served"));
+  // A mount gives no event.
+  if (!same)
+    start_watch();
+  rescan("root_replaced");
+}
+
+/// Nothing is known of its files while it may be bare.
+void RootService::look_into_root() {
+  // Nothing is known that could be missing.
+  const FlowRecords& records = engine_->records();
+  if (records.size() == records.count(FlowId{}))
+    root_->move_in();
+  const bool bare = root_->may_be_bare();
+  if (bare)
+    away_since_ = away_since_.value_or(clock_->now());
+  else
+    away_since_.reset();
+  if (std::exchange(bare_, bare) == bare)
+    return;
+  if (bare)
+    return daemon_log::warn(printable(served_.root) + kBare);
+  daemon_log::info("there is something in " + printable(served_.root) + " again");
+  rescan("root_replaced");
+}
+
+}  // namespace baton

@@ -1,0 +1,420 @@
+// The daemon: signals, timers and its end, in one event loop. What belongs to all of its roots is
+// in daemon/served_roots, to one of them in daemon/root_service; everything that decides is in
+// engine/engine.
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include <unistd.h>
+
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "base/text.h"
+#include "daemon/awaited_roots.h"
+#include "daemon/daemon_log.h"
+#include "daemon/notifier.h"
+#include "daemon/served_roots.h"
+#include "daemon/service.h"
+#include "io/system/clock.h"
+#include "io/system/service_manager.h"
+
+namespace baton {
+namespace {
+
+constexpr Millis kSecond{1000};
+/// Whether a program that is told something has ended, so that the next one can be.
+constexpr Millis kTellAgain{100};
+/// With --once, whoever waits is told then that a root is not there.
+constexpr Millis kAwayForGood{2000};
+/// And after that, what else is waited for.
+constexpr Millis kPatience{3000};
+constexpr std::size_t kMostWaits = 10;
+constexpr std::size_t kMostRemarks = 3;  ///< in the answer to who reloads; the log has all
+/// How long programs of `notify:` have at the end of a daemon that has come to its end, and of one
+/// that was told to leave.
+constexpr Millis kLastWords{30'000};
+constexpr Millis kHurry{5000};
+/// How often a root that is not there yet is looked for.
+constexpr Millis kLookEvery{2000};
+constexpr Millis kPruneEvery{6 * 3'600'000};
+/// What the daemon before this one left behind when it was killed is too young at first to be told
+/// from the work of a command that lives.
+constexpr Millis kSweepAgain{65'000};
+
+class Service {
+ public:
+  Service(ServiceConfig config, const ServiceOptions& options)
+      : config_(std::move(config)),
+        options_(options),
+        notifier_(config_),
+        clock_(real_clock()),
+        signals_(loop_, SIGTERM, SIGINT, SIGHUP),
+        timer_(loop_),
+        alive_(loop_),
+        look_(loop_),
+        prune_(loop_),
+        roots_({loop_, notifier_, options_, *clock_, [this] { wake(); }}) {
+    awaited_.replace(config_.awaited);
+  }
+
+  int run() {
+    for (const std::string& remark : config_.remarks)
+      daemon_log::warn(printable(remark));
+    await_signal();
+    std::optional<Error> refused;
+    for (const ServedRoot& served : config_.roots) {
+      auto taken = take_up(served);
+      if (ended_)
+        return exit_code_;
+      if (taken)
+        continue;
+      if (config_.roots.size() == 1 || options_.once || is_slip(taken.error()))
+        return refuse(taken.error());
+      // What is wrong with one root is no harm to the others.
+      refused = taken.error();
+      awaited_.add({served.root, [served] { return served; }});
+    }
+    if (refused && roots_.none())
+      return refuse(*refused);
+    serving_ = true;
+    step();
+    if (!ended_) {
+      manager_.ready();
+      feed_watchdog();
+      prune(kSweepAgain);
+      await_roots();
+      loop_.run();
+    }
+    manager_.stopping();
+    notifier_.finish(interrupted_ || exit_code_ > 1 ? kHurry : kLastWords);
+    return exit_code_;
+  }
+
+ private:
+  /// Whoever is at work there is waited for.
+  Result<void> take_up(const ServedRoot& served) {
+    auto root = roots_.take_up(served, config_.shim);
+    while (!root && root.error().code == Errc::locked && !ended_) {
+      wait_for_end(root.error());
+      root = roots_.take_up(served, config_.shim);
+    }
+    if (!root)
+      return pass_on(root);
+    if (ended_)
+      return {};
+    roots_.serve(*std::move(root));
+    // Of two daemons that start at once, each having left its word, one sees the other's.
+    return options_.apart(served.root);
+  }
+
+  static bool told_wrong(const Error& error) {
+    return error.code == Errc::config || error.code == Errc::schema || error.code == Errc::usage;
+  }
+
+  /// Whoever began this daemon has to change what it was told; to wait would help nobody.
+  static bool is_slip(const Error& error) {
+    return error.code == Errc::served || told_wrong(error);
+  }
+
+  static int refuse(const Error& error) {
+    daemon_log::error(printable(baton::describe(error)) +
+                      (error.code == Errc::no_space ? "; free some room and try again" : ""));
+    if (error.code == Errc::served)
+      return 75;
+    return told_wrong(error) ? 2 : 3;
+  }
+
+  void take_up_awaited() {
+    awaited_.look(
+        [this](const ServedRoot& served) { return roots_.take_up_late(served, config_.shim); });
+  }
+
+  void await_roots() {
+    take_up_awaited();
+    if (awaited_.none())
+      return;
+    look_.expires_after(kLookEvery);
+    look_.async_wait([this](const asio::error_code& error) {
+      if (!error)
+        await_roots();
+    });
+  }
+
+  /// Signals are heard meanwhile.
+  void wait_for_end(const Error& of) {
+    const std::string why = baton::describe(of);
+    if (std::exchange(status_, why) != why) {
+      daemon_log::warn(printable(why) + "; waiting for its end");
+      manager_.status(why);
+    }
+    loop_.restart();
+    loop_.run_for(kSecond);
+    loop_.restart();
+  }
+
+  void end(int code) {
+    exit_code_ = code;
+    ended_ = true;
+    loop_.stop();
+  }
+
+  /// Several inputs of one turn of the loop make one step.
+  void wake() {
+    if (std::exchange(woken_, true))
+      return;
+    asio::post(loop_, [this] {
+      woken_ = false;
+      step();
+    });
+  }
+
+  void step() {
+    if (ended_ || !serving_)
+      return;
+    // Not by the timer alone, which a step that comes earlier puts off.
+    notifier_.tend();
+    if (auto stepped = roots_.step(); !stepped) {
+      daemon_log::say(daemon_log::Level::critical, printable(baton::describe(stepped.error())));
+      return end(3);
+    }
+    roots_.answer_reloads([this] { return reload(); });
+    if (finished())
+      return;
+    if (options_.once)
+      tell_waits();
+    const std::string status = roots_.tell_how() + awaited_.describe();
+    if (status != status_)
+      manager_.status(status);
+    status_ = status;
+    arm();
+  }
+
+  bool finished() {
+    const bool drained = roots_.drained();
+    // One that is renamed or exchanged is back in a moment.
+    const auto away = options_.once ? roots_.away_since() : std::nullopt;
+    const bool lost = away && roots_.quiet_elsewhere() && clock_->now() - *away >= kAwayForGood;
+    const bool full = options_.once && no_room();
+    if (!drained && !lost && !full && !(options_.once && roots_.quiet()))
+      return false;
+    if (lost)
+      daemon_log::error("a root is not there any more; what is left to be done in it is not done");
+    else if (full)
+      daemon_log::error(
+          "there is no room on the state's disk; what is left to be done is not done: make some, "
+          "and run it again");
+    else if (drained)
+      daemon_log::info("drained");
+    // Whoever waited for the end wants to know that it is not the end of everything.
+    else if (const std::size_t held = roots_.held(); held > 0)
+      daemon_log::warn((held == 1 ? "1 flow is" : std::to_string(held) + " flows are") +
+                       " held: see `baton status`");
+    const int code = lost || full ? 3 : options_.once && roots_.failed() ? 1 : 0;
+    // Also what the last step found.
+    (void)roots_.tell_how();
+    // A daemon that drains has done what it was asked for; who was to work off all has not.
+    end(interrupts_ > (options_.once ? 0 : 1) ? 130 : code);
+    return true;
+  }
+
+  /// For longer than somebody needs who is about to make some; and nothing is to be looked after.
+  bool no_room() {
+    full_since_ = !roots_.disk_full() ? std::nullopt
+                  : full_since_       ? full_since_
+                                      : std::optional(clock_->now());
+    return full_since_ && roots_.running() == 0 && clock_->now() - *full_since_ >= kAwayForGood;
+  }
+
+  /// Whoever waits for the end is told what it waits for, where no agent has run for a while.
+  void tell_waits() {
+    const Time now = clock_->now();
+    const bool still = roots_.running() == 0;
+    if (!std::exchange(still_, still) && still)
+      waits_due_ = now + kPatience;
+    if (!still)
+      waits_due_.reset();
+    if (!waits_due_ || now < *waits_due_)
+      return;
+    waits_due_.reset();
+    const std::vector<std::string> waits = roots_.waits();
+    for (std::size_t i = 0; i < waits.size() && i < kMostWaits; ++i)
+      daemon_log::info("waiting for " + printable(waits[i]));
+    if (waits.size() > kMostWaits)
+      daemon_log::info("waiting for " + std::to_string(waits.size() - kMostWaits) + " more");
+  }
+
+  void arm() {
+    const Time now = clock_->now();
+    std::optional<Time> next = roots_.due(now);
+    const bool looks = notifier_.busy() || (options_.once && roots_.away_since());
+    const Millis again = notifier_.busy() ? kTellAgain : kSecond;
+    if (looks && (!next || *next > now + again))
+      next = now + again;
+    if (waits_due_ && (!next || *next > *waits_due_))
+      next = waits_due_;
+    timer_.cancel();
+    if (!next)
+      return;
+    timer_.expires_after(std::max(Millis(0), *next - now));
+    timer_.async_wait([this](const asio::error_code& error) {
+      if (!error)
+        step();
+    });
+  }
+
+  /// What the new configuration changed, and what of it cannot be used, for people.
+  Result<std::string> reload() {
+    auto done = exchange();
+    if (!done) {
+      done.error().message.insert(0, "the configuration in force stays: ");
+      daemon_log::error(printable(baton::describe(done.error())));
+    } else {
+      daemon_log::info(printable(*done));
+      for (const std::string& remark : config_.remarks)
+        daemon_log::warn(printable(remark));
+      for (std::size_t i = 0; i < config_.remarks.size() && i < kMostRemarks; ++i)
+        *done += "; " + config_.remarks[i];
+      if (config_.remarks.size() > kMostRemarks)
+        *done += "; and " + std::to_string(config_.remarks.size() - kMostRemarks) +
+                 " more of the kind: see `baton doctor`";
+    }
+    wake();
+    return done;
+  }
+
+  Result<std::string> exchange() {
+    auto loaded = options_.load();
+    if (!loaded)
+      return pass_on(loaded);
+    if (auto known = awaited_.check(loaded->awaited); !known)
+      return pass_on(known);
+    take_up_awaited();
+    awaited_.keep(*loaded);
+    auto next = roots_.prepare(*loaded);
+    if (!next)
+      return pass_on(next);
+    std::string message = roots_.exchange(*std::move(next));
+    config_ = std::move(*loaded);
+    awaited_.replace(config_.awaited);
+    notifier_.configure(config_);
+    return message;
+  }
+
+  void await_signal() {
+    signals_.async_wait([this](const asio::error_code& error, int signal) {
+      if (error)
+        return;
+      if (signal == SIGHUP && serving_)
+        (void)reload();
+      else if (signal == SIGTERM || (signal == SIGINT && !serving_))
+        detach();
+      else if (signal == SIGINT)
+        interrupt();
+      await_signal();
+    });
+  }
+
+  /// systemd sends the same signal for stop and restart: agents go on under their shims, and the
+  /// next daemon adopts them.
+  void detach() {
+    if (getpid() == 1 && roots_.running() > 0 && !std::exchange(taking_along_, true))
+      return take_along();
+    daemon_log::info("ending; what runs goes on by itself (" + count_agents(roots_.running()) +
+                     ")");
+    interrupted_ = true;
+    end(0);
+  }
+
+  /// With PID 1 a container ends, and the kernel kills at once whatever still runs in it. So all
+  /// are told to end first, as a machine does that goes down: what is ended by that was
+  /// interrupted.
+  void take_along() {
+    daemon_log::warn("ending, and " + count_agents(roots_.running()) +
+                     " with this container (TERM again leaves at once)");
+    interrupted_ = true;
+    roots_.drain();
+    kill(-1, SIGTERM);
+    wake();
+  }
+
+  /// Ctrl-C: drain; once more: end the agents; a third time: leave.
+  void interrupt() {
+    ++interrupts_;
+    interrupted_ = true;
+    if (interrupts_ >= 3)
+      return end(130);
+    roots_.drain();
+    if (interrupts_ == 1)
+      daemon_log::warn("no new starts; waiting for " + count_agents(roots_.running()) +
+                       " (Ctrl-C again ends what runs)");
+    else
+      daemon_log::warn("ending " + count_agents(roots_.running()) +
+                       " (Ctrl-C again leaves what runs alone)");
+    if (interrupts_ > 1)
+      roots_.stop_agents("Ctrl-C");
+    wake();
+  }
+
+  void feed_watchdog() {
+    const auto interval = manager_.watchdog();
+    if (!interval)
+      return;
+    manager_.alive();
+    alive_.expires_after(*interval / 2);
+    alive_.async_wait([this](const asio::error_code& error) {
+      if (!error)
+        feed_watchdog();
+    });
+  }
+
+  void prune(Millis again = kPruneEvery) {
+    roots_.prune(config_.retention);
+    prune_.expires_after(again);
+    prune_.async_wait([this](const asio::error_code& error) {
+      if (error)
+        return;
+      roots_.sweep();
+      prune();
+    });
+  }
+
+  ServiceConfig config_;
+  AwaitedRoots awaited_;
+  const ServiceOptions& options_;
+  ServiceManager manager_ = ServiceManager::from_environment();
+  Notifier notifier_;
+  std::unique_ptr<Clock> clock_;
+  asio::io_context loop_{1};
+  asio::signal_set signals_;
+  asio::steady_timer timer_;
+  asio::steady_timer alive_;
+  asio::steady_timer look_;
+  asio::steady_timer prune_;
+  ServedRoots roots_;
+  std::string status_;
+  bool serving_ = false;  ///< all roots are taken up
+  bool woken_ = false;
+  bool ended_ = false;
+  bool interrupted_ = false;
+  bool taking_along_ = false;  ///< all processes of the container were told to end
+  std::optional<Time> full_since_;
+  bool still_ = false;             ///< no agent runs
+  std::optional<Time> waits_due_;  ///< when to tell what is waited for
+  int exit_code_ = 0;
+  int interrupts_ = 0;
+};
+
+}  // namespace
+
+int serve(ServiceConfig config, const ServiceOptions& options) {
+  daemon_log::begin();
+  return Service(std::move(config), options).run();
+}
+
+}  // namespace baton

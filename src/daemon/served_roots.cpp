@@ -1,0 +1,294 @@
+#include "daemon/served_roots.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "daemon/daemon_log.h"
+#include "engine/decide/status.h"
+#include "io/agents/run_directory.h"
+#include "io/system/backup_prune.h"
+#include "workspace/context.h"
+#include "workspace/environment.h"
+#include "workspace/folders.h"
+
+namespace baton {
+
+std::string count_agents(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " agent" : " agents");
+}
+
+Result<std::unique_ptr<RootService>> ServedRoots::take_up(const ServedRoot& served,
+                                                          const std::string& shim) {
+  auto lock = lock_root(served.root, served.state_folder);
+  if (!lock && lock.error().code == Errc::served)
+    lock.error().message.insert(0, "another daemon serves this root, which ");
+  if (!lock)
+    return pass_on(lock);
+  if (auto apart = means_.options.apart(served.root); !apart)
+    return pass_on(apart);
+  return RootService::make(means_.loop, served, *std::move(lock), shim,
+                           means_.notifier.on(served.root), means_.wake);
+}
+
+/// Commands find what is served by the word that is left, so it stands before anything happens.
+void ServedRoots::serve(std::unique_ptr<RootService> root) {
+  root->tell_how(since_);
+  daemon_log::info("serving " + printable(root->root()) + " (state in " +
+                   printable(root->state_folder()) + "; " + root->describe() + ")");
+  if (draining_)
+    root->engine().drain();
+  roots_.push_back(std::move(root));
+}
+
+Result<void> ServedRoots::take_up_late(const ServedRoot& served, const std::string& shim) {
+  std::vector<std::string> all{served.root};
+  for (const auto& root : roots_)
+    all.push_back(root->root());
+  if (std::count(all.begin(), all.end(), served.root) > 1)
+    return {};
+  if (auto apart = check_apart(all); !apart)
+    return apart;
+  auto root = take_up(served, shim);
+  if (!root)
+    return pass_on(root);
+  serve(*std::move(root));
+  means_.wake();
+  return {};
+}
+
+Result<void> ServedRoots::step() {
+  bool freed = false;
+  // What a root that waits for a place is promised before those behind it: without that a root
+  // whose agents end would fill their places again at once, and the others would wait for ever.
+  std::uint32_t promised = 0;
+  for (const auto& root : roots_) {
+    Engine& engine = root->engine();
+    const std::size_t before = engine.running();
+    engine.running_elsewhere(running() - static_cast<std::uint32_t>(before) + promised);
+    if (auto stepped = root->step(); !stepped)
+      return stepped;
+    freed = freed || engine.running() < before;
+    promised += engine.flow_index().no_place > 0 ? 1U : 0U;
+  }
+  // Who had a turn is last the next time.
+  std::stable_partition(roots_.begin(), roots_.end(),
+                        [](const auto& root) { return !root->started(); });
+  drain_together();
+  give_up_left();
+  // A place that became free on one root is for the others too.
+  if (roots_.size() > 1 && freed)
+    means_.wake();
+  return {};
+}
+
+std::optional<Time> ServedRoots::due(Time now) const {
+  std::optional<Time> next;
+  for (const auto& root : roots_) {
+    const auto wake = root->due(now) ? std::optional<Time>(now) : root->engine().wake();
+    if (wake && (!next || *wake < *next))
+      next = wake;
+  }
+  return next;
+}
+
+std::uint32_t ServedRoots::running() const {
+  std::size_t all = 0;
+  for (const auto& root : roots_)
+    all += root->engine().running();
+  return static_cast<std::uint32_t>(all);
+}
+
+bool ServedRoots::quiet() const {
+  return std::all_of(roots_.begin(), roots_.end(), [](const auto& root) {
+    return root->engine().quiet() && !root->away_since();
+  });
+}
+
+bool ServedRoots::quiet_elsewhere() const {
+  return std::all_of(roots_.begin(), roots_.end(), [](const auto& root) {
+    const Engine& engine = root->engine();
+    return root->away_since() ? engine.running() == 0 && !engine.sealing() : engine.quiet();
+  });
+}
+
+std::optional<Time> ServedRoots::away_since() const {
+  std::optional<Time> since;
+  for (const auto& root : roots_)
+    if (const auto away = root->away_since(); away && (!since || *away < *since))
+      since = away;
+  return since;
+}
+
+bool ServedRoots::disk_full() const {
+  return std::any_of(roots_.begin(), roots_.end(),
+                     [](const auto& root) { return root->engine().disk_full(); });
+}
+
+bool ServedRoots::failed() const {
+  return std::any_of(roots_.begin(), roots_.end(), [](const auto& root) {
+    return root->engine().flow_index().failed > 0 || !root->engine().said().unwritten.empty();
+  });
+}
+
+std::size_t ServedRoots::held() const {
+  std::size_t held = 0;
+  for (const auto& root : roots_)
+    held += root->engine().flow_index().held;
+  return held;
+}
+
+std::vector<std::string> ServedRoots::waits() const {
+  std::vector<std::string> waits;
+  for (const auto& root : roots_) {
+    const FlowRecords& records = root->engine().records();
+    for (const FlowStatus& each : statuses(records, root->engine().plan())) {
+      const auto record = records.find(each.flow);
+      const bool looks_again = record != records.end() && record->second.decision.wake.has_value();
+      if (each.process == Process::waiting || looks_again)
+        waits.push_back(text(each.flow) + ": " + each.why);
+    }
+  }
+  return waits;
+}
+
+void ServedRoots::drain() {
+  draining_ = true;
+  for (const auto& root : roots_)
+    root->engine().drain();
+}
+
+/// Whoever asked one root to drain meant the daemon, with what it takes up later.
+void ServedRoots::drain_together() {
+  if (!draining_ && std::any_of(roots_.begin(), roots_.end(),
+                                [](const auto& root) { return root->engine().drain_wanted(); }))
+    drain();
+}
+
+/// The last agent's work is copied before the daemon ends; the programs have a time limit.
+bool ServedRoots::drained() const {
+  return draining_ && running() == 0 &&
+         std::none_of(roots_.begin(), roots_.end(),
+                      [](const auto& root) { return root->engine().sealing(); });
+}
+
+void ServedRoots::stop_agents(const std::string& why) {
+  for (const auto& root : roots_)
+    root->engine().stop_agents(why);
+}
+
+std::string ServedRoots::tell_how() {
+  std::size_t flows = 0;
+  std::string watching;
+  for (const auto& root : roots_) {
+    const FlowRecords& records = root->engine().records();
+    flows += records.size() - records.count(FlowId{});
+    root->tell_how(since_);
+    if (root->polls())
+      watching = "; " + root->describe();
+  }
+  return std::to_string(running()) + " running, " + std::to_string(flows) + " flows, " +
+         std::to_string(held()) + " waiting or held" + watching +
+         (disk_full() ? "; DISK FULL: supervising only" : "");
+}
+
+/// All or nothing: whatever can fail comes first, for all roots.
+Result<ServedRoots::Exchange> ServedRoots::prepare(const ServiceConfig& loaded) {
+  Exchange next;
+  next.any = &loaded.roots.front();
+  for (const ServedRoot& served : loaded.roots) {
+    const auto known = std::find_if(roots_.begin(), roots_.end(),
+                                    [&](const auto& root) { return root->root() == served.root; });
+    if (known == roots_.end()) {
+      auto root = take_up(served, loaded.shim);
+      if (!root)
+        return pass_on(root);
+      next.taken_up.push_back(*std::move(root));
+      next.message += "; " + served.root + " is served now";
+      continue;
+    }
+    if ((*known)->leaving())
+      return fail(Errc::busy, "is given up when its last agent has ended; take it up again then",
+                  served.root);
+    Setup setup = served.setup;
+    tell_place((*known)->state_folder(), setup.environment.variables);
+    auto parts = (*known)->engine().configured_parts_of(std::move(setup));
+    if (!parts)
+      return pass_on(parts);
+    next.kept.push_back({known->get(), *std::move(parts), &served});
+    if (served.state_folder != (*known)->state_folder())
+      next.message += "; the state of " + served.root + " stays in " + (*known)->state_folder() +
+                      " until a restart";
+  }
+  return next;
+}
+
+std::string ServedRoots::exchange(Exchange next) {
+  for (auto& [root, parts, by] : next.kept) {
+    root->reconfigure(std::move(parts), *by);
+    // Before anybody is told that it was read.
+    root->tell_how(since_);
+  }
+  for (const auto& root : roots_) {
+    const bool named = std::any_of(next.kept.begin(), next.kept.end(),
+                                   [&](const auto& each) { return each.root == root.get(); });
+    if (named)
+      continue;
+    const bool known = root->leaving();
+    root->leave(*next.any);
+    // As above.
+    root->tell_how(since_);
+    if (known)
+      continue;
+    next.message += "; " + root->root() + " is given up when what runs there has ended (" +
+                    count_agents(root->engine().running()) + ")";
+  }
+  for (auto& root : next.taken_up)
+    serve(std::move(root));
+  return std::move(next.message);
+}
+
+void ServedRoots::answer_reloads(const std::function<Result<std::string>()>& reload) {
+  std::vector<std::pair<Engine*, std::string>> asked;
+  for (const auto& root : roots_)
+    for (std::string& request : root->engine().reloads_wanted())
+      asked.emplace_back(&root->engine(), std::move(request));
+  if (asked.empty())
+    return;
+  const auto done = reload();
+  for (const auto& [engine, request] : asked)
+    engine->answer(Reply{request, done.has_value(), done ? *done : describe(done.error())});
+}
+
+void ServedRoots::give_up_left() {
+  std::erase_if(roots_, [](const auto& root) {
+    if (root->left())
+      daemon_log::info(printable(root->root()) + " is no longer served");
+    return root->left();
+  });
+}
+
+void ServedRoots::sweep() {
+  for (const auto& root : roots_)
+    root->sweep();
+}
+
+void ServedRoots::prune(const Retention& retention) {
+  const Time now = means_.clock.wall();
+  for (const auto& root : roots_) {
+    auto pruned =
+        prune_journal(root->state_folder(), retention, now, [](const std::string& directory) {
+          return static_cast<bool>(remove_run_directory(directory));
+        });
+    if (!pruned)
+      daemon_log::warn("old history stays: " + printable(describe(pruned.error())));
+    for (const Catalog::Entry& entry : root->engine().catalog().entries()) {
+      if (entry.dialect->backups == nullptr)
+        continue;
+      const auto removed = prune_backups(root->root(), entry.dialect->backups(entry.options), now);
+      if (!removed)
+        daemon_log::warn("old backups stay: " + printable(describe(removed.error())));
+    }
+  }
+}
+
+}  // namespace baton

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/engine.h"
+#include "io/journal/prune.h"
+
+namespace baton {
+
+/// One root to be served, ready for use.
+struct ServedRoot {
+  std::string root;  ///< real path
+  std::string state_folder;
+  std::string configuration;  ///< real path; "" when there is none
+  std::string configuration_text;
+  Setup setup;
+};
+
+/// A root of the configuration that is not there yet.
+struct AwaitedRoot {
+  std::string path;
+  std::function<Result<ServedRoot>()> look;  ///< Errc::not_found until it is there
+};
+
+/// What a daemon is told at its start, and again at each reload.
+struct ServiceConfig {
+  std::vector<ServedRoot> roots;
+  std::vector<AwaitedRoot> awaited;
+  std::vector<std::string> notify;      ///< argv; argv[0] absolute; empty: none
+  std::vector<std::string> notify_env;  ///< NAME=value
+  Millis notify_timeout{0};
+  Retention retention;
+  std::string shim;                  ///< absolute path of baton-shim
+  std::vector<std::string> remarks;  ///< to be said at start: missing programs, warnings
+};
+
+struct ServiceOptions {
+  bool once = false;
+  /// Reads the configuration again, for SIGHUP and `baton reload`.
+  std::function<Result<ServiceConfig>()> load;
+  /// Fails (Errc::served) when another daemon serves a root that lies inside this one or around it.
+  std::function<Result<void>(const std::string& root)> apart;
+};
+
+/// Serves all roots until told to end. Returns the exit code (PRODUCT.md): 0 ended in good order, 1
+/// with `once` and a failed flow, 75 another daemon serves a root, 3 something needed cannot be
+/// reached.
+int serve(ServiceConfig config, const ServiceOptions& options);
+
+}  // namespace baton

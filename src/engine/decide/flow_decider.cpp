@@ -1,0 +1,433 @@
+#include "engine/decide/flow_decider.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "engine/decide/control.h"
+#include "engine/decide/status.h"
+
+namespace baton {
+namespace {
+
+constexpr int kMaxRounds = 8;
+constexpr std::string_view kRead = "read";
+constexpr std::size_t kMaxReads = 64;
+constexpr std::size_t kLogEnd = 4U << 20U;  ///< of a log, so much is read
+
+bool essential(const Catalog::Entry& entry, const FlowRecord& record, const AcceptedRow& row) {
+  const KindNow now = kind_now(entry, record, row);
+  return now.in_force && (now.kind == nullptr || now.kind->essential);
+}
+
+/// The first error across documents that the dialect leaves to the engine.
+std::string first_error(const std::map<std::string, Findings>& conflicts,
+                        std::span<const std::string_view> tolerated) {
+  const auto matters = [&](const Finding& finding) {
+    return finding.severity == Severity::error &&
+           std::find(tolerated.begin(), tolerated.end(), finding.rule) == tolerated.end();
+  };
+  for (const auto& [path, findings] : conflicts)
+    for (const Finding& finding : findings)
+      if (matters(finding))
+        return path + "#" + finding.pointer + ": " + finding.message + " [" + finding.rule + "]";
+  return {};
+}
+
+void enter_spent(FlowRecord& record, Draft& draft) {
+  for (const Spent& spent : record.decision.spent) {
+    const auto known = record.run(spent.run);
+    if (known == record.runs.end() ||
+        (known->cost_usd == spent.cost_usd && known->tokens == spent.tokens))
+      continue;
+    Run run = *known;
+    run.cost_usd = spent.cost_usd;
+    run.tokens = spent.tokens;
+    draft.put(record, run);
+  }
+}
+
+/// A file that is to be created stands there already and could not be accepted.
+std::string in_the_way(const FlowRecord& record, const std::vector<Update>& updates) {
+  for (const Update& update : updates)
+    if (const auto* const fresh = std::get_if<Create>(&update);
+        fresh != nullptr && record.rejected.contains(fresh->path))
+      return fresh->path + " is there and was rejected; `baton explain " + fresh->path +
+             "` says why. Put it right or move it away";
+  return {};
+}
+
+/// Who asked for what stands in the history: what was done upon it does not say so by itself.
+void answer(std::span<const Request> requests, const Reply& reply, Draft& draft) {
+  const auto request = std::find_if(requests.begin(), requests.end(),
+                                    [&](const Request& each) { return each.id == reply.request; });
+  if (request == requests.end())
+    draft.reply(reply);
+  else
+    enter_answer(*request, reply, draft);
+}
+
+/// What the operator wants of a flow. The whole root being stopped ends no flow: it is paused.
+Control ordered(const FlowRecord& record, const FlowRecord* root) {
+  if (record.control.control != Control::run || root == nullptr)
+    return record.control.control;
+  return root->control.control == Control::run ? Control::run : Control::pause;
+}
+
+void show_rejected(const FlowRecord& record, View& view) {
+  view.rejected.clear();
+  view.rejected_digests.clear();
+  for (const auto& [path, row] : record.rejected) {
+    view.rejected.emplace(path, row.findings);
+    view.rejected_digests.emplace(path, row.digest);
+  }
+}
+
+/// Nobody can say what the flow asks for: its agents are looked after, nothing is started.
+void stand_still(FlowRecord& record, const Error& unreadable) {
+  record.decision = Decision{};
+  record.decision.control = Control::idle;
+  record.decision.holds.push_back(
+      Hold{"", "", "unreadable",
+           describe(unreadable) +
+               "; the configuration has such files read otherwise now: put that back, write the "
+               "file anew, or `baton forget " +
+               text(record.id) + "`"});
+  record.held.reset();
+}
+
+/// A notice is level like everything else: it is said when it becomes true, not each time it is.
+void say_once(const FlowRecord& record, std::vector<Notice>& said, Draft& draft) {
+  const auto has = [](const std::vector<Notice>& notices, const Notice& notice) {
+    return std::find(notices.begin(), notices.end(), notice) != notices.end();
+  };
+  for (const Notice& notice : record.decision.notices) {
+    if (has(said, notice))
+      continue;
+    if (!has(record.notified.notices, notice))
+      draft.event(notice.event, record.id, notice.why, notice.subject);
+    said.push_back(notice);
+  }
+}
+
+/// Of a decision whose writes were not made, nothing new was said.
+void keep_told(FlowRecord& record, const std::vector<Notice>& said) {
+  std::vector<Notice>& notified = record.notified.notices;
+  std::copy_if(said.begin(), said.end(), std::back_inserter(notified), [&](const Notice& notice) {
+    return std::find(notified.begin(), notified.end(), notice) == notified.end();
+  });
+}
+
+/// What goes with writes that were not made is not true.
+void take_back(std::span<const Request> requests, FlowRecord& record, const std::string& trouble,
+               Draft& draft) {
+  for (const Reply& reply : record.decision.replies)
+    answer(requests,
+           reply.accepted ? Reply{reply.request, false, "it cannot be written: " + trouble} : reply,
+           draft);
+  // Without that word the next look may find nothing wrong.
+  if (!record.decision.replies.empty())
+    record.decision.wake = draft.now;
+}
+
+bool remembers_subjects(const Catalog::Entry& entry, const FlowId& flow) {
+  return entry.dialect->remembers != nullptr && entry.dialect->remembers(flow, entry.options);
+}
+
+/// What is missing in its file may be so by mistake, and has entered nothing when it is there
+/// again.
+bool is_back(const StageState& state, const Word& stage, Time now) {
+  return state.stage.empty() && stage == state.previous && now - state.since < kRemembered;
+}
+
+void leave(StageState& state) {
+  state.earlier = std::exchange(state.previous, state.stage);
+}
+
+void arrive(StageState& state, bool back) {
+  state.previous = back ? state.earlier : state.stage;
+  state.earlier.clear();
+}
+
+/// The end of a flow that was seen before it is news; that of one which was found at its end is
+/// not.
+void tell_end(FlowRecord& record, Draft& draft) {
+  const Decision& decision = record.decision;
+  const bool ended = decision.failed || decision.declared == kCompleted;
+  if (ended && record.notified.open)
+    draft.event("finished", record.id,
+                !decision.failed            ? std::string(kCompleted)
+                : decision.standing.empty() ? "failed"
+                                            : "failed: " + decision.standing);
+  // A file that never was in force is no flow that has begun.
+  record.notified.open = !ended && !record.accepted.empty();
+}
+
+std::string why_unconfigured(const Setup& setup, const std::string& dialect) {
+  if (!setup.unconfigured.empty())
+    return setup.unconfigured;
+  const auto left_out = setup.left_out.find(dialect);
+  const std::string nothing = ", so nothing of it is acted upon";
+  return left_out == setup.left_out.end()
+             ? "the configuration knows no dialect `" + dialect + "`" + nothing
+             : "the dialect `" + dialect + "` cannot be used" + nothing + ": " + left_out->second;
+}
+
+}  // namespace
+
+Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
+                                 const std::vector<Request>& requests, bool only_look) {
+  if (draft.find(flow) == nullptr)
+    return {};
+  FlowRecord& record = draft.touch(flow);
+  const Catalog::Entry* const entry = catalog_.entry(flow.dialect);
+  if (entry == nullptr) {
+    // No longer configured: its agents are looked after, nothing is started.
+    record.decision = Decision{};
+    record.decision.control = Control::idle;
+    record.held = Hold{"", "", "unconfigured", why_unconfigured(setup_, flow.dialect)};
+    return {};
+  }
+  auto opened = documents_.open(record, *entry, draft.documents);
+  if (!opened && opened.error().code == Errc::parse) {
+    stand_still(record, opened.error());
+    return {};
+  }
+  if (!opened)
+    return pass_on(opened);
+  FlowState docs = std::move(*opened);
+  for (auto& [path, accepted] : docs)
+    accepted.now_of = intake_.handed_over().now_of(path, flow);
+  View view{record.id, docs,           record.stages,      record.runs, record.memo,
+            requests,  entry->options, setup_.environment, draft.now,   draft.wall};
+  view.control = ordered(record, draft.find(FlowId{}));
+  view.refused = record.refused;
+  view.being_written = intake_.unsettled(flow);
+  if (only_look && view.control == Control::run)
+    view.control = Control::idle;
+  const std::string trouble = settle(view, *entry, record, docs, draft);
+  for (const std::string& path : draft.changed)
+    if (setup_.said.lives && !setup_.said.held && record.accepted.contains(path))
+      record.unseen = unseen_by_daemon(path, draft.before(flow));
+  hold(record, *entry, draft.now);
+  if (away_)
+    record.held = Hold{"", "", "cannot_look", "baton " + away_->message};
+  if (!trouble.empty()) {
+    record.held = Hold{"", "", "own_write", trouble};
+    if (trouble != record.notified.own_write)
+      draft.event("held", record.id, trouble);
+  }
+  record.notified.own_write = trouble;
+  // Of writes that were not made the end may be one.
+  if (!away_ && trouble.empty())
+    tell_end(record, draft);
+  forget_old_runs(record, draft.now);
+  std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
+  documents_.keep(flow, std::move(docs));
+  return {};
+}
+
+Result<Reply> FlowDecider::begin(const Request& request, Draft& draft,
+                                 const std::vector<Request>& requests) {
+  const FlowId& flow = request.flow;
+  const Catalog::Entry& entry = *catalog_.entry(flow.dialect);
+  FlowRecord unknown;
+  unknown.id = flow;
+  const FlowRecord& seen = draft.find(flow) == nullptr ? unknown : draft.touch(flow);
+  auto opened = documents_.open(seen, entry, draft.documents);
+  if (!opened && opened.error().code == Errc::parse)
+    return Reply{request.id, false, describe(opened.error())};
+  if (!opened)
+    return pass_on(opened);
+  FlowState docs = std::move(*opened);
+  View view{seen.id,  docs,          seen.stages,        seen.runs, seen.memo,
+            requests, entry.options, setup_.environment, draft.now, draft.wall};
+  show_rejected(seen, view);
+  if (!read_more(view, *entry.dialect, docs))
+    return Reply{request.id, false, "the root is not there; say it again when it is"};
+  const auto updates = entry.dialect->create(request, view);
+  std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
+  const std::string fault = updates ? in_the_way(seen, *updates) : describe(updates.error());
+  if (!fault.empty())
+    return Reply{request.id, false, fault};
+  // What is refused must not leave behind what was not.
+  if (const auto tried = update_builder_.tried(seen, docs, *updates, draft); tried.refused)
+    return Reply{request.id, false, UpdateBuilder::describe_refusal(*tried.refused)};
+  FlowRecord& record = draft.touch(flow);
+  (void)update_builder_.apply(record, docs, *updates, draft);
+  documents_.keep(flow, std::move(docs));
+  record.control.started = true;
+  const ControlRow control = record.control;
+  draft.control(record, control.control, control.reason, control.why);
+  std::string done = updates->empty() ? "there is nothing to be written: it is as asked for already"
+                     : request.verb == "create" ? "created; `baton start` begins it"
+                                                : "started";
+  if (control.control != Control::run)
+    done += "; it is held (" + control.why + "): `baton resume " + text(flow) + "`";
+  return Reply{request.id, true, done};
+}
+
+bool FlowDecider::read_more(const View& view, const Dialect& dialect, FlowState& docs) {
+  if (dialect.reads == nullptr)
+    return true;
+  std::set<std::string> tried;
+  // What is read may name more to be read.
+  for (bool more = true; more;) {
+    more = false;
+    for (const std::string& path : dialect.reads(view)) {
+      if (docs.contains(path) || tried.size() >= kMaxReads || !tried.insert(path).second)
+        continue;
+      const auto read = read_one(path, docs);
+      if (!read) {
+        away_ = read.error();
+        return false;
+      }
+      more = *read || more;
+    }
+  }
+  return true;
+}
+
+Result<bool> FlowDecider::read_one(const std::string& path, FlowState& docs) {
+  const bool yaml = path.ends_with(".yaml") || path.ends_with(".yml");
+  const bool log = path.ends_with(".jsonl");
+  auto bytes = log ? disk_.read_end(path, kLogEnd) : disk_.read(path, setup_.load.max_bytes);
+  if (!bytes && bytes.error().code == Errc::away)
+    return pass_on(bytes);
+  if (!bytes)
+    return false;
+  const Format format = log ? Format::jsonl : yaml ? Format::yaml : Format::json;
+  auto document = load_document(std::move(bytes->bytes), format, setup_.load);
+  if (document)
+    docs[path] = Accepted{std::move(*document), Word(kRead), {}, 0, {}, true, {}};
+  return document.has_value();
+}
+
+/// Asks the dialect, applies what it writes, and asks again until it writes nothing more. What went
+/// wrong with its writes; empty when all is well.
+std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRecord& record,
+                                FlowState& docs, Draft& draft) {
+  const Dialect& dialect = *entry.dialect;
+  std::vector<Notice> said;
+  for (int round = 0;; ++round) {
+    show_rejected(record, view);
+    check(record, entry, docs, draft);
+    if (dialect.stages != nullptr)
+      advance(record, entry, dialect.stages(view), draft);
+    // What was decided before holds on.
+    if (!read_more(view, dialect, docs))
+      return {};
+    record.decision = dialect.decide(view);
+    // The book has it from now on; kept twice it would double what a thousand flows take.
+    const Json memo = std::exchange(record.decision.memo, Json());
+    enter_spent(record, draft);
+    const bool writes = !record.decision.updates.empty();
+    std::string trouble = !writes ? ""
+                          : round == kMaxRounds
+                              ? "the flow's own writes lead to further writes without end "
+                                "(stopped after " +
+                                    std::to_string(kMaxRounds) + " rounds)"
+                              : update(record, docs, draft);
+    if (!trouble.empty()) {
+      take_back(view.requests, record, trouble, draft);
+      keep_told(record, said);
+      return trouble;
+    }
+    draft.memo(record, memo);
+    say_once(record, said, draft);
+    for (const Reply& reply : record.decision.replies)
+      answer(view.requests, reply, draft);
+    if (!writes)
+      break;
+  }
+  record.notified.notices = std::move(said);
+  return {};
+}
+
+/// What one decision writes is made as a whole or, where a document would not be valid by it, not
+/// at all. Where one update took away what another one assumes, the next round sees what is left
+/// to do.
+std::string FlowDecider::update(FlowRecord& record, FlowState& docs, Draft& draft) {
+  const std::vector<Update>& updates = record.decision.updates;
+  if (updates.size() > 1)
+    if (const auto tried = update_builder_.tried(record, docs, updates, draft);
+        tried.refused && tried.refused->code != Errc::changed)
+      return UpdateBuilder::describe_refusal(*tried.refused);
+  const auto applied = update_builder_.apply(record, docs, updates, draft);
+  return applied.refused && applied.made == 0 ? UpdateBuilder::describe_refusal(*applied.refused)
+                                              : "";
+}
+
+void FlowDecider::check(FlowRecord& record, const Catalog::Entry& entry, const FlowState& docs,
+                        Draft& draft) {
+  if (entry.dialect->check == nullptr)
+    return;
+  auto findings = entry.dialect->check(docs, entry.options, Scope::flow);
+  record.conflicts = std::move(findings);
+  std::string conflict = first_error(record.conflicts, entry.dialect->tolerated);
+  if (conflict != record.notified.conflict)
+    draft.event(conflict.empty() ? "resolved" : "conflict", record.id,
+                conflict.empty() ? "the documents fit together again" : conflict);
+  record.notified.conflict = std::move(conflict);
+}
+
+void FlowDecider::hold(FlowRecord& record, const Catalog::Entry& entry, Time now) {
+  record.held.reset();
+  const auto gone = std::find_if(
+      record.accepted.begin(), record.accepted.end(),
+      [&](const auto& row) { return !row.second.present && essential(entry, record, row.second); });
+  if (const std::string conflict = first_error(record.conflicts, entry.dialect->tolerated);
+      !conflict.empty())
+    record.held = Hold{"", "", "conflict", conflict};
+  else if (gone != record.accepted.end())
+    record.held = Hold{"", "", "gone", gone->first + " is gone"};
+  else if (now < record.calm_at)
+    record.held = Hold{"", "", "rate_breaker",
+                       "a file changes too often; held until " + iso_time(record.calm_at)};
+  else if (!record.unseen.empty())
+    record.held = Hold{"", "", "unseen", record.unseen};
+}
+
+bool FlowDecider::advance(FlowRecord& record, const Catalog::Entry& entry, const Stages& stages,
+                          Draft& draft) {
+  bool changed = false;
+  // What is entered at once arrives at once: none of it has waited longer.
+  const Arrival arrival = draft.arrival + 1;
+  const bool remembers = remembers_subjects(entry, record.id);
+  const auto enter = [&](const Subject& subject, const Word& stage) {
+    StageState& state = record.stages[subject];
+    if (state.stage == stage)
+      return;
+    changed = true;
+    auto& entries = record.entries[subject];
+    const std::string from = state.stage.empty() ? "" : state.stage + " -> ";
+    const bool back = remembers && !stage.empty() && is_back(state, stage, draft.now);
+    if (stage.empty())
+      leave(state);
+    else
+      arrive(state, back);
+    state.stage = stage;
+    state.since = draft.now;
+    if (!stage.empty() && !back) {
+      state.arrival = draft.arrival = arrival;
+      ++state.generation;
+      state.entries = ++entries[stage];
+    }
+    draft.stage(record, subject);
+    draft.event("stage", record.id,
+                from + (stage.empty() ? "gone" : stage) + (back ? " again" : ""), subject);
+  };
+  for (const auto& [subject, stage] : stages)
+    enter(subject, stage);
+  std::vector<Subject> vanished;
+  for (const auto& [subject, state] : record.stages)
+    if (!stages.contains(subject))
+      vanished.push_back(subject);
+  for (const Subject& subject : vanished)
+    enter(subject, "");
+  return changed;
+}
+
+}  // namespace baton

@@ -1,0 +1,151 @@
+#include "engine/decide/run_completion.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/reported.h"
+#include "engine/decide/status.h"
+
+namespace baton {
+namespace {
+
+constexpr Millis kFirstPause{5000};
+constexpr Millis kLongestPause{60'000};
+
+bool past_timeout(const Run& run, Time now) {
+  return run.limits.timeout != Millis(0) && now - run.started > run.limits.timeout;
+}
+
+/// When an agent should have ended long ago, and its shim have said so.
+Time overdue(const Run& run, Time asked) {
+  const Millis room = Time::max() - asked - kLongestPause;
+  return run.limits.kill_grace > room ? Time::max() : asked + run.limits.kill_grace + kLongestPause;
+}
+
+}  // namespace
+
+void RunCompletion::ask(const Run& run, Time now) {
+  const auto heard = agents_.stop(run);
+  Asked& asked = asked_[run.id];
+  if (!heard) {
+    asked.pause = asked.pause == Millis(0) ? kFirstPause : std::min(asked.pause * 2, kLongestPause);
+    asked.again = now + asked.pause;
+    asked.error = describe(heard.error());
+    return;
+  }
+  asked.heard = asked.heard.value_or(now);
+  asked.pause = Millis(0);
+  const Time due = overdue(run, *asked.heard);
+  asked.again = now < due ? due : now + kLongestPause;
+  asked.error =
+      now < due ? "" : "it was told to end, and no end of it is recorded: " + run.directory;
+}
+
+void RunCompletion::ask(const FlowRecords& records, const FlowIndex& flow_index,
+                        const std::vector<Stop>& stops, Time now) {
+  for (const Stop& stop : stops)
+    if (const FlowRecord* const record = record_of(records, flow_index, stop.run);
+        record != nullptr)
+      ask(*record->run(stop.run), now);
+}
+
+void RunCompletion::ask_unjournalled(const FlowRecords& records, const FlowIndex& flow_index,
+                                     const std::vector<Stop>& stops, Time now) {
+  for (const Stop& stop : stops)
+    unjournalled_.insert(stop.run);
+  ask(records, flow_index, stops, now);
+}
+
+void RunCompletion::ask_again(const FlowRecords& records, const FlowIndex& flow_index, Time now) {
+  std::vector<RunId> due;
+  for (const auto& [id, asked] : asked_)
+    if (asked.again <= now)
+      due.push_back(id);
+  for (const RunId& id : due) {
+    const FlowRecord* const record = record_of(records, flow_index, id);
+    // A stop that was never committed may no longer be wanted.
+    if (record == nullptr || record->run(id)->state != RunState::stopping)
+      asked_.erase(id);
+    else
+      ask(*record->run(id), now);
+  }
+}
+
+std::optional<Time> RunCompletion::wake() const {
+  std::optional<Time> wake;
+  for (const auto& [id, asked] : asked_)
+    if (!wake || asked.again < *wake)
+      wake = asked.again;
+  return wake;
+}
+
+void RunCompletion::tell(Draft& draft, const FlowRecords& records) const {
+  if (!untold())
+    return;
+  for (const auto& [flow, record] : records)
+    for (const Run& run : record.runs)
+      if (const auto asked = asked_.find(run.id); asked != asked_.end() && untold(asked->second))
+        draft.event("could_not_stop", flow,
+                    asked->second.error + "; tried again until it has ended", run.key.subject,
+                    run.key.role, run.id);
+}
+
+bool RunCompletion::untold(const Asked& asked) {
+  return !asked.error.empty() && asked.error != asked.notified;
+}
+
+bool RunCompletion::untold() const {
+  return std::any_of(asked_.begin(), asked_.end(),
+                     [](const auto& row) { return untold(row.second); });
+}
+
+void RunCompletion::committed() {
+  unjournalled_.clear();
+  for (auto& [id, asked] : asked_)
+    asked.notified = asked.error;
+}
+
+Run ended_run(Run run, RunEnd end, Time now) {
+  // Beyond its timeout it counts as an attempt, whoever has ended it.
+  // Nobody may have been there to hear of it.
+  run.ended = end.ended == Time{} ? now : std::clamp(end.ended, std::min(run.started, now), now);
+  const bool late = end.outcome == Outcome::stopped && past_timeout(run, run.ended);
+  run.state = RunState::ended;
+  run.outcome = late ? Outcome::timed_out : end.outcome;
+  run.exit_code = end.exit_code;
+  run.signal = end.signal;
+  run.reason = std::move(end.reason);
+  run.output = std::move(end.output);
+  run.errors = std::move(end.errors);
+  run.duration = end.duration;
+  // Where the dialect has read a report of the agent's already, that counts.
+  if (!run.cost_usd && !run.tokens) {
+    const Reported reported = reported_in(run.output);
+    run.cost_usd = reported.cost_usd;
+    run.tokens = reported.tokens;
+  }
+  return run;
+}
+
+void RunCompletion::enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
+                          RunEnd ended) {
+  asked_.erase(ended.run);
+  const FlowRecord* const known = record_of(records, flow_index, ended.run);
+  if (known == nullptr)
+    return;
+  FlowRecord& record = next.touch(known->id);
+  Run run = *record.run(ended.run);
+  if (!run.live())
+    return;
+  // Only what the journal holds as a stop is one, or would hold if it had room.
+  if ((run.state == RunState::stopping || unjournalled_.contains(run.id)) &&
+      ended.outcome == Outcome::interrupted)
+    ended.outcome = Outcome::stopped;
+  run = ended_run(std::move(run), std::move(ended), next.now);
+  next.put(record, run);
+  next.decide.insert(record.id);
+  record.last_activity = next.now;
+  next.event("ended", record.id, ending_text(run), run.key.subject, run.key.role, run.id);
+}
+
+}  // namespace baton

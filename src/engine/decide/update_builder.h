@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/setup.h"
+#include "core/catalog.h"
+#include "core/dialect.h"
+#include "engine/intake/document_check.h"
+#include "engine/state/flow_record.h"
+
+namespace baton {
+
+/// What a dialect writes: in memory at once, as its next decision sees it, and in the draft as
+/// intents, for the journal and then the disk.
+class UpdateBuilder {
+ public:
+  UpdateBuilder(Schemas& schemas, const Catalog& catalog, const Setup& setup)
+      : schemas_(schemas), catalog_(catalog), setup_(setup) {}
+
+  /// What came of the updates of one decision.
+  struct Applied {
+    std::size_t made = 0;
+    std::optional<Error> refused;  ///< the first that was not made
+  };
+  /// All of them, as far as each can be. Errc::changed: one assumes something else than what is
+  /// accepted; Errc::schema: it would make the document invalid.
+  Applied apply(FlowRecord& record, FlowState& docs, const std::vector<Update>& updates,
+                Draft& draft);
+  /// What `apply` would come to; nothing is changed.
+  Applied tried(const FlowRecord& record, const FlowState& docs, const std::vector<Update>& updates,
+                const Draft& draft);
+  static std::string describe_refusal(const Error& refused);
+
+ private:
+  Result<void> apply_one(FlowRecord& record, FlowState& docs, const Update& update, Draft& draft);
+  Result<void> put(FlowRecord& record, FlowState& docs, const std::string& path, std::string text,
+                   Draft& draft);
+  Result<void> set(FlowRecord& record, FlowState& docs, const SetMembers& update, Draft& draft);
+  Result<void> replace(FlowRecord& record, FlowState& docs, const Replace& update, Draft& draft);
+  Result<void> append(FlowRecord& record, FlowState& docs, const Append& update, Draft& draft);
+  Result<void> create(FlowRecord& record, FlowState& docs, const Create& update, Draft& draft);
+  Result<void> move(FlowRecord& record, FlowState& docs, const Move& update, Draft& draft);
+  void back_up(const FlowRecord& record, const Backup& update, Draft& draft) const;
+
+  Schemas& schemas_;
+  const Catalog& catalog_;
+  const Setup& setup_;
+};
+
+}  // namespace baton

@@ -1,0 +1,550 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "engine/configured_parts.h"
+#include "engine/decide/run_completion.h"
+#include "engine/input_queue.h"
+#include "engine/perform/backup_encryption.h"
+#include "engine/perform/lock_files.h"
+#include "engine/perform/pending_writes.h"
+#include "engine/perform/planning.h"
+#include "engine/perform/starter.h"
+#include "engine/request_queue.h"
+#include "engine/state/disk_space.h"
+
+namespace baton {
+namespace {
+
+constexpr Millis kStepAgain{1000};
+
+void sooner(std::optional<Time>& wake, std::optional<Time> time) {
+  if (time && (!wake || *time < *wake))
+    wake = time;
+}
+
+/// Of a commit that may succeed later; any other ends the daemon.
+bool is_passing(const Error& error) {
+  return error.code == Errc::no_space || error.code == Errc::busy;
+}
+
+class RealEngine : public Engine {
+ public:
+  RealEngine(const Ports& ports, std::unique_ptr<ConfiguredParts> parts)
+      : ports_(ports),
+        parts_(std::move(parts)),
+        requests_(ports.requests),
+        disk_space_(ports.requests, ports.observer),
+        input_queue_(ports.disk),
+        pending_writes_(ports.disk),
+        backup_encryption_(ports.disk),
+        locks_(ports.disk),
+        run_completion_(ports.agents) {}
+
+  Result<void> recover() override;
+  Result<void> step(const std::vector<Input>& inputs) override;
+  bool pending() const override { return pending_; }
+  std::optional<Time> wake() const override;
+  bool quiet() const override;
+  std::size_t running() const override {
+    return flow_index_.live.size() - input_queue_.ends_left();
+  }
+  bool runs(const FlowId& flow) const override;
+  bool sealing() const override { return backup_encryption_.busy(); }
+  void drain() override {
+    draining_ = true;
+    pending_ = true;
+  }
+  void give_up() override {
+    given_up_ = true;
+    pending_ = true;
+  }
+  bool drain_wanted() const override { return drain_wanted_; }
+  void stop_agents(const std::string& why) override {
+    draining_ = true;
+    stop_why_ = why;
+    pending_ = true;
+  }
+  void running_elsewhere(std::uint32_t agents) override { running_elsewhere_ = agents; }
+  std::vector<std::string> reloads_wanted() override { return std::exchange(reloads_, {}); }
+  const std::vector<Intent>& rehearsed() const override { return rehearsed_; }
+  void answer(const Reply& reply) override { ports_.requests.answer(reply); }
+  Result<std::unique_ptr<ConfiguredParts>> configured_parts_of(Setup setup) override {
+    return ConfiguredParts::make(ports_, std::move(setup));
+  }
+  void reconfigure(std::unique_ptr<ConfiguredParts> parts) override;
+  std::optional<std::string> changed_schema() const override { return parts_->schemas.changed(); }
+  const FlowRecords& records() const override { return records_; }
+  const Catalog& catalog() const override { return parts_->catalog; }
+  Result<FlowState> documents(const FlowId& flow) override;
+  Result<Rebuilt> rebuilt(const FlowId& flow) override;
+  const FlowIndex& flow_index() const override { return flow_index_; }
+  const Plan& plan() const override { return parts_->planning.plan(); }
+  bool disk_full() const override { return disk_space_.full(); }
+  DaemonState said() const override;
+
+ private:
+  Result<void> bring_up_to_now(Ledger& ledger, Time now);
+  void recover_runs(const FlowRecord& record, Time now);
+  void rehearse(Draft& next);
+  void gather(Draft& next);
+  Result<void> handle_requests(Draft& next);
+  Result<void> settle_plan(Draft& next, std::vector<Launch>& launches);
+  Result<void> decide(Draft& next);
+  Result<void> settle_starts(Draft& next, const Prepares& prepared);
+  void finish_commit(Draft& next);
+  Result<void> commit(Draft& next, const Prepares& prepared);
+  void perform(const Draft& next, const Prepares& prepared);
+  void publish(Draft& next);
+  PlanningContext circumstances() const {
+    return {.records = records_,
+            .requests = requests_.waiting(),
+            .pending_writes = pending_writes_,
+            .since = since_,
+            .decide_all = input_queue_.deciding_all(),
+            .first_start = first_start_,
+            .draining = draining_,
+            .given_up = given_up_,
+            .disk_full = disk_space_.full(),
+            .running_elsewhere = running_elsewhere_,
+            .blind = input_queue_.blind(),
+            .try_again = try_again_,
+            .trouble = trouble_,
+            .being_written = parts_->intake.being_written(ports_.clock.now())};
+  }
+  Draft draft() { return {records_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall()}; }
+
+  Ports ports_;
+  std::unique_ptr<ConfiguredParts> parts_;
+  FlowRecords records_;
+  FlowIndex flow_index_;  ///< of the books
+  RequestQueue requests_;
+  DiskSpace disk_space_;
+  InputQueue input_queue_;
+  PendingWrites pending_writes_;
+  BackupEncryption backup_encryption_;
+  LockFiles locks_;
+  RunCompletion run_completion_;
+  Time since_ = ports_.clock.now();
+  Arrival arrival_ = 0;
+  std::uint64_t intent_ = 0;
+
+  bool first_start_ = false;
+  bool pending_ = false;
+  bool draining_ = false;
+  bool given_up_ = false;
+  bool drain_wanted_ = false;
+  std::uint32_t running_elsewhere_ = 0;
+  std::vector<std::string> reloads_;
+  std::vector<Intent> rehearsed_;
+  std::optional<Time> retry_;      ///< the last step could not be committed, or there is no room
+  std::optional<Time> try_again_;  ///< starts are held until then: no processes, no room
+  std::string trouble_;
+  std::string stop_why_;  ///< not empty: all agents are to end
+};
+
+Result<void> RealEngine::recover() {
+  const Time now = ports_.clock.now();
+  auto ledger = ports_.journal.load(now);
+  if (!ledger)
+    return pass_on(ledger);
+  first_start_ = ledger->accepted.empty();
+  if (auto moved = bring_up_to_now(*ledger, now); !moved)
+    return moved;
+  records_ = records_of(*ledger);
+  parts_->intake.handed_over().begin_with(records_);
+  for (const auto& [flow, until] : parts_->setup.said.calm_at)
+    if (const auto record = records_.find(flow); record != records_.end())
+      record->second.calm_at = until;
+  flow_index_ = index_of(records_);
+  arrival_ = ledger->arrival;
+  intent_ = ledger->intent;
+  requests_.answered_before(ledger->replies, !parts_->setup.rehearsal);
+  for (const FlowId& flow : ledger->notified_lost)
+    ports_.observer.happened(Event{
+        0,
+        ports_.clock.wall(),
+        "journal_mended",
+        flow,
+        {},
+        {},
+        {},
+        "what was told already cannot be read in the journal; what still holds is told again"});
+  input_queue_.scan("start");
+  pending_ = true;
+  for (const auto& [flow, record] : records_)
+    recover_runs(record, now);
+  if (parts_->setup.rehearsal) {
+    pending_writes_.suppose(ledger->intents, parts_->setup.load.max_bytes);
+    return {};
+  }
+  const auto writes = backup_encryption_.without_its_own(ledger->intents);
+  input_queue_.changed(
+      pending_writes_.recover(writes, parts_->catalog, parts_->setup.load.max_bytes));
+  return {};
+}
+
+/// Times that lie ahead, and what a former start of the system left. In the journal, too: else each
+/// daemon would move the times to its own present moment again, and they would never grow older.
+Result<void> RealEngine::bring_up_to_now(Ledger& ledger, Time now) {
+  for (const Commit& differs : {let_go(ledger, ports_.agents.boot()), set_back(ledger, now)}) {
+    if (parts_->setup.rehearsal || differs.empty())
+      continue;
+    auto done = ports_.journal.commit(differs);
+    if (!done && !is_passing(done.error()))
+      return pass_on(done);
+  }
+  return {};
+}
+
+void RealEngine::recover_runs(const FlowRecord& record, Time now) {
+  for (const Run& run : record.runs) {
+    if (!run.live())
+      continue;
+    const Found found = ports_.agents.recover(run);
+    if (!found.adopted)
+      input_queue_.ended(found.end);
+    else if (run.state == RunState::stopping && !parts_->setup.rehearsal)
+      run_completion_.ask(run, now);
+  }
+}
+
+Result<void> RealEngine::step(const std::vector<Input>& inputs) {
+  pending_ = false;
+  input_queue_.take(inputs, *parts_, records_, requests_);
+  Draft next = draft();
+  next.gave_way = pending_writes_.gave_way();
+  gather(next);
+  // Files first: a request may be about a flow that is seen for the first time.
+  requests_.load(next);
+  input_queue_.before_forgetting(requests_.waiting(), *parts_, records_);
+  if (auto looked = input_queue_.look(next, *parts_, requests_.waiting(), pending_writes_); !looked)
+    return looked;
+  if (auto handled = handle_requests(next); !handled)
+    return handled;
+  input_queue_.due(next, records_, flow_index_, parts_->setup.rehearsal);
+  if (auto decided = decide(next); !decided)
+    return decided;
+  if (requests_.settle(*parts_, records_, next, input_queue_.away()))
+    if (auto decided = decide(next); !decided)
+      return decided;
+  std::vector<Launch> launches;
+  if (auto planned = settle_plan(next, launches); !planned)
+    return planned;
+  next.looked_at = pending_writes_.looked_at(next, parts_->catalog);
+  if (parts_->setup.rehearsal) {
+    rehearse(next);
+    return {};
+  }
+  const Starter starting = prepare(ports_.agents, next, plan(), launches);
+  if (!starting.trouble.empty()) {
+    trouble_ = starting.trouble;
+    parts_->planning.could_not_start(starting.failed, starting.trouble);
+    try_again_ = next.now + kStepAgain;
+  }
+  if (auto settled = settle_starts(next, starting.prepared); !settled) {
+    for (const auto& [start, run] : starting.prepared)
+      ports_.agents.discard(run);
+    return settled;
+  }
+  parts_->planning.note_holds(next);
+  finish_commit(next);
+  return commit(next, starting.prepared);
+}
+
+/// As if all had happened that was decided.
+void RealEngine::rehearse(Draft& next) {
+  for (const auto& [flow, refused] : plan().refused)
+    for (const auto& [key, why] : refused)
+      parts_->planning.hold(key, "agent_unusable", why);
+  for (const Intent& write : pending_writes_.supposed())
+    if (!parts_->setup.said.unwritten.contains(write.flow))
+      parts_->planning.hold({write.flow, {}, {}}, "write_pending",
+                            "a write of baton's own is still to be made: " + write.path);
+  parts_->planning.note_holds(next);
+  RequestQueue::keep_answered(next);
+  rehearsed_.insert(rehearsed_.end(), next.writes.begin(), next.writes.end());
+  publish(next);
+}
+
+/// What time and the runs bring by themselves.
+void RealEngine::gather(Draft& next) {
+  if (try_again_ && next.now >= *try_again_)
+    try_again_.reset();
+  disk_space_.look(next, requests_.looks());
+  run_completion_.ask_again(records_, flow_index_, next.now);
+  run_completion_.tell(next, records_);
+  backup_encryption_.tend(parts_->setup, parts_->catalog);
+  backup_encryption_.tell(next);
+  input_queue_.gather(next, *parts_, records_, flow_index_, run_completion_);
+}
+
+Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
+  for (const FlowId& flow : parts_->planning.hold_existing(next, circumstances()))
+    if (auto decided = parts_->flow_decider.decide(flow, next, requests_.waiting()); !decided)
+      return decided;
+  auto planned = parts_->planning.settle(next, circumstances());
+  if (!planned)
+    return pass_on(planned);
+  launches = *std::move(planned);
+  if (!stop_why_.empty())
+    parts_->planning.stop_all(next, records_, stop_why_);
+  parts_->planning.spare([this](const RunId& run) { return input_queue_.has_ended(run); });
+  enter(next, records_, flow_index_, plan());
+  return {};
+}
+
+Result<void> RealEngine::handle_requests(Draft& next) {
+  auto orders = requests_.handle(*parts_, records_, next);
+  if (!orders)
+    return pass_on(orders);
+  reloads_.insert(reloads_.end(), orders->reloads.begin(), orders->reloads.end());
+  drain_wanted_ = drain_wanted_ || orders->drain;
+  draining_ = draining_ || orders->drain;
+  return {};
+}
+
+Result<void> RealEngine::decide(Draft& next) {
+  // What a command changes while the root is away is decided when it is back, as all else.
+  if (input_queue_.away() && !parts_->setup.rehearsal)
+    return {};
+  const bool only_look =
+      input_queue_.deciding_all() && first_start_ && !parts_->setup.act_on_existing;
+  for (const FlowId& flow : std::set<FlowId>(next.decide))
+    if (auto decided = parts_->flow_decider.decide(flow, next, requests_.waiting(), only_look);
+        !decided)
+      return decided;
+  if (const auto away = parts_->flow_decider.away())
+    input_queue_.lost(*away);
+  return {};
+}
+
+/// Asks the dialects once more, now that the starts are known: what they write because an agent
+/// begins belongs into the same transaction and is written before the agent is let go. So does what
+/// they write because it cannot begin.
+Result<void> RealEngine::settle_starts(Draft& next, const Prepares& prepared) {
+  std::set<FlowId> flows;
+  for (const auto& [start, run] : prepared)
+    flows.insert(start.key.flow);
+  for (const auto& [flow, refused] : plan().refused) {
+    next.touch(flow).refused = refused;
+    flows.insert(flow);
+  }
+  for (const FlowId& flow : flows)
+    if (auto decided = parts_->flow_decider.decide(flow, next, requests_.waiting()); !decided)
+      return decided;
+  for (const auto& [flow, refused] : plan().refused)
+    next.touch(flow).refused.clear();
+  return {};
+}
+
+/// What the draft collected besides, as rows of the transaction.
+void RealEngine::finish_commit(Draft& next) {
+  next.tell();
+  next.commit.intents = next.writes;
+  next.commit.intents_done = pending_writes_.done();
+  for (const std::string& path : next.looked_at) {
+    const auto ids = pending_writes_.given_up(path);
+    next.commit.intents_done.insert(next.commit.intents_done.end(), ids.begin(), ids.end());
+  }
+  next.commit.intents_done.insert(next.commit.intents_done.end(), backup_encryption_.done().begin(),
+                                  backup_encryption_.done().end());
+  for (const std::string& path : next.presence) {
+    for (const auto& [flow, record] : next.touched()) {
+      const auto row = record.accepted.find(path);
+      if (row == record.accepted.end())
+        continue;
+      if (auto bytes = ports_.journal.bytes(path))
+        next.commit.accepted.emplace_back(row->second, std::move(*bytes));
+    }
+  }
+  // A request is answered and remembered in the same transaction.
+  RequestQueue::tell_of_root(next);
+  RequestQueue::keep_answered(next);
+}
+
+Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
+  next.commit.arrival = next.arrival;
+  const auto committed =
+      next.commit.empty() ? Result<Arrival>(0) : ports_.journal.commit(next.commit);
+  if (!committed) {
+    const bool undone = is_passing(committed.error());
+    for (const auto& [start, run] : prepared)
+      undone ? ports_.agents.discard(run) : ports_.agents.revoke(run);
+    if (!undone)
+      return fail(committed.error().code, committed.error().message, committed.error().where);
+    // Nothing of this step has happened; all of it is looked at again. Ending agents must go on.
+    if (committed.error().code == Errc::no_space)
+      disk_space_.none(describe(committed.error()), next.wall);
+    run_completion_.ask_unjournalled(records_, flow_index_, plan().stops, next.now);
+    retry_ = next.now + kStepAgain;
+    return {};
+  }
+  pending_ = disk_space_.committed() || pending_;
+  retry_ = disk_space_.full() ? std::optional(next.now + kStepAgain) : std::nullopt;
+  // As the journal has numbered them.
+  Arrival seq = *committed - next.commit.events.size();
+  for (Event& event : next.commit.events)
+    event.seq = ++seq;
+  publish(next);
+  perform(next, prepared);
+  return {};
+}
+
+void RealEngine::publish(Draft& next) {
+  arrival_ = next.arrival;
+  intent_ = next.intent;
+  requests_.committed(next);
+  pending_ = pending_ || requests_.behind();
+  parts_->intake.committed(next);
+  parts_->planning.committed(next);
+  for (const std::string& path : next.looked_at)
+    pending_ = pending_writes_.seen(path) || pending_;
+  for (const FlowId& flow : next.forgotten)
+    parts_->documents.drop(flow);
+  locks_.decided(next, records_);
+  next.publish(records_, flow_index_);
+  pending_writes_.noted();
+  for (const FlowId& flow : next.forgotten)
+    pending_writes_.forget(flow);
+  backup_encryption_.noted();
+  run_completion_.committed();
+  if (input_queue_.committed())
+    first_start_ = false;
+}
+
+void RealEngine::perform(const Draft& next, const Prepares& prepared) {
+  locks_.let_go(flow_index_, next.writes, pending_writes_);
+  const auto at_once = backup_encryption_.without_its_own(next.writes);
+  pending_ = pending_ || at_once.size() < next.writes.size();
+  PendingWrites::Performed writes =
+      pending_writes_.perform(at_once, next.now, parts_->setup.load.max_bytes);
+  locks_.take_again(writes.paths);
+  if (!writes.paths.empty())
+    input_queue_.mind_late(next.now);
+  for (const auto& [write, error] : writes.missed)
+    ports_.observer.happened(Event{0,
+                                   next.wall,
+                                   "not_written",
+                                   write.flow,
+                                   {},
+                                   {},
+                                   {},
+                                   write.path + " (" + write.why + "): " + describe(error)});
+  pending_ = pending_ || writes.news;
+  input_queue_.changed(std::move(writes.paths));
+  for (const FlowId& flow : writes.again)
+    input_queue_.decide_again(flow);
+  // What settle_starts decided has not been reconciled yet.
+  for (const auto& [start, run] : prepared)
+    input_queue_.decide_again(start.key.flow);
+  for (const auto& [flow, refused] : plan().refused)
+    input_queue_.decide_again(flow);
+  pending_ = pending_ || !prepared.empty() || !plan().refused.empty();
+  // Nor have those heard of it whose flow has been paused for what it spends.
+  for (const PauseFlow& pause : plan().pauses)
+    input_queue_.decide_again(pause.flow);
+  pending_ = pending_ || !plan().pauses.empty();
+  for (RunEnd& ended : release(ports_.agents, records_, prepared, writes.unfit)) {
+    input_queue_.ended(std::move(ended));
+    pending_ = true;
+  }
+  // Telling takes time, also that of a program to be told; the agents need not wait for it.
+  for (const Event& event : next.commit.events)
+    ports_.observer.happened(event);
+  run_completion_.ask(records_, flow_index_, plan().stops, next.now);
+  pending_ = pending_ || run_completion_.untold();
+  for (const Reply& reply : next.commit.replies)
+    ports_.requests.answer(reply);
+}
+
+std::optional<Time> RealEngine::wake() const {
+  std::optional<Time> wake = parts_->intake.wake();
+  sooner(wake, plan().wake);
+  sooner(wake, try_again_);
+  sooner(wake, retry_);
+  // Writes are made behind a commit; when that can be had is said by `retry_`.
+  if (!retry_)
+    sooner(wake, pending_writes_.wake());
+  sooner(wake, run_completion_.wake());
+  const Time now = ports_.clock.now();
+  sooner(wake, input_queue_.wake(now));
+  sooner(wake, backup_encryption_.wake(now));
+  // A dialect that asks for a moment that has passed would have us spin.
+  if (!flow_index_.wakes.empty() && !input_queue_.away())
+    sooner(wake, std::max(flow_index_.wakes.begin()->first, now + Millis(10)));
+  if (!flow_index_.breakers.empty() && !input_queue_.away())
+    sooner(wake, std::max(flow_index_.breakers.begin()->first, now + Millis(10)));
+  return wake;
+}
+
+bool RealEngine::runs(const FlowId& flow) const {
+  const auto record = records_.find(flow);
+  return record != records_.end() &&
+         std::any_of(
+             record->second.runs.begin(), record->second.runs.end(),
+             [this](const Run& run) { return run.live() && !input_queue_.has_ended(run.id); });
+}
+
+bool RealEngine::quiet() const {
+  return !pending_ && running() == 0 && !parts_->intake.unsettled() && !pending_writes_.passing() &&
+         !backup_encryption_.busy() && plan().starts.empty() && !plan().waiting && !retry_ &&
+         !input_queue_.scan_due() && flow_index_.awaiting == 0 && flow_index_.breakers.empty();
+}
+
+DaemonState RealEngine::said() const {
+  DaemonState said{
+      true, parts_->planning.held(circumstances()), {}, {}, parts_->planning.unusable()};
+  for (const auto& [until, flow] : flow_index_.breakers)
+    said.calm_at.emplace(flow, until);
+  for (const FlowId& flow : pending_writes_.flows()) {
+    const auto record = records_.find(flow);
+    const Catalog::Entry* const entry = parts_->catalog.entry(flow.dialect);
+    if (record == records_.end())
+      continue;
+    if (auto hold =
+            pending_writes_.hold(record->second, entry == nullptr ? nullptr : entry->dialect))
+      said.unwritten.emplace(flow, *std::move(hold));
+  }
+  return said;
+}
+
+void RealEngine::reconfigure(std::unique_ptr<ConfiguredParts> parts) {
+  parts->intake.follow(parts_->intake);
+  parts->intake.handed_over().begin_with(records_);
+  parts_ = std::move(parts);
+  input_queue_.decide_all();
+  input_queue_.changed(pending_writes_.reconfigured(parts_->catalog));
+  input_queue_.scan("reload");
+  pending_ = true;
+}
+
+Result<FlowState> RealEngine::documents(const FlowId& flow) {
+  const auto record = records_.find(flow);
+  const Catalog::Entry* const entry = parts_->catalog.entry(flow.dialect);
+  if (record == records_.end() || entry == nullptr)
+    return fail(Errc::not_found, "there is no flow " + text(flow));
+  return parts_->documents.open(record->second, *entry, {});
+}
+
+Result<Rebuilt> RealEngine::rebuilt(const FlowId& flow) {
+  const auto record = records_.find(flow);
+  if (record == records_.end())
+    return fail(Errc::not_found, "there is no flow " + text(flow));
+  return parts_->recovery.rebuilt(record->second, {}, ports_.clock.now(), ports_.clock.wall());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::make(const Ports& ports, Setup setup) {
+  auto parts = ConfiguredParts::make(ports, std::move(setup));
+  if (!parts)
+    return pass_on(parts);
+  return std::unique_ptr<Engine>(std::make_unique<RealEngine>(ports, *std::move(parts)));
+}
+
+}  // namespace baton

@@ -1,0 +1,575 @@
+#include "engine/intake/intake.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "findings/report.h"
+
+namespace baton {
+namespace {
+
+constexpr Millis kSettleTime{2000};
+constexpr std::size_t kMaxRestores = 3;
+/// Each is remembered in the journal.
+constexpr std::size_t kMostIgnored = 1000;
+
+/// Who has probably written it: the flow's only live run. No more than that, for people and other
+/// programs write too, and nothing in a file says who did.
+RunId only_writer(const FlowRecord& record) {
+  RunId writer;
+  for (const Run& run : record.runs) {
+    if (!run.live())
+      continue;
+    if (!writer.empty())
+      return {};
+    writer = run.id;
+  }
+  return writer;
+}
+
+/// The last one at work on the flow leaves in this step. Its end and what follows from it are one
+/// transaction, so that no crash comes between.
+bool last_leaves(const FlowRecord& record, const Draft& draft) {
+  return !record.live() &&
+         std::any_of(draft.commit.runs.begin(), draft.commit.runs.end(),
+                     [&](const Run& run) { return run.key.flow == record.id && !run.live(); });
+}
+
+/// What can be told of a version that is refused for what was before it: its reason, at least.
+Findings complaints(const Catalog::Match& match, const Admission& admission,
+                    const Document& after) {
+  Findings findings = admission.findings;
+  if (findings.empty() && !admission.why.empty()) {
+    Finding finding;
+    finding.rule = std::string(match.entry->dialect->name) + "/history";
+    finding.message = admission.why;
+    findings.push_back(std::move(finding));
+  }
+  locate(findings, after);
+  return findings;
+}
+
+Finding unreadable(const Error& error) {
+  Finding finding;
+  finding.rule = "file";
+  finding.message = error.message;
+  return finding;
+}
+
+}  // namespace
+
+Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environment,
+               LoadLimits limits)
+    : ports_(ports),
+      catalog_(catalog),
+      environment_(environment),
+      limits_(limits),
+      scan_(ports.disk, catalog),
+      handed_over_(catalog) {}
+
+namespace {
+
+/// Of the versions accepted or rejected last, by their paths.
+template <class Rows>
+bool has_version(const Rows& rows, const std::string& path, const Digest& digest) {
+  const auto row = rows.find(path);
+  return row != rows.end() && row->second.digest == digest;
+}
+
+/// Only rules of a dialect that mends refuse it.
+bool mendable(const Catalog::Match& match, const DocumentCheck& checked) {
+  const std::string own = std::string(match.entry->dialect->name) + "/";
+  return match.entry->dialect->mends && checked.document != nullptr &&
+         std::none_of(
+             checked.findings.begin(), checked.findings.end(), [&](const Finding& finding) {
+               return finding.severity == Severity::error && !finding.rule.starts_with(own);
+             });
+}
+
+}  // namespace
+
+Result<void> Intake::look(const std::string& path, Draft& draft,
+                          const std::vector<Request>& requests) {
+  const auto match = catalog_.match(path);
+  if (!match || !match->kind->kept)
+    draft.as_accepted.insert(path);
+  if (!match) {
+    ignore(path, draft);
+    return {};
+  }
+  // By another configuration it had been nobody's.
+  if (passed_over(draft.find(FlowId{}), path))
+    draft.touch(FlowId{}).notified.ignored.erase(path);
+  if (!match->kind->kept)
+    return {};
+  auto bytes = ports_.disk.read(path, limits_.max_bytes);
+  starved_ = starved_ && !bytes && bytes.error().code == Errc::busy;
+  if (!bytes && bytes.error().code == Errc::away) {
+    away_ = bytes.error();
+    leave(path);
+    return {};
+  }
+  if (!bytes) {
+    scan_.forget(path);
+    not_read(*match, path, bytes.error(), draft);
+    return {};
+  }
+  scan_.read(path, bytes->stamp);
+  const FlowRecord* const record = draft.find(match->flow);
+  if (record != nullptr && has_version(record->accepted, path, bytes->digest)) {
+    same(*match, path, draft);
+    return {};
+  }
+  const bool known_bad = record != nullptr && has_version(record->rejected, path, bytes->digest);
+  // Judged again although it is known: the schema may be another one by now.
+  auto judged = check_after(*match, path, bytes->bytes, draft);
+  if (!judged)
+    return pass_on(judged);
+  const DocumentCheck checked = *std::move(judged);
+  if (known_bad && !checked.accepted()) {
+    unsettled_.settled(path);
+    note_presence(match->flow, path, draft);
+    return {};
+  }
+  // A file that does not parse may be half written. One that parses and is wrong is wrong, and so
+  // is one that no going on can mend.
+  if (checked.document == nullptr && !checked.definite &&
+      unsettled_.wait(path, match->flow, bytes->digest, draft.now, kSettleTime))
+    return {};
+  if (!checked.accepted() && !mendable(*match, checked)) {
+    reject(*match, path, bytes->digest, checked.findings, draft);
+    return {};
+  }
+  return admit(*match, path, *bytes, checked, draft, requests);
+}
+
+Result<std::shared_ptr<const Document>> Intake::before(const Catalog::Match& match,
+                                                       const std::string& path,
+                                                       const Draft& draft) {
+  std::set<FlowId> flows = handed_over_.former_flows(path);
+  flows.insert(match.flow);
+  for (const FlowId& flow : flows) {
+    const FlowRecord* const record = draft.find(flow);
+    // Of a path there is one accepted version.
+    if (record == nullptr || flow.dialect != match.flow.dialect || !record->accepted.contains(path))
+      continue;
+    auto document = ports_.documents.document(*record, record->accepted.at(path), *match.entry,
+                                              draft.documents);
+    if (!document && document.error().code != Errc::parse)
+      return pass_on(document);
+    if (document)
+      return document;
+  }
+  return nullptr;
+}
+
+Result<DocumentCheck> Intake::check_after(const Catalog::Match& match, const std::string& path,
+                                          std::string text, const Draft& draft) {
+  DocumentCheck checked = check_document(match, path, std::move(text), ports_.schemas, limits_);
+  const bool needs_line = match.kind->needs_line;
+  if (checked.document == nullptr || !has_lost_its_end(*checked.document, needs_line))
+    return checked;
+  auto known = before(match, path, draft);
+  if (!known)
+    return pass_on(known);
+  return *known == nullptr ? checked : checked_after(std::move(checked), **known, needs_line);
+}
+
+void Intake::not_read(const Catalog::Match& match, const std::string& path, const Error& error,
+                      Draft& draft) {
+  if (error.code == Errc::not_found)
+    return gone(match, path, draft);
+  if (error.code == Errc::busy && unsettled_.wait(path, match.flow, {}, draft.now, kSettleTime))
+    return;
+  reject(match, path, digest_of(error.message), {unreadable(error)}, draft);
+  if (error.code != Errc::busy)
+    return;
+  // Told when it lasts, and tried on.
+  starved_ = true;
+  (void)unsettled_.wait(path, match.flow, {}, draft.now, kSettleTime);
+}
+
+void Intake::ignore(const std::string& path, Draft& draft) {
+  const std::string why = scan_.unfit_name(path);
+  const bool notified = passed_over(draft.find(FlowId{}), path);
+  if (why.empty() && !notified)
+    return;
+  const auto there = ports_.disk.read(path, 0);
+  if (!there && there.error().code == Errc::away)
+    return;
+  const bool gone = !there && there.error().code == Errc::not_found;
+  if ((gone || why.empty()) && notified)
+    draft.touch(FlowId{}).notified.ignored.erase(path);
+  if (gone || why.empty() || notified)
+    return;
+  auto& known = draft.touch(FlowId{}).notified.ignored;
+  if (known.size() >= kMostIgnored)
+    return;
+  known.insert(path);
+  draft.event("ignored", {},
+              known.size() < kMostIgnored ? why : why + "; of further files nothing is said");
+}
+
+bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) const {
+  bool own = false;
+  for (FlowRecord* const record : handed_over_.all_records(
+           flow, path, draft,
+           [&](const FlowRecord& each) { return each.rejected.contains(path); })) {
+    record->rejected.erase(path);
+    draft.commit.no_longer_rejected.push_back(path);
+    own = own || record->id == flow;
+  }
+  return own;
+}
+
+void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
+  unsettled_.settled(path);
+  (void)no_longer_rejected(match.flow, path, draft);
+  for (FlowRecord* const former :
+       handed_over_.former_records(path, draft, [&](const FlowRecord& record) {
+         const auto row = record.accepted.find(path);
+         return row != record.accepted.end() && row->second.present;
+       })) {
+    former->accepted.at(path).present = false;
+    draft.presence.insert(path);
+  }
+  const FlowRecord* const known = draft.find(match.flow);
+  if (known == nullptr)
+    return;
+  const auto row = known->accepted.find(path);
+  if (row == known->accepted.end() || !row->second.present)
+    return;
+  FlowRecord& record = draft.touch(match.flow);
+  AcceptedRow& changed = record.accepted[path];
+  changed.present = false;
+  draft.presence.insert(path);
+  draft.decide.insert(match.flow);
+  draft.event("gone", match.flow, path + " is gone; its last accepted version stays in force");
+}
+
+void Intake::same(const Catalog::Match& match, const std::string& path, Draft& draft) {
+  draft.compared.insert(path);
+  // What was put off until then.
+  if (unsettled_.waits(path))
+    draft.decide.insert(match.flow);
+  unsettled_.settled(path);
+  draft.as_accepted.insert(path);
+  if (no_longer_rejected(match.flow, path, draft))
+    draft.event("accepted", match.flow, path + " is again as it was accepted last");
+  if (draft.find(match.flow)->accepted.at(path).present)
+    return;
+  draft.touch(match.flow).accepted[path].present = true;
+  draft.presence.insert(path);
+  draft.decide.insert(match.flow);
+  draft.event("back", match.flow, path + " is there again, as it was");
+}
+
+/// What was accepted last stays in force, as it does when a good file is overwritten by a bad one.
+void Intake::note_presence(const FlowId& flow, const std::string& path, Draft& draft) const {
+  const auto absent = [&](const FlowRecord& record) {
+    const auto row = record.accepted.find(path);
+    return row != record.accepted.end() && !row->second.present;
+  };
+  for (FlowRecord* const record : handed_over_.all_records(flow, path, draft, absent)) {
+    record->accepted.at(path).present = true;
+    draft.presence.insert(path);
+  }
+}
+
+void Intake::reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
+                    const Findings& findings, Draft& draft) {
+  unsettled_.settled(path);
+  note_presence(match.flow, path, draft);
+  const FlowRecord* const known = draft.find(match.flow);
+  if (known != nullptr && has_version(known->rejected, path, digest))
+    return;
+  FlowRecord& record = draft.touch(match.flow);
+  const RejectedRow row{path, match.flow, digest, findings_json(path, findings), draft.wall};
+  record.rejected[path] = row;
+  // Its row takes the place of theirs.
+  for (FlowRecord* const former : handed_over_.former_records(
+           path, draft, [&](const FlowRecord& other) { return other.rejected.contains(path); }))
+    former->rejected.erase(path);
+  record.last_activity = draft.now;
+  draft.commit.rejected.push_back(row);
+  draft.decide.insert(match.flow);
+  count_change(match, path, record, draft);
+  std::string why = path;
+  const auto first = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& f) { return f.severity == Severity::error; });
+  if (first != findings.end()) {
+    if (first->rule != "file")
+      why += ":" + std::to_string(first->span.begin.line) + ":" +
+             std::to_string(first->span.begin.column);
+    why += ": " + sentence_at_pointer(*first);
+    if (findings.size() > 1)
+      why += " (and " + std::to_string(findings.size() - 1) + " more)";
+  }
+  draft.event("rejected", match.flow, why);
+}
+
+namespace {
+
+/// There is nothing to compare a new version with. One of that very file takes the place of what
+/// cannot be read; of another one nobody can say whether it may be.
+Admission without_before(const Catalog::Match& match, const std::string& path,
+                         const Error& unreadable) {
+  Admission admission;
+  if (unreadable.where == path)
+    return admission;
+  admission.verdict = Admission::Verdict::restore;
+  admission.why = text(match.flow) + " is held: " + describe(unreadable);
+  return admission;
+}
+
+}  // namespace
+
+Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& path,
+                              const Document& after, std::optional<Unseen> unseen, Draft& draft,
+                              const std::vector<Request>& requests) {
+  const Dialect& dialect = *match.entry->dialect;
+  if (dialect.admit == nullptr || (dialect.admits_unseen_only && !unseen))
+    return Admission{};
+  FlowRecord& record = draft.touch(match.flow);
+  auto docs = ports_.documents.open(record, *match.entry, draft.documents);
+  if (!docs && docs.error().code == Errc::parse)
+    return without_before(match, path, docs.error());
+  if (!docs)
+    return pass_on(docs);
+  const auto before = docs->find(path);
+  const Change change{path,
+                      match.kind->kind,
+                      before == docs->end() ? nullptr : before->second.document.get(),
+                      after,
+                      only_writer(record),
+                      unseen,
+                      !compared_.contains(path) && draft.compared.insert(path).second};
+  const View view{record.id,   *docs,     record.stages,        record.runs,
+                  record.memo, requests,  match.entry->options, environment_,
+                  draft.now,   draft.wall};
+  Admission admission = dialect.admit(view, change);
+  // Of what is merged it counts when that is valid.
+  if (admission.memo && admission.verdict != Admission::Verdict::merged)
+    draft.memo(record, *admission.memo);
+  // Nothing to put back: then it is simply wrong.
+  if (admission.verdict == Admission::Verdict::restore && change.before == nullptr)
+    admission.text.clear();
+  else if (admission.verdict == Admission::Verdict::restore)
+    admission.text = change.before->text();
+  return admission;
+}
+
+Result<void> Intake::admit(const Catalog::Match& match, const std::string& path,
+                           const FileBytes& bytes, const DocumentCheck& checked, Draft& draft,
+                           const std::vector<Request>& requests) {
+  std::optional<Unseen> unseen;
+  if (const auto base = draft.gave_way.find(path); base != draft.gave_way.end())
+    unseen = Unseen{base->second};
+  auto asked = ask(match, path, *checked.document, unseen, draft, requests);
+  if (!asked)
+    return pass_on(asked);
+  Admission admission = std::move(*asked);
+  admission.findings = complaints(match, admission, *checked.document);
+  FlowRecord& record = draft.touch(match.flow);
+  const bool puts = !admission.text.empty() && (admission.verdict == Admission::Verdict::restore ||
+                                                admission.verdict == Admission::Verdict::merged);
+  if (!checked.accepted() &&
+      (!puts || !check_document(match, path, admission.text, ports_.schemas, limits_).accepted())) {
+    reject(match, path, bytes.digest, checked.findings, draft);
+    return {};
+  }
+  switch (admission.verdict) {
+    case Admission::Verdict::accept:
+      accept(match, path, checked.document, only_writer(record), draft);
+      break;
+    case Admission::Verdict::later:
+      unsettled_.later(path, match.flow, bytes.digest, draft.now, admission.again);
+      break;
+    case Admission::Verdict::restore:
+      if (!admission.text.empty())
+        return restore(match, path, bytes, admission, draft);
+      reject(match, path, bytes.digest, admission.findings, draft);
+      break;
+    case Admission::Verdict::merged: {
+      DocumentCheck merged = check_document(match, path, admission.text, ports_.schemas, limits_);
+      if (!merged.accepted()) {
+        Findings findings = merged.findings;
+        for (Finding& finding : findings)
+          finding.message += " (of it with what baton had written, which its writer had not seen)";
+        reject(match, path, bytes.digest, findings, draft);
+        break;
+      }
+      if (admission.memo)
+        draft.memo(record, *admission.memo);
+      draft.write_over(record, path, bytes, admission.text, admission.why);
+      accept(match, path, merged.document, "baton", draft);
+      draft.event("merged", record.id, path + ": " + admission.why);
+      break;
+    }
+  }
+  return {};
+}
+
+void Intake::accept(const Catalog::Match& match, const std::string& path,
+                    const std::shared_ptr<const Document>& document, const RunId& writer,
+                    Draft& draft) {
+  unsettled_.settled(path);
+  (void)no_longer_rejected(match.flow, path, draft);
+  for (FlowRecord* const former : handed_over_.former_records(
+           path, draft, [&](const FlowRecord& record) { return record.accepted.contains(path); }))
+    former->accepted.erase(path);
+  FlowRecord& record = draft.touch(match.flow);
+  draft.accept(record,
+               AcceptedRow{path, match.flow, match.kind->kind, match.part, document->digest(),
+                           ++draft.arrival, writer, true},
+               document);
+  draft.changed.push_back(path);
+  count_change(match, path, record, draft);
+  draft.event("accepted", match.flow,
+              path + (writer.empty() || writer == "baton"
+                          ? ""
+                          : " (while run " + writer.substr(0, 8) + " was at work)"));
+}
+
+void Intake::count_change(const Catalog::Match& match, const std::string& path, FlowRecord& record,
+                          Draft& draft) {
+  const auto until = rate_breaker_.too_many(path, *match.kind, draft.now);
+  if (!until)
+    return;
+  if (record.calm_at < draft.now)
+    draft.event("held", match.flow,
+                path + " changed more than " + std::to_string(match.kind->breaker_changes) +
+                    " times within " + duration_text(match.kind->breaker_window) +
+                    "; nothing is started until it is calm");
+  record.calm_at = std::max(record.calm_at, *until);
+}
+
+Result<void> Intake::restore(const Catalog::Match& match, const std::string& path,
+                             const FileBytes& bytes, const Admission& admission, Draft& draft) {
+  unsettled_.settled(path);
+  FlowRecord& record = draft.touch(match.flow);
+  const std::size_t before = rate_breaker_.restores(path, draft.now);
+  draft.restored.push_back(path);
+  draft.decide.insert(match.flow);
+  // Nobody writes against each other for ever: from now on the flow is paused, in the journal, and
+  // nothing more is put back until a person resumes it. Two things end such a quarrel: a word of
+  // baton's own that gave way to this version, and that who wrote it has left.
+  const bool disputed = record.control.reason == "disputed";
+  const bool left = last_leaves(record, draft);
+  // A writer leaves once, so that needs no limit; words can be given without end.
+  const bool once_more = left || (draft.gave_way.contains(path) && before < 2 * kMaxRestores);
+  if ((disputed || before >= kMaxRestores) && !once_more) {
+    const std::string who = only_writer(record);
+    const std::string why = path + " was put back " + std::to_string(kMaxRestores) +
+                            " times within ten minutes and is written against the rules again" +
+                            (who.empty() ? "" : ", while run " + who.substr(0, 8) + " is at work") +
+                            ": " + admission.why;
+    // What an operator said stays; his `resume` is needed anyway.
+    if (record.control.control == Control::run || record.control.control == Control::idle) {
+      draft.control(record, Control::pause, "disputed", why);
+      draft.event("held", match.flow, why);
+    }
+    reject(match, path, bytes.digest, admission.findings, draft);
+    return {};
+  }
+  if (disputed)
+    draft.control(record, Control::pause, "disputed",
+                  path + " was put back " + std::to_string(kMaxRestores) +
+                      " times within ten minutes, and once more when " +
+                      (left ? "its writer had left: " : "a word was given: ") + admission.why);
+  draft.write_over(record, path, bytes, admission.text, admission.why, Intent::Kind::restore);
+  draft.event("restored", match.flow, path + ": " + admission.why);
+  return {};
+}
+
+namespace {
+
+/// Which `why` none of it is used.
+void only_kept(const LateWrite& write, const FlowId& flow, const char* why, Draft& draft) {
+  draft.event("late_write", flow,
+              write.path + " was written through an old descriptor after baton had replaced it" +
+                  why + "; what was written is kept in the journal");
+}
+
+/// Somebody has written it since it was looked at.
+bool is_news(const FlowRecord* known, const std::string& path, const Digest& there) {
+  if (known == nullptr)
+    return false;
+  return known->accepted.contains(path) && !has_version(known->accepted, path, there);
+}
+
+}  // namespace
+
+Result<bool> Intake::late(const LateWrite& write, Draft& draft,
+                          const std::vector<Request>& requests) {
+  if (const auto match = catalog_.match(write.path)) {
+    const DocumentCheck checked =
+        check_document(*match, write.path, write.bytes, ports_.schemas, limits_);
+    if (!checked.accepted() || match->entry->dialect->admit == nullptr) {
+      only_kept(write, match->flow, checked.accepted() ? "" : ", and it is not valid", draft);
+    } else {
+      auto dealt_with = merge_late(*match, write, checked, draft, requests);
+      if (!dealt_with || !*dealt_with)
+        return dealt_with;
+    }
+  }
+  draft.commit.replaced.emplace_back(write.path, write.bytes);
+  return true;
+}
+
+Result<bool> Intake::merge_late(const Catalog::Match& match, const LateWrite& write,
+                                const DocumentCheck& checked, Draft& draft,
+                                const std::vector<Request>& requests) {
+  const auto keep = [&](const char* why) {
+    only_kept(write, match.flow, why, draft);
+    return true;
+  };
+  // What stands there now may be news itself; it comes first, and the late write is compared with
+  // it.
+  if (auto looked = look(write.path, draft, requests); !looked)
+    return pass_on(looked);
+  const auto there = ports_.disk.read(write.path, limits_.max_bytes);
+  const bool not_now =
+      !there && (there.error().code == Errc::busy || there.error().code == Errc::away ||
+                 there.error().code == Errc::io);
+  if (!there && !not_now)
+    return keep(", and is gone or cannot be read now");
+  if (not_now)
+    return false;
+  const FlowRecord* const known = draft.find(match.flow);
+  if (known != nullptr && known->rejected.contains(write.path))
+    return keep(", and what stands there now was rejected");
+  if (unsettled_.waits(write.path))
+    return false;
+  if (there->digest == checked.document->digest())
+    return true;
+  if (is_news(known, write.path, there->digest))
+    return false;
+  auto admission =
+      ask(match, write.path, *checked.document, Unseen{write.into, true}, draft, requests);
+  if (!admission)
+    return pass_on(admission);
+  std::string text;
+  if (admission->verdict == Admission::Verdict::merged)
+    text = admission->text;
+  else if (admission->verdict == Admission::Verdict::accept)
+    text = write.bytes;
+  else
+    return keep(", and what stands there now goes before it");
+  const DocumentCheck merged = check_document(match, write.path, text, ports_.schemas, limits_);
+  if (!merged.accepted())
+    return keep(", and merged with what stands there now it would not be valid");
+  FlowRecord& record = draft.touch(match.flow);
+  if (admission->memo)
+    draft.memo(record, *admission->memo);
+  if (text == there->bytes)
+    return true;
+  draft.write_over(record, write.path, *there, text, "a late write");
+  accept(match, write.path, merged.document, "baton", draft);
+  draft.event("merged", match.flow, write.path + ": a late write into the replaced file");
+  return true;
+}
+
+}  // namespace baton

@@ -1,0 +1,370 @@
+#include "engine/perform/pending_writes.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "engine/perform/write_settlement.h"
+
+namespace baton {
+namespace {
+
+constexpr std::string_view kBehind = "is behind an earlier write that waits";
+constexpr Millis kFirstTryAgain{1000};
+constexpr Millis kLongestTryAgain{60'000};
+
+/// What was to be created is there, byte for byte.
+bool stands_already(Disk& disk, const Intent& write, std::size_t max_bytes) {
+  if (write.kind != Intent::Kind::create)
+    return false;
+  const auto there = disk.read(write.path, max_bytes);
+  return there && there->digest == write.after;
+}
+
+bool gives_way(const Result<void>& done) {
+  return !done && done.error().code == Errc::changed;
+}
+
+bool whole(const Intent& write) {
+  return write.kind == Intent::Kind::replace || write.kind == Intent::Kind::restore ||
+         write.kind == Intent::Kind::create;
+}
+
+/// To be written into a file that by now is another flow's.
+bool of_another(const Intent& write, const Catalog& catalog) {
+  const auto match = catalog.match(write.path);
+  return whole(write) && match && match->flow != write.flow;
+}
+
+bool may_pass(const Error& error) {
+  return error.code == Errc::no_space || error.code == Errc::busy || error.code == Errc::away;
+}
+
+Hold behind(const std::string& path, bool rejected) {
+  const std::string why = "a write of baton's own gave way to another version of " + path;
+  if (rejected)
+    return Hold{"", "", "own_write",
+                why +
+                    ", which is rejected: put that right (`baton explain` says what is wrong), and "
+                    "what of the write is not contradicted by that is made"};
+  return Hold{"", "", "gave_way", why + ", which is not accepted yet"};
+}
+
+}  // namespace
+
+/// What is refused is seldom permitted within a second, and each try may cost a temporary file.
+void PendingWrites::put_off(Waiting& waiting, const Error& error, Time now, std::size_t max_bytes) {
+  waiting.refused = !may_pass(error);
+  waiting.why = (error.where.empty() ? waiting.write.path : error.where) + " " + error.message;
+  waiting.pause = waiting.refused ? std::clamp(2 * waiting.pause, kFirstTryAgain, kLongestTryAgain)
+                                  : kFirstTryAgain;
+  waiting.due = now + waiting.pause;
+  // It may stand there all the same, and be all but synced.
+  if (error.code == Errc::io || error.code == Errc::no_space)
+    waiting.to_settle = max_bytes;
+}
+
+std::set<std::string> PendingWrites::recover(const std::vector<Intent>& intents,
+                                             const Catalog& catalog, std::size_t max_bytes) {
+  std::set<std::string> paths;
+  for (const Intent& intent : intents) {
+    Waiting left{intent, {}, max_bytes};
+    if (of_another(intent, catalog)) {
+      give_up(left);
+      paths.insert(intent.path);
+      continue;
+    }
+    if (awaits(intent.path)) {
+      left.why = intent.path + " " + std::string(kBehind);
+      waiting_.push_back(std::move(left));
+      continue;
+    }
+    const auto made = make(left);
+    if (!made && !gives_way(made)) {
+      put_off(waiting_.emplace_back(std::move(left)), made.error(), Time{}, max_bytes);
+      continue;
+    }
+    if (made)
+      end(left.write);
+    else
+      give_up(left);
+    paths.insert(intent.path);
+  }
+  return paths;
+}
+
+std::set<std::string> PendingWrites::reconfigured(const Catalog& catalog) {
+  std::set<std::string> paths;
+  for (const Waiting& each : std::exchange(waiting_, {})) {
+    if (of_another(each.write, catalog)) {
+      give_up(each);
+      paths.insert(each.write.path);
+    } else {
+      waiting_.push_back(each);
+    }
+  }
+  return paths;
+}
+
+void PendingWrites::suppose(const std::vector<Intent>& intents, std::size_t max_bytes) {
+  for (Intent write : intents) {
+    const auto settled = settle(disk_, write, max_bytes);
+    if (awaits(write.path) || !settled || *settled == Settled::redo) {
+      seen(write.path);
+      supposed_.push_back(write);
+    } else if (*settled != Settled::done) {
+      give_up(write);
+    }
+  }
+}
+
+Result<void> PendingWrites::make(Waiting& waiting) {
+  Intent& write = waiting.write;
+  if (waiting.to_settle > 0) {
+    auto settled = settle(disk_, write, waiting.to_settle);
+    if (!settled)
+      return pass_on(settled);
+    // What stands there may not last yet.
+    if (*settled == Settled::done)
+      return make_last(disk_, write, waiting.to_settle);
+    waiting.overtaken = waiting.overtaken || *settled == Settled::abandoned;
+    waiting.to_settle = 0;
+  }
+  auto done = waiting.overtaken ? Result<void>(fail(Errc::changed, "was changed", write.path))
+                                : baton::perform(disk_, write);
+  // Somebody may have written the very same; who has created it has one of his own.
+  return gives_way(done) && write.kind != Intent::Kind::create && whole(write) &&
+                 disk_.make_last(write.path, write.bytes)
+             ? Result<void>()
+             : done;
+}
+
+void PendingWrites::give_up(const Waiting& waiting) {
+  if (waiting.seen)
+    done_.push_back(waiting.write.id);
+  else
+    give_up(waiting.write);
+}
+
+void PendingWrites::give_up(const Intent& write) {
+  // An append or a move leaves nothing in force.
+  if (write.kind == Intent::Kind::append || write.kind == Intent::Kind::move) {
+    done_.push_back(write.id);
+    return;
+  }
+  const bool news = write.kind != Intent::Kind::restore;
+  // Made from what had overtaken those before, which was looked at then.
+  if (const auto before = given_up_.find(write.path);
+      news && before != given_up_.end() && before->second.writes.back().after != write.assumes)
+    drop(write.path);
+  GivenUp& given_up =
+      given_up_.try_emplace(write.path, GivenUp{write.assumes, {}, false}).first->second;
+  if (news && !std::exchange(given_up.news, true))
+    given_up.base = write.assumes;
+  given_up.writes.push_back(write);
+}
+
+void PendingWrites::end(const Intent& write) {
+  done_.push_back(write.id);
+  drop(write.path);
+}
+
+std::map<std::string, Digest> PendingWrites::gave_way() const {
+  std::map<std::string, Digest> bases;
+  for (const auto& [path, given_up] : given_up_)
+    bases.emplace(path, given_up.base);
+  return bases;
+}
+
+PendingWrites::Performed PendingWrites::perform(const std::vector<Intent>& writes, Time now,
+                                                std::size_t max_bytes) {
+  Performed performed;
+  std::vector<Waiting> all = std::exchange(waiting_, {});
+  std::transform(writes.begin(), writes.end(), std::back_inserter(all), [](const Intent& write) {
+    return Waiting{write, {}};
+  });
+  // A write behind one that waits waits too: it builds on it. By path, that one.
+  std::map<std::string, Waiting> ahead;
+  const auto wait = [&](Waiting waiting) {
+    performed.unfit.insert(waiting.write.flow);
+    for (const std::string* const path : {&waiting.write.path, &waiting.write.to})
+      if (!path->empty())
+        ahead.try_emplace(*path, Waiting{{}, {}, 0, waiting.refused, {}, waiting.due});
+    waiting_.push_back(std::move(waiting));
+  };
+  for (Waiting& each : all) {
+    const Intent& write = each.write;
+    if (const auto first = ahead.find(write.path); first != ahead.end()) {
+      each.why = write.path + " " + std::string(kBehind);
+      each.refused = first->second.refused;
+      each.due = first->second.due;
+      wait(std::move(each));
+      continue;
+    }
+    if (now < each.due && !each.overtaken) {
+      wait(std::move(each));
+      continue;
+    }
+    const auto done = make(each);
+    performed.paths.insert(write.path);
+    performed.news = true;
+    if (!done && !write.vital) {
+      if (!stands_already(disk_, write, max_bytes))
+        performed.missed.emplace_back(write, done.error());
+      done_.push_back(write.id);
+    } else if (gives_way(done)) {
+      performed.unfit.insert(write.flow);
+      performed.again.insert(write.flow);
+      give_up(each);
+    } else if (!done) {
+      put_off(each, done.error(), now, max_bytes);
+      wait(std::move(each));
+    } else {
+      end(write);
+    }
+  }
+  return performed;
+}
+
+bool PendingWrites::awaits(const std::string& path) const {
+  const auto about = [&](const Intent& write) { return write.path == path || write.to == path; };
+  return std::any_of(supposed_.begin(), supposed_.end(), about) ||
+         std::any_of(waiting_.begin(), waiting_.end(),
+                     [&](const Waiting& each) { return about(each.write); });
+}
+
+std::optional<Digest> PendingWrites::meet(const std::string& path, std::size_t max_bytes) {
+  const auto first = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
+    return each.write.path == path || each.write.to == path;
+  });
+  if (first == waiting_.end() || first->write.path != path)
+    return std::nullopt;
+  // One that is away may be back in a moment: only what was read is another one.
+  Intent write = first->write;
+  const bool there = disk_.read(path, max_bytes).has_value();
+  const auto settled = settle(disk_, write, max_bytes);
+  const bool overtaken = there && settled && *settled == Settled::abandoned;
+  bool all = true;
+  for (Waiting& each : waiting_) {
+    // Those behind it build on what will never stand there.
+    if (each.write.path == path)
+      each.overtaken = overtaken;
+    else
+      all = all && each.write.to != path;
+  }
+  return overtaken && all ? std::optional(first->write.assumes) : std::nullopt;
+}
+
+/// The flows with a write of the path that gave way, or can only do so.
+std::set<FlowId> PendingWrites::overtaken(const std::string& path) const {
+  std::set<FlowId> flows;
+  for (const Waiting& each : waiting_)
+    if (each.overtaken && each.write.path == path)
+      flows.insert(each.write.flow);
+  if (const auto given_up = given_up_.find(path); given_up != given_up_.end())
+    for (const Intent& write : given_up->second.writes)
+      flows.insert(write.flow);
+  return flows;
+}
+
+std::set<std::string> PendingWrites::looked_at(const Draft& step, const Catalog& catalog) const {
+  std::set<std::string> paths = step.as_accepted;
+  paths.insert(step.changed.begin(), step.changed.end());
+  std::erase_if(paths, [&](const std::string& path) {
+    const std::set<FlowId> flows = overtaken(path);
+    const auto match = catalog.match(path);
+    const bool in_force = std::any_of(flows.begin(), flows.end(), [&](const FlowId& flow) {
+      const FlowRecord* const record = step.find(flow);
+      return record != nullptr && record->accepted.contains(path) &&
+             !(match && match->flow == flow);
+    });
+    return flows.empty() || in_force;
+  });
+  return paths;
+}
+
+std::vector<std::uint64_t> PendingWrites::given_up(const std::string& path) const {
+  std::vector<std::uint64_t> ids;
+  if (const auto given_up = given_up_.find(path); given_up != given_up_.end())
+    for (const Intent& write : given_up->second.writes)
+      ids.push_back(write.id);
+  return ids;
+}
+
+bool PendingWrites::seen(const std::string& path) {
+  for (Waiting& each : waiting_)
+    each.seen = each.seen || (each.overtaken && each.write.path == path);
+  return given_up_.erase(path) > 0;
+}
+
+void PendingWrites::drop(const std::string& path) {
+  for (const std::uint64_t id : given_up(path))
+    done_.push_back(id);
+  given_up_.erase(path);
+}
+
+std::set<FlowId> PendingWrites::flows() const {
+  std::set<FlowId> flows;
+  for (const Waiting& each : waiting_)
+    flows.insert(each.write.flow);
+  for (const auto& [path, given_up] : given_up_)
+    for (const Intent& write : given_up.writes)
+      flows.insert(write.flow);
+  return flows;
+}
+
+std::optional<Hold> PendingWrites::hold(const FlowRecord& record, const Dialect* dialect) const {
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
+    return each.write.flow == record.id;
+  });
+  if (found == waiting_.end())
+    return hold_given_up(record, dialect);
+  if (found->refused)
+    return Hold{
+        "", "", "own_write",
+        "a write of baton's own was refused, and is tried again within a minute: " + found->why};
+  return Hold{"", "", "write_pending",
+              "a write is still to be made, tried again every second: " + found->why};
+}
+
+/// What is in force has never stood in the file: on its strength nothing is started.
+std::optional<Hold> PendingWrites::hold_given_up(const FlowRecord& record,
+                                                 const Dialect* dialect) const {
+  for (const auto& [path, given_up] : given_up_) {
+    // What is gone holds by itself where it is needed; what was to be put back has stood there.
+    const auto row = record.accepted.find(path);
+    if (!given_up.news || row == record.accepted.end() || !row->second.present)
+      continue;
+    const bool rejected = record.rejected.contains(path);
+    if (rejected && (dialect == nullptr || !dialect->files_rule))
+      continue;
+    for (const Intent& write : given_up.writes)
+      if (write.flow == record.id)
+        return behind(path, rejected);
+  }
+  return std::nullopt;
+}
+
+bool PendingWrites::passing() const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [](const Waiting& each) { return !each.refused; });
+}
+
+std::optional<Time> PendingWrites::wake() const {
+  const auto first =
+      std::min_element(waiting_.begin(), waiting_.end(),
+                       [](const Waiting& one, const Waiting& two) { return one.due < two.due; });
+  return first == waiting_.end() ? std::nullopt : std::optional(first->due);
+}
+
+void PendingWrites::forget(const FlowId& flow) {
+  std::erase_if(waiting_, [&](const Waiting& each) { return each.write.flow == flow; });
+  std::erase_if(given_up_, [&](const auto& row) {
+    return std::all_of(row.second.writes.begin(), row.second.writes.end(),
+                       [&](const Intent& write) { return write.flow == flow; });
+  });
+}
+
+}  // namespace baton

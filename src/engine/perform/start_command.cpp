@@ -1,0 +1,164 @@
+#include "engine/perform/start_command.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/placeholders.h"
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+/// Filled in by Agents::prepare, which makes the run id.
+constexpr std::array kLate = {std::string_view("run_id"), std::string_view("run_dir"),
+                              std::string_view("prompt_file")};
+
+std::map<std::string, std::string> values_of(const Start& start, const Brief& brief,
+                                             const Environment& environment) {
+  std::map<std::string, std::string> values = brief.values;
+  values["root"] = environment.root;
+  values["flow"] = text(start.key.flow);
+  values["flow_name"] = start.key.flow.name;
+  values["role"] = start.key.role;
+  values["subject"] = start.key.subject;
+  values["purpose"] = start.desired.purpose;
+  values["attempt"] = std::to_string(start.attempt);
+  values["state_file"] = brief.state_file.empty() ? "" : environment.root + "/" + brief.state_file;
+  values["brief"] = brief.prompt;
+  for (const std::string_view name : kLate)
+    values[std::string(name)] = "${" + std::string(name) + "}";
+  return values;
+}
+
+Result<std::string> argument(const std::string& text,
+                             const std::map<std::string, std::string>& values) {
+  auto filled = fill(text, values);
+  if (!filled)
+    return filled;
+  if (filled->find('\0') != std::string::npos)
+    return fail(Errc::denied, "a value with a NUL in it cannot be an argument");
+  if (text.starts_with("${") && filled->starts_with("-"))
+    return fail(Errc::denied, "the value `" + printable(*filled, 80) + "` for `" + text +
+                                  "` would be taken for an option; put `--` and a prefix before it "
+                                  "or pass it by the environment");
+  return filled;
+}
+
+/// Names from a plan may choose a folder, but not where the folders lie.
+Result<std::string> working_directory(const std::string& text,
+                                      const std::map<std::string, std::string>& values) {
+  auto filled = fill(text, values);
+  if (filled && filled->find('\0') != std::string::npos)
+    return fail(Errc::denied, "a value with a NUL in it cannot be a working directory");
+  if (filled && !filled->starts_with("/"))
+    return fail(Errc::denied,
+                "the working directory `" + printable(*filled, 200) + "` is not an absolute path");
+  if (filled && ("/" + *filled + "/").find("/../") != std::string::npos &&
+      ("/" + text + "/").find("/../") == std::string::npos)
+    return fail(Errc::denied, "the working directory `" + printable(*filled, 200) +
+                                  "` would lead out of where the configuration has it");
+  return filled;
+}
+
+Result<std::vector<std::string>> arguments(const std::vector<std::string>& texts,
+                                           const std::map<std::string, std::string>& values) {
+  std::vector<std::string> argv;
+  for (const std::string& text : texts) {
+    auto filled = argument(text, values);
+    if (!filled)
+      return pass_on(filled);
+    argv.push_back(std::move(*filled));
+  }
+  return argv;
+}
+
+/// A dialect's own action is complete; only what is configured has placeholders.
+Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const AgentSpec& spec,
+                     const Brief& brief, const std::map<std::string, std::string>& values) {
+  if (action) {
+    for (const std::string& each : action->argv)
+      if (each.find('\0') != std::string::npos)
+        return fail(Errc::denied, "an argument with a NUL in it cannot be passed on");
+    launch.argv = action->argv;
+    launch.prompt = action->input;
+    return {};
+  }
+  auto argv = arguments(spec.argv, values);
+  if (!argv)
+    return pass_on(argv);
+  launch.argv = std::move(*argv);
+  const std::string& form = brief.form.empty() ? spec.prompt : brief.form;
+  auto prompt = form.empty() ? Result<std::string>(brief.prompt) : fill(form, values);
+  if (!prompt)
+    return pass_on(prompt);
+  launch.prompt = std::move(*prompt);
+  return {};
+}
+
+/// What comes later takes the place of what was there, as in a program's own environment.
+std::vector<std::pair<std::string, std::string>> variables(const Start& start,
+                                                           const AgentSpec& spec,
+                                                           const Brief& brief,
+                                                           const Environment& environment,
+                                                           const std::string& state_file) {
+  std::vector<std::pair<std::string, std::string>> env;
+  const auto put = [&](const std::string& name, std::string value) {
+    std::erase_if(env, [&](const auto& row) { return row.first == name; });
+    env.emplace_back(name, std::move(value));
+  };
+  for (const auto* const some : {&spec.env, &brief.env})
+    for (const auto& [name, value] : *some)
+      put(name, value);
+  put("BATON_ROOT", environment.root);
+  put("BATON_FLOW", text(start.key.flow));
+  put("BATON_ROLE", start.key.role);
+  put("BATON_SUBJECT", start.key.subject);
+  put("BATON_PURPOSE", start.desired.purpose);
+  put("BATON_ATTEMPT", std::to_string(start.attempt));
+  put("BATON_STATE_FILE", state_file);
+  put("BATON_EXE", environment.executable);
+  // Its commands read the configuration the daemon reads, and find what it knows.
+  for (const std::string name : {"BATON_CONFIG", "BATON_ROOT_STATE"})
+    if (const auto named = environment.variables.find(name); named != environment.variables.end())
+      put(name, named->second);
+  return env;
+}
+
+}  // namespace
+
+const std::vector<std::string>& placeholder_names() {
+  static const std::vector<std::string> names = {
+      "attempt", "brief", "flow",    "flow_name", "prompt_file", "purpose",
+      "role",    "root",  "run_dir", "run_id",    "state_file",  "subject"};
+  return names;
+}
+
+Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brief& brief,
+                           const Environment& environment) {
+  const auto values = values_of(start, brief, environment);
+  Launch launch;
+  launch.key = start.key;
+  launch.attempt = start.attempt;
+  launch.limits = start.desired.limits.value_or(spec.limits);
+  if (auto filled = fill_in(launch, start.desired.action, spec, brief, values); !filled)
+    return pass_on(filled);
+  const std::string& usual = brief.cwd.empty() ? environment.root : brief.cwd;
+  if (auto cwd = working_directory(spec.cwd.empty() ? usual : spec.cwd, values))
+    launch.cwd = std::move(*cwd);
+  else
+    return pass_on(cwd);
+  if (auto before = arguments(spec.before, values))
+    launch.before = std::move(*before);
+  else
+    return pass_on(before);
+  launch.before_cwd = environment.root;
+  launch.before_timeout = spec.before_timeout;
+  launch.log = brief.log;
+  launch.env = variables(start, spec, brief, environment, values.at("state_file"));
+  for (const auto& [name, value] : launch.env)
+    if (value.find('\0') != std::string::npos)
+      return fail(Errc::denied, "a value with a NUL in it cannot be put into " + name);
+  return launch;
+}
+
+}  // namespace baton

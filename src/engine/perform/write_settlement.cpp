@@ -1,0 +1,131 @@
+#include "engine/perform/write_settlement.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace baton {
+
+Result<void> perform(Disk& disk, const Intent& write) {
+  switch (write.kind) {
+    case Intent::Kind::replace:
+    case Intent::Kind::restore:
+      return disk.replace(write.path, write.assumes, write.bytes);
+    case Intent::Kind::append:
+      return disk.append(write.path, write.assumes_bytes, write.bytes);
+    case Intent::Kind::create:
+      return disk.create(write.path, write.bytes);
+    case Intent::Kind::move:
+      return disk.move(write.path, write.assumes, write.to);
+    case Intent::Kind::backup:
+      break;  // never as it is: see BackupEncryption
+  }
+  return fail(Errc::io, "unknown kind of write", write.path);
+}
+
+namespace {
+
+constexpr std::size_t kMaxLogBytes = std::size_t{1} << 30U;
+
+/// How much of a text stands at the end of another, from the beginning of a line on.
+std::size_t begun(std::string_view there, std::string_view text) {
+  for (std::size_t most = std::min(there.size(), text.size()); most > 0; --most) {
+    const std::size_t from = there.size() - most;
+    if ((from == 0 || there[from - 1] == '\n') && there.substr(from) == text.substr(0, most))
+      return most;
+  }
+  return 0;
+}
+
+Settled settle_append(Intent& write, std::string_view there) {
+  if (write.assumes_bytes == kAtEnd) {
+    if (there.find(write.bytes) != std::string_view::npos)
+      return Settled::done;
+    if (const std::size_t torn = begun(there, write.bytes); torn > 0) {
+      write.bytes.erase(0, torn);
+      write.assumes_bytes = there.size();
+    }
+    return Settled::redo;
+  }
+  if (there.size() == write.assumes_bytes)
+    return Settled::redo;
+  const bool appended = there.size() >= write.assumes_bytes + write.bytes.size() &&
+                        there.substr(write.assumes_bytes, write.bytes.size()) == write.bytes;
+  return appended ? Settled::done : Settled::abandoned;
+}
+
+bool has_moved(Disk& disk, const Intent& write, std::size_t max_bytes) {
+  const auto moved = disk.read(write.to, max_bytes);
+  return moved && moved->digest == write.after;
+}
+
+/// The file is there.
+Settled settle_present(Disk& disk, Intent& write, const FileBytes& there, std::size_t max_bytes) {
+  switch (write.kind) {
+    case Intent::Kind::replace:
+    case Intent::Kind::restore:
+      if (there.digest == write.after)
+        return Settled::done;
+      return there.digest == write.assumes ? Settled::redo : Settled::abandoned;
+    case Intent::Kind::create:
+      return there.digest == write.after ? Settled::done : Settled::abandoned;
+    case Intent::Kind::append:
+      return settle_append(write, there.bytes);
+    case Intent::Kind::move:
+      if (write.assumes == Digest{})
+        return disk.read(write.to, max_bytes) ? Settled::done : Settled::redo;
+      if (there.digest != write.assumes)
+        return Settled::abandoned;
+      // Or it was made, and the next agent has written the very same since.
+      return has_moved(disk, write, max_bytes) ? Settled::done : Settled::redo;
+    case Intent::Kind::backup:
+      break;
+  }
+  return Settled::abandoned;
+}
+
+/// The file is not there.
+Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
+  switch (write.kind) {
+    case Intent::Kind::replace:
+    case Intent::Kind::restore:
+      return Settled::missing;
+    case Intent::Kind::create:
+      return Settled::redo;
+    case Intent::Kind::append:
+      return write.assumes_bytes == 0 || write.assumes_bytes == kAtEnd ? Settled::redo
+                                                                       : Settled::missing;
+    case Intent::Kind::move:
+      // Of any: moved, or there never was one.
+      return write.assumes != Digest{} && has_moved(disk, write, max_bytes) ? Settled::done
+                                                                            : Settled::missing;
+    case Intent::Kind::backup:
+      break;
+  }
+  return Settled::missing;
+}
+
+}  // namespace
+
+Result<Settled> settle(Disk& disk, Intent& write, std::size_t max_bytes) {
+  // A log may be longer than what is read of documents.
+  const bool log = write.assumes_bytes == kAtEnd || write.assumes == Digest{};
+  auto there = disk.read(write.path, log ? kMaxLogBytes : max_bytes);
+  if (there)
+    return settle_present(disk, write, *there, max_bytes);
+  const Errc why = there.error().code;
+  if (why == Errc::not_found)
+    return settle_missing(disk, write, max_bytes);
+  if (why == Errc::not_regular || why == Errc::too_large)
+    return Settled::abandoned;
+  return pass_on(there);
+}
+
+Result<void> make_last(Disk& disk, const Intent& write, std::size_t max_bytes) {
+  const std::string& path = write.kind == Intent::Kind::move ? write.to : write.path;
+  if (write.kind != Intent::Kind::append && write.kind != Intent::Kind::move)
+    return disk.make_last(path, write.bytes);
+  const auto there = disk.read(path, std::max(max_bytes, kMaxLogBytes));
+  return there ? disk.make_last(path, there->bytes) : tl::unexpected(there.error());
+}
+
+}  // namespace baton

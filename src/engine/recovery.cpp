@@ -1,0 +1,141 @@
+#include "engine/recovery.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/gzip.h"
+
+namespace baton {
+
+/// A file that is there and in force is not rebuilt.
+Result<void> Recovery::needed(const std::string& path, const FlowRecord& record) {
+  const auto there = ports_.disk.read(path, setup_.load.max_bytes);
+  const auto row = record.accepted.find(path);
+  if (there && row != record.accepted.end() && row->second.digest == there->digest)
+    return fail(Errc::usage, path + " is there and in force; nothing is to be recovered");
+  if (!there && there.error().code == Errc::away)
+    return tl::unexpected(there.error());
+  if (!there && there.error().code != Errc::not_found)
+    return fail(Errc::usage,
+                "what stands in the place cannot be replaced: " + describe(there.error()));
+  return {};
+}
+
+/// The text a backup holds.
+Result<std::string> Recovery::backup(const BackupPlan& plan, const std::string& path) const {
+  auto there = ports_.disk.read(path, setup_.load.max_bytes);
+  if (!there)
+    return pass_on(there);
+  if (!backup_filtered(path))
+    return gunzip(there->bytes, setup_.load.max_bytes);
+  if (plan.undo.empty() || !setup_.filter)
+    return fail(Errc::config, setup_.filter
+                                  ? "it is encrypted, and `decrypt` is not configured"
+                                  : "it is encrypted, and only the daemon's user may run what "
+                                    "decrypts it");
+  const auto bytes = setup_.filter(plan.undo, there->bytes)(true);
+  if (!bytes || !*bytes)
+    return bytes ? *bytes : fail(Errc::io, "its program has not ended");
+  return gunzip(**bytes, setup_.load.max_bytes);
+}
+
+/// Which ones cannot be read, and why.
+std::string Recovery::add_backups(const FlowId& flow, const Catalog::Entry& entry,
+                                  FlowState& docs) {
+  std::string damaged;
+  bool hangs = false;  // the program, and one wait for it is enough
+  if (entry.dialect->backups == nullptr)
+    return damaged;
+  const BackupPlan plan = entry.dialect->backups(entry.options);
+  const auto files = ports_.disk.list(backup_folder(plan, flow.name), 0);
+  for (const FileEntry& file : files ? *files : std::vector<FileEntry>()) {
+    const std::string name = file.path.substr(file.path.rfind('/') + 1);
+    if (!backup_time(name))
+      continue;
+    std::string fault;
+    auto text = hangs && backup_filtered(file.path)
+                    ? fail(Errc::busy, "it was not tried: `decrypt` does not end")
+                    : backup(plan, file.path);
+    hangs = hangs || (!text && text.error().code == Errc::busy);
+    if (!text)
+      fault = text.error().message;
+    else if (auto document = load_document(*std::move(text), Format::json, setup_.load); !document)
+      fault = document.error().findings.empty() ? "not JSON"
+                                                : document.error().findings.front().message;
+    else
+      docs[file.path] = Accepted{*std::move(document), "backup", name, 0, {}, true, {}};
+    if (fault.empty())
+      continue;
+    docs[file.path] = Accepted{nullptr, "backup", name, 0, {}, true, {}};
+    damaged += "; " + file.path + " cannot be used: " + fault;
+  }
+  return damaged;
+}
+
+Result<Rebuilt> Recovery::rebuilt(const FlowRecord& record, const DocumentStore::Documents& fresh,
+                                  Time now, Time wall) {
+  const Catalog::Entry* const entry = catalog_.entry(record.id.dialect);
+  if (entry == nullptr || entry->dialect->rebuild == nullptr)
+    return fail(Errc::usage, "nothing is rebuilt in the dialect " + record.id.dialect);
+  auto docs = ports_.documents.open(record, *entry, fresh);
+  if (!docs)
+    return pass_on(docs);
+  std::string faults = add_backups(record.id, *entry, *docs);
+  const std::vector<Request> none;
+  const View view{record.id, *docs,          record.stages,      record.runs, record.memo,
+                  none,      entry->options, setup_.environment, now,         wall};
+  for (Create& candidate : entry->dialect->rebuild(view)) {
+    const auto match = catalog_.match(candidate.path);
+    if (!match || match->flow != record.id)
+      continue;
+    if (auto asked = needed(candidate.path, record); !asked)
+      return pass_on(asked);
+    DocumentCheck checked =
+        check_document(*match, candidate.path, candidate.text, ports_.schemas, setup_.load);
+    if (checked.accepted())
+      return Rebuilt{candidate.path, std::move(candidate.text), candidate.why + faults,
+                     std::move(checked.document)};
+    const auto first =
+        std::find_if(checked.findings.begin(), checked.findings.end(),
+                     [](const Finding& finding) { return finding.severity == Severity::error; });
+    if (first != checked.findings.end())
+      faults += "; " + candidate.why + ": " + first->pointer + ": " + first->message;
+  }
+  return fail(Errc::usage, "there is nothing left to rebuild it from" + faults);
+}
+
+Result<Reply> Recovery::perform(const Request& request, Draft& draft) {
+  const auto refuse = [&](std::string why) { return Reply{request.id, false, std::move(why)}; };
+  if (draft.find(request.flow) == nullptr)
+    return refuse("there is no flow " + text(request.flow) + "; `baton status` lists them");
+  FlowRecord& record = draft.touch(request.flow);
+  if (record.live())
+    return refuse("agents of it are running; `baton stop " + text(record.id) + "` first");
+  auto found = rebuilt(record, draft.documents, draft.now, draft.wall);
+  if (!found && found.error().code == Errc::io)
+    return pass_on(found);
+  if (!found)
+    return refuse(found.error().message);
+  const auto match = catalog_.match(found->path);
+  if (const auto there = ports_.disk.read(found->path, setup_.load.max_bytes)) {
+    draft.write_over(record, found->path, *there, found->text, found->why);
+  } else {
+    Intent fresh;
+    fresh.kind = Intent::Kind::create;
+    fresh.path = found->path;
+    fresh.after = digest_of(found->text);
+    fresh.bytes = found->text;
+    fresh.flow = record.id;
+    fresh.why = found->why;
+    draft.plan_write(std::move(fresh));
+  }
+  draft.accept(record,
+               AcceptedRow{found->path, record.id, match->kind->kind, match->part,
+                           found->document->digest(), ++draft.arrival, "baton", true},
+               found->document);
+  const std::string done = found->path + " was rebuilt " + found->why;
+  draft.event("recovered", record.id, done);
+  return Reply{request.id, true, done};
+}
+
+}  // namespace baton

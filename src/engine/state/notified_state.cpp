@@ -1,0 +1,94 @@
+#include "engine/state/notified_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "dialects/members.h"
+
+namespace baton {
+namespace {
+
+template <class Item, class Read>
+void read_list(const Json& json, std::string_view name, Item& into, const Read& read) {
+  const Value* const list = json::child(*json, name);
+  if (list == nullptr || !list->IsArray())
+    return;
+  for (const Value& each : list->GetArray())
+    into.insert(into.end(), read(each));
+}
+
+template <class Items, class Write>
+void write_list(Json& json, std::string_view name, const Items& items, const Write& write) {
+  if (items.empty())
+    return;
+  Json list = Json::array();
+  for (const auto& item : items)
+    list.push(write(item));
+  json.set(name, list);
+}
+
+// A name that is not UTF-8 is no text in JSON: its bytes are written as numbers.
+Json json_of_name(const std::string& name) {
+  if (!bad_utf8(name))
+    return name;
+  Json bytes = Json::array();
+  for (const char byte : name)
+    bytes.push(static_cast<int>(static_cast<unsigned char>(byte)));
+  return bytes;
+}
+
+std::string told_name(const Value& json) {
+  if (!json.IsArray())
+    return std::string(json::text(json).value_or(""));
+  std::string name;
+  for (const Value& byte : json.GetArray())
+    name += static_cast<char>(static_cast<unsigned char>(json::integer(byte).value_or(0)));
+  return name;
+}
+
+}  // namespace
+
+bool NotifiedState::has(const Hold& hold) const {
+  return std::any_of(holds.begin(), holds.end(), [&](const Hold& other) {
+    return other.role == hold.role && other.subject == hold.subject && other.reason == hold.reason;
+  });
+}
+
+NotifiedState notified_state_of(const Json& json) {
+  NotifiedState notified;
+  read_list(json, "notices", notified.notices, [](const Value& each) {
+    return Notice{text_of(each, "event"), text_of(each, "subject"), text_of(each, "why")};
+  });
+  read_list(json, "holds", notified.holds, [](const Value& each) {
+    return Hold{text_of(each, "role"), text_of(each, "subject"), text_of(each, "reason"), ""};
+  });
+  notified.conflict = text_of(*json, "conflict");
+  notified.own_write = text_of(*json, "own_write");
+  notified.open = json::child(*json, "open") != nullptr;
+  read_list(json, "ignored", notified.ignored, told_name);
+  return notified;
+}
+
+Json json_of(const NotifiedState& notified) {
+  if (notified == NotifiedState{})
+    return {};
+  Json json = Json::object();
+  write_list(json, "notices", notified.notices, [](const Notice& notice) {
+    return Json::object(
+        {{"event", notice.event}, {"subject", notice.subject}, {"why", notice.why}});
+  });
+  write_list(json, "holds", notified.holds, [](const Hold& hold) {
+    return Json::object({{"role", hold.role}, {"subject", hold.subject}, {"reason", hold.reason}});
+  });
+  if (!notified.conflict.empty())
+    json.set("conflict", Json(notified.conflict));
+  if (!notified.own_write.empty())
+    json.set("own_write", Json(notified.own_write));
+  if (notified.open)
+    json.set("open", Json(true));
+  write_list(json, "ignored", notified.ignored, json_of_name);
+  return json;
+}
+
+}  // namespace baton

@@ -1,0 +1,82 @@
+#include "base/text.h"
+#include "findings/report.h"
+
+namespace baton {
+namespace {
+
+// What GitHub shows of one step, of each severity.
+constexpr std::size_t kShownOfEach = 10;
+
+std::string escaped(std::string_view text, bool property) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool control = byte < 0x20 || byte == 0x7F;
+    if (c == '%' || control || (property && (c == ':' || c == ',')))
+      out += {'%', kDigits[byte >> 4U], kDigits[byte & 0xFU]};
+    else
+      out += c;
+  }
+  return out;
+}
+
+/// The runner takes `##[` anywhere in a line for a command of its older form.
+std::string harmless(std::string text) {
+  for (auto at = text.find("##["); at != std::string::npos; at = text.find("##[", at))
+    text.insert(at + 2, " ");
+  return text;
+}
+
+std::string command(const std::string& path, const Finding& finding) {
+  const auto property = [](std::string_view name, std::size_t value) {
+    return "," + std::string(name) + "=" + std::to_string(value);
+  };
+  const Span& span = finding.span;
+  std::string text = finding.severity == Severity::error ? "::error " : "::warning ";
+  text += "file=" + escaped(path_text(path), true) + property("line", span.begin.line);
+  // With a column, GitHub wants both ends on one line.
+  if (span.end.line > span.begin.line)
+    text += property("endLine", span.end.line);
+  else if (span.end.column > span.begin.column)
+    text += property("col", span.begin.column) + property("endColumn", span.end.column);
+  else
+    text += property("col", span.begin.column);
+  text += ",title=" + escaped(finding.rule, true) + "::";
+  if (!finding.pointer.empty())
+    text += escaped(printable(finding.pointer, 200), false) + ": ";
+  return harmless(text + escaped(sentence(finding), false)) + "\n";
+}
+
+/// Begins with a dash, so that no path can make it a command.
+std::string line_of(const std::string& path, const Finding& finding) {
+  return harmless("- " + printable(path) + ":" + std::to_string(finding.span.begin.line) + ":" +
+                  std::to_string(finding.span.begin.column) + ": " +
+                  (finding.severity == Severity::error ? "error: " : "warning: ") +
+                  (finding.pointer.empty() ? "" : printable(finding.pointer, 200) + ": ") +
+                  sentence(finding) + " [" + finding.rule + "]") +
+         "\n";
+}
+
+}  // namespace
+
+std::string report_github(const Report& report) {
+  std::string commands;
+  std::string list;
+  FindingCount seen;
+  for (const Inspected& file : report.files)
+    for (const Finding& finding : file.findings) {
+      std::size_t& count = finding.severity == Severity::error ? seen.errors : seen.warnings;
+      if (count++ < kShownOfEach)
+        commands += command(file.path, finding);
+      list += line_of(file.path, finding);
+    }
+  const auto beyond = [](std::size_t count) {
+    return count > kShownOfEach ? count - kShownOfEach : 0;
+  };
+  if (const std::size_t more = beyond(seen.errors) + beyond(seen.warnings); more > 0)
+    list += "... and " + std::to_string(more) + " of these without a mark of their own\n";
+  return commands + list;
+}
+
+}  // namespace baton

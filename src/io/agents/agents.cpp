@@ -1,0 +1,533 @@
+#include "io/agents/agents.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <utility>
+
+#include <unistd.h>
+
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "io/agents/parked_shim.h"
+#include "io/agents/run_outcome.h"
+#include "io/agents/spawn.h"
+#include "io/system/process.h"
+#include "shim/protocol.h"
+
+namespace baton {
+namespace {
+
+constexpr std::chrono::seconds kAtOnce{0};
+constexpr std::chrono::seconds kLookForRunAgain{1};
+constexpr std::chrono::milliseconds kSpareAfter{10};
+/// An agent whose shim was killed has lost its output and its limits already; there is little to
+/// wait for.
+constexpr Millis kSweepGrace{2'000};
+constexpr int kMaxSweeps = 10;
+constexpr int kMostTurns = 20;
+/// How often a shim that was told to end and takes its time, for want of room on the disk, is
+/// looked at.
+constexpr Millis kLookAtStopped{2'000};
+/// One that stands still at so many looks in a row is kept from its work.
+constexpr int kMostStill = 3;
+
+enum class Standing { parked, watched, polled, sweeping, retrying, dropped };
+
+struct WatchedRun {
+  WatchedRun(asio::io_context& context, RunId run, std::string path)
+      : id(std::move(run)), directory(std::move(path)), process(context), timer(context) {}
+
+  RunId id;
+  std::string directory;
+  Standing standing = Standing::retrying;
+  asio::posix::stream_descriptor process;  ///< pidfd of the shim or the sweeper
+  asio::steady_timer timer;
+  std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;  ///< of the shim; only for one that was adopted
+  AwaitedChild awaited;           ///< as long as `process` is one that may be our child
+  Fd go;
+  Millis kill_grace{0};
+  bool stop_wanted = false;
+  bool shim_ended = false;  ///< it was seen to end, or its last sweeper was
+  int shim_exit = 0;        ///< of a child that has ended
+  int failed_sweeps = 0;    ///< sweepers that left without having recorded anything
+  int still = 0;            ///< looks in a row at which the shim stood still
+  bool told_to_end = false;
+  bool other_boot = false;  ///< the machine has been down since; only its record can be left
+};
+using WatchedPtr = std::shared_ptr<WatchedRun>;
+
+/// What the exit of a shim says that has made no claim.
+std::string why_not_claimed(int exit) {
+  if (exit == static_cast<int>(shim::ShimExit::bad_call))
+    return kShimMisfit;
+  return exit == static_cast<int>(shim::ShimExit::no_claim) ? kShimUnready : kNotClaimed;
+}
+
+/// Stopped, most likely by its own agent, or traced. Then a shim neither keeps to its limits nor
+/// tells of an end.
+bool stands_still(const WatchedRun& run) {
+  const auto stat = process_stat(run.pid);
+  return stat && (stat->state == 'T' || stat->state == 't');
+}
+
+/// Of the shim of a run that is watched. What is left behind is swept then.
+void kill_shim(WatchedRun& run) {
+  (void)send_signal(run.process.native_handle(), SIGKILL);
+}
+
+class ProcessAgents : public Agents {
+ public:
+  ProcessAgents(asio::io_context& context, ProcessAgentsOptions options,
+                std::function<void(RunEnded)> on_end)
+      : context_(context),
+        options_(std::move(options)),
+        on_end_(std::move(on_end)),
+        children_(context),
+        spare_turn_(context),
+        look_(context),
+        boot_id_(boot_id()) {
+    signal(SIGPIPE, SIG_IGN);
+    (void)remove_spare_directories(options_.runs);  // what a killed daemon had in hand
+    if (options_.reap_others) {
+      children_.add(SIGCHLD);
+      await_children();
+    }
+  }
+  ~ProcessAgents() override = default;
+  ProcessAgents(const ProcessAgents&) = delete;
+  ProcessAgents& operator=(const ProcessAgents&) = delete;
+  ProcessAgents(ProcessAgents&&) = delete;
+  ProcessAgents& operator=(ProcessAgents&&) = delete;
+
+  Result<Prepared> prepare(const Launch& launch) override;
+  Result<void> release(const RunId& id) override;
+  void discard(const RunId& id) override;
+  void revoke(const RunId& id) override;
+  Result<void> stop(const Run& wanted) override;
+  Found recover(const Run& lost) override;
+  std::string boot() const override { return boot_id_; }
+  std::optional<Time> last_output(const Run& run) override { return last_output_in(run.directory); }
+
+ private:
+  Result<PreparedShim> prepare_shim(const Launch& launch);
+  void keep_spare();
+  Result<void> watch(const WatchedPtr& run, Standing standing, Fd& process);
+  void await_end(const WatchedPtr& run);
+  Result<void> hold(const WatchedPtr& run);
+  void look_again(const WatchedPtr& run, Standing standing,
+                  std::chrono::seconds later = kLookForRunAgain);
+  void look_for_stopped();
+  Result<void> tell_to_end(const WatchedPtr& run);
+  void end_kept(const WatchedPtr& run, Millis later);
+  void shim_ended(const WatchedPtr& run);
+  void decide(const WatchedPtr& run);
+  void act_on(const WatchedPtr& run, RunOutcome verdict);
+  RunOutcome verdict_of(const WatchedRun& run) const;
+  void sweep(const WatchedPtr& run, const RunOutcome& verdict);
+  void remove_cgroup(const RunId& id) const;
+  void report(const WatchedPtr& run, RunEnd end);
+  WatchedPtr find(const RunId& run) const;
+  void await_children();
+
+  asio::io_context& context_;
+  ProcessAgentsOptions options_;
+  std::function<void(RunEnded)> on_end_;
+  asio::signal_set children_;
+  asio::steady_timer spare_turn_;
+  asio::steady_timer look_;  ///< for shims that stand still
+  std::string boot_id_;
+  /// Handlers hold weak pointers only: what is not in here any more, nobody hears of.
+  std::map<RunId, WatchedPtr> runs_;
+  std::optional<ParkedShim> spare_;
+  bool waits_for_turn_ = false;
+  bool looks_ = false;
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  ///< for handlers that may come late
+};
+
+/// To the shim of a run that is watched.
+Result<void> ProcessAgents::tell_to_end(const WatchedPtr& run) {
+  const int process = run->process.native_handle();
+  auto sent = send_signal(process, SIGTERM);
+  // An agent of the same user could have stopped its shim; it would never hear of the wish.
+  if (sent)
+    sent = send_signal(process, SIGCONT);
+  if (!std::exchange(run->told_to_end, true))
+    end_kept(run, run->kill_grace + options_.shim_patience);
+  return sent;
+}
+
+/// One that was told to end and is kept from it is ended itself.
+void ProcessAgents::end_kept(const WatchedPtr& run, Millis later) {
+  run->timer.expires_after(later);
+  run->timer.async_wait([this, weak = std::weak_ptr(run)](const asio::error_code& error) {
+    const WatchedPtr told = weak.lock();
+    if (error || !told || told->standing != Standing::watched)
+      return;
+    if (stands_still(*told))
+      kill_shim(*told);
+    else
+      end_kept(told, kLookAtStopped);
+  });
+}
+
+void ProcessAgents::look_for_stopped() {
+  if (std::exchange(looks_, true))
+    return;
+  look_.expires_after(options_.look_every);
+  look_.async_wait([this, here = std::weak_ptr(here_)](const asio::error_code& error) {
+    if (error || here.expired())
+      return;
+    looks_ = false;
+    for (const auto& [id, run] : runs_) {
+      if (run->standing != Standing::watched)
+        continue;
+      look_for_stopped();
+      run->still = stands_still(*run) ? run->still + 1 : 0;
+      if (run->still >= kMostStill)
+        kill_shim(*run);
+      else if (run->still > 0)
+        (void)send_signal(run->process.native_handle(), SIGCONT);
+    }
+  });
+}
+
+WatchedPtr ProcessAgents::find(const RunId& run) const {
+  const auto at = runs_.find(run);
+  return at == runs_.end() ? nullptr : at->second;
+}
+
+Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
+  // What no process can be given is refused before anything is made.
+  if (auto text = launch_text(launch, {}, {}, {}); !text)
+    return tl::unexpected(text.error());
+  auto shim = prepare_shim(launch);
+  if (!shim)
+    return pass_on(shim);
+  auto run = std::make_shared<WatchedRun>(context_, shim->id, shim->directory);
+  run->pid = shim->pid;
+  run->awaited = std::move(shim->awaited);
+  run->go = std::move(shim->go);
+  run->kill_grace = launch.limits.kill_grace;
+  if (auto watched = watch(run, Standing::parked, shim->process); !watched) {
+    run->go.reset();
+    end_parked(shim->process);
+    remove_cgroup(run->id);
+    (void)remove_run_directory(run->directory);
+    return pass_on(watched);
+  }
+  runs_.emplace(run->id, run);
+  keep_spare();
+  return Prepared{.id = run->id,
+                  .pid = run->pid,
+                  .start_ticks = shim->start_ticks,
+                  .boot_id = boot_id_,
+                  .directory = run->directory};
+}
+
+Result<PreparedShim> ProcessAgents::prepare_shim(const Launch& launch) {
+  if (spare_) {
+    ParkedShim spare = std::move(*spare_);
+    spare_.reset();
+    // What is wrong with it says nothing about a new one.
+    if (!spare.ended())
+      if (auto shim = std::move(spare).tell(options_.runs, launch, options_.cgroup); shim)
+        return shim;
+  }
+  auto fresh = ParkedShim::make(options_.runs, options_.shim, boot_id_);
+  if (!fresh)
+    return pass_on(fresh);
+  return std::move(*fresh).tell(options_.runs, launch, options_.cgroup);
+}
+
+/// A moment later: what is being started comes first, also on a machine with one processor.
+void ProcessAgents::keep_spare() {
+  if (!options_.keep_spare || std::exchange(waits_for_turn_, true))
+    return;
+  spare_turn_.expires_after(kSpareAfter);
+  spare_turn_.async_wait([this, here = std::weak_ptr(here_)](const asio::error_code& error) {
+    if (error || here.expired())
+      return;
+    waits_for_turn_ = false;
+    if (spare_)
+      return;
+    // Without one the next start says what is missing.
+    if (auto spare = ParkedShim::make(options_.runs, options_.shim, boot_id_); spare)
+      spare_.emplace(std::move(*spare));
+  });
+}
+
+Result<void> ProcessAgents::release(const RunId& id) {
+  const WatchedPtr run = find(id);
+  if (!run || run->standing != Standing::parked)
+    return fail(Errc::not_found, "the run is not prepared", id);
+  run->standing = Standing::watched;
+  look_for_stopped();
+  const char go = 1;
+  (void)!write(run->go.get(), &go, 1);
+  run->go.reset();
+  // A shim that died while it waited is told about like any other end: nothing was claimed.
+  if (run->shim_ended)
+    look_again(run, Standing::retrying, kAtOnce);
+  return {};
+}
+
+void ProcessAgents::discard(const RunId& id) {
+  const WatchedPtr run = find(id);
+  if (!run || run->standing != Standing::parked)
+    return;
+  run->go.reset();
+  if (!run->shim_ended)
+    end_parked(Fd(run->process.release()));
+  remove_cgroup(run->id);
+  (void)remove_run_directory(run->directory);
+  runs_.erase(run->id);
+}
+
+void ProcessAgents::revoke(const RunId& id) {
+  const WatchedPtr run = find(id);
+  if (!run || run->standing != Standing::parked)
+    return;
+  run->go.reset();
+  if (run->shim_ended)
+    runs_.erase(id);
+  else
+    run->standing = Standing::dropped;
+}
+
+Result<void> ProcessAgents::stop(const Run& wanted) {
+  const WatchedPtr run = find(wanted.id);
+  if (!run || run->standing == Standing::dropped)
+    return {};  // its end has been reported
+  run->stop_wanted = true;
+  switch (run->standing) {
+    case Standing::parked:
+      run->go.reset();
+      run->standing = Standing::watched;
+      if (run->shim_ended)
+        look_again(run, Standing::retrying, kAtOnce);
+      return {};
+    case Standing::watched:
+      return tell_to_end(run);
+    case Standing::polled:
+      if (hold(run))
+        return {};
+      return fail(Errc::io,
+                  "the run is alive, but its shim cannot be identified; no signal was sent",
+                  wanted.directory);
+    case Standing::sweeping:
+    case Standing::retrying:
+    case Standing::dropped:
+      return {};
+  }
+  return {};
+}
+
+Found ProcessAgents::recover(const Run& lost) {
+  if (runs_.contains(lost.id))
+    return {.adopted = true, .end = {}};
+  const bool stop_wanted = lost.state == RunState::stopping;
+  auto run = std::make_shared<WatchedRun>(context_, lost.id, lost.directory);
+  run->pid = lost.pid;
+  run->start_ticks = lost.start_ticks;
+  run->kill_grace = lost.limits.kill_grace;
+  run->stop_wanted = stop_wanted;
+  const auto same = same_boot(lost.boot_id, boot_id_);
+  const auto held = hold(run);
+  const bool unknown = !held && held.error().code != Errc::not_found && same != false;
+  if (held || unknown) {
+    runs_.emplace(lost.id, run);
+    if (unknown)
+      look_again(run, Standing::retrying);
+    return {.adopted = true, .end = {}};
+  }
+  run->other_boot = same == false;
+  RunOutcome verdict = verdict_of(*run);
+  // Nothing of it is left, and it may have been a power cut; then a claim may not have come to the
+  // disk either.
+  const bool over =
+      verdict.kind == RunOutcome::Kind::sweep || verdict.end.outcome == Outcome::voided;
+  if (!same && over && !lives(lost.id))
+    return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, kOtherBoot)};
+  if (verdict.end.outcome == Outcome::voided)
+    remove_cgroup(lost.id);
+  if (verdict.kind == RunOutcome::Kind::ended)
+    return {.adopted = false, .end = std::move(verdict.end)};
+  runs_.emplace(lost.id, run);
+  act_on(run, std::move(verdict));
+  return {.adopted = true, .end = {}};
+}
+
+/// Watches the shim of a run that was adopted. Errors as of `open_process`; nothing is changed
+/// then.
+Result<void> ProcessAgents::hold(const WatchedPtr& run) {
+  auto process = open_process({run->pid, run->start_ticks, run->id});
+  if (!process)
+    return pass_on(process);
+  run->timer.cancel();
+  run->awaited = AwaitedChild(run->pid);
+  if (auto watched = watch(run, Standing::watched, *process); !watched)
+    return watched;
+  // The wish may have been written down right before the crash, and nobody heard it.
+  if (run->stop_wanted)
+    (void)tell_to_end(run);
+  return {};
+}
+
+/// Takes the descriptor. Errc::busy: the kernel has no room to watch it; nothing is changed then.
+Result<void> ProcessAgents::watch(const WatchedPtr& run, Standing standing, Fd& process) {
+  asio::error_code error;
+  run->process.assign(process.get(), error);
+  if (error)
+    return system_error(error.value(), "its process cannot be watched", run->directory);
+  (void)process.release();
+  run->standing = standing;
+  if (standing == Standing::watched)
+    look_for_stopped();
+  await_end(run);
+  return {};
+}
+
+void ProcessAgents::await_end(const WatchedPtr& run) {
+  run->process.async_wait(asio::posix::descriptor_base::wait_read,
+                          [this, weak = std::weak_ptr(run)](const asio::error_code& error) {
+                            const WatchedPtr watched = weak.lock();
+                            if (!watched || error)
+                              return;
+                            // The reactor may tell of a descriptor what was ready in one that was
+                            // given up a moment ago.
+                            if (has_ended(watched->process.native_handle()))
+                              shim_ended(watched);
+                            else
+                              await_end(watched);
+                          });
+}
+
+void ProcessAgents::look_again(const WatchedPtr& run, Standing standing,
+                               std::chrono::seconds later) {
+  run->standing = standing;
+  run->timer.expires_after(later);
+  run->timer.async_wait([this, weak = std::weak_ptr(run)](const asio::error_code& error) {
+    const WatchedPtr waiting = weak.lock();
+    const bool waits = waiting && (waiting->standing == Standing::polled ||
+                                   waiting->standing == Standing::retrying);
+    if (waits && !error)
+      decide(waiting);
+  });
+}
+
+void ProcessAgents::shim_ended(const WatchedPtr& run) {
+  run->timer.cancel();
+  const Fd process(run->process.release());
+  run->shim_exit = reap(process).value_or(0);
+  run->awaited = {};
+  run->shim_ended = true;
+  if (run->standing == Standing::dropped) {
+    remove_cgroup(run->id);
+    runs_.erase(run->id);
+  } else if (run->standing != Standing::parked) {
+    decide(run);
+  }
+}
+
+void ProcessAgents::decide(const WatchedPtr& run) {
+  // What was missing when it was adopted may be there now: a descriptor, say.
+  if (!run->shim_ended) {
+    const auto held = hold(run);
+    if (held)
+      return;
+    if (held.error().code != Errc::not_found)
+      return look_again(run, Standing::retrying);
+  }
+  act_on(run, verdict_of(*run));
+}
+
+RunOutcome ProcessAgents::verdict_of(const WatchedRun& run) const {
+  return run.other_boot ? outcome_of_other_boot(run.directory, run.id, run.stop_wanted)
+                        : outcome_by_folder(options_.runs, run.id, run.stop_wanted, run.shim_ended);
+}
+
+void ProcessAgents::act_on(const WatchedPtr& run, RunOutcome verdict) {
+  switch (verdict.kind) {
+    case RunOutcome::Kind::ended:
+      report(run, std::move(verdict.end));
+      return;
+    case RunOutcome::Kind::locked:
+      look_again(run, Standing::polled);
+      return;
+    case RunOutcome::Kind::sweep:
+      sweep(run, verdict);
+      return;
+    case RunOutcome::Kind::retry:
+      look_again(run, Standing::retrying);
+      return;
+  }
+}
+
+void ProcessAgents::sweep(const WatchedPtr& run, const RunOutcome& verdict) {
+  // A sweeper that came to grief is not followed by the next one at once, nor for ever.
+  if (run->standing == Standing::sweeping) {
+    if (++run->failed_sweeps >= kMaxSweeps)
+      report(run, plain_end(run->id, Outcome::unknown, kCouldNotStop));
+    else
+      look_again(run, Standing::retrying);
+    return;
+  }
+  const Millis grace = std::min(run->kill_grace, kSweepGrace);
+  auto started = spawn_shim({.argv = {options_.shim, shim::kCallVersion, shim::kModeSweep, run->id,
+                                      std::to_string(std::max<Millis::rep>(0, grace.count()))},
+                             .directory = verdict.directory->get(),
+                             .lock = verdict.lock->get()});
+  if (!started) {
+    look_again(run, Standing::retrying);
+    return;
+  }
+  run->pid = started->pid;
+  run->awaited = std::move(started->awaited);
+  if (!watch(run, Standing::sweeping, started->process))
+    look_again(run, Standing::retrying);
+}
+
+/// Of a run whose shim was killed between the making of it and the claim. One in use cannot be
+/// removed.
+void ProcessAgents::remove_cgroup(const RunId& id) const {
+  if (options_.cgroup.empty())
+    return;
+  const std::string path = options_.cgroup + "/run-" + id;
+  // The lock of a process that ends is free a moment before its cgroup is.
+  for (int turn = 0; turn < kMostTurns && rmdir(path.c_str()) != 0 && errno == EBUSY; ++turn)
+    usleep(1000);
+}
+
+void ProcessAgents::report(const WatchedPtr& run, RunEnd end) {
+  if (end.outcome == Outcome::voided)
+    remove_cgroup(run->id);
+  if (end.outcome == Outcome::voided && end.reason == kNotClaimed)
+    end.reason = why_not_claimed(run->shim_exit);
+  runs_.erase(run->id);
+  on_end_(RunEnded{std::move(end)});
+}
+
+void ProcessAgents::await_children() {
+  children_.async_wait([this](const asio::error_code& error, int) {
+    if (error)
+      return;
+    reap_others();
+    await_children();
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Agents> process_agents(asio::io_context& context, ProcessAgentsOptions options,
+                                       std::function<void(RunEnded)> on_end) {
+  return std::make_unique<ProcessAgents>(context, std::move(options), std::move(on_end));
+}
+
+}  // namespace baton

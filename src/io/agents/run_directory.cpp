@@ -1,0 +1,495 @@
+#include "io/agents/run_directory.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <dirent.h>
+
+#include "base/utf8.h"
+#include "io/agents/run_end.h"
+#include "io/files/flock.h"
+#include "shim/protocol.h"
+
+namespace baton {
+namespace {
+
+constexpr mode_t kFolderMode = 0750;
+constexpr mode_t kFileMode = 0640;
+constexpr const char* kSpareFolder = ".spare";
+constexpr std::size_t kRunIdBytes = 16;
+constexpr std::size_t kMaxClaimBytes = 4096;
+constexpr std::size_t kMaxExitBytes = 64U << 10U;
+constexpr int kMaxDepth = 64;
+
+/// Mode and group do not depend on the umask. A group that is not ours to give is done without:
+/// then fewer can read it, and nothing else depends on it.
+Result<void> settle(int fd, mode_t mode, std::optional<unsigned> group, const std::string& where) {
+  if (group && fchown(fd, static_cast<uid_t>(-1), *group) != 0 && errno != EPERM)
+    return system_error(errno, "cannot set the group", where);
+  return set_mode(fd, mode, where);
+}
+
+Result<Fd> make_file(const Fd& directory, const char* name, std::optional<unsigned> group) {
+  Fd made(openat(directory.get(), name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+  if (!made)
+    return system_error(errno, "cannot make the file", name);
+  if (auto settled = settle(made.get(), kFileMode, group, name); !settled)
+    return pass_on(settled);
+  return made;
+}
+
+Result<Fd> make_folder(const RunFolder& folder, const std::string& path) {
+  if (mkdir(path.c_str(), kFolderMode) != 0)
+    return system_error(errno, "cannot make the folder", path);
+  Fd made(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!made)
+    return system_error(errno, "cannot open the folder", path);
+  // What others make in it, the shim above all, gets its group as well.
+  const bool foreign = folder.group && *folder.group != getegid();
+  const mode_t mode = kFolderMode | (foreign ? S_ISGID : 0U);
+  if (auto settled = settle(made.get(), mode, folder.group, path); !settled)
+    return pass_on(settled);
+  return made;
+}
+
+/// A folder by its name in `at`. An agent of our own user can take from us what is ours; then it is
+/// given back.
+Fd enter(int at, const std::string& name) {
+  constexpr int kFolder = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  Fd folder(openat(at, name.c_str(), O_RDONLY | kFolder));
+  if (folder || errno != EACCES)
+    return folder;
+  const Fd closed(openat(at, name.c_str(), O_PATH | kFolder));
+  struct stat status {};
+  const std::string itself = "/proc/self/fd/" + std::to_string(closed.get());
+  if (closed && fstat(closed.get(), &status) == 0 && status.st_uid == geteuid() &&
+      chmod(itself.c_str(), (status.st_mode & ~static_cast<mode_t>(S_IFMT)) | S_IRWXU) == 0)
+    return Fd(openat(at, name.c_str(), O_RDONLY | kFolder));
+  errno = EACCES;
+  return {};
+}
+
+void add(std::string& text, std::string_view word, std::string_view value) {
+  text.append(word).append(" ").append(value).push_back('\0');
+}
+
+void add(std::string& text, std::string_view word, std::uint64_t value) {
+  add(text, word, std::to_string(value));
+}
+
+void add(std::string& text, std::string_view word, Millis value) {
+  add(text, word, static_cast<std::uint64_t>(std::max<Millis::rep>(0, value.count())));
+}
+
+bool usable(std::string_view text) {
+  return text.find('\0') == std::string_view::npos;
+}
+
+/// The names in a folder, which stays open.
+Result<std::vector<std::string>> names_in(const Fd& folder, const std::string& where) {
+  Fd copy(fcntl(folder.get(), F_DUPFD_CLOEXEC, 0));
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(copy ? fdopendir(copy.get()) : nullptr, &closedir);
+  if (!list)
+    return system_error(errno, "cannot read the folder", where);
+  (void)copy.release();  // the list owns it now
+  std::vector<std::string> names;
+  while (const dirent* entry = readdir(list.get())) {
+    const std::string name(static_cast<const char*>(entry->d_name));
+    if (name != "." && name != "..")
+      names.push_back(name);
+  }
+  return names;
+}
+
+std::optional<std::int64_t> number_after(std::string_view text, std::string_view word) {
+  const std::size_t found = text.find(word);
+  if (found == std::string_view::npos)
+    return std::nullopt;
+  const std::string_view rest = text.substr(found + word.size());
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  return error == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
+}
+
+/// "" when it cannot be read.
+std::string claim_text(const Fd& directory) {
+  const Fd file(
+      openat(directory.get(), shim::kClaimFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return file ? read_all(file.get(), kMaxClaimBytes, shim::kClaimFile).value_or("") : "";
+}
+
+/// Everything inside `folder`.
+Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::string& where) {
+  struct stat status {};
+  if (depth > kMaxDepth)
+    return fail(Errc::too_large, "folders lie too deep", where);
+  if (fstat(folder.get(), &status) != 0 || status.st_dev != device)
+    return fail(Errc::not_regular, "another file system is mounted in it", where);
+  // What was left so that nobody writes in it; where that cannot be mended, removing fails.
+  if ((status.st_mode & S_IRWXU) != S_IRWXU)
+    (void)fchmod(folder.get(), (status.st_mode & ~static_cast<mode_t>(S_IFMT)) | S_IRWXU);
+  auto names = names_in(folder, where);
+  if (!names)
+    return pass_on(names);
+  for (const std::string& name : *names) {
+    const std::string path = where + "/" + name;
+    if (unlinkat(folder.get(), name.c_str(), 0) == 0 || errno == ENOENT)
+      continue;
+    const Fd inner = enter(folder.get(), name);
+    if (!inner)
+      return system_error(errno, "cannot remove", path);
+    if (auto emptied = empty_folder(inner, device, depth + 1, path); !emptied)
+      return emptied;
+    if (unlinkat(folder.get(), name.c_str(), AT_REMOVEDIR) != 0)
+      return system_error(errno, "cannot remove", path);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string runs_folder(const std::string& state_folder) {
+  return state_folder + "/runs";
+}
+
+RunId make_run_id() {
+  return random_hex(kRunIdBytes);
+}
+
+bool is_run_id(std::string_view name) {
+  return name.size() == 2 * kRunIdBytes &&
+         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::string fill_in(std::string_view text, const RunId& run, const std::string& directory) {
+  const std::array<std::pair<std::string_view, std::string>, 3> values = {
+      {{"${run_id}", run},
+       {"${run_dir}", directory},
+       {"${prompt_file}", directory + "/" + shim::kPromptFile}}};
+  std::string filled;
+  while (!text.empty()) {
+    const auto* const value = std::find_if(
+        values.begin(), values.end(), [&](const auto& row) { return text.starts_with(row.first); });
+    if (value != values.end()) {
+      filled += value->second;
+      text.remove_prefix(value->first.size());
+    } else {
+      filled += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return filled;
+}
+
+namespace {
+
+/// What is run before the agent, and the words of both.
+Result<void> add_words(std::string& text, const Launch& launch, const RunId& run,
+                       const std::string& directory) {
+  if (!launch.before.empty()) {
+    if (!launch.before[0].starts_with('/') || !launch.before_cwd.starts_with('/') ||
+        !usable(launch.before_cwd))
+      return fail(Errc::usage, "`before` has no absolute program or working directory");
+    add(text, "before_cwd", launch.before_cwd);
+    add(text, "before_ms", launch.before_timeout);
+  }
+  for (const auto& [word, argv] :
+       {std::pair("arg", &launch.argv), std::pair("before", &launch.before)})
+    for (const std::string& argument : *argv) {
+      if (!usable(argument))
+        return fail(Errc::usage, "an argument holds a NUL byte");
+      add(text, word, fill_in(argument, run, directory));
+    }
+  return {};
+}
+
+Result<void> add_environment(std::string& text, const Launch& launch, const RunId& run,
+                             const std::string& directory) {
+  const std::array<std::pair<std::string, std::string>, 3> own = {
+      {{shim::kRunIdVariable, run},
+       {"BATON_RUN_DIR", directory},
+       {"BATON_PROMPT_FILE", directory + "/" + shim::kPromptFile}}};
+  for (const auto& [name, value] : launch.env) {
+    if (name.empty() || name.find('=') != std::string::npos || !usable(name) || !usable(value))
+      return fail(Errc::usage, "a variable cannot be passed on", name);
+    const bool is_own = std::any_of(own.begin(), own.end(),
+                                    [&, &key = name](const auto& row) { return row.first == key; });
+    if (!is_own)
+      add(text, "env", name + "=" + value);
+  }
+  for (const auto& [name, value] : own)
+    add(text, "env", name + "=" + value);
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> launch_text(const Launch& launch, const RunId& run,
+                                const std::string& directory, const std::string& cgroup) {
+  if (launch.argv.empty() || !launch.argv[0].starts_with('/'))
+    return fail(Errc::usage, "the program is not an absolute path");
+  if (!launch.cwd.starts_with('/') || !usable(launch.cwd))
+    return fail(Errc::usage, "the working directory is not an absolute path", launch.cwd);
+  std::string text;
+  add(text, "launch", shim::kCallVersion);
+  add(text, "run", run);
+  add(text, "cwd", launch.cwd);
+  add(text, "timeout_ms", launch.limits.timeout);
+  add(text, "idle_timeout_ms", launch.limits.idle_timeout);
+  add(text, "kill_grace_ms", launch.limits.kill_grace);
+  add(text, "log_cap_bytes", launch.limits.log_cap_bytes);
+  add(text, "stdin", launch.prompt.empty() ? "null" : "prompt");
+  if (!cgroup.empty())
+    add(text, "cgroup", cgroup);
+  if (launch.log.starts_with('/') && usable(launch.log))
+    add(text, "log", launch.log);
+  if (auto added = add_words(text, launch, run, directory); !added)
+    return pass_on(added);
+  if (auto added = add_environment(text, launch, run, directory); !added)
+    return pass_on(added);
+  add(text, "end", "1");
+  return text;
+}
+
+Result<SpareDirectory> make_spare_directory(const RunFolder& folder, const RunId& run) {
+  const std::string spares = folder.path + "/" + kSpareFolder;
+  for (const std::string& above : {folder.path, spares}) {
+    struct stat status {};
+    if (stat(above.c_str(), &status) == 0)
+      continue;
+    auto made = make_folder(folder, above);
+    if (!made && made.error().code != Errc::changed)
+      return pass_on(made);
+  }
+  SpareDirectory spare{.directory = {}, .prompt = {}, .path = spares + "/" + run};
+  auto directory = make_folder(folder, spare.path);
+  if (!directory)
+    return pass_on(directory);
+  auto prompt = make_file(*directory, shim::kPromptFile, folder.group);
+  auto lock =
+      prompt ? make_file(*directory, shim::kLockFile, folder.group) : Result<Fd>(pass_on(prompt));
+  if (!lock) {
+    (void)remove_run_directory(spare.path);
+    return pass_on(lock);
+  }
+  spare.directory = std::move(*directory);
+  spare.prompt = std::move(*prompt);
+  return spare;
+}
+
+Result<void> write_claim(const RunFolder& folder, const SpareDirectory& spare,
+                         const ProcessIdentity& shim, const std::string& boot_id) {
+  auto file = make_file(spare.directory, shim::kWrittenClaimFile, folder.group);
+  if (!file)
+    return pass_on(file);
+  return write_all(file->get(),
+                   "pid " + std::to_string(shim.pid) + "\nstart_ticks " +
+                       std::to_string(shim.start_ticks) + "\nboot_id " + boot_id + "\nrun " +
+                       std::string(shim.word) + "\n",
+                   shim::kWrittenClaimFile);
+}
+
+Result<std::string> take_up_directory(const RunFolder& folder, const RunId& run,
+                                      const SpareDirectory& spare, std::string_view prompt) {
+  if (auto written = write_all(spare.prompt.get(), prompt, shim::kPromptFile); !written)
+    return pass_on(written);
+  std::string path = folder.path + "/" + run;
+  // Among the runs nothing may look old that is not in the journal yet: it would be swept as a
+  // stray.
+  if (futimens(spare.directory.get(), nullptr) != 0 ||
+      rename(spare.path.c_str(), path.c_str()) != 0)
+    return system_error(errno, "cannot give the run its place", path);
+  return path;
+}
+
+Result<void> remove_spare_directories(const RunFolder& folder) {
+  return remove_run_directory(folder.path + "/" + kSpareFolder);
+}
+
+Result<Fd> open_run_directory(const std::string& path) {
+  Fd directory = enter(AT_FDCWD, path);
+  if (!directory)
+    return system_error(errno, "cannot open the run directory", path);
+  return directory;
+}
+
+Result<Fd> remake_run_directory(const RunFolder& folder, const RunId& run) {
+  const std::string path = folder.path + "/" + run;
+  auto made = make_folder(folder, path);
+  if (!made && made.error().code == Errc::not_found) {
+    if (auto above = make_folder(folder, folder.path); !above)
+      return above;
+    made = make_folder(folder, path);
+  }
+  if (!made && made.error().code == Errc::changed) {
+    const std::string aside = folder.path + "/.aside." + random_hex(8);
+    if (rename(path.c_str(), aside.c_str()) != 0)
+      return system_error(errno, "cannot move aside what is no run directory", path);
+    made = make_folder(folder, path);
+  }
+  return made;
+}
+
+Result<std::optional<Fd>> take_run_lock(const Fd& directory) {
+  Fd lock(openat(directory.get(), shim::kLockFile,
+                 O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kFileMode));
+  if (!lock)
+    return system_error(errno, "cannot open the lock", shim::kLockFile);
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0)
+    return std::optional<Fd>(std::move(lock));
+  if (errno == EWOULDBLOCK)
+    return std::optional<Fd>();
+  return system_error(errno, "cannot take the lock", shim::kLockFile);
+}
+
+bool lock_holder_seen(const Fd& directory) {
+  const Fd lock(
+      openat(directory.get(), shim::kLockFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return lock && flock_holder(lock.get()) > 0;
+}
+
+Result<void> put_lock_aside(const Fd& directory) {
+  struct stat status {};
+  // The agent may have taken everybody's right to write here, its own too.
+  if (fstat(directory.get(), &status) == 0)
+    (void)fchmod(directory.get(), (status.st_mode & 07777U) | S_IRWXU);
+  const std::string aside = ".lock." + random_hex(8) + ".aside";
+  if (renameat(directory.get(), shim::kLockFile, directory.get(), aside.c_str()) != 0 &&
+      errno != ENOENT)
+    return system_error(errno, "cannot move the lock aside", shim::kLockFile);
+  return {};
+}
+
+Result<bool> claimed(const Fd& directory) {
+  struct stat status {};
+  // In this order: where it cannot be done in one, the one is made before the other is removed.
+  const bool written =
+      fstatat(directory.get(), shim::kWrittenClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!written && errno != ENOENT)
+    return system_error(errno, "cannot look for the claim", shim::kWrittenClaimFile);
+  if (!written || fstatat(directory.get(), shim::kClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0)
+    return true;
+  if (errno == ENOENT)
+    return false;
+  return system_error(errno, "cannot look for the claim", shim::kClaimFile);
+}
+
+std::string run_named_in(const Fd& directory) {
+  const std::string claim = claim_text(directory);
+  constexpr std::string_view kRun = "\nrun ";
+  if (const std::size_t found = claim.find(kRun); found != std::string::npos) {
+    const std::size_t begin = found + kRun.size();
+    return claim.substr(begin, claim.find('\n', begin) - begin);
+  }
+  auto text = exit_text(directory);
+  const auto exit = text ? parse_exit(*text, shim::kExitFile) : Result<ExitRecord>(pass_on(text));
+  return exit ? exit->run_id : "";
+}
+
+std::optional<std::int64_t> living_shim(const Fd& directory, const RunId& run) {
+  const std::string text = claim_text(directory);
+  const auto pid = number_after(text, "pid ");
+  const auto start_ticks = number_after(text, "\nstart_ticks ");
+  if (!pid || !start_ticks || !open_process({*pid, static_cast<std::uint64_t>(*start_ticks), run}))
+    return std::nullopt;
+  return pid;
+}
+
+Result<std::string> exit_text(const Fd& directory) {
+  const Fd file(
+      openat(directory.get(), shim::kExitFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file)
+    return system_error(errno, "cannot read how the run ended", shim::kExitFile);
+  return read_all(file.get(), kMaxExitBytes, shim::kExitFile);
+}
+
+namespace {
+
+/// What stands in front of `end` (nothing: the end of the file); "" when it cannot be read.
+std::string bytes_before(const Fd& directory, const char* name, std::optional<off_t> end,
+                         std::size_t most_bytes) {
+  const Fd file(openat(directory.get(), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status {};
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return {};
+  const off_t last = std::min(end.value_or(status.st_size), status.st_size);
+  const off_t first = std::max<off_t>(0, last - static_cast<off_t>(most_bytes));
+  std::string bytes(static_cast<std::size_t>(std::max<off_t>(0, last - first)), '\0');
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const ssize_t got = pread(file.get(), bytes.data() + have, bytes.size() - have,
+                              first + static_cast<off_t>(have));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+}  // namespace
+
+std::string output_tail(const Fd& directory, const Output& output, std::size_t most_bytes) {
+  std::string bytes;
+  const auto kept = static_cast<std::size_t>(
+      std::min({output.dropped, std::uint64_t{shim::kTailBytes}, std::uint64_t{most_bytes}}));
+  if (kept > 0)
+    bytes = bytes_before(directory, output.tail, std::nullopt, kept);
+  // A shim that was killed, or had no room, leaves none: then the log says where it was cut.
+  if (bytes.size() < kept || output.dropped > output.bytes)
+    bytes = bytes_before(directory, output.log, std::nullopt, most_bytes);
+  else if (kept == output.dropped && kept < most_bytes)
+    bytes.insert(
+        0, bytes_before(directory, output.log, static_cast<off_t>(output.bytes - output.dropped),
+                        most_bytes - kept));
+  // What is cut off in front and what is no text becomes a question mark; sizes stay.
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t length = bytes[at] == '\0' ? 0 : utf8_length(bytes, at);
+    if (length == 0)
+      bytes[at] = '?';
+    at += std::max<std::size_t>(length, 1);
+  }
+  return bytes;
+}
+
+std::optional<Time> last_output_in(const std::string& path) {
+  std::optional<Time> last;
+  for (const char* name : {shim::kStdoutFile, shim::kStderrFile}) {
+    struct stat status {};
+    if (lstat((path + "/" + name).c_str(), &status) != 0 || status.st_size == 0)
+      continue;
+    const Time time = Time(std::chrono::seconds(status.st_mtim.tv_sec)) +
+                      Millis(status.st_mtim.tv_nsec / 1'000'000);
+    last = std::max(last.value_or(time), time);
+  }
+  return last;
+}
+
+Result<void> remove_run_directory(const std::string& path) {
+  auto directory = open_run_directory(path);
+  if (!directory)
+    return directory.error().code == Errc::not_found ? Result<void>()
+                                                     : Result<void>(pass_on(directory));
+  struct stat status {};
+  if (fstat(directory->get(), &status) != 0)
+    return system_error(errno, "cannot look at the run directory", path);
+  if (auto emptied = empty_folder(*directory, status.st_dev, 0, path); !emptied)
+    return emptied;
+  if (rmdir(path.c_str()) != 0 && errno != ENOENT)
+    return system_error(errno, "cannot remove the run directory", path);
+  return {};
+}
+
+}  // namespace baton

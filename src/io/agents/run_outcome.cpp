@@ -1,0 +1,184 @@
+#include "io/agents/run_outcome.h"
+
+#include <chrono>
+#include <utility>
+
+#include "io/agents/run_directory.h"
+#include "io/system/process.h"
+#include "shim/protocol.h"
+
+namespace baton {
+namespace {
+
+constexpr const char* kExitFileDamaged = "exit_file_damaged";
+constexpr const char* kDirectoryMissing = "run_directory_missing";
+
+Time wall_now() {
+  return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+}
+
+RunOutcome ended(RunEnd end) {
+  RunOutcome verdict;
+  verdict.kind = RunOutcome::Kind::ended;
+  verdict.end = std::move(end);
+  return verdict;
+}
+
+RunOutcome undecided(RunOutcome::Kind kind) {
+  RunOutcome verdict;
+  verdict.kind = kind;
+  return verdict;
+}
+
+/// Whether nobody but the agent can have taken the lock: an agent of the same user can open it like
+/// everybody else, or put a file of its own in its place.
+bool lock_is_the_agents(const Fd& directory, const RunId& run, bool held, bool shim_gone) {
+  const bool known = lives(run);
+  // Where nothing was claimed the process that was to become the agent may have it for a moment.
+  const bool its_own = known || claimed(directory).value_or(false);
+  if (shim_gone || !its_own)
+    return its_own;
+  // A shim that cannot be seen from here, in another container, has it by right.
+  if (!known && held && !lock_holder_seen(directory))
+    return false;
+  const std::string marker = std::string(shim::kRunIdVariable) + "=" + run;
+  return !call_lives({shim::kModeRun, run}, marker) && !call_lives({shim::kModeSweep, run}, marker);
+}
+
+/// The run's lock, if it is free or nobody has it by right.
+Result<std::optional<Fd>> take_lock(const Fd& directory, const RunId& run, bool shim_gone) {
+  auto lock = take_run_lock(directory);
+  const bool misplaced =
+      !lock && (lock.error().code == Errc::not_regular || lock.error().code == Errc::denied);
+  const bool held = lock && !*lock;
+  if ((!misplaced && !held) || !lock_is_the_agents(directory, run, held, shim_gone))
+    return lock;
+  if (auto aside = put_lock_aside(directory); !aside)
+    return pass_on(aside);
+  return take_run_lock(directory);
+}
+
+}  // namespace
+
+RunEnd plain_end(const RunId& run, Outcome outcome, std::string reason) {
+  RunEnd end;
+  end.run = run;
+  end.outcome = outcome;
+  end.reason = std::move(reason);
+  end.ended = wall_now();
+  return end;
+}
+
+Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run,
+                                           bool stop_wanted) {
+  auto text = exit_text(directory);
+  if (!text && text.error().code == Errc::not_found)
+    return std::optional<RunEnd>();
+  if (!text && (text.error().code == Errc::busy || text.error().code == Errc::no_space ||
+                text.error().code == Errc::io))
+    return pass_on(text);
+  const auto exit = text ? parse_exit(*text, shim::kExitFile) : Result<ExitRecord>(pass_on(text));
+  if (!exit || exit->run_id != run)
+    return std::optional(plain_end(run, Outcome::unknown, kExitFileDamaged));
+  RunEnd end = run_end(*exit, stop_wanted);
+  static_assert(shim::kTailBytes >= kOutputBytes && shim::kTailBytes >= kErrorBytes);
+  end.output = output_tail(
+      directory,
+      {shim::kStdoutFile, shim::kStdoutTailFile, exit->stdout_bytes, exit->stdout_dropped},
+      kOutputBytes);
+  end.errors = output_tail(
+      directory,
+      {shim::kStderrFile, shim::kStderrTailFile, exit->stderr_bytes, exit->stderr_dropped},
+      kErrorBytes);
+  return std::optional(std::move(end));
+}
+
+bool lives(const RunId& run) {
+  return variable_lives(std::string(shim::kRunIdVariable) + "=" + run);
+}
+
+std::optional<bool> same_boot(const std::string& one, const std::string& other) {
+  return one.empty() || other.empty() ? std::nullopt : std::optional(one == other);
+}
+
+/// Nothing lives through a new start of the system.
+RunEnd of_other_boot(RunEnd end) {
+  if (end.reason == kCouldNotStop)
+    end.reason = kLookedAfter;
+  return end;
+}
+
+RunOutcome outcome_of_other_boot(const std::string& path, const RunId& run, bool stop_wanted) {
+  auto directory = open_run_directory(path);
+  auto recorded = directory ? recorded_end(*directory, run, stop_wanted)
+                            : Result<std::optional<RunEnd>>(pass_on(directory));
+  if (recorded && *recorded)
+    return ended(of_other_boot(std::move(**recorded)));
+  // On a disk that is broken it stays so: whoever has the run stopped does not wait for better.
+  if (!recorded &&
+      (recorded.error().code == Errc::busy || (recorded.error().code == Errc::io && !stop_wanted)))
+    return undecided(RunOutcome::Kind::retry);
+  return ended(plain_end(run, Outcome::interrupted, kOtherBoot));
+}
+
+RunOutcome outcome_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted,
+                             bool shim_gone) {
+  auto directory = open_run_directory(folder.path + "/" + run);
+  const bool missing = !directory && directory.error().code == Errc::not_found;
+  if (missing && !lives(run))
+    // Without it nobody can say whether it was claimed, so it must not be had again.
+    return ended(plain_end(run, Outcome::unknown, kDirectoryMissing));
+  if (missing)
+    directory = remake_run_directory(folder, run);
+  if (!directory)
+    return undecided(RunOutcome::Kind::retry);
+  auto lock = take_lock(*directory, run, shim_gone);
+  if (!lock)
+    return undecided(RunOutcome::Kind::retry);
+  if (!*lock)
+    return undecided(RunOutcome::Kind::locked);
+  // The lock is ours, or was the agent's: no shim lives, and what lies there is final.
+  auto recorded = recorded_end(*directory, run, stop_wanted);
+  if (!recorded)
+    return undecided(RunOutcome::Kind::retry);
+  if (*recorded && !((*recorded)->reason == kExitFileDamaged && lives(run)))
+    return ended(std::move(**recorded));
+  const auto was_claimed = claimed(*directory);
+  if (!was_claimed)
+    return undecided(RunOutcome::Kind::retry);
+  // Whatever its folder says: who lives was started.
+  if (!*was_claimed && !lives(run))
+    return ended(plain_end(run, Outcome::voided, kNotClaimed));
+  RunOutcome verdict = undecided(RunOutcome::Kind::sweep);
+  verdict.directory = std::move(*directory);
+  verdict.lock = std::move(**lock);
+  return verdict;
+}
+
+std::optional<RunEnd> unrecorded_end(const Run& run) {
+  if (open_process({run.pid, run.start_ticks, run.id}))
+    return std::nullopt;
+  const auto same = same_boot(run.boot_id, boot_id());
+  // Its shim is gone; what it has left is ended by the next daemon, and lives until then.
+  if (same != false && lives(run.id))
+    return std::nullopt;
+  const auto directory = open_run_directory(run.directory);
+  if (!directory)
+    return directory.error().code == Errc::not_found
+               ? std::optional(plain_end(run.id, Outcome::unknown, kDirectoryMissing))
+               : std::nullopt;
+  auto recorded = recorded_end(*directory, run.id, run.state == RunState::stopping);
+  if (!recorded)
+    return std::nullopt;
+  if (*recorded)
+    return same == false ? of_other_boot(std::move(**recorded)) : std::move(**recorded);
+  if (same != true)
+    return plain_end(run.id, Outcome::interrupted, kOtherBoot);
+  const auto was_claimed = claimed(*directory);
+  if (!was_claimed)
+    return std::nullopt;
+  return *was_claimed ? plain_end(run.id, Outcome::unknown, "shim_killed")
+                      : plain_end(run.id, Outcome::voided, kNotClaimed);
+}
+
+}  // namespace baton

@@ -1,0 +1,213 @@
+#include "io/files/lock.h"
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <string>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json/document.h"
+#include "base/json/json.h"
+#include "base/time.h"
+#include "io/files/disk.h"
+#include "io/files/file_system.h"
+#include "io/files/flock.h"
+#include "io/files/root.h"
+
+namespace baton {
+
+namespace {
+
+constexpr int kPatienceMs = 2000;
+constexpr int kNapMs = 20;
+/// A lock is signed right after it was taken.
+constexpr int kMaxUnsigned = 10;
+/// Who was killed may be seen to hold it until what he was making has entered its program; but he
+/// may also be one whom this process cannot see, in a container.
+constexpr int kMaxGone = 25;
+constexpr const char* kCommand = "command";
+/// A path of the longest, each byte of it escaped, and a few words.
+constexpr std::size_t kMaxLockBytes = 32'768;
+
+std::string lock_path(const std::string& state_folder) {
+  return state_folder + "/lock";
+}
+
+Result<Fd> open_lock(const std::string& path) {
+  constexpr int kOpen = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  constexpr mode_t kMode = 0640;
+  if (Fd made(open(path.c_str(), kOpen | O_CREAT | O_EXCL, kMode)); made) {
+    if (auto settled = set_mode(made.get(), kMode, path); !settled)
+      return pass_on(settled);
+    return made;
+  }
+  if (errno != EEXIST)
+    return system_error(errno, "cannot be made", path);
+  Fd fd(open(path.c_str(), kOpen));
+  if (!fd)
+    return system_error(errno, "cannot be opened", path);
+  return fd;
+}
+
+/// `state_folder`: whose `lock` may say what the kernel does not; "" when it says nothing of this.
+tl::unexpected<Error> held(int fd, const std::string& state_folder, const std::string& where) {
+  std::int64_t pid = flock_holder(fd);
+  const LockHolder holder = state_folder.empty() ? LockHolder{} : lock_holder(state_folder);
+  if (pid <= 0)
+    pid = holder.pid;
+  if (holder.role == LockRole::command && pid > 0)
+    return fail(
+        Errc::locked,
+        "is locked by a command that acts while there is no daemon, process " + std::to_string(pid),
+        where);
+  if (pid <= 0)
+    return fail(Errc::served, "is locked by another process", where);
+  return fail(Errc::served, "is locked by process " + std::to_string(pid), where);
+}
+
+// A lock on what the path leads to. The folder or file may be replaced while we wait.
+Result<Fd> lock_path_at(const std::string& path, Result<Fd> (*opened)(const std::string&),
+                        const std::string& state_folder, int& patience_ms) {
+  for (;;) {
+    auto fd = opened(path);
+    if (!fd)
+      return fd;
+    const bool locked = flock(fd->get(), LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno != EWOULDBLOCK && errno != EINTR)
+      return system_error(errno, "cannot be locked", path);
+    if (locked && leads_to(path, fd->get()))
+      return fd;
+    if (patience_ms <= 0 && locked)
+      return fail(Errc::locked, "is being replaced", path);
+    if (patience_ms <= 0)
+      return held(fd->get(), state_folder, path);
+    patience_ms -= kNapMs;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
+  }
+}
+
+Result<void> sign(int fd, LockRole role, const std::string& root, const std::string& path) {
+  const auto now = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+  const std::string text = Json::object({{"pid", static_cast<std::int64_t>(getpid())},
+                                         {"since", iso_time(now)},
+                                         {"root", root},
+                                         {"role", role == LockRole::command ? kCommand : "daemon"}})
+                               .dump() +
+                           "\n";
+  if (ftruncate(fd, 0) != 0)
+    return system_error(errno, "cannot be written", path);
+  return write_all(fd, text, path);
+}
+
+}  // namespace
+
+Result<RootLock> RootLock::take(const std::string& root, const std::string& state_folder,
+                                LockRole role) {
+  int patience_ms = kPatienceMs;
+  const std::string path = lock_path(state_folder);
+  auto state = lock_path_at(path, open_lock, state_folder, patience_ms);
+  if (!state)
+    return pass_on(state);
+  auto folder = open_folder(root);
+  // Of a root that is gone a command can still end the agents.
+  const bool gone = !folder && folder.error().code == Errc::not_found && role == LockRole::command;
+  if (!folder && !gone)
+    return pass_on(folder);
+  Fd locked;
+  if (!gone && network_file_system_of(folder->get()).empty()) {
+    // Whoever holds that without the state folder has signed elsewhere.
+    auto fd = lock_path_at(root, open_folder, "", patience_ms);
+    if (!fd)
+      return pass_on(fd);
+    locked = std::move(*fd);
+  }
+  if (auto signed_by = sign(state->get(), role, root, path); !signed_by)
+    return pass_on(signed_by);
+  return RootLock(std::move(locked), std::move(*state));
+}
+
+void RootLock::let_root_go() {
+  // The disk still holds the folder by a descriptor of the same lock: closing this one frees
+  // nothing.
+  if (root_)
+    (void)flock(root_.get(), LOCK_UN);
+  root_.reset();
+}
+
+Result<Fd> RootLock::take_root(const std::string& root) {
+  let_root_go();
+  auto folder = open_folder(root);
+  if (!folder || !network_file_system_of(folder->get()).empty())
+    return folder;
+  int no_patience = 0;
+  auto locked = lock_path_at(root, open_folder, "", no_patience);
+  if (!locked)
+    return locked;
+  // A second descriptor of the same lock.
+  Fd held(fcntl(locked->get(), F_DUPFD_CLOEXEC, 0));
+  if (!held)
+    return system_error(errno, "cannot be held", root);
+  root_ = std::move(held);
+  return locked;
+}
+
+Result<RootLock> lock_root(const std::string& root, const std::string& state_folder,
+                           LockRole role) {
+  return RootLock::take(root, state_folder, role);
+}
+
+bool daemon_lives(const std::string& state_folder) {
+  // A process is patient once with each lock, however often it asks.
+  static std::map<std::string, int> patience;
+  int& naps_left = patience.try_emplace(state_folder, kMaxGone).first->second;
+  const Fd fd(
+      open(lock_path(state_folder).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  for (int naps = 0;; ++naps) {
+    // A shared lock, so that two who ask do not see each other.
+    if (!fd || flock(fd.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+      return false;
+    const LockHolder holder = lock_holder(state_folder);
+    const std::int64_t pid = flock_holder(fd.get());
+    // It was killed, and a process it was making has not yet let go what it was born with. Of who
+    // is gone the kernel may not say the number.
+    const auto it = static_cast<pid_t>(pid > 0 ? pid : holder.pid);
+    const bool gone = it > 0 && kill(it, 0) != 0 && errno == ESRCH;
+    // Where the two differ, what stands there may still be of the holder before.
+    const bool settled = !gone && (pid <= 0 || pid == holder.pid || naps >= kMaxUnsigned);
+    if (settled || (gone && naps_left-- <= 0))
+      return holder.role == LockRole::daemon;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
+  }
+}
+
+std::int64_t holder_of_root(const std::string& root) {
+  const auto folder = open_folder(root);
+  const std::int64_t pid = folder ? flock_holder(folder->get()) : 0;
+  // Others may lock a folder for reasons of their own.
+  const auto name = pid > 0 ? read_file("/proc/" + std::to_string(pid) + "/comm", kMaxLockBytes)
+                            : Result<std::string>("");
+  if (!name || !name->starts_with("baton"))
+    return 0;
+  // Nor is a command one that acts where there is no daemon.
+  const auto words = read_file("/proc/" + std::to_string(pid) + "/cmdline", kMaxLockBytes);
+  return words && words->find(std::string_view("\0run\0", 5)) != std::string::npos ? pid : 0;
+}
+
+LockHolder lock_holder(const std::string& state_folder) {
+  const auto text = read_file(lock_path(state_folder), kMaxLockBytes);
+  const auto value = text ? parse_json(*text) : Result<Json>(tl::unexpected(text.error()));
+  if (!value)
+    return {};
+  return {.pid = json::integer(**value, "pid").value_or(0),
+          .since = std::string(json::text(**value, "since").value_or("")),
+          .root = std::string(json::text(**value, "root").value_or("")),
+          .role = json::text(**value, "role") == kCommand ? LockRole::command : LockRole::daemon};
+}
+
+}  // namespace baton

@@ -1,0 +1,172 @@
+#include "io/files/path_trust.h"
+
+#include <cerrno>
+#include <climits>
+#include <deque>
+#include <filesystem>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "io/files/fd.h"
+
+namespace baton {
+
+namespace {
+
+constexpr int kMaxLinks = 40;
+
+Result<void> check_one(const struct stat& info, const std::string& path) {
+  if (info.st_uid != 0 && info.st_uid != geteuid())
+    return fail(Errc::denied, "belongs to user " + std::to_string(info.st_uid), path);
+  if (S_ISLNK(info.st_mode))
+    return {};  // a link has no mode of its own; who may exchange it is decided by its folder
+  const bool sticky = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0 && info.st_uid == 0;
+  if ((info.st_mode & S_IWGRP) != 0 && !sticky)
+    return fail(Errc::denied, "can be written by its group", path);
+  if ((info.st_mode & S_IWOTH) != 0 && !sticky)
+    return fail(Errc::denied, "can be written by everybody", path);
+  return {};
+}
+
+Result<std::string> link_target(const std::string& path) {
+  std::string target(PATH_MAX, '\0');
+  const ssize_t size = readlink(path.c_str(), target.data(), target.size());
+  if (size < 0)
+    return system_error(errno, "cannot be looked at", path);
+  target.resize(static_cast<std::size_t>(size));
+  return target;
+}
+
+Result<struct stat> judged(const std::string& path) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0)
+    return system_error(errno, "cannot be looked at", path);
+  if (auto fine = check_one(info, path); !fine)
+    return pass_on(fine);
+  return info;
+}
+
+std::string beside(const std::string& here, const std::string& name) {
+  return here == "/" ? "/" + name : here + "/" + name;
+}
+
+std::string above(const std::string& here) {
+  const auto slash = here.rfind('/');
+  return slash == 0 ? "/" : here.substr(0, slash);
+}
+
+// Walks the path as the kernel does and judges everything it meets. Returns what it arrives at.
+Result<struct stat> walk(const std::string& path) {
+  std::error_code error;
+  const auto names = split(std::filesystem::absolute(path, error).string(), '/');
+  std::deque<std::string> waiting(names.begin(), names.end());
+  std::string here = "/";
+  for (int links = 0; !waiting.empty();) {
+    const std::string name = std::move(waiting.front());
+    waiting.pop_front();
+    if (name.empty() || name == ".")
+      continue;
+    if (name == "..") {
+      here = above(here);
+      continue;
+    }
+    std::string next = beside(here, name);
+    auto info = judged(next);
+    if (!info)
+      return info;
+    if (!S_ISLNK(info->st_mode)) {
+      here = std::move(next);
+      continue;
+    }
+    const auto target = link_target(next);
+    if (!target)
+      return tl::unexpected(target.error());
+    if (++links > kMaxLinks)
+      return fail(Errc::denied, "leads over too many links", path);
+    const auto parts = split(*target, '/');
+    waiting.insert(waiting.begin(), parts.begin(), parts.end());
+    if (target->starts_with('/'))
+      here = "/";
+  }
+  return judged(here);
+}
+
+Result<void> check_program(const std::string& path) {
+  const auto info = walk(path);
+  if (!info)
+    return tl::unexpected(info.error());
+  if (!S_ISREG(info->st_mode))
+    return fail(Errc::denied, "is not a regular file", path);
+  if ((info->st_mode & (S_ISUID | S_ISGID)) != 0)
+    return fail(Errc::denied, "is a setuid or setgid program", path);
+  if (faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0)
+    return fail(Errc::denied, "is not executable", path);
+  return {};
+}
+
+Result<std::string> search(const std::string& name, std::string_view path_variable) {
+  const auto entries = split(path_variable, ':');
+  // All entries first: a bad one makes the whole list untrustworthy, wherever the program is found.
+  for (const std::string& entry : entries) {
+    if (!entry.starts_with('/'))
+      return fail(Errc::config, "PATH has an empty or relative entry", printable(entry));
+    if (auto fine = trusted_folder(entry); !fine && fine.error().code == Errc::denied)
+      return fail(Errc::config, "PATH has an entry that is not safe: " + describe(fine.error()),
+                  printable(entry));
+  }
+  for (const std::string& entry : entries) {
+    const std::string path = entry + "/" + name;
+    struct stat info {};
+    if (stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+        faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0)
+      return path;
+  }
+  return fail(Errc::not_found, "no such program in PATH", printable(name));
+}
+
+}  // namespace
+
+Result<void> trusted_file(const std::string& path) {
+  const auto info = walk(path);
+  if (!info)
+    return tl::unexpected(info.error());
+  if (!S_ISREG(info->st_mode))
+    return fail(Errc::denied, "is not a regular file", path);
+  return {};
+}
+
+Result<void> trusted_folder(const std::string& path) {
+  const auto info = walk(path);
+  if (!info)
+    return tl::unexpected(info.error());
+  if (!S_ISDIR(info->st_mode))
+    return fail(Errc::not_found, "is not a folder", path);
+  return {};
+}
+
+Result<std::string> find_program(const std::string& name, std::string_view path_variable,
+                                 const std::string& configuration_folder) {
+  if (name.empty() || name.find('\0') != std::string::npos)
+    return fail(Errc::config, "program has no name");
+  std::string path;
+  if (name.find('/') == std::string::npos) {
+    auto found = search(name, path_variable);
+    if (!found)
+      return found;
+    path = std::move(*found);
+  } else {
+    std::error_code error;
+    path = std::filesystem::absolute(std::filesystem::path(configuration_folder) / name, error)
+               .lexically_normal()
+               .string();
+  }
+  if (auto fine = check_program(path); !fine)
+    return pass_on(fine);
+  return path;
+}
+
+}  // namespace baton

@@ -1,0 +1,75 @@
+#include "io/files/root.h"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "io/files/folder.h"
+
+namespace baton {
+
+Result<Fd> open_folder(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd)
+    return system_error(errno, "folder cannot be opened", path);
+  return fd;
+}
+
+bool leads_to(const std::string& path, int fd) {
+  struct stat named {};
+  struct stat held {};
+  return stat(path.c_str(), &named) == 0 && fstat(fd, &held) == 0 && named.st_dev == held.st_dev &&
+         named.st_ino == held.st_ino;
+}
+
+namespace {
+
+ino_t inode(int folder) {
+  struct stat info {};
+  return fstat(folder, &info) == 0 ? info.st_ino : 0;
+}
+
+}  // namespace
+
+RootFolder::RootFolder(std::string path, Fd fd)
+    : path_(std::move(path)), fd_(std::move(fd)), inhabited_(inode(fd_.get())) {}
+
+Result<std::shared_ptr<RootFolder>> RootFolder::open(std::string path) {
+  auto fd = open_folder(path);
+  if (!fd)
+    return pass_on(fd);
+  return std::shared_ptr<RootFolder>(new RootFolder(std::move(path), std::move(*fd)));
+}
+
+std::shared_ptr<RootFolder> RootFolder::absent(std::string path) {
+  std::shared_ptr<RootFolder> root(new RootFolder(std::move(path), Fd()));
+  root->let_go();
+  return root;
+}
+
+bool RootFolder::is_current() const {
+  return !let_go_ && leads_to(path_, fd_.get());
+}
+
+bool RootFolder::may_be_bare() {
+  if (inode(fd_.get()) == inhabited_)
+    return false;
+  const auto names = names_in(fd_.get(), path_);
+  if (!names || (names->files.empty() && names->folders.empty()))
+    return true;
+  move_in();
+  return false;
+}
+
+void RootFolder::move_in() {
+  inhabited_ = inode(fd_.get());
+}
+
+void RootFolder::hold(Fd folder) {
+  fd_ = std::move(folder);
+  let_go_ = false;
+  (void)may_be_bare();
+}
+
+}  // namespace baton

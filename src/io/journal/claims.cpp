@@ -1,0 +1,224 @@
+#include "io/journal/claims.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "io/agents/run_directory.h"
+#include "io/journal/journal.h"
+#include "io/journal/rows.h"
+#include "io/journal/schema.h"
+#include "io/system/process.h"
+#include "io/system/state_folder.h"
+#include "shim/protocol.h"
+
+namespace baton {
+namespace {
+
+using sqlite::Database;
+using sqlite::Statement;
+
+constexpr std::size_t kNamed = 3;
+
+/// The names of folders in it that a run could have; others belong to somebody else.
+Result<std::vector<std::string>> run_names(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  if (error == std::errc::no_such_file_or_directory)
+    return names;
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    if (safe_name(name))
+      names.push_back(std::move(name));
+  }
+  if (error)
+    return system_error(error.value(), "cannot look through the runs", folder);
+  return names;
+}
+
+/// Adds the ids in a table; one that is not there yet has none.
+Result<void> add_ids(Database& db, std::string_view table, const char* sql,
+                     std::set<std::string>& ids) {
+  bool there = false;
+  auto done = rows::each(
+      db, "sqlite_master", "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+      [&](Statement& s) { s.add(table); }, [&](Statement&) { there = true; });
+  if (!done || !there)
+    return done;
+  return rows::each(db, table, sql, {}, [&](Statement& row) { ids.insert(row.text()); });
+}
+
+bool there(const std::string& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0;
+}
+
+/// What can be told of a folder of that name.
+enum class Trace { claimed, unclaimed, foreign };
+
+/// Agents can write there, too, also copy and rename what is theirs: a folder shows that a run was
+/// started only where what lies in it says so of that very run. A claim that cannot be read, or was
+/// written before claims said whose they are, counts where the name is one that a run can have.
+Trace trace_of(const std::string& path, const std::string& name) {
+  if (!there(path + "/" + shim::kClaimFile) && !there(path + "/" + shim::kExitFile))
+    return is_run_id(name) ? Trace::unclaimed : Trace::foreign;
+  const auto directory = open_run_directory(path);
+  const std::string run = directory ? run_named_in(*directory) : "";
+  if (run.empty() ? is_run_id(name) : run == name)
+    return Trace::claimed;
+  return Trace::foreign;
+}
+
+/// `kill 4711`, for those that still run; "" when none does.
+std::string kill_command(const std::string& runs, const std::vector<std::string>& ids) {
+  std::string command;
+  for (const std::string& id : ids) {
+    const auto directory = open_run_directory(runs + "/" + id);
+    const auto shim = directory ? living_shim(*directory, id) : std::nullopt;
+    if (shim)
+      command += (command.empty() ? "kill " : " ") + std::to_string(*shim);
+  }
+  return command;
+}
+
+std::string older(const std::string& runs, const std::vector<std::string>& ids) {
+  std::vector<std::string> named(
+      ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, ids.size())));
+  if (named.size() < ids.size())
+    named.emplace_back("...");
+  const std::string kill = kill_command(runs, ids);
+  return "the journal went back: it does not know " +
+         (ids.size() == 1 ? std::string("a run that was")
+                          : std::to_string(ids.size()) + " runs that were") +
+         " started (" + join(named, ", ") + "), and would start " +
+         (ids.size() == 1 ? "its" : "their") +
+         " work again; bring the newest journal.db back together with its -wal. If that is lost: " +
+         (kill.empty() ? "" : "end what still runs (`" + kill + "`), ") +
+         "see in the folders of these runs what they did, and move them out of " + printable(runs) +
+         "; then what is due is started once more";
+}
+
+/// Whether a process of a run was started on this root: it says so, or it was called otherwise then
+/// (what it says is gone) and the process is in it.
+bool started_on(std::int64_t pid, const std::string& root) {
+  const std::string former = variable_of(pid, "BATON_ROOT");
+  if (former == root)
+    return true;
+  const std::string at = working_directory(pid);
+  return !former.empty() && !there(former) && (at == root || at.starts_with(root + "/"));
+}
+
+/// Those the journal has.
+Result<std::set<std::string>> known_runs(Database& db) {
+  std::set<std::string> known;
+  auto done = add_ids(db, "runs", "SELECT id FROM runs", known);
+  if (done)
+    done = add_ids(db, "forgotten_runs", "SELECT id FROM forgotten_runs", known);
+  if (!done)
+    return pass_on(done);
+  return known;
+}
+
+}  // namespace
+
+Result<UnknownRuns> unknown_runs(Database& db, const std::string& state_folder) {
+  const std::string runs = runs_folder(state_folder);
+  // Folders first: a run is in the journal before it is claimed, whoever writes meanwhile.
+  auto names = run_names(runs);
+  if (!names)
+    return pass_on(names);
+  UnknownRuns unknown;
+  if (names->empty())
+    return unknown;
+  const auto known = known_runs(db);
+  if (!known)
+    return tl::unexpected(known.error());
+  for (const std::string& name : *names) {
+    if (known->contains(name))
+      continue;
+    switch (trace_of(runs + "/" + name, name)) {
+      case Trace::claimed:
+        unknown.claimed.push_back(name);
+        break;
+      case Trace::unclaimed:
+        unknown.unclaimed.push_back(name);
+        break;
+      case Trace::foreign:
+        break;
+    }
+  }
+  // A run whose folder stood there may have been entered, and claimed, since the journal was read.
+  const auto by_now = unknown.claimed.empty() ? known : known_runs(db);
+  if (!by_now)
+    return tl::unexpected(by_now.error());
+  std::erase_if(unknown.claimed, [&](const std::string& id) { return by_now->contains(id); });
+  std::sort(unknown.claimed.begin(), unknown.claimed.end());
+  return unknown;
+}
+
+Result<void> refuse_older_journal(Database& db, const std::string& state_folder) {
+  auto unknown = unknown_runs(db, state_folder);
+  if (!unknown)
+    return pass_on(unknown);
+  if (unknown->claimed.empty())
+    return {};
+  return fail(Errc::io, older(runs_folder(state_folder), unknown->claimed));
+}
+
+Result<void> refuse_older_journal(const std::string& state_folder) {
+  const std::string path = journal_path(state_folder);
+  auto db = Database::open(path, Database::Access::look);
+  if (!db)
+    return pass_on(db);
+  auto usable = refuse_newer_journal(**db);
+  if (usable)
+    usable = refuse_older_journal(**db, state_folder);
+  if (!usable && usable.error().where.empty())
+    usable.error().where = path;
+  return usable;
+}
+
+Result<void> refuse_agents_without_journal(const std::string& root,
+                                           const std::string& state_folder) {
+  if (there(journal_path(state_folder)))
+    return {};
+  std::string pids;
+  std::string state;
+  std::string former;
+  for (const std::int64_t pid : processes_naming(shim::kRunIdVariable)) {
+    if (pid == getpid() || !started_on(pid, root))
+      continue;
+    pids += (pids.empty() ? "" : " ") + std::to_string(pid);
+    state = variable_of(pid, kRootStateVariable);
+    former = variable_of(pid, "BATON_ROOT");
+  }
+  if (pids.empty())
+    return {};
+  if (former != root)
+    return fail(Errc::io,
+                "agents that were started on it when it was called " + printable(former) +
+                    " still run, and no journal is here that knows them; nothing is started beside "
+                    "them. Give it that name again, or wait for their end, or end them: `kill " +
+                    pids + "`",
+                root);
+  return fail(Errc::io,
+              "agents that were started on it still run, and no journal is here that knows them; "
+              "nothing is started beside them. " +
+                  (state.empty() ? std::string("Where their state lies they do not say")
+                                 : "Name their state: `--state-dir " + printable(state) +
+                                       "`, or `state_dir:`") +
+                  ". If it is lost, "
+                  "wait for their end, or end them: `kill " +
+                  pids + "`",
+              root);
+}
+
+}  // namespace baton

@@ -1,0 +1,320 @@
+#include "io/journal/journal.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "io/agents/run_directory.h"
+#include "io/files/file_system.h"
+#include "io/files/root.h"
+#include "io/journal/claims.h"
+#include "io/journal/journal_file.h"
+#include "io/journal/rows.h"
+#include "io/journal/schema.h"
+#include "io/journal/sqlite.h"
+#include "io/journal/values.h"
+
+namespace baton {
+namespace {
+
+using sqlite::Database;
+
+constexpr mode_t kMode = 0640;
+constexpr std::uint64_t kShortBytes = 1U << 20U;
+
+tl::unexpected<Error> system_failure(const char* what, const std::string& path) {
+  const int error = errno;
+  Errc code = Errc::io;
+  if (error == ENOENT)
+    code = Errc::not_found;
+  if (error == EACCES || error == EPERM || error == EROFS)
+    code = Errc::denied;
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+    code = Errc::no_space;
+  return fail(code, what + std::generic_category().message(error), path);
+}
+
+/// Makes the empty file with its mode, for SQLite would take the umask's; -wal and -shm take theirs
+/// from it. An existing file is not even opened: closing it would drop the locks of another
+/// connection of this process (POSIX locks).
+Result<void> make_file(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kMode);
+  if (file < 0 && errno != EEXIST)
+    return system_failure("cannot make the journal: ", path);
+  if (file >= 0) {
+    const bool made = fchmod(file, kMode) == 0;
+    close(file);
+    if (!made)
+      return system_failure("cannot set the mode of the journal: ", path);
+  }
+  return {};
+}
+
+class SqliteJournal : public Journal {
+ public:
+  SqliteJournal(std::unique_ptr<Database> db, std::string runs)
+      : db_(std::move(db)), runs_(std::move(runs)) {}
+
+  Result<Ledger> load(Time now) override {
+    // Its indexes have once more what tells whether something was started; not all rows are read.
+    if (auto sound = rows::check(*db_, "runs"); !sound)
+      return pass_on(sound);
+    return rows::load(*db_, now, runs_);
+  }
+
+  Result<std::string> bytes(const std::string& path) override { return rows::bytes(*db_, path); }
+
+  Result<Arrival> commit(const Commit& commit) override {
+    auto done = try_commit(commit);
+    if (!done && done.error().code == Errc::no_space && reuse_log())
+      done = try_commit(commit);
+    else if (done && short_of_room())
+      (void)reuse_log();
+    return done;
+  }
+
+ private:
+  Result<Arrival> try_commit(const Commit& commit) {
+    if (broken_)
+      return tl::unexpected<Error>(*broken_);
+    auto done = db_->execute("BEGIN IMMEDIATE");
+    if (done)
+      done = write(commit);
+    Result<Arrival> last = 0;
+    if (done && !commit.events.empty())
+      last = last_event();
+    if (done)
+      done = last ? db_->execute("COMMIT") : Result<void>(pass_on(last));
+    if (!done) {
+      db_->rollback();
+      if (done.error().code != Errc::busy && done.error().code != Errc::no_space)
+        broken_ = done.error();
+      return pass_on(done);
+    }
+    return last;
+  }
+
+  /// The log of what was committed grows with each transaction. Once all of it is in the journal
+  /// itself the next one takes the place of the first.
+  Result<void> reuse_log() { return db_->execute("PRAGMA wal_checkpoint"); }
+  /// What is left is for requests and their answers.
+  bool short_of_room() const {
+    struct statvfs room {};
+    return statvfs(runs_.c_str(), &room) == 0 &&
+           std::uint64_t{room.f_bavail} * room.f_frsize < kShortBytes;
+  }
+
+  Result<void> write(const Commit& commit) {
+    auto done = write_files(commit);
+    if (done)
+      done = write_flows(commit);
+    if (done)
+      done = write_runs(commit);
+    if (done)
+      done = write_history(commit);
+    if (done)
+      done = write_highest(commit);
+    return done;
+  }
+
+  Result<void> write_files(const Commit& commit) {
+    for (const FlowId& flow : commit.forgotten) {
+      if (auto done = rows::forget(*db_, flow); !done)
+        return done;
+    }
+    for (const std::string& path : commit.moved_away) {
+      if (auto done = erase("DELETE FROM documents WHERE path = ?", path); !done)
+        return done;
+    }
+    for (const auto& [row, bytes] : commit.accepted) {
+      if (auto done = rows::write(*db_, row, bytes); !done)
+        return done;
+    }
+    for (const std::string& path : commit.no_longer_rejected) {
+      if (auto done = erase("DELETE FROM rejected WHERE path = ?", path); !done)
+        return done;
+    }
+    for (const RejectedRow& row : commit.rejected) {
+      if (auto done = rows::write(*db_, row); !done)
+        return done;
+    }
+    const Time now = wall();
+    for (const auto& [path, bytes] : commit.replaced) {
+      if (auto done = rows::write_replaced(*db_, path, bytes, now); !done)
+        return done;
+    }
+    return {};
+  }
+
+  Result<void> write_flows(const Commit& commit) {
+    for (const StageRow& row : commit.stages) {
+      if (auto done = rows::write(*db_, row); !done)
+        return done;
+    }
+    for (const auto& [flow, memo] : commit.memos) {
+      if (auto done = rows::write_memo(*db_, flow, memo); !done)
+        return done;
+    }
+    for (const auto& [flow, notified] : commit.notified) {
+      if (auto done = rows::write_notified(*db_, flow, notified); !done)
+        return done;
+    }
+    for (const ControlRow& row : commit.controls) {
+      if (auto done = rows::write(*db_, row); !done)
+        return done;
+    }
+    return {};
+  }
+
+  Result<void> write_runs(const Commit& commit) {
+    // Ended runs first: a voided one makes room for the same attempt started anew in the same step.
+    for (const bool live : {false, true}) {
+      for (const Run& run : commit.runs) {
+        if (run.live() != live)
+          continue;
+        if (auto done = rows::write(*db_, run); !done)
+          return done;
+      }
+    }
+    for (const Intent& intent : commit.intents) {
+      if (auto done = rows::write(*db_, intent); !done)
+        return done;
+    }
+    for (const std::uint64_t id : commit.intents_done) {
+      auto statement = db_->prepare("DELETE FROM intents WHERE id = ?");
+      if (!statement)
+        return pass_on(statement);
+      if (auto done = (*statement)->add(rows::count(id)).run(); !done)
+        return done;
+    }
+    return {};
+  }
+
+  Result<void> write_history(const Commit& commit) {
+    for (const Request& request : commit.requests) {
+      if (auto done = rows::write(*db_, request); !done)
+        return done;
+    }
+    const Time now = wall();
+    for (const Reply& reply : commit.replies) {
+      if (auto done = rows::write(*db_, reply, now); !done)
+        return done;
+    }
+    for (const Event& event : commit.events) {
+      if (auto done = rows::write(*db_, event); !done)
+        return done;
+    }
+    return {};
+  }
+
+  Result<Arrival> last_event() {
+    auto statement = db_->prepare("SELECT max(seq) FROM events");
+    if (!statement)
+      return pass_on(statement);
+    auto there = (*statement)->step();
+    const std::uint64_t last = there && *there ? rows::read_count(**statement) : 0;
+    // Or it would go on reading, and the log could not be emptied.
+    (*statement)->reset();
+    if (!there)
+      return pass_on(there);
+    return last;
+  }
+
+  /// Numbers once given out are never given out again, also when their rows are gone.
+  Result<void> write_highest(const Commit& commit) {
+    std::uint64_t arrival = commit.arrival;
+    for (const auto& [row, bytes] : commit.accepted)
+      arrival = std::max(arrival, row.arrival);
+    for (const StageRow& row : commit.stages)
+      arrival = std::max(arrival, row.state.arrival);
+    std::uint64_t intent = 0;
+    for (const Intent& row : commit.intents)
+      intent = std::max(intent, row.id);
+    auto done = raise("arrival", arrival);
+    if (done)
+      done = raise("intent", intent);
+    return done;
+  }
+
+  Result<void> raise(std::string_view name, std::uint64_t value) {
+    if (value == 0)
+      return {};
+    auto statement = db_->prepare("UPDATE meta SET value = ?1 WHERE name = ?2 AND value < ?1");
+    if (!statement)
+      return pass_on(statement);
+    return (*statement)->add(rows::count(value)).add(name).run();
+  }
+
+  Result<void> erase(std::string_view sql, const std::string& path) {
+    auto statement = db_->prepare(sql);
+    if (!statement)
+      return pass_on(statement);
+    return (*statement)->add(path).run();
+  }
+
+  static Time wall() {
+    return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+  }
+
+  std::unique_ptr<Database> db_;
+  std::string runs_;
+  /// After a failed sync nobody knows what is on the disk. Only a new start finds out.
+  std::optional<Error> broken_;
+};
+
+}  // namespace
+
+std::string journal_path(const std::string& state_folder) {
+  return state_folder + "/journal.db";
+}
+
+Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
+  const std::string path = journal_path(state_folder);
+  struct statfs facts {};
+  if (statfs(state_folder.c_str(), &facts) != 0)
+    return system_failure("cannot look at the state folder: ", state_folder);
+  const std::string_view network = network_file_system(static_cast<std::uint32_t>(facts.f_type));
+  if (!network.empty())
+    return fail(Errc::config,
+                "the journal cannot lie on " + std::string(network) +
+                    ": locks and syncs are not to be relied upon there; choose a local state_dir",
+                state_folder);
+  auto usable = look_at_journal(state_folder, JournalUse::write);
+  if (!usable && usable.error().code != Errc::not_found)
+    return pass_on(usable);
+  if (usable)
+    if (auto whole = refuse_older_journal(state_folder); !whole)
+      return pass_on(whole);
+  auto made = make_file(path);
+  if (!made)
+    return pass_on(made);
+  auto db = Database::open(path, Database::Access::write);
+  if (!db)
+    return pass_on(db);
+  // auto_vacuum is taken by an empty file only. By it a commit is made already.
+  auto ready = (*db)->execute(
+      "PRAGMA synchronous=FULL; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; "
+      "PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF;");
+  if (ready)
+    ready = migrate_journal(**db);
+  if (!ready) {
+    if (ready.error().where.empty())
+      ready.error().where = path;
+    return pass_on(ready);
+  }
+  return std::unique_ptr<Journal>(
+      std::make_unique<SqliteJournal>(std::move(*db), runs_folder(state_folder)));
+}
+
+}  // namespace baton

@@ -1,0 +1,187 @@
+#include "io/journal/schema.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "io/journal/journal_file.h"
+#include "io/journal/rows.h"
+
+namespace baton {
+namespace {
+
+// Version n is entry n-1. Entries are only ever added. Flows are kept as two columns, digests as
+// hexadecimal text, times and durations in milliseconds. Bytes stand last, so that reading the
+// other columns of a row does not touch them.
+constexpr std::array kMigrations = {R"sql(
+CREATE TABLE documents(
+  path TEXT PRIMARY KEY, dialect TEXT NOT NULL, flow TEXT NOT NULL, kind TEXT NOT NULL, part TEXT NOT NULL,
+  digest TEXT NOT NULL, arrival INTEGER NOT NULL, writer TEXT NOT NULL, present INTEGER NOT NULL,
+  bytes BLOB NOT NULL) STRICT;
+CREATE INDEX documents_flow ON documents(dialect, flow);
+CREATE TABLE rejected(
+  path TEXT PRIMARY KEY, dialect TEXT NOT NULL, flow TEXT NOT NULL, digest TEXT NOT NULL,
+  findings TEXT NOT NULL, time INTEGER NOT NULL) STRICT;
+CREATE TABLE replaced(
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL, time INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;
+CREATE INDEX replaced_path ON replaced(path);
+CREATE TABLE generations(
+  dialect TEXT NOT NULL, flow TEXT NOT NULL, subject TEXT NOT NULL, stage TEXT NOT NULL,
+  previous TEXT NOT NULL, generation INTEGER NOT NULL, entries INTEGER NOT NULL, since INTEGER NOT NULL,
+  arrival INTEGER NOT NULL, entries_by_stage TEXT NOT NULL,
+  PRIMARY KEY(dialect, flow, subject)) STRICT;
+CREATE TABLE memos(
+  dialect TEXT NOT NULL, flow TEXT NOT NULL, memo TEXT NOT NULL, PRIMARY KEY(dialect, flow)) STRICT;
+CREATE TABLE runs(
+  id TEXT PRIMARY KEY, dialect TEXT NOT NULL, flow TEXT NOT NULL, role TEXT NOT NULL,
+  subject TEXT NOT NULL, generation INTEGER NOT NULL, turn INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  purpose TEXT NOT NULL, stage TEXT NOT NULL, state TEXT NOT NULL, outcome TEXT NOT NULL,
+  why TEXT NOT NULL, started INTEGER NOT NULL, ended INTEGER NOT NULL, pid INTEGER NOT NULL,
+  start_ticks INTEGER NOT NULL, boot_id TEXT NOT NULL, directory TEXT NOT NULL,
+  timeout INTEGER NOT NULL, idle_timeout INTEGER NOT NULL, kill_grace INTEGER NOT NULL,
+  log_cap_bytes INTEGER NOT NULL, claims TEXT NOT NULL, base TEXT NOT NULL, stop_why TEXT NOT NULL,
+  exit_code INTEGER, signal INTEGER NOT NULL, reason TEXT NOT NULL, forgiven INTEGER NOT NULL,
+  cost_usd REAL, tokens INTEGER) STRICT;
+-- The promise itself: one attempt of a key is started once. A run that never was (voided) and one an
+-- operator has taken back (forgiven) leave their number free.
+CREATE UNIQUE INDEX runs_once ON runs(dialect, flow, subject, generation, role, turn, attempt)
+  WHERE outcome <> 'voided' AND forgiven = 0;
+CREATE INDEX runs_subject ON runs(dialect, flow, subject, generation);
+CREATE INDEX runs_live ON runs(state) WHERE state <> 'ended';
+CREATE INDEX runs_started ON runs(started);
+CREATE TABLE intents(
+  id INTEGER PRIMARY KEY, kind TEXT NOT NULL, path TEXT NOT NULL, assumes TEXT NOT NULL,
+  assumes_bytes INTEGER NOT NULL, after TEXT NOT NULL, to_path TEXT NOT NULL, dialect TEXT NOT NULL,
+  flow TEXT NOT NULL, why TEXT NOT NULL, bytes BLOB NOT NULL) STRICT;
+CREATE TABLE requests(
+  id TEXT PRIMARY KEY, verb TEXT NOT NULL, dialect TEXT NOT NULL, flow TEXT NOT NULL,
+  subject TEXT NOT NULL, arguments TEXT NOT NULL, asked_by TEXT NOT NULL, made INTEGER NOT NULL) STRICT;
+CREATE TABLE replies(
+  request TEXT PRIMARY KEY, accepted INTEGER NOT NULL, message TEXT NOT NULL,
+  time INTEGER NOT NULL) STRICT;
+CREATE TABLE controls(
+  dialect TEXT NOT NULL, flow TEXT NOT NULL, control TEXT NOT NULL, reason TEXT NOT NULL,
+  why TEXT NOT NULL, since INTEGER NOT NULL, resumed_at INTEGER NOT NULL, started INTEGER NOT NULL,
+  PRIMARY KEY(dialect, flow)) STRICT;
+CREATE TABLE events(
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, event TEXT NOT NULL,
+  dialect TEXT NOT NULL, flow TEXT NOT NULL, subject TEXT NOT NULL, role TEXT NOT NULL,
+  run TEXT NOT NULL, why TEXT NOT NULL) STRICT;
+CREATE INDEX events_flow ON events(dialect, flow, seq);
+CREATE INDEX events_time ON events(time);
+INSERT INTO meta(name, value) VALUES('arrival', 0), ('intent', 0);
+)sql",
+                                    R"sql(
+ALTER TABLE runs ADD COLUMN output TEXT NOT NULL DEFAULT '';
+)sql",
+                                    R"sql(
+ALTER TABLE runs ADD COLUMN errors TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN duration INTEGER NOT NULL DEFAULT 0;
+)sql",
+                                    R"sql(
+CREATE TABLE told(
+  dialect TEXT NOT NULL, flow TEXT NOT NULL, told TEXT NOT NULL, PRIMARY KEY(dialect, flow)) STRICT;
+)sql",
+                                    // Where a run's folder lies, its id says. Those of a forgotten
+                                    // flow stay known until their folders are gone: a started run
+                                    // that is not shows that the journal went back.
+                                    R"sql(
+ALTER TABLE runs DROP COLUMN directory;
+CREATE TABLE forgotten_runs(id TEXT PRIMARY KEY) STRICT;
+)sql",
+                                    // A digest of the row: a bit that a disk has turned over would
+                                    // make what was entered long ago an entry that is new.
+                                    R"sql(
+ALTER TABLE generations ADD COLUMN seal TEXT NOT NULL DEFAULT '';
+)sql",
+                                    // A subject that is back where it was has entered nothing.
+                                    R"sql(
+ALTER TABLE generations ADD COLUMN earlier TEXT NOT NULL DEFAULT '';
+)sql"};
+
+constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());
+constexpr std::int64_t kFirstWithSeals = 6;
+
+/// 0: no table yet.
+Result<std::int64_t> version_of(sqlite::Database& db) {
+  auto table = db.prepare("SELECT count(*) FROM sqlite_master WHERE name = 'meta'");
+  if (!table)
+    return pass_on(table);
+  auto there = (*table)->step();
+  if (!there)
+    return pass_on(there);
+  const bool none = (*table)->integer() == 0;
+  (*table)->reset();
+  if (none)
+    return 0;
+  auto query = db.prepare("SELECT value FROM meta WHERE name = 'schema_version'");
+  if (!query)
+    return pass_on(query);
+  auto row = (*query)->step();
+  if (!row)
+    return pass_on(row);
+  const std::int64_t version = *row ? (*query)->integer() : -1;
+  const bool damaged = !(*query)->damage().empty() || version < 0;
+  (*query)->reset();
+  if (damaged)
+    return fail(Errc::io,
+                std::string("the journal is damaged: it has no schema version") + kBeginAnew);
+  return version;
+}
+
+tl::unexpected<Error> newer(std::int64_t version) {
+  return fail(Errc::io, "the journal has version " + std::to_string(version) +
+                            ", this baton knows up to " + std::to_string(kNewest) +
+                            ": it was written by a newer baton; use that one");
+}
+
+}  // namespace
+
+Result<void> refuse_newer_journal(sqlite::Database& db) {
+  const auto version = version_of(db);
+  if (!version)
+    return tl::unexpected(version.error());
+  return *version > kNewest ? Result<void>(newer(*version)) : Result<void>();
+}
+
+Result<void> migrate_journal(sqlite::Database& db) {
+  auto version = version_of(db);
+  if (!version)
+    return pass_on(version);
+  if (*version >= kNewest)
+    return {};
+  // One transaction for all of them: nobody ever reads a version in between.
+  std::string sql = "BEGIN IMMEDIATE;";
+  if (*version == 0)
+    sql += "CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;";
+  for (auto next = static_cast<std::size_t>(*version); next < kMigrations.size(); ++next)
+    sql += kMigrations[next];
+  sql += "INSERT INTO meta(name, value) VALUES('schema_version', " + std::to_string(kNewest) +
+         ") ON CONFLICT(name) DO UPDATE SET value = excluded.value;";
+  auto done = db.execute(sql);
+  if (done && *version < kFirstWithSeals)
+    done = rows::seal_all(db);
+  if (done)
+    done = db.execute("COMMIT");
+  if (!done)
+    db.rollback();
+  return done;
+}
+
+Result<void> check_journal_version(sqlite::Database& db) {
+  auto version = version_of(db);
+  if (!version)
+    return pass_on(version);
+  if (*version == 0)
+    return fail(Errc::not_found, "the journal is empty: no daemon has served this root yet");
+  if (*version > kNewest)
+    return newer(*version);
+  if (*version < kNewest)
+    return fail(Errc::io, "the journal has version " + std::to_string(*version) +
+                              ", this baton reads " + std::to_string(kNewest) +
+                              ": `baton run` brings it up to date");
+  return {};
+}
+
+}  // namespace baton

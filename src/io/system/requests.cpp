@@ -1,0 +1,486 @@
+#include "io/system/requests.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <functional>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/json/document.h"
+#include "base/text.h"
+#include "io/files/exchange.h"
+#include "io/files/folder.h"
+#include "io/files/root.h"
+#include "io/files/safe_open.h"
+
+namespace baton {
+
+namespace {
+
+constexpr std::size_t kMaxRequestBytes = 1U << 20U;
+constexpr std::time_t kReplyAge = 3600;
+/// Whoever waited for an answer looks for it every 20 ms.
+constexpr std::time_t kReplyRead = 2;
+constexpr std::chrono::milliseconds kAnswerIsRead{(kReplyRead + 2) * 1000};
+/// So often they are looked for at most: there may be a thousand answers at once, and as many
+/// files to look at.
+constexpr std::time_t kPruneEvery = 60;
+constexpr mode_t kPrivate = 0750;
+constexpr std::string_view kSuffix = ".json";
+constexpr Millis kNap{20};
+constexpr const char* kReserve = ".reserve";
+constexpr std::size_t kReserveBytes = 256U << 10U;
+constexpr std::chrono::milliseconds kRoomAppears{50};
+/// What a journal needs to be opened.
+constexpr off_t kLentBytes = 64U << 10U;
+/// What a request, the transaction it makes and its answer need.
+constexpr std::uint64_t kAnswerBytes = 128U << 10U;
+/// With less room than this what is left belongs to the journal, or to who has given it up.
+constexpr std::uint64_t kRoomy = 4 * kReserveBytes;
+constexpr std::uint64_t kRoomyFiles = 16;
+/// A smaller disk does without where there is none.
+constexpr std::uint64_t kSmallDisk = 8 * kRoomy;
+/// More than ext4 counts as free and gives to nobody (16 MiB).
+constexpr std::uint64_t kKeptForNobody = 64U << 20U;
+
+Result<Fd> open_part(int state, const std::string& name) {
+  return safe_open(state, name, O_RDONLY | O_DIRECTORY);
+}
+
+std::string request_text(const Request& request) {
+  return Json::object(
+             {{"id", request.id},
+              {"verb", request.verb},
+              {"dialect", request.flow.dialect},
+              {"flow", request.flow.name},
+              {"subject", request.subject},
+              {"arguments", request.arguments.is_null() ? Json::object() : request.arguments},
+              {"by", request.by},
+              {"made", iso_time(request.made, true)}})
+      .pretty();
+}
+
+Result<Request> parse_request(std::string_view text, const std::string& id) {
+  const auto parsed = parse_json(text);
+  if (!parsed)
+    return tl::unexpected(parsed.error());
+  const Value& value = **parsed;
+  if (json::text(value, "id") != id)
+    return fail(Errc::schema, "id is not the name of the file", "#/id");
+  const auto string = [&value](std::string_view name) {
+    return std::string(json::text(value, name).value_or(""));
+  };
+  Request request{.id = id,
+                  .verb = string("verb"),
+                  .flow = {.dialect = string("dialect"), .name = string("flow")},
+                  .subject = string("subject"),
+                  .arguments = Json::object(),
+                  .by = string("by"),
+                  .made = parse_time(string("made")).value_or(Time{})};
+  if (!safe_name(request.verb))
+    return fail(Errc::schema, "has no verb", "#/verb");
+  if (const Value* arguments = json::child(value, "arguments"); arguments != nullptr) {
+    if (!arguments->IsObject())
+      return fail(Errc::schema, "arguments are no object", "#/arguments");
+    request.arguments = Json(*arguments);
+  }
+  return request;
+}
+
+/// A file that is complete, under a temporary name.
+struct Laid {
+  Fd folder;
+  std::string part;
+  std::string name;
+  std::string temporary;
+};
+
+/// A folder of the state folder's, with a mode of its own where it is made here.
+Result<Fd> make_part(int state, const std::string& part) {
+  auto there = open_part(state, part);
+  if (there)
+    return there;
+  auto made = make_folders(state, part, kPrivate);
+  if (made)
+    if (auto settled = set_mode(made->get(), kPrivate, part); !settled)
+      return pass_on(settled);
+  return made;
+}
+
+// For whoever owns the state folder: root may file for a daemon that is not.
+Result<Laid> lay(int state, const std::string& part, const std::string& name,
+                 std::string_view text) {
+  constexpr mode_t kFileMode = 0640;
+  const std::string where = part + "/" + name;
+  auto folder = make_part(state, part);
+  if (!folder)
+    return pass_on(folder);
+  struct stat owner {};
+  const bool hand_over = geteuid() == 0 && fstat(state, &owner) == 0;
+  if (hand_over && fchown(folder->get(), owner.st_uid, owner.st_gid) != 0)
+    return system_error(errno, "cannot be handed over", part);
+  auto fresh = prewrite(folder->get(), name, text, -1, where);
+  if (!fresh)
+    return pass_on(fresh);
+  Result<void> done;
+  if (hand_over && fchown(fresh->fd.get(), owner.st_uid, owner.st_gid) != 0)
+    done = system_error(errno, "cannot be handed over", where);
+  if (done && fchmod(fresh->fd.get(), kFileMode) != 0)
+    done = system_error(errno, "mode cannot be set", where);
+  if (!done) {
+    unlinkat(folder->get(), fresh->name.c_str(), 0);
+    return pass_on(done);
+  }
+  return Laid{std::move(*folder), part, name, fresh->name};
+}
+
+Result<void> put_in_place(const Laid& laid) {
+  const int folder = laid.folder.get();
+  if (renameat(folder, laid.temporary.c_str(), folder, laid.name.c_str()) == 0)
+    return {};
+  auto error = system_error(errno, "cannot be put in place", laid.part + "/" + laid.name);
+  unlinkat(folder, laid.temporary.c_str(), 0);
+  return error;
+}
+
+Result<void> publish(int state, const std::string& part, const std::string& name,
+                     std::string_view text) {
+  auto laid = lay(state, part, name, text);
+  if (!laid)
+    return pass_on(laid);
+  if (auto placed = put_in_place(*laid); !placed)
+    return placed;
+  return sync(laid->folder.get(), part);
+}
+
+/// Much of what is free may be kept for root, and a little for nobody.
+std::uint64_t bytes_left(const struct statvfs& room) {
+  const std::uint64_t all = room.f_bfree * room.f_frsize;
+  return geteuid() == 0 && all > kKeptForNobody ? all : room.f_bavail * room.f_frsize;
+}
+
+/// Room for a request on a disk that is full: whoever finds none removes it. Made when it is
+/// missing, or a part of it was lent, and there is room. False: there is not, and the disk is not
+/// too small for it.
+bool keep_reserve(int state) {
+  const auto folder = open_part(state, "requests");
+  struct stat there {};
+  struct statvfs room {};
+  if (!folder)
+    return true;
+  const bool some = fstatat(folder->get(), kReserve, &there, AT_SYMLINK_NOFOLLOW) == 0;
+  if ((some && there.st_size >= static_cast<off_t>(kReserveBytes)) ||
+      fstatvfs(folder->get(), &room) != 0)
+    return true;
+  const bool small = room.f_blocks * room.f_frsize < kSmallDisk;
+  if (bytes_left(room) < kRoomy || (room.f_files != 0 && room.f_favail < kRoomyFiles))
+    return small;
+  if (some)
+    unlinkat(folder->get(), kReserve, 0);
+  constexpr mode_t kFileMode = 0640;
+  const Fd fd(openat(folder->get(), kReserve, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+  const bool made = fd && write_all(fd.get(), std::string(kReserveBytes, ' '), kReserve);
+  if (fd && !made)
+    unlinkat(folder->get(), kReserve, 0);
+  return made || small;
+}
+
+/// A file system with a journal gives the room to others once it has written down that it is free,
+/// and does so a moment after it has said so.
+void await_room(int fd) {
+  fsync(fd);
+  std::this_thread::sleep_for(kRoomAppears);
+}
+
+bool give_up_reserve(int state) {
+  const auto folder = open_part(state, "requests");
+  if (!folder || unlinkat(folder->get(), kReserve, 0) != 0)
+    return false;
+  await_room(folder->get());
+  return true;
+}
+
+/// An answer that whoever waited for it has read by now, where a file more is one too many: the
+/// reserve is one file, and is not made anew as long as there is no room for one.
+bool give_up_reply(int state) {
+  const auto folder = open_part(state, "replies");
+  const auto names = folder ? names_in(folder->get(), "replies")
+                            : Result<FolderNames>(tl::unexpected(folder.error()));
+  if (!names)
+    return false;
+  const std::time_t read = std::time(nullptr) - kReplyRead;
+  return std::any_of(names->files.begin(), names->files.end(), [&](const std::string& name) {
+    struct stat info {};
+    return fstatat(folder->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+           info.st_mtime < read && unlinkat(folder->get(), name.c_str(), 0) == 0;
+  });
+}
+
+bool short_of_room(int state) {
+  struct statvfs room {};
+  return fstatvfs(state, &room) == 0 && bytes_left(room) < kAnswerBytes;
+}
+
+// Who may write into the state folder's `requests` may still not file in somebody else's name.
+Result<Request> load(int state, int folder, const std::string& name) {
+  const auto fd = open_regular(folder, name, O_RDONLY);
+  if (!fd)
+    return tl::unexpected(fd.error());
+  struct stat file {};
+  struct stat owner {};
+  if (fstat(fd->get(), &file) != 0 || fstat(state, &owner) != 0)
+    return system_error(errno, "cannot be looked at", name);
+  if (file.st_uid != 0 && file.st_uid != owner.st_uid && file.st_uid != geteuid())
+    return fail(Errc::denied, "was filed by user " + std::to_string(file.st_uid), name);
+  const auto text = read_all(fd->get(), kMaxRequestBytes, name);
+  if (!text)
+    return tl::unexpected(text.error());
+  const std::string id = name.substr(0, name.size() - kSuffix.size());
+  if (!safe_name(id))
+    return fail(Errc::schema, "is no name of a request", name);
+  return parse_request(*text, id);
+}
+
+/// Empty when there is no folder of them.
+Result<FolderNames> filed(int state) {
+  auto folder = open_part(state, "requests");
+  if (!folder && folder.error().code == Errc::not_found)
+    return FolderNames{};
+  if (!folder)
+    return pass_on(folder);
+  return names_in(folder->get(), "requests");
+}
+
+bool names_request(const std::string& file) {
+  return file.ends_with(kSuffix) && !file.starts_with('.');
+}
+
+/// Those that can be read, the oldest first; `other` hears of the rest.
+std::vector<Request> load_all(
+    int state,
+    const std::function<void(int folder, const std::string& name, const Error&)>& other) {
+  std::vector<Request> requests;
+  const auto folder = open_part(state, "requests");
+  auto names = folder ? names_in(folder->get(), "requests")
+                      : Result<FolderNames>(tl::unexpected(folder.error()));
+  if (!names)
+    return requests;
+  std::sort(names->files.begin(), names->files.end());
+  for (const std::string& name : names->files) {
+    if (!names_request(name))
+      continue;
+    auto request = load(state, folder->get(), name);
+    if (request)
+      requests.push_back(std::move(*request));
+    else
+      other(folder->get(), name, request.error());
+  }
+  return requests;
+}
+
+class RealRequests final : public Requests {
+ public:
+  explicit RealRequests(Fd state) : state_(std::move(state)) {}
+  std::vector<Request> pending(std::vector<std::string>& damaged) override;
+  void answer(const Reply& reply) override;
+  bool keep_room() override { return keep_reserve(state_.get()); }
+
+ private:
+  void prune();
+  Fd state_;
+  std::time_t pruned_ = 0;
+};
+
+std::vector<Request> RealRequests::pending(std::vector<std::string>& damaged) {
+  auto requests =
+      load_all(state_.get(), [&](int folder, const std::string& name, const Error& error) {
+        // Gone meanwhile, or we cannot read anything at present: says nothing about the request.
+        if (error.code == Errc::not_found || error.code == Errc::busy || error.code == Errc::io)
+          return;
+        damaged.push_back("request " + printable(name, 255) + ": " + error.message);
+        unlinkat(folder, name.c_str(), 0);
+      });
+  if (!requests.empty() && short_of_room(state_.get()))
+    give_up_reserve(state_.get());
+  return requests;
+}
+
+void RealRequests::answer(const Reply& reply) {
+  if (!safe_name(reply.request))
+    return;
+  const std::string name = reply.request + std::string(kSuffix);
+  const std::string text =
+      Json::object(
+          {{"request", reply.request}, {"accepted", reply.accepted}, {"message", reply.message}})
+          .pretty();
+  const auto remove = [&] {
+    if (const auto folder = open_part(state_.get(), "requests"))
+      unlinkat(folder->get(), name.c_str(), 0);
+  };
+  auto done = publish(state_.get(), "replies", name, text);
+  // The journal holds the answer already, and most often has taken the last room for it. What the
+  // request itself takes up is room enough to tell whoever waits.
+  if (!done && done.error().code == Errc::no_space) {
+    remove();
+    done = publish(state_.get(), "replies", name, text);
+  }
+  // One that cannot be told stays and is answered again by the next daemon.
+  if (!done)
+    return;
+  remove();
+  prune();
+}
+
+void RealRequests::prune() {
+  const std::time_t now = std::time(nullptr);
+  if (now >= pruned_ && now - pruned_ < kPruneEvery)
+    return;
+  pruned_ = now;
+  for (const std::string part : {"replies", "requests"}) {
+    const auto folder = open_part(state_.get(), part);
+    const auto names = folder ? names_in(folder->get(), part)
+                              : Result<FolderNames>(tl::unexpected(folder.error()));
+    if (!names)
+      continue;
+    for (const std::string& name : names->files) {
+      struct stat info {};
+      const bool removable = part == "replies" || is_temporary_name(name);
+      if (removable && fstatat(folder->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+          now - info.st_mtime > kReplyAge)
+        unlinkat(folder->get(), name.c_str(), 0);
+    }
+  }
+}
+
+std::optional<Reply> read_reply(int state, const std::string& id) {
+  const auto fd = open_regular(state, "replies/" + id + std::string(kSuffix), O_RDONLY);
+  const auto text = fd ? read_all(fd->get(), kMaxRequestBytes, id)
+                       : Result<std::string>(tl::unexpected(fd.error()));
+  const auto value = text ? parse_json(*text) : Result<Json>(tl::unexpected(text.error()));
+  if (!value)
+    return {};
+  return Reply{.request = id,
+               .accepted = json::boolean(**value, "accepted").value_or(false),
+               .message = std::string(json::text(**value, "message").value_or(""))};
+}
+
+std::string new_id(Time made) {
+  std::string id = iso_time(made, true);
+  std::erase_if(id, [](char c) { return c == ':' || c == '-'; });
+  return id + "-" + random_hex(8);
+}
+
+Result<Laid> lay_request(const std::string& state_folder, const Request& request) {
+  auto state = open_folder(state_folder);
+  if (!state)
+    return pass_on(state);
+  if (!safe_name(request.id))
+    return fail(Errc::usage, "is no name of a request", printable(request.id));
+  const std::string name = request.id + std::string(kSuffix);
+  const std::string text = request_text(request);
+  auto laid = lay(state->get(), "requests", name, text);
+  // The room of the command before this one is that of its answer, which is soon read.
+  const auto until = std::chrono::steady_clock::now() + kAnswerIsRead;
+  while (!laid && laid.error().code == Errc::no_space && std::chrono::steady_clock::now() < until) {
+    if (give_up_reserve(state->get()) || give_up_reply(state->get()))
+      laid = lay(state->get(), "requests", name, text);
+    else
+      std::this_thread::sleep_for(kRoomAppears);
+  }
+  return laid;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder) {
+  auto state = open_folder(state_folder);
+  if (!state)
+    return pass_on(state);
+  for (const std::string part : {"requests", "replies"}) {
+    if (auto made = make_part(state->get(), part); !made)
+      return pass_on(made);
+  }
+  keep_reserve(state->get());
+  return std::make_unique<RealRequests>(std::move(*state));
+}
+
+bool lend_reserve(const std::string& state_folder) {
+  const auto state = open_folder(state_folder);
+  if (!state)
+    return false;
+  const auto fd = open_regular(state->get(), std::string("requests/") + kReserve, O_WRONLY);
+  struct stat info {};
+  if (!fd || fstat(fd->get(), &info) != 0 || info.st_size < kLentBytes ||
+      ftruncate(fd->get(), info.st_size - kLentBytes) != 0)
+    return false;
+  await_room(fd->get());
+  return true;
+}
+
+Result<std::string> post_request(const std::string& state_folder, Request request) {
+  return std::move(post_requests({state_folder}, std::move(request)).front());
+}
+
+std::vector<Result<std::string>> post_requests(const std::vector<std::string>& state_folders,
+                                               Request request) {
+  if (request.made == Time{})
+    request.made = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+  if (request.id.empty())
+    request.id = new_id(request.made);
+  std::vector<Result<Laid>> laid;
+  laid.reserve(state_folders.size());
+  for (const std::string& folder : state_folders)
+    laid.push_back(lay_request(folder, request));
+  // What takes time is done: all of them stand there before anybody has dealt with one.
+  std::vector<Result<std::string>> posted;
+  for (auto& each : laid) {
+    auto placed = each ? put_in_place(*each) : Result<void>(pass_on(each));
+    posted.push_back(placed ? Result<std::string>(request.id) : pass_on(placed));
+  }
+  for (std::size_t i = 0; i < laid.size(); ++i)
+    if (posted[i])
+      if (auto synced = sync(laid[i]->folder.get(), laid[i]->part); !synced)
+        posted[i] = pass_on(synced);
+  return posted;
+}
+
+Result<std::vector<std::string>> filed_requests(const std::string& state_folder) {
+  const auto state = open_folder(state_folder);
+  auto names = state ? filed(state->get()) : Result<FolderNames>(tl::unexpected(state.error()));
+  if (!names)
+    return pass_on(names);
+  std::vector<std::string> ids;
+  for (const std::string& name : names->files)
+    if (names_request(name))
+      ids.push_back(name.substr(0, name.size() - kSuffix.size()));
+  return ids;
+}
+
+std::vector<Request> recorded_requests(const std::string& state_folder) {
+  const auto state = open_folder(state_folder);
+  if (!state)
+    return {};
+  return load_all(state->get(), [](int, const std::string&, const Error&) {});
+}
+
+std::optional<Reply> await_reply(const std::string& state_folder, const std::string& id,
+                                 Millis timeout) {
+  const auto state = open_folder(state_folder);
+  if (!state || !safe_name(id))
+    return {};
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    if (auto reply = read_reply(state->get(), id))
+      return reply;
+    if (std::chrono::steady_clock::now() >= until)
+      return {};
+    std::this_thread::sleep_for(kNap);
+  }
+}
+
+}  // namespace baton

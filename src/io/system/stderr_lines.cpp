@@ -1,0 +1,81 @@
+#include "io/system/stderr_lines.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace baton {
+
+StderrLines::StderrLines(int file) : file_(file) {
+  struct stat facts {};
+  if (fstat(file, &facts) != 0)
+    return;
+  socket_ = S_ISSOCK(facts.st_mode);
+  waits_ = S_ISFIFO(facts.st_mode) || S_ISCHR(facts.st_mode);
+  if (waits_)
+    own_ = Fd(open(("/proc/self/fd/" + std::to_string(file)).c_str(),
+                   O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+/// How much of it was taken. What fails for another reason than want of room is lost for good, and
+/// nothing here could tell anybody.
+std::size_t StderrLines::put(std::string_view text) const {
+  std::size_t taken = 0;
+  while (taken < text.size()) {
+    const std::string_view next = text.substr(taken);
+    ssize_t got = 0;
+    if (socket_) {
+      got = send(file_, next.data(), next.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    } else if (own_ || !waits_) {
+      got = ::write(own_ ? own_.get() : file_, next.data(), next.size());
+    } else {
+      // Nobody may open it anew. Where there is room, there is room for so much.
+      pollfd room{.fd = file_, .events = POLLOUT, .revents = 0};
+      if (poll(&room, 1, 0) <= 0)
+        return taken;
+      got = ::write(file_, next.data(), std::min<std::size_t>(next.size(), PIPE_BUF));
+    }
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return errno == EAGAIN ? taken : text.size();
+    taken += static_cast<std::size_t>(got);
+  }
+  return taken;
+}
+
+/// False when nothing of it was taken.
+bool StderrLines::keep(std::string_view text) {
+  const std::size_t taken = put(text);
+  rest_ = text.substr(taken);
+  if (taken == 0)
+    rest_.clear();
+  return taken > 0;
+}
+
+void StderrLines::write(std::string_view line) {
+  ++lost_;  // unless it finds room
+  rest_.erase(0, put(rest_));
+  if (!rest_.empty())
+    return;
+  if (lost_ > 1) {
+    const std::string word = std::to_string(lost_ - 1) +
+                             (lost_ == 2 ? " line was" : " lines were") +
+                             " lost here: nobody read them\n";
+    if (!keep(word))
+      return;
+    lost_ = 1;
+    if (!rest_.empty())
+      return;
+  }
+  if (keep(line))
+    lost_ = 0;
+}
+
+}  // namespace baton

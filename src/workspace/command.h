@@ -1,0 +1,57 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "workspace/exit_code.h"
+
+namespace baton {
+
+/// The words behind a command's name.
+using Words = std::span<const std::string>;
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;  ///< one line for the list of commands
+  ExitCode (*run)(Words words);
+};
+
+/// All commands, in the order of the list.
+std::span<const Command> commands();
+
+ExitCode agents_command(Words words);
+ExitCode answer_command(Words words);
+ExitCode skip_command(Words words);
+ExitCode approve_command(Words words);
+ExitCode reject_command(Words words);
+ExitCode revise_command(Words words);
+ExitCode completions_command(Words words);
+ExitCode create_command(Words words);
+ExitCode doctor_command(Words words);
+ExitCode drain_command(Words words);
+ExitCode events_command(Words words);
+ExitCode explain_command(Words words);
+ExitCode forget_command(Words words);
+ExitCode hook_command(Words words);
+ExitCode init_command(Words words);
+ExitCode logs_command(Words words);
+ExitCode pause_command(Words words);
+ExitCode prompt_command(Words words);
+ExitCode prune_command(Words words);
+ExitCode recover_command(Words words);
+ExitCode reload_command(Words words);
+ExitCode resume_command(Words words);
+ExitCode retry_command(Words words);
+ExitCode run_command_line(Words words);
+ExitCode schema_command(Words words);
+ExitCode send_command(Words words);
+ExitCode set_command(Words words);
+ExitCode start_command(Words words);
+ExitCode status_command(Words words);
+ExitCode stop_command(Words words);
+ExitCode validate_command(Words words);
+ExitCode version_command(Words words);
+ExitCode wait_command(Words words);
+
+}  // namespace baton

@@ -1,0 +1,132 @@
+#include "workspace/configuration_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/json/document.h"
+#include "io/files/disk.h"
+#include "io/files/path_trust.h"
+#include "io/system/state_folder.h"
+#include "workspace/environment.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
+std::string configuration_above(const std::string& from) {
+  return (fs::path(nearest_root(from)) / kConfigurationName).string();
+}
+
+/// Who names one of several roots means the configuration that serves it, which may lie beside the
+/// roots. One that does not name the root is about something else.
+std::string naming(const std::string& root, const std::string& from) {
+  const std::string path = configuration_above(from);
+  const auto real = real_path(path);
+  const auto text = real ? read_configuration(*real) : real;
+  if (!text)
+    return {};
+  const std::string folder = fs::path(*real).parent_path().string();
+  const auto said = places_in(*text);
+  const bool named =
+      said && std::any_of(said->roots.begin(), said->roots.end(), [&](const std::string& each) {
+        return real_path(absolute(each, folder)).value_or("") == root;
+      });
+  return named ? path : "";
+}
+
+}  // namespace
+
+std::string nearest_root(const std::string& from) {
+  for (fs::path at = from;; at = at.parent_path()) {
+    if (is_there(at / kConfigurationName))
+      return at.string();
+    if (at == at.parent_path())
+      return from;
+  }
+}
+
+std::string passed_over(const std::string& root) {
+  const std::string path = configuration_above(root);
+  if (!is_there(path))
+    return {};
+  const auto text = read_configuration(path);
+  if (!text)
+    return path + " is not used, for it cannot be read: " + describe(text.error());
+  if (!places_in(*text))
+    return path + " is not used, for it cannot be read which `roots:` it names";
+  return path + " is not used, for its `roots:` do not name " + root;
+}
+
+std::string find_configuration(const Places& places, const std::string& root,
+                               const std::string& here) {
+  if (!places.config.empty())
+    return places.config;
+  if (std::string named = variable(kConfigurationVariable); !named.empty())
+    return named;
+  if (std::string own = root + "/" + kConfigurationName; is_there(own))
+    return own;
+  if (!places.root.empty())
+    for (const std::string& from : {root, here})
+      if (std::string path = naming(root, from); !path.empty())
+        return path;
+  std::vector<std::string> usual;
+  std::string home = variable("XDG_CONFIG_HOME");
+  if (!home.starts_with('/')) {
+    home = variable("HOME");
+    home = home.starts_with('/') ? home + "/.config" : "";
+  }
+  if (!home.empty())
+    usual.push_back(home + "/baton/config.yaml");
+  usual.emplace_back("/etc/baton/config.yaml");
+  const auto found = std::find_if(usual.begin(), usual.end(),
+                                  [](const std::string& path) { return is_there(path); });
+  return found == usual.end() ? "" : *found;
+}
+
+Result<std::string> read_configuration(const std::string& real) {
+  if (auto trusted = trusted_file(real); !trusted) {
+    const Error& error = trusted.error();
+    const bool foreign = error.code == Errc::denied;
+    return fail(foreign ? Errc::config : error.code,
+                (foreign ? "the configuration is not to be trusted: " : "") + error.message,
+                error.where.empty() ? real : error.where);
+  }
+  return read_file(real, kMaxConfigurationBytes);
+}
+
+std::optional<ConfiguredPlaces> places_in(std::string text) {
+  const auto document = load_document(std::move(text), Format::yaml);
+  if (!document || !(*document)->root().IsObject())
+    return std::nullopt;
+  const Value& value = (*document)->root();
+  ConfiguredPlaces said;
+  said.state_dir = json::text(value, "state_dir").value_or("");
+  if (const Value* const roots = json::at(value, "/roots"); roots != nullptr && roots->IsArray())
+    for (const Value& each : roots->GetArray())
+      if (each.IsString() && each.GetStringLength() > 0)
+        said.roots.emplace_back(json::name(each));
+  return said;
+}
+
+std::string place_of(const std::string& path, std::string_view pointer) {
+  auto text = read_configuration(path);
+  const auto document =
+      text ? load_document(*std::move(text), Format::yaml) : tl::unexpected(LoadFailure{});
+  if (!document || json::at((*document)->root(), pointer) == nullptr)
+    return path;
+  const Position begin = (*document)->locate(pointer, true).begin;
+  return path + ":" + std::to_string(begin.line) + ":" + std::to_string(begin.column);
+}
+
+std::string absolute(const std::string& path, const std::string& folder) {
+  return (fs::path(folder) / path).lexically_normal().string();
+}
+
+}  // namespace baton

@@ -1,0 +1,482 @@
+#include "workspace/context.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/embedded.h"
+#include "base/schema/uri.h"
+#include "base/text.h"
+#include "config/registry.h"
+#include "engine/intake/document_check.h"
+#include "io/files/disk.h"
+#include "io/files/lock.h"
+#include "io/journal/journal.h"
+#include "io/system/process.h"
+#include "workspace/agent_spec.h"
+#include "workspace/backup_filter.h"
+#include "workspace/configuration_file.h"
+#include "workspace/environment.h"
+#include "workspace/folders.h"
+#include "workspace/output.h"
+#include "workspace/rule_prompts.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A schema of this binary by the `$id` it has.
+const std::string_view* own_schema(std::string_view uri) {
+  constexpr std::string_view kPrefix = "urn:baton:schema:";
+  if (!uri.starts_with(kPrefix))
+    return nullptr;
+  std::string name(uri.substr(kPrefix.size()));
+  std::replace(name.begin(), name.end(), ':', '/');
+  return embedded_file("schemas/" + name + ".schema.json");
+}
+
+std::string unknown_dialect(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Dialect* const each : dialects())
+    names.emplace_back(each->name);
+  const auto near = nearest(name, names);
+  return "this baton has no dialect `" + printable(name, 80) + "`" +
+         (near ? "; did you mean `" + *near + "`?" : ", only " + join(names, ", "));
+}
+
+/// Errc::schema and others: a schema of the dialect cannot be used.
+Result<void> check_schemas(const Dialect& dialect, const Json& options, const std::string& folder) {
+  Schemas schemas(schemas_below(folder));
+  const Catalog catalog = Catalog::of({{&dialect, options}});
+  for (const Catalog::Entry& entry : catalog.entries())
+    for (const FileKind& kind : entry.kinds)
+      if (!kind.schema.empty())
+        if (auto schema = schemas.get(kind.schema); !schema)
+          return pass_on(schema);
+  return {};
+}
+
+Environment environment_of(const std::string& root, const std::string& folder) {
+  Environment environment{.root = root, .configuration_folder = folder, .executable = own_path()};
+  for (auto& [name, value] : variables())
+    environment.variables.emplace(std::move(name), std::move(value));
+  environment.pid = getpid();
+  environment.alive = [](std::int64_t pid) {
+    const auto process = process_stat(pid);
+    return process && process->alive();
+  };
+  environment.real_path = [](const std::string& path) {
+    std::error_code error;
+    const auto real = std::filesystem::weakly_canonical(path, error);
+    return error ? path : real.string();
+  };
+  return environment;
+}
+
+}  // namespace
+
+/// How a command wants its configuration.
+struct Context::Opening {
+  bool follow = false;  ///< a living daemon
+  bool anyway = false;  ///< without one that can be used
+  bool quiet = false;
+  std::string here;  ///< "": the current folder
+};
+
+Result<Context> Context::open(const Places& places) {
+  return open(places, Opening{});
+}
+
+Result<Context> Context::open_in_force(const Places& places, const std::string& here) {
+  return open(places, Opening{.follow = true, .here = here});
+}
+
+Result<Context> Context::open_anyway(const Places& places) {
+  return open(places, Opening{.follow = true, .anyway = true});
+}
+
+Result<Context> Context::open_to_examine(const Places& places) {
+  return open(places, Opening{.anyway = true, .quiet = true});
+}
+
+Result<Context> Context::open(const Places& places, const Opening& opening) {
+  Context context;
+  context.places_ = places;
+  context.anyway_ = opening.anyway;
+  std::error_code error;
+  const std::string here = opening.here.empty() ? fs::current_path(error).string() : opening.here;
+  if (error && places.root.empty())
+    return fail(Errc::not_found, "the current folder is gone");
+  auto root = existing_folder(places.root.empty() ? nearest_root(here) : places.root);
+  // The agents that were started on it can still be seen and stopped.
+  if (!root && opening.anyway && context.is_known(places.root)) {
+    warn_once(printable(describe(root.error())) + "; what is known of it is in the journal");
+    root = real_path(places.root);
+  }
+  if (!root)
+    return pass_on(root);
+  context.root_ = *root;
+  context.home_ = *root;
+  context.folder_ = *root;
+  context.file_ = find_configuration(places, *root, here);
+  if (auto configured = context.find_configuration_in_force(opening); !configured)
+    return pass_on(configured);
+  if (auto found = context.find_roots(here); !found)
+    return pass_on(found);
+  // One that cannot be read says neither which roots its daemon serves nor where their state lies;
+  // of this folder nobody has asked, unless it is its own.
+  if (opening.anyway && !opening.quiet && places.root.empty() &&
+      !context.broken_configuration_.empty() && !context.follows_ && !context.goes_by_file_ &&
+      !context.knows_places_ &&
+      !(context.file_ == context.root_ + "/" + kConfigurationName &&
+        context.is_known(context.root_)))
+    return fail(Errc::io,
+                "cannot be used, so it is not known which roots it is for; mend it, or name one "
+                "with --root, and with --state-dir where the state lies if it is not in the usual "
+                "place",
+                context.broken_configuration_);
+  return context;
+}
+
+Result<void> Context::find_configuration_in_force(const Opening& opening) {
+  auto done = file_.empty() ? Result<void>() : read(file_);
+  if (opening.follow)
+    follow_daemon();
+  // A good one is looked at as strictly as a daemon does.
+  if (opening.quiet)
+    anyway_ = !done;
+  // What the daemon's user trusts.
+  if (done || goes_by_file_)
+    return {};
+  if (opening.quiet && faults_.empty())
+    faults_ = {describe(done.error())};
+  // A name that was given by hand and leads nowhere is a slip of that hand.
+  const bool slip = done.error().code == Errc::not_found && !places_.config.empty();
+  if (!follows_ && !opening.anyway)
+    for (const std::string& fault : faults_)
+      complain(fault);
+  if (!follows_ && (!opening.anyway || slip))
+    return done;
+  broken_configuration_ = file_;
+  if (opening.anyway && !opening.quiet)
+    warn_of_faults(done.error());
+  return {};
+}
+
+void Context::warn_of_faults(const Error& error) const {
+  for (const std::string& fault : faults_)
+    complain_once(fault);
+  warn_once(printable(describe(error)) +
+            (follows_ ? "; the daemon goes on with the last good one" : "; going on without it"));
+}
+
+Result<void> Context::all_there() const {
+  if (missing_roots_.empty())
+    return {};
+  const std::string& first = missing_roots_.front();
+  auto there = existing_folder(first);
+  return there ? fail(Errc::not_found, "there was no such folder", first)
+               : Result<void>(pass_on(there));
+}
+
+bool Context::is_served(const std::string& root) const {
+  const auto state = find_state_folder(root, state_parents());
+  return state && daemon_lives(*state);
+}
+
+bool Context::is_known(const std::string& root) const {
+  const auto state = find_state_folder(root, state_parents());
+  std::error_code error;
+  return state && (daemon_lives(*state) || fs::exists(journal_path(*state), error));
+}
+
+/// Those of the configuration that are there, or are known, where all are asked for anyway; the
+/// others are missing.
+std::vector<std::string> Context::configured_roots() {
+  std::vector<std::string> roots;
+  for (const std::string& each : config_.roots) {
+    auto one = existing_folder(absolute(each, folder_));
+    if (one && std::find(roots.begin(), roots.end(), *one) == roots.end())
+      roots.push_back(*std::move(one));
+    else if (one)
+      continue;
+    else if (!anyway_)
+      missing_roots_.push_back(absolute(each, folder_));
+    else if (const std::string path = absolute(each, folder_); is_known(path)) {
+      warn_once(printable(describe(one.error())) + "; what is known of it is in the journal");
+      roots.push_back(real_path(path).value_or(path));
+    } else {
+      warn_once(printable(describe(one.error())));
+      missing_roots_.push_back(real_path(path).value_or(each));
+    }
+  }
+  return roots;
+}
+
+/// The roots of the configuration, and the one of them the command is meant for.
+Result<void> Context::find_roots(const std::string& here) {
+  roots_ = {root_};
+  if (!places_.root.empty())
+    return {};
+  std::copy_if(
+      roots_of_file_.begin(), roots_of_file_.end(), std::back_inserter(missing_roots_),
+      [this](const std::string& each) { return !existing_folder(each) && !is_served(each); });
+  if (config_.roots.empty()) {
+    if (anyway_)
+      add_served(roots_);
+    return {};
+  }
+  std::vector<std::string> roots = configured_roots();
+  leave_to_others(roots);
+  if (roots.empty() && !anyway_)
+    return all_there();
+  // What is asked of them is not asked of the current folder.
+  if (roots.empty())
+    roots = missing_roots_;
+  if (roots.empty())
+    return {};
+  if (auto apart = check_apart(roots); !apart && !anyway_)
+    return apart;
+  if (anyway_)
+    add_served(roots);
+  roots_ = std::move(roots);
+  // The root of a command is the one it is called in, else the first.
+  const auto inside = std::find_if(roots_.begin(), roots_.end(), [&](const std::string& each) {
+    return each == here || below(each, here).has_value();
+  });
+  root_ = inside == roots_.end() ? roots_.front() : *inside;
+  return {};
+}
+
+Result<void> Context::read(const std::string& path) {
+  auto real = real_path(path);
+  auto text = real ? read_configuration(*real) : real;
+  if (!text) {
+    // As it was named, not as the links go.
+    if (real && text.error().where == *real)
+      text.error().where = path;
+    // Whom it is to be trusted by is another question than which it is.
+    if (const auto bytes = real ? read_file(*real, kMaxConfigurationBytes) : real) {
+      file_digest_ = hex(digest_of(*bytes));
+      // Nor are the places that it names.
+      const auto said = places_in(*bytes);
+      knows_places_ = said && said->roots.empty() && said->state_dir.empty();
+    }
+    return pass_on(text);
+  }
+  file_digest_ = hex(digest_of(*text));
+  auto taken = take(*text, *real, path);
+  if (!taken)
+    take_places(*text, *real);
+  return taken;
+}
+
+Result<void> Context::take(std::string text, const std::string& real, const std::string& shown) {
+  auto parsed = parse_config(text);
+  if (!parsed) {
+    faults_.clear();
+    for (const Finding& finding : parsed.error())
+      // What is merely doubtful is told when the rest is mended.
+      if (finding.severity == Severity::error)
+        faults_.push_back(describe(finding, shown));
+    return fail(Errc::config, "the configuration cannot be used", shown);
+  }
+  config_ = std::move(parsed->config);
+  warnings_ = std::move(parsed->warnings);
+  configuration_ = real;
+  text_ = std::move(text);
+  folder_ = fs::path(real).parent_path().string();
+  if (!config_.state_dir.empty())
+    config_.state_dir = absolute(config_.state_dir, folder_);
+  return {};
+}
+
+void Context::take_places(const std::string& text, const std::string& real) {
+  folder_ = fs::path(real).parent_path().string();
+  auto said = places_in(text);
+  knows_places_ = said.has_value();
+  if (!said)
+    return;
+  config_.roots = std::move(said->roots);
+  if (!said->state_dir.empty())
+    config_.state_dir = absolute(said->state_dir, folder_);
+}
+
+Result<Context> Context::reread() const {
+  Context fresh;
+  fresh.places_ = places_;
+  fresh.root_ = home_;
+  fresh.home_ = home_;
+  fresh.folder_ = home_;
+  const std::string path =
+      configuration_.empty() ? find_configuration(places_, home_, home_) : configuration_;
+  // A daemon has a log of its own, and somebody who waits for the answer.
+  if (auto read = path.empty() ? Result<void>() : fresh.read(path); !read) {
+    if (!fresh.faults_.empty())
+      read.error().message += ": " + join(fresh.faults_, "; ");
+    return pass_on(read);
+  }
+  if (auto found = fresh.find_roots(home_); !found)
+    return pass_on(found);
+  return fresh;
+}
+
+Result<bool> Context::usable(const Dialect* known, const std::string& name, const Json& options,
+                             std::map<std::string, std::string>& left_out) const {
+  if (known == nullptr) {
+    const std::string message = unknown_dialect(name);
+    if (!anyway_)
+      return fail(Errc::config, message,
+                  place_of(configuration_, "/dialects/" + json::pointer_token(name)));
+    warn_once(message + "; going on without it");
+    left_out.emplace(name, message);
+    return false;
+  }
+  if (!anyway_)
+    return true;
+  const auto checked = check_schemas(*known, options, folder_);
+  if (checked)
+    return true;
+  // A daemon that lives still has the one it read.
+  const bool borne = daemon().has_value();
+  warn_once(describe(checked.error()) + (borne ? "; the daemon goes on with what it read before"
+                                               : "; going on without dialect " + name));
+  if (!borne)
+    left_out.emplace(name, describe(checked.error()));
+  return borne;
+}
+
+Result<void> Context::add_dialects(Setup& setup) const {
+  for (const auto& [name, options] : config_.dialects) {
+    const Dialect* const known = dialect(name);
+    auto fit = usable(known, name, options, setup.left_out);
+    if (!fit)
+      return pass_on(fit);
+    if (!*fit)
+      continue;
+    setup.dialects.emplace_back(known, name == "rules" ? with_prompts(options, folder_) : options);
+  }
+  return {};
+}
+
+Result<Setup> Context::setup(const std::string& root) const {
+  Setup setup;
+  if (auto added = add_dialects(setup); !added)
+    return pass_on(added);
+  setup.environment = environment_of(root, folder_);
+  // What agents are told to read, where they would not find it by themselves.
+  setup.environment.variables.erase(kConfigurationVariable);
+  if (!configuration_.empty() && configuration_ != root + "/" + kConfigurationName)
+    setup.environment.variables.emplace(kConfigurationVariable, configuration_);
+  for (const auto& [role, agent] : config_.agents)
+    setup.agents[role] = agent_spec(config_, role, agent, setup.environment);
+  const auto shell = config_.agents.find(std::string(kActionRole));
+  const AgentConfig own = shell == config_.agents.end() ? AgentConfig{} : shell->second;
+  setup.action = agent_spec(config_, std::string(kActionRole), own, setup.environment);
+  setup.action.problem.clear();
+  setup.environment.limits = run_limits(config_, AgentConfig{});
+  setup.renew = [config = config_, environment = setup.environment](const Role& role,
+                                                                    const AgentSpec& known) {
+    return renewed(config, role, known, environment);
+  };
+  if (!foreign_)
+    setup.filter = filter_below(folder_);
+  setup.schemas = schemas_below(folder_);
+  setup.bear_schemas = anyway_;
+  setup.retry = config_.limits.retry;
+  setup.max_running = config_.limits.max_running;
+  setup.spawns_per_hour = config_.limits.spawns_per_hour;
+  setup.cost_per_hour = config_.limits.cost_per_hour;
+  setup.on_interrupted = config_.on_interrupted;
+  if (configuration_.empty())
+    setup.unconfigured = broken_configuration_.empty() || follows_
+                             ? "there is no configuration, so nothing is acted upon"
+                             : "the configuration cannot be used, so it is not known what this "
+                               "comes to; `baton doctor` says what is wrong with it";
+  return setup;
+}
+
+Context Context::at(const std::string& root) const {
+  Context other = *this;
+  other.root_ = root;
+  return other;
+}
+
+Context Context::with_roots(std::vector<std::string> roots) const {
+  Context other = *this;
+  other.roots_ = std::move(roots);
+  return other;
+}
+
+std::vector<Context> Context::each() const {
+  std::vector<Context> all;
+  for (const std::string& root : roots_)
+    all.push_back(at(root));
+  return all;
+}
+
+std::vector<StateParent> Context::state_parents() const {
+  return baton::state_parents(places_.state_dir, config_.state_dir);
+}
+
+Result<std::string> Context::state_folder() const {
+  return find_state_folder(root_, state_parents());
+}
+
+Result<std::string> Context::make_state_folder(const std::string& root) const {
+  return baton::make_state_folder(root, state_parents(), roots_);
+}
+
+SchemaFetch schemas_below(const std::string& folder) {
+  return [folder](std::string_view uri) -> Result<std::string> {
+    if (const auto* const bytes = embedded_file(uri))
+      return std::string(*bytes);
+    if (const auto* const bytes = own_schema(uri))
+      return std::string(*bytes);
+    if (uri.find("://") != std::string_view::npos)
+      return fail(Errc::not_found, "there is no such schema, and none is fetched from elsewhere",
+                  std::string(uri));
+    return schema_file(folder, uri);
+  };
+}
+
+Result<std::string> schema_file(const std::string& folder, std::string_view reference) {
+  constexpr std::size_t kMaxSchemaBytes = 4U << 20U;
+  Result<std::string> text = fail(Errc::not_found, "there is no such file");
+  // What comes by a reference has its blanks as %20; a name that somebody typed has them as such.
+  for (const std::string& name : {std::string(reference), percent_decoded(reference)}) {
+    const std::string path = absolute(name, folder);
+    if (!below(folder, path))
+      return fail(Errc::denied, "leads out of " + folder + ", below which schemas lie", path);
+    if (path.find('\0') != std::string::npos)
+      return fail(Errc::not_found, "no file has such a name");
+    text = read_file(path, kMaxSchemaBytes);
+    if (text || text.error().code != Errc::not_found)
+      break;
+  }
+  return text;
+}
+
+Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config& config) {
+  std::vector<std::pair<const Dialect*, Json>> all;
+  for (const auto& [name, options] : config.dialects)
+    if (const Dialect* const known = dialect(name))
+      all.emplace_back(known, options);
+    else
+      return fail(Errc::config, unknown_dialect(name));
+  for (const Dialect* const each : dialects()) {
+    const bool listed =
+        std::any_of(all.begin(), all.end(), [&](const auto& entry) { return entry.first == each; });
+    if (!listed)
+      all.emplace_back(each, Json());
+  }
+  return all;
+}
+
+}  // namespace baton

@@ -1,0 +1,233 @@
+#include "workspace/inspection.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "workspace/output.h"
+
+namespace baton {
+
+void Inspection::count(const Findings& findings) {
+  if (has_error(findings) || (rules_.warnings_as_errors && !findings.empty()))
+    code_ = graver(code_, ExitCode::failed);
+}
+
+void Inspection::add(Inspected file) {
+  count(file.findings);
+  if (!rules_.keep_text || file.findings.empty())
+    file.text.clear();
+  report_.files.push_back(std::move(file));
+}
+
+/// Says what is wrong with a schema, if it cannot be used.
+bool Inspection::usable(const std::string& path, const std::string& schema) {
+  if (schema.empty())
+    return true;
+  used_.insert(schema);
+  auto found = schemas_->get(schema);
+  if (found)
+    return true;
+  complain("the schema for " + printable(path) +
+           " cannot be used: " + printable(describe(found.error())));
+  code_ = graver(code_, ExitCode::usage);
+  return false;
+}
+
+void Inspection::check_document(const FileName& name, std::string text,
+                                const Catalog::Match& match) {
+  const FileKind& kind = *match.kind;
+  if (!usable(name.shown, kind.schema))
+    return;
+  if (kind.schema.empty() && rules_.require_schema) {
+    skip(name.shown);
+    return;
+  }
+  ++report_.checked;
+  pending_.push_back({match, name, report_.files.size(), {}, {}});
+  report_.files.push_back(
+      {.path = name.shown, .kind = std::string(match.entry->dialect->name) + "/" + kind.kind});
+  const std::size_t bytes = text.size();
+  parallel_.add(bytes, [&pending = pending_.back(), text = std::move(text),
+                        schema = schemas_->of(kind), rules = rules_]() mutable {
+    try {
+      if (rules.keep_text)
+        pending.text = text;
+      pending.checked = baton::check_document(pending.match, pending.name.path, std::move(text),
+                                              schema, rules.load, rules.wall);
+    } catch (const std::exception& error) {
+      pending.checked = tl::unexpected(std::string(error.what()));
+    }
+    if (!pending.checked)
+      return;
+    if (pending.checked->findings.empty())
+      pending.text.clear();
+    // A document takes several times the memory of its text.
+    if (!rules.across)
+      pending.checked->document.reset();
+  });
+}
+
+void Inspection::finish() {
+  parallel_.finish();
+  for (Pending& pending : pending_)
+    settle(pending);
+  pending_.clear();
+}
+
+void Inspection::settle(Pending& pending) {
+  Inspected& file = report_.files[pending.result];
+  if (!pending.checked) {
+    code_ = graver(code_, ExitCode::unreachable);
+    complain(printable(file.path) + ": this should not happen: " +
+             printable(pending.checked.error()) + "; please report it");
+    return;
+  }
+  if (rules_.across)
+    note_flow(pending);
+  count(pending.checked->findings);
+  file.findings = std::move(pending.checked->findings);
+  file.text = std::move(pending.text);
+}
+
+void Inspection::note_flow(const Pending& pending) {
+  FlowDocuments& flow = flows_[{pending.name.root, pending.match.flow}];
+  flow.entry = pending.match.entry;
+  if (!pending.checked->accepted()) {
+    flow.broken = true;
+    return;
+  }
+  flow.result[pending.name.path] = pending.result;
+  flow.docs[pending.name.path] = Accepted{
+      pending.checked->document, pending.match.kind->kind, pending.match.part, 0, {}, true};
+}
+
+void Inspection::skip(const std::string& path) {
+  ++report_.skipped;
+  if (!rules_.require_schema)
+    return;
+  Finding finding;
+  finding.rule = "schema/none";
+  finding.message = "there is no schema for this file; name one by --as or --schema";
+  add({.path = path, .findings = {std::move(finding)}});
+}
+
+void Inspection::unreadable(const std::string& path, const Error& error) {
+  code_ = graver(code_, ExitCode::unreachable);
+  complain(printable(path) + ": " + printable(error.message));
+  Finding finding;
+  finding.rule = "file";
+  finding.message = printable(error.message);
+  refuse(path, std::move(finding));
+}
+
+void Inspection::refuse(const std::string& path, Finding finding) {
+  ++report_.checked;
+  add({.path = path, .findings = {std::move(finding)}});
+}
+
+void Inspection::doubt(const std::string& path, Finding finding) {
+  ++report_.skipped;
+  add({.path = path, .findings = {std::move(finding)}});
+}
+
+/// A file that is there but cannot be read as a document is told once, and nothing is said about
+/// what builds on it.
+bool Inspection::add_related(const std::string& path, const Result<std::string>& text,
+                             FlowDocuments& flow) {
+  Accepted& related = flow.docs[path];
+  related = Accepted{nullptr, "related", {}, 0, {}, false, {}};
+  if (!text)
+    return text.error().code == Errc::not_found;
+  auto document = load_document(*text, format_of_name(path), rules_.load);
+  if (document) {
+    related.document = std::move(*document);
+    related.present = true;
+    return true;
+  }
+  if (std::none_of(report_.files.begin(), report_.files.end(),
+                   [&](const Inspected& file) { return file.path == path; })) {
+    count(document.error().findings);
+    report_.files.push_back({.path = path, .findings = std::move(document.error().findings)});
+  }
+  return false;
+}
+
+void Inspection::add_related(const std::string& root, FlowDocuments& flow, const Reader& read) {
+  constexpr std::size_t kMost = 64;
+  std::size_t configured_patterns = 0;
+  for (bool more = flow.entry->dialect->related != nullptr; more && !flow.broken;) {
+    more = false;
+    for (const std::string& path : flow.entry->dialect->related(flow.docs)) {
+      if (flow.docs.contains(path) || ++configured_patterns > kMost)
+        continue;
+      more = true;
+      flow.broken = !add_related(path, read(root, path), flow) || flow.broken;
+    }
+  }
+}
+
+void Inspection::check_flows(const Reader& read) {
+  for (auto& [id, flow] : flows_) {
+    if (!flow.broken && flow.entry != nullptr && flow.entry->dialect->check != nullptr)
+      add_related(id.first, flow, read);
+    // A document that is wrong by itself would make the others look wrong.
+    if (flow.broken || flow.entry == nullptr || flow.entry->dialect->check == nullptr)
+      continue;
+    auto all = flow.entry->dialect->check(flow.docs, flow.entry->options, Scope::flow);
+    for (auto& [path, findings] : all)
+      add_of_flow(flow, path, std::move(findings));
+  }
+}
+
+void Inspection::add_of_flow(const FlowDocuments& flow, const std::string& path,
+                             Findings findings) {
+  const auto doc = flow.docs.find(path);
+  for (Finding& finding : findings)
+    if (doc != flow.docs.end() && doc->second.document != nullptr)
+      finding.span = doc->second.document->locate(finding.pointer);
+  count(findings);
+  const auto place = flow.result.find(path);
+  if (place == flow.result.end()) {
+    report_.files.push_back({.path = path, .findings = std::move(findings)});
+    return;
+  }
+  Inspected& file = report_.files[place->second];
+  if (rules_.keep_text && doc != flow.docs.end())
+    file.text = doc->second.document->text();
+  file.findings.insert(file.findings.end(), findings.begin(), findings.end());
+  std::stable_sort(
+      file.findings.begin(), file.findings.end(),
+      [](const Finding& a, const Finding& b) { return a.span.begin.offset < b.span.begin.offset; });
+}
+
+void Inspection::doubt_schemas(const std::function<std::string(const std::string& schema)>& shown) {
+  for (const std::string& name : used_) {
+    const auto schema =
+        is_embedded(name) ? Result<std::shared_ptr<const Schema>>(nullptr) : schemas_->get(name);
+    if (!schema || *schema == nullptr || (*schema)->lint().empty())
+      continue;
+    Findings doubts = (*schema)->lint();
+    if (rules_.strict)
+      for (Finding& doubt : doubts)
+        doubt.severity = Severity::error;
+    add({.path = shown(name), .kind = "schema", .findings = std::move(doubts)});
+  }
+}
+
+const Dialect& plain_dialect() {
+  static const Dialect dialect = {
+      .name = "file",
+      .files = [](const Json&) { return std::vector<FileKind>{}; },
+  };
+  return dialect;
+}
+
+Format format_of_name(const std::string& path) {
+  if (path.ends_with(".jsonl") || path.ends_with(".ndjson"))
+    return Format::jsonl;
+  if (path.ends_with(".yaml") || path.ends_with(".yml"))
+    return Format::yaml;
+  return Format::json;
+}
+
+}  // namespace baton

@@ -1,0 +1,108 @@
+#include "workspace/kind_choice.h"
+
+#include <algorithm>
+#include <cassert>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "workspace/inspection.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view kLoneDocument = "document";
+
+/// `rules` has one kind per rule, so a rule's name alone says enough.
+bool fits(const Catalog::Entry& entry, const FileKind& kind, const std::string& name) {
+  return name == std::string(entry.dialect->name) + "/" + kind.kind ||
+         (entry.dialect->name == "rules" && name == kind.kind);
+}
+
+std::vector<std::string> kind_names(const Catalog& catalog) {
+  std::vector<std::string> names;
+  for (const Catalog::Entry& entry : catalog.entries())
+    for (const FileKind& kind : entry.kinds)
+      names.push_back(entry.dialect->name == "rules"
+                          ? kind.kind
+                          : std::string(entry.dialect->name) + "/" + kind.kind);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+/// `flows/{flow}/state.json` and a file that lies like that: the name of its folder, else nothing.
+std::string folder_in_pattern(const std::string& pattern, const std::string& file) {
+  const fs::path wanted(pattern);
+  const fs::path found = fs::absolute(file).lexically_normal();
+  const bool fits =
+      wanted.parent_path().filename() == "{flow}" && wanted.filename() == found.filename() &&
+      wanted.parent_path().parent_path().filename() == found.parent_path().parent_path().filename();
+  return fits ? found.parent_path().filename().string() : "";
+}
+
+}  // namespace
+
+KindChoice::KindChoice(Catalog::Entry entry, bool by_name)
+    : entry_(std::make_unique<Catalog::Entry>(std::move(entry))), format_by_name_(by_name) {}
+
+Result<KindChoice> KindChoice::named(const Catalog& catalog, const std::string& name) {
+  for (const Catalog::Entry& entry : catalog.entries())
+    for (const FileKind& kind : entry.kinds)
+      if (fits(entry, kind, name))
+        return KindChoice(Catalog::Entry{entry.dialect, entry.options, {kind}}, false);
+  const auto names = kind_names(catalog);
+  const auto near = nearest(name, names);
+  std::string message = "there is no kind of files called " + printable(name, 80);
+  if (near)
+    message += "; did you mean " + *near + "?";
+  else if (names.empty())
+    message += "; there is none at all: `rules:` in baton.yaml describe some";
+  else
+    message += "; there are " + join(names, ", ");
+  return fail(Errc::usage, std::move(message));
+}
+
+KindChoice KindChoice::of_schema(const std::string& schema) {
+  std::vector<FileKind> kinds;
+  for (const Format format : {Format::json, Format::jsonl, Format::yaml}) {
+    FileKind kind;
+    kind.kind = "file";
+    kind.schema = schema;
+    kind.flow = "file";
+    kind.format = format;
+    kinds.push_back(std::move(kind));
+  }
+  return KindChoice(Catalog::Entry{&plain_dialect(), Json(), std::move(kinds)}, true);
+}
+
+Catalog::Match KindChoice::match(const std::string& path) const {
+  const std::vector<FileKind>& kinds = entry_->kinds;
+  auto kind = kinds.begin();
+  if (format_by_name_)
+    kind = std::find_if(kinds.begin(), kinds.end(),
+                        [&](const FileKind& each) { return each.format == format_of_name(path); });
+  // Every format that a name can have has its kind.
+  assert(kind != kinds.end());
+  return Catalog::Match{entry_.get(), &*kind, FlowId{std::string(entry_->dialect->name), path}, ""};
+}
+
+std::string path_in_pattern(const std::string& pattern, const std::string& file) {
+  // `loop-v2-{flow}.json` and a file called like that: its flow is what is behind the prefix.
+  const auto flow = pattern.find("{flow}");
+  const auto begin = flow == std::string::npos ? flow : pattern.rfind('/', flow) + 1;
+  const std::string prefix = flow == std::string::npos ? "" : pattern.substr(begin, flow - begin);
+  const bool in_folder = flow != std::string::npos && pattern.find('/', flow) != std::string::npos;
+  const std::string stem =
+      in_folder ? folder_in_pattern(pattern, file) : fs::path(file).stem().string();
+  const std::string name =
+      stem.starts_with(prefix) ? stem.substr(prefix.size()) : std::string(kLoneDocument);
+  std::string path = pattern;
+  replace_all(path, "{flow}", safe_name(name) ? name : std::string(kLoneDocument));
+  replace_all(path, "{part}", "part");
+  return path;
+}
+
+}  // namespace baton

@@ -1,0 +1,140 @@
+#include "workspace/options.h"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "workspace/output.h"
+
+namespace baton {
+
+struct Options::Parser {
+  Parser(const std::string& name, const std::string& description) : app(description, name) {}
+  CLI::App app;
+};
+
+namespace {
+
+/// An option that is not known, with the one that was probably meant.
+std::string unknown(const std::vector<std::string>& extras, const std::vector<std::string>& names) {
+  const auto option = std::find_if(extras.begin(), extras.end(),
+                                   [](const std::string& word) { return word.starts_with("-"); });
+  if (option == extras.end())
+    return "too many arguments: " + printable(join(extras, " "), 200);
+  const std::string name = option->substr(0, option->find('='));
+  const auto near = nearest(name, names);
+  return "unknown option " + printable(name, 80) + (near ? "; did you mean " + *near + "?" : "");
+}
+
+/// What nobody asked for. CLI11 counts the `--` among it that ends the options.
+std::vector<std::string> left_over(const CLI::App& app) {
+  std::vector<std::string> words = app.remaining();
+  if (const auto mark = std::find(words.begin(), words.end(), "--"); mark != words.end())
+    words.erase(mark);
+  return words;
+}
+
+bool has_option(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [](const std::string& word) { return word.starts_with("-"); });
+}
+
+/// A script's unset variable is no place, no flow and no kind; only texts may be empty.
+void refuse_empty(CLI::Option& option, const std::string& what) {
+  if (what == "TEXT" || what == "INPUT" || what == "URL")
+    return;
+  option.check([what](const std::string& given) {
+    return given.empty() ? "is empty, and names no " + what : std::string();
+  });
+}
+
+}  // namespace
+
+Options::Options(const std::string& name, const std::string& description, const std::string& exits)
+    : parser_(std::make_unique<Parser>("baton " + name, description)) {
+  parser_->app.set_help_flag("-h,--help", "Print this and leave");
+  parser_->app.footer("Exit codes:\n" + exits);
+  // What is left over is looked at after parsing, to say what was meant.
+  parser_->app.allow_extras();
+}
+
+Options::~Options() = default;
+
+void Options::flag(const std::string& names, bool& place, const std::string& help) {
+  parser_->app.add_flag(names, place, help);
+}
+
+void Options::value(const std::string& names, std::string& place, const std::string& what,
+                    const std::string& help) {
+  CLI::Option* const option = parser_->app.add_option(names, place, help);
+  option->type_name(what)->allow_extra_args(false);
+  refuse_empty(*option, what);
+}
+
+void Options::values(const std::string& names, std::vector<std::string>& place,
+                     const std::string& what, const std::string& help) {
+  // Without allow_extra_args(false) an option takes all the words behind it.
+  CLI::Option* const option = parser_->app.add_option(names, place, help + " (may be repeated)");
+  refuse_empty(*option, what);
+  option->type_name(what)->type_size(1)->allow_extra_args(false)->multi_option_policy(
+      CLI::MultiOptionPolicy::TakeAll);
+}
+
+void Options::word(const std::string& what, std::string& place, const std::string& help,
+                   bool required) {
+  CLI::Option* const option = parser_->app.add_option(what, place, help);
+  option->required(required)->type_name(" ");
+  refuse_empty(*option, what);
+}
+
+void Options::words(const std::string& what, std::vector<std::string>& place,
+                    const std::string& help, bool required) {
+  parser_->app.add_option(what, place, help)->required(required)->type_name(" ");
+}
+
+void Options::places(Places& places) {
+  value("--root", places.root, "DIR",
+        "The root; else the nearest folder upwards with a baton.yaml, else this folder");
+  value("--config", places.config, "FILE",
+        "The configuration; else $BATON_CONFIG, baton.yaml in the root, one upwards whose roots: "
+        "name it, $XDG_CONFIG_HOME/baton/config.yaml, /etc/baton/config.yaml");
+  value("--state-dir", places.state_dir, "DIR",
+        "Where state folders lie; else state_dir:, $BATON_STATE_DIR, $STATE_DIRECTORY, "
+        "/var/lib/baton, $XDG_STATE_HOME/baton, ~/.local/state/baton");
+}
+
+std::optional<ExitCode> Options::parse(Words words) {
+  // CLI11 wants them in reverse.
+  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  CLI::App& app = parser_->app;
+  std::string fault;
+  try {
+    app.parse(std::move(reversed));
+    if (const auto extras = left_over(app); !extras.empty())
+      fault = unknown(extras, names());
+  } catch (const CLI::CallForHelp&) {
+    print(app.help());
+    return finish();
+  } catch (const CLI::ParseError& error) {
+    const auto extras = left_over(app);
+    fault = has_option(extras) ? unknown(extras, names()) : std::string(error.what());
+  }
+  if (fault.empty())
+    return std::nullopt;
+  complain(fault + "\nsee `" + app.get_name() + " --help`");
+  return ExitCode::usage;
+}
+
+std::vector<std::string> Options::names() const {
+  std::vector<std::string> all;
+  for (const CLI::Option* const option : parser_->app.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      all.push_back("--" + name);
+    for (const std::string& name : option->get_snames())
+      all.push_back("-" + name);
+  }
+  return all;
+}
+
+}  // namespace baton

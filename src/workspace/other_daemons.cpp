@@ -1,0 +1,125 @@
+#include "workspace/other_daemons.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "io/journal/reader.h"
+#include "workspace/daemon_status.h"
+#include "workspace/folders.h"
+#include "workspace/history.h"
+
+namespace baton {
+namespace {
+
+/// The configuration, though it may not be usable now: a daemon may go on with what it was.
+std::string configuration_of(const Context& context) {
+  if (!context.configuration().empty() || context.broken_configuration().empty())
+    return context.configuration();
+  return real_path(context.broken_configuration()).value_or("");
+}
+
+/// The daemons that serve one of these roots.
+std::set<std::int64_t> daemons_of(const std::vector<std::string>& roots,
+                                  const DaemonStatuses& all) {
+  std::set<std::int64_t> daemons;
+  for (const auto& [folder, word] : all)
+    if (std::find(roots.begin(), roots.end(), word.root) != roots.end())
+      daemons.insert(word.pid);
+  return daemons;
+}
+
+void add(const std::string& root, std::vector<std::string>& roots) {
+  if (!root.empty() && std::find(roots.begin(), roots.end(), root) == roots.end())
+    roots.push_back(root);
+}
+
+bool agents_live(const std::string& root, const std::string& state_folder) {
+  auto journal = read_journal(state_folder);
+  if (!journal)
+    return false;
+  const auto runs = History{root, *std::move(journal)}.runs({});
+  return runs && std::any_of(runs->begin(), runs->end(), [](const Run& run) { return run.live(); });
+}
+
+}  // namespace
+
+std::vector<std::string> left_behind(const Context& context) {
+  std::vector<std::string> roots;
+  const std::string configuration = configuration_of(context);
+  if (configuration.empty())
+    return roots;
+  std::vector<std::string> known = context.roots();
+  known.insert(known.end(), context.missing_roots().begin(), context.missing_roots().end());
+  for (const auto& [folder, word] : last_daemon_statuses(context.state_parents()))
+    if (word.configuration == configuration &&
+        std::find(known.begin(), known.end(), word.root) == known.end() &&
+        agents_live(word.root, folder))
+      add(word.root, roots);
+  return roots;
+}
+
+Result<void> apart_from_others(const Context& context, const std::string& root) {
+  for (const auto& [folder, word] : daemon_statuses(context.state_parents())) {
+    // Of what it serves an older baton says nothing while it starts.
+    if (word.pid == getpid() || word.root.empty())
+      continue;
+    const bool inside = below(word.root, root).has_value();
+    if (!inside && !below(root, word.root))
+      continue;
+    return fail(Errc::served,
+                (inside ? "it lies inside " : "it contains ") + word.root +
+                    ", which another daemon (pid " + std::to_string(word.pid) +
+                    ") serves; files that both know would be acted upon twice; end that daemon or "
+                    "choose roots of which none lies inside another",
+                root);
+  }
+  return {};
+}
+
+Context in_charge(const Context& context) {
+  if (context.root_is_named())
+    return context;
+  std::vector<std::string> roots = context.roots();
+  const auto all = daemon_statuses(context.state_parents());
+  const auto daemons = daemons_of(roots, all);
+  const std::string configuration = configuration_of(context);
+  for (const auto& [folder, word] : all)
+    if (daemons.contains(word.pid) ||
+        (!configuration.empty() && word.configuration == configuration))
+      add(word.root, roots);
+  // Not served yet, and meant by whoever says `--all`.
+  for (const std::string& each : context.roots_of_file())
+    if (const auto root = existing_folder(each))
+      add(*root, roots);
+  for (const std::string& root : left_behind(context))
+    add(root, roots);
+  return context.with_roots(std::move(roots));
+}
+
+std::uint32_t running_on(const Context& context) {
+  const auto folder = context.state_folder();
+  if (!folder)
+    return 0;
+  const auto journal = read_journal(*folder);
+  return journal ? (*journal)->running().value_or(0) : 0;
+}
+
+std::uint32_t running_beside(const Context& context) {
+  const auto all = daemon_statuses(context.state_parents());
+  const auto daemons = daemons_of({context.root()}, all);
+  std::vector<std::string> roots = daemons.empty() ? context.roots() : std::vector<std::string>();
+  for (const auto& [folder, word] : all)
+    if (daemons.contains(word.pid))
+      add(word.root, roots);
+  std::uint32_t running = 0;
+  for (const Context& other : context.with_roots(std::move(roots)).each())
+    running += other.root() == context.root() ? 0 : running_on(other);
+  return running;
+}
+
+}  // namespace baton

@@ -1,0 +1,167 @@
+#include "workspace/output.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "findings/report.h"
+
+namespace baton {
+namespace {
+
+constexpr std::size_t kCellBytes = 160;
+constexpr std::size_t kWholeBytes = 16'384;
+
+std::string_view code_of(Colour colour) {
+  switch (colour) {
+    case Colour::red:
+      return "\x1b[31m";
+    case Colour::green:
+      return "\x1b[32m";
+    case Colour::yellow:
+      return "\x1b[33m";
+    case Colour::blue:
+      return "\x1b[34m";
+    case Colour::grey:
+      return "\x1b[90m";
+  }
+  return "";
+}
+
+bool coloured() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  const char* const refused = std::getenv("NO_COLOR");
+  return on_terminal() && (refused == nullptr || *refused == '\0');
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print_line(const Json& value) {
+  print(value.dump() + "\n");
+}
+
+void complain(std::string_view message) {
+  const std::string line = "baton: " + std::string(message) + "\n";
+  (void)std::fflush(stdout);
+  (void)std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void complain_once(const std::string& message) {
+  static std::set<std::string> notified;
+  if (notified.insert(message).second)
+    complain(message);
+}
+
+void warn_once(const std::string& message) {
+  complain_once("warning: " + message);
+}
+
+ExitCode complain(const Error& error) {
+  complain(printable(describe(error), 4096) +
+           (error.code == Errc::no_space ? "; free some room and try again" : ""));
+  return exit_code_of(error.code);
+}
+
+ExitCode finish(ExitCode code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+    return code;
+  complain("the output could not be written");
+  return graver(code, ExitCode::unreachable);
+}
+
+void flush() {
+  (void)std::fflush(stdout);
+}
+
+bool wait_while_read(std::chrono::milliseconds time) {
+  // POLLERR comes unasked for, as soon as nobody holds the other end of a pipe any more.
+  pollfd reader{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  const int got = poll(&reader, 1, static_cast<int>(time.count()));
+  return got <= 0 || (reader.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0;
+}
+
+bool on_terminal() {
+  return isatty(STDOUT_FILENO) == 1;
+}
+
+std::string paint(Colour colour, std::string text) {
+  if (!coloured())
+    return text;
+  return std::string(code_of(colour)) + text + "\x1b[0m";
+}
+
+void Table::colour(std::size_t column, Colour colour) {
+  colours_[{rows_.size() - 1, column}] = colour;
+}
+
+std::vector<std::vector<std::string>> Table::printable_cells() const {
+  std::vector<std::vector<std::string>> cells;
+  for (const auto& row : rows_) {
+    auto& line = cells.emplace_back();
+    for (const std::string& cell : row) {
+      // What stands last needs no place beside it, unless a terminal would break it.
+      const bool whole = line.size() + 1 == row.size() && !on_terminal();
+      line.push_back(cell.empty() ? "-" : printable(cell, whole ? kWholeBytes : kCellBytes));
+    }
+  }
+  return cells;
+}
+
+std::string Table::text() const {
+  const auto cells = printable_cells();
+  std::vector<std::size_t> widths;
+  for (const auto& line : cells) {
+    widths.resize(std::max(widths.size(), line.size()));
+    for (std::size_t c = 0; c < line.size(); ++c)
+      widths[c] = std::max(widths[c], utf8_count(line[c]));
+  }
+  std::string text;
+  for (std::size_t r = 0; r < cells.size(); ++r) {
+    for (std::size_t c = 0; c < cells[r].size(); ++c) {
+      const std::string& cell = cells[r][c];
+      const auto colour = colours_.find({r, c});
+      text += colour == colours_.end() ? cell : paint(colour->second, cell);
+      if (c + 1 < cells[r].size())
+        text.append(widths[c] - utf8_count(cell) + 2, ' ');
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string finding_text(const std::string& path, const Finding& finding) {
+  const bool error = finding.severity == Severity::error;
+  return printable(path) + ":" + std::to_string(finding.span.begin.line) + ":" +
+         std::to_string(finding.span.begin.column) + ": " +
+         paint(error ? Colour::red : Colour::yellow, error ? "error" : "warning") + ": " +
+         sentence_at_pointer(finding) + " [" + finding.rule + "]\n";
+}
+
+std::string ago(Time then, Time now) {
+  if (then == Time{})
+    return "";
+  const auto seconds = std::max(std::chrono::duration_cast<std::chrono::seconds>(now - then), {});
+  constexpr std::int64_t kMinute = 60;
+  constexpr std::int64_t kHour = 60 * kMinute;
+  constexpr std::int64_t kDay = 24 * kHour;
+  const std::int64_t count = seconds.count();
+  if (count < kMinute)
+    return std::to_string(count) + "s ago";
+  if (count < kHour)
+    return std::to_string(count / kMinute) + "m ago";
+  if (count < 2 * kDay)
+    return std::to_string(count / kHour) + "h ago";
+  return std::to_string(count / kDay) + "d ago";
+}
+
+}  // namespace baton

@@ -1,0 +1,443 @@
+#include "workspace/rehearsal.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "io/agents/run_outcome.h"
+#include "io/files/disk.h"
+#include "io/files/root.h"
+#include "io/journal/reader.h"
+#include "io/system/clock.h"
+#include "io/system/requests.h"
+#include "workspace/other_daemons.h"
+#include "workspace/output.h"
+
+namespace baton {
+namespace {
+
+/// Files that are being written are looked at again for this long by a daemon; where there is none
+/// that time passes at once.
+constexpr Millis kSettle{2500};
+constexpr Millis kSettleStep{250};
+constexpr int kMaxSteps = 64;
+
+class ReadOnlyJournal : public Journal {
+ public:
+  explicit ReadOnlyJournal(std::unique_ptr<JournalReader> reader) : reader_(std::move(reader)) {}
+  /// What is asked for later is of the same moment: a daemon at work may have forgotten a file that
+  /// it had accepted when the ledger was read.
+  Result<Ledger> load(Time now) override {
+    if (reader_ == nullptr)
+      return Ledger{};
+    if (auto held = reader_->hold_still(); !held)
+      return pass_on(held);
+    return reader_->ledger(now);
+  }
+  void follow() {
+    if (reader_ != nullptr)
+      reader_->follow();
+  }
+  Result<Arrival> commit(const Commit& /*commit*/) override {
+    return fail(Errc::io, "a rehearsal writes nothing");
+  }
+  Result<std::string> bytes(const std::string& path) override {
+    if (reader_ == nullptr)
+      return fail(Errc::not_found, "there is no journal", path);
+    return reader_->bytes(path);
+  }
+
+ private:
+  std::unique_ptr<JournalReader> reader_;
+};
+
+class NoAgents : public Agents {
+ public:
+  /// `served`: a daemon sees how runs end.
+  explicit NoAgents(bool served) : served_(served) {}
+  Result<Prepared> prepare(const Launch& /*launch*/) override { return refused(); }
+  Result<void> release(const RunId& /*run*/) override { return refused(); }
+  void discard(const RunId& /*run*/) override {}
+  void revoke(const RunId& /*run*/) override {}
+  Result<void> stop(const Run& /*run*/) override { return refused(); }
+  Found recover(const Run& run) override {
+    auto end = served_ ? std::nullopt : unrecorded_end(run);
+    return end ? Found{.adopted = false, .end = *std::move(end)}
+               : Found{.adopted = true, .end = {}};
+  }
+  std::string boot() const override { return boot_id(); }
+  std::optional<Time> last_output(const Run& /*run*/) override { return std::nullopt; }
+
+ private:
+  static tl::unexpected<Error> refused() {
+    return fail(Errc::io, "a rehearsal starts and stops nothing");
+  }
+  bool served_;
+};
+
+/// What a daemon that began now would find, as long as there is none.
+class RecordedRequests : public Requests {
+ public:
+  explicit RecordedRequests(std::vector<Request> all) : all_(std::move(all)) {}
+  std::vector<Request> pending(std::vector<std::string>& /*damaged*/) override { return all_; }
+  void answer(const Reply& /*reply*/) override {}
+  bool keep_room() override { return true; }
+
+ private:
+  std::vector<Request> all_;
+};
+
+/// The real clock, and time that is passed on purpose.
+class SteppedClock : public Clock {
+ public:
+  Time now() override { return real_->now() + passed_; }
+  Time wall() override { return real_->wall(); }
+  void pass(Millis time) { passed_ += time; }
+
+ private:
+  std::unique_ptr<Clock> real_ = real_clock();
+  Millis passed_{0};
+};
+
+/// A folder with one file in it, or one that cannot be had.
+class OneFile : public Disk {
+ public:
+  explicit OneFile(const Error& why)
+      : away_(Error{Errc::away, "waits for the root: " + why.message, ""}) {}
+  OneFile(std::string path, const std::string& text)
+      : path_(std::move(path)), file_{text, digest_of(text), 0} {}
+  Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override {
+    if (away_)
+      return tl::unexpected(*away_);
+    if (path != path_)
+      return fail(Errc::not_found, "is not there", path);
+    if (file_.bytes.size() > max_bytes)
+      return fail(Errc::too_large, "is larger than " + std::to_string(max_bytes) + " bytes", path);
+    return file_;
+  }
+  Result<FileBytes> read_end(const std::string& path, std::size_t max_bytes) override {
+    return read(path, max_bytes);
+  }
+  Result<std::vector<FileEntry>> list(const std::string& folder, unsigned /*depth*/) override {
+    if (away_)
+      return tl::unexpected(*away_);
+    const bool here = folder.empty() || path_.starts_with(folder + "/");
+    return here ? std::vector<FileEntry>{{path_, 0}} : std::vector<FileEntry>{};
+  }
+  Result<void> replace(const std::string& path, const Digest& /*assumes*/,
+                       std::string_view /*bytes*/) override {
+    return refused(path);
+  }
+  Result<void> append(const std::string& path, std::uint64_t /*assumes_bytes*/,
+                      std::string_view /*bytes*/) override {
+    return refused(path);
+  }
+  Result<void> create(const std::string& path, std::string_view /*bytes*/) override {
+    return refused(path);
+  }
+  Result<void> make_last(const std::string& path, std::string_view /*bytes*/) override {
+    return refused(path);
+  }
+  Result<void> move(const std::string& from, const Digest& /*assumes*/,
+                    const std::string& /*to*/) override {
+    return refused(from);
+  }
+  bool hold(const std::set<std::string>& /*paths*/) override { return true; }
+  bool keeps_old(Time /*now*/) override { return false; }
+  std::vector<LateWrite> late_writes(Time /*now*/) override { return {}; }
+  void late_noted(const LateWrite& /*write*/) override {}
+
+ private:
+  static tl::unexpected<Error> refused(const std::string& path) {
+    return fail(Errc::io, "a rehearsal writes nothing", path);
+  }
+  std::optional<Error> away_;
+  std::string path_;
+  FileBytes file_;
+};
+
+}  // namespace
+
+struct Rehearsal::World {
+  World(std::unique_ptr<Disk> the_disk, std::unique_ptr<JournalReader> reader, bool served,
+        std::vector<Request> recorded)
+      : disk(std::move(the_disk)),
+        journal(std::move(reader)),
+        agents(served),
+        requests(std::move(recorded)) {}
+  std::shared_ptr<RootFolder> root;  ///< nullptr where it cannot be had
+  std::unique_ptr<Disk> disk;
+  ReadOnlyJournal journal;
+  NoAgents agents;
+  RecordedRequests requests;
+  SteppedClock clock;
+  Observer observer;
+  LoadLimits load;
+  std::unique_ptr<Engine> engine;
+};
+
+Rehearsal::Rehearsal(std::unique_ptr<World> world) : world_(std::move(world)) {}
+Rehearsal::~Rehearsal() = default;
+
+Result<void> Rehearsal::run(Setup setup, std::uint32_t running_beside, bool as_daemon) {
+  auto done = play(std::move(setup), running_beside, as_daemon);
+  world_->journal.follow();
+  return done;
+}
+
+Result<void> Rehearsal::play(Setup setup, std::uint32_t running_beside, bool as_daemon) {
+  setup.rehearsal = true;
+  world_->load = setup.load;
+  auto engine = Engine::make({*world_->disk, world_->journal, world_->agents, world_->requests,
+                              world_->clock, world_->observer},
+                             std::move(setup));
+  if (!engine)
+    return pass_on(engine);
+  world_->engine = *std::move(engine);
+  Engine& it = *world_->engine;
+  it.running_elsewhere(running_beside);
+  if (auto recovered = it.recover(); !recovered)
+    return recovered;
+  // As a daemon does: nothing is known that could be missing.
+  if (world_->root && it.records().size() == it.records().count(FlowId{}))
+    world_->root->move_in();
+  // What waits beside a daemon waits there, too.
+  const bool waits = daemon_.has_value() && !as_daemon;
+  const Time until = world_->clock.now() + (waits ? Millis(0) : kSettle);
+  for (int steps = 0; steps < kMaxSteps; ++steps) {
+    if (auto done = it.step({}); !done)
+      return done;
+    if (it.pending())
+      continue;
+    // A file that is being written, or looks like it.
+    const auto wake = it.wake();
+    if (!wake || *wake > until || world_->clock.now() > until)
+      return {};
+    world_->clock.pass(kSettleStep);
+  }
+  return {};
+}
+
+namespace {
+
+/// Whether a program can be started is asked as the daemon's user, and in its place.
+void take_word(const DaemonStatus& word, std::string_view configuration, Setup& setup) {
+  const DaemonState& said = word.said;
+  setup.said = said;
+  // What another configuration makes of the files the daemon does not look for.
+  setup.said.lives = word.configuration_digest == hex(digest_of(configuration));
+  for (auto& [dialect, options] : setup.dialects)
+    if (dialect->name == "rules" && said.lives && word.prompt_faults)
+      options = with_prompt_faults(options, *word.prompt_faults);
+  if (!said.unusable)
+    return;
+  setup.renew = nullptr;
+  for (auto& [role, spec] : setup.agents) {
+    const auto found = said.unusable->find(role);
+    spec.problem = found == said.unusable->end() ? "" : found->second;
+  }
+}
+
+/// nullptr: there is none yet.
+Result<std::unique_ptr<JournalReader>> journal_in(const std::string& state_folder) {
+  auto journal = read_journal(state_folder);
+  if (journal || journal.error().code != Errc::not_found)
+    return journal;
+  return std::unique_ptr<JournalReader>();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Options options) {
+  auto setup = context.setup(context.root());
+  if (!setup)
+    return pass_on(setup);
+  auto opened = RootFolder::open(context.root());
+  std::unique_ptr<JournalReader> reader;
+  std::optional<DaemonStatus> daemon;
+  std::vector<Request> recorded;
+  const auto folder = context.state_folder();
+  if (!folder && folder.error().code != Errc::not_found)
+    return tl::unexpected(folder.error());
+  if (folder) {
+    daemon = daemon_status(*folder);
+    if (!daemon)
+      recorded = recorded_requests(*folder);
+    auto journal = journal_in(*folder);
+    if (!journal)
+      return pass_on(journal);
+    reader = *std::move(journal);
+    if (opened)
+      remember_last_root(*folder, **opened);
+  }
+  // Of a root that is gone the journal knows what counts, and what runs.
+  if (!opened && !daemon && (reader == nullptr || opened.error().code != Errc::not_found))
+    return pass_on(opened);
+  std::unique_ptr<Disk> disk =
+      opened ? real_disk(*opened) : std::make_unique<OneFile>(opened.error());
+  auto rehearsal = std::unique_ptr<Rehearsal>(new Rehearsal(
+      std::make_unique<World>(std::move(disk), std::move(reader), daemon.has_value(), recorded)));
+  if (opened)
+    rehearsal->world_->root = *opened;
+  rehearsal->recorded_ = std::move(recorded);
+  setup->may_start = daemon || options.as_daemon;
+  if (daemon && !options.as_daemon)
+    take_word(*daemon, context.text(), *setup);
+  rehearsal->daemon_ = std::move(daemon);
+  setup->act_on_existing = options.act_on_existing;
+  const std::uint32_t beside = running_beside(context) + options.running_beside;
+  if (auto done = rehearsal->run(*std::move(setup), beside, options.as_daemon); !done)
+    return pass_on(done);
+  return rehearsal;
+}
+
+Result<std::unique_ptr<Rehearsal>> Rehearsal::of_document(const Context& context,
+                                                          const KindChoice& choice,
+                                                          const std::string& path,
+                                                          const std::string& text) {
+  Setup setup;
+  if (context.configuration().empty()) {
+    setup.schemas = schemas_below(context.folder());
+    setup.environment.root = context.root();
+  } else {
+    auto configured = context.setup(context.root());
+    if (!configured)
+      return pass_on(configured);
+    setup = *std::move(configured);
+  }
+  setup.dialects = {{choice.entry().dialect, choice.entry().options}};
+  auto rehearsal = std::unique_ptr<Rehearsal>(new Rehearsal(std::make_unique<World>(
+      std::make_unique<OneFile>(path, text), nullptr, false, std::vector<Request>())));
+  if (auto done = rehearsal->run(std::move(setup), 0, true); !done)
+    return pass_on(done);
+  return rehearsal;
+}
+
+const FlowRecords& Rehearsal::records() const {
+  return world_->engine->records();
+}
+
+const Plan& Rehearsal::plan() const {
+  return world_->engine->plan();
+}
+
+const Catalog& Rehearsal::catalog() const {
+  return world_->engine->catalog();
+}
+
+std::string Rehearsal::unwritten_text(const std::optional<FlowId>& flow) const {
+  std::set<std::string> paths;
+  for (const Intent& write : world_->engine->rehearsed())
+    if (!flow || write.flow == *flow)
+      paths.insert(write.path);
+  constexpr std::size_t kLongest = 1000;
+  return paths.empty()
+             ? ""
+             : "a daemon would write " +
+                   printable(join(std::vector(paths.begin(), paths.end()), ", "), kLongest) +
+                   " first. What is said here is as if it had";
+}
+
+ControlRow Rehearsal::root_control() const {
+  const auto root = records().find(FlowId{});
+  return root == records().end() ? ControlRow{} : root->second.control;
+}
+
+Result<FileBytes> Rehearsal::read(const std::string& path) const {
+  return world_->disk->read(path, world_->load.max_bytes);
+}
+
+Result<Rebuilt> Rehearsal::rebuilt(const FlowId& flow) const {
+  return world_->engine->rebuilt(flow);
+}
+
+std::vector<FlowId> Rehearsal::flows() const {
+  std::vector<FlowId> known;
+  for (const auto& [id, record] : records())
+    if (id != FlowId{})
+      known.push_back(id);
+  return known;
+}
+
+namespace {
+
+/// `told`: a root whose state cannot be seen ends it, unless it is told of and passed over.
+Result<SeenRoots> rehearse_all(const Context& context, bool notified) {
+  SeenRoots seen;
+  std::optional<Error> last;
+  for (Context& one : context.each()) {
+    auto rehearsal = Rehearsal::of_root(one);
+    if (rehearsal) {
+      seen.roots.push_back({std::move(one), *std::move(rehearsal)});
+      continue;
+    }
+    const bool hidden = !one.state_folder() && rehearsal.error().code == Errc::denied;
+    if (hidden && context.roots().size() > 1)
+      rehearsal.error().message += "; or name the root you mean with --root";
+    if (!hidden || !notified || context.roots().size() == 1)
+      return pass_on(rehearsal);
+    last = rehearsal.error();
+    warn_once(printable(describe(*last)));
+  }
+  seen.hidden = last.has_value();
+  if (seen.roots.empty() && last)
+    return tl::unexpected(*last);
+  return seen;
+}
+
+}  // namespace
+
+Result<std::vector<RehearsedRoot>> rehearse(const Context& context) {
+  auto all = rehearse_all(context, false);
+  if (!all)
+    return pass_on(all);
+  return std::move(all->roots);
+}
+
+Result<SeenRoots> rehearse_seen(const Context& context) {
+  return rehearse_all(context, true);
+}
+
+std::vector<Request> of_flow(const std::vector<Request>& recorded, const FlowId& flow) {
+  std::vector<Request> some;
+  std::copy_if(recorded.begin(), recorded.end(), std::back_inserter(some),
+               [&](const Request& each) { return each.flow == flow || each.flow == FlowId{}; });
+  return some;
+}
+
+std::string recorded_text(const std::vector<Request>& recorded) {
+  if (recorded.empty())
+    return "";
+  std::vector<std::string> all;
+  all.reserve(recorded.size());
+  for (const Request& each : recorded)
+    all.push_back(each.verb + " " + (each.flow == FlowId{} ? "--all" : text(each.flow)));
+  return std::to_string(all.size()) +
+         (all.size() == 1 ? " request is recorded for the next daemon: "
+                          : " requests are recorded for the next daemon: ") +
+         printable(join(all, ", "), 1000) + ". What is said here is as if it had dealt with " +
+         (all.size() == 1 ? "it" : "them");
+}
+
+std::string without_configuration(const std::optional<DaemonStatus>& daemon) {
+  if (!daemon)
+    return "there is no configuration, so nothing is acted upon; `baton init` writes one, --config "
+           "names one";
+  if (daemon->configuration.empty())
+    return "no configuration was found here; name the one the daemon uses with --config";
+  return "no configuration was found here; name the one the daemon uses with --config " +
+         printable(daemon->configuration);
+}
+
+Result<FlowPlace> choose_flow(const std::string& name, const std::vector<RehearsedRoot>& roots) {
+  std::vector<KnownFlows> known;
+  known.reserve(roots.size());
+  for (const RehearsedRoot& each : roots)
+    known.push_back({each.context.root(), each.rehearsal->flows()});
+  return choose_flow(name, known);
+}
+
+}  // namespace baton

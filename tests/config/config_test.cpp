@@ -1,0 +1,511 @@
+#include "config/config.h"
+
+#include <chrono>
+
+#include <doctest/doctest.h>
+
+#include "config/config_fields.h"
+#include "config/config_rules.h"
+#include "core/catalog.h"
+#include "print.h"
+
+namespace baton {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string listed(const Findings& findings) {
+  std::string text;
+  for (const Finding& finding : findings)
+    text += describe(finding, "baton.yaml") + " [" + finding.rule + "]\n";
+  return text;
+}
+
+ParsedConfig parsed(std::string text) {
+  auto config = parse_config(std::move(text));
+  REQUIRE_MESSAGE(config.has_value(), (config ? "" : listed(config.error())));
+  return std::move(*config);
+}
+
+std::string faults(std::string text) {
+  auto config = parse_config(std::move(text));
+  return config ? "none" : listed(config.error());
+}
+
+/// The options of the dialect `rules`.
+Json rules_of(const Config& config) {
+  REQUIRE(!config.dialects.empty());
+  REQUIRE(config.dialects.back().first == "rules");
+  return config.dialects.back().second;
+}
+
+// The example of the README, and of docs/configuration.md.
+constexpr const char* kExample = R"(version: 1
+agents:
+  developer:
+    command: [claude, -p, --output-format, json]
+    prompt: prompts/developer.md
+    cwd: .
+    before: { command: [./worktree.sh, "${group}"], timeout: 2m }
+    timeout: 45m
+    idle_timeout: 10m
+  qa_expert:
+    command: [./agents/qa.sh, "${subject}"]
+    env: { allow: [CI], set: { QA_LEVEL: full } }
+limits: { max_running: 4, spawns_per_hour: 60, max_attempts: 3, backoff: 10s, max_backoff: 5m,
+          timeout: 1h, idle_timeout: 15m, kill_grace: 10s, log_cap: 10MiB }
+on_interrupted: hold
+dialects:
+  ccw_loop: { path: .workflow/.loop, granularity: run, pause_grace: 60s }
+  fsm_loop: { path: .loops }
+rules:
+  - name: tickets
+    files: "tickets/{flow}.json"
+    schema: schemas/ticket.schema.json
+    stage: /status
+    react:
+      - { to: ready, run: developer }
+      - { from: ready, to: rejected, stop: developer }
+notify: { command: [./notify.sh] }
+)";
+
+std::string rule(const std::string& lines) {
+  return "version: 1\nagents: { default: { command: [a] } }\nrules:\n  - name: n\n" + lines;
+}
+
+}  // namespace
+
+TEST_CASE("the example of the documents is read as it is meant") {
+  const ParsedConfig read = parsed(kExample);
+  const Config& config = read.config;
+  CHECK(read.warnings.empty());
+  const AgentConfig& developer = config.agents.at("developer");
+  CHECK(developer.command == std::vector<std::string>{"claude", "-p", "--output-format", "json"});
+  CHECK(developer.prompt == "prompts/developer.md");
+  CHECK(developer.cwd == ".");
+  CHECK(developer.before == std::vector<std::string>{"./worktree.sh", "${group}"});
+  CHECK(developer.before_timeout == 2min);
+  CHECK(developer.timeout == 45min);
+  const AgentConfig& qa = config.agents.at("qa_expert");
+  CHECK(qa.command.at(1) == "${subject}");
+  CHECK(qa.env_allow == std::vector<std::string>{"CI"});
+  CHECK(qa.env_set.at("QA_LEVEL") == "full");
+  CHECK(config.limits == LimitsConfig{});
+  CHECK(config.on_interrupted == OnInterrupted::hold);
+  REQUIRE(config.dialects.size() == 3);
+  CHECK(config.dialects[0].first == "ccw_loop");
+  CHECK(json::text(*config.dialects[0].second, "granularity") == "run");
+  CHECK(config.dialects[1].first == "fsm_loop");
+  CHECK(config.notify == std::vector<std::string>{"./notify.sh"});
+  CHECK(config.roots.empty());
+  CHECK(config.state_dir.empty());
+  CHECK(config.retention == RetentionConfig{});
+  CHECK(rules_of(config).dump() ==
+        R"({"rules":[{"name":"tickets","files":["tickets/{flow}.json"],)"
+        R"("schema":"schemas/ticket.schema.json","stage":"/status",)"
+        R"("react":[{"to":["ready"],"run":"developer"},)"
+        R"({"from":["ready"],"to":["rejected"],"stop":"developer"}],)"
+        R"("max_entries":20,"breaker":{"changes":240,"per_ms":60000},"limits":{}}]})");
+}
+
+TEST_CASE("the shortest configuration is its version") {
+  CHECK(parsed("version: 1\n").config == Config{});
+}
+
+TEST_CASE("a role's limits are its own, else the common ones; default stands in") {
+  const Config config = parsed(R"(version: 1
+agents:
+  default: { command: [a] }
+  dev: { command: [b], timeout: 2h, kill_grace: 0s, log_cap: 1KiB, max_attempts: 7, backoff: 1s }
+limits: { idle_timeout: 3m, max_backoff: 1m }
+on_interrupted: retry
+roots: [one, two/three]
+state_dir: /var/lib/x
+retention: { events: 1d, runs: 0s, max_runs: 5 }
+)")
+                            .config;
+  const AgentConfig* dev = agent_for(config, "dev");
+  REQUIRE(dev != nullptr);
+  CHECK(run_limits(config, *dev) == RunLimits{2h, 3min, 0s, 1024});
+  CHECK(retry_limits(config, *dev) == RetryLimits{7, 1s, 1min});
+  const AgentConfig* other = agent_for(config, "other");
+  REQUIRE(other != nullptr);
+  CHECK(other->command.front() == "a");
+  CHECK(run_limits(config, *other) == RunLimits{1h, 3min, 10s, 10U << 20U});
+  CHECK(agent_for(Config{}, "other") == nullptr);
+  CHECK(config.on_interrupted == OnInterrupted::retry);
+  CHECK(config.roots == std::vector<std::string>{"one", "two/three"});
+  CHECK(config.state_dir == "/var/lib/x");
+  CHECK(config.retention == RetentionConfig{24h, 0s, 30 * 24h, 5});
+}
+
+TEST_CASE("a number where a unit is needed is told how to be written") {
+  CHECK(faults("version: 1\nlimits: { timeout: 30, log_cap: 10 }\n") ==
+        "baton.yaml:2:20: expected string, found the integer 30; a duration is a text with a unit, "
+        "such as \"30s\" or \"5m\" [schema/type]\n"
+        "baton.yaml:2:33: expected string, found the integer 10; a size is a text with a unit, "
+        "such as \"512KiB\" or \"10MiB\" [schema/type]\n");
+}
+
+TEST_CASE("a dialect with nothing behind it has its defaults") {
+  for (const char* const name :
+       {"coordination", "fsm_loop", "ccw_loop", "agent_run", "ml_workflow"}) {
+    CAPTURE(name);
+    const Config config = parsed("version: 1\ndialects: { " + std::string(name) + ": }\n").config;
+    REQUIRE(config.dialects.size() == 1);
+    CHECK(config.dialects.front().second == Json::object());
+  }
+}
+
+TEST_CASE(
+    "the folder of a dialect lies below the root, and the key that leads elsewhere is named") {
+  for (const char* const dialect :
+       {"agent_run", "ccw_loop", "coordination", "fsm_loop", "ml_workflow"})
+    for (const char* const path : {"../x", "..", ".", "a/../../x", "a/..", "/x", "./a"}) {
+      CAPTURE(dialect);
+      CAPTURE(path);
+      const std::string head = "version: 1\ndialects: { " + std::string(dialect) + ": { path: ";
+      const std::string found = faults(head + path + " } }\n");
+      CHECK(found.starts_with("baton.yaml:2:" + std::to_string(head.size() - 10) + ": \"" + path +
+                              "\" is no folder below the root"));
+      CHECK(parse_config(head + "a/.b..c } }\n"));
+    }
+}
+
+TEST_CASE("a rule may have limits of its own") {
+  const Config config = parsed(rule(R"(    files: ["a/{flow}/{part}.json", b.json]
+    stage: /groups/{subject}/status
+    react:
+      - { from: [x, y], to: [z], run: any, purpose: test, max_entries: 3 }
+      - { to: w, notify: true }
+    limits: { max_running: 2, max_attempts: 1, backoff: 5s, timeout: 1m, log_cap: 1MiB }
+    breaker: { changes: 9, per: 10s }
+    max_entries: 4
+)"))
+                            .config;
+  CHECK(rules_of(config).dump() ==
+        R"({"rules":[{"name":"n","files":["a/{flow}/{part}.json","b.json"],)"
+        R"("stage":"/groups/{subject}/status",)"
+        R"("react":[{"from":["x","y"],"to":["z"],"run":"any","purpose":"test","max_entries":3},)"
+        R"({"to":["w"],"notify":true}],"max_entries":4,"breaker":{"changes":9,"per_ms":10000},)"
+        R"("limits":{"max_running":2,)"
+        R"("retry":{"max_attempts":1,"backoff_ms":5000,"max_backoff_ms":300000},)"
+        R"("run":{"timeout_ms":60000,"idle_timeout_ms":900000,"kill_grace_ms":10000,)"
+        R"("log_cap_bytes":1048576}}}]})");
+}
+
+TEST_CASE("stages may be written as they stand in the file") {
+  const Config config = parsed(rule(R"(    files: a.json
+    stage: /s
+    react:
+      - { from: false, to: [1, 2.0, "2.0", 2.50, In Progress], run: any, next: [3, done] }
+      - { to: true, notify: true }
+)"))
+                            .config;
+  CHECK(rules_of(config).dump().find(
+            R"("react":[{"from":["false"],"to":["1","2","2.0","2.5","In Progress"],"run":"any",)"
+            R"("next":["3","done"]},{"to":["true"],"notify":true}])") != std::string::npos);
+  CHECK(faults(rule("    files: a.json\n    stage: /s\n    react: [{ to: ~, run: any }]\n"))
+            .find("found null") != std::string::npos);
+}
+
+TEST_CASE("values that make no sense are named with their place") {
+  struct Row {
+    const char* text;
+    const char* fault;
+  };
+  for (const Row& row : {
+           Row{"version: 1\nlimits:\n  timeout: 45x\n",
+               "baton.yaml:3:12: '45x' is no duration; write it as 500ms, 90s, 5m, 1h30m or 2d "
+               "[config/duration]\n"},
+           Row{"version: 1\nlimits:\n  log_cap: 10mb\n",
+               "baton.yaml:3:12: '10mb' is no size; write it as 512KiB, 10MiB or 1GiB "
+               "[config/size]\n"},
+           Row{"version: 1\nagents:\n  a: { command: [\"\"] }\n",
+               "baton.yaml:3:17: a command names a program [config/command]\n"},
+           Row{"version: 1\nagents:\n  a: { command: [b], env: { set: { BATON_X: y } } }\n",
+               "baton.yaml:3:45: 'BATON_X' is given by baton itself [config/env]\n"},
+           Row{"version: 1\nagents:\n  a: { command: [b], may_decide: yes }\n",
+               "baton.yaml:3:34: expected boolean, found the string \"yes\" [schema/type]\n"},
+           Row{"version: 2\n",
+               "baton.yaml:1:10: 2 is not 1; this baton reads version 1 of its configuration "
+               "[schema/const]\n"},
+           Row{"version: 1\ndialects:\n  fsm_loop: { pth: x }\n",
+               "baton.yaml:3:20: the member \"pth\" is not allowed here at /pth; did you mean "
+               "'path'? "
+               "[config/options]\n"},
+           Row{"version: 1\ndialects:\n  rules: {}\n",
+               "baton.yaml:3:10: rules of your own stand under 'rules' at the top "
+               "[config/dialect]\n"},
+       }) {
+    CAPTURE(row.text);
+    CHECK(faults(row.text) == row.fault);
+  }
+}
+
+TEST_CASE("rules are checked for what no schema can state") {
+  const auto with = [](const std::string& files, const std::string& stage,
+                       const std::string& react) {
+    return faults(
+        rule("    files: " + files + "\n    stage: " + stage + "\n    react: [" + react + "]\n"));
+  };
+  const std::string fine = "{ to: a, run: b }";
+  CHECK(with("a.json", "/s", fine) == "none");
+  CHECK(with("/a.json", "/s", fine).find(":5:12: '/a.json': a pattern is relative") !=
+        std::string::npos);
+  CHECK(with("a.json", "s", fine).find("JSON pointer") != std::string::npos);
+  CHECK(with("a.json", "/s", "{ to: a }").find("exactly one of") != std::string::npos);
+  CHECK(with("a.json", "/s", "{ to: a, run: b, stop: c }").find("exactly one of") !=
+        std::string::npos);
+  const std::string twice = rule(
+      "    files: a\n    stage: /s\n    react: [{ to: a, run: b }]\n"
+      "  - { name: n, files: b, stage: /s, react: [{ to: a, run: b }] }\n");
+  CHECK(faults(twice).find("another rule is called 'n' already [config/rule_name]") !=
+        std::string::npos);
+}
+
+TEST_CASE("a map of documents and what stands in a reaction reach the dialect as they are meant") {
+  const Config config = parsed(rule(R"(    files:
+      ticket: { path: "t/{flow}/t.json", schema: s.json }
+      review: { path: "t/{flow}/r.json", optional: true }
+      notes: "t/{flow}/n.yaml"
+    stage: "ticket:/status"
+    values: { title: /title }
+    react:
+      - to: a
+        when: [{ pointer: "review:/v", in: [1, x] }]
+        approval: { decision: "review:/ok", rejected: { /status: b } }
+        set: { /status: c, "review:/v": null }
+      - { to: b, approval: true, run: d, prompt: p.md, next: [a] }
+)"))
+                            .config;
+  CHECK(rules_of(config).dump() ==
+        R"({"rules":[{"name":"n","documents":[)"
+        R"({"name":"ticket","path":"t/{flow}/t.json","schema":"s.json"},)"
+        R"({"name":"review","path":"t/{flow}/r.json","optional":true},)"
+        R"({"name":"notes","path":"t/{flow}/n.yaml"}],"stage":"ticket:/status",)"
+        R"("values":{"title":"/title"},"react":[)"
+        R"({"to":["a"],"when":[{"pointer":"review:/v","in":[1,"x"]}],)"
+        R"("approval":{"decision":"review:/ok","rejected":{"/status":"b"}},)"
+        R"("set":{"/status":"c","review:/v":null}},)"
+        R"({"to":["b"],"approval":true,"run":"d","prompt":"p.md","next":["a"]}],)"
+        R"("max_entries":20,"breaker":{"changes":240,"per_ms":60000},"limits":{}}]})");
+}
+
+TEST_CASE("what a rule names and nobody knows is an error with its place") {
+  struct Row {
+    const char* files;
+    const char* stage;
+    const char* react;
+    const char* fault;
+  };
+  const char* const two = R"({ t: "t/{flow}.json", r: { path: "r/{flow}.json", optional: true } })";
+  for (const Row& row : {
+           Row{two, "t:/s", "{ to: a, set: { \"x:/s\": 1 } }",
+               "baton.yaml:7:37: no document of the rule is called 'x'; there are t, r"},
+           Row{"a.json", "/s", "{ to: a, set: { \"x:/s\": 1 } }", "a map in `files` names them"},
+           Row{"a.json", "/{subjects}/s", "{ to: a, run: b }",
+               "'{subjects}' is no placeholder; {subject} is the only one"},
+           Row{"a.json", "/{subject}/s", "{ to: a, set: { \"/{flow}/n\": 1 } }",
+               "'{flow}' is no placeholder"},
+           Row{"a.json", "/s", "{ to: a, set: { /x: \"${naow}\" } }",
+               "unknown placeholder '${naow}'; did you mean '${now}'? [config/placeholder]"},
+           Row{"a.json", "/s", "{ to: a, set: { /x: \"${now\" } }",
+               "unknown placeholder '${now (no closing brace)}'"},
+           Row{"a.json", "/s", "{ to: a, set: { /s: [] } }", "the stage is set to what is no word"},
+           Row{"a.json", "/s", "{ to: a, notify: true, purpose: x }",
+               "is for a reaction with `run`"},
+           Row{"a.json", "/s", "{ to: a, stop: b, max_entries: 3 }",
+               "`max_entries` is for a reaction with `run` or `set`"},
+           Row{"a.json", "/s", "{ to: a, run: b, when: [{ pointer: /x, below: [1] }] }",
+               "expected string or number, found an array"},
+           Row{two, "t:/s", "{ to: a, run: b, when: [{ pointer: /x, below: \"q:/x\" }] }",
+               "no document of the rule is called 'q'"},
+           Row{two, "t:/s", "{ to: a, run: b, approval: { decision: /ok } }",
+               "a document of its own"},
+           Row{two, "/s", "{ to: a, run: b, approval: { decision: \"r:/ok\" } }",
+               "a document of its own"},
+           Row{two, "t:/{subject}/s", "{ to: a, run: b, approval: { decision: \"r:/ok\" } }",
+               "put {part} into the path of 'r'"},
+           Row{R"({ t: "t/{flow}.json", r: "r/{flow}.json" })", "t:/s",
+               "{ to: a, run: b, approval: { decision: \"r:/ok\" } }", "say `optional: true`"},
+           Row{R"({ t: "t/{flow}.json", r: "t/{flow}.json" })", "t:/s", "{ to: a, run: b }",
+               "which are one document only"},
+           Row{two, "t:/s", "{ to: a, set: { /s: b } }, { to: b, set: { /s: a } }",
+               "a -> (react 1) b -> (react 2) a; let an agent or a person"},
+       }) {
+    CAPTURE(row.react);
+    const std::string found =
+        faults(rule(std::string("    files: ") + row.files + "\n    stage: \"" + row.stage +
+                    "\"\n    react: [" + row.react + "]\n"));
+    CAPTURE(found);
+    CHECK(found.find(row.fault) != std::string::npos);
+  }
+}
+
+TEST_CASE("a missing role is a warning, for the flow waits and says so") {
+  const ParsedConfig read = parsed(
+      "version: 1\nagents: { b: { command: [x] } }\nrules:\n"
+      "  - { name: n, files: a, stage: /s, react: [{ to: a, run: b }, { to: c, run: d }] }\n");
+  CHECK(listed(read.warnings) ==
+        "baton.yaml:4:78: no agent is called 'd' and there is no 'default': the flow will wait "
+        "[config/role]\n");
+  const ParsedConfig near = parsed(
+      "version: 1\nagents: { builder: { command: [x] } }\nrules:\n"
+      "  - { name: n, files: a, stage: /s, react: [{ to: a, run: bulder }] }\n");
+  CHECK(listed(near.warnings).find("will wait; did you mean 'builder'?") != std::string::npos);
+}
+
+TEST_CASE("a first wait above the longest is a warning, where one of them is said") {
+  struct Row {
+    const char* limits;
+    const char* agent;
+    const char* rule;
+    const char* warnings;
+  };
+  for (const Row& row : {
+           Row{"backoff: 5m", "backoff: 1s", "max_backoff: 5m", ""},
+           Row{"backoff: 10m, max_backoff: 1h", "timeout: 1h", "max_attempts: 2", ""},
+           Row{"backoff: 10m", "timeout: 1h", "timeout: 1h",
+               "baton.yaml:2:20: 'backoff' is 10m and 'max_backoff' is 5m: every wait will be 5m "
+               "[config/limits]\n"},
+           Row{"timeout: 1h", "max_backoff: 2s", "timeout: 1h",
+               "baton.yaml:3:43: 'backoff' is 10s and 'max_backoff' is 2s: every wait will be 2s "
+               "[config/limits]\n"},
+           Row{"timeout: 1h", "timeout: 1h", "backoff: 6m, max_backoff: 1m",
+               "baton.yaml:5:84: 'backoff' is 6m and 'max_backoff' is 1m: every wait will be 1m "
+               "[config/limits]\n"},
+       }) {
+    const ParsedConfig read = parsed("version: 1\nlimits: { " + std::string(row.limits) +
+                                     " }\nagents: { b: { command: [x], " + row.agent +
+                                     " } }\nrules:\n  - { name: n, files: a, stage: /s, "
+                                     "react: [{ to: a, run: b }], limits: { " +
+                                     row.rule + " } }\n");
+    CHECK(listed(read.warnings) == row.warnings);
+  }
+}
+
+TEST_CASE("an unknown key is an error that says which one was meant") {
+  CHECK(faults("version: 1\nagnets: {}\n").find("did you mean 'agents'?") != std::string::npos);
+  CHECK(faults("version: 1\nagnets: {}\n").find("baton.yaml:2:1: ") == 0);
+  CHECK(faults("version: 1\nlimits:\n  max_runing: 3\n").find("baton.yaml:3:3: ") == 0);
+  CHECK(faults("version: 1\nlimits:\n  max_runing: 3\n").find("did you mean 'max_running'?") !=
+        std::string::npos);
+  CHECK(faults(rule("    files: a\n    stage: /s\n    react: [{ to: a, runn: b }]\n"))
+            .find("did you mean 'run'?") != std::string::npos);
+}
+
+TEST_CASE("what is no configuration at all is an error with a place") {
+  for (const char* text :
+       {"", "version: 2\n", "[]\n", "version: 1\nversion: 1\n", "agents: {}\n",
+        "version: 1\nagents: { a: {} }\n", "version: 1\nlimits: { timeout: 5 }\n",
+        "version: 1\non_interrupted: maybe\n", "version: 1\n\tx: y\n",
+        "version: 1\nrules: [{ name: ../x, files: a, stage: /s, react: [] }]\n",
+        "version: 1\nlimits: { max_running: 0 }\n"}) {
+    CAPTURE(text);
+    auto config = parse_config(text);
+    REQUIRE(!config.has_value());
+    CHECK(has_error(config.error()));
+    CHECK(!listed(config.error()).empty());
+  }
+}
+
+TEST_CASE("patterns are relative paths with {flow} and {part}") {
+  for (const char* pattern :
+       {"a", "a/b.json", "{flow}", "a/{flow}/{part}.json", "{flow}-{part}.json", ".x/..y"}) {
+    CAPTURE(pattern);
+    CHECK(pattern_fault(pattern).empty());
+  }
+  for (const char* pattern : {"", "/a", "a//b", "a/", "../a", "a/./b", "*.json", "{name}.json",
+                              "{flow", "flow}", "{flow}{part}", "a{{flow}}"}) {
+    CAPTURE(pattern);
+    CHECK(!pattern_fault(pattern).empty());
+  }
+}
+
+TEST_CASE("a stage is a pointer in which one name may be {subject}") {
+  for (const char* stage : {"/a", "/a~1b/0", "/{subject}/status", "/{subject}", "/a/{subject}"}) {
+    CAPTURE(stage);
+    CHECK(stage_fault(stage).empty());
+  }
+  for (const char* stage : {"", "a", "/a~2", "/{subject}/{subject}", "/x{subject}"}) {
+    CAPTURE(stage);
+    CHECK(!stage_fault(stage).empty());
+  }
+}
+
+TEST_CASE("sizes have units") {
+  CHECK(parse_size("0B") == 0);
+  CHECK(parse_size("10MiB") == 10U << 20U);
+  CHECK(parse_size("2kB") == 2000);
+  CHECK(parse_size("1048576GiB") == 1ULL << 50U);
+  for (const char* text : {"", "10", "MiB", "10 MiB", "10mib", "-1B", "1.5MiB", "1048577GiB",
+                           "99999999999999999999B"}) {
+    CAPTURE(text);
+    CHECK(!parse_size(text).has_value());
+  }
+}
+
+TEST_CASE("two rules that fit the same files are refused") {
+  struct Row {
+    const char* left;
+    const char* right;
+    bool overlap;
+  };
+  for (const Row& row :
+       {Row{"t/{flow}.json", "t/a.json", true}, Row{"t/{flow}.json", "t/{part}.json", true},
+        Row{"t/{flow}.json", "u/{flow}.json", false}, Row{"t/{flow}.json", "t/{flow}.yaml", false},
+        Row{"t/{flow}.json", "t/{flow}/{part}.json", false},
+        Row{"t/a-{flow}.json", "t/{flow}-b.json", true},
+        Row{"t/a{flow}.json", "t/b{flow}.json", false}}) {
+    CAPTURE(row.left);
+    CAPTURE(row.right);
+    CHECK(patterns_overlap(row.left, row.right) == row.overlap);
+    CHECK(patterns_overlap(row.right, row.left) == row.overlap);
+  }
+  const auto parsed = parse_config(
+      "version: 1\nrules:\n"
+      "  - { name: a, files: \"t/{flow}.json\", stage: /s, react: [{ to: go, notify: true }] }\n"
+      "  - { name: b, files: t/a.json, stage: /s, react: [{ to: go, notify: true }] }\n");
+  REQUIRE_FALSE(parsed.has_value());
+  CHECK(parsed.error().front().message.find("fit the same files") != std::string::npos);
+}
+
+TEST_CASE("a reaction whose agent another one always starts instead is refused with its line") {
+  struct Row {
+    const char* react;
+    const char* says;  ///< empty: it is accepted
+  };
+  for (const Row& row : {
+           Row{"[{to: go, run: b}, {to: go, run: b}]", "react 2 of the rule 'n' never starts 'b'"},
+           Row{"[{to: go, run: b}, {to: [rest, go], run: b, purpose: x}]", "for 'go': react 1"},
+           Row{"[{to: go, run: b}, {from: a, to: go, run: b}]", "react 2"},
+           Row{"[{from: [a, c], to: go, run: b}, {from: a, to: go, run: b}]", "react 2"},
+           Row{"[{to: go, run: b}, {to: go, run: b, when: [{pointer: /x, equals: 1}]}]", "react 2"},
+           Row{"[{to: go, run: b, approval: true}, {to: go, run: b}]",
+               "react 1 of the rule 'n' never starts 'b' for 'go': react 2"},
+           Row{"[{to: go, run: b}, {to: go, run: c}]", ""},
+           Row{"[{to: go, run: b}, {to: rest, run: b}]", ""},
+           Row{"[{to: go, run: b}, {to: go, stop: b}, {to: go, notify: true}]", ""},
+           Row{"[{from: a, to: go, run: b}, {to: go, run: b}]", ""},
+           Row{"[{to: go, run: b, when: [{pointer: /x, equals: 1}]}, {to: go, run: b}]", ""},
+           Row{"[{to: go, run: b, when: [{pointer: /x, equals: 1}]},"
+               " {to: go, run: b, when: [{pointer: /x, equals: 2}]}]",
+               ""},
+       }) {
+    CAPTURE(row.react);
+    const auto parsed = parse_config(
+        "version: 1\nagents: { b: { command: [x] }, c: { command: [x] } }\nrules:\n"
+        "  - name: n\n    files: a\n    stage: /s\n    react: " +
+        std::string(row.react) + "\n");
+    CHECK(parsed.has_value() == std::string(row.says).empty());
+    if (parsed.has_value())
+      continue;
+    const std::string said = listed(parsed.error());
+    CAPTURE(said);
+    CHECK(said.starts_with("baton.yaml:7:"));
+    CHECK(said.find(row.says) != std::string::npos);
+  }
+}
+
+}  // namespace baton

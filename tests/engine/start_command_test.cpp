@@ -1,0 +1,126 @@
+#include "engine/perform/start_command.h"
+
+#include <doctest/doctest.h>
+
+namespace baton {
+namespace {
+
+AgentSpec spec() {
+  AgentSpec spec;
+  spec.argv = {"/bin/agent", "${group}"};
+  spec.cwd = "/trees/${branch}";
+  spec.before = {"/bin/worktree", "${branch}"};
+  spec.before_timeout = Millis(5000);
+  return spec;
+}
+
+Result<Launch> launch(const AgentSpec& spec, const std::string& group, const std::string& branch) {
+  Brief brief;
+  brief.values = {{"group", group}, {"branch", branch}};
+  Environment environment;
+  environment.root = "/root";
+  return make_launch(Start{}, spec, brief, environment);
+}
+
+}  // namespace
+
+TEST_CASE("a dialect's values go into argv, working directory and what runs before") {
+  const auto done = launch(spec(), "A", "feature/a");
+  REQUIRE(done);
+  CHECK(done->argv == std::vector<std::string>{"/bin/agent", "A"});
+  CHECK(done->cwd == "/trees/feature/a");
+  CHECK(done->before == std::vector<std::string>{"/bin/worktree", "feature/a"});
+  CHECK(done->before_cwd == "/root");
+  CHECK(done->before_timeout == Millis(5000));
+}
+
+TEST_CASE("an agent's own commands read the configuration the daemon reads") {
+  AgentSpec plain;
+  plain.argv = {"/bin/agent"};
+  Brief brief;
+  Environment environment;
+  environment.root = "/root";
+  const auto named = [&](const std::string& name = "BATON_CONFIG") {
+    const auto done = make_launch(Start{}, plain, brief, environment);
+    REQUIRE(done);
+    const auto row = std::find_if(done->env.begin(), done->env.end(),
+                                  [&](const auto& each) { return each.first == name; });
+    return row == done->env.end() ? std::string() : row->second;
+  };
+  CHECK(named().empty());  // they find it in the root
+  environment.variables["BATON_CONFIG"] = "/etc/b.yaml";
+  CHECK(named() == "/etc/b.yaml");
+  environment.variables["BATON_ROOT_STATE"] = "/srv/state";
+  CHECK(named("BATON_ROOT_STATE") == "/srv/state");
+}
+
+TEST_CASE("a value from a file neither leaves the working directory nor becomes an option") {
+  for (const char* const branch : {"..", "../x", "a/../../x", "a/.."}) {
+    CAPTURE(branch);
+    const auto done = launch(spec(), "A", branch);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code == Errc::denied);
+  }
+  CHECK(launch(spec(), "A", "a..b"));
+  CHECK_FALSE(launch(spec(), "-rf", "a"));
+  CHECK_FALSE(launch(spec(), "A", "--force"));
+  AgentSpec above = spec();
+  above.cwd = "/trees/../${branch}";
+  CHECK(launch(above, "A", "a"));
+}
+
+TEST_CASE("a value that makes no folder of the working directory concerns this start alone") {
+  AgentSpec by_value = spec();
+  by_value.cwd = "${branch}";
+  by_value.before.clear();
+  CHECK(launch(by_value, "A", "/trees/a"));
+  for (const std::string& branch :
+       {std::string("a\0b", 3), std::string("trees/a"), std::string()}) {
+    CAPTURE(branch);
+    const auto done = launch(by_value, "A", branch);
+    REQUIRE_FALSE(done);
+    // Any other code is taken for trouble of the machine, for which all starts wait.
+    CHECK(done.error().code == Errc::denied);
+  }
+}
+
+TEST_CASE("a placeholder without its brace is a fault, not a text") {
+  AgentSpec open = spec();
+  open.argv = {"/bin/agent", "x ${group"};
+  const auto done = launch(open, "A", "a");
+  REQUIRE_FALSE(done);
+  CHECK(done.error().message == "`${group` has no `}`; `$${` stands for a literal `${`");
+  open.argv = {"/bin/agent", "x $${group"};
+  REQUIRE(launch(open, "A", "a"));
+  CHECK(launch(open, "A", "a")->argv.back() == "x ${group");
+}
+
+TEST_CASE("a dialect's own folder serves where the role has none, and later variables win") {
+  AgentSpec plain;
+  plain.argv = {"/bin/agent"};
+  plain.env = {{"A", "of the role"}, {"B", "b"}, {"BATON_FLOW", "forged"}};
+  Brief brief;
+  brief.cwd = "/root/sub/repo";
+  brief.log = "/root/sub/repo/a.log";
+  brief.env = {{"A", "set"}, {"A", "of the dialect"}};
+  Environment environment;
+  environment.root = "/root";
+  Start start;
+  start.key.flow = FlowId{"d", "f"};
+  const auto done = make_launch(start, plain, brief, environment);
+  REQUIRE(done);
+  CHECK(done->cwd == "/root/sub/repo");
+  CHECK(done->log == "/root/sub/repo/a.log");
+  const auto values = [&](const std::string& name) {
+    std::vector<std::string> all;
+    for (const auto& [key, value] : done->env)
+      if (key == name)
+        all.push_back(value);
+    return all;
+  };
+  CHECK(values("A") == std::vector<std::string>{"of the dialect"});
+  CHECK(values("B") == std::vector<std::string>{"b"});
+  CHECK(values("BATON_FLOW") == std::vector<std::string>{"d/f"});
+}
+
+}  // namespace baton
