@@ -10,8 +10,8 @@
 namespace baton {
 namespace {
 
-constexpr std::string_view kFolder = "schemas/";
-constexpr std::string_view kSuffix = ".schema.json";
+constexpr std::string_view kSchemaFolder = "schemas/";
+constexpr std::string_view kSchemaSuffix = ".schema.json";
 
 /// `a/{flow}.json` as a glob that fits in any folder.
 std::string glob_of(const std::string& pattern) {
@@ -46,7 +46,7 @@ Json entry(const std::string& path, const std::set<std::string>& globs, std::str
   return Json::object({{"name", word("title")},
                        {"description", word("description")},
                        {"fileMatch", matches},
-                       {"url", std::string(base) + path.substr(kFolder.size())}});
+                       {"url", std::string(base) + path.substr(kSchemaFolder.size())}});
 }
 
 }  // namespace
@@ -55,10 +55,10 @@ std::vector<std::string> schema_names() {
   std::vector<std::string> names;
   for (const EmbeddedFile& file : embedded_files()) {
     std::string_view path = file.path;
-    if (!path.starts_with(kFolder) || !path.ends_with(kSuffix))
+    if (!path.starts_with(kSchemaFolder) || !path.ends_with(kSchemaSuffix))
       continue;
-    path.remove_prefix(kFolder.size());
-    path.remove_suffix(kSuffix.size());
+    path.remove_prefix(kSchemaFolder.size());
+    path.remove_suffix(kSchemaSuffix.size());
     names.emplace_back(path);
   }
   return names;
