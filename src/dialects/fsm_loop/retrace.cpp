@@ -23,25 +23,25 @@ bool enters(const Value& line) {
 }
 
 /// What `terminated_by` makes of a loop, also in the words of other programs.
-struct RunCompletion {
+struct RecordedEnd {
   std::string_view word;
   Status status;
 };
 constexpr std::array kEndings = {
-    RunCompletion{"terminal", Status::completed},
-    RunCompletion{"timeout", Status::timed_out},
-    RunCompletion{"max_iterations", Status::interrupted},
-    RunCompletion{"max_steps", Status::interrupted},
-    RunCompletion{"max_iterations_reached", Status::interrupted},
-    RunCompletion{"interrupted", Status::interrupted},
-    RunCompletion{"signal", Status::interrupted},
-    RunCompletion{"system_signal", Status::interrupted},
-    RunCompletion{"user_stopped", Status::user_stopped},
+    RecordedEnd{"terminal", Status::completed},
+    RecordedEnd{"timeout", Status::timed_out},
+    RecordedEnd{"max_iterations", Status::interrupted},
+    RecordedEnd{"max_steps", Status::interrupted},
+    RecordedEnd{"max_iterations_reached", Status::interrupted},
+    RecordedEnd{"interrupted", Status::interrupted},
+    RecordedEnd{"signal", Status::interrupted},
+    RecordedEnd{"system_signal", Status::interrupted},
+    RecordedEnd{"user_stopped", Status::user_stopped},
 };
 
 Status status_after(const Value& line) {
   const auto* const row =
-      std::find_if(kEndings.begin(), kEndings.end(), [&](const RunCompletion& each) {
+      std::find_if(kEndings.begin(), kEndings.end(), [&](const RecordedEnd& each) {
         return each.word == json::text(line, "terminated_by").value_or("");
       });
   const bool failure = json::boolean(line, "failure_terminal").value_or(false);
