@@ -49,7 +49,7 @@ class RootService {
   /// Leaves word in the state folder of how it serves, `since` when.
   void tell_how(Time since);
 
-  /// ConfiguredParts off what came in. Errc::io ends the daemon.
+  /// Works off what came in. Errc::io ends the daemon.
   Result<void> step();
   /// The last `step` decided to start something.
   bool started() const { return started_; }

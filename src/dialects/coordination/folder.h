@@ -37,7 +37,7 @@ const Accepted* find(const FlowState& docs, std::string_view kind);
 const Value* root(const FlowState& docs, std::string_view kind);
 
 /// For `recover`: the files that are gone, or stand there rejected, as they were accepted last.
-/// InputQueue files are their agents' and not missed.
+/// Inbox files are their agents' and not missed.
 std::vector<Create> rebuild(const View& view);
 
 /// Members that are notes for people and no group.

@@ -41,7 +41,7 @@ struct Definition {
   const State* state(std::string_view name) const;
 };
 
-/// ConfiguredParts `flow`, `state_defs`, short forms and the file's own `fragments` in; reports
+/// Works `flow`, `state_defs`, short forms and the file's own `fragments` in; reports
 /// what does not fit there (rules S10, S11).
 Definition resolve(const Value& root, FindingList& findings);
 
