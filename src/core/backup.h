@@ -1,5 +1,7 @@
 #pragma once
 
+// Names and places of backups of a dialect's documents.
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,21 +11,21 @@
 
 namespace baton {
 
-/// Where and how a dialect's documents are backed up.
+/// Where and how documents are backed up.
 struct BackupPlan {
-  std::string folder;  ///< below the root; `{flow}` in it; empty: nothing is backed up
-  /// argv of a program that everything written goes through (an encryption); empty: none.
+  std::string folder;  ///< below the root, with `{flow}` in it; empty: no backups
+  /// argv of a program that every backup goes through, for example an encryption; empty: none.
   std::vector<std::string> filter;
-  /// argv of the program that undoes it.
+  /// argv of the program that reverses `filter`.
   std::vector<std::string> undo;
-  Millis keep{0};  ///< older ones are removed, but never a flow's newest; zero: never
+  Millis keep{0};  ///< older backups are removed, except the newest of a flow; zero: none is
 };
 
 /// `workflow_states/churn/backups`
 std::string backup_folder(const BackupPlan& plan, std::string_view flow);
-/// `STEM_20260122T100000.123Z.json.gz`, and `.enc` where a filter was at work.
+/// `STEM_20260122T100000.123Z.json.gz`, with `.enc` added if a filter was used.
 std::string backup_name(std::string_view stem, Time at, bool filtered);
-/// When a backup of that name was made; nothing for a name that is none.
+/// When a backup of that name was made; nothing if it is not the name of a backup.
 std::optional<Time> backup_time(std::string_view name);
 bool backup_filtered(std::string_view name);
 

@@ -8,11 +8,11 @@
 namespace baton {
 namespace {
 
-/// Which names a placeholder takes.
+/// Which names a placeholder matches.
 enum class Names {
   safe,
   plain,  ///< `{flow}` may begin with any character of a safe name
-  any,    ///< but hidden and temporary ones
+  any,    ///< any name except hidden and temporary ones
 };
 
 bool takes(Names names, bool flow, std::string_view value) {
@@ -27,7 +27,7 @@ bool takes(Names names, bool flow, std::string_view value) {
   return false;
 }
 
-/// Binds a placeholder; false when it is bound to something else already.
+/// Sets the value of a placeholder; false if it already has another value.
 bool bind(std::string& slot, std::string_view value) {
   if (!slot.empty())
     return slot == value;
@@ -35,8 +35,8 @@ bool bind(std::string& slot, std::string_view value) {
   return true;
 }
 
-/// Fits one segment. A placeholder takes as much as leaves room for the literal text behind it,
-/// which is looked for from the end: `{flow}.json` fits `a.json.json` with `a.json`.
+/// Matches one segment. The literal text behind a placeholder is searched from the end, so
+/// `{flow}.json` matches `a.json.json` with the value `a.json`.
 bool match_segment(std::string_view pattern, std::string_view text, Names names,
                    PatternMatch& match) {
   const auto open = pattern.find('{');
@@ -88,7 +88,7 @@ bool within(const PatternFolder& inner, const PatternFolder& outer) {
   return levels + inner.depth <= outer.depth;
 }
 
-/// A segment as characters, each placeholder as one that stands for any text.
+/// A segment as characters, with each placeholder as one wildcard character.
 constexpr char kAny = '\0';
 std::string with_wildcards(std::string_view segment) {
   std::string text;
@@ -100,8 +100,8 @@ std::string with_wildcards(std::string_view segment) {
   return text;
 }
 
-/// From the ends: `same[i][j]` when the text from `i` on the left and from `j` on the right can be
-/// one and the same. A wildcard takes one character or more.
+/// Computed from the end: `same[i][j]` is true if the rest from `i` on the left and from `j` on the
+/// right can be the same text. A wildcard matches one or more characters.
 bool segments_overlap(std::string_view left, std::string_view right) {
   std::vector<std::vector<bool>> same(left.size() + 1, std::vector<bool>(right.size() + 1));
   same[left.size()][right.size()] = true;

@@ -1,5 +1,7 @@
 #pragma once
 
+// What a dialect asks for (Decision) and what the reconciler makes of it (Effect).
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,8 +14,9 @@
 
 namespace baton {
 
-// ---- writes a dialect asks for; each names what it assumes of the file, and is dropped if that no
-// ---- longer holds (then everything is decided again) --------------------------------------------
+// ---- Writes. Each one names the version of the file it assumes. If the file has changed since,
+// the
+// ---- write is dropped and everything is decided again.
 
 struct SetMembers {
   std::string path;
@@ -29,11 +32,11 @@ struct Replace {
   std::string why;
   bool operator==(const Replace&) const = default;
 };
-/// `Append::assumes_bytes` of a log that is never read back (`FileKind::kept`): at its end,
-/// wherever that is; it is created when it does not exist. The lines must be like no others in the
-/// file, so that after a crash they can be looked for.
+/// Value of `Append::assumes_bytes` for a log that baton never reads back (`FileKind::kept`):
+/// append at the end, create the file if it is missing. The lines must be unique in the file, so
+/// that a restart after a crash can tell whether they were written.
 inline constexpr std::uint64_t kAtEnd = std::uint64_t{1} << 62U;
-/// Appends to a file of lines; creates it when `assumes_bytes` is 0 and it does not exist.
+/// Appends to a file of lines. Creates the file if `assumes_bytes` is 0 and it does not exist.
 struct Append {
   std::string path;
   std::uint64_t assumes_bytes = 0;
@@ -42,21 +45,21 @@ struct Append {
   bool operator==(const Append&) const = default;
 };
 struct Create {
-  std::string path;  ///< must not exist; missing folders are made
+  std::string path;  ///< must not exist; missing folders are created
   std::string text;
   std::string why;
-  bool vital = true;  ///< false: where it cannot be made, the flow goes on
+  bool vital = true;  ///< false: the flow goes on if this write fails
   bool operator==(const Create&) const = default;
 };
 struct Move {
   std::string from;
-  Digest assumes;  ///< all zero: whatever stands there, also nothing (a log that is not kept)
-  std::string to;  ///< must not exist; missing folders are made
+  Digest assumes;  ///< all zero: any version, or no file at all
+  std::string to;  ///< must not exist; missing folders are created
   std::string why;
   bool operator==(const Move&) const = default;
 };
-/// A copy for worse days (Dialect::backups): compressed, sent through the plan's filter, created as
-/// `path`. Where that fails it is told about, and the flow goes on.
+/// A backup (Dialect::backups): compressed, sent through the plan's filter, created as `path`. If
+/// it fails, people are notified and the flow goes on.
 struct Backup {
   std::string path;
   std::string text;
@@ -65,10 +68,9 @@ struct Backup {
 };
 using Update = std::variant<SetMembers, Replace, Append, Create, Move, Backup>;
 
-// ---- what should be true
-// --------------------------------------------------------------------------
+// ---- What a dialect wants.
 
-/// A command that stands in for the role's own (a shell action of a loop).
+/// A command that runs instead of the role's agent (a shell action of a loop).
 struct Action {
   std::vector<std::string> argv;
   std::string input;  ///< stdin
@@ -76,7 +78,7 @@ struct Action {
   bool operator==(const Action&) const = default;
 };
 
-/// "This agent should have run for this subject in its present stage."
+/// "This agent should have run for this subject in its current stage."
 struct Desired {
   Role role;
   Subject subject;
@@ -84,17 +86,17 @@ struct Desired {
   std::uint32_t turn = 0;
   std::vector<Claim> claims;
   std::optional<Action> action;
-  std::optional<RunLimits> limits;   ///< instead of the role's
-  std::optional<RetryLimits> retry;  ///< instead of the configured ones
+  std::optional<RunLimits> limits;   ///< override those of the role
+  std::optional<RetryLimits> retry;  ///< override the configured ones
   std::string why;
-  /// What cannot be started as it stands (a program that is missing, a value that cannot be passed)
-  /// is told to the dialect (View::refused), which counts it, instead of waiting to be mended.
+  /// If the start is impossible (missing program, a value that cannot be passed), tell the dialect
+  /// (View::refused) instead of holding the flow. The dialect counts it.
   bool counts_refusal = false;
   bool operator==(const Desired&) const = default;
 };
 
-/// Why something is not started. `reason` is an enumerated word (`no_place`, `backing_off` ...),
-/// `why` a sentence for people.
+/// Why something is not started. `reason` is an enumerated word (`no_place`, `backing_off` ...);
+/// `why` is a sentence for people.
 struct Hold {
   Role role;
   Subject subject;  ///< empty: the whole flow
@@ -103,8 +105,9 @@ struct Hold {
   bool operator==(const Hold&) const = default;
 };
 
-/// "No live run of this role for this subject is wanted" (started for an earlier generation, unless
-/// `any_generation`), once it has lived `after` beyond the entry into the present stage.
+/// "No live run of this role for this subject is wanted any more." Stops runs that were started for
+/// an earlier generation (with `any_generation` all), `after` past the entry into the current
+/// stage.
 struct Release {
   Role role;        ///< empty: any
   Subject subject;  ///< empty: any
@@ -121,7 +124,7 @@ struct Notice {
   bool operator==(const Notice&) const = default;
 };
 
-/// What a run has cost by a report the dialect has read; nothing: the report does not say.
+/// The cost of a run, from a report that the dialect has read. Not set: the report does not say.
 struct Spent {
   RunId run;
   std::optional<double> cost_usd;
@@ -129,42 +132,40 @@ struct Spent {
   bool operator==(const Spent&) const = default;
 };
 
-/// What a flow as a whole is to do. pause: no new starts, running agents get the grace of the
-/// dialect. stop: no new starts, running agents are ended. idle: finished, foreign, or nothing to
-/// do yet.
+/// What a flow as a whole should do.
+/// pause: no new starts; running agents may finish within the dialect's grace period.
+/// stop: no new starts; running agents are stopped.
+/// idle: finished, run by another program, or nothing to do yet.
 enum class Control { run, pause, stop, idle };
 
-/// Everything a dialect says about one flow at one moment. A function of the view, so deciding
-/// twice changes nothing.
+/// Everything a dialect says about one flow at one moment. It is a function of the view, so
+/// deciding twice gives the same.
 struct Decision {
   Control control = Control::run;
-  std::optional<Time>
-      end_at;  ///< with Control::pause: when agents still running are ended; nothing: never
+  std::optional<Time> end_at;  ///< with Control::pause: stop running agents then; not set: never
   std::vector<Desired> desired;
   std::vector<Hold> holds;
   std::vector<Claim> claims;  ///< held by the flow itself
-  /// Files that the daemon keeps locked (flock) as long as this is the decision: for other
-  /// programs, which see by it that somebody lives. The kernel lets them go when the daemon dies.
+  /// Files that the daemon keeps locked (flock) while this decision stands. Other programs see by
+  /// the lock that the flow has an owner. The kernel releases it if the daemon dies.
   std::vector<std::string> locks;
   std::vector<Release> releases;
   std::vector<Update> updates;
   Json memo;
   std::vector<Notice> notices;
-  std::vector<Spent> spent;    ///< entered into the runs
-  std::vector<Reply> replies;  ///< to requests the dialect deals with itself
-  std::optional<Time> wake;    ///< look again then, at the latest
-  /// The same for housekeeping, and for what may come from outside or not at all: nothing waits for
-  /// it, so `--once` does not either.
+  std::vector<Spent> spent;    ///< recorded with the runs
+  std::vector<Reply> replies;  ///< to requests that the dialect answers itself
+  std::optional<Time> wake;    ///< decide again then, at the latest
+  /// Decide again then for housekeeping. `run --once` does not wait for it.
   std::optional<Time> tidy;
-  Json details;          ///< what `status --json` tells besides, an object; null: nothing
-  Word declared;         ///< the flow's own word for where it stands, for status; may be empty
-  bool failed = false;   ///< the flow has ended badly by its own account
-  std::string standing;  ///< for status: why nothing is to be done, or why it failed; may be empty
-  std::optional<std::uint32_t> spawns_per_hour;  ///< instead of the configured one
+  Json details;          ///< additional members for `status --json`: an object or null
+  Word declared;         ///< the flow's own status word, for `baton status`; may be empty
+  bool failed = false;   ///< the flow's own files say that it failed
+  std::string standing;  ///< for `baton status`: why nothing happens, or why it failed
+  std::optional<std::uint32_t> spawns_per_hour;  ///< overrides the configured one
 };
 
-// ---- what is to be done
-// ---------------------------------------------------------------------------
+// ---- What the reconciler decides.
 
 struct Start {
   Key key;
@@ -178,7 +179,7 @@ struct Stop {
   std::string why;
   bool operator==(const Stop&) const = default;
 };
-/// A flow that is not to start anything more until somebody resumes it.
+/// The flow starts nothing more until a person resumes it.
 struct PauseFlow {
   FlowId flow;
   Word reason;

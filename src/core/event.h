@@ -1,5 +1,8 @@
 #pragma once
 
+// What goes into the engine (inputs, requests) and what comes out of it (replies, events of the
+// history).
+
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -11,8 +14,8 @@
 
 namespace baton {
 
-/// What wakes the engine. None of these carries meaning beyond "look again": the engine decides
-/// from what it finds in files and journal.
+/// What wakes the engine. An input only says "look again". The engine decides from files and
+/// journal, so a lost or repeated input does no harm.
 struct FileChanged {
   std::string path;  ///< relative to the root
 };
@@ -26,13 +29,14 @@ struct RequestsChanged {};
 struct TimerDue {};
 using Input = std::variant<FileChanged, Rescan, RunEnded, RequestsChanged, TimerDue>;
 
-/// A wish of a person or a script, written as a file into the state folder by the control commands.
+/// A command of a person or a script. The control commands write it as a file into the state
+/// folder.
 struct Request {
   std::string id;   ///< unique; orders requests
   Word verb;        ///< pause, resume, stop, retry, drain, forget, start, approve ...
   FlowId flow;      ///< empty: the whole root
   Subject subject;  ///< empty: the whole flow
-  Json arguments;   ///< an object; what the verb needs
+  Json arguments;   ///< an object; depends on the verb
   std::string by;   ///< who asked, for the history
   Time made{};
 };
@@ -45,7 +49,7 @@ struct Reply {
   bool operator==(const Reply&) const = default;
 };
 
-/// One line of the history (`baton events`), append-only.
+/// One line of the history (`baton events`). Lines are only ever appended.
 struct Event {
   Arrival seq = 0;  ///< set by the journal
   Time time{};

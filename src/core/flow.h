@@ -1,5 +1,7 @@
 #pragma once
 
+// The words of baton as types: flow, role, subject, key of a piece of work, limits of runs.
+
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -12,27 +14,27 @@
 
 namespace baton {
 
-/// One thing being coordinated: a folder, a loop, a workflow run. Written `dialect/name`.
+/// One thing that baton coordinates: a folder, a loop, a workflow. Written `dialect/name`.
 struct FlowId {
   std::string dialect;
   std::string name;
   auto operator<=>(const FlowId&) const = default;
 };
 std::string text(const FlowId& flow);
-/// Splits at the first `/`. Nothing without one.
+/// Splits at the first `/`; nothing if there is none.
 std::optional<FlowId> parse_flow(std::string_view text);
 
-using Role = std::string;     ///< who does the work: a key of `agents:`
-using Subject = std::string;  ///< the part of a flow that moves by itself: a group, a step, `main`
+using Role = std::string;     ///< names an agent: a key of `agents:`
+using Subject = std::string;  ///< a part of a flow with its own stage: a group, a step, `main`
 using Word = std::string;     ///< an enumerated word: a stage, a purpose, a reason
 using RunId = std::string;    ///< 32 hexadecimal digits, made by Agents::prepare
 
-/// The journal's running number; orders everything that was accepted or happened on one root.
+/// A number from the journal that orders everything accepted or recorded on one root.
 using Arrival = std::uint64_t;
 
-/// What identifies a piece of work. `generation` counts how often the subject has entered a stage
-/// (any stage) as the journal saw it; `turn` is a further start asked for after the former one
-/// ended well in the same stage. Each attempt of a key is started at most once.
+/// Identifies a piece of work. Each attempt of a key starts at most once.
+/// `generation` counts how often the subject has entered a stage (any stage).
+/// `turn` counts further runs in the same stage, after the run before succeeded.
 struct Key {
   FlowId flow;
   Role role;
@@ -43,15 +45,15 @@ struct Key {
 };
 std::string text(const Key& key);
 
-/// A resource that at most `capacity` runs may hold at the same time, per root. One that begins
-/// with `path:` is a path; it is the same as every path within it.
+/// A resource that at most `capacity` runs of a root may hold at a time. A resource that begins
+/// with `path:` is a path, and conflicts with every path inside it.
 struct Claim {
   std::string resource;
   std::uint32_t capacity = 1;
   auto operator<=>(const Claim&) const = default;
 };
 
-/// The documents a run was handed: path and digest of each, as accepted when it was started.
+/// A document as a run got it: path, and digest of the version accepted when the run started.
 struct DocRef {
   std::string path;
   Digest digest;
@@ -59,7 +61,7 @@ struct DocRef {
 };
 using DocSet = std::vector<DocRef>;
 
-/// Limits of one run. A zero duration means: no limit.
+/// Limits of one run. A duration of zero means no limit.
 struct RunLimits {
   Millis timeout{3'600'000};
   Millis idle_timeout{900'000};
@@ -68,10 +70,10 @@ struct RunLimits {
   bool operator==(const RunLimits&) const = default;
 };
 
-/// Limits of repeated starts of one key.
+/// Limits of repeated attempts for one key.
 struct RetryLimits {
   std::uint32_t max_attempts = 3;
-  Millis backoff{10'000};  ///< before the second attempt; doubled for each further one
+  Millis backoff{10'000};  ///< before the second attempt; doubles for each further attempt
   Millis max_backoff{300'000};
   bool operator==(const RetryLimits&) const = default;
 };

@@ -9,8 +9,8 @@
 namespace baton {
 namespace {
 
-/// Visits the entries of a map by resource that are the same as this one: itself, and of a path
-/// also those above and below it.
+/// Visits the entries of a map that conflict with a resource: the resource itself, and for a path
+/// also the paths above and below it.
 template <class Map, class Visit>
 void for_same(Map& map, const std::string& resource, const Visit& visit) {
   const auto one = [&](const std::string& key) {
@@ -28,7 +28,7 @@ void for_same(Map& map, const std::string& resource, const Visit& visit) {
     visit(at->second);
 }
 
-/// Enters a value, or that there is none. Whether anything is other than before.
+/// Sets or erases a value. Returns whether anything changed.
 template <class Value>
 bool enter_or_erase(std::map<FlowId, Value>& map, const FlowId& flow, Value value) {
   const auto found = map.find(flow);
@@ -49,7 +49,7 @@ std::uint32_t count(const std::map<FlowId, std::uint32_t>& holders) {
                          [](std::uint32_t sum, const auto& holder) { return sum + holder.second; });
 }
 
-/// Who holds what `asking` would like to have.
+/// The flows that hold a resource, as a text; `asking` is the flow that waits for it.
 std::string named(const std::map<FlowId, std::uint32_t>& holders, const FlowId& asking) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> names;
@@ -61,17 +61,17 @@ std::string named(const std::map<FlowId, std::uint32_t>& holders, const FlowId& 
   return join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
-/// Whether anything is other than before.
+/// Returns whether anything changed.
 bool enter_or_erase(std::set<FlowId>& set, const FlowId& flow, bool there) {
   return there ? set.insert(flow).second : set.erase(flow) > 0;
 }
 
 }  // namespace
 
-void Reconciler::put(Terms terms) {
-  if (terms == terms_)
+void Reconciler::put(PlanSettings settings) {
+  if (settings == settings_)
     return;
-  terms_ = std::move(terms);
+  settings_ = std::move(settings);
   for (const auto& [id, flow] : flows_)
     stale_.insert(id);
 }
@@ -79,7 +79,7 @@ void Reconciler::put(Terms terms) {
 void Reconciler::put(FlowSituation flow) {
   const FlowId id = flow.flow;
   if (const auto known = flows_.find(id); known != flows_.end()) {
-    withdraw(id, known->second);
+    remove(id, known->second);
     flows_.erase(known);
   } else {
     news_.insert(id);
@@ -92,7 +92,7 @@ void Reconciler::drop(const FlowId& id) {
   const auto known = flows_.find(id);
   if (known == flows_.end())
     return;
-  withdraw(id, known->second);
+  remove(id, known->second);
   flows_.erase(known);
   stale_.erase(id);
   rewrite_.insert(id);
@@ -105,27 +105,27 @@ void Reconciler::hold(const FlowId& flow, Hold hold) {
 }
 
 void Reconciler::plan(Time now, std::uint32_t running_elsewhere) {
-  // What was found holds from then on and not before.
+  // Kept answers are not valid for an earlier time.
   if (now < now_)
     for (const auto& [id, flow] : flows_)
       stale_.insert(id);
   now_ = now;
   elsewhere_ = running_elsewhere;
-  take_back_starts();
-  renew_flows();
-  // Time gives back what an hour allows.
-  ask_all(Answer::spent);
-  const std::uint32_t full = std::max(running_ + elsewhere_, terms_.max_running);
-  if (std::exchange(told_full_, full) != full)
-    ask_all(Answer::no_place);
+  drop_planned_starts();
+  refresh_flows();
+  // As time passes, the hourly limits allow more.
+  recheck_all(Answer::spent);
+  const std::uint32_t full = std::max(running_ + elsewhere_, settings_.max_running);
+  if (std::exchange(reported_running_, full) != full)
+    recheck_all(Answer::no_place);
   while (const auto turn = next())
-    ask(*turn);
+    check(*turn);
   for (const FlowId& id : std::exchange(rewrite_, {}))
     write(id);
   sum_up();
 }
 
-void Reconciler::take(const FlowId& id, const std::string& resource, bool more) {
+void Reconciler::count_holder(const FlowId& id, const std::string& resource, bool more) {
   Holders& holders = taken_[resource];
   std::uint32_t& held = holders[id];
   more ? ++held : --held;
@@ -133,90 +133,91 @@ void Reconciler::take(const FlowId& id, const std::string& resource, bool more) 
     holders.erase(id);
   if (holders.empty())
     taken_.erase(resource);
-  moved_[resource][id] += more ? 1 : -1;
+  holder_changes_[resource][id] += more ? 1 : -1;
 }
 
-/// They are runs by now, or came to nothing.
-void Reconciler::take_back_starts() {
+/// The starts of the last plan are runs by now, or failed.
+void Reconciler::drop_planned_starts() {
   for (const Start& start : plan_.starts)
     stale_.insert(start.key.flow);
   running_ -= static_cast<std::uint32_t>(plan_.starts.size());
-  for (const auto& [resource, flows] : lent_)
+  for (const auto& [resource, flows] : planned_claims_)
     for (const FlowId& id : flows)
-      take(id, resource, false);
+      count_holder(id, resource, false);
   plan_.starts.clear();
   plan_.pauses.clear();
   spawned_.clear();
 }
 
-void Reconciler::renew_flows() {
+void Reconciler::refresh_flows() {
   for (auto at = wakes_.begin(); at != wakes_.end() && at->first <= now_; ++at)
     stale_.insert(at->second);
   for (const FlowId& id : std::exchange(stale_, {})) {
     const auto flow = flows_.find(id);
     if (flow == flows_.end())
       continue;
-    withdraw(id, flow->second);
+    remove(id, flow->second);
     enter(id, flow->second);
   }
-  // What was given back and taken again is as it was. But whoever was asked before a start has not
-  // heard of what it took.
-  for (const auto& [resource, changes] : std::exchange(moved_, {}))
-    if (lent_.contains(resource) || std::any_of(changes.begin(), changes.end(),
-                                                [](const auto& row) { return row.second != 0; }))
-      ask_claimants(resource, {});
-  lent_.clear();
+  // A resource that was released and claimed again is unchanged, unless a start of the last plan
+  // claimed it: candidates checked before that start do not know.
+  for (const auto& [resource, changes] : std::exchange(holder_changes_, {}))
+    if (planned_claims_.contains(resource) ||
+        std::any_of(changes.begin(), changes.end(),
+                    [](const auto& row) { return row.second != 0; }))
+      recheck_claimants(resource, {});
+  planned_claims_.clear();
 }
 
-void Reconciler::withdraw(const FlowId& id, Flow& flow) {
-  const Share share = std::exchange(flow.share, {});
-  running_ -= share.running;
-  for (const std::string& resource : share.resources)
-    take(id, resource, false);
-  if (share.wake)
-    wakes_.erase({*share.wake, id});
+void Reconciler::remove(const FlowId& id, Flow& flow) {
+  const FlowPlan plan = std::exchange(flow.plan, {});
+  running_ -= plan.running;
+  for (const std::string& resource : plan.resources)
+    count_holder(id, resource, false);
+  if (plan.wake)
+    wakes_.erase({*plan.wake, id});
   stopping_.erase(id);
   waiting_.erase(id);
-  for (std::size_t nth = 0; nth < flow.asked.size(); ++nth) {
-    const Turn turn{share.candidates[nth].entered, id, nth};
-    line(flow.asked[nth].answer).erase(turn);
-    for (const std::string& resource : flow.asked[nth].resources) {
+  for (std::size_t nth = 0; nth < flow.checked.size(); ++nth) {
+    const Position turn{plan.candidates[nth].entered, id, nth};
+    positions(flow.checked[nth].answer).erase(turn);
+    for (const std::string& resource : flow.checked[nth].resources) {
       const auto claimants = claimants_.find(resource);
       if (claimants == claimants_.end())
-        continue;  // it claims the same twice
+        continue;  // it claims the same resource twice
       claimants->second.erase(turn);
       if (claimants->second.empty())
         claimants_.erase(claimants);
     }
   }
-  flow.asked.clear();
+  flow.checked.clear();
 }
 
 void Reconciler::enter(const FlowId& id, Flow& flow) {
-  flow.share = share_of(flow.situation, terms_, now_);
-  const Share& share = flow.share;
-  running_ += share.running;
-  for (const std::string& resource : share.resources)
-    take(id, resource, true);
-  if (share.wake)
-    wakes_.emplace(*share.wake, id);
-  if (!share.stops.empty())
+  flow.plan = flow_plan_of(flow.situation, settings_, now_);
+  const FlowPlan& plan = flow.plan;
+  running_ += plan.running;
+  for (const std::string& resource : plan.resources)
+    count_holder(id, resource, true);
+  if (plan.wake)
+    wakes_.emplace(*plan.wake, id);
+  if (!plan.stops.empty())
     stopping_.insert(id);
-  if (share.waiting)
+  if (plan.waiting)
     waiting_.insert(id);
-  for (const Candidate& candidate : share.candidates) {
-    const Turn turn{candidate.entered, id, flow.asked.size()};
-    Asked& asked = flow.asked.emplace_back();
+  for (const Candidate& candidate : plan.candidates) {
+    const Position turn{candidate.entered, id, flow.checked.size()};
+    Checked& checked = flow.checked.emplace_back();
     for (const Claim& claim : candidate.desired->claims) {
       claimants_[resource_of(claim)].insert(turn);
-      asked.resources.push_back(resource_of(claim));
+      checked.resources.push_back(resource_of(claim));
     }
-    line(Answer::unasked).insert(turn);
+    positions(Answer::unchecked).insert(turn);
   }
   rewrite_.insert(id);
 }
 
-/// Who holds a resource; a path also whoever holds one above or below it.
+/// The flows that hold a resource, for a path also those that hold one above or below it.
 Reconciler::Holders Reconciler::holders(const std::string& resource) const {
   Holders all;
   for_same(taken_, resource, [&](const Holders& some) {
@@ -226,55 +227,56 @@ Reconciler::Holders Reconciler::holders(const std::string& resource) const {
   return all;
 }
 
-void Reconciler::ask_claimants(const std::string& resource, const Turn& from) {
-  for_same(claimants_, resource, [&](const std::set<Turn>& turns) {
+void Reconciler::recheck_claimants(const std::string& resource, const Position& from) {
+  for_same(claimants_, resource, [&](const std::set<Position>& turns) {
     for (auto turn = turns.lower_bound(from); turn != turns.end(); ++turn)
-      ask_again(*turn);
+      recheck(*turn);
   });
 }
 
-void Reconciler::ask_again(const Turn& turn) {
-  Answer& answer = flows_.at(turn.flow).asked[turn.nth].answer;
+void Reconciler::recheck(const Position& turn) {
+  Answer& answer = flows_.at(turn.flow).checked[turn.nth].answer;
   if (answer == Answer::starts)
     return;
-  line(answer).erase(turn);
-  answer = Answer::unasked;
-  line(answer).insert(turn);
+  positions(answer).erase(turn);
+  answer = Answer::unchecked;
+  positions(answer).insert(turn);
 }
 
-void Reconciler::ask_all(Answer answer) {
-  for (const Turn& turn : std::set<Turn>(line(answer)))
-    ask_again(turn);
+void Reconciler::recheck_all(Answer answer) {
+  for (const Position& turn : std::set<Position>(positions(answer)))
+    recheck(turn);
 }
 
-/// Who has to be asked next. As long as there is room, also who found none when it was asked last;
-/// the others' answers stand.
-std::optional<Reconciler::Turn> Reconciler::next() const {
-  const std::set<Turn>& unasked = line(Answer::unasked);
-  const std::set<Turn>& no_place = line(Answer::no_place);
-  const bool both = room() && !no_place.empty();
-  if (both && (unasked.empty() || *no_place.begin() < *unasked.begin()))
+/// The candidate to check next. While there is a free place, this includes candidates that found
+/// none at their last check. All other answers stay valid.
+std::optional<Reconciler::Position> Reconciler::next() const {
+  const std::set<Position>& unchecked = positions(Answer::unchecked);
+  const std::set<Position>& no_place = positions(Answer::no_place);
+  const bool both = has_free_place() && !no_place.empty();
+  if (both && (unchecked.empty() || *no_place.begin() < *unchecked.begin()))
     return *no_place.begin();
-  return unasked.empty() ? std::nullopt : std::optional<Turn>(*unasked.begin());
+  return unchecked.empty() ? std::nullopt : std::optional<Position>(*unchecked.begin());
 }
 
-void Reconciler::ask(const Turn& turn) {
+void Reconciler::check(const Position& turn) {
   const Flow& flow = flows_.at(turn.flow);
-  auto [answer, hold] = this->answer(flow, flow.share.candidates[turn.nth]);
-  Asked& asked = flows_.at(turn.flow).asked[turn.nth];
-  line(asked.answer).erase(turn);
-  line(answer).insert(turn);
-  asked.answer = answer;
-  if (asked.hold != hold)
+  auto [answer, hold] = this->answer(flow, flow.plan.candidates[turn.nth]);
+  Checked& checked = flows_.at(turn.flow).checked[turn.nth];
+  positions(checked.answer).erase(turn);
+  positions(answer).insert(turn);
+  checked.answer = answer;
+  if (checked.hold != hold)
     rewrite_.insert(turn.flow);
-  asked.hold = std::move(hold);
+  checked.hold = std::move(hold);
   if (answer == Answer::starts)
     start(turn, flow);
   else if (answer == Answer::spent)
-    pause(turn.flow, asked.hold);
+    pause(turn.flow, checked.hold);
 }
 
-/// Room: claims, the flow's hourly budget, the number of running agents.
+/// Checks what flows share: claims, then the flow's hourly limits, then the number of running
+/// agents.
 std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
                                                        const Candidate& candidate) const {
   const Desired& desired = *candidate.desired;
@@ -282,8 +284,8 @@ std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
     return std::pair{answer,
                      Hold{desired.role, desired.subject, std::move(reason), std::move(why)}};
   };
-  if (terms_.held)
-    return held(Answer::everything_held, terms_.held->reason, terms_.held->why);
+  if (settings_.held)
+    return held(Answer::everything_held, settings_.held->reason, settings_.held->why);
   const FlowId& id = candidate.key.flow;
   for (const Claim& claim : desired.claims)
     if (const Holders all = holders(resource_of(claim)); count(all) >= claim.capacity)
@@ -292,39 +294,39 @@ std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
                       "; it is free when that has ended");
   const auto spawned = spawned_.find(id);
   const bool spawns = !desired.action || desired.action->counts_as_spawn;
-  if (spawns &&
-      !budget_left(flow.situation, terms_, now_, spawned == spawned_.end() ? 0 : spawned->second)) {
-    const std::uint32_t cap = budget_of(flow.situation, terms_);
+  if (spawns && !has_starts_left(flow.situation, settings_, now_,
+                                 spawned == spawned_.end() ? 0 : spawned->second)) {
+    const std::uint32_t cap = starts_per_hour(flow.situation, settings_);
     return held(Answer::spent, Word(kSpawnsPerHour),
                 "the flow has started " + std::to_string(cap) + (cap == 1 ? " agent" : " agents") +
                     " within an hour (spawns_per_hour); `baton resume " + text(id) + "` to go on");
   }
-  if (spawns && !money_left(flow.situation, terms_, now_))
+  if (spawns && !has_cost_left(flow.situation, settings_, now_))
     return held(Answer::spent, Word(kCostPerHour),
-                "its agents have reported a cost of " + dollars(terms_.cost_per_hour) +
+                "its agents have reported a cost of " + dollars(settings_.cost_per_hour) +
                     " or more within an hour (cost_per_hour); `baton resume " + text(id) +
                     "` to go on");
-  // Nothing to arm: a place becomes free by an exit, and an exit decides again.
-  if (!room())
+  // No timer is needed: a place becomes free when a run ends, and then the plan is made again.
+  if (!has_free_place())
     return held(Answer::no_place, "no_place",
                 std::to_string(running_ + elsewhere_) + " of " +
-                    std::to_string(terms_.max_running) + " places for agents are taken");
+                    std::to_string(settings_.max_running) + " places for agents are taken");
   return {Answer::starts, {}};
 }
 
-void Reconciler::start(const Turn& turn, const Flow& flow) {
-  const Candidate& candidate = flow.share.candidates[turn.nth];
+void Reconciler::start(const Position& turn, const Flow& flow) {
+  const Candidate& candidate = flow.plan.candidates[turn.nth];
   plan_.starts.push_back(Start{candidate.key, candidate.attempt, *candidate.desired});
   ++running_;
   ++spawned_[turn.flow];
-  for (const std::string& resource : flow.asked[turn.nth].resources) {
+  for (const std::string& resource : flow.checked[turn.nth].resources) {
     ++taken_[resource][turn.flow];
-    lent_[resource].insert(turn.flow);
-    ask_claimants(resource, turn);
+    planned_claims_[resource].insert(turn.flow);
+    recheck_claimants(resource, turn);
   }
-  // What its flow has left of its hour is less now.
-  for (std::size_t nth = turn.nth + 1; nth < flow.asked.size(); ++nth)
-    ask_again({flow.share.candidates[nth].entered, turn.flow, nth});
+  // The flow has fewer starts left in this hour.
+  for (std::size_t nth = turn.nth + 1; nth < flow.checked.size(); ++nth)
+    recheck({flow.plan.candidates[nth].entered, turn.flow, nth});
 }
 
 void Reconciler::pause(const FlowId& id, const Hold& cap) {
@@ -333,19 +335,19 @@ void Reconciler::pause(const FlowId& id, const Hold& cap) {
     plan_.pauses.push_back(PauseFlow{id, cap.reason, cap.why});
 }
 
-/// The part of the plan that is about this flow and stays until the flow changes.
+/// Writes the part of the plan that concerns this flow and is valid until the flow changes.
 void Reconciler::write(const FlowId& id) {
-  const Share none{};
+  const FlowPlan none{};
   const auto known = flows_.find(id);
   const Flow* const flow = known == flows_.end() ? nullptr : &known->second;
-  const Share& share = flow == nullptr ? none : flow->share;
-  std::vector<Hold> holds = share.holds;
-  bool failed = share.failed;
+  const FlowPlan& plan = flow == nullptr ? none : flow->plan;
+  std::vector<Hold> holds = plan.holds;
+  bool failed = plan.failed;
   if (flow != nullptr) {
-    for (const Asked& asked : flow->asked) {
-      if (asked.answer != Answer::starts)
-        holds.push_back(asked.hold);
-      failed = failed || asked.answer == Answer::spent;
+    for (const Checked& checked : flow->checked) {
+      if (checked.answer != Answer::starts)
+        holds.push_back(checked.hold);
+      failed = failed || checked.answer == Answer::spent;
     }
     const std::optional<Hold>& held = flow->situation.held;
     if (flow->situation.tell_held && held &&
@@ -356,21 +358,21 @@ void Reconciler::write(const FlowId& id) {
   const bool held = enter_or_erase(plan_.holds, id, std::move(holds));
   if (enter_or_erase(plan_.failed, id, failed) || held)
     news_.insert(id);
-  enter_or_erase(plan_.refused, id, share.refused);
-  enter_or_erase(plan_.wanting, id, !share.candidates.empty() || !share.refused.empty());
+  enter_or_erase(plan_.refused, id, plan.refused);
+  enter_or_erase(plan_.wanting, id, !plan.candidates.empty() || !plan.refused.empty());
 }
 
 void Reconciler::sum_up() {
   plan_.stops.clear();
   for (const FlowId& id : stopping_) {
-    const std::vector<Stop>& stops = flows_.at(id).share.stops;
+    const std::vector<Stop>& stops = flows_.at(id).plan.stops;
     plan_.stops.insert(plan_.stops.end(), stops.begin(), stops.end());
   }
   plan_.wake.reset();
   if (!wakes_.empty())
     plan_.wake = wakes_.begin()->first;
-  plan_.waiting = !waiting_.empty() || !line(Answer::everything_held).empty() ||
-                  !line(Answer::claimed).empty() || !line(Answer::no_place).empty();
+  plan_.waiting = !waiting_.empty() || !positions(Answer::everything_held).empty() ||
+                  !positions(Answer::claimed).empty() || !positions(Answer::no_place).empty();
 }
 
 }  // namespace baton

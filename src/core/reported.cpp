@@ -11,7 +11,7 @@
 namespace baton {
 namespace {
 
-/// So many lines may come behind the one that says it.
+/// The object may be followed by at most this many lines.
 constexpr int kLines = 8;
 
 std::optional<double> cost_in(const Value& object) {
@@ -35,26 +35,26 @@ std::optional<std::int64_t> tokens_in(const Value& object) {
   return in.value_or(0) + out.value_or(0);
 }
 
-Reported reported_by(std::string_view text) {
+ReportedUsage reported_by(std::string_view text) {
   if (text.empty() || text.front() != '{' || text.back() != '}')
     return {};
   const auto object = parse_json(text);
-  return object ? Reported{cost_in(**object), tokens_in(**object)} : Reported{};
+  return object ? ReportedUsage{cost_in(**object), tokens_in(**object)} : ReportedUsage{};
 }
 
 }  // namespace
 
-Reported reported_in(std::string_view output) {
+ReportedUsage reported_usage(std::string_view output) {
   output = trimmed(output);
   for (int line = 0; line < kLines && !output.empty(); ++line) {
     const std::size_t end = output.rfind('\n');
     const std::size_t begin = end == std::string_view::npos ? 0 : end + 1;
-    const Reported reported = reported_by(trimmed(output.substr(begin)));
+    const ReportedUsage reported = reported_by(trimmed(output.substr(begin)));
     if (reported.cost_usd || reported.tokens)
       return reported;
-    // One object may be written over many lines.
+    // The object may be spread over several lines.
     if (line == 0 && begin > 0)
-      if (const Reported whole = reported_by(output); whole.cost_usd || whole.tokens)
+      if (const ReportedUsage whole = reported_by(output); whole.cost_usd || whole.tokens)
         return whole;
     output = trimmed(output.substr(0, begin));
   }

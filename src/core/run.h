@@ -1,5 +1,7 @@
 #pragma once
 
+// One start of one agent: its states, how it ended, and what is remembered about it.
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,15 +13,16 @@
 
 namespace baton {
 
-/// started: the journal holds the start; its shim is parked, claiming or running.
-/// stopping: started, and the journal holds the wish to end it.
-/// ended: it has an outcome.
+/// started: the start is in the journal; the shim waits, claims or runs.
+/// stopping: started, and the decision to stop it is in the journal.
+/// ended: the run has an outcome.
 enum class RunState { started, stopping, ended };
 std::string_view word(RunState state);
 
-/// How a run ended. `voided`: nothing ran (no claim was made), so the attempt is still to be had.
-/// `interrupted`: the machine went down or somebody else ended it; it may have done its work.
-/// `unknown`: it ran, and its end was not seen (its shim was killed).
+/// How a run ended.
+/// voided: nothing ran (no claim was made), so the attempt is not used up.
+/// interrupted: the machine went down or somebody else ended the agent. It may have done its work.
+/// unknown: it ran, but its end was not seen because its shim was killed.
 enum class Outcome {
   none,
   succeeded,
@@ -34,30 +37,33 @@ enum class Outcome {
 std::string_view word(Outcome outcome);
 std::optional<Outcome> parse_outcome(std::string_view word);
 
-/// How much of a run's output is kept for deciding; all of it lies in its log.
+/// How much of a run's output is kept for decisions. The log of the run has all of it.
 inline constexpr std::size_t kOutputBytes = 256U << 10U;
-/// What of it stays in memory when the run's generation has passed.
+/// How much of it stays in memory once the subject has left the stage.
 inline constexpr std::size_t kOldOutputBytes = 32U << 10U;
-inline constexpr std::size_t kErrorBytes = 32U << 10U;  ///< how much is kept of its stderr
-/// The role of a dialect's own actions. They need no agent, and count against no hourly budget.
+inline constexpr std::size_t kErrorBytes = 32U << 10U;  ///< the same for stderr
+/// The role of actions that a dialect runs itself. They need no agent and do not count for the
+/// limit of starts per hour.
 inline constexpr std::string_view kActionRole = "shell";
 
-// Reasons of a voided run. `write_refused` is another.
+// Reasons of a voided run, besides `write_refused`.
 inline constexpr const char* kNotClaimed = "not_claimed";
-inline constexpr const char* kShimMisfit = "shim_misfit";    ///< it does not understand this daemon
-inline constexpr const char* kShimUnready = "shim_unready";  ///< it had not what a start needs
+inline constexpr const char* kShimMisfit =
+    "shim_misfit";  ///< the shim has another protocol version
+inline constexpr const char* kShimUnready =
+    "shim_unready";  ///< the shim lacks something a start needs
 
-/// Reason of a run of which something may live still.
+/// Reason of a run that may have left processes that still live.
 inline constexpr const char* kCouldNotStop = "could_not_stop";
-/// The same after somebody has looked, or the system was started anew.
+/// The same after a person has looked after it, or after a reboot.
 inline constexpr const char* kLookedAfter = "looked_after";
 
-/// What the shim wrote down, or what recovery found out, about the end of a run.
+/// The end of a run, as its shim recorded it or as recovery found out.
 struct RunEnd {
   RunId run;
   Outcome outcome = Outcome::none;
-  std::optional<int> exit_code;  ///< when it left by itself
-  int signal = 0;                ///< when a signal ended it
+  std::optional<int> exit_code;  ///< set if the agent exited by itself
+  int signal = 0;                ///< set if a signal ended it
   std::string
       reason;  ///< failed, unknown, interrupted: a named reason, e.g. `exit_1`, `exec_failed`
   Time ended{};
@@ -66,10 +72,10 @@ struct RunEnd {
   std::int64_t max_rss_kib = 0;
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
-  bool leftovers = false;  ///< it left processes behind, which were ended
+  bool leftovers = false;  ///< processes it left behind were ended
   std::string output;      ///< see Run::output
   std::string errors;      ///< see Run::errors
-  Millis duration{0};      ///< of the agent itself, as its shim measured it
+  Millis duration{0};      ///< of the agent's program, measured by the shim
   bool operator==(const RunEnd&) const = default;
 };
 
@@ -85,7 +91,7 @@ struct Run {
   std::string why;  ///< why it was started
   Time started{};
   Time ended{};
-  /// Identity of the shim: pid, start time in clock ticks since boot, and the boot it belongs to.
+  /// Identity of the shim: pid, start time in clock ticks since boot, id of the boot.
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;
   std::string boot_id;
@@ -97,25 +103,25 @@ struct Run {
   std::optional<int> exit_code;
   int signal = 0;
   std::string reason;
-  bool forgiven = false;  ///< `retry` was asked for: it counts neither as attempt nor as done
+  bool forgiven = false;           ///< `baton retry`: counts neither as an attempt nor as done
   std::optional<double> cost_usd;  ///< as the agent reported it
   std::optional<std::int64_t> tokens;
-  /// The last of what it wrote to stdout (kOutputBytes at most, valid UTF-8); "" while it runs.
+  /// The end of its stdout (at most kOutputBytes, valid UTF-8); "" while it runs.
   std::string output;
-  std::string errors;  ///< the same of stderr, kErrorBytes at most
-  Millis duration{0};  ///< of the agent itself, as its shim measured it; 0 while it runs
+  std::string errors;  ///< the end of its stderr, at most kErrorBytes
+  Millis duration{0};  ///< of the agent's program; 0 while it runs
 
   bool live() const { return state != RunState::ended; }
   bool operator==(const Run&) const = default;
 };
 
-/// Something of it may live still, and nobody has said that he has looked after it.
+/// Processes of the run may still live, and no person has looked after them.
 inline bool left_something(const Run& run) {
   return run.reason == kCouldNotStop && !run.forgiven && !run.live();
 }
 
-/// Somebody wants it made again, and has looked after what it left. What ended well and left
-/// something is only looked after: it is done.
+/// `baton retry`: the work may be done again. A run that succeeded stays done; only the processes
+/// it left are marked as looked after.
 inline void forgive(Run& run) {
   if (run.outcome == Outcome::succeeded && left_something(run))
     run.reason = kLookedAfter;

@@ -13,7 +13,7 @@ bool never_entered(const Run& run) {
   return run.reason == "exec_failed" || run.reason.starts_with("before_");
 }
 
-/// The shim's own line is the last one: nothing of the run writes behind it.
+/// The line of the shim is the last one, because the run has ended when the shim writes it.
 std::string shim_says(const Run& run) {
   constexpr std::string_view kBegin = "baton: ";
   std::string_view text = run.errors;
@@ -25,7 +25,7 @@ std::string shim_says(const Run& run) {
   return ": " + printable(last.substr(kBegin.size()), kMostShown);
 }
 
-/// What a word does not say by itself.
+/// Details that the reason word does not say.
 std::string meaning(const Run& run) {
   if (run.reason == kShimMisfit)
     return ": baton-shim and the daemon are of different versions; install both of one, then "

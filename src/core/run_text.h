@@ -1,19 +1,21 @@
 #pragma once
 
+// Sentences about runs, for status, explain and notifications.
+
 #include <string>
 
 #include "core/run.h"
 
 namespace baton {
 
-/// How a run ended, for people: `failed (exit_1)`. Where its program was never entered, with what
-/// its shim says of that: which program, and what the system said.
+/// How a run ended: `failed (exit_1)`. If the program never started, also which program and the
+/// error of the operating system, as the shim recorded them.
 std::string outcome_text(const Run& run);
 
-/// The reason alone, with what stands behind it; empty when there is none.
+/// The reason with its details; empty if there is none.
 std::string reason_text(const Run& run);
 
-/// The command that shows what a run has said about its failure.
+/// The `baton logs` command that shows the output of the run.
 std::string logs_command(const Run& run);
 
 }  // namespace baton

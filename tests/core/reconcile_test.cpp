@@ -32,9 +32,9 @@ struct Known {
 class History {
  public:
   explicit History(std::uint64_t seed) : random_(seed) {
-    terms_.max_running = static_cast<std::uint32_t>(1 + random_.below(6));
-    terms_.spawns_per_hour = static_cast<std::uint32_t>(2 + random_.below(12));
-    terms_.usable_roles = {"dev", "qa"};
+    settings_.max_running = static_cast<std::uint32_t>(1 + random_.below(6));
+    settings_.spawns_per_hour = static_cast<std::uint32_t>(2 + random_.below(12));
+    settings_.usable_roles = {"dev", "qa"};
   }
 
   void go_on() {
@@ -44,17 +44,17 @@ class History {
     if (random_.one_in(12))
       turn_terms();
     else if (random_.one_in(3))
-      terms_.held.reset();
+      settings_.held.reset();
     elsewhere_ = random_.one_in(6) ? static_cast<std::uint32_t>(random_.below(3)) : elsewhere_;
     for (std::size_t many = random_.below(5); many > 0; --many)
       turn(FlowId{"rules", "f" + std::to_string(random_.below(kFlows))});
-    lasting_.put(terms_);
+    lasting_.put(settings_);
     lasting_.plan(now_, elsewhere_);
   }
 
   Plan from_nothing() const {
     Reconciler fresh;
-    fresh.put(terms_);
+    fresh.put(settings_);
     for (const auto& [flow, known] : flows_)
       fresh.put(situation(flow, known));
     fresh.plan(now_, elsewhere_);
@@ -116,17 +116,17 @@ class History {
   void turn_terms() {
     switch (random_.below(4)) {
       case 0:
-        terms_.held = Hold{"", "", "draining", "no new starts"};
+        settings_.held = Hold{"", "", "draining", "no new starts"};
         break;
       case 1:
-        terms_.max_running = static_cast<std::uint32_t>(random_.below(8));
+        settings_.max_running = static_cast<std::uint32_t>(random_.below(8));
         break;
       case 2:
-        if (terms_.unusable_roles.erase("qa") == 0)
-          terms_.unusable_roles["qa"] = "its program is gone";
+        if (settings_.unusable_roles.erase("qa") == 0)
+          settings_.unusable_roles["qa"] = "its program is gone";
         break;
       default:
-        terms_.on_interrupted = random_.pick(
+        settings_.on_interrupted = random_.pick(
             std::vector{OnInterrupted::hold, OnInterrupted::retry, OnInterrupted::fail});
     }
   }
@@ -227,7 +227,7 @@ class History {
 
   Random random_;
   Time now_{Millis(100'000'000)};
-  Terms terms_;
+  PlanSettings settings_;
   std::uint32_t elsewhere_ = 0;
   std::map<FlowId, Known> flows_;
   Reconciler lasting_;

@@ -40,7 +40,7 @@ TEST_CASE("what agents say of their costs at the end of their output is read") {
            Row{result + "\n1\n2\n3\n4\n5\n6\n7\n8\n", {}, {}},
        }) {
     CAPTURE(row.output);
-    const Reported reported = reported_in(row.output);
+    const ReportedUsage reported = reported_usage(row.output);
     CHECK(reported.cost_usd == row.cost);
     CHECK(reported.tokens == row.tokens);
   }

@@ -41,7 +41,7 @@ void unknown_dependencies(const Tasks& tasks, Findings& findings) {
   }
 }
 
-/// S2: groups that wait for each other. Reported once, with the way round.
+/// S2: groups that wait for each other. ReportedUsage once, with the way round.
 void cycles(const Tasks& tasks, Findings& findings) {
   std::map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < tasks.size(); ++i)

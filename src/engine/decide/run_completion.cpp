@@ -120,7 +120,7 @@ Run ended_run(Run run, RunEnd end, Time now) {
   run.duration = end.duration;
   // Where the dialect has read a report of the agent's already, that counts.
   if (!run.cost_usd && !run.tokens) {
-    const Reported reported = reported_in(run.output);
+    const ReportedUsage reported = reported_usage(run.output);
     run.cost_usd = reported.cost_usd;
     run.tokens = reported.tokens;
   }

@@ -75,24 +75,24 @@ std::map<Role, std::string> Planning::unusable() const {
   return unusable;
 }
 
-Terms Planning::terms(const PlanningContext& now, std::optional<Hold> held) const {
-  Terms terms;
-  terms.since = now.since;
-  terms.max_running = setup_.max_running;
-  terms.spawns_per_hour = setup_.spawns_per_hour;
-  terms.cost_per_hour = setup_.cost_per_hour;
-  terms.on_interrupted = setup_.on_interrupted;
-  terms.retry = setup_.retry;
+PlanSettings Planning::settings(const PlanningContext& now, std::optional<Hold> held) const {
+  PlanSettings settings;
+  settings.since = now.since;
+  settings.max_running = setup_.max_running;
+  settings.spawns_per_hour = setup_.spawns_per_hour;
+  settings.cost_per_hour = setup_.cost_per_hour;
+  settings.on_interrupted = setup_.on_interrupted;
+  settings.retry = setup_.retry;
   for (const auto& [role, spec] : agents_) {
     if (spec.problem.empty())
-      terms.usable_roles.insert(role);
+      settings.usable_roles.insert(role);
     else
-      terms.unusable_roles[role] = spec.problem;
-    terms.role_retry[role] = spec.retry;
+      settings.unusable_roles[role] = spec.problem;
+    settings.role_retry[role] = spec.retry;
   }
-  terms.default_role = agents_.contains("default");
-  terms.held = std::move(held);
-  return terms;
+  settings.default_role = agents_.contains("default");
+  settings.held = std::move(held);
+  return settings;
 }
 
 /// Tells the reconciler what may be other than it has it, and no more: flows that stand still cost
@@ -118,7 +118,7 @@ void Planning::reconcile(const Draft& next, const PlanningContext& now, const Re
     root_ = root;
   }
   give(flows, next, now, refused);
-  reconciler_.put(terms(now, std::move(held)));
+  reconciler_.put(settings(now, std::move(held)));
   reconciler_.plan(next.now, now.running_elsewhere);
 }
 

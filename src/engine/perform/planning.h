@@ -83,7 +83,7 @@ class Planning {
   using Agents = std::map<Role, AgentSpec>;
   void reconcile(const Draft& next, const PlanningContext& now, const Refused& refused,
                  std::optional<Hold> held);
-  Terms terms(const PlanningContext& now, std::optional<Hold> held) const;
+  PlanSettings settings(const PlanningContext& now, std::optional<Hold> held) const;
   void give(const std::set<FlowId>& flows, const Draft& next, const PlanningContext& now,
             const Refused& refused);
   Result<std::vector<Launch>> plan(Draft& next, const PlanningContext& now,

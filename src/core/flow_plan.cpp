@@ -1,4 +1,4 @@
-#include "core/share.h"
+#include "core/flow_plan.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,21 +9,21 @@ namespace baton {
 namespace {
 
 constexpr Millis kHour{3'600'000};
-/// So many starts in a row may lose a shared file to another writer before they are put off: the
-/// next look usually fits, and agents that share a file would wait for nothing.
+/// A start can fail because another writer changed a shared file first. This many such failures in
+/// a row are retried at once, because the next try usually works; further ones wait.
 constexpr std::uint32_t kLostRaces = 3;
-/// An agent is ended by its shim. One that lives so long beyond its limits has a shim that stands
-/// still or hangs.
+/// The shim ends an agent that exceeds its limits. If the agent still lives this long after that,
+/// the shim hangs.
 constexpr Millis kOverdue{60'000};
 
 /// What the runs of one key say.
 struct Record {
   bool live = false;
   bool done = false;
-  std::uint32_t attempts = 0;  ///< the highest attempt number that counts as made
-  std::uint32_t failures = 0;  ///< failed attempts in this life of the key
-  std::uint32_t voids = 0;     ///< void starts since the last attempt that ran, but for lost races
-  std::uint32_t races = 0;     ///< the first ones of those that lost a race for a shared file
+  std::uint32_t attempts = 0;  ///< the highest attempt number that was used up
+  std::uint32_t failures = 0;  ///< failed attempts that were not forgiven
+  std::uint32_t voids = 0;     ///< voided starts since the last attempt that ran, without `races`
+  std::uint32_t races = 0;     ///< voided starts that lost a race for a shared file
   const Run* last = nullptr;   ///< the last start of the highest attempt
 };
 
@@ -33,7 +33,7 @@ Record record_of(std::span<const Run> runs, const Key& key) {
     if (run.key != key)
       continue;
     record.live = record.live || run.live();
-    // Not by their times: those of two daemons may be of two clocks.
+    // Times cannot be compared: two daemons may have used two clocks.
     if (record.last == nullptr || run.attempt >= record.last->attempt)
       record.last = &run;
     if (run.outcome == Outcome::voided) {
@@ -59,41 +59,41 @@ void sooner(std::optional<Time>& wake, Time time) {
     wake = time;
 }
 
-class Sharing {
+class FlowPlanner {
  public:
-  Sharing(const FlowSituation& flow, const Terms& terms, Time now)
-      : flow_(flow), terms_(terms), now_(now) {}
+  FlowPlanner(const FlowSituation& flow, const PlanSettings& settings, Time now)
+      : flow_(flow), settings_(settings), now_(now) {}
 
-  Share share() {
+  FlowPlan plan() {
     count();
     stops();
     for (const Desired& desired : flow_.decision.desired)
       consider(desired);
-    std::stable_sort(share_.candidates.begin(), share_.candidates.end(),
+    std::stable_sort(plan_.candidates.begin(), plan_.candidates.end(),
                      [](const auto& a, const auto& b) { return a.entered < b.entered; });
-    return std::move(share_);
+    return std::move(plan_);
   }
 
  private:
   void count() {
     const auto take = [&](const std::vector<Claim>& claims) {
       for (const Claim& claim : claims)
-        share_.resources.push_back(resource_of(claim));
+        plan_.resources.push_back(resource_of(claim));
     };
     take(flow_.decision.claims);
     for (const Run& run : flow_.runs) {
       if (!run.live())
         continue;
-      ++share_.running;
+      ++plan_.running;
       take(run.claims);
     }
   }
 
   void stop(const Run& run, Word reason, std::string why) {
-    const bool planned = std::any_of(share_.stops.begin(), share_.stops.end(),
+    const bool planned = std::any_of(plan_.stops.begin(), plan_.stops.end(),
                                      [&](const Stop& other) { return other.run == run.id; });
     if (run.state == RunState::started && !planned)
-      share_.stops.push_back(Stop{run.id, std::move(reason), std::move(why)});
+      plan_.stops.push_back(Stop{run.id, std::move(reason), std::move(why)});
   }
 
   void stops() {
@@ -109,7 +109,7 @@ class Sharing {
         if (now_ >= *flow_.decision.end_at)
           stop(run, "paused", "the flow is paused and the agent did not leave by itself");
         else
-          sooner(share_.wake, *flow_.decision.end_at);
+          sooner(plan_.wake, *flow_.decision.end_at);
       }
       for (const Release& release : flow_.decision.releases)
         consider(release, run);
@@ -118,7 +118,7 @@ class Sharing {
   }
 
   void overdue(const Run& run) {
-    const Time from = std::max(run.started, terms_.since);
+    const Time from = std::max(run.started, settings_.since);
     const Millis room = Time::max() - from - run.limits.kill_grace - kOverdue;
     if (run.state != RunState::started || run.limits.timeout == Millis(0) ||
         run.limits.timeout > room)
@@ -127,7 +127,7 @@ class Sharing {
     if (now_ >= due)
       stop(run, "overdue", "it is long past its timeout, and its shim has not ended it");
     else
-      sooner(share_.wake, due);
+      sooner(plan_.wake, due);
   }
 
   void consider(const Release& release, const Run& run) {
@@ -144,14 +144,14 @@ class Sharing {
     if (now_ >= due)
       stop(run, "released", release.why);
     else
-      sooner(share_.wake, due);
+      sooner(plan_.wake, due);
   }
 
   void hold(const Desired& desired, Word reason, std::string why) {
-    share_.holds.push_back(Hold{desired.role, desired.subject, std::move(reason), std::move(why)});
+    plan_.holds.push_back(Hold{desired.role, desired.subject, std::move(reason), std::move(why)});
   }
 
-  /// The reasons that have nothing to do with room, most lasting first.
+  /// Checks everything that concerns this flow alone. The reason that lasts longest comes first.
   void consider(const Desired& desired) {
     const auto stage = flow_.stages.find(desired.subject);
     const bool known = stage != flow_.stages.end();
@@ -176,52 +176,52 @@ class Sharing {
     if (const auto refused = flow_.refused.find(candidate.key); refused != flow_.refused.end()) {
       if (desired.counts_refusal)
         return refuse(candidate, refused->second);
-      share_.failed = true;
+      plan_.failed = true;
       return hold(desired, "cannot_launch", refused->second);
     }
-    // Two rows of a table may ask for the same work; it is one work.
-    if (std::any_of(share_.candidates.begin(), share_.candidates.end(),
+    // Two entries that desire the same work are one start.
+    if (std::any_of(plan_.candidates.begin(), plan_.candidates.end(),
                     [&](const Candidate& other) { return other.key == candidate.key; }))
       return;
     candidate.attempt = record.attempts + 1;
-    share_.candidates.push_back(candidate);
+    plan_.candidates.push_back(candidate);
   }
 
   bool configured(const Role& role) const {
-    return terms_.usable_roles.contains(role) || terms_.unusable_roles.contains(role);
+    return settings_.usable_roles.contains(role) || settings_.unusable_roles.contains(role);
   }
 
-  /// Why the agent of the role cannot be started; nullptr when it can, or when there is none.
+  /// Why the agent of the role cannot be started; nullptr if it can, or if no agent is configured.
   const std::string* fault_of(const Desired& desired) const {
     if (desired.action)
       return nullptr;
-    const auto bad = terms_.unusable_roles.find(
-        configured(desired.role) || !terms_.default_role ? desired.role : Role("default"));
-    return bad == terms_.unusable_roles.end() ? nullptr : &bad->second;
+    const auto bad = settings_.unusable_roles.find(
+        configured(desired.role) || !settings_.default_role ? desired.role : Role("default"));
+    return bad == settings_.unusable_roles.end() ? nullptr : &bad->second;
   }
 
   bool played(const Desired& desired) {
-    if (desired.action || terms_.default_role || configured(desired.role))
+    if (desired.action || settings_.default_role || configured(desired.role))
       return true;
     hold(desired, "missing_role",
          "no agent is configured for the role `" + desired.role + "`; name it below `agents:`");
     return false;
   }
 
-  /// It is due, and cannot be started: its dialect counts that.
+  /// The start is due and impossible. The dialect is told, and counts it.
   void refuse(const Candidate& candidate, const std::string& why) {
-    if (terms_.held) {
-      hold(*candidate.desired, terms_.held->reason, terms_.held->why);
-      share_.waiting = true;
+    if (settings_.held) {
+      hold(*candidate.desired, settings_.held->reason, settings_.held->why);
+      plan_.waiting = true;
       return;
     }
-    share_.refused.emplace(candidate.key, why);
+    plan_.refused.emplace(candidate.key, why);
   }
 
   bool in_force(const Desired& desired) {
     if (flow_.control != Control::run) {
       if (at_cap(flow_.control_reason))
-        share_.failed = true;
+        plan_.failed = true;
       hold(desired, flow_.control_reason.empty() ? Word("paused") : flow_.control_reason,
            flow_.control_why);
       return false;
@@ -237,15 +237,15 @@ class Sharing {
     return true;
   }
 
-  /// Whatever it is that is to be started: a second agent beside what lives would be worse than
-  /// none.
+  /// Nothing starts for a subject while processes of an earlier run may still live: two agents at
+  /// once are worse than none.
   bool stands_alone(const Desired& desired) {
     const auto left = std::find_if(flow_.runs.begin(), flow_.runs.end(), [&](const Run& run) {
       return run.key.subject == desired.subject && left_something(run);
     });
     if (left == flow_.runs.end())
       return true;
-    share_.failed = true;
+    plan_.failed = true;
     hold(desired, kCouldNotStop,
          "run " + left->id.substr(0, 8) +
              " left processes that could not be ended; end them, then `baton retry`");
@@ -260,11 +260,11 @@ class Sharing {
     const Desired& desired = *candidate.desired;
     const RetryLimits limits = retry_limits(desired);
     if (record.last->outcome == Outcome::interrupted && !record.last->forgiven &&
-        terms_.on_interrupted != OnInterrupted::retry) {
-      // To wait for a person is no failure; `fail` says that nobody is going to look.
-      const bool fails = terms_.on_interrupted == OnInterrupted::fail;
+        settings_.on_interrupted != OnInterrupted::retry) {
+      // Waiting for a person is not a failure. With `fail` nobody is expected to look.
+      const bool fails = settings_.on_interrupted == OnInterrupted::fail;
       if (fails)
-        share_.failed = true;
+        plan_.failed = true;
       hold(desired, "interrupted",
            "run " + record.last->id.substr(0, 8) + " was interrupted (" + record.last->reason +
                ") and may have done its work" +
@@ -273,7 +273,7 @@ class Sharing {
       return false;
     }
     if (record.failures >= limits.max_attempts) {
-      share_.failed = true;
+      plan_.failed = true;
       hold(desired, "attempts_exhausted",
            std::to_string(record.failures) + " of " + std::to_string(limits.max_attempts) +
                " attempts failed, the last one: " + outcome_text(*record.last) + "; see " +
@@ -286,8 +286,8 @@ class Sharing {
     const Time due = record.last->ended + backoff_delay(limits, waits, record.last->id);
     if (now_ >= due)
       return true;
-    sooner(share_.wake, due);
-    share_.waiting = true;
+    sooner(plan_.wake, due);
+    plan_.waiting = true;
     hold(desired, "backing_off",
          (record.last->outcome == Outcome::voided
               ? "the last start did not run (" + reason_text(*record.last) + ")"
@@ -300,43 +300,44 @@ class Sharing {
   RetryLimits retry_limits(const Desired& desired) const {
     if (desired.retry)
       return *desired.retry;
-    const auto found = terms_.role_retry.find(desired.role);
-    return found == terms_.role_retry.end() ? terms_.retry : found->second;
+    const auto found = settings_.role_retry.find(desired.role);
+    return found == settings_.role_retry.end() ? settings_.retry : found->second;
   }
 
   const FlowSituation& flow_;
-  const Terms& terms_;
+  const PlanSettings& settings_;
   const Time now_;
-  Share share_;
+  FlowPlan plan_;
 };
 
 }  // namespace
 
-Share share_of(const FlowSituation& flow, const Terms& terms, Time now) {
-  return Sharing(flow, terms, now).share();
+FlowPlan flow_plan_of(const FlowSituation& flow, const PlanSettings& settings, Time now) {
+  return FlowPlanner(flow, settings, now).plan();
 }
 
-std::uint32_t budget_of(const FlowSituation& flow, const Terms& terms) {
-  return flow.decision.spawns_per_hour.value_or(terms.spawns_per_hour);
+std::uint32_t starts_per_hour(const FlowSituation& flow, const PlanSettings& settings) {
+  return flow.decision.spawns_per_hour.value_or(settings.spawns_per_hour);
 }
 
-bool budget_left(const FlowSituation& flow, const Terms& terms, Time now, std::uint32_t further) {
+bool has_starts_left(const FlowSituation& flow, const PlanSettings& settings, Time now,
+                     std::uint32_t further) {
   const auto used = static_cast<std::uint32_t>(
       std::count_if(flow.runs.begin(), flow.runs.end(), [&](const Run& run) {
-        // What begins with the step that resumes the flow belongs to the new budget.
+        // Runs that start in the step that resumes the flow count for the new hour.
         return run.outcome != Outcome::voided && run.key.role != kActionRole &&
                run.started > now - kHour && run.started >= flow.resumed_at;
       }));
-  return used + further < budget_of(flow, terms);
+  return used + further < starts_per_hour(flow, settings);
 }
 
-bool money_left(const FlowSituation& flow, const Terms& terms, Time now) {
+bool has_cost_left(const FlowSituation& flow, const PlanSettings& settings, Time now) {
   double spent = 0;
   for (const Run& run : flow.runs)
     if (const Time at = run.live() ? now : run.ended;
         run.cost_usd && at > now - kHour && at >= flow.resumed_at)
       spent += *run.cost_usd;
-  return spent < terms.cost_per_hour;
+  return spent < settings.cost_per_hour;
 }
 
 std::string resource_of(const Claim& claim) {
@@ -349,7 +350,7 @@ Millis backoff_delay(const RetryLimits& limits, std::uint32_t failures, const Ru
   for (std::uint32_t i = 1; i < failures && delay < limits.max_backoff; ++i)
     delay *= 2;
   delay = std::min(delay, limits.max_backoff);
-  // FNV-1a over the id: the same run always waits the same time, different ones spread.
+  // FNV-1a over the run id: repeatable for one run, spread over different runs.
   std::uint32_t seed = 2166136261U;
   for (const char c : last)
     seed = (seed ^ static_cast<unsigned char>(c)) * 16777619U;

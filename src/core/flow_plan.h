@@ -1,0 +1,112 @@
+#pragma once
+
+// Looks at one flow by itself: which agents it wants, which of them have run, and what keeps the
+// others from starting. Limits that flows share (running agents, claims) are not looked at here;
+// see reconcile.h.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/dialect.h"
+#include "core/effect.h"
+#include "core/run.h"
+
+namespace baton {
+
+/// What to do with an attempt that was interrupted: the machine went down, or somebody else ended
+/// the agent. The attempt may have done its work.
+/// hold: the flow waits for a person. It has not failed.
+/// retry: it counts as a failed attempt. The next attempt follows after the back-off.
+/// fail: the flow fails, even if attempts are left.
+enum class OnInterrupted { hold, retry, fail };
+
+/// One flow as the reconciler sees it. The references must stay valid and unchanged until the flow
+/// is put again or dropped.
+struct FlowSituation {
+  const FlowId& flow;
+  const Decision& decision;
+  const std::map<Subject, StageState>& stages;
+  /// Live runs, runs of present generations, and runs of the last hour, in the order of their
+  /// starts.
+  std::span<const Run> runs;
+  Control control = Control::run;  ///< the operator's
+  Word control_reason;
+  std::string control_why;
+  Time resumed_at{};                        ///< starts and cost before this time do not count
+  std::optional<Hold> held;                 ///< if set, the flow starts nothing
+  bool tell_held = false;                   ///< report `held` even if nothing is desired
+  std::map<Key, std::string> refused = {};  ///< what cannot be started, and why
+};
+
+/// Limits and roles that are the same for all flows.
+struct PlanSettings {
+  Time since{};  ///< start of this daemon; earlier times may come from another clock
+  std::uint32_t max_running = 4;
+  std::uint32_t spawns_per_hour = 60;
+  double cost_per_hour = 50;  ///< US dollars, as agents report them
+  OnInterrupted on_interrupted = OnInterrupted::hold;
+  std::optional<Hold> held;  ///< if set, nothing starts at all: draining, disk full ...
+  RetryLimits retry;
+  std::map<Role, RetryLimits> role_retry;
+  std::map<Role, std::string> unusable_roles;  ///< role → why; a role in neither list is missing
+  std::set<Role> usable_roles;
+  bool default_role = false;  ///< the role `default` is used for missing roles
+  bool operator==(const PlanSettings&) const = default;
+};
+
+/// A start that is allowed by everything that concerns its flow alone.
+struct Candidate {
+  const Desired* desired = nullptr;  ///< points into the flow's decision
+  Key key;
+  std::uint32_t attempt = 1;
+  Arrival entered = 0;
+};
+
+/// What follows from one flow alone, whatever other flows do.
+struct FlowPlan {
+  std::vector<std::string> resources;  ///< claimed by the flow and its live runs; may repeat
+  std::uint32_t running = 0;           ///< live runs
+  std::vector<Stop> stops;
+  std::vector<Hold> holds;             ///< reasons that concern this flow alone
+  std::map<Key, std::string> refused;  ///< see Plan::refused
+  std::vector<Candidate> candidates;   ///< by entry into the stage, then in the order of `desired`
+  std::optional<Time> wake;  ///< the plan is valid until then, if the flow does not change
+  bool failed = false;       ///< see Plan::failed
+  bool waiting = false;      ///< see Plan::waiting
+};
+
+/// Pure.
+FlowPlan flow_plan_of(const FlowSituation& flow, const PlanSettings& settings, Time now);
+
+/// Whether the flow may start one more agent within this hour, besides `further` that are about to
+/// start.
+bool has_starts_left(const FlowSituation& flow, const PlanSettings& settings, Time now,
+                     std::uint32_t further);
+/// How many agents the flow may start per hour.
+std::uint32_t starts_per_hour(const FlowSituation& flow, const PlanSettings& settings);
+/// Whether the cost reported by the flow's runs of the last hour is below the limit.
+bool has_cost_left(const FlowSituation& flow, const PlanSettings& settings, Time now);
+
+/// Reasons for which baton itself pauses a flow. A person has to resume it.
+inline constexpr std::string_view kSpawnsPerHour = "spawns_per_hour";
+inline constexpr std::string_view kCostPerHour = "cost_per_hour";
+inline bool at_cap(const Word& reason) {
+  return reason == kSpawnsPerHour || reason == kCostPerHour;
+}
+
+inline constexpr std::string_view kPathClaim = "path:";
+/// The resource of a claim, without a slash at the end of a path. The path `/` becomes empty.
+std::string resource_of(const Claim& claim);
+
+/// The wait before the next attempt after `failures` failed ones. It doubles each time up to the
+/// maximum, and varies by up to 20 % depending on the id of the last run.
+Millis backoff_delay(const RetryLimits& limits, std::uint32_t failures, const RunId& last);
+
+}  // namespace baton
