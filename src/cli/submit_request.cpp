@@ -1,14 +1,18 @@
 #include "cli/submit_request.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <system_error>
 #include <utility>
 
+#include "base/json/document.h"
 #include "base/json/json.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "io/files/lock.h"
 #include "io/system/requests.h"
 #include "workspace/offline_request.h"
@@ -159,6 +163,37 @@ ExitCode submit(const std::vector<Context>& roots, const Request& request, bool 
                        std::move(posted[static_cast<std::size_t>(asked - served.begin())]), wait));
   }
   return code;
+}
+
+Result<void> add_max_steps(const std::string& given, Request& request) {
+  if (given.empty())
+    return {};
+  int count = 0;
+  const char* const end = given.data() + given.size();
+  const auto read = std::from_chars(given.data(), end, count);
+  if (read.ec != std::errc() || read.ptr != end || count < 1)
+    return fail(Errc::usage,
+                "--max-steps is a count from 1 on, not `" + printable(given, 40) + "`");
+  request.arguments.set("max_steps", count);
+  return {};
+}
+
+Result<Json> settings(const std::vector<std::string>& words, bool texts) {
+  Json all = Json::object();
+  for (const std::string& word : words) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(Errc::usage, "`" + printable(word, 200) + "` is not NAME=JSON");
+    auto value = parse_json(word.substr(equals + 1));
+    if (!value && texts && !bad_utf8(word))
+      value = Json(word.substr(equals + 1));
+    if (!value)
+      return fail(Errc::usage, "`" + printable(word, 200) +
+                                   "`: the value is no JSON: " + value.error().message +
+                                   "; a text needs its quotes, and the shell a second pair");
+    all.set(word.substr(0, equals), *value);
+  }
+  return all;
 }
 
 }  // namespace baton

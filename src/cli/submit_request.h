@@ -1,7 +1,10 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "base/json/json.h"
+#include "base/result.h"
 #include "core/event.h"
 #include "workspace/context.h"
 #include "workspace/exit_code.h"
@@ -24,5 +27,13 @@ ExitCode submit(const Context& context, const Request& request, bool wait);
 /// waited for, and last of those where agents run. What a stop makes free on one root is for the
 /// others otherwise, until they hear of it too.
 ExitCode submit(const std::vector<Context>& roots, const Request& request, bool wait);
+
+/// `--max-steps N` of a loop as an argument of the request; nothing where it was not given.
+/// Errc::usage.
+Result<void> add_max_steps(const std::string& given, Request& request);
+
+/// What `--set` gives: `NAME=JSON` or `/POINTER=JSON`, as the dialect has it, as members of one
+/// object. With `texts` a value that is no JSON is a text. Errc::usage.
+Result<Json> settings(const std::vector<std::string>& words, bool texts);
 
 }  // namespace baton

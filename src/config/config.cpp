@@ -227,10 +227,38 @@ void name_remedies(Findings& faults) {
   }
 }
 
+/// An anchor `&name` and an alias `*name`, or what looks like both.
+bool has_aliases(std::string_view text) {
+  for (std::size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', at + 1)) {
+    const std::size_t end = std::min(text.find_first_of(" \t\r\n,[]{}", at), text.size());
+    const std::string name(text.substr(at + 1, end - at - 1));
+    if (!name.empty() && text.find("*" + name) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+/// An agent without the values of `env: set:`, which are added to `secrets`.
+Json without_secrets(const Value& agent, std::vector<std::string>& secrets) {
+  const Value* const set = json::at(agent, "/env/set");
+  Json blanked(agent);
+  if (set == nullptr || !set->IsObject())
+    return blanked;
+  Json names = Json::object();
+  for (const auto& [name, value] : set->GetObject()) {
+    names.set(json::name(name), "");
+    if (const auto secret = json::text(value); secret && !secret->empty())
+      secrets.emplace_back(*secret);
+  }
+  Json env(*json::at(agent, "/env"));
+  env.set("set", names);
+  return blanked.set("env", env);
+}
+
 }  // namespace
 
-tl::expected<ParsedConfig, Findings> parse_config(std::string text) {
-  auto document = load_document(std::move(text), Format::yaml);
+tl::expected<ParsedConfig, Findings> parse_config(std::string text, Format format) {
+  auto document = load_document(std::move(text), format);
   if (!document)
     return tl::unexpected(std::move(document.error().findings));
   Findings findings = (*document)->warnings();
@@ -252,6 +280,30 @@ tl::expected<ParsedConfig, Findings> parse_config(std::string text) {
     return tl::unexpected(std::move(findings));
   parsed.warnings = std::move(findings);
   return parsed;
+}
+
+Result<Json> without_secrets(std::string text) {
+  const bool aliases = has_aliases(text);
+  const auto document = load_document(std::move(text), Format::yaml);
+  if (!document)
+    return fail(Errc::config, "the configuration cannot be read");
+  const Value& root = (*document)->root();
+  Json config(root);
+  Json agents = Json::object();
+  std::vector<std::string> secrets;
+  if (const Value* const all = json::at(root, "/agents"); all != nullptr && all->IsObject())
+    for (const auto& [role, agent] : all->GetObject())
+      agents.set(json::name(role), without_secrets(agent, secrets));
+  if (!secrets.empty())
+    config.set("agents", agents);
+  const std::string shown = config.dump();
+  if (aliases && std::any_of(secrets.begin(), secrets.end(), [&](const std::string& each) {
+        return shown.find(Json(each).dump()) != std::string::npos;
+      }))
+    return fail(Errc::config,
+                "a value of `env: set:` also stands elsewhere in the configuration; write it there "
+                "without a YAML alias, or give the agent the value by `env: allow:`");
+  return config;
 }
 
 std::string describe(const Finding& finding, std::string_view path) {

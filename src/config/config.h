@@ -10,6 +10,7 @@
 
 #include "base/json/document.h"
 #include "base/json/json.h"
+#include "base/result.h"
 #include "core/flow.h"
 #include "core/reconcile.h"
 
@@ -88,7 +89,12 @@ struct ParsedConfig {
 /// Reads and checks the text of a `baton.yaml`. Every fault comes with its place and, for an
 /// unknown key, the one that was probably meant; rules are `json`, `schema/<keyword>` and
 /// `config/<word>`.
-tl::expected<ParsedConfig, Findings> parse_config(std::string text);
+tl::expected<ParsedConfig, Findings> parse_config(std::string text, Format format = Format::yaml);
+
+/// A configuration that can be used, as JSON in which every value below `env: set:` is empty. Its
+/// comments are left out, too: both may hold secrets. Errc::config: such a value also stands
+/// elsewhere by a YAML alias, or the text cannot be read.
+Result<Json> without_secrets(std::string text);
 
 /// `path:line:column: message; did you mean 'x'?` of one finding.
 std::string describe(const Finding& finding, std::string_view path);

@@ -166,33 +166,41 @@ bool RootService::polls() const {
   return watch_ && watch_->polls();
 }
 
-void RootService::tell_how(Time since) {
-  if (configuration_left_ != digest_)
-    if (auto kept = keep_configuration(served_.configuration_text)) {
-      configuration_kept_ = *std::move(kept);
-      configuration_left_ = digest_;
-    }
-  const DaemonStatus word{.pid = getpid(),
-                          .root = served_.root,
-                          .configuration = served_.configuration,
-                          .configuration_digest = digest_,
-                          .configuration_fd = configuration_kept_.get(),
-                          .since = iso_time(since),
-                          .watching = describe(),
-                          .polls = polls(),
-                          .root_inode = static_cast<std::int64_t>(root_->inhabited()),
-                          .disk_full = engine_->disk_full(),
-                          .said = engine_->said(),
-                          .prompt_faults = prompt_faults_};
-  // Nothing depends on the word, so a disk that does not take it stops nothing.
-  bool left = word == word_ || write_daemon_status(served_.state_folder, word);
+void RootService::copy_configuration() {
+  if (copied_ == digest_)
+    return;
+  const auto done =
+      write_configuration_copy(served_.state_folder, digest_, served_.configuration_text);
+  if (done)
+    copied_ = digest_;
+  const std::string why = done ? "" : printable(baton::describe(done.error()));
+  if (std::exchange(copy_fault_, why) != why && !done)
+    daemon_log::warn("commands cannot see the configuration in use: " + why);
+}
+
+void RootService::write_status(Time since) {
+  // Before the status: a command that finds one without the other does not use the copy.
+  copy_configuration();
+  const DaemonStatus status{.pid = getpid(),
+                            .root = served_.root,
+                            .configuration = served_.configuration,
+                            .configuration_digest = digest_,
+                            .since = iso_time(since),
+                            .watching = describe(),
+                            .polls = polls(),
+                            .root_inode = static_cast<std::int64_t>(root_->inhabited()),
+                            .disk_full = engine_->disk_full(),
+                            .said = engine_->said(),
+                            .prompt_faults = prompt_faults_};
+  // Nothing depends on the status, so a disk that does not take it stops nothing.
+  bool left = status == status_ || write_daemon_status(served_.state_folder, status);
   if (!left) {
     // That there are no more descriptors has to be said, too.
     reserve_ = Fd();
-    left = write_daemon_status(served_.state_folder, word).has_value();
+    left = write_daemon_status(served_.state_folder, status).has_value();
   }
   if (left)
-    word_ = word;
+    status_ = status;
   if (!reserve_)
     reserve_ = Fd(fcntl(state_.get(), F_DUPFD_CLOEXEC, 0));
 }
@@ -238,6 +246,7 @@ void RootService::rescan(std::string why) {
 void RootService::take_configuration(const ServedRoot& by) {
   served_.configuration = by.configuration;
   served_.configuration_text = by.configuration_text;
+  copied_.reset();
   digest_ = digest_of_configuration(by);
 }
 

@@ -46,8 +46,8 @@ class RootService {
   /// How it is watched, for people.
   std::string describe() const;
   bool polls() const;
-  /// Leaves word in the state folder of how it serves, `since` when.
-  void tell_how(Time since);
+  /// Writes `daemon.json` of the state folder; `since`: when the daemon began.
+  void write_status(Time since);
 
   /// Works off what came in. Errc::io ends the daemon.
   Result<void> step();
@@ -72,6 +72,7 @@ class RootService {
   void look_into_root();
   void take_configuration(const ServedRoot& by);
   void take_up_schemas();
+  void copy_configuration();
   Result<void> hold_journal();
 
   asio::io_context& loop_;
@@ -82,13 +83,13 @@ class RootService {
   Wake wake_;
   std::unique_ptr<Observer> observer_;
   std::vector<Input> inputs_;
-  DaemonStatus word_;
-  Fd reserve_;                      ///< a descriptor for the word when there are no more
-  Fd configuration_kept_;           ///< its text, for commands
-  std::string configuration_left_;  ///< the digest of that
-  std::string bad_schema_;          ///< why one that was changed is not taken up; "" when all are
-  std::string away_;                ///< why the root is not served at present; "" while it is
-  bool bare_ = false;               ///< what is served may be a mount point without its volume
+  DaemonStatus status_;
+  Fd reserve_;  ///< a descriptor for writing the status when there are no more
+  std::optional<std::string> copied_;  ///< the digest with the copy of the configuration
+  std::string copy_fault_;             ///< why no copy could be written
+  std::string bad_schema_;  ///< why one that was changed is not taken up; "" when all are
+  std::string away_;        ///< why the root is not served at present; "" while it is
+  bool bare_ = false;       ///< what is served may be a mount point without its volume
   std::optional<Time> away_since_;
   bool leaving_ = false;
   bool started_ = false;

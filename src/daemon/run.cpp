@@ -16,7 +16,6 @@
 #include <asio/steady_timer.hpp>
 
 #include "base/text.h"
-#include "daemon/awaited_roots.h"
 #include "daemon/daemon_log.h"
 #include "daemon/notifier.h"
 #include "daemon/served_roots.h"
@@ -109,7 +108,7 @@ class Service {
     if (ended_)
       return {};
     roots_.serve(*std::move(root));
-    // Of two daemons that start at once, each having left its word, one sees the other's.
+    // Of two daemons that start at once, each having written its status, one sees the other.
     return options_.apart(served.root);
   }
 
@@ -188,7 +187,7 @@ class Service {
       return;
     if (options_.once)
       tell_waits();
-    const std::string status = roots_.tell_how() + awaited_.describe();
+    const std::string status = roots_.write_statuses() + awaited_.describe();
     if (status != status_)
       manager_.status(status);
     status_ = status;
@@ -217,7 +216,7 @@ class Service {
                        " held: see `baton status`");
     const int code = lost || full ? 3 : options_.once && roots_.failed() ? 1 : 0;
     // Also what the last step found.
-    (void)roots_.tell_how();
+    (void)roots_.write_statuses();
     // A daemon that drains has done what it was asked for; who was to work off all has not.
     end(interrupts_ > (options_.once ? 0 : 1) ? 130 : code);
     return true;

@@ -1,6 +1,7 @@
 #include "daemon/served_roots.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "daemon/daemon_log.h"
@@ -30,9 +31,9 @@ Result<std::unique_ptr<RootService>> ServedRoots::take_up(const ServedRoot& serv
                            means_.notifier.on(served.root), means_.wake);
 }
 
-/// Commands find what is served by the word that is left, so it stands before anything happens.
+/// Commands find a root that is served by its status, so that stands before anything happens.
 void ServedRoots::serve(std::unique_ptr<RootService> root) {
-  root->tell_how(since_);
+  root->write_status(since_);
   daemon_log::info("serving " + printable(root->root()) + " (state in " +
                    printable(root->state_folder()) + "; " + root->describe() + ")");
   if (draining_)
@@ -176,13 +177,13 @@ void ServedRoots::stop_agents(const std::string& why) {
     root->engine().stop_agents(why);
 }
 
-std::string ServedRoots::tell_how() {
+std::string ServedRoots::write_statuses() {
   std::size_t flows = 0;
   std::string watching;
   for (const auto& root : roots_) {
     const FlowRecords& records = root->engine().records();
     flows += records.size() - records.count(FlowId{});
-    root->tell_how(since_);
+    root->write_status(since_);
     if (root->polls())
       watching = "; " + root->describe();
   }
@@ -226,7 +227,7 @@ std::string ServedRoots::exchange(Exchange next) {
   for (auto& [root, parts, by] : next.kept) {
     root->reconfigure(std::move(parts), *by);
     // Before anybody is told that it was read.
-    root->tell_how(since_);
+    root->write_status(since_);
   }
   for (const auto& root : roots_) {
     const bool named = std::any_of(next.kept.begin(), next.kept.end(),
@@ -289,6 +290,47 @@ void ServedRoots::prune(const Retention& retention) {
         daemon_log::warn("old backups stay: " + printable(describe(removed.error())));
     }
   }
+}
+
+Result<void> AwaitedRoots::check(const std::vector<AwaitedRoot>& loaded) const {
+  for (const AwaitedRoot& each : loaded)
+    if (std::none_of(roots_.begin(), roots_.end(),
+                     [&](const AwaitedRoot& known) { return known.path == each.path; }))
+      return fail(Errc::not_found, "there is no such folder", each.path);
+  return {};
+}
+
+void AwaitedRoots::keep(ServiceConfig& loaded) const {
+  const auto known = [&](const ServedRoot& root) {
+    return std::any_of(roots_.begin(), roots_.end(),
+                       [&](const AwaitedRoot& each) { return each.path == root.root; });
+  };
+  if (std::all_of(loaded.roots.begin(), loaded.roots.end(), known))
+    return;
+  for (const ServedRoot& root : loaded.roots)
+    if (known(root))
+      loaded.awaited.push_back({root.root, [root] { return root; }});
+  std::erase_if(loaded.roots, known);
+}
+
+void AwaitedRoots::look(const std::function<Result<void>(const ServedRoot&)>& take) {
+  std::erase_if(roots_, [&](const AwaitedRoot& root) {
+    auto served = root.look();
+    const auto taken = served ? take(*served) : Result<void>(pass_on(served));
+    if (taken)
+      return true;
+    const std::string why = baton::describe(taken.error());
+    if (std::exchange(told_[root.path], why) != why)
+      daemon_log::warn(printable(why) + "; the root is waited for");
+    return false;
+  });
+}
+
+std::string AwaitedRoots::describe() const {
+  std::string text;
+  for (const AwaitedRoot& root : roots_)
+    text += "; " + root.path + " is waited for";
+  return text;
 }
 
 }  // namespace baton

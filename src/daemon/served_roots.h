@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,8 +67,8 @@ class ServedRoots {
   bool drained() const;
   void stop_agents(const std::string& why);
 
-  /// Leaves word of each for commands, and says in a line how all of them do.
-  std::string tell_how();
+  /// Writes the status of each for commands, and returns a line for people about all of them.
+  std::string write_statuses();
 
   /// What a new configuration comes to, with everything made that can fail.
   struct Exchange {
@@ -104,5 +105,28 @@ class ServedRoots {
 
 /// "1 agent", "2 agents".
 std::string count_agents(std::size_t count);
+
+/// The roots of the configuration that were not there when the daemon began, or could not be had:
+/// made, mounted or mended later, they are taken up then.
+class AwaitedRoots {
+ public:
+  /// Errc::not_found: one that was not waited for so far, which is rather a slip of who wrote it.
+  Result<void> check(const std::vector<AwaitedRoot>& loaded) const;
+  void replace(std::vector<AwaitedRoot> roots) { roots_ = std::move(roots); }
+  void add(AwaitedRoot root) { roots_.push_back(std::move(root)); }
+  /// Has that configuration wait for the same roots, unless it names no other: a root that is
+  /// broken does not keep the others from a reload.
+  void keep(ServiceConfig& loaded) const;
+
+  /// Hands over what is there by now and forgets what was taken; the rest is told once.
+  void look(const std::function<Result<void>(const ServedRoot&)>& take);
+  bool none() const { return roots_.empty(); }
+  /// `; ROOT is waited for`, of each.
+  std::string describe() const;
+
+ private:
+  std::vector<AwaitedRoot> roots_;
+  std::map<std::string, std::string> told_;  ///< by path
+};
 
 }  // namespace baton

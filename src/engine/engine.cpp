@@ -71,7 +71,6 @@ class RealEngine : public Engine {
   }
   void running_elsewhere(std::uint32_t agents) override { running_elsewhere_ = agents; }
   std::vector<std::string> reloads_wanted() override { return std::exchange(reloads_, {}); }
-  const std::vector<Intent>& rehearsed() const override { return rehearsed_; }
   void answer(const Reply& reply) override { ports_.requests.answer(reply); }
   Result<std::unique_ptr<ConfiguredParts>> configured_parts_of(Setup setup) override {
     return ConfiguredParts::make(ports_, std::move(setup));
@@ -140,7 +139,6 @@ class RealEngine : public Engine {
   bool drain_wanted_ = false;
   std::uint32_t running_elsewhere_ = 0;
   std::vector<std::string> reloads_;
-  std::vector<Intent> rehearsed_;
   std::optional<Time> retry_;      ///< the last step could not be committed, or there is no room
   std::optional<Time> try_again_;  ///< starts are held until then: no processes, no room
   std::string trouble_;
@@ -267,7 +265,6 @@ void RealEngine::rehearse(Draft& next) {
                             "a write of baton's own is still to be made: " + write.path);
   parts_->planning.note_holds(next);
   RequestQueue::keep_answered(next);
-  rehearsed_.insert(rehearsed_.end(), next.writes.begin(), next.writes.end());
   publish(next);
 }
 

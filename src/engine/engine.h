@@ -92,8 +92,6 @@ class Engine {
   virtual Result<Rebuilt> rebuilt(const FlowId& flow) = 0;
   /// What the last step decided to start and stop (also in a rehearsal, where nothing was done).
   virtual const Plan& plan() const = 0;
-  /// The writes that a rehearsal has come to; all that it says is as if they had been made.
-  virtual const std::vector<Intent>& rehearsed() const = 0;
   /// The disk of the journal is full: supervising only.
   virtual bool disk_full() const = 0;
   /// What a rehearsal cannot find out by itself.

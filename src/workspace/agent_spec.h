@@ -24,4 +24,9 @@ AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
 std::vector<std::string> unplayed(const Config& config,
                                   const std::vector<std::pair<const Dialect*, Json>>& served);
 
+/// Runs the filters of backups: a program found and trusted as those of agents are, for ten seconds
+/// at most. Errc::config: it cannot be used; busy: it was too slow; io: it failed, or gave
+/// nothing.
+Filter filter_below(const std::string& configuration_folder);
+
 }  // namespace baton

@@ -1,13 +1,16 @@
 #include "workspace/config_warnings.h"
 
+#include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
+#include "base/text.h"
 #include "core/catalog.h"
 #include "io/files/path_trust.h"
 #include "workspace/agent_spec.h"
+#include "workspace/context.h"
 #include "workspace/environment.h"
-#include "workspace/file_patterns.h"
 #include "workspace/rule_prompts.h"
 
 namespace baton {
@@ -32,6 +35,39 @@ std::vector<std::string> config_warnings(const Context& context, const Setup& se
   if (!context.config().notify.empty())
     if (const auto program = notify_program(context); !program)
       all.push_back("notify cannot be used: " + describe(program.error()));
+  return all;
+}
+
+std::string configured_patterns(const Context& context, const Catalog& catalog) {
+  std::vector<std::string> patterns;
+  for (const Catalog::Entry& entry : catalog.entries())
+    for (const FileKind& kind : entry.kinds)
+      if (std::find(patterns.begin(), patterns.end(), kind.pattern) == patterns.end())
+        patterns.push_back(kind.pattern);
+  const bool broken = !context.broken_configuration().empty() && !context.follows_daemon();
+  if (patterns.empty() && (broken || !context.config().dialects.empty()))
+    return "no files are looked for, since the configuration cannot be used";
+  if (patterns.empty())
+    return "no files are looked for, since the configuration names none";
+  constexpr std::size_t kMost = 12;
+  const std::size_t shown = std::min(patterns.size(), kMost);
+  return "files are looked for as " + printable(join(std::span(patterns).first(shown), ", ")) +
+         (patterns.size() > shown ? " and " + std::to_string(patterns.size() - shown) + " more"
+                                  : "");
+}
+
+std::vector<std::string> never_seen(const Catalog& catalog) {
+  std::vector<std::string> all;
+  const Catalog::Entry* const rules = catalog.entry("rules");
+  if (rules == nullptr)
+    return all;
+  for (const FileKind& kind : rules->kinds) {
+    const auto match = catalog.match(kind.pattern);
+    if (match && match->entry != rules)
+      all.push_back("rule " + kind.flow + ": " + printable(kind.pattern) +
+                    " is a file of the dialect " + std::string(match->entry->dialect->name) +
+                    ", which comes first, so nothing of the rule happens");
+  }
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "config/setup.h"
+#include "core/catalog.h"
 #include "workspace/context.h"
 
 namespace baton {
@@ -15,5 +16,12 @@ std::vector<std::string> config_warnings(const Context& context, const Setup& se
 
 /// The program of `notify:`. Errors as of `find_program`.
 Result<std::string> notify_program(const Context& context);
+
+/// The patterns of all configured files, for whoever wonders why one is not seen; the first few.
+std::string configured_patterns(const Context& context, const Catalog& catalog);
+
+/// The files a rule names outright and never gets, for they are those of a dialect; what is to be
+/// said of each.
+std::vector<std::string> never_seen(const Catalog& catalog);
 
 }  // namespace baton

@@ -33,7 +33,7 @@ std::string naming(const std::string& root, const std::string& from) {
   if (!text)
     return {};
   const std::string folder = fs::path(*real).parent_path().string();
-  const auto said = places_in(*text);
+  const auto said = configured_places(*text);
   const bool named =
       said && std::any_of(said->roots.begin(), said->roots.end(), [&](const std::string& each) {
         return real_path(absolute(each, folder)).value_or("") == root;
@@ -50,18 +50,6 @@ std::string nearest_root(const std::string& from) {
     if (at == at.parent_path())
       return from;
   }
-}
-
-std::string passed_over(const std::string& root) {
-  const std::string path = configuration_above(root);
-  if (!is_there(path))
-    return {};
-  const auto text = read_configuration(path);
-  if (!text)
-    return path + " is not used, for it cannot be read: " + describe(text.error());
-  if (!places_in(*text))
-    return path + " is not used, for it cannot be read which `roots:` it names";
-  return path + " is not used, for its `roots:` do not name " + root;
 }
 
 std::string find_configuration(const Places& places, const std::string& root,
@@ -101,7 +89,7 @@ Result<std::string> read_configuration(const std::string& real) {
   return read_file(real, kMaxConfigurationBytes);
 }
 
-std::optional<ConfiguredPlaces> places_in(std::string text) {
+std::optional<ConfiguredPlaces> configured_places(std::string text) {
   const auto document = load_document(std::move(text), Format::yaml);
   if (!document || !(*document)->root().IsObject())
     return std::nullopt;

@@ -24,10 +24,6 @@ std::string nearest_root(const std::string& from);
 std::string find_configuration(const Places& places, const std::string& root,
                                const std::string& here);
 
-/// Why the nearest baton.yaml above a root without one of its own is not the one of the root, as a
-/// clause; "" when there is none.
-std::string passed_over(const std::string& root);
-
 inline constexpr std::size_t kMaxConfigurationBytes = 4U << 20U;
 
 /// Its text. Errc::config: somebody else can write it; not_found, denied, too_large, io.
@@ -39,7 +35,7 @@ struct ConfiguredPlaces {
   std::vector<std::string> roots;
 };
 /// Nothing when it cannot be read so far.
-std::optional<ConfiguredPlaces> places_in(std::string text);
+std::optional<ConfiguredPlaces> configured_places(std::string text);
 
 /// `path:line:column` of the name of that member; the path alone when it is not to be found.
 std::string place_of(const std::string& path, std::string_view pointer);

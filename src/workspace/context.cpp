@@ -19,7 +19,6 @@
 #include "io/journal/journal.h"
 #include "io/system/process.h"
 #include "workspace/agent_spec.h"
-#include "workspace/backup_filter.h"
 #include "workspace/configuration_file.h"
 #include "workspace/environment.h"
 #include "workspace/folders.h"
@@ -132,8 +131,7 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   // One that cannot be read says neither which roots its daemon serves nor where their state lies;
   // of this folder nobody has asked, unless it is its own.
   if (opening.anyway && !opening.quiet && places.root.empty() &&
-      !context.broken_configuration_.empty() && !context.follows_ && !context.goes_by_file_ &&
-      !context.knows_places_ &&
+      !context.broken_configuration_.empty() && !context.follows_ && !context.knows_places_ &&
       !(context.file_ == context.root_ + "/" + kConfigurationName &&
         context.is_known(context.root_)))
     return fail(Errc::io,
@@ -146,13 +144,16 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
 
 Result<void> Context::find_configuration_in_force(const Opening& opening) {
   auto done = file_.empty() ? Result<void>() : read(file_);
-  if (opening.follow)
-    follow_daemon();
+  const auto followed = opening.follow ? follow_daemon() : Result<void>();
+  if (!followed && !opening.anyway)
+    return followed;
+  if (!followed)
+    warn_once(printable(describe(followed.error())));
   // A good one is looked at as strictly as a daemon does.
   if (opening.quiet)
     anyway_ = !done;
-  // What the daemon's user trusts.
-  if (done || goes_by_file_)
+  // The daemon's user may trust a file that this one does not.
+  if (done || (!configuration_.empty() && configuration_digest_ == file_digest_))
     return {};
   if (opening.quiet && faults_.empty())
     faults_ = {describe(done.error())};
@@ -183,11 +184,6 @@ Result<void> Context::all_there() const {
   auto there = existing_folder(first);
   return there ? fail(Errc::not_found, "there was no such folder", first)
                : Result<void>(pass_on(there));
-}
-
-bool Context::is_served(const std::string& root) const {
-  const auto state = find_state_folder(root, state_parents());
-  return state && daemon_lives(*state);
 }
 
 bool Context::is_known(const std::string& root) const {
@@ -224,16 +220,18 @@ Result<void> Context::find_roots(const std::string& here) {
   roots_ = {root_};
   if (!places_.root.empty())
     return {};
-  std::copy_if(
-      roots_of_file_.begin(), roots_of_file_.end(), std::back_inserter(missing_roots_),
-      [this](const std::string& each) { return !existing_folder(each) && !is_served(each); });
   if (config_.roots.empty()) {
     if (anyway_)
       add_served(roots_);
     return {};
   }
+  // It may name the roots of anybody.
+  if (foreign_)
+    return fail(Errc::denied,
+                "belongs to another user and names several roots; name the one you mean with "
+                "--root",
+                configuration_);
   std::vector<std::string> roots = configured_roots();
-  leave_to_others(roots);
   if (roots.empty() && !anyway_)
     return all_there();
   // What is asked of them is not asked of the current folder.
@@ -265,20 +263,25 @@ Result<void> Context::read(const std::string& path) {
     if (const auto bytes = real ? read_file(*real, kMaxConfigurationBytes) : real) {
       file_digest_ = hex(digest_of(*bytes));
       // Nor are the places that it names.
-      const auto said = places_in(*bytes);
+      const auto said = configured_places(*bytes);
       knows_places_ = said && said->roots.empty() && said->state_dir.empty();
     }
     return pass_on(text);
   }
   file_digest_ = hex(digest_of(*text));
-  auto taken = take(*text, *real, path);
-  if (!taken)
+  auto taken = take(*text, Format::yaml, *real, path);
+  if (taken) {
+    configuration_digest_ = file_digest_;
+    text_ = *std::move(text);
+  } else {
     take_places(*text, *real);
+  }
   return taken;
 }
 
-Result<void> Context::take(std::string text, const std::string& real, const std::string& shown) {
-  auto parsed = parse_config(text);
+Result<void> Context::take(const std::string& text, Format format, const std::string& real,
+                           const std::string& shown) {
+  auto parsed = parse_config(text, format);
   if (!parsed) {
     faults_.clear();
     for (const Finding& finding : parsed.error())
@@ -290,7 +293,6 @@ Result<void> Context::take(std::string text, const std::string& real, const std:
   config_ = std::move(parsed->config);
   warnings_ = std::move(parsed->warnings);
   configuration_ = real;
-  text_ = std::move(text);
   folder_ = fs::path(real).parent_path().string();
   if (!config_.state_dir.empty())
     config_.state_dir = absolute(config_.state_dir, folder_);
@@ -299,7 +301,7 @@ Result<void> Context::take(std::string text, const std::string& real, const std:
 
 void Context::take_places(const std::string& text, const std::string& real) {
   folder_ = fs::path(real).parent_path().string();
-  auto said = places_in(text);
+  auto said = configured_places(text);
   knows_places_ = said.has_value();
   if (!said)
     return;

@@ -19,12 +19,13 @@ namespace baton {
 /// What a command works on: the root, its configuration, where its state lies.
 class Context {
  public:
-  /// Finds root and configuration; to have none is no error. Errc::not_found, denied, io: the root
-  /// or the configuration cannot be read. Errc::config: the configuration is wrong or not to be
-  /// trusted; every fault has been told on stderr.
+  /// Finds root and configuration. To have no configuration is no error. Errc::not_found, denied,
+  /// io: the root or the configuration cannot be read. Errc::config: the configuration is wrong, or
+  /// cannot be trusted; every fault was printed on stderr.
   static Result<Context> open(const Places& places);
-  /// For commands whose words a living daemon takes up: by the configuration that it goes by, which
-  /// the file may differ from. Without one as `open`. `here`: instead of the current folder.
+  /// For commands whose words a living daemon takes up: by the configuration that it uses, which
+  /// the file may differ from. Errc::denied: that one cannot be seen. Without a daemon as `open`.
+  /// `here`: instead of the current folder.
   static Result<Context> open_in_force(const Places& places, const std::string& here = "");
   /// For commands that look at or control what runs already: the same, and a configuration that
   /// cannot be used is told as a warning, and the command goes on without it where there is no
@@ -43,8 +44,6 @@ class Context {
   bool configuration_is_named() const;
   /// Those of the configuration that are not there, absolute. After `open` at least one is.
   const std::vector<std::string>& missing_roots() const { return missing_roots_; }
-  /// Those that only the file names, absolute, where the daemon goes by another version of it.
-  const std::vector<std::string>& roots_of_file() const { return roots_of_file_; }
   /// Is served, or was: of one that is gone the journal knows what runs.
   bool is_known(const std::string& root) const;
   /// Errc::not_found names the first that is not.
@@ -56,19 +55,21 @@ class Context {
   const std::string& broken_configuration() const { return broken_configuration_; }
   /// What is wrong with it, each with its place.
   const std::vector<std::string>& faults() const { return faults_; }
-  /// In force is what the daemon goes by, not the file.
+  /// The configuration is the daemon's, which is not the file as it is now.
   bool follows_daemon() const { return follows_; }
-  /// Why the file and what is in force are two things, or that nothing is; for people and programs.
-  struct Unlike {
-    Word word;        ///< of docs/status.md; "": nothing to be said
-    std::string why;  ///< with what to do
+  /// How the file differs from the configuration that the daemon uses.
+  struct Difference {
+    Word word;        ///< of docs/status.md; "": there is none
+    std::string why;  ///< for people, with what to do
   };
-  Unlike unlike() const;
+  Difference difference() const;
   /// It was taken from a daemon of a user that this one does not trust: nothing that it names may
   /// be run.
   bool is_foreign() const { return foreign_; }
-  /// Its text.
+  /// The text of the file, for a daemon.
   const std::string& text() const { return text_; }
+  /// Of the real text of the configuration in force; "" when there is none.
+  const std::string& configuration_digest() const { return configuration_digest_; }
   /// Its folder; without one the root.
   const std::string& folder() const { return folder_; }
   const Config& config() const { return config_; }
@@ -100,15 +101,16 @@ class Context {
   Result<void> find_configuration_in_force(const Opening& opening);
   Result<void> read(const std::string& path);
   /// Takes a text for the configuration. Errc::config, and `faults_` says why.
-  Result<void> take(std::string text, const std::string& real, const std::string& shown);
+  Result<void> take(const std::string& text, Format format, const std::string& real,
+                    const std::string& shown);
   /// Where things lie, of one that cannot be used.
   void take_places(const std::string& text, const std::string& real);
-  /// What the daemon goes by, if it is not what was read.
-  void follow_daemon();
+  /// Takes the daemon's configuration, if it is not what was read. Errc::denied: it cannot be seen.
+  Result<void> follow_daemon();
+  Result<void> take_copy(const std::string& state_folder, const DaemonStatus& status);
   void warn_of_faults(const Error& error) const;
   std::optional<std::pair<std::string, DaemonStatus>> daemon() const;
-  static Unlike unlike_elsewhere(const DaemonStatus& word);
-  bool is_served(const std::string& root) const;
+  static Difference difference_elsewhere(const DaemonStatus& status);
   /// Whether a dialect of the configuration goes into a setup, else it is among `left_out`; errors
   /// as of `setup`.
   Result<bool> usable(const Dialect* known, const std::string& name, const Json& options,
@@ -116,27 +118,23 @@ class Context {
   Result<void> add_dialects(Setup& setup) const;
   std::vector<std::string> configured_roots();
   Result<void> find_roots(const std::string& here);
-  void leave_to_others(std::vector<std::string>& roots) const;
-  /// Those that the daemon of these serves by this configuration, too: it names them no more, and
-  /// their agents still run.
+  /// Those that the daemon of these serves by this configuration, too.
   void add_served(std::vector<std::string>& roots) const;
   Places places_;
   bool anyway_ = false;
   bool follows_ = false;
   /// It is what a daemon of a user goes by whom this one does not trust: nothing of it is run.
   bool foreign_ = false;
-  std::int64_t daemon_pid_ = 0;  ///< of that daemon
-  bool goes_by_file_ = false;    ///< what the daemon goes by is the text of the file
   std::string root_;
   std::string home_;  ///< the root as it is without the configuration's `roots:`
   std::vector<std::string> roots_;
   std::vector<std::string> missing_roots_;
-  std::vector<std::string> roots_of_file_;
   std::string configuration_;
   std::string broken_configuration_;
   bool knows_places_ = false;  ///< that one could be read so far as it says where things lie
   std::vector<std::string> faults_;
-  std::string text_;         ///< of the configuration in force
+  std::string text_;  ///< of the file, where it can be used
+  std::string configuration_digest_;
   std::string file_;         ///< of the configuration, as it was found; "": none was
   std::string file_digest_;  ///< "": it cannot be read
   std::string folder_;

@@ -6,13 +6,12 @@
 #include <map>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/digest.h"
 #include "base/json/document.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "io/files/disk.h"
 #include "io/files/fd.h"
 #include "io/files/lock.h"
@@ -25,13 +24,19 @@ namespace fs = std::filesystem;
 /// Always of this size: overwriting it in place needs no room, so it also arrives on a full disk.
 constexpr std::size_t kBytes = 16U << 10U;
 constexpr unsigned kMode = 0640;
+constexpr std::size_t kMostCopyBytes = 32U << 20U;
+constexpr unsigned kCopyMode = 0600;
 
 std::string place(const std::string& state_folder) {
   return state_folder + "/daemon.json";
 }
 
+std::string copy_path(const std::string& state_folder) {
+  return state_folder + "/configuration.json";
+}
+
 /// It may be read while it is written; then it is as if there were none.
-Result<Json> read_word(const std::string& state_folder) {
+Result<Json> read_status(const std::string& state_folder) {
   const auto text = read_file(place(state_folder), kBytes);
   if (!text)
     return tl::unexpected(text.error());
@@ -118,31 +123,30 @@ DaemonState said_in(const Value& json) {
   return said;
 }
 
-DaemonStatus word_in(const Value& json) {
-  DaemonStatus word;
-  word.pid = json::integer(json, "pid").value_or(0);
-  word.root = json::text(json, "root").value_or("");
-  word.configuration = json::text(json, "configuration").value_or("");
-  word.configuration_digest = json::text(json, "configuration_digest").value_or("");
-  word.configuration_fd = static_cast<int>(json::integer(json, "configuration_fd").value_or(-1));
-  word.since = json::text(json, "since").value_or("");
-  word.watching = json::text(json, "watching").value_or("");
-  word.polls = json::boolean(json, "polls").value_or(false);
-  word.root_inode = json::integer(json, "root_inode").value_or(0);
-  word.disk_full = json::boolean(json, "disk_full").value_or(false);
-  word.said = said_in(json);
-  word.prompt_faults = unusable_in(json, "prompts_unusable");
-  return word;
+DaemonStatus status_in(const Value& json) {
+  DaemonStatus status;
+  status.pid = json::integer(json, "pid").value_or(0);
+  status.root = json::text(json, "root").value_or("");
+  status.configuration = json::text(json, "configuration").value_or("");
+  status.configuration_digest = json::text(json, "configuration_digest").value_or("");
+  status.since = json::text(json, "since").value_or("");
+  status.watching = json::text(json, "watching").value_or("");
+  status.polls = json::boolean(json, "polls").value_or(false);
+  status.root_inode = json::integer(json, "root_inode").value_or(0);
+  status.disk_full = json::boolean(json, "disk_full").value_or(false);
+  status.said = said_in(json);
+  status.prompt_faults = unusable_in(json, "prompts_unusable");
+  return status;
 }
 
-DaemonStatuses words_of(const std::vector<StateParent>& parents,
-                        std::optional<DaemonStatus> (*read)(const std::string& state_folder)) {
+DaemonStatuses statuses_of(const std::vector<StateParent>& parents,
+                           std::optional<DaemonStatus> (*read)(const std::string& state_folder)) {
   std::map<std::string, DaemonStatus> found;
   for (const StateParent& parent : parents) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(parent.path, error))
-      if (auto word = read(entry.path().string()))
-        found.emplace(entry.path().string(), *std::move(word));
+      if (auto status = read(entry.path().string()))
+        found.emplace(entry.path().string(), *std::move(status));
   }
   return {found.begin(), found.end()};
 }
@@ -166,66 +170,65 @@ std::optional<DaemonStatus> daemon_status(const std::string& state_folder) {
   if (!daemon_lives(state_folder))
     return std::nullopt;
   const LockHolder holder = lock_holder(state_folder);
-  DaemonStatus word;
-  word.pid = holder.pid;
-  word.root = holder.root;
-  word.unsaid = true;
-  word.since = holder.since;
-  auto json = read_word(state_folder);
+  DaemonStatus status;
+  status.pid = holder.pid;
+  status.root = holder.root;
+  status.unsaid = true;
+  status.since = holder.since;
+  auto json = read_status(state_folder);
   if (!json)
-    json = read_word(state_folder);
+    json = read_status(state_folder);
   // What a daemon before this one has left says nothing any more.
-  if (!json || (word.pid != 0 && json::integer(**json, "pid") != word.pid))
-    return word;
-  const std::int64_t pid = word.pid;
-  word = word_in(**json);
-  word.pid = pid;
-  return word;
+  if (!json || (status.pid != 0 && json::integer(**json, "pid") != status.pid))
+    return status;
+  const std::int64_t pid = status.pid;
+  status = status_in(**json);
+  status.pid = pid;
+  return status;
 }
 
 std::optional<DaemonStatus> last_daemon_status(const std::string& state_folder) {
   if (daemon_lives(state_folder))
     return std::nullopt;
-  const auto json = read_word(state_folder);
-  return json ? std::optional(word_in(**json)) : std::nullopt;
+  const auto json = read_status(state_folder);
+  return json ? std::optional(status_in(**json)) : std::nullopt;
 }
 
 void remember_last_root(const std::string& state_folder, RootFolder& root) {
-  const auto json = read_word(state_folder);
+  const auto json = read_status(state_folder);
   if (const auto inode = json ? json::integer(**json, "root_inode").value_or(0) : 0; inode != 0)
     root.remember(static_cast<ino_t>(inode));
 }
 
 DaemonStatuses daemon_statuses(const std::vector<StateParent>& parents) {
-  return words_of(parents, daemon_status);
+  return statuses_of(parents, daemon_status);
 }
 
 DaemonStatuses last_daemon_statuses(const std::vector<StateParent>& parents) {
-  return words_of(parents, last_daemon_status);
+  return statuses_of(parents, last_daemon_status);
 }
 
-Result<void> write_daemon_status(const std::string& state_folder, const DaemonStatus& word) {
+Result<void> write_daemon_status(const std::string& state_folder, const DaemonStatus& status) {
   std::string text;
   // Of more flows than find room the rest goes unsaid.
-  std::size_t flows = std::max({word.said.calm_at.size(), word.said.unwritten.size(),
-                                word.said.unusable ? word.said.unusable->size() : 0,
-                                word.prompt_faults ? word.prompt_faults->size() : 0});
+  std::size_t flows = std::max({status.said.calm_at.size(), status.said.unwritten.size(),
+                                status.said.unusable ? status.said.unusable->size() : 0,
+                                status.prompt_faults ? status.prompt_faults->size() : 0});
   while (text.empty() || text.size() > kBytes) {
     if (!text.empty() && flows == 0)
-      return fail(Errc::too_large, "the word is too long", place(state_folder));
+      return fail(Errc::too_large, "the status is too long", place(state_folder));
     flows = text.empty() ? flows : flows / 2;
-    Json json = json_of(word.said, flows);
-    json.set("pid", word.pid)
-        .set("root", word.root)
-        .set("configuration", word.configuration)
-        .set("configuration_digest", word.configuration_digest)
-        .set("configuration_fd", std::int64_t{word.configuration_fd})
-        .set("since", word.since)
-        .set("watching", word.watching)
-        .set("polls", word.polls)
-        .set("root_inode", word.root_inode)
-        .set("disk_full", word.disk_full);
-    if (const Json prompts = unusable(word.prompt_faults, flows); prompts->IsObject())
+    Json json = json_of(status.said, flows);
+    json.set("pid", status.pid)
+        .set("root", status.root)
+        .set("configuration", status.configuration)
+        .set("configuration_digest", status.configuration_digest)
+        .set("since", status.since)
+        .set("watching", status.watching)
+        .set("polls", status.polls)
+        .set("root_inode", status.root_inode)
+        .set("disk_full", status.disk_full);
+    if (const Json prompts = unusable(status.prompt_faults, flows); prompts->IsObject())
       json.set("prompts_unusable", prompts);
     text = json.pretty();
   }
@@ -236,23 +239,30 @@ Result<void> write_daemon_status(const std::string& state_folder, const DaemonSt
   return done;
 }
 
-Result<Fd> keep_configuration(std::string_view text) {
-  Fd kept(memfd_create("configuration", MFD_CLOEXEC));
-  if (!kept)
-    return system_error(errno, "the configuration cannot be kept in memory", {});
-  if (auto written = write_all(kept.get(), text, {}); !written)
-    return pass_on(written);
-  return kept;
+Result<void> write_configuration_copy(const std::string& state_folder, const std::string& digest,
+                                      const std::string& text) {
+  const std::string path = copy_path(state_folder);
+  Result<Json> configuration = text.empty() ? Json() : without_secrets(text);
+  if (!configuration)
+    return pass_on(configuration);
+  const std::string bytes =
+      Json::object({{"digest", digest}, {"configuration", *configuration}}).pretty();
+  if (bytes.size() > kMostCopyBytes)
+    return fail(Errc::too_large, "the copy of the configuration is too large", path);
+  return write_file_durably(path, bytes, kCopyMode);
 }
 
-Result<std::string> configuration_in_force(const DaemonStatus& word) {
-  constexpr std::size_t kMost = 4U << 20U;
-  const std::string path =
-      "/proc/" + std::to_string(word.pid) + "/fd/" + std::to_string(word.configuration_fd);
-  auto text = read_file(path, kMost);
-  if (text && hex(digest_of(*text)) != word.configuration_digest)
-    return fail(Errc::changed, "is not the configuration that the daemon goes by", path);
-  return text;
+Result<std::string> read_configuration_copy(const std::string& state_folder,
+                                            const std::string& digest) {
+  const std::string path = copy_path(state_folder);
+  auto bytes = read_file(path, kMostCopyBytes);
+  if (!bytes)
+    return pass_on(bytes);
+  const auto copy = parse_json(*bytes);
+  const Value* const configuration = copy ? json::child(**copy, "configuration") : nullptr;
+  if (configuration == nullptr || json::text(**copy, "digest") != digest)
+    return fail(Errc::changed, "is not of the configuration that the daemon uses", path);
+  return json::dump(*configuration);
 }
 
 }  // namespace baton

@@ -9,24 +9,22 @@
 #include "base/json/json.h"
 #include "base/result.h"
 #include "config/setup.h"
-#include "io/files/fd.h"
 #include "io/files/root.h"
 #include "io/system/state_folder.h"
 #include "workspace/rule_prompts.h"
 
 namespace baton {
 
-/// How a daemon serves a root, as it leaves word in `daemon.json` of the state folder.
+/// What a daemon says about a root, in `daemon.json` of the state folder.
 struct DaemonStatus {
   std::int64_t pid = 0;
   std::string root;                  ///< real path, as it was when the daemon took it up
   std::string configuration;         ///< real path; "" when it has none
   std::string configuration_digest;  ///< of its text as the daemon read it
-  int configuration_fd = -1;         ///< the daemon's descriptor of that text; -1: none
   std::string since;                 ///< ISO time
   std::string watching;              ///< for people: inotify or what is polled, and why
   bool polls = false;
-  bool unsaid = false;  ///< it has left no word yet: only what it has signed its lock with is known
+  bool unsaid = false;          ///< it has written none yet: only what its lock says is known
   std::int64_t root_inode = 0;  ///< of the root, as it was last when there was something in it
   bool disk_full = false;       ///< the journal's disk: agents are looked after, none is started
   DaemonState said;
@@ -36,7 +34,7 @@ struct DaemonStatus {
 };
 
 /// What the living daemon of a state folder says; nothing when none lives. While it starts, or
-/// where no room is for its word, only what it has signed its lock with (`unsaid`): pid, root
+/// where the disk is full, only what its lock says (`unsaid`): pid, root
 /// and since.
 std::optional<DaemonStatus> daemon_status(const std::string& state_folder);
 
@@ -55,17 +53,21 @@ DaemonStatuses daemon_statuses(const std::vector<StateParent>& parents);
 /// The same of those that live no more.
 DaemonStatuses last_daemon_statuses(const std::vector<StateParent>& parents);
 
-Result<void> write_daemon_status(const std::string& state_folder, const DaemonStatus& word);
+Result<void> write_daemon_status(const std::string& state_folder, const DaemonStatus& status);
 
-// A daemon keeps the text of the configuration it goes by, for the file may be changed or broken
-// meanwhile. It keeps it in memory, as an open file: there may be secrets in it, and none of them
-// belongs into the state folder.
+// The file of a configuration may be changed or broken while a daemon runs. For other commands the
+// daemon therefore writes the configuration it uses to `configuration.json` of the state folder,
+// for its own user alone and without the values of `env: set:`. With it stands the digest of the
+// real text, which the daemon's status names, too: only where both are equal is the copy the
+// daemon's configuration. The daemon never reads it.
 
-/// A file in memory with that text, for the daemon to hold as long as it goes by it.
-Result<Fd> keep_configuration(std::string_view text);
+/// `text`: of the configuration; "": there is none.
+Result<void> write_configuration_copy(const std::string& state_folder, const std::string& digest,
+                                      const std::string& text);
 
-/// The text a daemon goes by. Errc::changed: it is not the one the word is about; denied: it is not
-/// for this user; not_found, io.
-Result<std::string> configuration_in_force(const DaemonStatus& word);
+/// The copy as JSON. Errc::changed: it is of another configuration than the one with this digest;
+/// denied, not_found, io: it cannot be read.
+Result<std::string> read_configuration_copy(const std::string& state_folder,
+                                            const std::string& digest);
 
 }  // namespace baton

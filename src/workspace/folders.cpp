@@ -47,9 +47,10 @@ std::optional<std::string> below(const std::string& root, const std::string& pat
   return path.substr(prefix.size());
 }
 
-Way way_to(const std::string& path, const std::function<bool(const std::string& folder)>& inside) {
+LinkPath resolve_outside(const std::string& path,
+                         const std::function<bool(const std::string& folder)>& inside) {
   std::error_code error;
-  Way way;
+  LinkPath way;
   fs::path at = "/";
   for (const fs::path& name : fs::absolute(path, error).relative_path()) {
     if (name.empty() || name == ".")

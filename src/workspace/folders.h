@@ -18,12 +18,13 @@ Result<void> check_apart(const std::vector<std::string>& roots);
 /// An absolute path below `root` as relative to it; nothing when it lies elsewhere.
 std::optional<std::string> below(const std::string& root, const std::string& path);
 
-/// Where a path leads when links are followed only outside of the folders somebody cares for.
-struct Way {
+/// A path whose links were followed only outside of certain folders.
+struct LinkPath {
   std::string path;  ///< absolute
   std::string link;  ///< the first link that was not followed; "" when there is none
 };
 /// `inside` says whether links in an absolute folder without links are left alone.
-Way way_to(const std::string& path, const std::function<bool(const std::string& folder)>& inside);
+LinkPath resolve_outside(const std::string& path,
+                         const std::function<bool(const std::string& folder)>& inside);
 
 }  // namespace baton

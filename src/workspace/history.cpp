@@ -38,8 +38,8 @@ Result<Run> History::run(const std::string& id_prefix) const {
   return found ? as_it_is(*std::move(found), served) : std::move(found);
 }
 
-Result<Histories> histories_of(const Context& context) {
-  Histories found;
+Result<std::vector<History>> histories_of(const Context& context) {
+  std::vector<History> found;
   std::optional<Error> last;
   for (const Context& one : context.each()) {
     auto folder = one.state_folder();
@@ -54,20 +54,18 @@ Result<Histories> histories_of(const Context& context) {
       return tl::unexpected(folder.error());
     auto journal = read_journal(*folder);
     if (journal)
-      found.all.push_back({one.root(), *std::move(journal), daemon_lives(*folder)});
+      found.push_back({one.root(), *std::move(journal), daemon_lives(*folder)});
     else if (journal.error().code != Errc::not_found)
       return pass_on(journal);
   }
-  if (found.all.empty() && last)
+  if (found.empty() && last)
     return tl::unexpected(*last);
-  found.hidden = last.has_value();
   return found;
 }
 
-Result<FlowId> choose_history(Histories& histories, const std::string& name) {
-  std::vector<History>& all = histories.all;
+Result<FlowId> choose_history(std::vector<History>& histories, const std::string& name) {
   std::vector<KnownFlows> known;
-  for (const History& each : all) {
+  for (const History& each : histories) {
     auto ledger = each.journal->ledger(real_clock()->now());
     if (!ledger)
       return pass_on(ledger);
@@ -78,10 +76,10 @@ Result<FlowId> choose_history(Histories& histories, const std::string& name) {
   }
   auto place = choose_flow(name, known);
   if (!place)
-    return tl::unexpected(not_found_among(place.error(), histories.hidden));
-  History chosen = std::move(all[place->root]);
-  all.clear();
-  all.push_back(std::move(chosen));
+    return pass_on(place);
+  History chosen = std::move(histories[place->root]);
+  histories.clear();
+  histories.push_back(std::move(chosen));
   return place->flow;
 }
 

@@ -22,15 +22,12 @@ struct History {
   Result<Run> run(const std::string& id_prefix) const;
 };
 
-struct Histories {
-  std::vector<History> all;
-  bool hidden = false;  ///< that of another root cannot be seen, which was told
-};
-/// The journals of all roots of the context that a daemon has served; there may be none yet.
-Result<Histories> histories_of(const Context& context);
+/// The journals of all roots of the context that a daemon has served; there may be none yet. Of
+/// several roots one that cannot be seen is left out with a warning.
+Result<std::vector<History>> histories_of(const Context& context);
 
 /// Leaves only the history of the flow somebody means, among those the journals know, and says
-/// which flow that is. Errc::usage with the list; denied where it may be in one that is hidden.
-Result<FlowId> choose_history(Histories& histories, const std::string& name);
+/// which flow that is. Errc::usage with the list.
+Result<FlowId> choose_history(std::vector<History>& histories, const std::string& name);
 
 }  // namespace baton

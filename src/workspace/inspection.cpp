@@ -154,11 +154,11 @@ bool Inspection::add_related(const std::string& path, const Result<std::string>&
 
 void Inspection::add_related(const std::string& root, FlowDocuments& flow, const Reader& read) {
   constexpr std::size_t kMost = 64;
-  std::size_t configured_patterns = 0;
+  std::size_t looked_up = 0;
   for (bool more = flow.entry->dialect->related != nullptr; more && !flow.broken;) {
     more = false;
     for (const std::string& path : flow.entry->dialect->related(flow.docs)) {
-      if (flow.docs.contains(path) || ++configured_patterns > kMost)
+      if (flow.docs.contains(path) || ++looked_up > kMost)
         continue;
       more = true;
       flow.broken = !add_related(path, read(root, path), flow) || flow.broken;

@@ -27,9 +27,9 @@ std::string configuration_of(const Context& context) {
 std::set<std::int64_t> daemons_of(const std::vector<std::string>& roots,
                                   const DaemonStatuses& all) {
   std::set<std::int64_t> daemons;
-  for (const auto& [folder, word] : all)
-    if (std::find(roots.begin(), roots.end(), word.root) != roots.end())
-      daemons.insert(word.pid);
+  for (const auto& [folder, status] : all)
+    if (std::find(roots.begin(), roots.end(), status.root) != roots.end())
+      daemons.insert(status.pid);
   return daemons;
 }
 
@@ -48,32 +48,32 @@ bool agents_live(const std::string& root, const std::string& state_folder) {
 
 }  // namespace
 
-std::vector<std::string> left_behind(const Context& context) {
+std::vector<std::string> abandoned_roots(const Context& context) {
   std::vector<std::string> roots;
   const std::string configuration = configuration_of(context);
   if (configuration.empty())
     return roots;
   std::vector<std::string> known = context.roots();
   known.insert(known.end(), context.missing_roots().begin(), context.missing_roots().end());
-  for (const auto& [folder, word] : last_daemon_statuses(context.state_parents()))
-    if (word.configuration == configuration &&
-        std::find(known.begin(), known.end(), word.root) == known.end() &&
-        agents_live(word.root, folder))
-      add(word.root, roots);
+  for (const auto& [folder, status] : last_daemon_statuses(context.state_parents()))
+    if (status.configuration == configuration &&
+        std::find(known.begin(), known.end(), status.root) == known.end() &&
+        agents_live(status.root, folder))
+      add(status.root, roots);
   return roots;
 }
 
-Result<void> apart_from_others(const Context& context, const std::string& root) {
-  for (const auto& [folder, word] : daemon_statuses(context.state_parents())) {
+Result<void> check_other_daemons(const Context& context, const std::string& root) {
+  for (const auto& [folder, status] : daemon_statuses(context.state_parents())) {
     // Of what it serves an older baton says nothing while it starts.
-    if (word.pid == getpid() || word.root.empty())
+    if (status.pid == getpid() || status.root.empty())
       continue;
-    const bool inside = below(word.root, root).has_value();
-    if (!inside && !below(root, word.root))
+    const bool inside = below(status.root, root).has_value();
+    if (!inside && !below(root, status.root))
       continue;
     return fail(Errc::served,
-                (inside ? "it lies inside " : "it contains ") + word.root +
-                    ", which another daemon (pid " + std::to_string(word.pid) +
+                (inside ? "it lies inside " : "it contains ") + status.root +
+                    ", which another daemon (pid " + std::to_string(status.pid) +
                     ") serves; files that both know would be acted upon twice; end that daemon or "
                     "choose roots of which none lies inside another",
                 root);
@@ -81,22 +81,18 @@ Result<void> apart_from_others(const Context& context, const std::string& root) 
   return {};
 }
 
-Context in_charge(const Context& context) {
+Context with_all_roots(const Context& context) {
   if (context.root_is_named())
     return context;
   std::vector<std::string> roots = context.roots();
   const auto all = daemon_statuses(context.state_parents());
   const auto daemons = daemons_of(roots, all);
   const std::string configuration = configuration_of(context);
-  for (const auto& [folder, word] : all)
-    if (daemons.contains(word.pid) ||
-        (!configuration.empty() && word.configuration == configuration))
-      add(word.root, roots);
-  // Not served yet, and meant by whoever says `--all`.
-  for (const std::string& each : context.roots_of_file())
-    if (const auto root = existing_folder(each))
-      add(*root, roots);
-  for (const std::string& root : left_behind(context))
+  for (const auto& [folder, status] : all)
+    if (daemons.contains(status.pid) ||
+        (!configuration.empty() && status.configuration == configuration))
+      add(status.root, roots);
+  for (const std::string& root : abandoned_roots(context))
     add(root, roots);
   return context.with_roots(std::move(roots));
 }
@@ -109,13 +105,13 @@ std::uint32_t running_on(const Context& context) {
   return journal ? (*journal)->running().value_or(0) : 0;
 }
 
-std::uint32_t running_beside(const Context& context) {
+std::uint32_t running_on_other_roots(const Context& context) {
   const auto all = daemon_statuses(context.state_parents());
   const auto daemons = daemons_of({context.root()}, all);
   std::vector<std::string> roots = daemons.empty() ? context.roots() : std::vector<std::string>();
-  for (const auto& [folder, word] : all)
-    if (daemons.contains(word.pid))
-      add(word.root, roots);
+  for (const auto& [folder, status] : all)
+    if (daemons.contains(status.pid))
+      add(status.root, roots);
   std::uint32_t running = 0;
   for (const Context& other : context.with_roots(std::move(roots)).each())
     running += other.root() == context.root() ? 0 : running_on(other);

@@ -9,20 +9,17 @@
 
 namespace baton {
 
-/// Roots that a daemon which is no more served by this configuration, that it does not name any
-/// more, and on which agents still run: no daemon adopts these.
-std::vector<std::string> left_behind(const Context& context);
+/// Roots that an earlier daemon served by this configuration, that it no longer names, and on which
+/// agents still run. No daemon looks after these agents.
+std::vector<std::string> abandoned_roots(const Context& context);
 
-/// Fails (Errc::served) when another living daemon serves a folder inside this root, or one in
-/// which it lies: files that both know would be acted upon twice. Sees daemons whose state lies
-/// where this context looks for it.
-Result<void> apart_from_others(const Context& context, const std::string& root);
+/// Errc::served: another daemon serves a folder inside this root, or one around it. Both would act
+/// upon the same files. Sees daemons whose state lies where this context looks for it.
+Result<void> check_other_daemons(const Context& context, const std::string& root);
 
-/// The context of a command that controls: of the roots of the configuration, in force and in the
-/// file, and of those that living daemons serve by it or that were left behind, though it may name
-/// them no more or their folders may be elsewhere by now: their agents run. With --root only that
-/// one.
-Context in_charge(const Context& context);
+/// The context of a command that controls all roots: also of those that running daemons serve by
+/// this configuration, and of abandoned ones. With --root only that one.
+Context with_all_roots(const Context& context);
 
 /// How many agents run on this root; 0 where that cannot be read.
 std::uint32_t running_on(const Context& context);
@@ -30,6 +27,6 @@ std::uint32_t running_on(const Context& context);
 /// How many agents run on the other roots with which this context's root shares its limits: those
 /// of the daemon that serves it, else those of the configuration. Roots that cannot be read count
 /// nothing.
-std::uint32_t running_beside(const Context& context);
+std::uint32_t running_on_other_roots(const Context& context);
 
 }  // namespace baton

@@ -182,13 +182,13 @@ struct Rehearsal::World {
 Rehearsal::Rehearsal(std::unique_ptr<World> world) : world_(std::move(world)) {}
 Rehearsal::~Rehearsal() = default;
 
-Result<void> Rehearsal::run(Setup setup, std::uint32_t running_beside, bool as_daemon) {
-  auto done = play(std::move(setup), running_beside, as_daemon);
+Result<void> Rehearsal::run(Setup setup, std::uint32_t running_elsewhere, bool as_daemon) {
+  auto done = play(std::move(setup), running_elsewhere, as_daemon);
   world_->journal.follow();
   return done;
 }
 
-Result<void> Rehearsal::play(Setup setup, std::uint32_t running_beside, bool as_daemon) {
+Result<void> Rehearsal::play(Setup setup, std::uint32_t running_elsewhere, bool as_daemon) {
   setup.rehearsal = true;
   world_->load = setup.load;
   auto engine = Engine::make({*world_->disk, world_->journal, world_->agents, world_->requests,
@@ -198,7 +198,7 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_beside, bool as_
     return pass_on(engine);
   world_->engine = *std::move(engine);
   Engine& it = *world_->engine;
-  it.running_elsewhere(running_beside);
+  it.running_elsewhere(running_elsewhere);
   if (auto recovered = it.recover(); !recovered)
     return recovered;
   // As a daemon does: nothing is known that could be missing.
@@ -224,14 +224,14 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_beside, bool as_
 namespace {
 
 /// Whether a program can be started is asked as the daemon's user, and in its place.
-void take_word(const DaemonStatus& word, std::string_view configuration, Setup& setup) {
-  const DaemonState& said = word.said;
+void take_status(const DaemonStatus& status, const std::string& digest, Setup& setup) {
+  const DaemonState& said = status.said;
   setup.said = said;
   // What another configuration makes of the files the daemon does not look for.
-  setup.said.lives = word.configuration_digest == hex(digest_of(configuration));
+  setup.said.lives = !digest.empty() && status.configuration_digest == digest;
   for (auto& [dialect, options] : setup.dialects)
-    if (dialect->name == "rules" && said.lives && word.prompt_faults)
-      options = with_prompt_faults(options, *word.prompt_faults);
+    if (dialect->name == "rules" && said.lives && status.prompt_faults)
+      options = with_prompt_faults(options, *status.prompt_faults);
   if (!said.unusable)
     return;
   setup.renew = nullptr;
@@ -285,10 +285,10 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
   rehearsal->recorded_ = std::move(recorded);
   setup->may_start = daemon || options.as_daemon;
   if (daemon && !options.as_daemon)
-    take_word(*daemon, context.text(), *setup);
+    take_status(*daemon, context.configuration_digest(), *setup);
   rehearsal->daemon_ = std::move(daemon);
   setup->act_on_existing = options.act_on_existing;
-  const std::uint32_t beside = running_beside(context) + options.running_beside;
+  const std::uint32_t beside = running_on_other_roots(context) + options.running_elsewhere;
   if (auto done = rehearsal->run(*std::move(setup), beside, options.as_daemon); !done)
     return pass_on(done);
   return rehearsal;
@@ -328,19 +328,6 @@ const Catalog& Rehearsal::catalog() const {
   return world_->engine->catalog();
 }
 
-std::string Rehearsal::unwritten_text(const std::optional<FlowId>& flow) const {
-  std::set<std::string> paths;
-  for (const Intent& write : world_->engine->rehearsed())
-    if (!flow || write.flow == *flow)
-      paths.insert(write.path);
-  constexpr std::size_t kLongest = 1000;
-  return paths.empty()
-             ? ""
-             : "a daemon would write " +
-                   printable(join(std::vector(paths.begin(), paths.end()), ", "), kLongest) +
-                   " first. What is said here is as if it had";
-}
-
 ControlRow Rehearsal::root_control() const {
   const auto root = records().find(FlowId{});
   return root == records().end() ? ControlRow{} : root->second.control;
@@ -364,40 +351,37 @@ std::vector<FlowId> Rehearsal::flows() const {
 
 namespace {
 
-/// `told`: a root whose state cannot be seen ends it, unless it is told of and passed over.
-Result<SeenRoots> rehearse_all(const Context& context, bool notified) {
-  SeenRoots seen;
+/// `passing_over`: a root whose state cannot be seen is left out with a warning.
+Result<std::vector<RehearsedRoot>> rehearse_all(const Context& context, bool passing_over) {
+  std::vector<RehearsedRoot> all;
   std::optional<Error> last;
   for (Context& one : context.each()) {
     auto rehearsal = Rehearsal::of_root(one);
     if (rehearsal) {
-      seen.roots.push_back({std::move(one), *std::move(rehearsal)});
+      all.push_back({std::move(one), *std::move(rehearsal)});
       continue;
     }
-    const bool hidden = !one.state_folder() && rehearsal.error().code == Errc::denied;
-    if (hidden && context.roots().size() > 1)
+    const bool hidden =
+        !one.state_folder() && rehearsal.error().code == Errc::denied && context.roots().size() > 1;
+    if (hidden)
       rehearsal.error().message += "; or name the root you mean with --root";
-    if (!hidden || !notified || context.roots().size() == 1)
+    if (!hidden || !passing_over)
       return pass_on(rehearsal);
     last = rehearsal.error();
     warn_once(printable(describe(*last)));
   }
-  seen.hidden = last.has_value();
-  if (seen.roots.empty() && last)
+  if (all.empty() && last)
     return tl::unexpected(*last);
-  return seen;
+  return all;
 }
 
 }  // namespace
 
 Result<std::vector<RehearsedRoot>> rehearse(const Context& context) {
-  auto all = rehearse_all(context, false);
-  if (!all)
-    return pass_on(all);
-  return std::move(all->roots);
+  return rehearse_all(context, false);
 }
 
-Result<SeenRoots> rehearse_seen(const Context& context) {
+Result<std::vector<RehearsedRoot>> rehearse_seen(const Context& context) {
   return rehearse_all(context, true);
 }
 
@@ -438,6 +422,68 @@ Result<FlowPlace> choose_flow(const std::string& name, const std::vector<Rehears
   for (const RehearsedRoot& each : roots)
     known.push_back({each.context.root(), each.rehearsal->flows()});
   return choose_flow(name, known);
+}
+
+namespace {
+
+Result<FlowId> choose_flow(const std::string& name, const std::set<FlowId>& known) {
+  std::vector<FlowId> fits;
+  std::vector<std::string> names;
+  std::vector<std::string> short_names;
+  for (const FlowId& flow : known) {
+    if (text(flow) == name)
+      return flow;
+    short_names.push_back(flow.name);
+    if (flow.name == name)
+      fits.push_back(flow);
+    names.push_back(text(flow));
+  }
+  if (fits.size() == 1)
+    return fits.front();
+  constexpr std::size_t kMost = 20;
+  std::string message;
+  if (!fits.empty()) {
+    names.clear();
+    names.reserve(fits.size());
+    for (const FlowId& flow : fits)
+      names.push_back(text(flow));
+    message = "there are several flows called " + printable(name, 100) + ": ";
+  } else {
+    auto near = nearest(name, names);
+    if (!near)
+      near = nearest(name, short_names);
+    message = "there is no flow " + printable(name, 100);
+    if (near)
+      return fail(Errc::usage, message + "; did you mean " + *near + "?");
+    message += names.empty() ? "; there is none at all" : "; there are ";
+  }
+  const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
+  names.resize(names.size() - more);
+  return fail(Errc::usage, message + printable(join(names, ", "), 4096) +
+                               (more > 0 ? " and " + std::to_string(more) + " more" : ""));
+}
+
+}  // namespace
+
+Result<FlowPlace> choose_flow(const std::string& name, const std::vector<KnownFlows>& known) {
+  std::set<FlowId> all;
+  for (const KnownFlows& root : known)
+    all.insert(root.flows.begin(), root.flows.end());
+  auto flow = choose_flow(name, all);
+  if (!flow)
+    return pass_on(flow);
+  std::vector<std::string> roots;
+  FlowPlace place{0, *flow};
+  for (std::size_t i = 0; i < known.size(); ++i)
+    if (std::find(known[i].flows.begin(), known[i].flows.end(), *flow) != known[i].flows.end()) {
+      roots.push_back(known[i].root);
+      place.root = i;
+    }
+  if (roots.size() > 1)
+    return fail(Errc::usage, "there is a flow " + printable(text(*flow), 200) +
+                                 " on several roots; name one with --root: " +
+                                 printable(join(roots, ", "), 4096));
+  return place;
 }
 
 }  // namespace baton

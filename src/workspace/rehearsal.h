@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -7,11 +8,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/flow.h"
 #include "engine/decide/status.h"
 #include "engine/engine.h"
 #include "workspace/context.h"
 #include "workspace/daemon_status.h"
-#include "workspace/flow_choice.h"
 #include "workspace/kind_choice.h"
 
 namespace baton {
@@ -23,7 +24,7 @@ class Rehearsal {
   struct Options {
     bool as_daemon = false;  ///< as if a daemon began now; else starts are held while there is none
     bool act_on_existing = false;
-    std::uint32_t running_beside = 0;  ///< besides what runs on the roots it shares limits with
+    std::uint32_t running_elsewhere = 0;  ///< besides what runs on the roots it shares limits with
   };
   /// The root of the context. A root no daemon has served yet has no journal, which is no error.
   /// Errc::denied: the journal is not for this user; config, io.
@@ -47,14 +48,11 @@ class Rehearsal {
   const Catalog& catalog() const;
   /// The operator's word for the whole root.
   ControlRow root_control() const;
-  /// The daemon that lives, as it left word.
+  /// What the running daemon says; nothing when none runs.
   const std::optional<DaemonStatus>& daemon() const { return daemon_; }
   /// Requests that wait for the next daemon, the oldest first; what the rehearsal says is as if one
   /// had dealt with them. None while a daemon lives.
   const std::vector<Request>& recorded() const { return recorded_; }
-  /// What a daemon would write, as a sentence: what the rehearsal says is as if it had been. ""
-  /// when there is nothing. `flow`: only of this one.
-  std::string unwritten_text(const std::optional<FlowId>& flow = std::nullopt) const;
   /// Reads a file the way the daemon does.
   Result<FileBytes> read(const std::string& path) const;
 
@@ -65,9 +63,9 @@ class Rehearsal {
  private:
   struct World;
   explicit Rehearsal(std::unique_ptr<World> world);
-  Result<void> run(Setup setup, std::uint32_t running_beside, bool as_daemon);
+  Result<void> run(Setup setup, std::uint32_t running_elsewhere, bool as_daemon);
   /// The same, with the journal held still.
-  Result<void> play(Setup setup, std::uint32_t running_beside, bool as_daemon);
+  Result<void> play(Setup setup, std::uint32_t running_elsewhere, bool as_daemon);
 
   std::unique_ptr<World> world_;
   std::optional<DaemonStatus> daemon_;
@@ -83,12 +81,9 @@ struct RehearsedRoot {
 /// one that is meant. Errors as of `of_root`.
 Result<std::vector<RehearsedRoot>> rehearse(const Context& context);
 
-struct SeenRoots {
-  std::vector<RehearsedRoot> roots;
-  bool hidden = false;  ///< the state of another one cannot be seen, which was told
-};
-/// Those that can be seen, for who only looks. Errors as above, where there is none.
-Result<SeenRoots> rehearse_seen(const Context& context);
+/// Those that can be seen, for who only looks; a warning names the others. Errors as above, where
+/// there is none.
+Result<std::vector<RehearsedRoot>> rehearse_seen(const Context& context);
 
 /// Those about this flow, or about the whole root.
 std::vector<Request> of_flow(const std::vector<Request>& recorded, const FlowId& flow);
@@ -98,6 +93,19 @@ std::string recorded_text(const std::vector<Request>& recorded);
 /// What is to be said where no configuration is in force.
 std::string without_configuration(const std::optional<DaemonStatus>& daemon);
 
-/// The flow somebody means; errors as of workspace/flow_choice.
+/// A flow, and which of several roots has it.
+struct FlowPlace {
+  std::size_t root = 0;
+  FlowId flow;
+};
+/// What is known of one root.
+struct KnownFlows {
+  std::string root;
+  std::vector<FlowId> flows;
+};
+/// The flow somebody means: `dialect/name`, or a name that is unique. Errc::usage with the list, or
+/// with the roots when several have it.
+Result<FlowPlace> choose_flow(const std::string& name, const std::vector<KnownFlows>& known);
 Result<FlowPlace> choose_flow(const std::string& name, const std::vector<RehearsedRoot>& roots);
+
 }  // namespace baton

@@ -508,4 +508,55 @@ TEST_CASE("a reaction whose agent another one always starts instead is refused w
   }
 }
 
+TEST_CASE("a configuration without secrets is the same but for the values of env: set:") {
+  for (const char* const value :
+       {"secret", "'secret'", "\"sec\\x72et\"", "|\n          secret", ">-\n          secret",
+        "&token secret", "!!str secret", "secret  # and secret"}) {
+    CAPTURE(value);
+    const std::string text =
+        "version: 1\n"
+        "agents:\n"
+        "  a:\n"
+        "    command: [run, \"secre\", '1e3']\n"
+        "    env:\n"
+        "      allow: [HOME]\n"
+        "      set:\n"
+        "        TOKEN: " +
+        std::string(value) +
+        "\n"
+        "  # secret\n"
+        "  b: { command: [run], timeout: 5m, env: { set: { A: secret, \"B C\": 'secret', D: '' } } "
+        "}\n"
+        "limits: { cost_per_hour: 2.5 }\n"
+        "dialects: { coordination: }\n";
+    Config wanted = parsed(text).config;
+    for (auto& [role, agent] : wanted.agents)
+      for (auto& [name, secret] : agent.env_set)
+        secret.clear();
+    const auto blanked = without_secrets(text);
+    REQUIRE(blanked);
+    const std::string shown = blanked->pretty();
+    CAPTURE(shown);
+    CHECK(shown.find("secret") == std::string::npos);
+    const auto again = parse_config(shown, Format::json);
+    REQUIRE(again);
+    CHECK((again->config == wanted));
+  }
+}
+
+TEST_CASE("a secret that an alias brings elsewhere cannot be taken out") {
+  const std::string head = "version: 1\nagents:\n  a:\n    env: { set: { TOKEN: &t secret } }\n";
+  CHECK_FALSE(without_secrets(head + "    command: [run, *t]\n"));
+  CHECK_FALSE(
+      without_secrets("version: 1\nagents:\n  a: { command: &c [run, secret], env: { set: "
+                      "{ TOKEN: secret } } }\n  b: { command: *c }\n"));
+  CHECK(without_secrets(head +
+                        "    command: [run]\n  b: { command: [x], env: { set: { T: *t } } }\n"));
+  // What is only equal, or only looks like an anchor, says nothing.
+  CHECK(without_secrets(
+      "version: 1\nagents:\n  a: { command: [sh, -c, 'a && b'], env: { set: { MODE: "
+      "sh } } }\n"));
+  CHECK_FALSE(without_secrets("agents: ["));
+}
+
 }  // namespace baton

@@ -53,19 +53,145 @@ def log_of(baton):
 
 
 @contextlib.contextmanager
-def copies_lost(baton):
-    """As if the copy that the daemon keeps were that of another configuration: its word names standard input."""
-    words = {}
-    for path in glob.glob(baton.state + "/*/daemon.json"):
+def copies_lost(baton, lose=None):
+    """As if the daemon's copies of its configuration were those of another one; `lose` does something else to them."""
+    copies = {}
+    for path in glob.glob(baton.state + "/*/configuration.json"):
         with open(path, "rb") as file:
-            words[path] = file.read()
-        with open(path, "r+b") as file:
-            file.write(re.sub(rb'"configuration_fd": \d+', b'"configuration_fd": 0', words[path]))
-    check(words, "no daemon has left word")
+            copies[path] = file.read()
+        if lose:
+            lose(path)
+        else:
+            write(path, {**json.loads(copies[path]), "digest": "0" * 64})
+    check(copies, "no daemon has left a copy")
     yield
-    for path, word in words.items():
-        with open(path, "r+b") as file:
-            file.write(word)
+    for path, copy in copies.items():
+        write(path, copy)
+
+
+def copy_of(baton):
+    """Where the daemon's copy lies; it serves when it has its lock, then it writes the copy, then daemon.json."""
+    wait_until(lambda: glob.glob(baton.state + "/*/daemon.json"), "there is no status")
+    return glob.glob(baton.state + "/*/configuration.json")[0]
+
+
+SPELLINGS = """
+        PLAIN: s3cret-plain
+        SINGLE: 's3cret-single'
+        DOUBLE: "s3cret-d\\x6fuble"
+        LONG: "s3cret-\\
+          long"
+        BLOCK: |
+          s3cret-block
+        FOLDED: >-
+          s3cret-folded
+          s3cret-folded
+        ANCHOR: &token s3cret-anchor
+        ALIAS: *token
+        "QUOTED": !!str s3cret-quoted
+        # s3cret-comment
+"""
+
+
+def secret_configuration(baton, command, more=""):
+    """With secrets in the agent's environment, in every way that YAML has to write them."""
+    settings = {name: value for name, value in baton.settings.items() if name != "agents"}
+    text = "".join(f"{name}: {json.dumps(value)}\n" for name, value in settings.items())
+    text += "agents:\n  worker:\n    env:\n      set:" + SPELLINGS
+    text += f"    command: [{', '.join(map(json.dumps, command))}{more}]\n"
+    text += "  other: {command: [/bin/true], env: {allow: [HOME], set: {FLOW: s3cret-flow}}}\n"
+    write(baton.config, text.encode())
+
+
+def no_secret_is_copied(exe):
+    """The daemon's copy of its configuration is for its user alone and holds no value of `env: set:`."""
+    with make(exe) as baton:
+        names = re.findall(r"^ *\"?([A-Z]+)\"?:", SPELLINGS, re.MULTILINE)
+        got = baton.home + "/got"
+        shell = "; ".join(f'echo "{name}=${name}" >>{got}' for name in names)
+        secret_configuration(baton, [*baton.counting("/bin/sh", "-c", shell)["command"]])
+        baton.start()
+        path = copy_of(baton)
+        check(os.stat(path).st_mode & 0o7777 == 0o600, oct(os.stat(path).st_mode))
+        for each in (path, path.replace("configuration.json", "daemon.json")):
+            with open(each) as file:
+                check("s3cret" not in file.read(), each)
+        with open(path) as file:
+            copy = json.load(file)["configuration"]["agents"]
+        check(copy["worker"]["env"]["set"] == dict.fromkeys(names, ""), copy)
+        check(copy["other"]["env"] == {"allow": ["HOME"], "set": {"FLOW": ""}}, copy)
+        # The agent gets what the file says.
+        baton.ticket("a", "ready")
+        wait_until(lambda: os.path.exists(got) and "QUOTED=" in open(got).read())
+        check(len(re.findall("=s3cret-", open(got).read())) == len(names), open(got).read())
+        # Where a secret cannot be told from the rest no copy is made, and an older one counts for nothing.
+        secret_configuration(baton, baton.counting()["command"], ", *token")
+        baton.call("reload")
+        with open(path) as file:
+            check("s3cret" not in file.read())
+        check("commands cannot see the configuration in use: a value of `env: set:`" in log_of(baton), log_of(baton))
+        write(baton.config, b"rules: [")
+        check("cannot be seen here" in baton.call("status").stderr)
+        baton.call("set", baton.root + "/tickets/a.json", "/more=1", code=3)
+
+
+def copy_lost(exe):
+    """Without the daemon's copy commands that show say so, and commands that act refuse; but not while the file
+    is what the daemon uses."""
+    with make(exe) as baton:
+        baton.ticket("a", "new")
+        baton.start()
+        path = copy_of(baton)
+        ticket = baton.root + "/tickets/a.json"
+        for number, lose in enumerate((None, os.unlink, lambda copy: write(copy, b"{"))):
+            with copies_lost(baton, lose):
+                said = baton.call("status")
+                check("cannot be seen here" not in said.stderr, said)
+                baton.call("set", ticket, f"/number={number}")
+                doctor = baton.call("doctor", code=None).stdout
+                check("the daemon's copy of its configuration cannot be used" in doctor, doctor)
+                baton.settings["limits"]["max_running"] = 3 + number
+                baton.configure()
+                before = open(ticket).read()
+                for command in (["status"], ["explain", "rules/t/a"], ["events"], ["agents"]):
+                    said = baton.call(*command)
+                    check("cannot be seen here" in said.stderr and "`baton reload`" in said.stderr, command, said)
+                check("What is said here is by the file" in baton.call("status").stdout)
+                for command in (["set", ticket, "/more=1"], ["send", "anyone", "{}"],
+                                ["create", "--title", "b"], ["start", "rules/t/a"]):
+                    said = baton.call(*command, code=3)
+                    check("cannot be seen here" in said.stderr and "`baton reload`" in said.stderr, command, said)
+                check(open(ticket).read() == before)
+                baton.call("reload")
+                check(json.load(open(path))["digest"] != "0" * 64)
+                baton.call("set", ticket, f"/number={number + 1}")
+                check("cannot be seen here" not in baton.call("status").stderr)
+                check("copy of its configuration" not in baton.call("doctor", code=None).stdout)
+                copy = open(path, "rb").read()
+            write(path, copy)
+
+
+def copy_is_not_read(exe):
+    """What somebody writes into the copy the daemon never uses."""
+    with make(exe) as baton:
+        daemon = baton.start()
+        path = copy_of(baton)
+        ran = baton.home + "/ran"
+        with open(path) as file:
+            copy = json.load(file)
+        copy["configuration"]["agents"]["worker"]["command"] = ["/bin/sh", "-c", f"touch {ran}"]
+        write(path, copy)
+        baton.canary()
+        daemon.send_signal(signal.SIGHUP)
+        baton.canary()
+        wait_until(lambda: ran not in open(path).read(), "a reload writes the copy anew")
+        write(path, copy)
+        daemon.terminate()
+        check(daemon.wait(timeout=60) == 0)
+        baton.start()
+        baton.canary()
+        check(ran not in open(path).read(), "a start writes the copy anew")
+        check(not os.path.exists(ran), "the copy was run")
 
 
 def many_unusable(exe):
@@ -499,5 +625,5 @@ def once_says_what_is_held(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts([many_unusable, not_looked_at_yet, half_written, changed_and_not_read, hung_up, asked_at_once, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
+    world.main_parts([no_secret_is_copied, copy_lost, copy_is_not_read, many_unusable, not_looked_at_yet, half_written, changed_and_not_read, hung_up, asked_at_once, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
                       once_says_what_is_held])

@@ -273,7 +273,8 @@ def closed_streams(exe):
         state = f"{baton.state}/{os.listdir(baton.state)[0]}"
         for name in ("", *os.listdir(state)):
             is_so, folder = os.stat(f"{state}/{name}").st_mode & 0o777, os.path.isdir(f"{state}/{name}")
-            check(is_so == (0o750 if folder else 0o640), name, oct(is_so))
+            private = name == "configuration.json"
+            check(is_so == (0o750 if folder else 0o600 if private else 0o640), name, oct(is_so))
 
 
 def finished(exe):

@@ -70,14 +70,14 @@ Result<std::vector<RootRun>> runs_of(const Context& context, const std::string& 
     return pass_on(histories);
   RunQuery query;
   // Without any history there is nothing to choose from, and nothing to list.
-  if (!flow.empty() && !histories->all.empty()) {
+  if (!flow.empty() && !histories->empty()) {
     auto id = choose_history(*histories, flow);
     if (!id)
       return pass_on(id);
     query.flow = *id;
   }
   std::vector<RootRun> runs;
-  for (const History& each : histories->all) {
+  for (const History& each : *histories) {
     auto found = each.runs(query);
     if (!found)
       return pass_on(found);

@@ -8,8 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "cli/commands/max_steps.h"
-#include "cli/commands/set_values.h"
 #include "cli/commands/wait.h"
 #include "cli/submit_request.h"
 #include "engine/engine.h"
@@ -98,7 +96,7 @@ Result<void> can_forget(const ControlWish& wish, const Context& context) {
 }
 
 ExitCode control_roots(const ControlWish& wish, const Context& asked) {
-  const Context context = in_charge(asked);
+  const Context context = with_all_roots(asked);
   ExitCode code = ExitCode::fine;
   std::vector<Context> each = context.each();
   std::erase_if(each, [&](const Context& on_root) {
@@ -138,7 +136,7 @@ ExitCode control(const ControlWish& wish) {
 std::optional<ExitCode> ask_daemons(const ControlWish& wish, const Context& context) {
   std::set<std::int64_t> asked;
   ExitCode code = ExitCode::fine;
-  for (const Context& on_root : in_charge(context).each()) {
+  for (const Context& on_root : with_all_roots(context).each()) {
     const auto state = on_root.state_folder();
     if (!state && state.error().code != Errc::not_found)
       code = graver(code, complain(state.error()));

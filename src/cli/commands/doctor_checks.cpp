@@ -27,7 +27,6 @@
 #include "workspace/agent_spec.h"
 #include "workspace/config_warnings.h"
 #include "workspace/environment.h"
-#include "workspace/file_patterns.h"
 #include "workspace/folders.h"
 #include "workspace/rehearsal.h"
 #include "workspace/rule_prompts.h"
@@ -329,10 +328,10 @@ void examine_shim(Diagnoses& all) {
 /// A daemon has read the prompts with its configuration, and goes by them until it reads it again.
 void examine_prompts(const Context& context, const PromptFaults& faults, Diagnoses& all) {
   const auto state = context.state_folder();
-  const auto word = state ? daemon_status(*state) : std::optional<DaemonStatus>();
-  const bool knows =
-      word && word->prompt_faults && word->configuration_digest == hex(digest_of(context.text()));
-  const PromptFaults& known = knows ? *word->prompt_faults : faults;
+  const auto status = state ? daemon_status(*state) : std::optional<DaemonStatus>();
+  const bool knows = status && status->prompt_faults &&
+                     status->configuration_digest == context.configuration_digest();
+  const PromptFaults& known = knows ? *status->prompt_faults : faults;
   for (const auto& [place, fault] : faults)
     add(all, Level::error, "rules", fault,
         known.contains(place)
@@ -395,22 +394,36 @@ void examine_system(std::int64_t daemon, Diagnoses& all) {
         "use a user of its own; the unit files do");
 }
 
+/// Other commands use the daemon's copy of its configuration while the file differs from it.
+void examine_copy(const Context& context, Diagnoses& all) {
+  const auto state = context.state_folder();
+  const auto status = state ? daemon_status(*state) : std::optional<DaemonStatus>();
+  if (!status || status->unsaid || status->configuration.empty())
+    return;
+  const auto copy = read_configuration_copy(*state, status->configuration_digest);
+  if (!copy)
+    add(all, Level::warning, "configuration",
+        "the daemon's copy of its configuration cannot be used: " + describe(copy.error()),
+        "run `baton reload` as the daemon's user: it writes the copy anew");
+}
+
 void examine_configuration(const Context& context, Diagnoses& all) {
-  const auto unlike = context.unlike();
+  examine_copy(context, all);
+  const auto difference = context.difference();
   if (!context.faults().empty()) {
     for (const std::string& fault : context.faults())
       add(all, Level::error, "configuration", fault,
           "see docs/configuration.md; `baton schema config` is its schema");
     return;
   }
-  if (context.configuration().empty() && !unlike.why.empty())
-    return add(all, Level::warning, "configuration", unlike.why,
+  if (context.configuration().empty() && !difference.why.empty())
+    return add(all, Level::warning, "configuration", difference.why,
                "bring it back: the next daemon acts upon nothing without it");
   if (context.configuration().empty())
     return add(all, Level::warning, "configuration", "there is none, so nothing is acted upon",
                "`baton init` writes one");
-  if (!unlike.why.empty())
-    add(all, Level::warning, "configuration", unlike.why,
+  if (!difference.why.empty())
+    add(all, Level::warning, "configuration", difference.why,
         "`baton reload`, when the file is as you want it");
   add(all, Level::fine, "configuration", context.configuration());
   examine_writable("configuration", context.configuration(), all);

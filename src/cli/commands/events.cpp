@@ -116,13 +116,13 @@ Result<void> open_new(const Arguments& arguments, const Context& context, EventQ
   auto histories = histories_of(context);
   if (!histories)
     return pass_on(histories);
-  if (!arguments.flow.empty() && !histories->all.empty()) {
+  if (!arguments.flow.empty() && !histories->empty()) {
     auto flow = choose_history(*histories, arguments.flow);
     if (!flow)
       return pass_on(flow);
     query.flow = *std::move(flow);
   }
-  for (History& each : histories->all)
+  for (History& each : *histories)
     if (std::none_of(streams.begin(), streams.end(),
                      [&](const Stream& known) { return known.root() == each.root; }))
       streams.emplace_back(std::move(each), query);

@@ -10,7 +10,7 @@
 #include "io/system/clock.h"
 #include "io/system/state_folder.h"
 #include "workspace/command.h"
-#include "workspace/file_patterns.h"
+#include "workspace/config_warnings.h"
 #include "workspace/folders.h"
 #include "workspace/inspection.h"
 #include "workspace/kind_choice.h"
@@ -152,7 +152,7 @@ ExitCode explain_alone(const ExplainArguments& arguments, const Context& context
 /// The path below the root, as the daemon would get there: over no link.
 std::optional<std::string> path_below(const Context& context, const std::string& what) {
   const std::string& root = context.root();
-  const Way way = way_to(what, [&](const std::string& folder) {
+  const LinkPath way = resolve_outside(what, [&](const std::string& folder) {
     return folder == root || below(root, folder).has_value();
   });
   return below(root, way.path);
@@ -178,16 +178,14 @@ std::optional<KnownPath> known_path(const Context& context, const Rehearsal& reh
 
 /// What stands against what is explained being what happens.
 void warn(const Context& context, const Rehearsal& rehearsal) {
-  const auto unlike = context.unlike();
+  const auto difference = context.difference();
   // That it cannot be used was told when it was read.
-  if (!unlike.why.empty() && context.broken_configuration().empty())
-    complain("warning: " + unlike.why);
+  if (!difference.why.empty() && context.broken_configuration().empty())
+    complain("warning: " + difference.why);
   else if (context.configuration().empty() && context.broken_configuration().empty())
     complain("warning: " + without_configuration(rehearsal.daemon()));
   if (!rehearsal.recorded().empty())
     complain("warning: " + recorded_text(rehearsal.recorded()));
-  if (const std::string unwritten = rehearsal.unwritten_text(); !unwritten.empty())
-    complain("warning: " + unwritten);
 }
 
 /// Why a file that is there belongs to no flow.
@@ -268,13 +266,13 @@ ExitCode show_replaced(const ExplainArguments& arguments, const Context& context
   const auto seen = rehearse_seen(context);
   if (!seen)
     return complain(seen.error());
-  for (const auto& [on_root, rehearsal] : seen->roots)
+  for (const auto& [on_root, rehearsal] : *seen)
     if (const auto known = known_path(on_root, *rehearsal, arguments.what))
       return print_replaced(on_root, {known->path});
-  const auto place = choose_flow(arguments.what, seen->roots);
+  const auto place = choose_flow(arguments.what, *seen);
   if (!place)
-    return complain(not_found_among(place.error(), seen->hidden));
-  const auto& [on_root, rehearsal] = seen->roots[place->root];
+    return complain(place.error());
+  const auto& [on_root, rehearsal] = (*seen)[place->root];
   const auto record = rehearsal->records().find(place->flow);
   std::vector<std::string> paths;
   if (record != rehearsal->records().end())
@@ -317,26 +315,25 @@ ExitCode explain_command(Words words) {
   const auto seen = rehearse_seen(*context);
   if (!seen)
     return complain(seen.error());
-  for (const auto& [on_root, rehearsal] : seen->roots)
+  for (const auto& [on_root, rehearsal] : *seen)
     warn(on_root, *rehearsal);
-  for (const auto& [on_root, rehearsal] : seen->roots)
+  for (const auto& [on_root, rehearsal] : *seen)
     if (const auto known = known_path(on_root, *rehearsal, arguments.what))
       return show(arguments, on_root, *rehearsal, known->flow, known->path);
-  const auto place = choose_flow(arguments.what, seen->roots);
+  const auto place = choose_flow(arguments.what, *seen);
   if (place) {
-    const auto& [on_root, rehearsal] = seen->roots[place->root];
+    const auto& [on_root, rehearsal] = (*seen)[place->root];
     return show(arguments, on_root, *rehearsal, place->flow, "");
   }
   std::error_code error;
   if (fs::exists(arguments.what, error))
-    return complain(not_found_among(
-        Error{Errc::usage, printable(arguments.what) + " " + strange(seen->roots, arguments.what)},
-        seen->hidden));
+    return complain(
+        Error{Errc::usage, printable(arguments.what) + " " + strange(*seen, arguments.what), ""});
   const bool file = arguments.what.ends_with(".json") || arguments.what.ends_with(".jsonl") ||
                     arguments.what.ends_with(".yaml") || arguments.what.ends_with(".yml");
   if (file)
     complain("there is no file " + printable(arguments.what));
-  return complain(not_found_among(place.error(), seen->hidden));
+  return complain(place.error());
 }
 
 }  // namespace baton

@@ -27,10 +27,10 @@ Result<Run> run_named(const Context& context, const std::string& id) {
   auto histories = histories_of(context);
   if (!histories)
     return pass_on(histories);
-  if (histories->all.empty())
+  if (histories->empty())
     return fail(Errc::not_found, "no baton has worked on it yet", context.root());
   std::optional<Run> found;
-  for (const History& each : histories->all) {
+  for (const History& each : *histories) {
     auto run = each.run(id);
     if (!run && run.error().code == Errc::not_found)
       continue;
@@ -42,9 +42,8 @@ Result<Run> run_named(const Context& context, const std::string& id) {
     found = *std::move(run);
   }
   if (!found)
-    return tl::unexpected(not_found_among(
-        Error{Errc::usage, "there is no run " + printable(id, 60) + "; `baton agents` lists them"},
-        histories->hidden));
+    return fail(Errc::usage,
+                "there is no run " + printable(id, 60) + "; `baton agents` lists them");
   return *std::move(found);
 }
 

@@ -9,8 +9,6 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cli/commands/max_steps.h"
-#include "cli/commands/set_values.h"
 #include "cli/commands/start_workflow.h"
 #include "cli/commands/wait.h"
 #include "cli/submit_request.h"

@@ -62,7 +62,7 @@ Result<void> check_links(const std::string& file, const Places& places) {
       return !root_of(folder).empty();
     return folder == named || below(named, folder).has_value();
   };
-  std::string link = way_to(file, in_root).link;
+  std::string link = resolve_outside(file, in_root).link;
   std::error_code error;
   if (link.empty() && fs::is_symlink(fs::symlink_status(file, error)))
     link = file;

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "io/system/clock.h"
 #include "workspace/command.h"
-#include "workspace/file_patterns.h"
+#include "workspace/config_warnings.h"
 #include "workspace/options.h"
 #include "workspace/output.h"
 #include "workspace/rehearsal.h"
@@ -82,8 +82,8 @@ std::string hint(const Context& context, const std::optional<DaemonStatus>& daem
              : drains          ? "; it drains: nothing is started, and it ends with the last agent"
                                : "") +
             "\n";
-  if (const auto unlike = context.unlike(); !unlike.why.empty())
-    text += unlike.why + "\n";
+  if (const auto difference = context.difference(); !difference.why.empty())
+    text += difference.why + "\n";
   else if (context.configuration().empty())
     text += without_configuration(daemon) + "\n";
   else if (!daemon)
@@ -99,7 +99,7 @@ struct Section {
   std::vector<FlowStatus> flows;
   std::optional<DaemonStatus> daemon;
   std::vector<Request> recorded;
-  Word unlike;  ///< see Context::Unlike
+  Word difference;  ///< see Context::Difference
   std::string hint;
   std::string configured_patterns;
 };
@@ -120,7 +120,7 @@ Shown lines_of(const std::vector<Section>& sections) {
       Json line = status_json(status);
       line.set("watching", section.daemon ? Json(section.daemon->watching) : Json());
       line.set("root", Json(section.root));
-      line.set("configuration", section.unlike.empty() ? Json() : Json(section.unlike));
+      line.set("configuration", section.difference.empty() ? Json() : Json(section.difference));
       Json verbs = Json::array();
       for (const Request& each : of_flow(section.recorded, status.flow))
         verbs.push(Json(each.verb));
@@ -166,13 +166,13 @@ void show_names(const std::vector<Section>& sections) {
     print(name + "\n");
 }
 
-Result<std::vector<Section>> sections_of(const std::string& flow, const SeenRoots& seen) {
-  const std::vector<RehearsedRoot>& roots = seen.roots;
+Result<std::vector<Section>> sections_of(const std::string& flow,
+                                         const std::vector<RehearsedRoot>& roots) {
   std::optional<FlowPlace> wanted;
   if (!flow.empty()) {
     auto place = choose_flow(flow, roots);
     if (!place)
-      return tl::unexpected(not_found_among(place.error(), seen.hidden));
+      return pass_on(place);
     wanted = *std::move(place);
   }
   std::vector<Section> sections;
@@ -184,15 +184,11 @@ Result<std::vector<Section>> sections_of(const std::string& flow, const SeenRoot
                     statuses(rehearsal->records(), rehearsal->plan()),
                     rehearsal->daemon(),
                     rehearsal->recorded(),
-                    on_root.unlike().word,
+                    on_root.difference().word,
                     "",
                     configured_patterns(on_root, rehearsal->catalog())};
     section.hint = hint(on_root, section.daemon,
                         wanted ? of_flow(section.recorded, wanted->flow) : section.recorded);
-    if (const std::string unwritten =
-            rehearsal->unwritten_text(wanted ? std::optional(wanted->flow) : std::nullopt);
-        !unwritten.empty())
-      section.hint += unwritten + "\n";
     if (wanted)
       std::erase_if(section.flows,
                     [&](const FlowStatus& status) { return status.flow != wanted->flow; });
@@ -219,7 +215,7 @@ ExitCode show(const StatusArguments& arguments, const Context& context, Shown& s
   } else if (clear || lines != shown) {
     if (clear)
       print("\x1b[2J\x1b[H");
-    show_tables(*sections, seen->roots.size() > 1);
+    show_tables(*sections, seen->size() > 1);
   }
   shown = std::move(lines);
   return ExitCode::fine;

@@ -217,7 +217,7 @@ void Validation::named(const std::string& path, Inspection& inspection) {
 /// A path that the daemon would look at, read its way: over no link below the root.
 bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
   const std::string& root = context_.root();
-  const Way way = way_to(path, [&](const std::string& folder) {
+  const LinkPath way = resolve_outside(path, [&](const std::string& folder) {
     return folder == root || below(root, folder).has_value();
   });
   const auto relative = below(root, way.path);

@@ -1,0 +1,285 @@
+// The command `run`: its options, the daemon, and the dry run.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "daemon/service.h"
+#include "io/files/path_trust.h"
+#include "io/system/state_folder.h"
+#include "workspace/command.h"
+#include "workspace/config_warnings.h"
+#include "workspace/configuration_file.h"
+#include "workspace/context.h"
+#include "workspace/environment.h"
+#include "workspace/folders.h"
+#include "workspace/options.h"
+#include "workspace/other_daemons.h"
+#include "workspace/output.h"
+#include "workspace/rehearsal.h"
+
+namespace baton {
+namespace {
+
+struct RunArguments {
+  std::vector<std::string>
+      roots;  ///< as given; empty: those of the configuration, else the context's
+  bool once = false;
+  bool dry_run = false;
+  bool as_json = false;  ///< of the dry run
+  bool act_on_existing = false;
+};
+
+/// The roots as they were named, without links, each once.
+Result<std::vector<std::string>> real_roots(const std::vector<std::string>& named) {
+  std::vector<std::string> roots;
+  for (const std::string& root : named) {
+    auto real = real_path(root);
+    if (!real)
+      return pass_on(real);
+    if (std::find(roots.begin(), roots.end(), *real) == roots.end())
+      roots.push_back(std::move(*real));
+  }
+  if (auto apart = check_apart(roots); !apart)
+    return pass_on(apart);
+  return roots;
+}
+
+void take_notify(const Context& context, ServiceConfig& config) {
+  const std::vector<std::string>& argv = context.config().notify;
+  if (argv.empty())
+    return;
+  auto program = notify_program(context);
+  if (!program)
+    return;
+  config.notify = argv;
+  config.notify_timeout = context.config().notify_timeout;
+  config.notify.front() = *program;
+  config.notify_env.push_back("PATH=" + variable("PATH"));
+}
+
+Result<ServedRoot> served_root(const Context& context, const std::string& root) {
+  auto setup = context.setup(root);
+  if (!setup)
+    return pass_on(setup);
+  auto state = context.make_state_folder(root);
+  if (!state)
+    return pass_on(state);
+  tell_place(*state, setup->environment.variables);
+  return ServedRoot{root, std::move(*state), context.configuration(), context.text(),
+                    std::move(*setup)};
+}
+
+/// What is to be said where no dialect is configured.
+std::string nothing_to_act_upon(const Context& context) {
+  if (!context.configuration().empty())
+    return context.configuration() +
+           " names no dialects and no rules: nothing will be acted upon; `baton schema config` "
+           "says "
+           "what it may name";
+  return "there is no configuration for the root " + context.root() +
+         ": nothing will be acted upon; `baton init` writes one, --config names one";
+}
+
+Result<ServedRoot> late_root(const Context& context, const std::string& path,
+                             bool act_on_existing) {
+  auto root = existing_folder(path);
+  if (!root)
+    return pass_on(root);
+  std::vector<std::string> roots = context.roots();
+  roots.push_back(*root);
+  auto served = served_root(context.with_roots(std::move(roots)), *root);
+  if (served)
+    served->setup.act_on_existing = act_on_existing;
+  return served;
+}
+
+Result<ServiceConfig> service_config(const Context& context, const RunArguments& arguments) {
+  ServiceConfig config;
+  const RetentionConfig& keep = context.config().retention;
+  config.retention =
+      Retention{keep.events, keep.runs, keep.replaced, static_cast<std::size_t>(keep.max_runs)};
+  const auto roots = real_roots(arguments.roots.empty() ? context.roots() : arguments.roots);
+  if (!roots)
+    return tl::unexpected(roots.error());
+  for (const std::string& root : *roots) {
+    auto served = served_root(context, root);
+    if (!served)
+      return pass_on(served);
+    served->setup.act_on_existing = arguments.act_on_existing;
+    const std::vector<std::string> remarks = config_warnings(context, served->setup);
+    config.remarks.insert(config.remarks.end(), remarks.begin(), remarks.end());
+    config.roots.push_back(std::move(*served));
+  }
+  if (arguments.roots.empty())
+    for (const std::string& path : context.missing_roots())
+      config.awaited.push_back({path, [context, path, act = arguments.act_on_existing] {
+                                  return late_root(context, path, act);
+                                }});
+  auto shim = find_shim(config.roots.front().setup.environment.executable);
+  if (!shim)
+    return pass_on(shim);
+  config.shim = std::move(*shim);
+  take_notify(context, config);
+  if (arguments.roots.empty())
+    for (const std::string& root : abandoned_roots(context))
+      config.remarks.push_back(
+          "agents that an earlier daemon started on " + root +
+          ", which `roots:` names no more, still run and no daemon looks after them; "
+          "`baton stop --all` ends them too");
+  std::sort(config.remarks.begin(), config.remarks.end());
+  config.remarks.erase(std::unique(config.remarks.begin(), config.remarks.end()),
+                       config.remarks.end());
+  return config;
+}
+
+/// The daemon, in the foreground. Returns the exit code.
+int run_daemon(RunArguments arguments, const Context& context) {
+  // The folder in which this began may be gone when the configuration is read again.
+  for (std::string& root : arguments.roots)
+    if (auto real = real_path(root); real && !root.starts_with('/'))
+      root = *std::move(real);
+  // Who comes to an end waits for nothing that may never come.
+  if (const auto all = context.all_there(); arguments.once && arguments.roots.empty() && !all)
+    return static_cast<int>(complain(all.error()));
+  auto config = service_config(context, arguments);
+  if (!config)
+    return static_cast<int>(complain(config.error()));
+  if (config->roots.front().setup.dialects.empty())
+    config->remarks.push_back(nothing_to_act_upon(context));
+  ServiceOptions options;
+  options.once = arguments.once;
+  options.load = [&]() -> Result<ServiceConfig> {
+    auto again = context.reread();
+    if (!again)
+      return pass_on(again);
+    return service_config(*again, arguments);
+  };
+  options.apart = [&](const std::string& root) { return check_other_daemons(context, root); };
+  return serve(std::move(*config), options);
+}
+
+Json row_of(const FlowId& flow, const Role& role, const Subject& subject, bool starts,
+            const std::string& root) {
+  return Json::object({{"flow", text(flow)},
+                       {"role", role},
+                       {"subject", subject},
+                       {"starts", starts},
+                       {"root", root}});
+}
+
+void print_lines(const Plan& plan, const FlowRecords& records, const std::string& root) {
+  for (const Start& start : plan.starts) {
+    Json row = row_of(start.key.flow, start.key.role, start.key.subject, true, root);
+    row.set("attempt", Json(std::int64_t{start.attempt}));
+    row.set("reason", Json());
+    row.set("why", Json(start.desired.why));
+    print_line(row);
+  }
+  for (const auto& [flow, record] : records)
+    for (const Hold& hold : record.holds) {
+      Json row = row_of(flow, hold.role, hold.subject, false, root);
+      row.set("attempt", Json());
+      row.set("reason", Json(hold.reason));
+      row.set("why", Json(hold.why));
+      print_line(row);
+    }
+}
+
+void print_plan(const Plan& plan, const FlowRecords& records, const std::string& behind) {
+  for (const Start& start : plan.starts)
+    print("would start " + start.key.role + " for " + printable(text(start.key.flow), 200) + " " +
+          printable(start.key.subject, 100) + behind + ", attempt " +
+          std::to_string(start.attempt) + ": " + printable(start.desired.why) + "\n");
+  for (const auto& [flow, record] : records)
+    for (const Hold& hold : record.holds)
+      print("would not start " + (hold.role.empty() ? "anything" : hold.role) + " for " +
+            printable(text(flow), 200) + " " + printable(hold.subject, 100) + behind + ": " +
+            hold.reason + ": " + printable(hold.why) + "\n");
+}
+
+/// What the next daemon would start at once; a place that one root takes is none for the next.
+ExitCode dry_run(const RunArguments& arguments, const Context& context) {
+  const auto roots = real_roots(arguments.roots.empty() ? context.roots() : arguments.roots);
+  if (!roots)
+    return complain(roots.error());
+  if (const auto difference = context.difference(); !difference.why.empty())
+    complain("warning: " + difference.why);
+  std::size_t starts = 0;
+  for (const std::string& root : *roots) {
+    const auto rehearsal = Rehearsal::of_root(
+        context.at(root), {.as_daemon = true,
+                           .act_on_existing = arguments.act_on_existing,
+                           .running_elsewhere = static_cast<std::uint32_t>(starts)});
+    if (!rehearsal)
+      return complain(rehearsal.error());
+    const Plan& plan = (*rehearsal)->plan();
+    if (arguments.as_json)
+      print_lines(plan, (*rehearsal)->records(), root);
+    else
+      print_plan(plan, (*rehearsal)->records(), roots->size() > 1 ? " on " + printable(root) : "");
+    starts += plan.starts.size();
+    if (!(*rehearsal)->recorded().empty())
+      complain(recorded_text((*rehearsal)->recorded()));
+  }
+  if (starts == 0 && !arguments.as_json)
+    print("nothing would be started\n");
+  return finish();
+}
+
+}  // namespace
+
+ExitCode run_command_line(Words words) {
+  RunArguments arguments;
+  Places places;
+  Options options(
+      "run",
+      "Serves a root, in the foreground: watches its files, checks every change, and\n"
+      "starts the next agent when a status calls for it. TERM detaches (agents go on\n"
+      "and are adopted by the next daemon); Ctrl-C drains, a second one stops the\n"
+      "agents, a third leaves. HUP reads the configuration again.",
+      "  0   ended in good order\n"
+      "  1   with --once: a flow failed, or a write of baton's own is still to be made\n"
+      "  2   wrong usage or configuration\n"
+      "  3   could not read or write what is needed\n"
+      "  75  another daemon serves this root, or one inside or around it\n"
+      "  130 Ctrl-C, and the agents were stopped; with --once any Ctrl-C");
+  options.values("--root", arguments.roots, "DIR",
+                 "The root; else those of the configuration, else the nearest folder upwards "
+                 "with a baton.yaml, else this folder");
+  options.value("--config", places.config, "FILE", "The configuration");
+  options.value("--state-dir", places.state_dir, "DIR", "Where state folders lie");
+  options.flag("--once", arguments.once,
+               "End when nothing is running and nothing can be started any more");
+  options.flag("--dry-run", arguments.dry_run,
+               "Print what would be started; start and write nothing");
+  options.flag("--json", arguments.as_json, "With --dry-run: one JSON object per line");
+  options.flag("--act-on-existing", arguments.act_on_existing,
+               "Start also what was due before the first start on this root");
+  if (const auto over = options.parse(words))
+    return *over;
+  if (arguments.as_json && !arguments.dry_run) {
+    complain("--json goes with --dry-run; what happens is in `baton events --json`");
+    return ExitCode::usage;
+  }
+  if (!arguments.roots.empty())
+    places.root = arguments.roots.front();
+  auto context = Context::open(places);
+  if (!context)
+    return complain(context.error());
+  for (const Finding& warning : context->warnings())
+    complain(describe(warning, context->configuration()));
+  if (arguments.dry_run) {
+    if (const auto all = context->all_there(); arguments.roots.empty() && !all)
+      return complain(all.error());
+    return dry_run(arguments, *context);
+  }
+  return finish(static_cast<ExitCode>(run_daemon(std::move(arguments), *context)));
+}
+
+}  // namespace baton
