@@ -1,6 +1,7 @@
 #include "sweep.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -16,6 +17,14 @@ struct Arguments {
   bool trace = false;
 };
 
+/// Days since 1970, as the tests in Python count them; the environment's BATON_DAY repeats another.
+std::uint64_t day() {
+  if (const char* const given = std::getenv("BATON_DAY"))
+    return std::strtoull(given, nullptr, 10);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::floor<std::chrono::days>(now).count());
+}
+
 std::optional<Arguments> parse(const Sweep& sweep, const std::vector<std::string>& words) {
   Arguments arguments;
   arguments.seeds = sweep.seeds;
@@ -29,7 +38,10 @@ std::optional<Arguments> parse(const Sweep& sweep, const std::vector<std::string
       arguments.seeds = std::strtoull(words[++i].c_str(), nullptr, 10);
     else if (words[i] == "--first" && more)
       arguments.first = std::strtoull(words[++i].c_str(), nullptr, 10);
-    else if (words[i] == "--mutant" && more)
+    else if (words[i] == "--today" && more) {
+      arguments.seeds = std::strtoull(words[++i].c_str(), nullptr, 10);
+      arguments.first = 1 + day() * arguments.seeds;
+    } else if (words[i] == "--mutant" && more)
       arguments.mutant = words[++i];
     else
       return std::nullopt;
@@ -55,7 +67,8 @@ std::string place(const std::pair<std::uint64_t, Fault>& fault) {
 int correct(const Sweep& sweep, const Arguments& arguments) {
   const auto fault = faulty(sweep, arguments, "");
   if (!arguments.quiet)
-    std::printf("%s\n", sweep.summary().c_str());
+    std::printf("from seed %llu on: %s\n", static_cast<unsigned long long>(arguments.first),
+                sweep.summary().c_str());
   if (!fault)
     return 0;
   std::printf("%s\n", place(*fault).c_str());
@@ -65,8 +78,10 @@ int correct(const Sweep& sweep, const Arguments& arguments) {
 int mutants(const Sweep& sweep, const Arguments& arguments) {
   int survivors = 0;
   bool found = false;
+  const std::string_view of_today = sweep.mutants[day() % sweep.mutants.size()];
+  const std::string_view wanted = arguments.mutant == "today" ? of_today : arguments.mutant;
   for (const std::string_view mutant : sweep.mutants) {
-    if (arguments.mutant != "all" && arguments.mutant != mutant)
+    if (wanted != "all" && wanted != mutant)
       continue;
     found = true;
     const auto fault = faulty(sweep, arguments, mutant);
@@ -84,8 +99,9 @@ int sweep(const Sweep& sweep, const std::vector<std::string>& words) {
   const auto arguments = parse(sweep, words);
   if (arguments)
     return arguments->mutant.empty() ? correct(sweep, *arguments) : mutants(sweep, *arguments);
-  std::printf("%s [--seeds N] [--first SEED] [--mutant NAME|all] [--quiet] [--trace]\n",
-              std::string(sweep.program).c_str());
+  std::printf(
+      "%s [--seeds N] [--first SEED | --today N] [--mutant NAME|all|today] [--quiet] [--trace]\n",
+      std::string(sweep.program).c_str());
   return 2;
 }
 

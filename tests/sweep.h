@@ -1,6 +1,7 @@
 #pragma once
 
-// The command line of the simulations: many seeds, each mutant, one seed again.
+// The command line of the simulations: many seeds, each mutant, one seed again. `--today N` takes N
+// seeds, others each day, and `--mutant today` one mutant.
 
 #include <cstdint>
 #include <functional>

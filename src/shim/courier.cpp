@@ -47,7 +47,7 @@ bool childless(pid_t program, bool& failed) {
   return pid < 0 && errno == ECHILD;
 }
 
-bool told_to_leave(int signals) {
+bool told_to_end(int signals) {
   bool leave = false;
   signalfd_siginfo info{};
   while (read(signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
@@ -75,7 +75,7 @@ ShimExit deliver(int signals, const char* limit_ms, char** argv) {
     pollfd watched[] = {{kLifeFd, POLLIN, 0}, {signals, POLLIN, 0}};
     if (left > 0 && poll(watched, 2, static_cast<int>(left)) < 0 && errno != EINTR)
       return ShimExit::lost;
-    if (left > 0 && watched[0].revents == 0 && !told_to_leave(signals))
+    if (left > 0 && watched[0].revents == 0 && !told_to_end(signals))
       continue;
     ExitRecord exit;
     const bool known = sweep(Tree{.parent = shim}, kGraceMs, exit);

@@ -884,4 +884,4 @@ if __name__ == "__main__":
                       requests_not_utf8, said_at_start, bad_configuration, second_daemon, locked_files, full_disk, stopped_on_full_disk,
                       without_a_reserve_it_is_not, no_more_files, once_on_full_disk, started_on_full_disk, started_on_full_disk_of_small_blocks,
                       said_by_the_daemon, cannot_start_is_said, no_descriptors, write_waits, merge_is_refused,
-                      may_not_write, not_put_aside, litter_of_a_crash, rejected_behind_its_agent, size_limit))
+                      may_not_write, not_put_aside, litter_of_a_crash, rejected_behind_its_agent, size_limit), 9)

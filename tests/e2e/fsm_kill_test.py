@@ -180,4 +180,4 @@ PARTS = [judge, backoff, sub_loop, journal_lost]
 
 
 if __name__ == "__main__":
-    world.main_parts(PARTS)
+    world.main_parts(PARTS, 2)

@@ -116,7 +116,7 @@ def no_claim(programs, killat, muted):
 
 def test(baton, killat, muted):
     with Programs(baton) as programs:
-        for mutant in (release_before_commit, no_lock, no_claim):
+        for mutant in world.sample((release_before_commit, no_lock, no_claim), 1):
             mutant(programs, os.path.abspath(killat), os.path.abspath(muted))
 
 

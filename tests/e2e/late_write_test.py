@@ -168,4 +168,4 @@ def set_left(exe, late):
 
 if __name__ == "__main__":
     world.main_parts((without_another_write, nothing_stays, over_the_end, what_is_not_valid, what_steers_a_terminal,
-                      set_waits, set_leaves_it))
+                      set_waits, set_leaves_it), 3)

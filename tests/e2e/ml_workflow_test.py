@@ -636,12 +636,6 @@ def killed(exe):
             check(len(it.read(name)["convergence_status"]["convergence_history"]) == 4, it.read(name))
 
 
-def test(exe, *only):
-    for part in (whole, by_hand, timeouts, bad_input, restored, encrypted, slow, told, back, shipped, alone, killed):
-        if not only or part.__name__ in only:
-            part(exe)
-            print(part.__name__, flush=True)
-
-
 if __name__ == "__main__":
-    world.main(test)
+    world.main_parts((whole, by_hand, timeouts, bad_input, restored, encrypted, slow, told, back, shipped, alone,
+                      killed), 5)

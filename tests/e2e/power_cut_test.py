@@ -5,7 +5,8 @@ Root and state lie on an ext4 of their own; each boot is a set of namespaces wit
 file system is shut down by ioctl, so what was not synced is lost, then every process is gone at once.
 Agents count themselves in a log outside. After the next boot `on_interrupted` decides. A daemon that does not
 sync is caught.
-usage: power_cut_test.py BATON KILLAT MUTED [STEP]     STEP 1: every stop of the daemon; the default: every 31st
+usage: power_cut_test.py BATON KILLAT MUTED [STEP]     every STEPth stop of the daemon; default: every 31st, in
+scripts/test every 997th, others each day
 """
 
 import array
@@ -175,8 +176,7 @@ def no_sync(baton, muted):
 
 
 def sweep(baton, killat, step):
-    """Returns how often the power was cut."""
-    places, stop, hit, kept = 0, 1, collections.Counter(), 0
+    places, stop, hit, kept = 0, 1 + world.DAY % step, collections.Counter(), 0
     while True:
         policy = POLICIES[places % len(POLICIES)]
         with Machine(baton, policy) as machine:
@@ -192,11 +192,12 @@ def sweep(baton, killat, step):
         places += 1
         stop += step
     print(f"power cut at {places} of about {stop} stops: interrupted {dict(hit)}, else run once {kept}")
-    check(sum(hit.values()), "no cut met a run")
-    check(kept, "every run was interrupted")
+    if places > 10:
+        check(sum(hit.values()), "no cut met a run")
+        check(kept, "every run was interrupted")
 
 
-def test(baton, killat, muted, step="31"):
+def test(baton, killat, muted, step="31" if world.COMPLETE else "997"):
     if os.geteuid() != 0:
         skip("a file system of its own needs root")
     for command in ("mkfs.ext4", "losetup", "unshare", "nsenter"):
@@ -209,7 +210,7 @@ def test(baton, killat, muted, step="31"):
         skip("no namespaces may be made here")
     if subprocess.run(["grep", "-qw", "ext4", "/proc/filesystems"]).returncode:
         skip("this kernel has no ext4")
-    for policy in POLICIES:
+    for policy in world.sample(POLICIES, 1):
         at_rest(baton, policy)
         print("at rest,", policy, "passed", flush=True)
     no_sync(baton, os.path.abspath(muted))

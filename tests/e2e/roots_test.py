@@ -784,4 +784,4 @@ if __name__ == "__main__":
                       commands_cover_all_roots, drain_is_the_daemons, control_reaches_what_runs, left_behind,
                       gone_roots_are_shown, gone_without_a_daemon, unreadable_configuration, comes_later, one_is_broken,
                       limits_count_all_roots, reload_changes_roots,
-                      reload_is_all_or_nothing, nested, mounted_twice, at_once, starting_daemon))
+                      reload_is_all_or_nothing, nested, mounted_twice, at_once, starting_daemon), 8)

@@ -264,4 +264,4 @@ def interrupted_once(exe):
 
 if __name__ == "__main__":
     world.main_parts((stubborn, stop_all, killed_shims, beside_a_command, interrupted, interrupted_once, left_alone,
-                      container, another_container))
+                      container, another_container), 4)

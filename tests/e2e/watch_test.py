@@ -388,4 +388,4 @@ def few_watches(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts((on_one_root, away_at_a_start, away_and_back, mounted_over, unreadable_root, few_watches))
+    world.main_parts((on_one_root, away_at_a_start, away_and_back, mounted_over, unreadable_root, few_watches), 3)

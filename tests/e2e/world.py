@@ -13,6 +13,10 @@ import tempfile
 import time
 
 PATIENCE = 120  # seconds
+# scripts/prove goes through everything; scripts/test takes a sample of what would take long, another one each day.
+COMPLETE = os.environ.get("BATON_COMPLETE") == "1"
+# Days since 1970. Set in the environment, it repeats the sample of another day.
+DAY = int(os.environ.get("BATON_DAY") or time.time() // 86400)
 
 # Agents append one line in one write, so lines of many agents never mix.
 AGENT = """#!/bin/sh
@@ -48,6 +52,18 @@ def skip(*why):
 def check(claim, *says):
     if not claim:
         raise AssertionError(" ".join(str(each) for each in says) or "see the line above")
+
+
+def sample(items, number, most=None):
+    """At most that many, evenly spread, others each day. In scripts/prove at most `most`, or all of them."""
+    items = list(items)
+    number = (most or len(items)) if COMPLETE else number
+    if len(items) <= number:
+        return items
+    step = -(-len(items) // number)
+    chosen = items[DAY % step::step]
+    print(f"a sample of day {DAY}: {len(chosen)} of {len(items)}, each {step}th from number {DAY % step} on", flush=True)
+    return chosen
 
 
 def wait_until(claim, *says):
@@ -253,20 +269,20 @@ class World:
         wait_until(lambda: all(run["state"] == "ended" for run in self.lines("agents")), "agents end")
 
 
-def main_parts(parts):
-    """Runs those parts of a test that are named behind the path of baton, or all of them. What one cannot do here
-    keeps the others from nothing."""
+def main_parts(parts, number=None):
+    """Runs those parts of a test that are named behind the path of baton. When none is named it runs all of them, or a
+    sample of that number. A part that cannot run here does not keep the others from running."""
     def test(exe, *names):
         skipped = []
-        for part in parts:
-            if not names or part.__name__ in names:
-                print(part.__name__, flush=True)
-                try:
-                    part(exe)
-                except SystemExit as end:
-                    if end.code != 77:
-                        raise
-                    skipped.append(part.__name__)
+        chosen = [part for part in parts if part.__name__ in names] if names else sample(parts, number or len(parts))
+        for part in chosen:
+            print(part.__name__, flush=True)
+            try:
+                part(exe)
+            except SystemExit as end:
+                if end.code != 77:
+                    raise
+                skipped.append(part.__name__)
         if skipped:
             skip("of this test only", ", ".join(skipped), "(reasons above)")
     main(test)

@@ -46,10 +46,9 @@ void load(std::string_view text, Format format) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  load(fuzz::text_of(data, size), Format::json);
-  load(fuzz::text_of(data, size), Format::jsonl);
-  return 0;
+void fuzz::fuzz_loader(std::string_view bytes) {
+  load(bytes, Format::json);
+  load(bytes, Format::jsonl);
 }
 
 }  // namespace baton

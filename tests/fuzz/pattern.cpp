@@ -10,20 +10,19 @@
 
 namespace baton {
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto [source, text] = fuzz::halves(fuzz::text_of(data, size));
+void fuzz::fuzz_pattern(std::string_view bytes) {
+  const auto [source, text] = fuzz::halves(bytes);
   // Schemas and documents are valid UTF-8 by then.
   if (bad_utf8(source) || bad_utf8(text))
-    return 0;
+    return;
   const auto pattern = Pattern::compile(source);
   if (!pattern) {
     fuzz::demand(pattern.error().code == Errc::schema);
-    return 0;
+    return;
   }
   const auto first = pattern->search(text);
   const auto second = pattern->search(text);
   fuzz::demand(first.match == second.match && first.steps == second.steps);
-  return 0;
 }
 
 }  // namespace baton

@@ -1,22 +1,19 @@
 #pragma once
 
 // What a fuzz target is: one function over bytes, which must return whatever the bytes are.
-// libFuzzer calls it (scripts/fuzz), and so does replay.cpp with the inputs that were kept.
+// libFuzzer calls it (libfuzzer.cpp, scripts/fuzz), and so does replay.cpp with the inputs that
+// were kept.
 
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
 
-// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
 namespace baton::fuzz {
 
-inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
-  return {reinterpret_cast<const char*>(data), size};
-}
+void fuzz_loader(std::string_view bytes);
+void fuzz_pattern(std::string_view bytes);
+void fuzz_schema(std::string_view bytes);
+void fuzz_yaml(std::string_view bytes);
 
 /// What always holds. Not `assert`, which release builds leave out.
 inline void demand(bool claim) {

@@ -8,19 +8,18 @@
 
 namespace baton {
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text(fuzz::text_of(data, size));
+void fuzz::fuzz_yaml(std::string_view bytes) {
+  const std::string text(bytes);
   const auto document = load_document(text, Format::yaml);
   if (!document) {
     for (const Finding& finding : document.error().findings)
       fuzz::demand(finding.span.begin.offset <= text.size());
-    return 0;
+    return;
   }
   const auto again = load_document(json::dump((*document)->root()), Format::json);
   fuzz::demand(again.has_value());
   fuzz::demand(json::equal((*again)->root(), (*document)->root()));
   fuzz::demand((*document)->locate("").end.offset <= text.size());
-  return 0;
 }
 
 }  // namespace baton
