@@ -2,13 +2,13 @@
 and every link, configuration and command name in a page is checked. How a page steers this is in `Page` below.
 usage: readme_test.py BATON [PAGE...]"""
 
+import concurrent.futures
 import contextlib
 import glob
 import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 
 import world
@@ -45,6 +45,7 @@ class Page:
         with open(os.path.join(TOP, name), encoding="utf-8") as file:
             self.text = file.read()
         self.ran = self.skipped = 0
+        self.said = []  # pages run side by side; each prints at its end
         self.folder = self.environment = None
 
     def new_folder(self, home):
@@ -58,13 +59,13 @@ class Page:
 
     def commands(self, script):
         """Runs what stands between two answers at once, as somebody who pastes it."""
-        done = self.call("bash", "-ec", script + '\npwd >"$HOME/.where"')
-        print(self.name + "$", script.strip() + "\n" + done.stdout + done.stderr, flush=True)
+        done = self.call("bash", "-ec", "exec 2>&1\n" + script + '\npwd >"$HOME/.where"')
+        self.said.append(f"{self.name}$ {script.strip()}\n{done.stdout}")
         check(done.returncode == 0, self.name, script, "gave", done.returncode)
         with open(self.environment["HOME"] + "/.where", encoding="utf-8") as file:
             self.folder = file.read().strip()
         self.ran += len(re.findall(r"^\s*baton ", script, re.M))
-        return done.stdout + done.stderr
+        return done.stdout
 
     def shell(self, content):
         answer = ""
@@ -91,7 +92,7 @@ class Page:
     def block(self, home, word, kind, content):
         check(kind in ("sh", "yaml", "json", "text", "mermaid", "ini"), self.name, "has a block of another kind:", kind)
         if word and word.startswith("skip, "):
-            print("skipped:", self.name, word[6:], flush=True)
+            self.said.append(f"skipped: {self.name} {word[6:]}")
             self.skipped += 1
         elif kind == "sh":
             if word == "new folder":
@@ -110,7 +111,10 @@ class Page:
     def names(self, commands):
         """Every command and every script that the text names is one."""
         for script in re.findall(r"\bscripts/[a-z]+[a-z-]*(?![a-z./-])", self.text):
-            check(os.access(os.path.join(TOP, script), os.X_OK), self.name, "names a script that is none:", script)
+            path = os.path.join(TOP, script)
+            check(os.path.exists(path), self.name, "names a script that is not there:", script)
+            with open(path, encoding="utf-8") as file:
+                check(file.read(2) != "#!" or os.access(path, os.X_OK), self.name, script, "cannot be run")
         for name in re.findall(r"`baton ([a-z][a-z_]*)\b", self.text):
             check(name in commands, self.name, "names a command that is none:", name)
 
@@ -128,13 +132,18 @@ class Page:
                 check(anchor in anchors, self.name, "links to a heading that is not there:", target)
 
     def run(self, home, commands):
-        self.new_folder(home)
-        outside = FENCE.sub("", self.text)
-        check(not re.findall(r"^    (?:\$ )?baton ", outside, re.M), self.name, "has commands outside of a `sh` block")
-        for word, kind, content in FENCE.findall(self.text):
-            self.block(home, word, kind, content)
-        self.names(commands)
-        self.links()
+        try:
+            self.new_folder(home)
+            outside = FENCE.sub("", self.text)
+            check(not re.findall(r"^    (?:\$ )?baton ", outside, re.M), self.name, "has commands outside of a `sh` block")
+            for word, kind, content in FENCE.findall(self.text):
+                self.block(home, word, kind, content)
+            self.names(commands)
+            self.links()
+        finally:
+            self.said.append(f"--- {self.name}: {self.ran} commands, {self.skipped} blocks skipped")
+            print("\n".join(self.said), flush=True)
+        return self
 
 
 def test(exe, *wanted):
@@ -147,12 +156,9 @@ def test(exe, *wanted):
         told = subprocess.run([exe, "--help"], capture_output=True, text=True, check=True).stdout
         commands = set(re.findall(r"^  ([a-z]+)  ", told, re.M)) | {"help"}
         check(len(commands) > 25, "--help names", commands)
-        ran = skipped = 0
-        for name in wanted or pages():
-            page = Page(exe, name)
-            page.run(home, commands)
-            print(f"--- {name}: {page.ran} commands, {page.skipped} blocks skipped", flush=True)
-            ran, skipped = ran + page.ran, skipped + page.skipped
+        with concurrent.futures.ThreadPoolExecutor(4) as workers:
+            done = list(workers.map(lambda name: Page(exe, name).run(home, commands), wanted or pages()))
+        ran, skipped = sum(page.ran for page in done), sum(page.skipped for page in done)
         print(f"{ran} commands of the pages were run, {skipped} blocks were skipped")
         check(wanted or ran >= 100, "only", ran, "commands were found")
 
