@@ -146,7 +146,36 @@ class Page:
         return self
 
 
+def keys(schema):
+    """All names of members in a schema."""
+    if isinstance(schema, dict):
+        yield from (key for key in schema.get("properties", {}) if isinstance(schema["properties"], dict))
+        for each in schema.values():
+            yield from keys(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from keys(each)
+
+
+def every_key_is_explained():
+    """Each key of the configuration and each option of a dialect stands on the page that explains it."""
+    where = {"schemas/config.schema.json": ["docs/configuration.md", "docs/rules.md"]}
+    for options in glob.glob("schemas/*/options.schema.json", root_dir=TOP):
+        where[options] = [f"docs/dialects/{options.split('/')[1]}.md"]
+    check(len(where) == 6, where)
+    for schema, names in where.items():
+        text = ""
+        for name in names:
+            with open(os.path.join(TOP, name), encoding="utf-8") as file:
+                text += file.read()
+        words = {word for code in re.findall(r"`([^`\n]+)`", text) for word in re.findall(r"[a-z_]+", code)}
+        with open(os.path.join(TOP, schema), encoding="utf-8") as file:
+            missing = set(keys(json.load(file))) - words
+        check(not missing, *names, "do not explain", missing, "of", schema)
+
+
 def test(exe, *wanted):
+    every_key_is_explained()
     with tempfile.TemporaryDirectory(prefix="baton-pages-") as home:
         os.mkdir(home + "/bin")
         os.symlink(os.path.abspath(exe), home + "/bin/baton")
@@ -156,6 +185,9 @@ def test(exe, *wanted):
         told = subprocess.run([exe, "--help"], capture_output=True, text=True, check=True).stdout
         commands = set(re.findall(r"^  ([a-z]+)  ", told, re.M)) | {"help"}
         check(len(commands) > 25, "--help names", commands)
+        codes = re.findall(r"^  (\d+)  ", told.split("Exit codes:")[1], re.M)
+        with open(os.path.join(TOP, "docs/status.md"), encoding="utf-8") as file:
+            check(re.findall(r"^\| (\d+) \|", file.read(), re.M) == codes, "docs/status.md has other exit codes than --help")
         with concurrent.futures.ThreadPoolExecutor(4) as workers:
             done = list(workers.map(lambda name: Page(exe, name).run(home, commands), wanted or pages()))
         ran, skipped = sum(page.ran for page in done), sum(page.skipped for page in done)
