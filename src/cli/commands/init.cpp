@@ -114,7 +114,7 @@ struct Beginning {
 constexpr std::array kBeginnings = {
     Beginning{kCoordination,
               "a session begins with `baton start coordination --requirements @FILE`"},
-    Beginning{kLoops, "the loop that was written begins with `baton start example`"},
+    Beginning{kLoops, "the example loop begins with `baton start example`"},
     Beginning{
         kCcwLoop,
         "a loop begins with `baton create --title TEXT`, then `baton start` with the name that "
