@@ -185,6 +185,9 @@ def test(exe, *wanted):
         told = subprocess.run([exe, "--help"], capture_output=True, text=True, check=True).stdout
         commands = set(re.findall(r"^  ([a-z]+)  ", told, re.M)) | {"help"}
         check(len(commands) > 25, "--help names", commands)
+        with open(os.path.join(TOP, "README.md"), encoding="utf-8") as file:
+            missing = commands - {"help"} - set(re.findall(r"`([a-z]+)`", file.read()))
+        check(not missing, "README.md leaves out the commands", missing)
         codes = re.findall(r"^  (\d+)  ", told.split("Exit codes:")[1], re.M)
         with open(os.path.join(TOP, "docs/status.md"), encoding="utf-8") as file:
             check(re.findall(r"^\| (\d+) \|", file.read(), re.M) == codes, "docs/status.md has other exit codes than --help")
