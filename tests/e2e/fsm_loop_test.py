@@ -443,8 +443,33 @@ def broken(exe):
         check(not loops.ran(), "ran")
 
 
+def from_nothing(exe):
+    """What `init` writes is valid, works as it stands, lies where `path` says, and is never written over."""
+    with Loops(exe) as loops:
+        for folder, place in (("new", ".loops"), ("named", "ci/loops")):
+            loops.root = f"{loops.home}/{folder}"
+            loops.config = loops.root + "/baton.yaml"
+            if folder == "named":
+                world.write(loops.config, b"version: 1\ndialects:\n  fsm_loop: { path: ci/loops }\n")
+            init = [exe, "init", "--dialect", "fsm_loop", loops.root]
+            subprocess.run(init, check=True, stdout=subprocess.DEVNULL)
+            with open(f"{loops.root}/{place}/example.yaml") as file:
+                text = file.read()
+            again = subprocess.run(init, check=True, capture_output=True, text=True)
+            check("example.yaml exists and is left as it is" in again.stderr, again.stderr)
+            with open(f"{loops.root}/{place}/example.yaml") as file:
+                check(file.read() == text, "it is written over")
+            loops.call("validate")
+            loops.call("start", "example")
+            once = loops.once()
+            check(once.returncode == 0, once.stdout, once.stderr)
+            with open(f"{loops.root}/{place}/.running/example.state.json") as file:
+                check(json.load(file)["status"] == "completed", "the example does not end")
+            check(os.path.exists(loops.root + "/hello.txt"), "the example did nothing")
+
+
 PARTS = [fix_loop, converges, awkward, too_long, killed, adopted, stopped, once, owners, locked, torn_events, kept_clear, once_waits,
-         broken]
+         broken, from_nothing]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Layouts of people who have read schemas/rules/README.md only, with agents that know nothing of each other, while the
+"""Layouts of people who have read docs/rules.md only, with agents that know nothing of each other, while the
 daemon is killed again and again: files that are moved from folder to folder, a log of lines, YAML with a map of
 subjects, stages that are numbers and truth values beside a busy writer, several documents with conditions across
 them and a person's decision, jobs that others claim. Each entry is worked off once.

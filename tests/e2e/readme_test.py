@@ -1,18 +1,22 @@
-"""What README.md tells people to type works: its files are written, its commands run, in order, with a
-stand-in for the agent on PATH. usage: readme_test.py BATON"""
+"""The pages tell the truth: every shell block of every page is run, in order, with a stand-in for the agent on PATH,
+and every link, configuration and command name in a page is checked. How a page steers this is in `Page` below.
+usage: readme_test.py BATON [PAGE...]"""
 
+import concurrent.futures
+import contextlib
+import glob
+import json
 import os
 import re
-import shlex
 import subprocess
 import tempfile
 
 import world
 from world import check
 
-TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 
-# Does what the prompt asks for: reads it from stdin, does the work, sets the status.
+# Does what the prompt of README.md asks for: reads it from stdin, does the work, sets the status.
 CLAUDE = """#!/bin/sh
 cat | grep -q BATON_STATE_FILE || exit 1
 echo hello >hello.txt
@@ -20,56 +24,178 @@ echo hello >hello.txt
 echo '{"type": "result", "subtype": "success", "is_error": false, "total_cost_usd": 0.01}'
 """
 
-
-def blocks(readme):
-    """Kind and content of each fenced block."""
-    return re.findall(r"^```(\w+)\n(.*?)^```$", readme, re.M | re.S)
+FENCE = re.compile(r"(?:^<!-- test: ([^\n]*) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
 
 
-def test(exe):
-    with open(os.path.join(TOP, "README.md"), encoding="utf-8") as file:
-        readme = file.read()
-    # The two commands of the indented block are the demo's own test, and the runner of this test.
-    check(re.findall(r"^    (\S+) ", readme.split("```")[0], re.M) == ["scripts/demo", "scripts/test"], "the two commands")
-    for command in ("scripts/demo", "scripts/test"):
-        check(os.access(os.path.join(TOP, command), os.X_OK), command, "cannot be run")
+def pages():
+    """All pages for people who use baton."""
+    found = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md", "systemd/README.md"]
+    for pattern in ("docs/*.md", "docs/dialects/*.md", "schemas/*/README.md"):
+        found += sorted(glob.glob(pattern, root_dir=TOP))
+    return found
 
-    with tempfile.TemporaryDirectory(prefix="baton-readme-") as home:
+
+class Page:
+    """One page. A `sh` block is run in the folder where the block before it ended; `#> TEXT` in it says that the answer
+    of the commands above has TEXT. `<!-- test: WORD -->` in the line before a block changes that. `new folder`: an
+    empty root. `daemon`: beside `baton run`. `skip, REASON`: not run here; said aloud and counted."""
+
+    def __init__(self, exe, name):
+        self.exe, self.name = exe, name
+        with open(os.path.join(TOP, name), encoding="utf-8") as file:
+            self.text = file.read()
+        self.ran = self.skipped = 0
+        self.said = []  # pages run side by side; each prints at its end
+        self.folder = self.environment = None
+
+    def new_folder(self, home):
+        self.folder = tempfile.mkdtemp(prefix="page-", dir=home)
+        self.environment = {"HOME": self.folder, "PATH": home + "/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8",
+                            "BATON_STATE_DIR": self.folder + ".state"}
+
+    def call(self, *command, **more):
+        return subprocess.run(command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=world.PATIENCE, **more)
+
+    def commands(self, script):
+        """Runs what stands between two answers at once, as somebody who pastes it."""
+        done = self.call("bash", "-ec", "exec 2>&1\n" + script + '\npwd >"$HOME/.where"')
+        self.said.append(f"{self.name}$ {script.strip()}\n{done.stdout}")
+        check(done.returncode == 0, self.name, script, "gave", done.returncode)
+        with open(self.environment["HOME"] + "/.where", encoding="utf-8") as file:
+            self.folder = file.read().strip()
+        self.ran += len(re.findall(r"^\s*baton ", script, re.M))
+        return done.stdout
+
+    def shell(self, content):
+        answer = ""
+        for part in re.split(r"^((?:#> [^\n]*\n)+)", content, flags=re.M):
+            if not part.startswith("#> "):
+                answer = self.commands(part) if part.strip() else answer
+                for variable in re.findall(r"^(BATON_\w+)=", answer, re.M):
+                    check(f"| `{variable}` |" in self.text, self.name, "does not explain", variable)
+                continue
+            for line in part.splitlines():
+                check(line[3:] in answer, self.name, line[3:], "is not in the rest of the answer:", answer)
+                answer = answer[answer.index(line[3:]) + len(line) - 3:]
+
+    @contextlib.contextmanager
+    def daemon(self):
+        daemon = subprocess.Popen(["baton", "run"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL)
+        try:
+            world.wait_until(lambda: "served by process" in self.call("baton", "status").stdout)
+            yield
+        finally:
+            daemon.terminate()
+            check(daemon.wait(timeout=world.PATIENCE) == 0, self.name, "the daemon's end")
+
+    def block(self, home, word, kind, content):
+        check(kind in ("sh", "yaml", "json", "text", "mermaid", "ini"), self.name, "has a block of another kind:", kind)
+        if word and word.startswith("skip, "):
+            self.said.append(f"skipped: {self.name} {word[6:]}")
+            self.skipped += 1
+        elif kind == "sh":
+            if word == "new folder":
+                self.new_folder(home)
+            with self.daemon() if word == "daemon" else contextlib.nullcontext():
+                self.shell(content)
+        elif kind == "json":
+            json.loads(content)
+        elif kind == "yaml" and content.startswith("version: 1\n"):
+            with tempfile.NamedTemporaryFile("w", suffix=".yaml", dir=home) as file:
+                file.write(content)
+                file.flush()
+                done = self.call("baton", "validate", "--schema", "config", file.name)
+                check(done.returncode == 0, self.name, content, done.stdout, done.stderr)
+
+    def names(self, commands):
+        """Every command and every script that the text names is one."""
+        for script in re.findall(r"\bscripts/[a-z]+[a-z-]*(?![a-z./-])", self.text):
+            path = os.path.join(TOP, script)
+            check(os.path.exists(path), self.name, "names a script that is not there:", script)
+            with open(path, encoding="utf-8") as file:
+                check(file.read(2) != "#!" or os.access(path, os.X_OK), self.name, script, "cannot be run")
+        for name in re.findall(r"`baton ([a-z][a-z_]*)\b", self.text):
+            check(name in commands, self.name, "names a command that is none:", name)
+
+    def links(self):
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```$", "", self.text, flags=re.M | re.S)):
+            if re.match(r"https?:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            where = os.path.normpath(os.path.join(TOP, os.path.dirname(self.name), path)) if path else os.path.join(TOP, self.name)
+            check(os.path.exists(where), self.name, "links to what is not there:", target)
+            if anchor and where.endswith(".md"):
+                with open(where, encoding="utf-8") as file:
+                    headings = re.findall(r"^#+ (.*)$", file.read(), re.M)
+                anchors = {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+                check(anchor in anchors, self.name, "links to a heading that is not there:", target)
+
+    def run(self, home, commands):
+        try:
+            self.new_folder(home)
+            outside = FENCE.sub("", self.text)
+            check(not re.findall(r"^    (?:\$ )?baton ", outside, re.M), self.name, "has commands outside of a `sh` block")
+            for word, kind, content in FENCE.findall(self.text):
+                self.block(home, word, kind, content)
+            self.names(commands)
+            self.links()
+        finally:
+            self.said.append(f"--- {self.name}: {self.ran} commands, {self.skipped} blocks skipped")
+            print("\n".join(self.said), flush=True)
+        return self
+
+
+def keys(schema):
+    """All names of members in a schema."""
+    if isinstance(schema, dict):
+        yield from (key for key in schema.get("properties", {}) if isinstance(schema["properties"], dict))
+        for each in schema.values():
+            yield from keys(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from keys(each)
+
+
+def every_key_is_explained():
+    """Each key of the configuration and each option of a dialect stands on the page that explains it."""
+    where = {"schemas/config.schema.json": ["docs/configuration.md", "docs/rules.md"]}
+    for options in glob.glob("schemas/*/options.schema.json", root_dir=TOP):
+        where[options] = [f"docs/dialects/{options.split('/')[1]}.md"]
+    check(len(where) == 6, where)
+    for schema, names in where.items():
+        text = ""
+        for name in names:
+            with open(os.path.join(TOP, name), encoding="utf-8") as file:
+                text += file.read()
+        words = {word for code in re.findall(r"`([^`\n]+)`", text) for word in re.findall(r"[a-z_]+", code)}
+        with open(os.path.join(TOP, schema), encoding="utf-8") as file:
+            missing = set(keys(json.load(file))) - words
+        check(not missing, *names, "do not explain", missing, "of", schema)
+
+
+def test(exe, *wanted):
+    every_key_is_explained()
+    with tempfile.TemporaryDirectory(prefix="baton-pages-") as home:
         os.mkdir(home + "/bin")
         os.symlink(os.path.abspath(exe), home + "/bin/baton")
-        with open(home + "/bin/claude", "w") as file:
+        with open(home + "/bin/claude", "w", encoding="utf-8") as file:
             file.write(CLAUDE)
         os.chmod(home + "/bin/claude", 0o755)
-        environment = {**os.environ, "PATH": home + "/bin:/usr/bin:/bin", "BATON_STATE_DIR": home + "/state"}
-        folder, ran = home, 0
-        for kind, content in blocks(readme):
-            named = re.search(r"file: (\S+)", content.split("\n", 1)[0])
-            if named:
-                with open(os.path.join(folder, named[1]), "w") as file:
-                    file.write(content)
-            if kind != "sh":
-                continue
-            # What is said to be done beside a daemon is.
-            beside = "baton wait " in content
-            if beside:
-                daemon = subprocess.Popen(["baton", "run"], cwd=folder, env=environment, stdin=subprocess.DEVNULL)
-                world.wait_until(lambda: "served by process" in subprocess.run(
-                    ["baton", "status"], cwd=folder, env=environment, capture_output=True, text=True).stdout)
-            for line in content.splitlines():
-                if line.startswith("cd "):
-                    folder = os.path.join(folder, shlex.split(line)[1])
-                    continue
-                done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                                      capture_output=True, text=True, timeout=world.PATIENCE)
-                print("$", line, "\n" + done.stdout + done.stderr, flush=True)
-                check(done.returncode == 0, line, "gave", done.returncode)
-                ran += 1
-            if beside:
-                daemon.terminate()
-                check(daemon.wait(timeout=world.PATIENCE) == 0, "the daemon's end")
-        with open(folder + "/hello.txt") as file:
-            check(file.read() == "hello\n", "the agent did its work")
-        check(ran >= 14, "only", ran, "commands were found")
+        told = subprocess.run([exe, "--help"], capture_output=True, text=True, check=True).stdout
+        commands = set(re.findall(r"^  ([a-z]+)  ", told, re.M)) | {"help"}
+        check(len(commands) > 25, "--help names", commands)
+        with open(os.path.join(TOP, "README.md"), encoding="utf-8") as file:
+            missing = commands - {"help"} - set(re.findall(r"`([a-z]+)`", file.read()))
+        check(not missing, "README.md leaves out the commands", missing)
+        codes = re.findall(r"^  (\d+)  ", told.split("Exit codes:")[1], re.M)
+        with open(os.path.join(TOP, "docs/status.md"), encoding="utf-8") as file:
+            check(re.findall(r"^\| (\d+) \|", file.read(), re.M) == codes, "docs/status.md has other exit codes than --help")
+        with concurrent.futures.ThreadPoolExecutor(4) as workers:
+            done = list(workers.map(lambda name: Page(exe, name).run(home, commands), wanted or pages()))
+        ran, skipped = sum(page.ran for page in done), sum(page.skipped for page in done)
+        print(f"{ran} commands of the pages were run, {skipped} blocks were skipped")
+        check(wanted or ran >= 100, "only", ran, "commands were found")
 
 
 if __name__ == "__main__":

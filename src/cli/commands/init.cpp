@@ -114,7 +114,7 @@ struct Beginning {
 constexpr std::array kBeginnings = {
     Beginning{kCoordination,
               "a session begins with `baton start coordination --requirements @FILE`"},
-    Beginning{kLoops, "a loop is defined in .loops/NAME.yaml and begins with `baton start NAME`"},
+    Beginning{kLoops, "the example loop begins with `baton start example`"},
     Beginning{
         kCcwLoop,
         "a loop begins with `baton create --title TEXT`, then `baton start` with the name that "
@@ -215,15 +215,15 @@ Result<std::optional<Config>> configured(const std::string& folder) {
   return context->config();
 }
 
-/// Where the files of coordination lie below the root: what a configuration says counts.
-Result<std::string> coordination_folder(const std::optional<Config>& config) {
+/// The folder of a dialect's files below the root: what a configuration says counts.
+Result<std::string> folder_of(std::string_view name, const std::optional<Config>& config) {
   auto dialects = known_dialects(config.value_or(Config{}));
   if (!dialects)
     return pass_on(dialects);
   for (const auto& [dialect, options] : *dialects)
-    if (dialect->name == kCoordination)
+    if (dialect->name == name)
       return fs::path(dialect->files(options).front().pattern).parent_path().string();
-  return std::string(kCoordination);
+  return std::string(name);
 }
 
 /// Nobody's configuration is changed; but who asked for a layout has to be told what it lacks.
@@ -256,13 +256,14 @@ std::vector<Planned> template_files(const std::string& place) {
   return files;
 }
 
-/// A workflow to begin with, and its prompts.
-std::vector<Planned> workflow_files() {
-  constexpr std::string_view kFolder = "examples/agent_run/";
+/// The embedded files of an example, to be written below a folder of the root.
+std::vector<Planned> example_files(std::string_view dialect, const std::string& place) {
+  const std::string example = "examples/" + std::string(dialect) + "/";
   std::vector<Planned> files;
   for (const EmbeddedFile& file : embedded_files())
-    if (file.path.starts_with(kFolder))
-      files.push_back({std::string(file.path.substr(kFolder.size())), std::string(file.bytes)});
+    if (file.path.starts_with(example))
+      files.push_back(
+          {place + std::string(file.path.substr(example.size())), std::string(file.bytes)});
   return files;
 }
 
@@ -275,13 +276,19 @@ Result<std::vector<Planned>> planned_files(const std::vector<std::string>& wante
                  std::make_move_iterator(more.end()));
   };
   if (has(wanted, kCoordination)) {
-    auto place = coordination_folder(there);
+    auto place = folder_of(kCoordination, there);
     if (!place)
       return pass_on(place);
     add(template_files(*place));
   }
+  if (has(wanted, kLoops)) {
+    auto place = folder_of(kLoops, there);
+    if (!place)
+      return pass_on(place);
+    add(example_files(kLoops, *place + "/"));
+  }
   if (has(wanted, kWorkflows))
-    add(workflow_files());
+    add(example_files(kWorkflows, ""));
   return files;
 }
 
