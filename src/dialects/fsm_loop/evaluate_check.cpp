@@ -7,7 +7,6 @@
 #include "dialects/fsm_loop/evaluators.h"
 #include "dialects/fsm_loop/interpolation.h"
 #include "dialects/fsm_loop/keys.h"
-#include "dialects/fsm_loop/python_pattern.h"
 #include "dialects/fsm_loop/words.h"
 #include "dialects/tables.h"
 
@@ -47,7 +46,11 @@ void pattern(const Value& evaluate, const std::string& pointer, FindingList& fin
   const auto text = json::text(evaluate, "pattern");
   if (!text)
     return;
-  if (const auto compiled = python_pattern(*text); !compiled)
+  const auto compiled = compile_pattern(*text);
+  if (!compiled && compiled.error().code == Errc::usage)
+    findings.error("S5", member_pointer(pointer, "pattern"), compiled.error().message,
+                   {.found = std::string(*text)});
+  else if (!compiled)
     findings.warning("S34", member_pointer(pointer, "pattern"),
                      "the pattern is looked for as plain text: " + compiled.error().message,
                      {.found = std::string(*text), .expected = "a regular expression"});

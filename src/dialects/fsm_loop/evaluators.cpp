@@ -1,6 +1,7 @@
 #include "dialects/fsm_loop/evaluators.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -11,7 +12,6 @@
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/comparison.h"
-#include "dialects/fsm_loop/python_pattern.h"
 
 namespace baton::fsm_loop {
 namespace {
@@ -147,7 +147,64 @@ std::optional<double> optional_number(const Judging& judging, std::string_view k
   return number ? std::optional(*number) : std::nullopt;
 }
 
+/// What Python's regular expressions spell in a way of their own, outside a character class.
+struct PythonSpelling {
+  std::string_view text;
+  std::string_view advice;
+};
+constexpr std::array kPythonSpellings = {
+    PythonSpelling{"(?P<", "write `(?<name>...)`"},
+    PythonSpelling{"(?P=", "write `\\k<name>`"},
+    PythonSpelling{"\\A", "write `^`"},
+    PythonSpelling{"\\Z", "write `(?![\\s\\S])`, or `$` to allow a line feed at the end"},
+    PythonSpelling{"[]", "write `[\\]`"},
+    PythonSpelling{"[^]", "write `[^\\]`, or `[\\s\\S]` for any character"},
+};
+/// Flags such as `(?i)`.
+constexpr std::array kPythonFlags = {
+    PythonSpelling{"i", "there is no such flag; write both cases, such as `[Yy]es`"},
+    PythonSpelling{"m", "there is no such flag; write `(?<![^\\n])` for `^`, `(?![^\\n])` for `$`"},
+    PythonSpelling{"s", "there is no such flag; write `[\\s\\S]` for any character"},
+    PythonSpelling{"a", "leave it out; `\\d` and `\\w` are ASCII"},
+    PythonSpelling{"u", "leave it out; patterns are Unicode, and `\\d` and `\\w` are ASCII"},
+};
+
+/// The Python spelling that the text begins with; an empty `text` when it begins with none.
+PythonSpelling python_spelling_at(std::string_view text) {
+  for (const PythonSpelling& each : kPythonSpellings)
+    if (text.starts_with(each.text))
+      return each;
+  if (text.starts_with("{,"))
+    if (const auto end = text.find_first_not_of("0123456789", 2);
+        end != std::string_view::npos && text[end] == '}')
+      return {text.substr(0, end + 1), "write `{0,` instead of `{,`"};
+  const auto close = text.starts_with("(?") ? text.find(')') : std::string_view::npos;
+  if (close == std::string_view::npos || close == 2 ||
+      text.substr(2, close - 2).find_first_not_of("aimsu") != std::string_view::npos)
+    return {};
+  for (const PythonSpelling& each : kPythonFlags)
+    if (text[2] == each.text.front())
+      return {text.substr(0, close + 1), each.advice};
+  return {};
+}
+
 }  // namespace
+
+Result<Pattern> compile_pattern(std::string_view text) {
+  bool in_class = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!in_class)
+      if (const PythonSpelling found = python_spelling_at(text.substr(at)); !found.text.empty())
+        return fail(Errc::usage, "the pattern has `" + printable(found.text, 40) +
+                                     "`, a spelling of Python: " + std::string(found.advice));
+    in_class = in_class ? text[at] != ']' : text[at] == '[';
+    if (text[at] == '\\')
+      ++at;
+  }
+  Pattern::Flags flags;
+  flags.python_lines = true;
+  return Pattern::compile(text, flags);
+}
 
 Verdict by_exit_code(int exit_code) {
   Json details = Json::object({{"exit_code", exit_code}});
@@ -204,7 +261,9 @@ Verdict by_pattern(const Judging& judging, std::string_view text) {
   const std::string pattern(json::text(evaluate, "pattern").value_or(""));
   const bool negate = json::boolean(evaluate, "negate").value_or(false);
   Json details = Json::object({{"pattern", pattern}, {"negate", negate}});
-  const auto compiled = python_pattern(pattern);
+  const auto compiled = compile_pattern(pattern);
+  if (!compiled && compiled.error().code == Errc::usage)
+    return failed(compiled.error().message, std::move(details));
   if (!compiled)
     details.set("warning", "the pattern is looked for as plain text: " + compiled.error().message);
   const Pattern::Match match = compiled ? compiled->search(text).match

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/schema/pattern.h"
 #include "base/schema/schema.h"
 #include "dialects/fsm_loop/verdict.h"
 
@@ -30,6 +31,12 @@ Verdict by_repetition(const Judging& judging);
 Verdict by_answer(const Judging& judging, std::string_view text);
 /// What the judge is asked; Errc::usage or not_found for a question that cannot be filled in.
 Result<SideCommand> question(const Judging& judging, std::string_view text);
+
+/// A pattern of `output_contains`: a regular expression as JSON Schema has them, but `$` also
+/// matches before a line feed at the very end, and only a line feed ends a line. Errc::usage for a
+/// spelling that only Python has; the message names the right one. Errc::schema for everything else
+/// that does not compile; such a pattern is searched for as plain text (S34).
+Result<Pattern> compile_pattern(std::string_view text);
 
 /// The schema that an answer of the judge has to fit; it cannot refer to others. Errc::schema.
 Result<std::shared_ptr<const Schema>> answer_schema(const Json& schema);
