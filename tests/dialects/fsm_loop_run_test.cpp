@@ -2,11 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/memo.h"
-#include "dialects/fsm_loop/rate_limit.h"
+#include "dialects/fsm_loop/output_signals.h"
 #include "dialects/fsm_loop/record.h"
-#include "dialects/fsm_loop/scope.h"
-#include "dialects/fsm_loop/signals.h"
 
 namespace baton::fsm_loop {
 

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "dialects/fsm_loop/evaluators.h"
 #include "dialects/fsm_loop/verdict.h"
 #include "dialects/fsm_parts.h"
 

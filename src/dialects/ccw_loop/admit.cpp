@@ -1,14 +1,14 @@
-#include "dialects/ccw_loop/admit.h"
-
 #include <algorithm>
 #include <array>
 
 #include "base/digest.h"
+#include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/memo.h"
 #include "dialects/moments.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr std::array<std::string_view, 2> kIdentity = {"loop_id", "created_at"};

@@ -1,18 +1,17 @@
-#include "dialects/ccw_loop/check.h"
-
 #include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
 
 #include "base/text.h"
-#include "dialects/ccw_loop/files.h"
+#include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/words.h"
 #include "dialects/findings.h"
 #include "dialects/moments.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr std::string_view kNoSuchDay = "S21";

@@ -1,12 +1,11 @@
-#include "dialects/ccw_loop/control.h"
-
 #include <algorithm>
 
 #include "base/text.h"
-#include "dialects/ccw_loop/choice.h"
-#include "dialects/ccw_loop/create.h"
+#include "dialects/ccw_loop/ccw_loop.h"
+#include "dialects/ccw_loop/next_action.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 /// One request after the other, on the loop as the files have it.

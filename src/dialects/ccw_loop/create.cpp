@@ -1,5 +1,3 @@
-#include "dialects/ccw_loop/create.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -7,10 +5,11 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "dialects/ccw_loop/files.h"
-#include "dialects/ccw_loop/scene.h"
+#include "dialects/ccw_loop/ccw_loop.h"
+#include "dialects/ccw_loop/snapshot.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr int kMaxIterations = 10;

@@ -1,18 +1,14 @@
-#include "dialects/ccw_loop/decide.h"
-
 #include <algorithm>
 #include <array>
 
 #include "base/digest.h"
 #include "base/json/numbers.h"
-#include "dialects/ccw_loop/check.h"
-#include "dialects/ccw_loop/choice.h"
-#include "dialects/ccw_loop/control.h"
-#include "dialects/ccw_loop/hint.h"
-#include "dialects/ccw_loop/scene.h"
-#include "dialects/ccw_loop/tee.h"
+#include "dialects/ccw_loop/ccw_loop.h"
+#include "dialects/ccw_loop/next_action.h"
+#include "dialects/ccw_loop/snapshot.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 // Runs in a row that end well and change nothing.

@@ -1,14 +1,14 @@
-#include "dialects/ccw_loop/files.h"
-
 #include <array>
 #include <string>
 #include <utility>
 
 #include "base/text.h"
-#include "dialects/ccw_loop/options.h"
+#include "dialects/ccw_loop/ccw_loop.h"
+#include "dialects/ccw_loop/loop.h"
 #include "dialects/kinds.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr std::string_view kPrefix = "loop-v2-";

@@ -5,6 +5,7 @@
 #include "dialects/ccw_loop/loop.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 template <class Texts>

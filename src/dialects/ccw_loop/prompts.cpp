@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "dialects/ccw_loop/scene.h"
-#include "dialects/ccw_loop/tasks.h"
+#include "dialects/ccw_loop/progress.h"
+#include "dialects/ccw_loop/snapshot.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr std::size_t kTailBytes = 4096;

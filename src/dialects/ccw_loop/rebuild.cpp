@@ -1,5 +1,3 @@
-#include "dialects/ccw_loop/rebuild.h"
-
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -7,12 +5,13 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/progress.h"
-#include "dialects/ccw_loop/scene.h"
-#include "dialects/ccw_loop/tasks.h"
+#include "dialects/ccw_loop/snapshot.h"
 #include "dialects/moments.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr std::size_t kTitleCharacters = 100;

@@ -1,15 +1,15 @@
-#include "dialects/fsm_loop/control.h"
-
 #include <algorithm>
 
 #include "base/text.h"
 #include "dialects/findings.h"
-#include "dialects/fsm_loop/comparison.h"
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/fsm_loop/inputs.h"
-#include "dialects/fsm_loop/retrace.h"
+#include "dialects/fsm_loop/fsm_loop.h"
+#include "dialects/fsm_loop/loop.h"
+#include "dialects/fsm_loop/machine.h"
+#include "dialects/fsm_loop/values.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr double kMostPid = 1e9;

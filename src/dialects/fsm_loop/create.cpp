@@ -1,15 +1,14 @@
-#include "dialects/fsm_loop/create.h"
-
 #include <algorithm>
 #include <array>
 
 #include "base/text.h"
-#include "dialects/fsm_loop/control.h"
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/fsm_loop/inputs.h"
-#include "dialects/fsm_loop/scene.h"
+#include "dialects/fsm_loop/fsm_loop.h"
+#include "dialects/fsm_loop/loop.h"
+#include "dialects/fsm_loop/snapshot.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::array kArguments = {std::string_view("set"), std::string_view("input"),

@@ -1,14 +1,12 @@
-#include "dialects/fsm_loop/decide.h"
-
 #include <algorithm>
 
 #include "dialects/findings.h"
-#include "dialects/fsm_loop/control.h"
-#include "dialects/fsm_loop/inputs.h"
+#include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/library.h"
-#include "dialects/fsm_loop/scope.h"
+#include "dialects/fsm_loop/loop.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr Millis kLookAgain{30'000};  ///< whether the owner of a foreign loop still lives

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,5 +61,51 @@ std::vector<Reference> references(const State& state);
 
 /// Whether a key such as `on_partial` leads on by verdict; `on_maintain` and its like do not.
 bool is_verdict_key(std::string_view key);
+
+/// One state of a short form.
+struct CompiledState {
+  std::string name;
+  std::string pointer;  ///< of what it was made from, in the file as it stands
+  Json body;
+};
+
+/// A short form as a definition with `initial`; its states stand apart.
+struct ShortForm {
+  Json root;
+  std::vector<CompiledState> states;
+};
+
+/// `paradigm` without `initial` asks for a loop of a known form.
+bool is_short_form(const Value& root);
+
+/// Compiles goal, convergence, invariants or imperative; expects what the schema accepts. What the
+/// form does not use (scope, llm, limits, context ...) is kept.
+ShortForm compiled(const Value& root);
+
+/// The ways between the states of a definition, which outlives it. Unknown targets are left out; a
+/// target that is computed at run time may be any state.
+class Graph {
+ public:
+  Graph(const Definition& definition, const Value& root);
+
+  /// By the index of the state: whether it can be entered, from the initial one or from what a
+  /// limit leads to.
+  std::vector<bool> reachable() const;
+
+  /// What every way into a state has kept (`capture`) before its action runs.
+  struct Kept {
+    const State* state = nullptr;
+    std::set<std::string> names;
+  };
+  /// For each reachable state. A sub-loop may keep anything, so behind it nothing is missing. Of
+  /// more than 128 states nothing is said: the answer would cost more than it is worth.
+  std::vector<Kept> captured_before() const;
+
+ private:
+  const Definition& definition_;
+  std::vector<std::size_t> starts_;
+  std::vector<std::vector<std::size_t>> ways_;
+  std::vector<bool> anywhere_;  ///< has a computed target
+};
 
 }  // namespace baton::fsm_loop

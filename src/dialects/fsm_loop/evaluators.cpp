@@ -1,5 +1,3 @@
-#include "dialects/fsm_loop/evaluators.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -11,9 +9,11 @@
 #include "base/json/document.h"
 #include "base/text.h"
 #include "dialects/findings.h"
-#include "dialects/fsm_loop/comparison.h"
+#include "dialects/fsm_loop/values.h"
+#include "dialects/fsm_loop/verdict.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 /// What the original strips.

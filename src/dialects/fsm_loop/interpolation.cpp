@@ -8,6 +8,7 @@
 #include "dialects/findings.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::array<std::string_view, 10> kSpaces = {

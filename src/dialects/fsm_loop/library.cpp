@@ -14,6 +14,7 @@
 #include "dialects/fsm_loop/interpolation.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::string_view kSchema = "schemas/fsm_loop/definition.schema.json";

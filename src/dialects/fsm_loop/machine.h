@@ -1,18 +1,51 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "dialects/fsm_loop/event_log.h"
 #include "dialects/fsm_loop/loop.h"
-#include "dialects/fsm_loop/rate_limit.h"
-#include "dialects/fsm_loop/retrace.h"
-#include "dialects/fsm_loop/route.h"
-#include "dialects/fsm_loop/scene.h"
-#include "dialects/fsm_loop/signals.h"
+#include "dialects/fsm_loop/output_signals.h"
+#include "dialects/fsm_loop/record.h"
+#include "dialects/fsm_loop/snapshot.h"
+#include "dialects/fsm_loop/transition.h"
+#include "dialects/fsm_loop/verdict.h"
 
 namespace baton::fsm_loop {
+
+inline constexpr std::size_t kPreview = 2000;   ///< bytes of output in an event, the last ones
+inline constexpr std::size_t kMostLines = 500;  ///< of an action, each an event, the last ones
+
+/// The lines that are to be added to the event file in one write.
+class EventLog {
+ public:
+  explicit EventLog(Scene& scene) : scene_(scene) {}
+
+  /// One line: `event` and `ts`, the payload, and a running number that no other line of this run
+  /// has. Of a loop inside another `depth` says how deep it is.
+  void add(std::string_view event, const Json& payload);
+  void add(std::string_view event, const Json& payload, std::size_t depth);
+  const std::string& lines() const { return lines_; }
+
+ private:
+  Scene& scene_;
+  std::string lines_;
+};
+
+/// Where a loop stands that no journal knows: by its state file, and by the lines of its event file
+/// that came after what the state says. An action whose end is recorded there is not repeated.
+struct Retraced {
+  Record record;
+  std::string action;                  ///< of the present entry, as it was carried out
+  std::optional<ActionResult> result;  ///< its end is recorded, and no way on from it
+  std::optional<Verdict> verdict;      ///< and so is what it was judged to be
+  std::string lost;                    ///< why it cannot be gone on from there; empty: it can
+};
+
+/// `events`: an array of lines, the last ones of the file; nullptr: there is none. A state of
+/// another program is only looked beyond while it says running: at an end it was written last.
+Retraced retrace(const Loop& loop, Record record, const Value* events);
 
 /// The execution cycle. One entry of a state goes
 ///

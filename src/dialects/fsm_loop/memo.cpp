@@ -4,6 +4,7 @@
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 std::vector<std::string> texts_in(const Value& root, std::string_view name) {

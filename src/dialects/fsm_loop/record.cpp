@@ -7,6 +7,7 @@
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 Json kept(const Value& root, std::string_view name, Json otherwise) {

@@ -1,15 +1,14 @@
-#include "dialects/fsm_loop/scope.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "base/text.h"
-#include "dialects/fsm_loop/control.h"
 #include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/loop.h"
 #include "dialects/fsm_loop/values.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::string_view kWhy = "who runs the loop, and what it claims";

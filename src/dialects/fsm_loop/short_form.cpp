@@ -1,13 +1,13 @@
-#include "dialects/fsm_loop/short_form.h"
-
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/definition.h"
 #include "dialects/members.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::array<std::string_view, 10> kOfTheForm = {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,5 +47,17 @@ std::string elapsed_text(std::int64_t elapsed_ms);
 
 /// Every text of a value, at any depth, filled in; everything else stays. As `interpolate` fails.
 Result<Json> interpolate_all(const Value& value, const Values& values);
+
+/// A finite decimal number: sign, fraction, exponent, blanks around it, `_` between digits. Not
+/// `nan`, `inf`, hexadecimals and thousands separators. Errc::parse quotes the first 100
+/// characters.
+Result<double> decimal(std::string_view text);
+
+enum class Operator { eq, ne, lt, le, gt, ge };
+std::optional<Operator> parse_operator(std::string_view word);
+bool holds(Operator op, double left, double right);
+
+/// A number as it goes into details: an integer where it is one.
+Json number_value(double number);
 
 }  // namespace baton::fsm_loop

@@ -1,10 +1,11 @@
-#include "dialects/ccw_loop/scene.h"
+#include "dialects/ccw_loop/snapshot.h"
 
 #include <algorithm>
 
 #include "base/digest.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 std::uint32_t max_attempts(const Environment& env) {

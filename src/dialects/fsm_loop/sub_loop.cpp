@@ -2,11 +2,12 @@
 
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/fsm_loop/inputs.h"
 #include "dialects/fsm_loop/library.h"
+#include "dialects/fsm_loop/loop.h"
 #include "dialects/fsm_loop/machine.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::size_t kMostFrames = 8;

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "core/dialect.h"
+#include "dialects/fsm_loop/files.h"
 #include "dialects/fsm_loop/library.h"
 #include "dialects/fsm_loop/memo.h"
-#include "dialects/fsm_loop/places.h"
 
 namespace baton::fsm_loop {
 

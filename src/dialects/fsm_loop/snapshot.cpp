@@ -1,9 +1,9 @@
-#include "dialects/fsm_loop/scene.h"
+#include "dialects/fsm_loop/snapshot.h"
 
 #include <algorithm>
 
 #include "base/json/document.h"
-#include "dialects/fsm_loop/control.h"
+#include "dialects/fsm_loop/fsm_loop.h"
 
 namespace baton::fsm_loop {
 

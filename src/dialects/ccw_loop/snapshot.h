@@ -8,7 +8,6 @@
 #include "core/dialect.h"
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/memo.h"
-#include "dialects/ccw_loop/options.h"
 
 namespace baton::ccw_loop {
 

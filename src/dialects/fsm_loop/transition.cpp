@@ -1,4 +1,4 @@
-#include "dialects/fsm_loop/route.h"
+#include "dialects/fsm_loop/transition.h"
 
 #include <algorithm>
 #include <string_view>
@@ -8,6 +8,7 @@
 #include "dialects/findings.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr int kMostUndecided = 2;

@@ -1,10 +1,11 @@
-#include "dialects/ccw_loop/tee.h"
-
 #include <algorithm>
 #include <string>
 #include <string_view>
 
+#include "dialects/ccw_loop/ccw_loop.h"
+
 namespace baton::ccw_loop {
+
 namespace {
 
 /// As the schema of debug.log has it; anything else that is printed is none.

@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "dialects/fsm_loop/machine.h"
-#include "dialects/fsm_loop/rate_limit.h"
+#include "dialects/fsm_loop/output_signals.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::int64_t kStorm = 3;

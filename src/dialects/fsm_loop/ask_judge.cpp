@@ -7,9 +7,10 @@
 #include "base/schema/schema.h"
 #include "base/text.h"
 #include "dialects/findings.h"
-#include "dialects/fsm_loop/evaluators.h"
+#include "dialects/fsm_loop/verdict.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::string_view kQuestion = "Did the action below do what it was meant to do?";

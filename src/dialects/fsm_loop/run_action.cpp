@@ -8,6 +8,7 @@
 #include "dialects/fsm_loop/machine.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr int kTimedOut = 124;

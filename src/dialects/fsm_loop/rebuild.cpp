@@ -1,5 +1,3 @@
-#include "dialects/fsm_loop/retrace.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -8,10 +6,11 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "dialects/findings.h"
-#include "dialects/fsm_loop/event_log.h"
+#include "dialects/fsm_loop/machine.h"
 #include "dialects/members.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 std::int64_t depth_of(const Value& line) {
