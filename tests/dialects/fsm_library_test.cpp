@@ -432,7 +432,7 @@ TEST_CASE("a loop has the defaults of its generation") {
   CHECK_FALSE(first.max_passes);
   CHECK_FALSE(first.max_edge_revisits);
   CHECK(first.state("a")->timeout == Millis{120'000});
-  CHECK_FALSE(first.state("a")->timeout_said);
+  CHECK_FALSE(first.state("a")->timeout_given);
   CHECK(first.llm.timeout == Millis{30'000});
   CHECK(first.input_key == "input");
   CHECK(first.exit_code_aware);
@@ -527,7 +527,7 @@ states:
   CHECK(a.shorthand == std::vector<Row>{{"yes", "done"}, {"no", "s"}, {"error", "done"}});
   CHECK_FALSE(a.routes);
   CHECK(a.timeout == Millis{7000});
-  CHECK(a.timeout_said);
+  CHECK(a.timeout_given);
   CHECK(a.idle_timeout == Millis{3000});
   CHECK(a.retry.max == 2);
   CHECK(a.retry.exhausted == "s");

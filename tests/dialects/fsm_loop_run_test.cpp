@@ -127,7 +127,7 @@ TEST_CASE("what a record and a memo say is read back") {
     return own.erase("mine");
   }());
   Memo memo;
-  memo.driven = true;
+  memo.owned = true;
   memo.stage = "a#7/act";
   memo.dealt = {"q"};
   memo.stopped_ms = 8;

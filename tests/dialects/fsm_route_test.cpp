@@ -24,13 +24,13 @@ Verdict verdict_named(std::string name) {
   return verdict;
 }
 
-Way way_of(const Loop& loop, const Verdict& verdict, int exit_code = 0) {
+Transition transition_of(const Loop& loop, const Verdict& verdict, int exit_code = 0) {
   ActionResult action;
   action.exit_code = exit_code;
   const Json result = Json::object({{"verdict", verdict.name}, {"details", verdict.details}});
   Values values;
   values.result = &*result;
-  return route(loop, *loop.state("a"), verdict, &action, values);
+  return transition_for(loop, *loop.state("a"), verdict, &action, values);
 }
 
 }  // namespace
@@ -87,27 +87,27 @@ TEST_CASE("route: the word itself, then the words for the rest") {
        }) {
     CAPTURE(row.state);
     CAPTURE(row.verdict);
-    const Way way = way_of(loop_with(row.state), verdict_named(row.verdict));
-    CHECK((way.kind == Way::Kind::to) == (row.to[0] != '\0'));
-    CHECK(way.to == row.to);
-    CHECK((way.kind == Way::Kind::to || way.why.starts_with("No valid transition")));
+    const Transition transition = transition_of(loop_with(row.state), verdict_named(row.verdict));
+    CHECK((transition.kind == Transition::Kind::to) == (row.to[0] != '\0'));
+    CHECK(transition.to == row.to);
+    CHECK((transition.kind == Transition::Kind::to || transition.why.starts_with("No valid transition")));
   }
 }
 
 TEST_CASE("D-LL-18: an error goes to _error, even beside _") {
   const Loop loop = loop_with("route: {yes: s1, _: s2, _error: s3}");
-  CHECK(way_of(loop, verdict_named("error")).to == "s3");
-  CHECK(way_of(loop, verdict_named("error_uncertain")).to == "s3");
+  CHECK(transition_of(loop, verdict_named("error")).to == "s3");
+  CHECK(transition_of(loop, verdict_named("error_uncertain")).to == "s3");
 }
 
 TEST_CASE("D-LL-19: a missing way is an error, also of a maintained loop") {
   const Loop loop = loop_with("on_success: s1, on_maintain: a", "maintain: true");
   Verdict verdict = verdict_named("error");
   verdict.details.set("error", "the action exited with code 9");
-  const Way way = way_of(loop, verdict, 9);
-  CHECK(way.kind == Way::Kind::error);
-  CHECK(way.why.find("code 9") != std::string::npos);
-  CHECK(way.why.find("\"success\"") != std::string::npos);
+  const Transition transition = transition_of(loop, verdict, 9);
+  CHECK(transition.kind == Transition::Kind::error);
+  CHECK(transition.why.find("code 9") != std::string::npos);
+  CHECK(transition.why.find("\"success\"") != std::string::npos);
 }
 
 TEST_CASE("a target can be computed, also from the verdict itself") {
@@ -116,31 +116,31 @@ TEST_CASE("a target can be computed, also from the verdict itself") {
                 "context: {self: $current}");
   Verdict verdict = verdict_named("pick");
   verdict.details.set("next", "s2");
-  CHECK(way_of(loop, verdict).to == "s2");
+  CHECK(transition_of(loop, verdict).to == "s2");
 
   verdict.details.set("next", "s22");
-  const Way unknown = way_of(loop, verdict);
-  CHECK(unknown.kind == Way::Kind::error);
+  const Transition unknown = transition_of(loop, verdict);
+  CHECK(unknown.kind == Transition::Kind::error);
   CHECK(unknown.why.find("\"s22\", which does not exist") != std::string::npos);
   CHECK(unknown.why.find("did you mean \"s2\"") != std::string::npos);
 
   verdict.details.erase("next");
-  const Way missing = way_of(loop, verdict);
-  CHECK(missing.kind == Way::Kind::error);
+  const Transition missing = transition_of(loop, verdict);
+  CHECK(missing.kind == Transition::Kind::error);
   CHECK(missing.why.find("details.next") != std::string::npos);
 
   Values values;
   values.context = &*loop.context;
-  CHECK(route(loop, *loop.state("a"), verdict_named("back"), nullptr, values).to == "a");
+  CHECK(transition_for(loop, *loop.state("a"), verdict_named("back"), nullptr, values).to == "a");
 }
 
 TEST_CASE("a state that vanished from an edited definition is an error that names it") {
   const Loop old = loop_with("on_yes: s3");
   Loop edited = old;
   edited.states.pop_back();
-  const Way way = way_of(edited, verdict_named("yes"));
-  CHECK(way.kind == Way::Kind::error);
-  CHECK(way.why.find("\"s3\"") != std::string::npos);
+  const Transition transition = transition_of(edited, verdict_named("yes"));
+  CHECK(transition.kind == Transition::Kind::error);
+  CHECK(transition.why.find("\"s3\"") != std::string::npos);
 }
 
 TEST_CASE("cannot_judge: twice the same state again, then the way for errors, never that for no") {
@@ -163,9 +163,9 @@ TEST_CASE("cannot_judge: twice the same state again, then the way for errors, ne
     CAPTURE(row.undecided);
     Verdict verdict = verdict_named("cannot_judge");
     verdict.undecided = row.undecided;
-    const Way way = way_of(loop_with(row.state), verdict);
-    CHECK(way.to == row.to);
-    CHECK((way.kind == Way::Kind::to) == (row.to[0] != '\0'));
+    const Transition transition = transition_of(loop_with(row.state), verdict);
+    CHECK(transition.to == row.to);
+    CHECK((transition.kind == Transition::Kind::to) == (row.to[0] != '\0'));
   }
 }
 
@@ -173,14 +173,14 @@ TEST_CASE("an exit code that is not worth a retry goes past it") {
   const std::string codes =
       "on_yes: s1, on_error: a, max_retries: 2, on_retry_exhausted: s2, retryable_exit_codes: [75]";
   const Loop loop = loop_with(codes);
-  CHECK(way_of(loop, verdict_named("error"), 75).to == "a");
-  const Way bypass = way_of(loop, verdict_named("error"), 2);
+  CHECK(transition_of(loop, verdict_named("error"), 75).to == "a");
+  const Transition bypass = transition_of(loop, verdict_named("error"), 2);
   CHECK(bypass.to == "s2");
   CHECK(bypass.reason == "retry_exhausted");
-  CHECK(way_of(loop, verdict_named("error"), 0).to == "a");
-  CHECK(way_of(loop, verdict_named("yes"), 2).to == "s1");
+  CHECK(transition_of(loop, verdict_named("error"), 0).to == "a");
+  CHECK(transition_of(loop, verdict_named("yes"), 2).to == "s1");
   // Without another way the one for errors is left.
-  CHECK(way_of(loop_with("on_yes: s1, on_error: s3, retryable_exit_codes: [75]"),
+  CHECK(transition_of(loop_with("on_yes: s1, on_error: s3, retryable_exit_codes: [75]"),
                verdict_named("error"), 2)
             .to == "s3");
 }
@@ -190,36 +190,36 @@ TEST_CASE("next: the exit code counts only where there is a way for errors") {
     const char* state;
     const char* top;
     int exit_code;
-    Way::Kind kind;
+    Transition::Kind kind;
     const char* to;
   };
   for (const Case& row : {
-           Case{"next: s1", "max_steps: 50", 0, Way::Kind::to, "s1"},
-           Case{"next: s1", "max_steps: 50", 2, Way::Kind::to, "s1"},
-           Case{"next: s1, on_error: s2", "max_steps: 50", 2, Way::Kind::to, "s2"},
-           Case{"next: s1, on_error: s2", "max_steps: 50", 1, Way::Kind::to, "s2"},
-           Case{"next: s1, on_error: s2", "max_steps: 50", 124, Way::Kind::to, "s2"},
-           Case{"next: s1, on_error: s2", "max_steps: 50", 0, Way::Kind::to, "s1"},
-           Case{"next: s1, on_error: s2", "max_steps: 50", -9, Way::Kind::to, "s2"},
-           Case{"next: s1", "max_steps: 50", -9, Way::Kind::stop, ""},
-           Case{"next: s1", "exit_code_aware: false", -9, Way::Kind::to, "s1"},
-           Case{"next: s1, on_error: s2", "exit_code_aware: false", 2, Way::Kind::to, "s1"},
-           Case{"next: $current", "max_steps: 50", 0, Way::Kind::to, "a"},
-           Case{"next: '${context.none}'", "max_steps: 50", 0, Way::Kind::error, ""},
+           Case{"next: s1", "max_steps: 50", 0, Transition::Kind::to, "s1"},
+           Case{"next: s1", "max_steps: 50", 2, Transition::Kind::to, "s1"},
+           Case{"next: s1, on_error: s2", "max_steps: 50", 2, Transition::Kind::to, "s2"},
+           Case{"next: s1, on_error: s2", "max_steps: 50", 1, Transition::Kind::to, "s2"},
+           Case{"next: s1, on_error: s2", "max_steps: 50", 124, Transition::Kind::to, "s2"},
+           Case{"next: s1, on_error: s2", "max_steps: 50", 0, Transition::Kind::to, "s1"},
+           Case{"next: s1, on_error: s2", "max_steps: 50", -9, Transition::Kind::to, "s2"},
+           Case{"next: s1", "max_steps: 50", -9, Transition::Kind::stop, ""},
+           Case{"next: s1", "exit_code_aware: false", -9, Transition::Kind::to, "s1"},
+           Case{"next: s1, on_error: s2", "exit_code_aware: false", 2, Transition::Kind::to, "s1"},
+           Case{"next: $current", "max_steps: 50", 0, Transition::Kind::to, "a"},
+           Case{"next: '${context.none}'", "max_steps: 50", 0, Transition::Kind::error, ""},
            Case{"next: s1, on_error: a, on_retry_exhausted: s3, retryable_exit_codes: [75]",
-                "max_steps: 50", 1, Way::Kind::to, "s3"},
+                "max_steps: 50", 1, Transition::Kind::to, "s3"},
        }) {
     CAPTURE(row.state);
     CAPTURE(row.exit_code);
     const Loop loop = loop_with(row.state, row.top);
     ActionResult action;
     action.exit_code = row.exit_code;
-    const Way way = route_next(loop, *loop.state("a"), &action, Values{});
-    CHECK(way.kind == row.kind);
-    CHECK(way.to == row.to);
+    const Transition transition = transition_by_next(loop, *loop.state("a"), &action, Values{});
+    CHECK(transition.kind == row.kind);
+    CHECK(transition.to == row.to);
   }
   const Loop loop = loop_with("next: s1");
-  CHECK(route_next(loop, *loop.state("a"), nullptr, Values{}).to == "s1");
+  CHECK(transition_by_next(loop, *loop.state("a"), nullptr, Values{}).to == "s1");
 }
 
 TEST_CASE("a fault of the loop itself takes the way for errors and no other") {
@@ -233,12 +233,12 @@ TEST_CASE("a fault of the loop itself takes the way for errors and no other") {
                           Case{"next: s1, on_error: s2", "s2"}, Case{"next: s1", ""}}) {
     CAPTURE(row.state);
     const Loop loop = loop_with(row.state);
-    const Way way =
-        route_fault(loop, *loop.state("a"), "the placeholder cannot be filled in", Values{});
-    CHECK(way.to == row.to);
-    CHECK(way.kind == (row.to[0] == '\0' ? Way::Kind::error : Way::Kind::to));
-    CHECK(way.reason == (row.to[0] == '\0' ? "" : "action_error"));
-    CHECK(way.why == (row.to[0] == '\0' ? "the placeholder cannot be filled in" : ""));
+    const Transition transition =
+        transition_after_fault(loop, *loop.state("a"), "the placeholder cannot be filled in", Values{});
+    CHECK(transition.to == row.to);
+    CHECK(transition.kind == (row.to[0] == '\0' ? Transition::Kind::error : Transition::Kind::to));
+    CHECK(transition.reason == (row.to[0] == '\0' ? "" : "action_error"));
+    CHECK(transition.why == (row.to[0] == '\0' ? "the placeholder cannot be filled in" : ""));
   }
 }
 

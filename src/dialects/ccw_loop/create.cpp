@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMaxIterations = 10;
 
-/// One line of tasks.jsonl per text.
+/// tasks.jsonl: one line per text.
 std::string task_lines(const Value& texts, Time wall) {
   std::string lines;
   std::int64_t order = 0;
@@ -37,7 +37,7 @@ std::string task_lines(const Value& texts, Time wall) {
   return lines;
 }
 
-/// The first member of an object that is none of these; "did you mean" with it.
+/// The first member of the object that is not known, with a suggestion.
 std::optional<std::string> stranger(const Value& object, const std::vector<std::string>& known) {
   if (!object.IsObject())
     return std::nullopt;

@@ -8,7 +8,7 @@ namespace baton::ccw_loop {
 
 namespace {
 
-/// As the schema of debug.log has it; anything else that is printed is none.
+/// Fits the schema of debug.log.
 bool is_record(std::string_view line) {
   const auto parsed = line.starts_with('{') ? parse_json(std::string(line)) : Result<Json>(Json());
   if (!parsed || !json::text(**parsed, "hid"))
@@ -34,19 +34,20 @@ std::string records(std::string_view printed, std::string_view known) {
 
 }  // namespace
 
-std::optional<Append> tee(Scene& scene) {
-  if (!scene.options.tee_debug || scene.memo.teed)
+std::optional<Append> debug_log_lines(Snapshot& snapshot) {
+  if (!snapshot.options.tee_debug || snapshot.memo.debug_log_done)
     return std::nullopt;
   const auto run =
-      std::find_if(scene.view.runs.begin(), scene.view.runs.end(),
-                   [&](const Run& each) { return each.id == scene.memo.run && !each.live(); });
-  if (run == scene.view.runs.end())
+      std::find_if(snapshot.view.runs.begin(), snapshot.view.runs.end(),
+                   [&](const Run& each) { return each.id == snapshot.memo.run && !each.live(); });
+  if (run == snapshot.view.runs.end())
     return std::nullopt;
-  scene.memo.teed = true;
-  const std::string path = scene.options.path + "/" + scene.view.flow.name + ".progress/debug.log";
-  const auto stands = scene.view.docs.find(path);
-  const std::string known = stands == scene.view.docs.end() || stands->second.document == nullptr ||
-                                    !stands->second.present
+  snapshot.memo.debug_log_done = true;
+  const std::string path =
+      snapshot.options.path + "/" + snapshot.view.flow.name + ".progress/debug.log";
+  const auto stands = snapshot.view.docs.find(path);
+  const std::string known = stands == snapshot.view.docs.end() ||
+                                    stands->second.document == nullptr || !stands->second.present
                                 ? std::string()
                                 : stands->second.document->text();
   std::string lines = records(run->output, known) + records(run->errors, known);

@@ -99,7 +99,7 @@ std::string Loop::summary() const {
     return said + ", no tasks yet";
   said += ", " + std::to_string(work.completed) + " of " + std::to_string(work.total) +
           " tasks done, validation " + (work.passed ? "passed" : "not passed");
-  // A coverage of 0 stands for "nobody measured it" (C-21).
+  // A coverage of 0 means that it was not measured (C-21).
   const auto coverage = json::number(member(*skill, "validate"), "coverage").value_or(0);
   return said + ", coverage " +
          (coverage > 0 ? json::dump(member(member(*skill, "validate"), "coverage")) + " %"

@@ -45,7 +45,7 @@ Memo memo_of(const Json& json) {
   memo.run = text_of(from, "run");
   memo.work = text_of(from, "work");
   memo.judged = json::boolean(from, "judged").value_or(false);
-  memo.teed = json::boolean(from, "teed").value_or(false);
+  memo.debug_log_done = json::boolean(from, "teed").value_or(false);
   const auto idle = json::integer(from, "idle").value_or(0);
   if (idle > 0 && idle <= std::numeric_limits<std::uint32_t>::max())
     memo.idle = static_cast<std::uint32_t>(idle);
@@ -79,7 +79,7 @@ Json json_of(const Memo& memo) {
                        {"run", memo.run},
                        {"work", memo.work},
                        {"judged", memo.judged},
-                       {"teed", memo.teed},
+                       {"teed", memo.debug_log_done},
                        {"idle", static_cast<std::uint64_t>(memo.idle)},
                        {"counted", memo.counted},
                        {"limit_ms", memo.limit_ms},

@@ -8,79 +8,79 @@ namespace baton::ccw_loop {
 
 namespace {
 
-Choice act(Action action, std::string why) {
-  return Choice{Choice::Kind::act, action, std::move(why)};
+NextAction act(Action action, std::string why) {
+  return NextAction{NextAction::Kind::act, action, std::move(why)};
 }
 
 std::string tasks(std::int64_t count, const char* what) {
   return std::to_string(count) + (count == 1 ? " task is " : " tasks are ") + what;
 }
 
-/// Whether something was done after the others. Nothing is older than everything; of two equal
-/// times (some writers have seconds only) the one that was done last is the later.
+/// Whether something was done after the others. Without a time it is older than everything. Of two
+/// equal times the last action counts as the later one.
 bool later(const std::optional<Time>& time, const std::optional<Time>& others, Action action,
-           const Past& past) {
-  if (time && time == others && past.done == action)
+           const RunHistory& history) {
+  if (time && time == others && history.done == action)
     return true;
-  return past.newest ? time && past.newest == action : time > others;
+  return history.newest ? time && history.newest == action : time > others;
 }
 
-/// The freshest fact is a validation that has not passed (step 6).
-Choice after_failed_validation(const Loop& loop, const Options& options) {
+/// Step 6: the last work was a validation that has not passed.
+NextAction after_failed_validation(const Loop& loop, const Options& options) {
   if (!loop.work.no_tests)
     return act(Action::debug, "the last validation has not passed");
   const std::string why = "the last validation ran no test";
   if (options.no_tests == NoTests::pass)
     return act(Action::complete, why + ", which counts as passed (no_tests: pass)");
-  return Choice{Choice::Kind::no_tests, Action::validate, why};
+  return NextAction{NextAction::Kind::no_tests, Action::validate, why};
 }
 
-Choice debug_again(const Options& options, std::uint32_t debugged_in_a_row) {
+NextAction debug_again(const Options& options, std::uint32_t debugged_in_a_row) {
   if (debugged_in_a_row >= options.max_debug)
-    return Choice{Choice::Kind::stuck, Action::debug,
-                  std::to_string(debugged_in_a_row) +
-                      " rounds of debugging in a row have confirmed no hypothesis"};
+    return NextAction{NextAction::Kind::stuck, Action::debug,
+                      std::to_string(debugged_in_a_row) +
+                          " rounds of debugging in a row have confirmed no hypothesis"};
   return act(Action::debug, "no hypothesis is left that has evidence");
 }
 
-/// Whether a proposal may stand in for steps 5 to 8. An executor may not declare itself done.
+/// Whether a proposal may replace steps 5 to 8. An executor cannot declare the loop done.
 bool acceptable(const Loop& loop, const Options& options, std::uint32_t debugged_in_a_row,
-                Action hint) {
-  if (hint == Action::init || hint == Action::complete)
+                Action proposal) {
+  if (proposal == Action::init || proposal == Action::complete)
     return false;
-  if (hint == Action::debug && debugged_in_a_row >= options.max_debug)
+  if (proposal == Action::debug && debugged_in_a_row >= options.max_debug)
     return false;
-  return obstacle(loop, hint).empty();
+  return obstacle(loop, proposal).empty();
 }
 
 }  // namespace
 
-Choice choose(const Loop& loop, const Options& options, const Past& past) {
+NextAction next_action(const Loop& loop, const Options& options, const RunHistory& history) {
   const Work& work = loop.work;
   if (loop.skill == nullptr)
     return act(Action::init, "the loop has no skill_state yet");
   const bool validated_last =
-      later(work.validated, std::max(work.developed, work.debugged), Action::validate, past);
+      later(work.validated, std::max(work.developed, work.debugged), Action::validate, history);
   if (work.passed && validated_last && work.open() == 0)
     return act(Action::complete, "the validation has passed and no task is open");
   if (options.on_max_iterations != AtLimit::ignore &&
       static_cast<double>(loop.iteration) >= loop.max_iterations)
-    return Choice{
-        Choice::Kind::limit, Action::complete,
+    return NextAction{
+        NextAction::Kind::limit, Action::complete,
         "max_iterations (" + json::dump(member(*loop.root, "max_iterations")) + ") reached"};
-  if (past.hint && acceptable(loop, options, past.debugged_in_a_row, *past.hint))
-    return act(*past.hint, "the last executor proposed it (NEXT_ACTION_NEEDED)");
+  if (history.proposed && acceptable(loop, options, history.debugged_in_a_row, *history.proposed))
+    return act(*history.proposed, "the last executor proposed it (NEXT_ACTION_NEEDED)");
   if (work.pending > 0)
     return act(Action::develop, tasks(work.pending, "pending"));
   if (work.in_progress > 0)
     return act(Action::develop, tasks(work.in_progress, "in progress and nobody is at work"));
   if (validated_last)
     return after_failed_validation(loop, options);
-  if (later(work.debugged, std::max(work.developed, work.validated), Action::debug, past)) {
+  if (later(work.debugged, std::max(work.developed, work.validated), Action::debug, history)) {
     if (work.confirmed)
       return act(Action::validate, "a hypothesis is confirmed");
     if (work.undecided)
-      return debug_again(options, past.debugged_in_a_row);
+      return debug_again(options, history.debugged_in_a_row);
   }
   return act(Action::validate, "what was done last is not validated");
 }
@@ -105,13 +105,13 @@ std::string obstacle(const Loop& loop, Action action) {
 
 namespace {
 
-/// Blanks, and what Markdown sets words in.
+/// Blanks and Markdown around words.
 constexpr std::string_view kDecoration = " \t\r*`";
 
 constexpr std::string_view kHead = "ACTION_RESULT:";
 constexpr std::string_view kNext = "NEXT_ACTION_NEEDED:";
 
-/// Fills the member a bullet such as `- status: success` is about.
+/// Reads a bullet such as `- status: success`.
 void read_bullet(std::string_view line, ResultBlock& block) {
   if (!line.starts_with("- "))
     return;

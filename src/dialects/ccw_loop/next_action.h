@@ -10,53 +10,55 @@
 
 namespace baton::ccw_loop {
 
-/// What is to be done next with a running loop, from its state alone.
-struct Choice {
+// Chooses what a running loop does next, from its state alone. decide.cpp carries it out.
+
+/// The next action, or why there is none.
+struct NextAction {
   enum class Kind {
     act,       ///< start the executor for `action`
-    limit,     ///< the iterations are used up: on_max_iterations decides
-    no_tests,  ///< the validation ran no test: no_tests decides
+    limit,     ///< max_iterations is reached; the option on_max_iterations decides
+    no_tests,  ///< the validation ran no test; the option no_tests decides
     stuck,     ///< debugging leads nowhere
   };
   Kind kind = Kind::act;
   Action action = Action::init;
   std::string why;
-  bool operator==(const Choice&) const = default;
+  bool operator==(const NextAction&) const = default;
 };
 
-/// What is known besides the state.
-struct Past {
+/// What is known beside the state.
+struct RunHistory {
   std::uint32_t debugged_in_a_row = 0;  ///< how many of the last actions were debugging
-  std::optional<Action> done;  ///< the last action; tells which of two equal times is the later
-  /// Which fact came last, as baton saw them come: it outranks their times, which may be of several
-  /// clocks. Nothing when they were all there already.
+  std::optional<Action> done;           ///< the last action; it decides between two equal times
+  /// The kind of work that arrived last. It goes before the times, which may come from several
+  /// clocks. Nothing when all of it was there from the beginning.
   std::optional<Action> newest;
-  /// What the last executor proposed; it counts only from step 4 on, and only for an action that is
+  /// The proposal of the last executor. It counts from step 4 on, and only if the action is
   /// possible.
-  std::optional<Action> hint;
+  std::optional<Action> proposed;
 };
 
-/// The steps of the format page, in order.
-Choice choose(const Loop& loop, const Options& options, const Past& past = {});
+/// Follows the steps of the format page, in order.
+NextAction next_action(const Loop& loop, const Options& options, const RunHistory& history = {});
 
-/// Why an action cannot be begun as the loop stands; empty when it can.
+/// Why the action is not possible now; empty: it is.
 std::string obstacle(const Loop& loop, Action action);
 
-/// What an executor says on its output about the action it has done. Told to the next one, and
-/// never believed: the files are the truth.
+/// What an executor prints about the action it has done. Only a proposal and a message for the next
+/// executor: the files decide.
 struct ResultBlock {
   bool found = false;
   std::string action;
-  std::string status;  ///< success, failed, needs_input
+  std::string status;  ///< success, failed or needs_input
   std::string message;
-  std::string next;  ///< the word behind NEXT_ACTION_NEEDED; `NONE` when it is missing
+  std::string next;  ///< the word after NEXT_ACTION_NEEDED; `NONE` when it is missing
   bool operator==(const ResultBlock&) const = default;
 };
 
-/// The last block of an output. Anything that is none gives one that was not found.
+/// The last block of an output. `found` is false when there is none.
 ResultBlock result_block(std::string_view output);
 
-/// The action a block proposes; nothing for words that name none.
+/// The action that a block proposes; nothing for other words.
 std::optional<Action> proposed(const ResultBlock& block);
 
 }  // namespace baton::ccw_loop

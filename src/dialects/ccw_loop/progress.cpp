@@ -14,7 +14,7 @@ namespace baton::ccw_loop {
 
 namespace {
 
-/// Hands out line by line, trimmed.
+/// Gives one trimmed line after the other.
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
@@ -31,7 +31,7 @@ class Lines {
   std::string_view rest_;
 };
 
-/// The level of a heading and its text; 0 for anything else.
+/// Level and text of a heading; 0 for other lines.
 std::pair<std::size_t, std::string_view> heading(std::string_view line) {
   const auto level = line.find_first_not_of('#');
   if (level == 0 || level == std::string_view::npos || line[level] != ' ')
@@ -39,7 +39,7 @@ std::pair<std::size_t, std::string_view> heading(std::string_view line) {
   return {level, trimmed(line.substr(level))};
 }
 
-/// `**Name**: value`, also behind a bullet; nothing when the line is about something else.
+/// The value of `**Name**: value`, with or without a bullet.
 std::optional<std::string> labelled(std::string_view line, std::string_view name) {
   if (line.starts_with("- "))
     line = trimmed(line.substr(2));
@@ -72,7 +72,7 @@ std::optional<double> number(std::string text) {
   std::erase_if(text, [](char c) { return c == '*' || c == '%' || c == ' '; });
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // `NaN` and `inf` are numbers to from_chars, but not to JSON.
+  // from_chars accepts `NaN` and `inf`, JSON does not.
   if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 100))
     return std::nullopt;
   return value;
@@ -106,7 +106,7 @@ std::optional<Iteration> iteration(std::string_view title) {
   if (!title.starts_with(" - "))
     return std::nullopt;
   title.remove_prefix(3);
-  // The moment is in the last pair of brackets; the description may have some of its own.
+  // The time is in the last brackets; the description may have brackets, too.
   if (const auto open = title.rfind(" ("); open != std::string_view::npos && title.ends_with(')')) {
     found.when = std::string(title.substr(open + 2, title.size() - open - 3));
     title = title.substr(0, open);
@@ -115,7 +115,7 @@ std::optional<Iteration> iteration(std::string_view title) {
   return found;
 }
 
-/// `1. [ ] description`, ticked or not.
+/// `1. [ ] description`, checked or not.
 std::optional<std::string> listed(std::string_view line) {
   const auto digits = line.find_first_not_of("0123456789");
   if (digits == 0 || digits == std::string_view::npos || !line.substr(digits).starts_with(". ["))
@@ -251,7 +251,7 @@ class ValidateReader {
 
   void take(std::string_view line) {
     if (const auto [level, title] = heading(line); level > 0) {
-      // Failed tests are headings of the fourth level, each with what went wrong below.
+      // Headings of level 4 are failed tests, with the reason below.
       if (level == 4)
         failed_test_ = std::string(title);
       else
@@ -305,7 +305,7 @@ class ValidateReader {
   std::string failed_test_;
 };
 
-/// Hands the text to a reader, line by line.
+/// Gives each line of the text to a reader.
 template <class Reader>
 auto read_by(std::string_view text) {
   Reader reader;
@@ -343,7 +343,7 @@ std::string_view progress_text(const FlowState& docs,
 
 namespace {
 
-/// The places, in the order in which they are looked for.
+/// The places of task lists, in the order of the search.
 enum class Place {
   none,
   in_folder,
@@ -359,7 +359,7 @@ constexpr std::array kPlaces = {Place::in_folder,    Place::beside,
                                 Place::alias_beside, Place::alias_in_progress,
                                 Place::spare};
 
-/// `tasks.json`, as other texts of the origin call it (C-28).
+/// `tasks.json` is another name in texts of the original (C-28).
 Place alias_of(const std::string& path) {
   if (path.ends_with(".progress/tasks.json"))
     return Place::alias_in_progress;
@@ -411,7 +411,7 @@ TaskList task_list(const FlowState& docs, bool spare) {
         continue;
       found.paths.push_back(path);
       const Value& whole = accepted.document->root();
-      // An alias may have its list in an object.
+      // In a `tasks.json` the list may be inside an object.
       const Value& root = member(whole, "tasks").IsArray() ? member(whole, "tasks") : whole;
       if (root.IsArray())
         for (const Value& task : root.GetArray())

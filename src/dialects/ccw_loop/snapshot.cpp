@@ -13,7 +13,7 @@ std::uint32_t max_attempts(const Environment& env) {
   return found == env.role_retry.end() ? env.retry.max_attempts : found->second.max_attempts;
 }
 
-/// Forgiving is about failures: what ended well stays done.
+/// A forgiven run that has succeeded still counts as done.
 const Run* done_in(const View& view, std::uint64_t generation, std::uint32_t turn) {
   const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
     return run.key.generation == generation && run.key.turn == turn &&
@@ -55,25 +55,25 @@ std::string how_it_ended(const Run& run) {
   return run.reason.empty() ? std::string(word(run.outcome)) : run.reason;
 }
 
-Scene::Scene(const View& given)
+Snapshot::Snapshot(const View& given)
     : view(given),
       options(options_of(given.options)),
       memo(memo_of(given.memo)),
       loop(loop_of(given.docs)),
       job(job_of(given)) {}
 
-const Run* Scene::live() const {
+const Run* Snapshot::live() const {
   const auto found =
       std::find_if(view.runs.begin(), view.runs.end(), [](const Run& run) { return run.live(); });
   return found == view.runs.end() ? nullptr : &*found;
 }
 
-Time Scene::since() const {
+Time Snapshot::since() const {
   const auto stage = view.stages.find(Subject(kMain));
   return stage == view.stages.end() ? view.now : stage->second.since;
 }
 
-bool Scene::interactive() const {
+bool Snapshot::interactive() const {
   if (!memo.mode.empty())
     return memo.mode == "interactive";
   if (loop.skill != nullptr)
@@ -81,7 +81,7 @@ bool Scene::interactive() const {
   return options.interactive;
 }
 
-std::string Scene::work_digest() const {
+std::string Snapshot::work_digest() const {
   std::string text = skill_digest(*loop.root);
   if (options.granularity == Granularity::run)
     text += "/" + std::to_string(loop.iteration);
@@ -104,24 +104,24 @@ void Writes::because(const std::string& why) {
   why_ += (why_.empty() ? "" : "; ") + why;
 }
 
-void Writes::status(const Scene& scene, Status status, const std::string& failure_reason) {
+void Writes::status(const Snapshot& snapshot, Status status, const std::string& failure_reason) {
   set("status", ccw_loop::word(status));
   if (status == Status::failed) {
     set("failure_reason", failure_reason);
-    set("completed_at", stamp(scene.view.wall));
+    set("completed_at", stamp(snapshot.view.wall));
   } else if (status == Status::running) {
-    // Nobody else ever clears them, and they would tell about an end that is none any more.
+    // No other program removes them, and they would be wrong.
     clear("failure_reason");
     clear("completed_at");
   }
 }
 
-std::vector<Update> Writes::updates(const Scene& scene) const {
-  if (edits_.empty() || scene.loop.file == nullptr)
+std::vector<Update> Writes::updates(const Snapshot& snapshot) const {
+  if (edits_.empty() || snapshot.loop.file == nullptr)
     return {};
   std::vector<json::Edit> edits = edits_;
-  edits.push_back(json::Edit{"/updated_at", json::quote(stamp(scene.view.wall))});
-  return {SetMembers{scene.loop.path, scene.loop.file->document->digest(), edits, why_}};
+  edits.push_back(json::Edit{"/updated_at", json::quote(stamp(snapshot.view.wall))});
+  return {SetMembers{snapshot.loop.path, snapshot.loop.file->document->digest(), edits, why_}};
 }
 
 std::string stamp(Time wall) {

@@ -26,7 +26,7 @@ Json verdict_words(Generation generation) {
   return words;
 }
 
-/// What an answer looks like where the evaluator has no schema of its own.
+/// The schema of an answer when the evaluator has none of its own.
 Json default_schema(Generation generation) {
   Json properties = Json::object(
       {{"verdict", Json::object({{"type", "string"}, {"enum", verdict_words(generation)}})},
@@ -48,7 +48,7 @@ bool own_schema(const Judging& judging) {
   return json::child(*judging.state.evaluate, "schema") != nullptr;
 }
 
-/// The end of a text, in characters.
+/// The last characters of a text.
 std::string_view last_characters(std::string_view text, std::size_t count) {
   std::size_t begin = text.size();
   while (begin > 0 && count > 0) {
@@ -59,7 +59,7 @@ std::string_view last_characters(std::string_view text, std::size_t count) {
   return text.substr(begin);
 }
 
-/// The text must not end its own enclosure.
+/// Puts tags around the text. The text itself cannot close them.
 std::string enclosed(std::string_view text) {
   constexpr std::size_t kCharacters = 4000;
   constexpr std::string_view kEnd = "</action_output";
@@ -69,7 +69,7 @@ std::string enclosed(std::string_view text) {
   return "<action_output>\n" + inner + "\n</action_output>\n";
 }
 
-/// Why the judge gave no answer that could be read; nothing when it did.
+/// Why there is no readable answer; nothing when there is one.
 std::optional<Verdict> no_answer(const ActionResult* judge) {
   constexpr int kTimeIsUp = 124;
   constexpr int kNoProgram = 127;
@@ -104,7 +104,7 @@ Verdict nonsense(const ActionResult& judge, const std::string& why) {
       why, Json::object({{"api_error", true}, {"raw_preview", printable(judge.output, kShown)}}));
 }
 
-/// The same answer with its verdict in the words that the schema lists.
+/// The same answer, with its verdict in the words of the schema.
 Json translated(const Value& answer, Generation generation) {
   Json result(answer);
   if (const auto word = json::text(answer, "verdict"))
@@ -124,7 +124,7 @@ Findings faults(const Json& answer, const Judging& judging, std::string& why) {
   return document ? (*schema)->check(**document) : document.error().findings;
 }
 
-/// Without evidence the optimism of a judge would pass in silence.
+/// A judge tends to be optimistic, so an answer without evidence counts as no.
 bool without_evidence(const Judging& judging, std::string_view verdict, std::string_view evidence) {
   return judging.loop.generation == Generation::modern && !own_schema(judging) &&
          evidence.find_first_not_of(" \t\r\n") == std::string_view::npos && verdict != "error" &&
@@ -151,7 +151,7 @@ Verdict answered(const Judging& judging, const Value& answer) {
     details.set("llm_model", judging.loop.llm.model);
   if (json::boolean(*judging.state.evaluate, "uncertain_suffix") == true && !confident)
     verdict += "_uncertain";
-  return said(std::move(verdict), std::move(details));
+  return make_verdict(std::move(verdict), std::move(details));
 }
 
 }  // namespace

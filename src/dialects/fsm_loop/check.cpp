@@ -71,12 +71,11 @@ Findings check_lock(const Value& root) {
 
 namespace {
 
-/// applied: does what it says. label: has no effect by nature. not_applied: passed over, and said
-/// so. guard: would promise a protection that is not there, so it is refused unless its value
-/// turns it off.
+/// applied: baton does what it says. label: it has no effect. not_applied: baton ignores it and
+/// warns. guard: baton would not enforce it, so it is refused unless its value turns it off.
 enum class Use { applied, label, not_applied, guard };
 
-/// Which generation brought the key; what is baton's own says nothing about it.
+/// The generation that brought the key.
 enum class Since { first, later };
 
 struct KeyRow {
@@ -213,7 +212,7 @@ constexpr std::array kEvaluate = {
     KeyRow{"pairs", Since::later, Use::applied},
 };
 
-/// `allow`, `false` and `enabled: false` ask for nothing.
+/// `allow`, `false` and `enabled: false` turn a guard off.
 bool turned_off(const Value& value) {
   return value.IsNull() || json::boolean(value) == false || json::text(value) == "allow" ||
          json::boolean(value, "enabled") == false;
@@ -238,7 +237,7 @@ void check(const Value& object, std::span<const KeyRow> table, const std::string
     const std::string place = member_pointer(pointer, word);
     const auto row = std::find_if(table.begin(), table.end(),
                                   [&](const KeyRow& each) { return each.word == word; });
-    // `*_ok` turns off single warnings of the original's own checker; `on_*` are routes.
+    // `*_ok` turns off a warning of the original's checker; `on_*` are verdicts.
     if (row == table.end()) {
       if (!word.ends_with("_ok") && !word.starts_with("on_"))
         unknown(word, table, place, findings);
@@ -262,7 +261,7 @@ bool any_later(const Value& object, std::span<const KeyRow> table) {
   });
 }
 
-/// yes and no, and every shorthand but the three (with on_maintain) of the first generation.
+/// Words that the first generation does not have: yes, no, and most `on_` keys.
 bool later_words(const State& state) {
   constexpr std::array<std::string_view, 4> kFirst = {"on_success", "on_failure", "on_error",
                                                       "on_maintain"};

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kOtherTargets = {
     "on_maintain", "on_retry_exhausted", "on_rate_limit_exhausted", "on_throttle_hard"};
 
-/// What every loop has some of.
+/// Every loop has at least one of these.
 constexpr std::array<std::string_view, 5> kOfLoops = {"name", "initial", "states", "flow",
                                                       "paradigm"};
 
@@ -48,7 +48,7 @@ class Resolver {
     }
   }
 
-  /// Faults are shown at what a state was made from.
+  /// Findings point to what a state was made from.
   void add_compiled(Definition& definition) {
     ShortForm form = compiled(root_);
     definition.root = std::move(form.root);
@@ -82,7 +82,8 @@ class Resolver {
     return text.substr(0, text.find('?'));
   }
 
-  /// `c?x:y` routes by yes and no; a bare entry goes on to the next; the last one ends.
+  /// `c?x:y` goes to x for yes and y for no. Any other entry goes to the next one. The last one is
+  /// terminal.
   Json skeleton(const Value& flow, rapidjson::SizeType index, const std::string& place) {
     const std::string text(json::text(flow[index]).value_or(""));
     const auto question = text.find('?');
@@ -132,7 +133,7 @@ class Resolver {
                     {.found = name, .suggestion = near_word(name, views)});
   }
 
-  /// What the fragment declares as its inputs, with what the state's `with` says of them.
+  /// The parameters of the fragment, with the values of the state's `with`.
   void bind(const std::string& name, const Value& fragment, State& state) {
     const Value* const given = json::child(*state.body, "with");
     Json param = given == nullptr ? Json::object() : Json(*given);
@@ -251,7 +252,7 @@ constexpr std::size_t kMaxStates = 128;
 using Names = std::bitset<3 * kMaxStates>;  ///< at most three names per state
 using Bits = std::map<std::string, std::size_t>;
 
-std::vector<Names> kept_by_each(const Definition& definition, Bits& bits) {
+std::vector<Names> captured_by_each(const Definition& definition, Bits& bits) {
   std::vector<Names> own;
   for (const State& state : definition.states) {
     Names& names = own.emplace_back();
@@ -272,7 +273,7 @@ std::vector<Names> kept_by_each(const Definition& definition, Bits& bits) {
   return own;
 }
 
-/// What is not kept on the way out is not kept on every way in. Whether anything changed.
+/// What one way into a state has not captured is not captured on every way. True if a set changed.
 bool shrink(std::vector<Names>& before, const Names& after, const std::vector<std::size_t>& ways) {
   bool changed = false;
   for (const std::size_t to : ways) {
@@ -333,26 +334,26 @@ std::vector<bool> Graph::reachable() const {
   return seen;
 }
 
-std::vector<Graph::Kept> Graph::captured_before() const {
+std::vector<Graph::CapturedBefore> Graph::captured_before() const {
   const std::size_t count = ways_.size();
   if (count > kMaxStates)
     return {};
   Bits bits;
-  const std::vector<Names> own = kept_by_each(definition_, bits);
+  const std::vector<Names> own = captured_by_each(definition_, bits);
   const std::vector<bool> entered = reachable();
   std::vector<std::size_t> all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::vector<Names> before(count, Names().set());
   for (const std::size_t start : starts_)
     before[start].reset();
-  // Sets only shrink, so this ends.
+  // Sets only become smaller, so this ends.
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t i = 0; i < count; ++i)
       if (entered[i] && shrink(before, before[i] | own[i], anywhere_[i] ? all : ways_[i]))
         changed = true;
   }
-  std::vector<Kept> kept;
+  std::vector<CapturedBefore> kept;
   for (std::size_t i = 0; i < count; ++i)
     if (entered[i])
       kept.push_back({&definition_.states[i], names_in(before[i], bits)});

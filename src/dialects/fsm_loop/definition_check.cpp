@@ -20,7 +20,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kMcpVerdicts = {"success", "tool_error", "not_found",
                                                           "timeout"};
 
-/// Texts among the needs of an evaluator are filled in at run time.
+/// Placeholders in members of the evaluator.
 void placeholders_of(const Value& evaluate, const std::string& pointer, FindingList& findings) {
   for (const char* const key : {"source", "previous", "target", "tolerance", "prompt"})
     if (const auto text = json::text(evaluate, key))
@@ -75,8 +75,8 @@ void answers(const Value& evaluate, const std::string& pointer, FindingList& fin
                    {.expected = "properties: {verdict: ...}"});
 }
 
-/// A number, or a text that may become one. Tolerance and previous may be anything: what cannot be
-/// read counts as absent.
+/// The target: a number, or a text with a placeholder. (`tolerance` and `previous` count as absent
+/// when they cannot be read.)
 void target(const Value& evaluate, const std::string& pointer, FindingList& findings) {
   const Value* const value = json::child(evaluate, "target");
   const auto text = value == nullptr ? std::nullopt : json::text(*value);
@@ -116,7 +116,7 @@ void check_evaluate(const Value& evaluate, const std::string& pointer, FindingLi
     answers(evaluate, pointer, findings);
   if (row->evaluator == Evaluator::output_numeric || row->evaluator == Evaluator::convergence)
     target(evaluate, pointer, findings);
-  if (!row->driven)
+  if (!row->supported)
     findings.warning("S31", member_pointer(pointer, "type"),
                      "baton does not have the evaluator " + quoted_word(*type) +
                          "; it will not start this loop");
@@ -139,7 +139,7 @@ bool is_declared_verdict(const Value* evaluate, std::string_view verdict) {
 
 namespace {
 
-/// What YAML 1.1 readers, the original's among them, take for something other than text.
+/// Words that YAML 1.1 readers such as the original's take for something other than text.
 constexpr std::array<std::string_view, 7> kYamlWords = {"yes",  "no",    "on",  "off",
                                                         "true", "false", "null"};
 
@@ -183,7 +183,7 @@ class DefinitionCheck {
     ways();
   }
 
-  /// The name becomes a part of file names.
+  /// The name becomes part of file names.
   void name() {
     const auto name = json::text(root_, "name");
     constexpr std::size_t kMaxBytes = 200;
@@ -211,7 +211,7 @@ class DefinitionCheck {
                         "a parameter that is required has no use for a default");
   }
 
-  /// Values of the context are not looked into again.
+  /// Placeholders in values of the context are not filled in.
   void context() {
     const Value* const all = json::child(root_, "context");
     if (all == nullptr || !all->IsObject())
@@ -238,7 +238,7 @@ class DefinitionCheck {
          .suggestion = near_word(target, words)});
   }
 
-  /// Nothing is known of what does not stand in a file as it is.
+  /// Whether the text at the pointer has quotes. True if the file does not have it in this form.
   bool quoted(const std::string& pointer, bool key) const {
     for (const Document* const source : sources_) {
       if (json::at(source->root(), pointer) == nullptr)
@@ -249,7 +249,7 @@ class DefinitionCheck {
     return true;
   }
 
-  /// `route: {yes: a}` is a text here and a truth value elsewhere.
+  /// `route: {yes: a}` is text here and a truth value for YAML 1.1.
   void yaml_words(const Reference& reference) {
     const auto trap = [&](std::string_view word, bool key) {
       if (std::find(kYamlWords.begin(), kYamlWords.end(), lower(word)) == kYamlWords.end() ||
@@ -292,7 +292,7 @@ class DefinitionCheck {
       return;
     const Graph graph(definition_, root_);
     const std::vector<bool> reachable = graph.reachable();
-    // Where an imported fragment leads, only the whole shows.
+    // An imported fragment may lead to it.
     const bool open = std::any_of(definition_.states.begin(), definition_.states.end(),
                                   [](const State& state) { return state.open; });
     for (std::size_t i = 0; i < reachable.size(); ++i) {
@@ -302,7 +302,7 @@ class DefinitionCheck {
             "S21", state.pointer,
             "the state " + quoted_word(state.name) + " cannot be reached from the initial one");
     }
-    for (const Graph::Kept& kept : graph.captured_before())
+    for (const Graph::CapturedBefore& kept : graph.captured_before())
       check_captured(*kept.state, kept.names, kept.state->name == *initial, findings_);
   }
 
@@ -310,7 +310,7 @@ class DefinitionCheck {
   const std::vector<const Document*>& sources_;
   FindingList findings_{"fsm_loop"};
   Definition definition_;
-  const Value& root_;  ///< of a short form the long one
+  const Value& root_;  ///< the long form of a short form
   std::vector<std::string> names_;
 };
 

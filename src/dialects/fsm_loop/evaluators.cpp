@@ -23,7 +23,7 @@ std::string yes_or_no(bool yes) {
   return yes ? "yes" : "no";
 }
 
-/// A number that the evaluator is given, spelled out or by placeholder.
+/// A number of the evaluator, written out or by placeholder.
 Result<double> number_of(const Judging& judging, std::string_view key) {
   auto text = setting(judging, key);
   if (!text)
@@ -39,7 +39,7 @@ std::optional<Operator> operator_of(const Judging& judging) {
   return parse_operator(json::text(*judging.state.evaluate, "operator").value_or("eq"));
 }
 
-/// The number behind `KEY=` (or `KEY:`) on the last line that begins so.
+/// The number after `KEY=` or `KEY:` on the last line that begins with it.
 Result<double> keyed_number(std::string_view text, std::string_view key) {
   std::optional<std::string> found;
   for (const std::string& line : split(text, '\n')) {
@@ -63,7 +63,7 @@ const Value* item(const Value& list, std::string_view index) {
   return &list[static_cast<rapidjson::SizeType>(at)];
 }
 
-/// `.a.b.0`: dots between names; a number picks from a list.
+/// `.a.b.0`: dots between names; a number selects from a list.
 const Value* in_path(const Value& root, std::string_view path) {
   if (path.starts_with('.'))
     path.remove_prefix(1);
@@ -78,10 +78,10 @@ const Value* in_path(const Value& root, std::string_view path) {
   return value;
 }
 
-/// The target in the type the value has, as far as a placeholder's text can be read so.
+/// The target of a comparison.
 struct Target {
   Json value;
-  bool filled = false;  ///< it came from a placeholder, so it was a text before
+  bool filled = false;  ///< it came from a placeholder, so it was text
 };
 Result<Target> target_of(const Judging& judging) {
   const Value* const given = json::child(*judging.state.evaluate, "target");
@@ -117,9 +117,10 @@ Verdict compared(const Value& value, const Target& target, Operator op, Json det
   const auto left = json::number(value);
   const auto right = as_number(target);
   if (left && right)
-    return said(yes_or_no(holds(op, *left, *right)), std::move(details));
+    return make_verdict(yes_or_no(holds(op, *left, *right)), std::move(details));
   if (op == Operator::eq || op == Operator::ne)
-    return said(yes_or_no(equals(value, target) == (op == Operator::eq)), std::move(details));
+    return make_verdict(yes_or_no(equals(value, target) == (op == Operator::eq)),
+                        std::move(details));
   return failed("only numbers have an order; the value is of type " +
                     std::string(json::type_name(value)) + ", the target of type " +
                     std::string(json::type_name(*target.value)),
@@ -147,7 +148,7 @@ std::optional<double> optional_number(const Judging& judging, std::string_view k
   return number ? std::optional(*number) : std::nullopt;
 }
 
-/// What Python's regular expressions spell in a way of their own, outside a character class.
+/// Spellings of Python's regular expressions, outside a character class.
 struct PythonSpelling {
   std::string_view text;
   std::string_view advice;
@@ -169,7 +170,7 @@ constexpr std::array kPythonFlags = {
     PythonSpelling{"u", "leave it out; patterns are Unicode, and `\\d` and `\\w` are ASCII"},
 };
 
-/// The Python spelling that the text begins with; an empty `text` when it begins with none.
+/// The Python spelling at the beginning of the text; `text` is empty when there is none.
 PythonSpelling python_spelling_at(std::string_view text) {
   for (const PythonSpelling& each : kPythonSpellings)
     if (text.starts_with(each.text))
@@ -210,7 +211,7 @@ Verdict by_exit_code(int exit_code) {
   Json details = Json::object({{"exit_code", exit_code}});
   if (exit_code < 0)
     details.set("error", "the action was ended by signal " + std::to_string(-exit_code));
-  return said(exit_code == 0 ? "yes" : exit_code == 1 ? "no" : "error", std::move(details));
+  return make_verdict(exit_code == 0 ? "yes" : exit_code == 1 ? "no" : "error", std::move(details));
 }
 
 Verdict by_number(const Judging& judging, std::string_view text) {
@@ -230,7 +231,7 @@ Verdict by_number(const Judging& judging, std::string_view text) {
     return failed(why_not("target", target.error()), std::move(details));
   if (!value)
     return failed("the output is no number: " + value.error().message, std::move(details));
-  return said(yes_or_no(holds(*op, *value, *target)), std::move(details));
+  return make_verdict(yes_or_no(holds(*op, *value, *target)), std::move(details));
 }
 
 Verdict by_json(const Judging& judging, std::string_view text) {
@@ -278,7 +279,7 @@ Verdict by_pattern(const Judging& judging, std::string_view text) {
     details.set("error_pattern", *error);
     return failed("the output holds " + quoted_word(*error), std::move(details));
   }
-  return said(yes_or_no(matched != negate), std::move(details));
+  return make_verdict(yes_or_no(matched != negate), std::move(details));
 }
 
 Verdict by_convergence(const Judging& judging, std::string_view text) {
@@ -298,7 +299,7 @@ Verdict by_convergence(const Judging& judging, std::string_view text) {
   if (!target)
     return failed(why_not("target", target.error()), std::move(details));
   details.set("previous", previous ? number_value(*previous) : Json());
-  // The difference of two numbers may be none.
+  // The difference may be infinite.
   const double delta = previous ? *current - *previous : 0;
   details.set("delta", previous && std::isfinite(delta) ? number_value(delta) : Json());
   const auto verdict = [&]() -> std::string {
@@ -308,7 +309,7 @@ Verdict by_convergence(const Judging& judging, std::string_view text) {
       return "progress";
     return "stall";
   };
-  Verdict result = said(verdict(), std::move(details));
+  Verdict result = make_verdict(verdict(), std::move(details));
   if (const auto name = json::text(*judging.state.evaluate, "remember"))
     result.captured =
         Json::object({{*name, Json::object({{"output", rendered(*number_value(*current))}})}});
@@ -331,7 +332,7 @@ Verdict by_token(const Judging& judging, std::string_view text) {
   if (!there)
     details.set("note", count == 0 ? "there is no line with text"
                                    : "there is no such line among " + std::to_string(count));
-  return said(token, std::move(details));
+  return make_verdict(token, std::move(details));
 }
 
 Verdict by_mcp_envelope(const Judging& judging, std::string_view text) {
@@ -340,29 +341,30 @@ Verdict by_mcp_envelope(const Judging& judging, std::string_view text) {
   const int code = judging.action == nullptr ? 0 : judging.action->exit_code;
   Json details = Json::object({{"exit_code", code}});
   if (code == kNotFound)
-    return said("not_found", details.set("error", "the server or its tool was not found"));
+    return make_verdict("not_found", details.set("error", "the server or its tool was not found"));
   if (code == kTimeIsUp)
-    return said("timeout", details.set("error", "the tool ran out of time"));
+    return make_verdict("timeout", details.set("error", "the tool ran out of time"));
   if (trimmed(text, kPythonBlanks).empty())
-    return said(code == 0 ? "success" : "tool_error", std::move(details));
+    return make_verdict(code == 0 ? "success" : "tool_error", std::move(details));
   const auto envelope = parse_json(text);
   if (!envelope)
-    return said("tool_error",
-                details.set("error", "the output is no JSON: " + describe(envelope.error())));
+    return make_verdict(
+        "tool_error", details.set("error", "the output is no JSON: " + describe(envelope.error())));
   details.set("envelope", *envelope);
-  return said(json::boolean(**envelope, "isError").value_or(code != 0) ? "tool_error" : "success",
-              std::move(details));
+  return make_verdict(
+      json::boolean(**envelope, "isError").value_or(code != 0) ? "tool_error" : "success",
+      std::move(details));
 }
 
 Verdict by_score(const Judging& judging, std::string_view text) {
   const int code = judging.action == nullptr ? 0 : judging.action->exit_code;
   Json details = Json::object({{"exit_code", code}});
   if (code != 0)
-    return said("no", std::move(details));
+    return make_verdict("no", std::move(details));
   const auto score = decimal(text);
   if (!score)
     return failed("the output is no score: " + score.error().message, std::move(details));
-  return said("yes", details.set("score", number_value(*score)));
+  return make_verdict("yes", details.set("score", number_value(*score)));
 }
 
 }  // namespace baton::fsm_loop

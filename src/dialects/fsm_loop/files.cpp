@@ -14,14 +14,14 @@ namespace {
 
 FileKind kind(std::string name, std::string pattern, Format format) {
   FileKind result = file_kind("fsm_loop", std::move(name), std::move(pattern), format);
-  // A running loop keeps the definition it began with, and its events and lock are for others to
-  // read; only its state must be there.
+  // Only the state file is essential: a running loop keeps the definition it started with, and its
+  // events and lock are for other programs.
   result.essential = result.kind == "state";
   result.kept = result.kind != "events";
   return result;
 }
 
-/// A number and nothing else, which other programs leave there.
+/// The file of other programs with the number of a process.
 FileKind process_id(std::string pattern) {
   FileKind result = kind("pid", std::move(pattern), Format::text);
   result.schema.clear();
@@ -33,7 +33,7 @@ FileKind process_id(std::string pattern) {
 std::vector<FileKind> files(const Json& options) {
   const std::string path(json::text(*options, "path").value_or(".loops"));
   const std::string running = path + "/.running/{flow}";
-  // `x.fsm.yaml` is the definition of `x`, so it is looked for first.
+  // `x.fsm.yaml` is the definition of `x`, so its pattern is first.
   return {kind("definition", path + "/{flow}.fsm.yaml", Format::yaml),
           kind("definition", path + "/{flow}.yaml", Format::yaml),
           kind("state", running + ".state.json", Format::json),
@@ -49,14 +49,14 @@ std::string stem_of(const Json& options, std::string_view kind, std::string_view
 
 namespace {}  // namespace
 
-Places::Places(const View& view) : name_(view.flow.name) {
+Paths::Paths(const View& view) : name_(view.flow.name) {
   folder_ = json::text(*view.options, "path").value_or(".loops");
   while (folder_.size() > 1 && folder_.ends_with('/'))
     folder_.pop_back();
   running_ = folder_ + "/.running/" + name_;
 }
 
-std::vector<std::string> Places::definitions() const {
+std::vector<std::string> Paths::definitions() const {
   std::vector<std::string> all;
   for (const std::string_view name : {std::string_view(name_), loop_of_instance(name_)})
     for (const char* const end : {".fsm.yaml", ".yaml"})
@@ -65,7 +65,7 @@ std::vector<std::string> Places::definitions() const {
   return all;
 }
 
-std::string Places::archive(std::string_view started_at, std::string_view last) const {
+std::string Paths::archive(std::string_view started_at, std::string_view last) const {
   constexpr std::size_t kCompact = 17;  // to the second
   std::string compact(started_at);
   std::erase_if(compact, [](char c) { return c == ':' || c == '.' || c == '+' || c == '/'; });

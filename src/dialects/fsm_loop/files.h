@@ -8,23 +8,26 @@
 
 namespace baton::fsm_loop {
 
-/// Where the files of one loop lie, relative to the root.
-class Places {
- public:
-  explicit Places(const View& view);
+// Where the files of one loop are, relative to the root, and how names and times in them are
+// spelled.
 
-  /// `.loops`, or what `path` of the options says.
+/// Where the files of one loop lie, relative to the root.
+class Paths {
+ public:
+  explicit Paths(const View& view);
+
+  /// `.loops`, or `path` of the options.
   const std::string& folder() const { return folder_; }
   std::string state() const { return running_ + ".state.json"; }
   std::string events() const { return running_ + ".events.jsonl"; }
   std::string lock() const { return running_ + ".lock"; }
-  /// Who runs it, in one number; of other programs only.
+  /// Other programs write the number of the process that runs the loop there.
   std::string pid() const { return running_ + ".pid"; }
-  /// Where the definition may stand, best first: of the loop itself, then of the one it is an
+  /// Paths where the definition may be, best first: the loop's own, then that of the loop it is an
   /// instance of.
   std::vector<std::string> definitions() const;
-  /// Where what an ended run left is kept; `started_at` is that of the run, `last` the folder used
-  /// for the run before it (two runs may begin within a second).
+  /// The folder for the files of a run that has ended. `started_at` is that of the run. `last` is
+  /// the folder of the run before it: two runs may start within one second.
   std::string archive(std::string_view started_at, std::string_view last) const;
 
  private:
@@ -33,11 +36,11 @@ class Places {
   std::string running_;
 };
 
-/// `fix-types` of `fix-types-20260817T213505`, as later versions name each run by itself; empty for
-/// all other names.
+/// `fix-types` of `fix-types-20260817T213505`: later versions of the original name each run so.
+/// Empty for other names.
 std::string_view loop_of_instance(std::string_view stem);
 
-/// `2026-01-15T14:30:00.123000Z`, as the state and event files spell times.
+/// A time as the state and event files spell it: `2026-01-15T14:30:00.123000Z`.
 std::string stamp(Time time);
 
 }  // namespace baton::fsm_loop

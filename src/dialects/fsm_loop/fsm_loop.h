@@ -11,18 +11,21 @@
 
 namespace baton::fsm_loop {
 
+// The functions that make the dialect, and what they share. Each is pure: it reads the documents of
+// one loop and returns what to do. One file per job: files, snapshot, memo, check, admit, decide,
+// create, control, rebuild. machine.h executes a loop; scope.cpp claims its scope.
+
 /// The kinds of files below `path` of the options (`.loops`).
 std::vector<FileKind> files(const Json& options);
 
-/// What the file's name says of its loop; empty where it does not fit the kind's pattern.
+/// The loop that a file name stands for. Empty when the name does not fit the pattern of its kind.
 std::string stem_of(const Json& options, std::string_view kind, std::string_view path);
 
-/// `baton start NAME`: a new run of the loop, with the state file it lives by. What the run before
-/// left is put into the history. Arguments: `set` (an object, laid over the context), `input`,
-/// `max_steps`.
+/// `baton start NAME`: writes the state file of a new run. Moves what the last run left to the
+/// history. Arguments: `set` (an object, merged into the context), `input`, `max_steps`.
 Result<std::vector<Update>> create(const Request& request, const View& view);
 
-/// What a command may have filled in besides.
+/// Placeholders that the command of a role may use in addition.
 inline constexpr std::array kPlaceholders = {std::string_view("iteration"),
                                              std::string_view("loop"), std::string_view("model"),
                                              std::string_view("state")};
@@ -38,29 +41,29 @@ Admission admit(const View& view, const Change& change);
 
 inline constexpr std::array kVerbs = {std::string_view("resume"), std::string_view("stop")};
 
-/// Whether a process is known to live, known to be dead, or nothing is known of it.
+/// Whether the process that runs a loop is alive. `unknown`: no file names a process.
 enum class Owner { unknown, alive, dead };
-/// The owner of a loop that another program runs: by its `.pid` file, else by the pid in its lock,
-/// else in its state.
-Owner owner_of(const Scene& scene);
-/// Whether the loop's lock names a living process that is not this daemon.
-bool lock_of_another(const Scene& scene);
+/// The owner of a loop that another program runs. Looks at the `.pid` file, then at the lock, then
+/// at the state.
+Owner owner_of(const Snapshot& snapshot);
+/// Whether the loop's lock names a living process other than this daemon.
+bool other_program_holds_lock(const Snapshot& snapshot);
 
-/// Why nothing is done for it, for people; empty while baton runs it.
-std::string standing(Scene& scene);
+/// Why the loop does not run, for people. Empty while baton runs it.
+std::string why_not_running(Snapshot& snapshot);
 
-/// Deals with the requests that are the loop's own: stop, resume. Each once.
-void answer(Scene& scene, Machine& machine, Decision& decision);
+/// Answers the requests `stop` and `resume`, each once.
+void answer(Snapshot& snapshot, Machine& machine, Decision& decision);
 
-/// The scope of a loop while it runs. It is claimed with its first action, which waits until no
-/// other loop of this root has a part of it; from then on the loop itself holds it, and its lock
-/// file says so to other programs. When the loop has ended, the file goes into the history.
-void claim(Scene& scene, Decision& decision);
+/// Claims the scope of a running loop. The first action carries the claims and waits until no other
+/// loop of this root holds a part of the scope. From then on the loop holds them, and its lock file
+/// tells other programs. When the loop has ended, its lock moves to the history.
+void claim(Snapshot& snapshot, Decision& decision);
 
-/// What the lock of another program that lives claims: baton's own loops keep clear of it.
-std::vector<Claim> claims_of_another(const Scene& scene);
+/// The claims in the lock of another living program. baton's own loops keep clear of them.
+std::vector<Claim> claims_of_other_program(const Snapshot& snapshot);
 
-/// A path of a scope as an absolute one, `.` and `..` worked out; "" is the root itself.
+/// A path of a scope as an absolute path without `.` and `..`. "" is the root itself.
 std::string absolute_scope(std::string_view root, std::string_view path);
 
 }  // namespace baton::fsm_loop

@@ -15,7 +15,7 @@ namespace baton::fsm_loop {
 
 namespace {
 
-/// Terminal states of these names are failures unless they say otherwise.
+/// Terminal states with these names are failures unless `failure` says otherwise.
 constexpr std::array<std::string_view, 4> kFailureNames = {"failed", "error", "aborted",
                                                            "finalize_aborted"};
 
@@ -49,7 +49,7 @@ std::vector<Row> rows_of(const Value* route) {
     for (const auto& member : route->GetObject())
       if (const auto target = json::text(member.value)) {
         const std::string_view word = json::name(member.name);
-        // The original drops other words that begin so.
+        // The original ignores other words that begin so.
         if (!word.starts_with('_') || word == "_" || word == "_error")
           rows.push_back({std::string(word), std::string(*target)});
       }
@@ -163,7 +163,7 @@ class StateReader {
     auto timeout = seconds_of(body, "timeout");
     if (!timeout)
       timeout = seconds_of(root_, "default_timeout");
-    state.timeout_said = timeout.has_value();
+    state.timeout_given = timeout.has_value();
     if (timeout)
       state.timeout = *timeout;
     else if (generation_ == Generation::v1)
@@ -203,7 +203,7 @@ std::vector<Parameter> parameters_of(const Value& root) {
   return all;
 }
 
-/// `max_iterations` alone is the limit of steps under its old name.
+/// `max_iterations` alone is the old name of `max_steps`.
 void limits(const Value& root, Loop& loop) {
   const auto steps = json::integer(root, "max_steps");
   const auto iterations = json::integer(root, "max_iterations");
@@ -212,7 +212,7 @@ void limits(const Value& root, Loop& loop) {
     loop.max_passes = iterations;
   loop.on_max_steps = text_of(root, "on_max_steps");
   loop.on_max_passes = text_of(root, "on_max_iterations");
-  // The first generation knows none: a high max_iterations is meant as it is said there.
+  // The first generation has no such limit.
   constexpr std::int64_t kMostRevisits = 100;
   loop.max_edge_revisits = json::integer(root, "max_edge_revisits");
   if (!loop.max_edge_revisits && loop.generation == Generation::modern)

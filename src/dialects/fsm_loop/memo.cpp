@@ -49,7 +49,7 @@ Json json_of(const Work& work) {
                             {"announced", work.announced},
                             {"until_ms", work.until_ms},
                             {"waits_since_ms", work.waits_since_ms},
-                            {"beat_ms", work.beat_ms},
+                            {"beat_ms", work.next_wait_event_ms},
                             {"summary", work.summary},
                             {"limit", work.limit}});
   if (!work.asked.empty())
@@ -78,7 +78,7 @@ Work work_of(const Value& root) {
     work.previous = Json(*previous);
   work.until_ms = count_of(root, "until_ms");
   work.waits_since_ms = count_of(root, "waits_since_ms");
-  work.beat_ms = count_of(root, "beat_ms");
+  work.next_wait_event_ms = count_of(root, "beat_ms");
   work.summary = json::boolean(root, "summary").value_or(false);
   work.limit = text_of(root, "limit");
   return work;
@@ -88,11 +88,11 @@ Work work_of(const Value& root) {
 
 Memo memo_of(const Json& json, const Record& own) {
   Memo memo;
-  memo.driven = json::boolean(*json, "driven").value_or(false);
+  memo.owned = json::boolean(*json, "driven").value_or(false);
   memo.start = text_of(*json, "start");
   memo.resumes = count_of(*json, "resumes");
   memo.stage = text_of(*json, "stage");
-  memo.scoped = json::boolean(*json, "scoped").value_or(false);
+  memo.scope_claimed = json::boolean(*json, "scoped").value_or(false);
   memo.stopped_ms = count_of(*json, "stopped_ms");
   memo.spawn = text_of(*json, "spawn");
   memo.spawned = text_of(*json, "spawned");
@@ -128,11 +128,11 @@ Json json_of(const Memo& memo) {
       one.set("record", json_of(frame.record, nullptr));
     frames.push(one);
   }
-  return Json::object({{"driven", memo.driven},
+  return Json::object({{"driven", memo.owned},
                        {"start", memo.start},
                        {"resumes", memo.resumes},
                        {"stage", memo.stage},
-                       {"scoped", memo.scoped},
+                       {"scoped", memo.scope_claimed},
                        {"stopped_ms", memo.stopped_ms},
                        {"spawn", memo.spawn},
                        {"spawned", memo.spawned},

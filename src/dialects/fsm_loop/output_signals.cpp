@@ -28,7 +28,7 @@ Signal of_line(std::string_view line, bool anywhere) {
       continue;
     const std::string_view rest = line.substr(at + row.marker.size());
     const std::string_view text = trimmed(rest);
-    // Something has to stand between the marker and its text, lest a word that goes on is one.
+    // A blank must follow the marker, so that a longer word does not count.
     if (text.empty() ? row.needs_text : kBlanks.find(rest.front()) == std::string_view::npos)
       continue;
     return Signal{row.kind, std::string(text)};
@@ -74,8 +74,8 @@ bool letter(char c) {
   return c >= 'a' && c <= 'z';
 }
 
-/// A status of HTTP: `HTTP/1.1 429`, `API Error: 429`, `"status":429`, or `429:` at the beginning
-/// of a line; not any number that happens to be the same.
+/// An HTTP status: `HTTP/1.1 429`, `API Error: 429`, `"status":429`, or `429:` at the beginning of
+/// a line. Not any number that happens to be the same.
 bool says_status(const std::string& text, std::string_view code) {
   constexpr std::array<std::string_view, 4> kBefore = {"error", "status", "code", "http"};
   for (std::size_t at = text.find(code); at != std::string::npos; at = text.find(code, at + 1)) {
@@ -119,7 +119,7 @@ Waited waited_of(const Value* entry) {
   Waited waited;
   if (entry == nullptr)
     return waited;
-  // An older spelling: the number of short waits alone.
+  // Older files only have the number of short waits.
   if (const auto count = json::integer(*entry)) {
     waited.short_retries = *count;
     return waited;

@@ -11,31 +11,34 @@
 
 namespace baton::fsm_loop {
 
-/// What an action asks of its loop by a line of its output.
+// What the output of an action says about the loop and about the agent's service: marker lines,
+// rate limits, server errors.
+
+/// What an action asks of its loop with a line of its output.
 struct Signal {
   enum class Kind { none, handoff, error, stop };
   Kind kind = Kind::none;
-  std::string text;  ///< the rest of the line, trimmed
+  std::string text;  ///< rest of the line, trimmed
   bool operator==(const Signal&) const = default;
 };
 
-/// `CONTEXT_HANDOFF: TEXT`, `FATAL_ERROR: TEXT`, `LOOP_STOP: [TEXT]` at the beginning of a line,
-/// blanks before it allowed; the last such line counts. `anywhere`: also within a line, as the
-/// original has it; agents that quote their instructions set it off.
+/// `CONTEXT_HANDOFF: TEXT`, `FATAL_ERROR: TEXT` or `LOOP_STOP: [TEXT]` at the beginning of a line,
+/// after blanks. The last such line counts. `anywhere`: also within a line, as in the original;
+/// then an agent that quotes its instructions triggers it.
 Signal signal_in(std::string_view output, bool anywhere);
 
-/// Why an action failed, as far as its output tells (1.10 of the origin).
+/// Why an action failed, as far as its output shows (version 1.10 of the original).
 enum class Failure {
   ordinary,
   rate_limit,  ///< worth waiting for
-  server,      ///< an error of the service behind the agent: soon tried again
-  cut_off,     ///< ended by SIGTERM when it had said something already: the same
-  refused,     ///< not allowed: trying again helps nobody
+  server,      ///< an error of the service behind the agent: retry soon
+  cut_off,     ///< SIGTERM ended it after it had printed something: retry soon
+  refused,     ///< not authorised: a retry does not help
 };
-/// `ordinary` for an action that ended well, whatever it printed.
+/// `ordinary` for an action that succeeded, whatever it printed.
 Failure failure_of(const ActionResult& action);
 
-/// What a state has waited for so far; `rate_limit_retries` of the state file.
+/// The waits of a state so far: `rate_limit_retries` of the state file.
 struct Waited {
   std::int64_t short_retries = 0;
   std::int64_t long_retries = 0;
@@ -45,8 +48,8 @@ struct Waited {
 Waited waited_of(const Value* entry);
 Json json_of(const Waited& waited);
 
-/// How long to wait now, and in which tier; nothing when patience is at its end. `salt` spreads the
-/// waits of loops that were turned away together.
+/// How long to wait now, and in which tier. Nothing when all retries are used up. `salt` spreads
+/// the waits of loops that were rejected at the same time.
 struct Wait {
   Millis time{0};
   bool long_tier = false;

@@ -21,7 +21,7 @@ bool enters(const Value& line) {
   return json::text(line, "event") == "state_enter" && depth_of(line) == 0;
 }
 
-/// What `terminated_by` makes of a loop, also in the words of other programs.
+/// The status for each `terminated_by`, also for the words of other programs.
 struct RecordedEnd {
   std::string_view word;
   Status status;
@@ -47,7 +47,7 @@ Status status_after(const Value& line) {
   return row == kEndings.end() || failure ? Status::failed : row->status;
 }
 
-/// What an evaluation says besides its verdict.
+/// The details of an evaluation, without the members of the event itself.
 Json details_of(const Value& line) {
   Json details(line);
   for (const char* const own : {"event", "ts", "type", "verdict", "seq", "default", "depth"})
@@ -55,11 +55,13 @@ Json details_of(const Value& line) {
   return details;
 }
 
-class Retracing {
+class ProgressRebuilder {
  public:
-  Retracing(const Loop& loop, Record record) : loop_(loop) { now_.record = std::move(record); }
+  ProgressRebuilder(const Loop& loop, Record record) : loop_(loop) {
+    now_.record = std::move(record);
+  }
 
-  Retraced over(const Value& lines) {
+  Rebuilt over(const Value& lines) {
     const bool own = !now_.record.start.empty();
     const rapidjson::SizeType fresh = own ? behind_state(lines) : behind_entry(lines);
     for (rapidjson::SizeType i = entry_before(lines, fresh); i < lines.Size(); ++i)
@@ -70,7 +72,7 @@ class Retracing {
   }
 
  private:
-  /// The first line that came after the state was written, by its running number.
+  /// The first line that is newer than the state file, by its number.
   rapidjson::SizeType behind_state(const Value& lines) const {
     rapidjson::SizeType i = lines.Size();
     while (i > 0 && json::integer(lines[i - 1], "seq").value_or(0) > now_.record.seq)
@@ -78,7 +80,7 @@ class Retracing {
     return i;
   }
 
-  /// Other programs do not count their lines: the one behind the entry that the state tells of.
+  /// Other programs do not number their lines: the line after the last entry that the state has.
   rapidjson::SizeType behind_entry(const Value& lines) const {
     const auto began = parse_time(now_.record.started_at);
     for (rapidjson::SizeType i = lines.Size(); i > 0; --i) {
@@ -87,13 +89,13 @@ class Retracing {
           json::integer(line, "iteration") != now_.record.iteration)
         continue;
       const auto at = parse_time(text_of(line, "ts"));
-      // What a run before left there says nothing about this one.
+      // Events of the run before.
       return began && at && *at < *began ? lines.Size() : i;
     }
     return lines.Size();
   }
 
-  /// What was going on when the state was written begins there.
+  /// The beginning of the state entry that the state file is in.
   static rapidjson::SizeType entry_before(const Value& lines, rapidjson::SizeType fresh) {
     for (rapidjson::SizeType i = fresh; i > 0; --i)
       if (enters(lines[i - 1]))
@@ -101,7 +103,7 @@ class Retracing {
     return fresh;
   }
 
-  /// `fresh`: the state does not have it yet.
+  /// `fresh`: the line is newer than the state file.
   void take(const Value& line, bool fresh) {
     const std::string word = text_of(line, "event");
     if (fresh)
@@ -147,14 +149,14 @@ class Retracing {
     result.error_output = text_of(line, "stderr_preview");
     result.output = text_of(line, "output_preview");
     const Value* const shown = json::child(line, "output_preview");
-    // A character may have been left out where the text was cut.
+    // One UTF-8 character may be missing where the text was cut.
     constexpr std::size_t kSurelyWhole = kPreview - 4;
     whole_ = shown != nullptr && result.output.size() < kSurelyWhole;
     if (shown != nullptr && !whole_ && !printed_.empty() && printed_.size() < kMostLines) {
       result.output = join(printed_, "\n") + (result.output.ends_with('\n') ? "\n" : "");
       whole_ = true;
     }
-    // What was not carried out has no end, and may be tried.
+    // An action that was not run can be run now.
     if (!text_of(line, "not_run").empty())
       return again(fresh);
     if (fresh) {
@@ -179,7 +181,7 @@ class Retracing {
       now_.lost = std::move(why);
   }
 
-  /// It is to be tried once more: that end was none.
+  /// The action has to run again.
   void again(bool fresh) {
     now_.result.reset();
     printed_.clear();
@@ -200,7 +202,7 @@ class Retracing {
     now_.verdict = std::move(verdict);
   }
 
-  /// What a loop inside the present state captured is told by no event.
+  /// What a loop inside the state captured is in no event.
   void inner_ended() {
     const LoopState* const state = loop_.state(now_.record.current_state);
     if (state != nullptr && !state->loop.empty() &&
@@ -223,7 +225,7 @@ class Retracing {
     } else if (fresh && word == "route") {
       const std::string from = text_of(line, "from");
       const std::string to = text_of(line, "to");
-      // With `next` no verdict goes before.
+      // With `next` there is no verdict.
       if (inside_ && !now_.verdict)
         inner_ended();
       if (now_.result) {
@@ -233,9 +235,9 @@ class Retracing {
                ", has ended, and not all that it printed is recorded");
       }
       ++record.edges[from + "->" + to];
-      take_way(record, from, to);
+      change_state(record, from, to);
     } else if (fresh && !json::text(line, "next").value_or("").empty()) {
-      // A guard sent it elsewhere; where that was on the way of a verdict, the route follows.
+      // A guard chose another state. After a verdict the `route` event follows.
       record.retries.erase(record.current_state);
       record.entries.erase(record.current_state);
       record.current_state = text_of(line, "next");
@@ -266,7 +268,7 @@ class Retracing {
       record.status = status_after(line);
       record.terminated_by = text_of(line, "terminated_by");
       record.error = text_of(line, "error");
-      // By what its own action said or how that was ended: the state runs again.
+      // A marker line or a signal ended it: the state runs again.
       if (record.terminated_by == "interrupted")
         record.phase = Phase::entered;
     }
@@ -274,27 +276,27 @@ class Retracing {
 
   void conclude() {
     const Record& record = now_.record;
-    // Nothing goes on in a state that was run at a limit. See Machine::go_on.
+    // The summary state of a limit is dropped. See Machine::resume_loop.
     if (!record.limited_state.empty()) {
       forget();
       return;
     }
     const LoopState* const state = loop_.state(record.current_state);
     const bool running = record.status == Status::running;
-    // Former versions left the phase of what had said so.
+    // Former versions left an older phase there.
     if (!running && record.terminated_by == "interrupted") {
       now_.record.phase = Phase::entered;
       now_.verdict.reset();
       now_.result.reset();
     }
     const bool within = inside_ && !now_.verdict;
-    // What was judged goes on with the judge, also after a stop; else an end is an end, and the
-    // state is entered again. See Machine::halt.
+    // An evaluated action does not run again after a stop. Everything else is entered again. See
+    // Machine::halt.
     if (!running || state == nullptr)
       now_.verdict.reset();
     if (state == nullptr || (!running && record.phase != Phase::action_done))
       now_.result.reset();
-    // A stop, a limit and a handoff keep how far it has come as well.
+    // This holds after a stop, a limit and a handoff as well.
     if (within)
       lose("it stands in the state " + quoted_word(record.current_state) +
            ", within another loop, and how far that has come is recorded nowhere");
@@ -319,7 +321,7 @@ class Retracing {
 
   bool asks_for_previous() const { return mentioned("prev.output"); }
 
-  /// Whether any state asks for that by a placeholder.
+  /// Whether a state uses this placeholder.
   bool mentioned(std::string_view name) const {
     const auto in = [&](const std::string& text) { return text.find(name) != std::string::npos; };
     return std::any_of(loop_.states.begin(), loop_.states.end(), [&](const LoopState& state) {
@@ -329,23 +331,23 @@ class Retracing {
   }
 
   const Loop& loop_;
-  Retraced now_;
+  Rebuilt now_;
   std::vector<std::string> printed_;
-  bool whole_ = true;    ///< all that the action printed is known
-  bool coded_ = true;    ///< and so is its exit code
+  bool whole_ = true;    ///< the whole output of the action is known
+  bool coded_ = true;    ///< the exit code of the action is known
   bool inside_ = false;  ///< an action of a loop inside the present state has ended
 };
 
 }  // namespace
 
-Retraced retrace(const Loop& loop, Record record, const Value* events) {
+Rebuilt rebuild_progress(const Loop& loop, Record record, const Value* events) {
   const bool past = record.start.empty() && record.status != Status::running;
   if (events == nullptr || !events->IsArray() || past) {
-    Retraced as_it_stands;
+    Rebuilt as_it_stands;
     as_it_stands.record = std::move(record);
     return as_it_stands;
   }
-  return Retracing(loop, std::move(record)).over(*events);
+  return ProgressRebuilder(loop, std::move(record)).over(*events);
 }
 
 }  // namespace baton::fsm_loop

@@ -31,7 +31,7 @@ Json json_of(const Counts& counts) {
   return map;
 }
 
-/// Sets what says something, and removes what says nothing.
+/// Sets a member that has a value, and removes one that has none.
 class Optional {
  public:
   explicit Optional(Json& root) : root_(root) {}
@@ -82,7 +82,7 @@ Record record_of(const Value& state) {
     for (const Value& message : messages->GetArray())
       record.messages.emplace_back(json::text(message).value_or(""));
   record.context = kept(state, "context", Json::object());
-  // A file without a phase is another program's: whether the action has run, nobody can say.
+  // Without a phase the file is another program's. The action may or may not have run.
   const PhaseRow* const phase = row_of(kPhase, text_of(state, "phase"));
   record.phase = phase == nullptr ? Phase::entered : phase->phase;
   record.resumed_at = text_of(state, "resumed_at");
@@ -152,7 +152,7 @@ void add_message(Record& record, std::string_view message) {
   all.erase(all.begin(), first);
 }
 
-void take_way(Record& record, const std::string& from, const std::string& to) {
+void change_state(Record& record, const std::string& from, const std::string& to) {
   if (to == from) {
     ++record.retries[to];
   } else {

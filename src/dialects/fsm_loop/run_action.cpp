@@ -1,4 +1,4 @@
-// The part of the machine that carries out what a state says, and judges it.
+// The part of the machine that runs the action of a state, evaluates it and moves on.
 
 #include <algorithm>
 
@@ -15,12 +15,13 @@ constexpr int kTimedOut = 124;
 constexpr int kExitNotFound = 127;
 constexpr int kKilled = -9;
 
-/// The last of what was printed; null for nothing.
+/// The end of an output; null when it is empty.
 Json preview(const std::string& text) {
   return text.empty() ? Json() : Json(last_bytes(text, kPreview));
 }
 
-/// Leaves out how to read the outcome where the process itself said it.
+/// An exit code in the way of a shell: 124 after a timeout, 127 when it did not run, negative for a
+/// signal.
 ActionResult result_of(const Run& run) {
   ActionResult result;
   result.output = run.output;
@@ -35,13 +36,13 @@ ActionResult result_of(const Run& run) {
   } else if (run.signal != 0) {
     result.exit_code = -run.signal;
   } else {
-    // Its shim was killed, and with it the action, without a word about how.
+    // The shim was killed with the action, so the exit code is unknown.
     result.exit_code = run.exit_code.value_or(run.outcome == Outcome::succeeded ? 0 : kKilled);
   }
   return result;
 }
 
-/// The last lines of what was printed.
+/// The last lines of an output.
 std::vector<std::string> last_lines(const std::string& output) {
   std::vector<std::string> lines = split(output, '\n');
   if (!lines.empty() && lines.back().empty())
@@ -53,14 +54,14 @@ std::vector<std::string> last_lines(const std::string& output) {
 
 }  // namespace
 
-/// The newest run for what is to be done now. `turn` goes up where an interrupted one may simply be
-/// repeated.
+/// The newest run for this role in this stage. `turn` becomes higher when an interrupted action may
+/// be repeated.
 const Run* Machine::run_of(const Role& role, std::uint32_t& turn) const {
-  const std::uint64_t generation = scene_.view.stages.at(Subject(kSubject)).generation;
-  const LoopState* const state = loop_.state(scene_.memo.frames.back().record.current_state);
+  const std::uint64_t generation = snapshot_.view.stages.at(Subject(kSubject)).generation;
+  const LoopState* const state = loop_.state(snapshot_.memo.frames.back().record.current_state);
   const bool repeat = state != nullptr && state->idempotent;
   const Run* newest = nullptr;
-  for (const Run& run : scene_.view.runs) {
+  for (const Run& run : snapshot_.view.runs) {
     if (run.key.subject != kSubject || run.key.role != role || run.key.generation != generation)
       continue;
     if (repeat && run.outcome == Outcome::interrupted && !run.forgiven)
@@ -70,13 +71,13 @@ const Run* Machine::run_of(const Role& role, std::uint32_t& turn) const {
   return newest != nullptr && newest->key.turn == turn ? newest : nullptr;
 }
 
-/// Asks for a run in the present stage. Its result, when one has ended, or none can be started.
+/// Asks for a run in the present stage. Returns its result once it has ended or cannot start.
 std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
-  const auto now = scene_.view.stages.find(Subject(kSubject));
-  // The stage is entered when this decision is applied; then it is asked again.
-  if (now == scene_.view.stages.end() || now->second.stage != scene_.memo.stage)
+  const auto now = snapshot_.view.stages.find(Subject(kSubject));
+  // The stage only changes with this decision. The next one asks again.
+  if (now == snapshot_.view.stages.end() || now->second.stage != snapshot_.memo.stage)
     return std::nullopt;
-  for (const Run& run : scene_.view.runs)
+  for (const Run& run : snapshot_.view.runs)
     if (run.live() && run.key.subject == kSubject && run.key.generation != now->second.generation) {
       decision_.releases.push_back(Release{"", std::string(kSubject), false, Millis(0),
                                            "it was started for what the loop has left"});
@@ -87,10 +88,10 @@ std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
                        run->outcome != Outcome::interrupted && run->outcome != Outcome::stopped &&
                        !run->forgiven;
   if (run != nullptr && (settled || run->live()))
-    announce(frame, *run);
+    report_start(frame, *run);
   if (settled)
     return result_of(*run);
-  for (const auto& [key, why] : scene_.view.refused)
+  for (const auto& [key, why] : snapshot_.view.refused)
     if (key.role == wanted.role && key.subject == kSubject && key.turn == wanted.turn &&
         key.generation == now->second.generation) {
       ActionResult none;
@@ -103,12 +104,12 @@ std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
   return std::nullopt;
 }
 
-/// Tells of the start of an action, once for each try.
-void Machine::announce(Frame& frame, const Run& run) {
+/// Logs the start of an action, once per attempt.
+void Machine::report_start(Frame& frame, const Run& run) {
   if (frame.work.announced == run.id)
     return;
   const bool same_try =
-      std::any_of(scene_.view.runs.begin(), scene_.view.runs.end(), [&](const Run& other) {
+      std::any_of(snapshot_.view.runs.begin(), snapshot_.view.runs.end(), [&](const Run& other) {
         return other.id == frame.work.announced && other.outcome == Outcome::voided;
       });
   if (frame.work.step == Step::act && !same_try) {
@@ -124,7 +125,7 @@ Desired Machine::action_of(const Frame& frame, const LoopState& state) const {
   Desired wanted;
   wanted.subject = kSubject;
   wanted.why = "the loop is in the state " + state.name;
-  const Environment& env = scene_.view.env;
+  const Environment& env = snapshot_.view.env;
   if (!state.by_agent()) {
     wanted.role = kActionRole;
     wanted.purpose = "shell";
@@ -139,7 +140,7 @@ Desired Machine::action_of(const Frame& frame, const LoopState& state) const {
   wanted.purpose = std::string(kActions.at(static_cast<std::size_t>(state.action_type)).word);
   const auto own = env.role_limits.find(state.role);
   RunLimits limits = own == env.role_limits.end() ? env.limits : own->second;
-  if (state.timeout_said)
+  if (state.timeout_given)
     limits.timeout = state.timeout;
   if (state.idle_timeout > Millis(0))
     limits.idle_timeout = state.idle_timeout;
@@ -147,7 +148,7 @@ Desired Machine::action_of(const Frame& frame, const LoopState& state) const {
   return wanted;
 }
 
-bool Machine::act(Frame& frame) {
+bool Machine::run_action(Frame& frame) {
   const LoopState* const state = state_of(frame);
   if (state == nullptr) {
     frame.work.step = Step::enter;
@@ -157,14 +158,14 @@ bool Machine::act(Frame& frame) {
   if (!result)
     return false;
   if (result->not_run.empty())
-    acted(frame, std::move(*result));
+    action_ended(frame, std::move(*result));
   else
-    not_carried_out(frame, *result);
+    action_not_run(frame, *result);
   return true;
 }
 
-/// Its program could not be started: nothing is there that could be judged.
-void Machine::not_carried_out(Frame& frame, const ActionResult& result) {
+/// The program did not start, so there is nothing to evaluate.
+void Machine::action_not_run(Frame& frame, const ActionResult& result) {
   if (!frame.work.announced.empty())
     events_.add("action_complete", Json::object({{"exit_code", result.exit_code},
                                                  {"duration_ms", result.duration_ms},
@@ -173,7 +174,7 @@ void Machine::not_carried_out(Frame& frame, const ActionResult& result) {
   fault(frame, "the action was not run: " + result.not_run);
 }
 
-void Machine::acted(Frame& frame, ActionResult result) {
+void Machine::action_ended(Frame& frame, ActionResult result) {
   Record& record = frame.record;
   const LoopState& state = *state_of(frame);
   if (loop_.generation == Generation::modern)
@@ -187,13 +188,13 @@ void Machine::acted(Frame& frame, ActionResult result) {
   if (!result.timeout_kind.empty())
     payload.set("timeout_kind", result.timeout_kind);
   events_.add("action_complete", payload);
-  // Who says what he wants of the loop has not merely been turned away, whatever else he says.
-  const bool asks = signal_in(result.output, scene_.anywhere).kind != Signal::Kind::none;
-  if (!frame.work.summary && !asks && waits(frame, result))
+  // A marker line is a deliberate message, so the output is no rejection by the service.
+  const bool asks = signal_in(result.output, snapshot_.signals_anywhere).kind != Signal::Kind::none;
+  if (!frame.work.summary && !asks && retries_later(frame, result))
     return;
   record.phase = Phase::action_done;
   record.rate_limits.erase(state.name);
-  if (!keep_result(frame, std::move(result)))
+  if (!store_result(frame, std::move(result)))
     return;
   if (!state.append_to_messages.empty()) {
     auto message = interpolate(state.append_to_messages, values(frame));
@@ -205,8 +206,9 @@ void Machine::acted(Frame& frame, ActionResult result) {
   conclude(frame, nullptr);
 }
 
-/// Captures. False: the state cannot hold that as well, and what follows from it is done.
-bool Machine::keep(Frame& frame, const std::string& name, const Json& value) {
+/// Stores a capture. False if the state file would become too large; then the error has been
+/// handled.
+bool Machine::add_capture(Frame& frame, const std::string& name, const Json& value) {
   Json captured = frame.record.captured;
   captured.set(name, value);
   if (captured.dump().size() > kMostCaptured) {
@@ -218,16 +220,16 @@ bool Machine::keep(Frame& frame, const std::string& name, const Json& value) {
   return true;
 }
 
-/// What the action left, whatever it is judged to be. False as with `keep`.
-bool Machine::keep_result(Frame& frame, ActionResult result) {
+/// Stores the result of the action. False as with `add_capture`.
+bool Machine::store_result(Frame& frame, ActionResult result) {
   const std::string& name = state_of(frame)->capture;
   frame.work.result = std::move(result);
-  return name.empty() || keep(frame, name, capture_of(*frame.work.result));
+  return name.empty() || add_capture(frame, name, capture_of(*frame.work.result));
 }
 
 // ---- judging ------------------------------------------------------------------------------------
 
-bool Machine::judge(Frame& frame) {
+bool Machine::ask_judge(Frame& frame) {
   const LoopState* const state = state_of(frame);
   if (state == nullptr) {
     frame.work.step = Step::enter;
@@ -251,7 +253,7 @@ bool Machine::judge(Frame& frame) {
   Desired wanted;
   wanted.subject = kSubject;
   wanted.why = "the loop asks for a verdict on the state " + state->name;
-  RunLimits limits = scene_.view.env.limits;
+  RunLimits limits = snapshot_.view.env.limits;
   if (side->kind == SideCommand::Kind::diff) {
     wanted.role = kActionRole;
     wanted.purpose = "diff";
@@ -259,15 +261,15 @@ bool Machine::judge(Frame& frame) {
     if (!wanted.action->argv.empty() && !wanted.action->argv.front().starts_with('/'))
       wanted.action->argv.insert(wanted.action->argv.begin(), "/usr/bin/env");
   } else {
-    // Nobody was asked yet where it stands at the verdict after its time was up, or a stop.
+    // After a timeout or a stop the judge has not been asked yet.
     if (frame.work.asked.empty()) {
       frame.work.asked = side->input;
       frame.work.model = side->model;
     }
     wanted.role = "judge";
     wanted.purpose = "judge";
-    const auto own = scene_.view.env.role_limits.find(wanted.role);
-    if (own != scene_.view.env.role_limits.end())
+    const auto own = snapshot_.view.env.role_limits.find(wanted.role);
+    if (own != snapshot_.view.env.role_limits.end())
       limits = own->second;
   }
   if (side->timeout > Millis(0))
@@ -280,18 +282,18 @@ bool Machine::judge(Frame& frame) {
   return true;
 }
 
-/// The action is done, or there was none: what follows from it?
+/// The action has ended, or there is none: evaluates it.
 void Machine::conclude(Frame& frame, const ActionResult* side) {
   const LoopState& state = *state_of(frame);
   const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
   const Values values = this->values(frame);
   if (frame.work.limit == kTimeout)
-    return time_is_up(frame, action);
+    return stop_after_timeout(frame, action);
   if (!state.next.empty()) {
-    const Way way = route_next(loop_, state, action, values);
+    const Transition transition = transition_by_next(loop_, state, action, values);
     if (action != nullptr)
       frame.record.prev_result = prev_of(state.name, action);
-    return take(frame, way, {});
+    return apply(frame, transition, {});
   }
   const Judging judging{.loop = loop_,
                         .state = state,
@@ -308,18 +310,17 @@ void Machine::conclude(Frame& frame, const ActionResult* side) {
       frame.work.model = needed->model;
       return stage(frame, "judge");
     }
-  decide_by(frame, evaluate(judging));
+  apply_verdict(frame, evaluate(judging));
 }
 
-/// It ends behind this action, whatever the verdict would be. The verdict is asked for where the
-/// loop is resumed: the action has ended, and is not carried out again.
-void Machine::time_is_up(Frame& frame, const ActionResult* action) {
+/// The loop ends after this action. A resume evaluates the action, which does not run again.
+void Machine::stop_after_timeout(Frame& frame, const ActionResult* action) {
   Json previous = frame.record.prev_result;
   frame.record.prev_result = prev_of(frame.record.current_state, action);
-  if (signalled(frame))
+  if (handle_signal(frame))
     return;
-  if (scene_.memo.frames.size() > 1)
-    return ends(Status::timed_out, kTimeout, false, {});
+  if (snapshot_.memo.frames.size() > 1)
+    return end(Status::timed_out, kTimeout, false, {});
   frame.work.previous = std::move(previous);
   frame.work.summary = false;
   frame.work.limit.clear();
@@ -327,7 +328,7 @@ void Machine::time_is_up(Frame& frame, const ActionResult* action) {
   halt(Status::timed_out, kTimeout);
 }
 
-void Machine::decide_by(Frame& frame, const Verdict& verdict) {
+void Machine::apply_verdict(Frame& frame, const Verdict& verdict) {
   Record& record = frame.record;
   const LoopState& state = *state_of(frame);
   if (!verdict.type.empty()) {
@@ -353,53 +354,53 @@ void Machine::decide_by(Frame& frame, const Verdict& verdict) {
   const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
   Values values = this->values(frame);
   values.result = &*last;
-  const Way way = route(loop_, state, verdict, action, values);
+  const Transition transition = transition_for(loop_, state, verdict, action, values);
   if (action != nullptr)
     record.prev_result = prev_of(state.name, action);
-  take(frame, way, verdict.name);
+  apply(frame, transition, verdict.name);
 }
 
-/// Something went wrong that no evaluator sees. Only an error's route leads on.
+/// An error that no evaluator sees. Only targets for errors apply.
 void Machine::fault(Frame& frame, const std::string& why) {
   const LoopState& state = *state_of(frame);
-  const Way way = route_fault(loop_, state, why, values(frame));
+  const Transition transition = transition_after_fault(loop_, state, why, values(frame));
   events_.add("action_error",
-              Json::object({{"state", state.name}, {"error", why}, {"route", way.to}}));
-  if (signalled(frame))
+              Json::object({{"state", state.name}, {"error", why}, {"route", transition.to}}));
+  if (handle_signal(frame))
     return;
-  if (way.kind != Way::Kind::to)
-    return ends(Status::failed, "error", false, way.why.empty() ? why : way.why);
+  if (transition.kind != Transition::Kind::to)
+    return end(Status::failed, "error", false, transition.why.empty() ? why : transition.why);
   if (frame.work.summary)
-    return take(frame, way, {});
+    return apply(frame, transition, {});
   frame.record.last_result =
       Json::object({{"verdict", "error"}, {"details", Json::object({{"error", why}})}});
-  move(frame, way.to, "error", {});
+  move(frame, transition.to, "error", {});
 }
 
 // ---- going on -----------------------------------------------------------------------------------
 
-void Machine::take(Frame& frame, const Way& way, const std::string& verdict) {
-  if (signalled(frame))
+void Machine::apply(Frame& frame, const Transition& transition, const std::string& verdict) {
+  if (handle_signal(frame))
     return;
   if (frame.work.summary)
-    return ends(frame.work.limit == kTimeout ? Status::timed_out : Status::interrupted,
-                std::string(frame.work.limit), false, {});
-  switch (way.kind) {
-    case Way::Kind::error:
-      return ends(Status::failed, "error", false, way.why);
-    case Way::Kind::stop:
-      // What did not come to its end runs again from its beginning.
+    return end(frame.work.limit == kTimeout ? Status::timed_out : Status::interrupted,
+               std::string(frame.work.limit), false, {});
+  switch (transition.kind) {
+    case Transition::Kind::error:
+      return end(Status::failed, "error", false, transition.why);
+    case Transition::Kind::stop:
+      // The action did not end by itself, so the state runs again.
       frame.record.phase = Phase::entered;
-      return ends(Status::interrupted, "interrupted", false, way.why);
-    case Way::Kind::to:
+      return end(Status::interrupted, "interrupted", false, transition.why);
+    case Transition::Kind::to:
       break;
   }
-  if (way.reason == "retry_exhausted")
+  if (transition.reason == "retry_exhausted")
     events_.add("retry_exhausted",
                 Json::object({{"state", frame.record.current_state},
                               {"retries", frame.record.retries[frame.record.current_state]},
-                              {"next", way.to}}));
-  move(frame, way.to, verdict, way.reason);
+                              {"next", transition.to}}));
+  move(frame, transition.to, verdict, transition.reason);
 }
 
 void Machine::move(Frame& frame, const std::string& to, const std::string& verdict,
@@ -419,65 +420,65 @@ void Machine::move(Frame& frame, const std::string& to, const std::string& verdi
         "cycle_detected",
         Json::object(
             {{"edge", edge}, {"from", from}, {"to", to}, {"count", count}, {"max", *most}}));
-    return ends(Status::failed, "cycle_detected", false,
-                "the way " + edge + " was taken more than " + std::to_string(*most) +
-                    " times (max_edge_revisits)");
+    return end(Status::failed, "cycle_detected", false,
+               "the way " + edge + " was taken more than " + std::to_string(*most) +
+                   " times (max_edge_revisits)");
   }
-  take_way(record, from, to);
+  change_state(record, from, to);
   const std::int64_t until = frame.work.until_ms;
   frame.work = Work{};
-  frame.work.until_ms = until > scene_.now_ms() ? until : 0;
+  frame.work.until_ms = until > snapshot_.now_ms() ? until : 0;
   if (loop_.backoff > Millis(0) && reason.empty())
-    frame.work.until_ms = (scene_.view.now + loop_.backoff).time_since_epoch().count();
+    frame.work.until_ms = (snapshot_.view.now + loop_.backoff).time_since_epoch().count();
 }
 
-/// What the action asked in its output, of the loop that it belongs to.
-bool Machine::signalled(Frame& frame) {
+/// Handles a marker line in the output of the action.
+bool Machine::handle_signal(Frame& frame) {
   if (!frame.work.result)
     return false;
-  const Signal signal = signal_in(frame.work.result->output, scene_.anywhere);
+  const Signal signal = signal_in(frame.work.result->output, snapshot_.signals_anywhere);
   switch (signal.kind) {
     case Signal::Kind::none:
       return false;
     case Signal::Kind::error:
-      ends(Status::failed, "error", false, signal.text);
+      end(Status::failed, "error", false, signal.text);
       return true;
     case Signal::Kind::stop:
-      if (scene_.memo.frames.size() > 1) {
+      if (snapshot_.memo.frames.size() > 1) {
         end_child("interrupted", false, signal.text);
         return true;
       }
-      // Its state is the present one still, and runs again on a resume.
+      // The state stays the same and runs again after a resume.
       frame.record.phase = Phase::entered;
       frame.work = Work{};
       halt(Status::interrupted, "interrupted", signal.text);
       return true;
     case Signal::Kind::handoff:
-      hand_over(frame, signal.text);
+      handle_handoff(frame, signal.text);
       return true;
   }
   return false;
 }
 
-void Machine::hand_over(Frame& frame, const std::string& text) {
+void Machine::handle_handoff(Frame& frame, const std::string& text) {
   events_.add("handoff_detected", Json::object({{"state", frame.record.current_state},
                                                 {"iteration", frame.record.iteration},
                                                 {"continuation", text}}));
   const Handoff reaction = loop_.on_handoff;
   if (reaction == Handoff::terminate)
-    return ends(Status::failed, "handoff", false, {});
+    return end(Status::failed, "handoff", false, {});
   stop_clocks();
-  Record& own = scene_.record();
+  Record& own = snapshot_.record();
   own.status = Status::awaiting_continuation;
   own.terminated_by = "handoff";
-  // Of the agent that goes on within a loop inside, too.
+  // Also for the agent in a loop inside.
   own.continuation_prompt = frame.record.continuation_prompt = text;
-  // It runs again from its beginning: the agent has handed over in the middle of it.
+  // The agent stopped in the middle, so the state runs again.
   frame.record.phase = Phase::entered;
   frame.work = Work{};
-  scene_.memo.stage = std::string(own.status_word()) + "#" + std::to_string(own.seq);
+  snapshot_.memo.stage = std::string(own.status_word()) + "#" + std::to_string(own.seq);
   if (reaction == Handoff::spawn)
-    scene_.memo.spawn = text;
+    snapshot_.memo.spawn = text;
 }
 
 }  // namespace baton::fsm_loop

@@ -7,37 +7,37 @@
 
 namespace baton::fsm_loop {
 
-Scene::Scene(const View& given) : view(given), places(given) {
-  anywhere = json::text(*view.options, "signals") == "anywhere";
-  const auto found = view.docs.find(places.state());
+Snapshot::Snapshot(const View& given) : view(given), paths(given) {
+  signals_anywhere = json::text(*view.options, "signals") == "anywhere";
+  const auto found = view.docs.find(paths.state());
   state = found == view.docs.end() ? nullptr : &found->second;
   if (state == nullptr)
     return;
   const Record own = record_of(state->document->root());
   memo = memo_of(view.memo, own);
-  // What baton wrote is its own: this is how a run comes to life. Another run than the one that is
-  // remembered is begun anew, or, written by somebody else, his.
-  const bool same = memo.driven && memo.start == own.start;
+  // baton wrote the state file when it started the run. If the file is about another run than the
+  // memo, that run has started just now, or it belongs to another program.
+  const bool same = memo.owned && memo.start == own.start;
   const std::int64_t resumes = memo.resumes;
   if (!same) {
     memo = Memo{};
     memo.resumes = resumes;
-    memo.driven = state->writer == "baton" && !own.start.empty();
+    memo.owned = state->writer == "baton" && !own.start.empty();
     memo.start = own.start;
   }
   if (memo.frames.empty())
     memo.frames.emplace_back().record = own;
 }
 
-std::string Scene::definition() const {
-  for (const std::string& path : places.definitions())
+std::string Snapshot::definition() const {
+  for (const std::string& path : paths.definitions())
     if (const auto found = view.docs.find(path); found != view.docs.end() && found->second.present)
       return found->first;
   return {};
 }
 
-std::string Scene::definition_fault() const {
-  for (const std::string& path : places.definitions()) {
+std::string Snapshot::definition_fault() const {
+  for (const std::string& path : paths.definitions()) {
     const auto found = view.rejected.find(path);
     if (found == view.rejected.end()) {
       if (const auto good = view.docs.find(path); good != view.docs.end() && good->second.present)
@@ -59,24 +59,24 @@ std::string Scene::definition_fault() const {
   return {};
 }
 
-Loaded Scene::loaded(const std::string& path) const {
+Loaded Snapshot::loaded(const std::string& path) const {
   Library library = library_of(view.docs);
-  // All that is wanted was looked for; what is not among the documents was not there.
+  // Everything in `wanted` was asked for. A file that is not among the documents does not exist.
   for (auto missing = wanted(path, library); !missing.empty(); missing = wanted(path, library))
     for (const std::string& each : missing)
       library.emplace(each, nullptr);
   return load(path, library);
 }
 
-const Run* Scene::live() const {
+const Run* Snapshot::live() const {
   const auto found =
       std::find_if(view.runs.begin(), view.runs.end(), [](const Run& run) { return run.live(); });
   return found == view.runs.end() ? nullptr : &*found;
 }
 
-void Scene::keep_clock() {
+void Snapshot::keep_clock() {
   const Step step = memo.frames.back().work.step;
-  const bool waits = !memo.scoped && (step == Step::act || step == Step::judge);
+  const bool waits = !memo.scope_claimed && (step == Step::act || step == Step::judge);
   const bool stands =
       record().status == Status::running && (waits || view.control == Control::pause);
   if (stands == (memo.stopped_ms > 0))
@@ -86,27 +86,27 @@ void Scene::keep_clock() {
   memo.stopped_ms = stands ? now_ms() : 0;
 }
 
-Word foreign_stage(const Scene& scene) {
-  if (scene.state == nullptr || scene.driven())
+Word stage_of_other_program(const Snapshot& snapshot) {
+  if (snapshot.state == nullptr || snapshot.owned())
     return {};
-  const Record& record = scene.memo.frames.front().record;
+  const Record& record = snapshot.memo.frames.front().record;
   if (record.status == Status::interrupted)
     return "interrupted";
-  return record.status == Status::running && owner_of(scene) == Owner::dead ? "owner_dead" : "";
+  return record.status == Status::running && owner_of(snapshot) == Owner::dead ? "owner_dead" : "";
 }
 
 Stages stages(const View& view) {
-  const Scene scene(view);
+  const Snapshot snapshot(view);
   Stages stages;
-  if (!scene.driven()) {
-    if (Word stage = foreign_stage(scene); !stage.empty())
+  if (!snapshot.owned()) {
+    if (Word stage = stage_of_other_program(snapshot); !stage.empty())
       stages.emplace(kSubject, std::move(stage));
     return stages;
   }
-  if (!scene.memo.stage.empty())
-    stages.emplace(kSubject, scene.memo.stage);
-  if (!scene.memo.spawn.empty())
-    stages.emplace(kHandoff, scene.memo.stage);
+  if (!snapshot.memo.stage.empty())
+    stages.emplace(kSubject, snapshot.memo.stage);
+  if (!snapshot.memo.spawn.empty())
+    stages.emplace(kHandoff, snapshot.memo.stage);
   return stages;
 }
 

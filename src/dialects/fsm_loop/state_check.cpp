@@ -21,7 +21,8 @@ std::string spelled(std::string_view text, const Placeholder& each) {
   return std::string(text.substr(each.begin, each.end - each.begin));
 }
 
-/// A literal of the definition itself that no shell takes apart.
+/// A literal of the definition that is safe without quotes, or a value that is no text of a
+/// program.
 bool harmless(const Value& root, const Placeholder& each) {
   if (each.space != "context")
     return each.space != "captured" && each.space != "prev";
@@ -41,14 +42,14 @@ bool harmless(const Value& root, const Placeholder& each) {
 
 void shell(const Value& root, const State& state, std::string_view action, FindingList& findings) {
   const std::vector<Placeholder> all = placeholders(action);
-  // A value that is the whole action is meant to be a command.
+  // A value that is the whole action is meant as a command.
   if (all.size() == 1 && all[0].begin == 0 && all[0].end == action.size())
     return;
   ShellQuotes quotes(action);
   for (const Placeholder& each : all) {
     if (!each.fault.empty() || quotes.quoted_at(each.begin))
       continue;
-    // Exit codes and the like are numbers.
+    // Exit codes and durations are numbers.
     if (each.shell || each.path.ends_with(".exit_code") || each.path == "exit_code" ||
         each.path.ends_with(".duration_ms") || harmless(root, each))
       continue;
@@ -69,7 +70,7 @@ void text(const State& state, const std::string& pointer, std::string_view value
                      {.found = spelled(value, each), .suggestion = each.meant});
 }
 
-/// `/usr/bin/make` is a program; without action_type it is told to an agent.
+/// `/usr/bin/make` is a program, but without action_type an agent gets it.
 void program(const State& state, std::string_view action, FindingList& findings) {
   const std::string_view word = action.substr(0, action.find_first_of(" \t\n"));
   if (json::child(*state.body, "action_type") != nullptr || !word.starts_with('/') ||
@@ -162,7 +163,7 @@ class StateCheck {
     words();
     action_type();
     throttle();
-    // What a state of another file completes cannot be missing here.
+    // A state of another file may complete this one.
     const Value* const evaluate = json::child(body_, "evaluate");
     if (!state_.open)
       together();
@@ -208,8 +209,7 @@ class StateCheck {
                         "an error goes to `_error` here; with the original it goes to `_`");
   }
 
-  /// on_ and any word is a route for that verdict, so a slip of the pen would be one that is never
-  /// taken.
+  /// `on_` with any word is a target for that verdict, so a typing error would never be noticed.
   void spelling() {
     for (const auto& member : body_.GetObject()) {
       const std::string_view key = json::name(member.name);
@@ -218,7 +218,7 @@ class StateCheck {
           is_declared_verdict(json::child(body_, "evaluate"), key.substr(3)))
         continue;
       for (const std::string_view known : kKnownRoutes) {
-        // Two letters off "no" is any word of two letters.
+        // Every word of two letters is two edits away from "no".
         const std::size_t slips = known.size() <= 6 ? 1 : 2;
         if (edit_distance(key, known) > slips)
           continue;
@@ -230,7 +230,7 @@ class StateCheck {
     }
   }
 
-  /// A word of `route` that is nearly one that evaluators say is never said, so the way is dead.
+  /// A word of `route` that is nearly a known verdict never occurs.
   void words() {
     const Value* const route = json::child(body_, "route");
     const Value* const evaluate = json::child(body_, "evaluate");
@@ -257,7 +257,7 @@ class StateCheck {
   void action_type() {
     const auto type = json::text(body_, "action_type");
     if (json::text(body_, "type") == "learning")
-      not_driven("type", "states of the type \"learning\"");
+      not_supported("type", "states of the type \"learning\"");
     if (!type)
       return;
     const ActionRow* const row = row_of(kActions, *type);
@@ -267,11 +267,11 @@ class StateCheck {
       findings_.error(
           "S5", at("action_type"), "there is no action_type " + quoted_word(*type),
           {.found = std::string(*type), .expected = any_of_words(words), .suggestion = near});
-    else if (row == nullptr || !row->driven)
-      not_driven("action_type", "actions of the type " + quoted_word(*type));
+    else if (row == nullptr || !row->supported)
+      not_supported("action_type", "actions of the type " + quoted_word(*type));
   }
 
-  void not_driven(std::string_view key, const std::string& what) {
+  void not_supported(std::string_view key, const std::string& what) {
     findings_.warning("S31", at(key),
                       "baton does not carry out " + what + "; it will not start this loop");
   }

@@ -1,4 +1,4 @@
-// The part of the machine that runs a loop inside a state of another.
+// The part of the machine that runs a loop inside a state of another one.
 
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::size_t kMostFrames = 8;
 
-/// The path of the loop's definition among what was read; empty when it is not there.
+/// The path of the loop's definition; empty when there is none.
 std::string path_of(const std::string& folder, const std::string& name, const Library& library) {
-  for (const std::string& path : places_of(folder, name))
+  for (const std::string& path : candidate_paths(folder, name))
     if (const auto found = library.find(path); found != library.end() && found->second != nullptr)
       return path;
   return {};
 }
 
-/// What a loop inside gets by `context_passthrough`, as the original gives it: what was captured is
-/// its output, and what the loop itself has under a name stays.
+/// The context for `context_passthrough`, as in the original: captures become their output, and
+/// members of the inner loop's own context stay.
 Json passed_through(const Value& context, const Value& captured, const Value& own) {
   Json passed(context);
   for (const auto& member : captured.GetObject()) {
@@ -42,14 +42,14 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
   const auto name = interpolate(state.loop, values);
   if (!name)
     return fault(frame, name.error().message);
-  if (scene_.memo.frames.size() >= kMostFrames)
+  if (snapshot_.memo.frames.size() >= kMostFrames)
     return fault(frame,
                  "loops run inside each other more than " + std::to_string(kMostFrames) + " deep");
-  const Library library = library_of(scene_.view.docs);
-  const std::string path = path_of(scene_.places.folder(), *name, library);
+  const Library library = library_of(snapshot_.view.docs);
+  const std::string path = path_of(snapshot_.paths.folder(), *name, library);
   if (path.empty())
     return fault(frame, "there is no loop " + quoted_word(*name));
-  Loaded loaded = scene_.loaded(path);
+  Loaded loaded = snapshot_.loaded(path);
   if (!loaded.definition)
     return fault(frame, loaded.error);
   Frame child;
@@ -68,16 +68,16 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
     return fault(frame, filled.error().message);
   child.record.loop_name = loop.name;
   child.record.current_state = loop.initial;
-  child.record.started_at = stamp(scene_.view.wall);
+  child.record.started_at = stamp(snapshot_.view.wall);
   child.record.context = std::move(context);
-  child.since_ms = scene_.clock_ms();
+  child.since_ms = snapshot_.clock_ms();
   frame.work.step = Step::child;
-  scene_.memo.frames.push_back(std::move(child));
+  snapshot_.memo.frames.push_back(std::move(child));
   events_.add("loop_start", Json::object({{"loop", loop.name}}));
 }
 
 void Machine::end_child(std::string_view terminated_by, bool failure, const std::string& error) {
-  const Record child = scene_.memo.frames.back().record;
+  const Record child = snapshot_.memo.frames.back().record;
   Json outcome = Json::object({{"terminated_by", terminated_by}, {"failure_terminal", failure}});
   if (!error.empty())
     outcome.set("error", error);
@@ -85,8 +85,8 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
       merged(*Json::object({{"final_state", child.current_state}, {"iterations", child.iteration}}),
              *outcome);
   events_.add("loop_complete", payload);
-  scene_.memo.frames.pop_back();
-  Frame& frame = scene_.memo.frames.back();
+  snapshot_.memo.frames.pop_back();
+  Frame& frame = snapshot_.memo.frames.back();
   read(frame);
   const LoopState* const state = state_of(frame);
   if (state == nullptr) {
@@ -96,19 +96,19 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
   const bool well = terminated_by == "terminal" && !failure;
   frame.record.phase = Phase::action_done;
   if (state->hands_back() && !child.captured->ObjectEmpty() &&
-      !keep(frame, state->name, child.captured))
+      !add_capture(frame, state->name, child.captured))
     return;
   const Json end = merged(*Json::object({{"output", ""},
                                          {"stderr", ""},
                                          {"exit_code", well ? 0 : 1},
                                          {"captured", child.captured}}),
                           *outcome);
-  if (!state->capture.empty() && !keep(frame, state->capture, end))
+  if (!state->capture.empty() && !add_capture(frame, state->capture, end))
     return;
   if (!state->next.empty()) {
     ActionResult result;
     result.exit_code = well ? 0 : 1;
-    return take(frame, route_next(loop_, *state, &result, values(frame)), {});
+    return apply(frame, transition_by_next(loop_, *state, &result, values(frame)), {});
   }
   Verdict verdict;
   verdict.name = native_verdict(loop_.generation, well                       ? "yes"
@@ -116,7 +116,7 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
                                                                              : "no");
   verdict.type = "loop";
   verdict.details = outcome;
-  decide_by(frame, verdict);
+  apply_verdict(frame, verdict);
 }
 
 }  // namespace baton::fsm_loop

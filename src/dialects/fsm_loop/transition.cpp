@@ -13,11 +13,11 @@ namespace {
 
 constexpr int kMostUndecided = 2;
 
-Way no_route(std::string why) {
-  return {Way::Kind::error, {}, std::move(why), {}};
+Transition no_transition(std::string why) {
+  return {Transition::Kind::error, {}, std::move(why), {}};
 }
 
-/// The target of a word, spelled exactly so or by its twin; nullptr: there is none.
+/// The target of a verdict, also under its other name (yes and success); nullptr: none.
 const std::string* target_of(const std::vector<Row>& rows, std::string_view word) {
   const auto find = [&](auto&& fits) -> const std::string* {
     const auto row = std::find_if(rows.begin(), rows.end(), fits);
@@ -32,7 +32,7 @@ bool is_error(std::string_view verdict) {
   return verdict == "error" || verdict == "error_uncertain";
 }
 
-/// Where errors of the state go; nullptr: nowhere.
+/// The target for errors; nullptr: none.
 const std::string* error_target(const LoopState& state) {
   if (!state.routes)
     return target_of(state.shorthand, "error");
@@ -58,31 +58,32 @@ const std::string* by_shorthand(const LoopState& state, std::string_view verdict
                                                           : nullptr;
 }
 
-/// On the way to an error's target: an exit code that is not worth a retry goes elsewhere.
-Way follow_error(const Loop& loop, const LoopState& state, const std::string& target,
-                 const ActionResult* action, const Values& values) {
+/// The target for errors, or `on_retry_exhausted` for an exit code that is not worth a retry.
+Transition resolve_error_target(const Loop& loop, const LoopState& state, const std::string& target,
+                                const ActionResult* action, const Values& values) {
   const std::vector<int>& codes = state.retry.codes;
   const bool bypass = action != nullptr && action->exit_code != 0 && !codes.empty() &&
                       std::find(codes.begin(), codes.end(), action->exit_code) == codes.end();
   if (!bypass || state.retry.exhausted.empty())
-    return follow(loop, state, target, values);
-  Way way = follow(loop, state, state.retry.exhausted, values);
-  way.reason = "retry_exhausted";
-  return way;
+    return resolve_target(loop, state, target, values);
+  Transition transition = resolve_target(loop, state, state.retry.exhausted, values);
+  transition.reason = "retry_exhausted";
+  return transition;
 }
 
-/// Nothing is known about the result: once more, but not for ever, and never as if it were a no.
-Way undecided(const Loop& loop, const LoopState& state, const Verdict& verdict,
-              const Values& values) {
+/// `cannot_judge`: runs the state again a few times, then it is an error. It never counts as no.
+Transition undecided(const Loop& loop, const LoopState& state, const Verdict& verdict,
+                     const Values& values) {
   if (verdict.undecided <= kMostUndecided)
-    return {Way::Kind::to, state.name, {}, "cannot_judge"};
+    return {Transition::Kind::to, state.name, {}, "cannot_judge"};
   if (const std::string* const error = error_target(state))
-    return follow(loop, state, *error, values);
-  return no_route("the state " + quoted_word(state.name) + " could not be judged " +
-                  std::to_string(verdict.undecided) + " times in a row and has no way for errors");
+    return resolve_target(loop, state, *error, values);
+  return no_transition("the state " + quoted_word(state.name) + " could not be judged " +
+                       std::to_string(verdict.undecided) +
+                       " times in a row and has no way for errors");
 }
 
-std::string no_way(const LoopState& state, const Verdict& verdict) {
+std::string why_no_transition(const LoopState& state, const Verdict& verdict) {
   std::vector<std::string_view> words;
   for (const Row& row : state.routes ? state.route : state.shorthand)
     words.emplace_back(row.verdict);
@@ -97,72 +98,73 @@ std::string no_way(const LoopState& state, const Verdict& verdict) {
 
 }  // namespace
 
-Way route(const Loop& loop, const LoopState& state, const Verdict& verdict,
-          const ActionResult* action, const Values& values) {
+Transition transition_for(const Loop& loop, const LoopState& state, const Verdict& verdict,
+                          const ActionResult* action, const Values& values) {
   const std::vector<Row>& rows = state.routes ? state.route : state.shorthand;
   if (verdict.name == "cannot_judge" && target_of(rows, verdict.name) == nullptr)
     return undecided(loop, state, verdict, values);
   const auto by = state.routes ? by_route : by_shorthand;
   const std::string* target = by(state, verdict.name);
-  // A loop inside that failed is a no where nothing else was thought of.
+  // For a loop inside, an error without a target counts as no.
   if (target == nullptr && !state.loop.empty() && is_error(verdict.name))
     target = by(state, "no");
   if (target == nullptr)
-    return no_route(no_way(state, verdict));
-  return target == error_target(state) ? follow_error(loop, state, *target, action, values)
-                                       : follow(loop, state, *target, values);
+    return no_transition(why_no_transition(state, verdict));
+  return target == error_target(state) ? resolve_error_target(loop, state, *target, action, values)
+                                       : resolve_target(loop, state, *target, values);
 }
 
-Way route_next(const Loop& loop, const LoopState& state, const ActionResult* action,
-               const Values& values) {
+Transition transition_by_next(const Loop& loop, const LoopState& state, const ActionResult* action,
+                              const Values& values) {
   if (action == nullptr || action->exit_code == 0 || !loop.exit_code_aware)
-    return follow(loop, state, state.next, values);
+    return resolve_target(loop, state, state.next, values);
   if (const std::string* const error = error_target(state))
-    return follow_error(loop, state, *error, action, values);
+    return resolve_error_target(loop, state, *error, action, values);
   if (action->exit_code < 0)
-    return {Way::Kind::stop,
+    return {Transition::Kind::stop,
             {},
             "the action of the state " + quoted_word(state.name) + " was ended by signal " +
                 std::to_string(-action->exit_code),
             {}};
-  return follow(loop, state, state.next, values);
+  return resolve_target(loop, state, state.next, values);
 }
 
-Way route_fault(const Loop& loop, const LoopState& state, const std::string& why,
-                const Values& values) {
+Transition transition_after_fault(const Loop& loop, const LoopState& state, const std::string& why,
+                                  const Values& values) {
   const std::string* const error = error_target(state);
   if (error == nullptr)
-    return no_route(why);
-  Way way = follow(loop, state, *error, values);
-  if (way.kind == Way::Kind::to)
-    way.reason = "action_error";
-  return way;
+    return no_transition(why);
+  Transition transition = resolve_target(loop, state, *error, values);
+  if (transition.kind == Transition::Kind::to)
+    transition.reason = "action_error";
+  return transition;
 }
 
-Way route_throttled(const Loop& loop, const LoopState& state, const Values& values) {
+Transition transition_when_throttled(const Loop& loop, const LoopState& state,
+                                     const Values& values) {
   if (!state.throttle->hard.empty())
-    return follow(loop, state, state.throttle->hard, values);
+    return resolve_target(loop, state, state.throttle->hard, values);
   const std::string* const error = error_target(state);
-  return follow(loop, state, error == nullptr ? "$current" : *error, values);
+  return resolve_target(loop, state, error == nullptr ? "$current" : *error, values);
 }
 
-Way follow(const Loop& loop, const LoopState& state, const std::string& target,
-           const Values& values) {
+Transition resolve_target(const Loop& loop, const LoopState& state, const std::string& target,
+                          const Values& values) {
   auto name = interpolate(target, values);
   if (!name)
-    return no_route("the way on from the state " + quoted_word(state.name) +
-                    " is not known: " + name.error().message);
+    return no_transition("the way on from the state " + quoted_word(state.name) +
+                         " is not known: " + name.error().message);
   if (*name == "$current")
-    return {Way::Kind::to, state.name, {}, {}};
+    return {Transition::Kind::to, state.name, {}, {}};
   if (loop.state(*name) != nullptr)
-    return {Way::Kind::to, std::move(*name), {}, {}};
+    return {Transition::Kind::to, std::move(*name), {}, {}};
   std::vector<std::string_view> words;
   for (const LoopState& each : loop.states)
     words.emplace_back(each.name);
   const std::string near = near_word(*name, words);
-  return no_route("the state " + quoted_word(state.name) + " leads to " + quoted_word(*name) +
-                  ", which does not exist in the definition" +
-                  (near.empty() ? "" : "; did you mean " + quoted_word(near) + "?"));
+  return no_transition("the state " + quoted_word(state.name) + " leads to " + quoted_word(*name) +
+                       ", which does not exist in the definition" +
+                       (near.empty() ? "" : "; did you mean " + quoted_word(near) + "?"));
 }
 
 }  // namespace baton::fsm_loop

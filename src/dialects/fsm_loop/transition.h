@@ -8,42 +8,46 @@
 
 namespace baton::fsm_loop {
 
-/// Where it goes on.
-struct Way {
+// Finds the next state after a verdict, an error or a throttle.
+
+/// Where the loop goes next.
+struct Transition {
   enum class Kind {
     to,     ///< to the state `to`, which exists
-    error,  ///< the loop ends with an error, `why` says which
-    stop,   ///< the action was ended from outside: the loop is interrupted
+    error,  ///< the loop fails; see `why`
+    stop,   ///< a signal ended the action: the loop is interrupted
   };
   Kind kind = Kind::to;
   std::string to;
-  std::string why;     ///< of error and stop
-  std::string reason;  ///< for the event: `retry_exhausted`; empty: an ordinary way
-  bool operator==(const Way&) const = default;
+  std::string why;     ///< for error and stop
+  std::string reason;  ///< for the event, such as `retry_exhausted`; may be empty
+  bool operator==(const Transition&) const = default;
 };
 
-/// By verdict: `route` (the word itself, for an error `_error`, `_`, for no `_error`), else the
-/// shorthand (the word itself; on_error for a no that has none). A missing way is an error, also of
-/// a maintained loop. `values.result` should be the verdict's, so that targets can be computed.
-Way route(const Loop& loop, const LoopState& state, const Verdict& verdict,
-          const ActionResult* action, const Values& values);
+/// By verdict. With `route`: the word itself, for an error `_error`, then `_`, and for a no
+/// `_error`. Without it: `on_WORD`, and `on_error` for a no without `on_no`. A verdict without a
+/// target is an error, also for a loop with `maintain`. `values.result` must be that of the
+/// verdict, because targets may use it.
+Transition transition_for(const Loop& loop, const LoopState& state, const Verdict& verdict,
+                          const ActionResult* action, const Values& values);
 
-/// The way of a state with `next`.
-Way route_next(const Loop& loop, const LoopState& state, const ActionResult* action,
-               const Values& values);
+/// For a state with `next`.
+Transition transition_by_next(const Loop& loop, const LoopState& state, const ActionResult* action,
+                              const Values& values);
 
-/// The way after something that is not the action's own fault: a placeholder that cannot be filled
-/// in, a program that cannot be started. Only on_error, `error` and `_error` lead on.
-Way route_fault(const Loop& loop, const LoopState& state, const std::string& why,
-                const Values& values);
+/// After an error that is not the action's own: a placeholder without a value, a program that does
+/// not start. Only `on_error`, `error` and `_error` apply.
+Transition transition_after_fault(const Loop& loop, const LoopState& state, const std::string& why,
+                                  const Values& values);
 
-/// The way from a state that was entered too often: its own one for that, else where errors go.
-/// Without either it is the state itself.
-Way route_throttled(const Loop& loop, const LoopState& state, const Values& values);
+/// For a state that was entered too often: `on_throttle_hard`, else the target for errors, else the
+/// state itself.
+Transition transition_when_throttled(const Loop& loop, const LoopState& state,
+                                     const Values& values);
 
-/// A target as text becomes a state: placeholders filled in, `$current` resolved. An error for a
-/// state that does not exist (any more).
-Way follow(const Loop& loop, const LoopState& state, const std::string& target,
-           const Values& values);
+/// Fills in the placeholders of a target and resolves `$current`. An error when there is no such
+/// state.
+Transition resolve_target(const Loop& loop, const LoopState& state, const std::string& target,
+                          const Values& values);
 
 }  // namespace baton::fsm_loop

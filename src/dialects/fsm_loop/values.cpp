@@ -29,7 +29,7 @@ constexpr std::array kOperators = {
 };
 static_assert(in_enum_order(kOperators, &OperatorRow::op, Operator::ge));
 
-/// Without the `_` between digits, and without a plus, which from_chars does not read.
+/// Without `_` between digits and without a plus, which from_chars does not accept.
 std::string plain(std::string_view text) {
   std::string digits;
   if (text.starts_with('+') && !text.starts_with("+-"))
@@ -43,12 +43,12 @@ std::string plain(std::string_view text) {
   return digits;
 }
 
-/// Words and hexadecimals are left to nobody: only digits, a point, signs and an exponent.
+/// No words and no hexadecimal numbers.
 bool spelled_as_decimal(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
 }
 
-/// Too near to 0 for a double, as against too large for one.
+/// Whether a number out of range is too small (and not too large).
 bool vanishes(std::string_view digits) {
   const std::size_t exponent = digits.find_first_of("eE");
   if (exponent != std::string_view::npos)
@@ -124,7 +124,7 @@ struct Found {
   static Found nothing(std::string why) { return {std::nullopt, std::move(why)}; }
 };
 
-/// Through maps only; a number in the path is a name like any other.
+/// Only through maps; a number in the path is a name.
 Found within(const Value* root, std::string_view path, std::string_view space,
              std::string_view absent) {
   if (root == nullptr || root->IsNull())
@@ -146,7 +146,7 @@ std::string joined(std::span<const std::string> messages, std::size_t count) {
   return join(messages.subspan(from), "\n");
 }
 
-/// `last(3)`.
+/// The 3 of `last(3)`.
 std::optional<std::size_t> last_of(std::string_view path) {
   constexpr std::string_view kLast = "last(";
   if (!path.starts_with(kLast) || !path.ends_with(')'))
@@ -200,7 +200,7 @@ Found of_environment(std::string_view path, const Values& values) {
   return Found::nothing("the variable " + quoted_word(path) + " is not set");
 }
 
-/// What a fragment is given may be spelled with placeholders of the state that uses it.
+/// Values for a fragment may have placeholders of the state that uses it.
 Found parameter(std::string_view path, const Values& values) {
   Found raw =
       within(values.param, path, "the fragment's parameters", "the state has no parameters");
@@ -250,7 +250,7 @@ Result<std::string> filled(const Placeholder& each, std::string_view spelled,
     return std::string();
   if (!found.text)
     return because(Errc::not_found, found.why);
-  // No argument of a program can hold it, and what stands behind it would be lost in silence.
+  // An argument of a program ends at a NUL, so the rest would be lost.
   if (found.text->find('\0') != std::string::npos)
     return because(Errc::usage, "its value holds a NUL character");
   return each.shell ? shell_quoted(*found.text) : std::move(*found.text);

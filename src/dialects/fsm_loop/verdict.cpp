@@ -25,7 +25,7 @@ std::string without_line_ends(std::string_view text) {
   return mended_utf8(text);
 }
 
-/// What is judged, and why it is not what `source` asks for.
+/// What is evaluated, and why it is not what `source` asks for.
 struct Input {
   std::string text;
   std::string source_fault;
@@ -45,7 +45,7 @@ Input input_of(const Judging& judging) {
   return input;
 }
 
-/// A non-zero exit says already that the text is not what was asked for.
+/// After a non-zero exit the output is not what these evaluators expect.
 bool needs_success(Evaluator evaluator) {
   switch (evaluator) {
     case Evaluator::output_numeric:
@@ -75,7 +75,7 @@ std::string ended_badly(const ActionResult& action) {
   return "the action exited with code " + std::to_string(action.exit_code);
 }
 
-/// What is decided before anything is looked at.
+/// Verdicts that need no look at the output.
 std::optional<Verdict> settled(const Judging& judging, Evaluator evaluator) {
   const ActionResult* const action = judging.action;
   if (action != nullptr && !action->not_run.empty())
@@ -126,8 +126,8 @@ Verdict judged(const Judging& judging, Evaluator evaluator, const std::string& t
   return failed("baton does not have this evaluator");
 }
 
-/// The words of a verdict are the author's own where he spells them: tokens, and what a judge with
-/// a schema of its own, or a tool, says.
+/// Whether the verdict is a word of the author: a token, or an answer that fits the evaluator's own
+/// schema.
 bool own_words(const Judging& judging, Evaluator evaluator) {
   return evaluator == Evaluator::classify || evaluator == Evaluator::mcp_result ||
          (evaluator == Evaluator::llm_structured &&
@@ -137,7 +137,7 @@ bool own_words(const Judging& judging, Evaluator evaluator) {
 std::optional<Evaluator> evaluator_of(const Judging& judging) {
   if (judging.state.evaluator)
     return judging.state.evaluator;
-  // An evaluator of an unknown name must not be judged by another one.
+  // An unknown evaluator is not replaced by another one.
   return judging.state.evaluate.is_null() ? default_evaluator(judging.loop, judging.state)
                                           : std::nullopt;
 }
@@ -151,7 +151,7 @@ int undecided(const Judging& judging, const Verdict& verdict) {
   return static_cast<int>(std::clamp<std::int64_t>(before.value_or(0), 0, kMost)) + 1;
 }
 
-/// What the event says besides, and what the next entry of the state needs to know.
+/// Completes the event, and the memory for the next entry of the state.
 void complete(const Judging& judging, Evaluator evaluator, Verdict& verdict) {
   verdict.type = kEvaluators.at(static_cast<std::size_t>(evaluator)).word;
   verdict.implicit = judging.state.evaluate.is_null();
@@ -211,7 +211,7 @@ std::optional<SideCommand> side_command_for(const Judging& judging) {
 Verdict evaluate(const Judging& judging) {
   const auto evaluator = evaluator_of(judging);
   if (!evaluator && judging.state.evaluate.is_null()) {
-    Verdict verdict = said("yes", Json::object());
+    Verdict verdict = make_verdict("yes", Json::object());
     verdict.name = native_verdict(judging.loop.generation, verdict.name);
     verdict.implicit = true;
     return verdict;
@@ -233,7 +233,7 @@ Verdict evaluate(const Judging& judging) {
   return std::move(*verdict);
 }
 
-Verdict said(std::string name, Json details) {
+Verdict make_verdict(std::string name, Json details) {
   Verdict verdict;
   verdict.name = std::move(name);
   verdict.details = std::move(details);
@@ -241,10 +241,10 @@ Verdict said(std::string name, Json details) {
 }
 
 Verdict failed(const std::string& why, Json details) {
-  // Output of programs may stand in it; the event file is for people too.
+  // The text may hold output of programs.
   constexpr std::size_t kMost = 1000;
   details.set("error", printable(why, kMost));
-  return said("error", std::move(details));
+  return make_verdict("error", std::move(details));
 }
 
 Result<std::string> setting(const Judging& judging, std::string_view key) {
@@ -282,7 +282,7 @@ std::string_view native_verdict(Generation generation, std::string_view word) {
 
 namespace {
 
-/// Compares with what the last entry of the state left, and counts how often it was the same.
+/// Counts how often in a row the text is the same as at the last entry of the state.
 Verdict repeated(const Judging& judging, std::string_view seen, std::int64_t most,
                  std::string_view changed_key, Json details) {
   const std::string digest = hex(digest_of(seen));
@@ -297,19 +297,19 @@ Verdict repeated(const Judging& judging, std::string_view seen, std::int64_t mos
                     1;
   details.set("stall_count", count);
   details.set(changed_key, changed);
-  Verdict verdict = said(count >= most ? "no" : "yes", std::move(details));
+  Verdict verdict = make_verdict(count >= most ? "no" : "yes", std::move(details));
   verdict.memory = Json::object({{"digest", digest}, {"stall_count", count}});
   return verdict;
 }
 
-/// A value that is tracked: with a dot as a placeholder would say it, else what goes by that name.
+/// A tracked value: a path with a dot like a placeholder, or a name.
 std::string tracked(const Judging& judging, const std::string& key) {
   const auto value = [&](const std::string& path) {
     return interpolate("${" + path + "}", judging.values);
   };
   if (key.find('.') != std::string::npos)
     return value(key).value_or("");
-  // First what this action did: the result before has an output too.
+  // The action's own output comes before that of `prev`.
   if (key == "action")
     return std::string(judging.action_text);
   if (judging.action != nullptr && key == "output")
@@ -351,7 +351,7 @@ Verdict by_repetition(const Judging& judging) {
   std::string seen;
   Json names = Json::array();
   for (const std::string& key : keys) {
-    // With lengths, so that no two lists of values look alike.
+    // With lengths, so that different lists never look alike.
     const std::string value = tracked(judging, key);
     seen += key + "=" + std::to_string(value.size()) + ":" + value + "|";
     names.push(key);
