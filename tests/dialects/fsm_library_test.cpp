@@ -200,18 +200,17 @@ TEST_CASE("from: what is missing, a circle, and what leads out of the project") 
        {Case{{{".loops/x.yaml", "name: x\nfrom: base\n"},
               {".loops/base.yaml", ""},
               {".loops/base.fsm.yaml", ""}},
-             ".loops/x.yaml:2:7: there is no file for \"base\": neither .loops/base.fsm.yaml nor "
+             ".loops/x.yaml:2:7: no file found for \"base\": neither .loops/base.fsm.yaml nor "
              ".loops/base.yaml"},
         Case{{{".loops/x.yaml", "from: y.yaml\nname: x\n"},
               {".loops/y.yaml", "from: x.yaml\nname: y\n"}},
              ".loops/y.yaml:1:7: the definitions build on each other in a circle: .loops/x.yaml -> "
              ".loops/y.yaml -> .loops/x.yaml"},
         Case{{{".loops/x.yaml", "from: ../../y.yaml\n"}},
-             ".loops/x.yaml:1:7: there is no file for \"../../y.yaml\": it leads out of the "
-             "project"},
+             ".loops/x.yaml:1:7: no file found for \"../../y.yaml\": the path leads out of the project"},
         Case{
             {{".loops/x.yaml", "from: /etc/y.yaml\n"}},
-            ".loops/x.yaml:1:7: there is no file for \"/etc/y.yaml\": it leads out of the project"},
+            ".loops/x.yaml:1:7: no file found for \"/etc/y.yaml\": the path leads out of the project"},
         Case{{{".loops/x.yaml", ""}}, ".loops/x.yaml: there is no definition in .loops/x.yaml"},
         Case{{{".loops/x.yaml", "- 1\n"}},
              ".loops/x.yaml:1:1: there is no definition in .loops/x.yaml"}}) {
@@ -310,7 +309,7 @@ TEST_CASE("a fragment's parameters are bound by `with`") {
 TEST_CASE("an import that is missing or empty is an error where it is named (S13)") {
   CHECK(loaded_from({{".loops/x.yaml", "name: x\nimport:\n  - lib/one.yaml\n"},
                      {".loops/lib/one.yaml", ""}})
-            .error.starts_with(".loops/x.yaml:3:5: there is no file for \"lib/one.yaml\""));
+            .error.starts_with(".loops/x.yaml:3:5: no file found for \"lib/one.yaml\""));
   CHECK(loaded_from({{".loops/x.yaml", "name: x\nimport: [lib/one.yaml]\n"},
                      {".loops/lib/one.yaml", "a: 1\n"}})
             .error.starts_with(".loops/lib/one.yaml:1:1: the file is imported"));
@@ -345,7 +344,7 @@ TEST_CASE("a sub-loop has to be there and to get what it needs") {
   CHECK(
       loaded_from(
           {{".loops/x.yaml", parent("")}, {".loops/child.yaml", ""}, {".loops/child.fsm.yaml", ""}})
-          .error.starts_with(".loops/x.yaml:4:13: there is no file for \"child\""));
+          .error.starts_with(".loops/x.yaml:4:13: no file found for \"child\""));
 }
 
 TEST_CASE("wanted names what has to be read, round by round") {

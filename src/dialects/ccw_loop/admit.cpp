@@ -131,7 +131,7 @@ class Comparison {
     for (const std::string_view name : kMetadata)
       if (!same(before_, after_, name) &&
           (!change_.first_look || has(memo_.metadata, metadata_digest(after_, name)))) {
-        broken("T4", name, "`" + std::string(name) + "` is not the executor's to change");
+        broken("T4", name, "`" + std::string(name) + "` must not be changed by the executor");
         put_back(name);
       }
   }
@@ -151,26 +151,26 @@ class Comparison {
     if (const auto why = touched ? lost_word() : old_word(); !why.empty())
       refuse(touched ? "T6" : "T1", std::string(why));
     else if (worked ? new_.status == Status::created : !legal_move(old_.status, new_.status))
-      refuse("T1", "that is no step anybody may take by writing it");
+      refuse("T1", "this change of the status is not allowed in the file");
   }
 
   /// Why a status that comes with an executor's work does not count; empty: it counts.
   std::string_view lost_word() const {
     if (parked())
-      return "an executor's old copy does not change that";
+      return "an old copy of an executor does not change that";
     if (from_before_resume())
-      return "an executor's copy from before it was set going does not change that";
+      return "a copy of an executor from before the start does not change that";
     return {};
   }
 
   /// The same for a status that comes alone.
   std::string_view old_word() const {
     if (parked() && change_.unseen)
-      return "whoever wrote it cannot have seen that";
+      return "its writer had not seen that";
     if (parked() && old_copy())
       return "an old copy of the whole file";
     if (asked_to_pause() && new_.status == Status::running)
-      return "the pause was asked for, and an executor from before it is at work";
+      return "a request paused the loop, and an executor from before that is running";
     return {};
   }
 

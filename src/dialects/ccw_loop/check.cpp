@@ -284,7 +284,7 @@ std::map<std::string, Findings> check_clock(const FlowState& docs, Time wall) {
     FindingList findings(kDialect);
     findings.warning("S12", "/updated_at",
                      "updated_at is more than an hour ahead of this clock: the clock of one of its "
-                     "writers is wrong; nothing is ordered by it",
+                     "writers is wrong; baton ignores this time",
                      json::child(root, "updated_at"), "not after " + iso_time(wall));
     all[path] = findings.take();
   }

@@ -62,7 +62,7 @@ class RequestHandler {
     const auto findings = parse_json(refused->second);
     const Value* const first = findings ? json::at(**findings, "/0") : nullptr;
     const std::string why = first == nullptr ? "" : text_of(*first, "message");
-    return "; " + refused->first + " does not say so: what stands there was refused" +
+    return "; " + refused->first + " still has a version that was not accepted" +
            (why.empty() ? "" : " (" + printable(why, 300) + ")");
   }
 
@@ -76,8 +76,7 @@ class RequestHandler {
   }
 
   std::string running_again() const {
-    return snapshot_.live() == nullptr ? "running"
-                                       : "running; the executor that is at work goes on";
+    return snapshot_.live() == nullptr ? "running" : "running; the running executor continues";
   }
 
   /// `set` may have `mode`, and `force`, which restarts a loop that has ended.
@@ -95,7 +94,7 @@ class RequestHandler {
         move(request, Status::running, running_again());
         break;
       case Status::running:
-        reply(request, true, "it is running already" + beside());
+        reply(request, true, "the loop is running already" + beside());
         break;
       case Status::completed:
       case Status::failed:
@@ -104,7 +103,7 @@ class RequestHandler {
         else
           reply(request, false,
                 "the loop is " + declared() + ended_why() + "; `baton start " + name() +
-                    " --set force=true` begins it again");
+                    " --set force=true` starts it again");
         break;
     }
   }
@@ -135,10 +134,9 @@ class RequestHandler {
   void pause(const Request& request) {
     if (snapshot_.loop.status == Status::running)
       move(request, Status::paused,
-           snapshot_.live() == nullptr
-               ? "paused"
-               : "paused; the executor is ended if it has not left within " +
-                     duration_text(snapshot_.options.pause_grace));
+           snapshot_.live() == nullptr ? "paused"
+                                       : "paused; the executor is ended unless it exits within " +
+                                             duration_text(snapshot_.options.pause_grace));
     else if (snapshot_.loop.status == Status::paused)
       keep_paused(request);
     else
@@ -167,7 +165,7 @@ class RequestHandler {
         snapshot_.memo.hurry = snapshot_.live() != nullptr;
         reply(request, true,
               "the loop is " + declared() +
-                  (snapshot_.memo.hurry ? "; the executor that has not left yet is ended"
+                  (snapshot_.memo.hurry ? "; the executor that is still running is ended"
                                         : " and no executor runs") +
                   beside());
         break;
@@ -180,11 +178,10 @@ class RequestHandler {
       move(request, Status::running, "running again");
     else if (snapshot_.loop.status == Status::failed)
       reply(request, false,
-            "the loop was stopped; `baton start " + name() + " --set force=true` begins it again");
+            "the loop was stopped; `baton start " + name() + " --set force=true` starts it again");
     else if (snapshot_.job.failures == 0 &&
              std::none_of(snapshot_.view.runs.begin(), snapshot_.view.runs.end(), left_something))
-      reply(request, false,
-            "no attempt has failed at what is to be done now; the loop is " + declared());
+      reply(request, false, "no attempt at the next action has failed; the loop is " + declared());
   }
 
   /// Moves the loop's files away. The engine forgets a loop without files, and refuses while an
@@ -196,7 +193,7 @@ class RequestHandler {
     if (!snapshot_.view.rejected.empty())
       return reply(request, false,
                    printable(snapshot_.view.rejected.begin()->first, 200) +
-                       " was refused as it stands; mend or remove it first");
+                       " was not accepted; correct or remove it first");
     if (snapshot_.live() != nullptr)
       return;
     const std::string& folder = snapshot_.options.path;
@@ -215,24 +212,24 @@ class RequestHandler {
     const auto space = said.find_first_of(" :\n");
     const std::string chosen = lower_case(said.substr(0, space));
     if (!snapshot_.interactive()) {
-      reply(request, false, "the loop does not ask: its mode is auto");
+      reply(request, false, "the loop asks nothing, because its mode is auto");
     } else if (snapshot_.loop.status != Status::running) {
       reply(request, false, "the loop is " + declared() + ", not running");
     } else if (chosen == "status") {
       reply(request, true, declared() + ", " + snapshot_.loop.summary());
     } else if (snapshot_.live() != nullptr) {
-      reply(request, false, "an executor is at work; it asks again when it has ended");
+      reply(request, false, "an executor is running; answer when it has ended");
     } else if (chosen == "exit") {
-      move(request, Status::user_exit, "put aside; `baton resume` goes on");
+      move(request, Status::user_exit, "put aside; `baton resume` continues");
     } else if (chosen.empty()) {
       reply(request, false,
-            "what is to be done next? `--comment` says it: develop, debug, validate, status, "
-            "complete or exit; what stands behind it is told to the executor");
+            "choose the next action with `--comment`: develop, debug, validate, status, complete "
+            "or exit; the executor gets the text after it");
     } else if (const auto action = parse_action(chosen); !action || *action == Action::init) {
       reply(request, false,
             "`" + printable(chosen, 40) +
-                "` is no choice: develop, debug, validate, status, complete, exit; "
-                "what stands behind it is told to the executor");
+                "` is not possible; choose develop, debug, validate, status, complete or exit; the "
+                "executor gets the text after it");
     } else if (const std::string why = obstacle(snapshot_.loop, *action); !why.empty()) {
       reply(request, false, why);
     } else {

@@ -108,9 +108,10 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
     return fail(Errc::usage, "there is no loop " + printable(id, 100) +
                                  "; `baton create --title TITLE` makes one");
   if (loop_of_name(path) != id)
-    return fail(Errc::usage, "`" + printable(id, 100) +
-                                 "` is no id of a loop: loop-v2-, then letters, digits, "
-                                 "`.`, `_` and `-`");
+    return fail(
+        Errc::usage,
+        "`" + printable(id, 100) +
+            "` is not the id of a loop; write loop-v2-, then letters, digits, `.`, `_` and `-`");
   if (loop_of(view.docs).root != nullptr)
     return fail(Errc::usage, "there is a loop " + id + " already");
   const Value& arguments = *request.arguments;

@@ -176,15 +176,16 @@ class NextStep {
     }
     const bool used_up =
         static_cast<double>(snapshot_.loop.iteration) >= snapshot_.loop.max_iterations;
-    decision_.holds.push_back(Hold{
-        Role(kExecutor), Subject(kMain), "awaiting_choice",
-        "the loop is interactive: `baton answer " + text(snapshot_.view.flow) +
-            " --comment develop` (or debug, validate, status, complete, exit)" +
-            (used_up ? "; its max_iterations are used up, which ends no interactive loop" : "")});
+    decision_.holds.push_back(
+        Hold{Role(kExecutor), Subject(kMain), "awaiting_choice",
+             "the loop is interactive: `baton answer " + text(snapshot_.view.flow) +
+                 " --comment develop` (or debug, validate, status, complete, exit)" +
+                 (used_up ? "; max_iterations is reached, which does not end an interactive loop"
+                          : "")});
   }
 
   std::string resumes() const {
-    return "; `baton resume " + text(snapshot_.view.flow) + "` goes on";
+    return "; `baton resume " + text(snapshot_.view.flow) + "` continues";
   }
 
   void apply(const NextAction& choice) {
@@ -224,7 +225,7 @@ class NextStep {
         if (snapshot_.job.completing)
           fail("max_iterations", choice.why);
         else
-          want(Action::complete, choice.why + ": one more action, for the summary");
+          want(Action::complete, choice.why + ": one more action for the summary");
         break;
       case AtLimit::fail:
         fail("max_iterations", choice.why);
@@ -287,9 +288,9 @@ void limit_run(Snapshot& snapshot, Decision& decision) {
     snapshot.memo.limit_ms = snapshot.view.now.time_since_epoch().count();
   const Time due = Time(Millis(snapshot.memo.limit_ms)) + snapshot.options.pause_grace;
   const Time since = std::max(snapshot.since(), run->started);
-  decision.releases.push_back(
-      Release{Role(kExecutor), Subject(kMain), true, std::max(Millis(0), due - since),
-              "the iterations are used up and the executor did not leave by itself"});
+  decision.releases.push_back(Release{Role(kExecutor), Subject(kMain), true,
+                                      std::max(Millis(0), due - since),
+                                      "max_iterations is reached and the executor did not exit"});
 }
 
 /// What the status means for a running executor.
@@ -302,7 +303,7 @@ void apply_status(Snapshot& snapshot, Decision& decision) {
   else if (decision.control == Control::idle)
     decision.releases.push_back(
         Release{"", "", true, snapshot.memo.hurry ? Millis(0) : snapshot.options.pause_grace,
-                "the loop is " + decision.declared + " and the executor did not leave by itself"});
+                "the loop is " + decision.declared + " and the executor did not exit"});
 }
 
 /// Why the loop does not continue, when baton or a failure is the reason.
@@ -328,7 +329,7 @@ void explain(Snapshot& snapshot, bool writing, Decision& decision) {
       status != Status::failed
           ? ""
           : std::string(memo.hold == "max_iterations" ? "; raise it, then `" : "; `") +
-                "baton retry " + text(snapshot.view.flow) + "` goes on";
+                "baton retry " + text(snapshot.view.flow) + "` continues";
   decision.holds.push_back(Hold{"", Subject(kMain), memo.hold, memo.hold_why + way_on});
 }
 
@@ -343,7 +344,7 @@ void decide_next(Snapshot& snapshot, Writes& writes, Decision& decision) {
   limit_run(snapshot, decision);
   if (live->key.generation != snapshot.job.generation)
     decision.holds.push_back(Hold{Role(kExecutor), Subject(kMain), "executor_lives",
-                                  "the executor from before the pause is still at work"});
+                                  "the executor from before the pause is still running"});
 }
 
 /// Warnings about the versions of this loop. Their text stays the same, so that each is reported
@@ -357,7 +358,7 @@ void warn(const Memo& memo, Decision& decision) {
   if (memo.ahead)
     tell(
         "updated_at was more than an hour ahead of this clock: the clock of one of its writers is "
-        "wrong; nothing is ordered by it (ccw_loop/S12)");
+        "wrong; baton ignores this time (ccw_loop/S12)");
 }
 
 Decision without_state(const View& view) {
@@ -366,12 +367,12 @@ Decision without_state(const View& view) {
   decision.memo = view.memo;
   const std::string path = options_of(view.options).path + "/" + view.flow.name + ".json";
   const std::string recover =
-      "`baton recover " + text(view.flow) + "` rebuilds it from what is left";
-  decision.holds.push_back(Hold{"", Subject(kMain), "no_state",
-                                view.rejected.contains(path)
-                                    ? "the loop's master state is refused: `baton explain " +
-                                          text(view.flow) + "` says where; mend it, or " + recover
-                                    : "the loop's master state is missing; " + recover});
+      "`baton recover " + text(view.flow) + "` rebuilds it from its other files";
+  decision.holds.push_back(Hold{
+      "", Subject(kMain), "no_state",
+      view.rejected.contains(path) ? "the loop's master state is not valid: `baton explain " +
+                                         text(view.flow) + "` says where; correct it, or " + recover
+                                   : "the loop's master state is missing; " + recover});
   return decision;
 }
 

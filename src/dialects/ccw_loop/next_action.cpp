@@ -39,8 +39,8 @@ NextAction debug_again(const Options& options, std::uint32_t debugged_in_a_row) 
   if (debugged_in_a_row >= options.max_debug)
     return NextAction{NextAction::Kind::stuck, Action::debug,
                       std::to_string(debugged_in_a_row) +
-                          " rounds of debugging in a row have confirmed no hypothesis"};
-  return act(Action::debug, "no hypothesis is left that has evidence");
+                          " debugging actions in a row have confirmed no hypothesis"};
+  return act(Action::debug, "no hypothesis with evidence is left");
 }
 
 /// Whether a proposal may replace steps 5 to 8. An executor cannot declare the loop done.
@@ -73,7 +73,7 @@ NextAction next_action(const Loop& loop, const Options& options, const RunHistor
   if (work.pending > 0)
     return act(Action::develop, tasks(work.pending, "pending"));
   if (work.in_progress > 0)
-    return act(Action::develop, tasks(work.in_progress, "in progress and nobody is at work"));
+    return act(Action::develop, tasks(work.in_progress, "in progress without a running executor"));
   if (validated_last)
     return after_failed_validation(loop, options);
   if (later(work.debugged, std::max(work.developed, work.validated), Action::debug, history)) {
@@ -82,7 +82,7 @@ NextAction next_action(const Loop& loop, const Options& options, const RunHistor
     if (work.undecided)
       return debug_again(options, history.debugged_in_a_row);
   }
-  return act(Action::validate, "what was done last is not validated");
+  return act(Action::validate, "the last work is not validated");
 }
 
 std::string obstacle(const Loop& loop, Action action) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -84,133 +85,69 @@ struct KeyRow {
   Use use;
 };
 
-constexpr std::array kTop = {
-    KeyRow{"name", Since::first, Use::applied},
-    KeyRow{"initial", Since::first, Use::applied},
-    KeyRow{"states", Since::first, Use::applied},
-    KeyRow{"paradigm", Since::first, Use::applied},
-    KeyRow{"context", Since::first, Use::applied},
-    KeyRow{"scope", Since::first, Use::applied},
-    KeyRow{"max_iterations", Since::first, Use::applied},
-    KeyRow{"max_steps", Since::later, Use::applied},
-    KeyRow{"on_max_steps", Since::later, Use::applied},
-    KeyRow{"on_max_iterations", Since::later, Use::applied},
-    KeyRow{"max_edge_revisits", Since::later, Use::applied},
-    KeyRow{"backoff", Since::first, Use::applied},
-    KeyRow{"timeout", Since::first, Use::applied},
-    KeyRow{"default_timeout", Since::later, Use::applied},
-    KeyRow{"default_idle_timeout", Since::later, Use::applied},
-    KeyRow{"maintain", Since::first, Use::applied},
-    KeyRow{"on_handoff", Since::first, Use::applied},
-    KeyRow{"llm", Since::first, Use::applied},
-    KeyRow{"exit_code_aware", Since::first, Use::applied},
-    KeyRow{"singleton", Since::later, Use::applied},
-    KeyRow{"input_key", Since::later, Use::applied},
-    KeyRow{"required_inputs", Since::later, Use::applied},
-    KeyRow{"parameters", Since::later, Use::applied},
-    KeyRow{"from", Since::later, Use::applied},
-    KeyRow{"import", Since::later, Use::applied},
-    KeyRow{"fragments", Since::later, Use::applied},
-    KeyRow{"flow", Since::later, Use::applied},
-    KeyRow{"state_defs", Since::later, Use::applied},
-    KeyRow{"description", Since::later, Use::label},
-    KeyRow{"category", Since::later, Use::label},
-    KeyRow{"labels", Since::later, Use::label},
-    KeyRow{"visibility", Since::later, Use::label},
-    KeyRow{"commands", Since::later, Use::label},
-    KeyRow{"targets", Since::later, Use::label},
-    KeyRow{"prompt_size_guard", Since::later, Use::not_applied},
-    KeyRow{"config", Since::later, Use::not_applied},
-    KeyRow{"session_mode", Since::later, Use::not_applied},
-    KeyRow{"pruning_profile", Since::later, Use::not_applied},
-    KeyRow{"circuit", Since::later, Use::guard},
-    KeyRow{"host_guard", Since::later, Use::guard},
-    KeyRow{"tamper_guard", Since::later, Use::guard},
-    KeyRow{"prepatch_check", Since::later, Use::guard},
-    // Shortcut forms.
-    KeyRow{"goal", Since::first, Use::applied},
-    KeyRow{"tools", Since::first, Use::applied},
-    KeyRow{"check", Since::first, Use::applied},
-    KeyRow{"toward", Since::first, Use::applied},
-    KeyRow{"using", Since::first, Use::applied},
-    KeyRow{"tolerance", Since::first, Use::applied},
-    KeyRow{"constraints", Since::first, Use::applied},
-    KeyRow{"steps", Since::first, Use::applied},
-    KeyRow{"until", Since::first, Use::applied},
-    KeyRow{"evaluator", Since::first, Use::applied},
+/// Keys of one kind, with a blank between them.
+struct KeyGroup {
+  Since since;
+  Use use;
+  std::string_view words;
 };
 
-constexpr std::array kState = {
-    KeyRow{"action", Since::first, Use::applied},
-    KeyRow{"action_type", Since::first, Use::applied},
-    KeyRow{"evaluate", Since::first, Use::applied},
-    KeyRow{"route", Since::first, Use::applied},
-    KeyRow{"next", Since::first, Use::applied},
-    KeyRow{"terminal", Since::first, Use::applied},
-    KeyRow{"failure", Since::later, Use::applied},
-    KeyRow{"capture", Since::first, Use::applied},
-    KeyRow{"timeout", Since::first, Use::applied},
-    KeyRow{"idle_timeout", Since::later, Use::applied},
-    KeyRow{"idempotent", Since::first, Use::applied},
-    KeyRow{"max_retries", Since::later, Use::applied},
-    KeyRow{"retryable_exit_codes", Since::later, Use::applied},
-    KeyRow{"max_rate_limit_retries", Since::later, Use::applied},
-    KeyRow{"rate_limit_backoff_base_seconds", Since::later, Use::applied},
-    KeyRow{"rate_limit_max_wait_seconds", Since::later, Use::applied},
-    KeyRow{"rate_limit_long_wait_ladder", Since::later, Use::applied},
-    KeyRow{"loop", Since::later, Use::applied},
-    KeyRow{"with", Since::later, Use::applied},
-    KeyRow{"context_passthrough", Since::later, Use::applied},
-    KeyRow{"append_to_messages", Since::later, Use::applied},
-    KeyRow{"params", Since::later, Use::applied},
-    KeyRow{"agent", Since::later, Use::applied},
-    KeyRow{"throttle", Since::later, Use::applied},
-    KeyRow{"fragment", Since::later, Use::applied},
-    KeyRow{"type", Since::later, Use::applied},
-    KeyRow{"learning", Since::later, Use::applied},
-    KeyRow{"description", Since::first, Use::label},
-    KeyRow{"tools", Since::later, Use::not_applied},
-    KeyRow{"model", Since::later, Use::not_applied},
-    KeyRow{"effort", Since::later, Use::not_applied},
-    KeyRow{"request_path", Since::later, Use::not_applied},
-    KeyRow{"session_mode", Since::later, Use::not_applied},
-    KeyRow{"pruning_profile", Since::later, Use::not_applied},
-    KeyRow{"tamper_guard", Since::later, Use::guard},
-    KeyRow{"prepatch_check", Since::later, Use::guard},
-    KeyRow{"worktree", Since::later, Use::guard},
-    KeyRow{"cost_ceiling", Since::later, Use::guard},
-};
+std::vector<KeyRow> rows_of(std::initializer_list<KeyGroup> groups) {
+  std::vector<KeyRow> rows;
+  for (const KeyGroup& group : groups)
+    for (std::string_view rest = group.words; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(' '), rest.size());
+      rows.push_back({rest.substr(0, end), group.since, group.use});
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  return rows;
+}
 
-constexpr std::array kEvaluate = {
-    KeyRow{"type", Since::first, Use::applied},
-    KeyRow{"source", Since::first, Use::applied},
-    KeyRow{"operator", Since::first, Use::applied},
-    KeyRow{"target", Since::first, Use::applied},
-    KeyRow{"key", Since::later, Use::applied},
-    KeyRow{"path", Since::first, Use::applied},
-    KeyRow{"pattern", Since::first, Use::applied},
-    KeyRow{"negate", Since::first, Use::applied},
-    KeyRow{"error_patterns", Since::later, Use::applied},
-    KeyRow{"previous", Since::first, Use::applied},
-    KeyRow{"tolerance", Since::first, Use::applied},
-    KeyRow{"direction", Since::first, Use::applied},
-    KeyRow{"remember", Since::first, Use::applied},
-    KeyRow{"prompt", Since::first, Use::applied},
-    KeyRow{"schema", Since::first, Use::applied},
-    KeyRow{"min_confidence", Since::first, Use::applied},
-    KeyRow{"uncertain_suffix", Since::first, Use::applied},
-    KeyRow{"line", Since::later, Use::applied},
-    KeyRow{"scope", Since::later, Use::applied},
-    KeyRow{"max_stall", Since::later, Use::applied},
-    KeyRow{"track", Since::later, Use::applied},
-    KeyRow{"max_repeat", Since::later, Use::applied},
-    KeyRow{"history_file", Since::later, Use::applied},
-    KeyRow{"epsilon", Since::later, Use::applied},
-    KeyRow{"baseline_path", Since::later, Use::applied},
-    KeyRow{"auto_promote", Since::later, Use::applied},
-    KeyRow{"min_pairs", Since::later, Use::applied},
-    KeyRow{"pairs", Since::later, Use::applied},
-};
+const std::vector<KeyRow>& top_keys() {
+  static const std::vector<KeyRow> rows = rows_of({
+      {Since::first, Use::applied,
+       "name initial states paradigm context scope max_iterations backoff timeout maintain "
+       "on_handoff llm exit_code_aware goal tools check toward using tolerance constraints steps "
+       "until evaluator"},
+      {Since::later, Use::applied,
+       "max_steps on_max_steps on_max_iterations max_edge_revisits default_timeout "
+       "default_idle_timeout singleton input_key required_inputs parameters from import fragments "
+       "flow state_defs"},
+      {Since::later, Use::label, "description category labels visibility commands targets"},
+      {Since::later, Use::not_applied, "prompt_size_guard config session_mode pruning_profile"},
+      {Since::later, Use::guard, "circuit host_guard tamper_guard prepatch_check"},
+  });
+  return rows;
+}
+
+const std::vector<KeyRow>& state_keys() {
+  static const std::vector<KeyRow> rows = rows_of({
+      {Since::first, Use::applied,
+       "action action_type evaluate route next terminal capture timeout idempotent"},
+      {Since::later, Use::applied,
+       "failure idle_timeout max_retries retryable_exit_codes max_rate_limit_retries "
+       "rate_limit_backoff_base_seconds rate_limit_max_wait_seconds rate_limit_long_wait_ladder "
+       "loop with context_passthrough append_to_messages params agent throttle fragment type "
+       "learning"},
+      {Since::first, Use::label, "description"},
+      {Since::later, Use::not_applied,
+       "tools model effort request_path session_mode pruning_profile"},
+      {Since::later, Use::guard, "tamper_guard prepatch_check worktree cost_ceiling"},
+  });
+  return rows;
+}
+
+const std::vector<KeyRow>& evaluate_keys() {
+  static const std::vector<KeyRow> rows = rows_of({
+      {Since::first, Use::applied,
+       "type source operator target path pattern negate previous tolerance direction remember "
+       "prompt schema min_confidence uncertain_suffix"},
+      {Since::later, Use::applied,
+       "key error_patterns line scope max_stall track max_repeat history_file epsilon "
+       "baseline_path auto_promote min_pairs pairs"},
+  });
+  return rows;
+}
 
 /// `allow`, `false` and `enabled: false` turn a guard off.
 bool turned_off(const Value& value) {
@@ -246,7 +183,7 @@ void check(const Value& object, std::span<const KeyRow> table, const std::string
     } else if (row->use == Use::guard && !turned_off(member.value)) {
       findings.error(
           "S8", place,
-          "the guard " + quoted_word(word) + " would not be enforced by baton, so it is refused",
+          "the guard " + quoted_word(word) + " is not supported, and baton would not enforce it",
           {.found = json::dump(member.value), .expected = "no such key"});
     }
   }
@@ -275,36 +212,37 @@ bool later_words(const State& state) {
 
 bool is_later(const State& state) {
   const Value* const evaluate = json::child(*state.body, "evaluate");
-  if (any_later(*state.body, kState) || later_words(state))
+  if (any_later(*state.body, state_keys()) || later_words(state))
     return true;
   if (evaluate == nullptr || !evaluate->IsObject())
     return false;
   const EvaluatorRow* const row = row_of(kEvaluators, json::text(*evaluate, "type").value_or(""));
-  return any_later(*evaluate, kEvaluate) || (row != nullptr && row->later);
+  return any_later(*evaluate, evaluate_keys()) || (row != nullptr && row->later);
 }
 
 }  // namespace
 
 void check_top_keys(const Value& root, FindingList& findings) {
-  check(root, kTop, "", findings);
+  check(root, top_keys(), "", findings);
   if (const Value* const llm = json::child(root, "llm");
       llm != nullptr && json::child(*llm, "effort") != nullptr)
     findings.warning("S30", "/llm/effort", "the key \"effort\" is not applied by baton");
 }
 
 void check_state_keys(const Value& body, const std::string& pointer, FindingList& findings) {
-  check(body, kState, pointer, findings);
+  check(body, state_keys(), pointer, findings);
 }
 
 void check_evaluate_keys(const Value& evaluate, const std::string& pointer, FindingList& findings) {
-  check(evaluate, kEvaluate, pointer, findings);
+  check(evaluate, evaluate_keys(), pointer, findings);
 }
 
 Generation generation_of(const Value& root, const std::vector<State>& states) {
   const bool silenced = std::any_of(root.MemberBegin(), root.MemberEnd(), [](const auto& member) {
     return json::name(member.name).ends_with("_ok");
   });
-  return silenced || any_later(root, kTop) || std::any_of(states.begin(), states.end(), is_later)
+  return silenced || any_later(root, top_keys()) ||
+                 std::any_of(states.begin(), states.end(), is_later)
              ? Generation::modern
              : Generation::v1;
 }

@@ -43,8 +43,8 @@ class RequestHandler {
                        "` says why. Put it right first");
     if (snapshot_.state == nullptr)
       return reply(request, false,
-                   "the loop " + name() + " has no state: nothing was begun; `baton start " +
-                       snapshot_.view.flow.name + "` begins it");
+                   "the loop " + name() + " has not been started; `baton start " +
+                       snapshot_.view.flow.name + "` starts it");
     if (request.verb == "stop")
       stop(request);
     else
@@ -62,14 +62,14 @@ class RequestHandler {
 
   void stop(const Request& request) {
     if (!snapshot_.owned())
-      return reply(request, false, "the loop belongs to another program, which has to stop it");
+      return reply(request, false, "another program runs the loop; stop it there");
     const Status now = snapshot_.record().status;
     if (now != Status::running && now != Status::awaiting_continuation)
-      return reply(request, true, "it has ended: " + status());
+      return reply(request, true, "the loop has ended: " + status());
     snapshot_.memo.spawn.clear();
     machine_.halt(Status::user_stopped, "user_stopped");
     reply(request, true,
-          snapshot_.live() == nullptr ? "stopped" : "stopped; what runs for it is being ended");
+          snapshot_.live() == nullptr ? "stopped" : "stopped; its running action is being ended");
   }
 
   /// Why the loop cannot be resumed; empty: it can.
@@ -78,14 +78,14 @@ class RequestHandler {
     if (!row.resumable)
       return "the loop is " + std::string(row.word) +
              (record.error.empty() ? "" : ": " + record.error) +
-             "; nothing is left to resume, `baton start " + snapshot_.view.flow.name +
-             "` begins it anew";
+             "; it cannot be resumed. `baton start " + snapshot_.view.flow.name +
+             "` starts a new run";
     if (!snapshot_.owned() && record.status == Status::running &&
         owner_of(snapshot_) != Owner::dead)
       return owner_of(snapshot_) == Owner::alive
                  ? "another program is running the loop; stop it there first"
-                 : "another program may be running the loop, and neither its lock nor its state "
-                   "nor a .pid file says which; if none is, set status to \"interrupted\" in " +
+                 : "another program may be running the loop: no lock, state or .pid file names its "
+                   "process. If none runs it, set status to \"interrupted\" in " +
                        snapshot_.paths.state();
     return {};
   }
@@ -96,8 +96,8 @@ class RequestHandler {
         record.limited_state.empty() ? record.current_state : record.limited_state;
     if (loop.state(stands) != nullptr)
       return {};
-    return "the loop stands in the state " + quoted_word(stands) +
-           ", which is not in the definition any more; put it there, or begin the loop anew";
+    return "the loop is in the state " + quoted_word(stands) +
+           ", which the definition does not have any more; add it, or start a new run";
   }
 
   /// Whether resuming enters a state. Otherwise it continues with an action that has ended, and the
@@ -115,20 +115,21 @@ class RequestHandler {
     const LoopState* const state =
         loop.state(record.limited_state.empty() ? record.current_state : record.limited_state);
     if (record.iteration >= steps && (state == nullptr || !state->terminal))
-      return "the loop has made all its " + std::to_string(steps) +
-             " steps; raise max_steps in its definition, or here with --max-steps, or begin it "
-             "anew";
+      return "the loop has used all its " + std::to_string(steps) +
+             " steps; use a higher max_steps in its definition or --max-steps here, or start a new "
+             "run";
     if (loop.maintain && state != nullptr && state->terminal && loop.max_passes &&
         record.passes + 1 >= *loop.max_passes)
-      return "the loop has made all its " + std::to_string(*loop.max_passes) +
-             " passes; raise max_iterations in its definition, or begin it anew";
+      return "the loop has used all its " + std::to_string(*loop.max_passes) +
+             " passes; use a higher max_iterations in its definition, or start a new run";
     return out_of_time(loop, record);
   }
 
   static std::string out_of_time(const Loop& loop, const Record& record) {
     if (loop.timeout == Millis(0) || Millis(record.accumulated_ms) <= loop.timeout)
       return {};
-    return "the loop has used up its timeout; raise `timeout` in its definition, or begin it anew";
+    return "the loop has used up its timeout; use a longer `timeout` in its definition, or start a "
+           "new run";
   }
 
   /// Why the present definition does not let it continue; empty: it does.
@@ -161,7 +162,7 @@ class RequestHandler {
     if (const std::string why = obstacle(snapshot_.record()); !why.empty()) {
       // Such a loop cannot be resumed, but baton's own hold on it can be lifted.
       const bool held = snapshot_.view.control == Control::pause;
-      return reply(request, held, (held ? "baton does not hold it any more; " : "") + why);
+      return reply(request, held, (held ? "baton has released its hold; " : "") + why);
     }
     if (const std::string why = snapshot_.definition_fault(); !why.empty())
       return reply(request, false, "the definition is not valid: " + why);
@@ -174,7 +175,7 @@ class RequestHandler {
     const Loop loop = loop_of(**loaded.definition);
     const auto asked = json::integer(*request.arguments, "max_steps");
     if (json::child(*request.arguments, "max_steps") != nullptr && asked.value_or(0) < 1)
-      return reply(request, false, "max_steps is a count from 1 on");
+      return reply(request, false, "max_steps must be an integer of 1 or more");
     const bool redo = json::boolean(*request.arguments, "redo") == true;
     Rebuilt stands = rebuilt(loop, redo);
     if (const std::string why = obstacle_behind(stands); !why.empty())
@@ -212,11 +213,11 @@ class RequestHandler {
     if (snapshot_.owned())
       return {};
     if (!kStatus.at(static_cast<std::size_t>(stands.record.status)).resumable)
-      return "its events say that it has ended: " + obstacle(stands.record);
+      return "its event file says that the loop has ended: " + obstacle(stands.record);
     if (!stands.lost.empty())
       return stands.lost + "; `baton resume " + snapshot_.view.flow.name +
-             " --redo` carries the action out again, `baton start " + snapshot_.view.flow.name +
-             "` begins the loop anew";
+             " --redo` runs the action again, `baton start " + snapshot_.view.flow.name +
+             "` starts a new run";
     return {};
   }
 
@@ -259,8 +260,8 @@ std::optional<std::int64_t> owning_pid(const Snapshot& snapshot) {
 std::string how_to_go_on(const Snapshot& snapshot, const Record& record) {
   const std::string& name = snapshot.view.flow.name;
   if (!kStatus.at(static_cast<std::size_t>(record.status)).resumable)
-    return "`baton start " + name + "` begins it anew";
-  std::string transition = "`baton resume " + name + "` goes on with it";
+    return "`baton start " + name + "` starts a new run";
+  std::string transition = "`baton resume " + name + "` continues it";
   if (record.terminated_by == "max_steps" || record.terminated_by == "max_iterations")
     transition += ", with a higher --max-steps or max_steps in its definition";
   else if (record.terminated_by == "max_iterations_reached")
@@ -273,17 +274,18 @@ std::string how_to_go_on(const Snapshot& snapshot, const Record& record) {
 std::string why_of_other_program(const Snapshot& snapshot, const Record& record) {
   const std::string& name = snapshot.view.flow.name;
   if (record.status != Status::running)
-    return "another program left it so; " + how_to_go_on(snapshot, record);
+    return "another program has ended it; " + how_to_go_on(snapshot, record);
   switch (owner_of(snapshot)) {
     case Owner::alive:
       return "another program (process " + std::to_string(owning_pid(snapshot).value_or(0)) +
              ") runs it";
     case Owner::dead:
-      return "the program that ran it is dead; `baton resume " + name + "` takes it over";
+      return "the program that ran it is not running any more; `baton resume " + name +
+             "` takes it over";
     case Owner::unknown:
       break;
   }
-  return "another program may be running it; nothing says which";
+  return "another program may be running it; no file names its process";
 }
 
 }  // namespace
@@ -303,7 +305,7 @@ Owner owner_of(const Snapshot& snapshot) {
 
 std::string why_not_running(Snapshot& snapshot) {
   if (snapshot.state == nullptr)
-    return "it was not begun; `baton start " + snapshot.view.flow.name + "` begins it";
+    return "it has not been started; `baton start " + snapshot.view.flow.name + "` starts it";
   const Record& record = snapshot.record();
   if (!snapshot.owned())
     return why_of_other_program(snapshot, record);

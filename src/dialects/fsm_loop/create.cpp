@@ -25,13 +25,13 @@ Result<void> check_arguments(const Value& arguments) {
   for (const auto& member : arguments.GetObject()) {
     const std::string_view name = json::name(member.name);
     if (std::find(kArguments.begin(), kArguments.end(), name) == kArguments.end())
-      return wrong("a loop is not begun with `" + printable(name, 60) + "`");
+      return wrong("a loop is not started with `" + printable(name, 60) + "`");
   }
   if (const Value* const set = json::child(arguments, "set"); set != nullptr && !set->IsObject())
     return wrong("`set` is an object");
   if (json::child(arguments, "max_steps") != nullptr &&
       json::integer(arguments, "max_steps").value_or(0) < 1)
-    return wrong("max_steps is a count from 1 on");
+    return wrong("max_steps must be an integer of 1 or more");
   return {};
 }
 
@@ -39,15 +39,16 @@ Result<void> check_arguments(const Value& arguments) {
 std::string why_no_start(Snapshot& snapshot) {
   const std::string name = printable(snapshot.view.flow.name, 80);
   if (!snapshot.memo.owned && other_program_holds_lock(snapshot))
-    return "another program that lives holds " + snapshot.paths.lock();
+    return "another running program holds " + snapshot.paths.lock();
   if (snapshot.state == nullptr || !snapshot.state->present)
     return {};
   if (snapshot.record().status == Status::running && !snapshot.owned() &&
       owner_of(snapshot) != Owner::dead)
     return "another program is running the loop " + name + "; `baton resume " + name +
-           "` takes it over when that program is dead";
+           "` takes it over when that program has ended";
   if (snapshot.owned() && snapshot.record().status != Status::running && snapshot.live() != nullptr)
-    return "what ran for the loop " + name + " is still being ended; try again in a moment";
+    return "the last action of the loop " + name +
+           " is still being ended; try again in a few seconds";
   return {};
 }
 
@@ -97,7 +98,7 @@ Result<Json> context_of(const Loop& loop, const Value& arguments) {
 
 Result<std::vector<Update>> create(const Request& request, const View& view) {
   if (request.verb != "start")
-    return wrong("a loop is begun with `baton start " + printable(view.flow.name, 80) + "`");
+    return wrong("start a loop with `baton start " + printable(view.flow.name, 80) + "`");
   if (auto fine = check_arguments(*request.arguments); !fine)
     return pass_on(fine);
   Snapshot snapshot(view);
@@ -119,9 +120,9 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   if (runs) {
     if (const std::string other = first_difference(snapshot.record().context, *context);
         !other.empty())
-      return wrong("the loop " + printable(view.flow.name, 80) + " runs already, and its `" +
-                   printable(other, 60) + "` is another; `baton stop " + text(view.flow) +
-                   "` ends it");
+      return wrong("the loop " + printable(view.flow.name, 80) +
+                   " is running already, with another `" + printable(other, 60) +
+                   "`; `baton stop " + text(view.flow) + "` ends it");
     return std::vector<Update>{};
   }
   Record record;
@@ -133,7 +134,7 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   if (const auto steps = json::integer(*request.arguments, "max_steps"))
     record.max_steps = *steps;
   std::vector<Update> updates;
-  const std::string why = "the loop was asked for";
+  const std::string why = "a run was requested";
   const bool before = snapshot.state != nullptr && snapshot.state->present;
   if (before) {
     record.archived =

@@ -42,9 +42,10 @@ Decision observe(Snapshot& snapshot, Decision decision) {
   if (record.status == Status::running && snapshot.state->present) {
     const Owner owner = owner_of(snapshot);
     if (owner == Owner::dead)
-      decision.notices.push_back(Notice{"owner_dead", "",
-                                        "the program that ran the loop is dead; `baton resume " +
-                                            snapshot.view.flow.name + "` takes it over"});
+      decision.notices.push_back(
+          Notice{"owner_dead", "",
+                 "the program that ran the loop is not running any more; `baton resume " +
+                     snapshot.view.flow.name + "` takes it over"});
     if (owner == Owner::alive)
       decision.wake = snapshot.view.now + kLookAgain;
   }
@@ -70,7 +71,7 @@ void spawn(Snapshot& snapshot, EventLog& events, Decision& decision) {
   decision.desired.push_back(Desired{.role = "agent",
                                      .subject = std::string(kHandoff),
                                      .purpose = "handoff",
-                                     .why = "the loop was handed over"});
+                                     .why = "the loop was handed over to an agent"});
   for (const Run& run : snapshot.view.runs)
     if (run.key.subject == kHandoff && run.live() && snapshot.memo.spawned != run.id) {
       if (snapshot.memo.spawned.empty())
@@ -101,16 +102,15 @@ void write(Snapshot& snapshot, const EventLog& events, Decision& decision) {
     decision.updates.emplace_back(
         Append{snapshot.paths.events(), kAtEnd, events.lines(), "what the loop did"});
   decision.updates.emplace_back(Replace{snapshot.paths.state(), snapshot.state->document->digest(),
-                                        state.pretty(), "the loop has moved on"});
+                                        state.pretty(), "the progress of the loop"});
 }
 
 std::string trouble(const Snapshot& snapshot) {
   if (!snapshot.state->present)
-    return snapshot.paths.state() + " is gone; `baton recover` writes it anew";
+    return snapshot.paths.state() + " does not exist any more; `baton recover` writes it again";
   if (!snapshot.state->rejected.empty())
-    return snapshot.paths.state() +
-           " was changed by somebody and is not valid any more; `baton explain " +
-           snapshot.paths.state() + "` says why. Put it right, and the loop goes on";
+    return snapshot.paths.state() + " was changed and is not valid any more; `baton explain " +
+           snapshot.paths.state() + "` says why. Correct it, and the loop continues";
   return {};
 }
 
@@ -138,7 +138,7 @@ Admission with_status(const Document& accepted, std::string_view status) {
     return put_back(text.error().message);
   Admission admission;
   admission.verdict = Admission::Verdict::merged;
-  admission.why = "the loop is told to end; the rest of its state is baton's own to write";
+  admission.why = "the loop was stopped in its state file; only baton writes the rest of that file";
   admission.text = std::move(*text);
   return admission;
 }
@@ -159,8 +159,8 @@ bool is_stop(Status status) {
 Admission admit_after_end(const Document& accepted, const Record& stands, const Record& now) {
   if (now.status == Status::running && now.start == stands.start)
     return put_back(
-        "the loop has ended, and no copy of its state sets it going again; `baton "
-        "resume` goes on with it, `baton start` begins it anew");
+        "the loop has ended, and a copy of its state does not start it again; use `baton resume` "
+        "to continue it, `baton start` for a new run");
   if (now.loop_name != stands.loop_name || now.started_at != stands.started_at)
     return {};
   // A change of the present version, not an old copy: a person wants it.
@@ -173,8 +173,7 @@ Admission admit_after_end(const Document& accepted, const Record& stands, const 
   if (stands.status == Status::awaiting_continuation && same_entry(stands, now))
     return with_status(accepted, now.status_word());
   return put_back(
-      "the loop had ended already; neither a stop that comes later nor an older copy of its state "
-      "changes anything about that");
+      "the loop has ended already, so a late stop or an older copy of its state has no effect");
 }
 
 }  // namespace
@@ -307,8 +306,8 @@ Admission admit(const View& view, const Change& change) {
   if (ends && same_entry(snapshot.record(), now))
     return with_status(*change.before, now.status_word());
   return put_back(
-      "baton runs this loop, and its state is baton's own to write; `baton stop` and `baton "
-      "resume` change it, and so does the status \"user_stopped\"");
+      "baton runs this loop, so only baton writes its state; use `baton stop` or `baton resume`, "
+      "or write the status \"user_stopped\"");
 }
 
 }  // namespace baton::fsm_loop

@@ -95,7 +95,7 @@ class Resolver {
     const std::string yes = text.substr(question + 1, colon - question - 1);
     const std::string no = colon == std::string::npos ? "" : text.substr(colon + 1);
     if (question == 0 || yes.empty() || no.empty()) {
-      findings_.error("S10", place, "half of a branch is missing in " + quoted_word(text),
+      findings_.error("S10", place, "one side of the branch is missing in " + quoted_word(text),
                       {.found = text, .expected = "state?yes_state:no_state"});
       return Json::object();
     }

@@ -56,7 +56,7 @@ void pattern(const Value& evaluate, const std::string& pointer, FindingList& fin
                    {.found = std::string(*text)});
   else if (!compiled)
     findings.warning("S34", member_pointer(pointer, "pattern"),
-                     "the pattern is looked for as plain text: " + compiled.error().message,
+                     "the pattern is searched for as plain text: " + compiled.error().message,
                      {.found = std::string(*text), .expected = "a regular expression"});
 }
 
@@ -67,8 +67,9 @@ void answers(const Value& evaluate, const std::string& pointer, FindingList& fin
     return;
   const std::string place = member_pointer(pointer, "schema");
   if (const auto compiled = answer_schema(Json(*schema)); !compiled)
-    findings.error("S5", place,
-                   "no answer of a judge can fit this schema: " + compiled.error().message);
+    findings.error(
+        "S5", place,
+        "this schema cannot be used for the judge's answers: " + compiled.error().message);
   else if (const Value* const properties = json::child(*schema, "properties");
            properties != nullptr && json::child(*properties, "verdict") == nullptr)
     findings.error("S5", place, "the schema of the judge's answers has no `verdict`",
@@ -84,7 +85,7 @@ void target(const Value& evaluate, const std::string& pointer, FindingList& find
       (text && (computed(*text) || decimal(*text))))
     return;
   findings.error("S5", member_pointer(pointer, "target"),
-                 "the target is no number and no text with a placeholder", value,
+                 "the target is neither a number nor a text with a placeholder", value,
                  "a number, or ${...}");
 }
 
@@ -208,7 +209,7 @@ class DefinitionCheck {
       if (json::boolean(member.value, "required") == true &&
           json::child(member.value, "default") != nullptr)
         findings_.error("S7", member_pointer("/parameters", member.name.GetString()),
-                        "a parameter that is required has no use for a default");
+                        "a required parameter cannot have a default");
   }
 
   /// Placeholders in values of the context are not filled in.
@@ -269,7 +270,7 @@ class DefinitionCheck {
                                  [](const State& state) { return state.terminal() || state.open; });
     if (!any)
       findings_.error("S2", json::child(root_, "flow") != nullptr ? "/flow" : "/states",
-                      "no state is terminal, so the loop never ends",
+                      "no state is terminal, so the loop would never end",
                       {.expected = "at least one state with `terminal: true`"});
   }
 

@@ -266,7 +266,8 @@ Verdict by_pattern(const Judging& judging, std::string_view text) {
   if (!compiled && compiled.error().code == Errc::usage)
     return failed(compiled.error().message, std::move(details));
   if (!compiled)
-    details.set("warning", "the pattern is looked for as plain text: " + compiled.error().message);
+    details.set("warning",
+                "the pattern is searched for as plain text: " + compiled.error().message);
   const Pattern::Match match = compiled ? compiled->search(text).match
                                : text.find(pattern) != std::string_view::npos ? Pattern::Match::yes
                                                                               : Pattern::Match::no;

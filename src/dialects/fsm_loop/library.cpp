@@ -138,7 +138,7 @@ class Assembly {
     }
     place(definition_schema()->check(**document));
     if (!failed_ && only_fragments(**root))
-      error(path, "", "the file has fragments for other loops and is none itself");
+      error(path, "", "the file only has fragments for other loops and is no loop itself");
     if (failed_)
       return finished(std::nullopt);
     Judged judged = judge_definition(**root, documents_);
@@ -274,8 +274,8 @@ class Assembly {
     for (const std::string& each : candidate_paths(folder_of(path), name))
       paths += (paths.empty() ? "" : " nor ") + each;
     error(path, pointer,
-          "there is no file for " + quoted_word(name) +
-              (paths.empty() ? ": it leads out of the project" : ": neither " + paths));
+          "no file found for " + quoted_word(name) +
+              (paths.empty() ? ": the path leads out of the project" : ": neither " + paths));
   }
 
   void missing_at(const std::string& pointer, std::string_view name) {

@@ -51,10 +51,9 @@ bool Machine::step() {
         frame.work.next_wait_event_ms > 0 && frame.work.next_wait_event_ms < frame.work.until_ms;
     decision_.wake = Time(Millis(beats ? frame.work.next_wait_event_ms : frame.work.until_ms));
     const Millis left(frame.work.until_ms - snapshot_.now_ms());
-    decision_.holds.push_back(
-        Hold{"", Subject(kSubject), "backing_off",
-             "the loop waits (its backoff, throttle, or a rate limit) and goes on at " +
-                 iso_time(snapshot_.view.wall + left)});
+    decision_.holds.push_back(Hold{"", Subject(kSubject), "backing_off",
+                                   "the loop waits (backoff, throttle or rate limit) until " +
+                                       iso_time(snapshot_.view.wall + left)});
     return false;
   }
   frame.work.waits_since_ms = frame.work.next_wait_event_ms = 0;
@@ -69,7 +68,7 @@ bool Machine::step() {
       break;
   }
   // The frame of the loop inside is gone, so its result is unknown.
-  fault(frame, "the loop inside this state was lost");
+  fault(frame, "the loop inside this state is not known any more");
   return true;
 }
 
@@ -128,7 +127,7 @@ bool Machine::enter(Frame& frame) {
   if (state == nullptr) {
     end(Status::failed, "error", false,
         "the state " + quoted_word(record.current_state) +
-            " is not in the definition; put it there, or begin the loop anew");
+            " is not in the definition; add it, or start a new run");
     return true;
   }
   if (state->terminal) {
@@ -293,11 +292,11 @@ void Machine::begin_state(Frame& frame, const LoopState& state) {
   if (!text)
     return fault(frame, text.error().message);
   if (text->find('\0') != std::string::npos)
-    return fault(frame, "the action has a NUL in it, which no command can have");
+    return fault(frame, "the action contains a NUL character, which no command can have");
   if (!state.by_agent() && text->size() > kMostCommand)
-    return fault(frame, "the command has " + std::to_string(text->size()) +
-                            " bytes, and no more than " + std::to_string(kMostCommand) +
-                            " can be passed to a shell; keep large texts in a file");
+    return fault(frame, "the command has " + std::to_string(text->size()) + " bytes, but at most " +
+                            std::to_string(kMostCommand) +
+                            " can be passed to a shell; put large texts into a file");
   frame.work.action = std::move(*text);
   frame.work.step = Step::act;
   stage(frame, "act");

@@ -173,7 +173,7 @@ class ProgressRebuilder {
     now_.record.captured.set(state->capture, capture_of(result));
     if (!whole_)
       lose("what the action of the state " + quoted_word(state->name) +
-           " printed is to be captured, and not all of it is recorded");
+           " printed has to be captured, but the event file does not have all of it");
   }
 
   void lose(std::string why) {
@@ -207,8 +207,7 @@ class ProgressRebuilder {
     const LoopState* const state = loop_.state(now_.record.current_state);
     if (state != nullptr && !state->loop.empty() &&
         (!state->capture.empty() || (state->hands_back() && mentioned("captured." + state->name))))
-      lose("what the loop in the state " + quoted_word(state->name) +
-           " captured is recorded nowhere");
+      lose("what the loop in the state " + quoted_word(state->name) + " captured is in no file");
   }
 
   void moves(const std::string& word, const Value& line, bool fresh) {
@@ -232,7 +231,7 @@ class ProgressRebuilder {
         record.prev_result = prev_of(from, &*now_.result);
         if (!whole_ && asks_for_previous())
           lose("the action before, of the state " + quoted_word(from) +
-               ", has ended, and not all that it printed is recorded");
+               ", has ended, but the event file does not have all of its output");
       }
       ++record.edges[from + "->" + to];
       change_state(record, from, to);
@@ -298,15 +297,15 @@ class ProgressRebuilder {
       now_.result.reset();
     // This holds after a stop, a limit and a handoff as well.
     if (within)
-      lose("it stands in the state " + quoted_word(record.current_state) +
-           ", within another loop, and how far that has come is recorded nowhere");
+      lose("it is in the state " + quoted_word(record.current_state) +
+           ", inside another loop whose progress is in no file");
     else if (now_.result && !now_.verdict && !coded_)
       lose("the action of the state " + quoted_word(state->name) +
-           " has ended, and its exit code is not recorded");
+           " has ended, but its exit code is not in the event file");
     else if (now_.result && !now_.verdict && !whole_ && asks_for_output(*state))
       lose("the action of the state " + quoted_word(state->name) + " has ended (exit code " +
            std::to_string(now_.result->exit_code) +
-           "), and not all that it printed is recorded, which it is judged by");
+           "), but the event file does not have all of the output that its verdict needs");
   }
 
   bool asks_for_output(const LoopState& state) const {

@@ -45,7 +45,7 @@ bool Machine::retries_later(Frame& frame, const ActionResult& result) {
       return retry_soon(frame, failure_of(result));
     case Failure::refused:
       if (store_failed_result(frame, result))
-        fault(frame, "the agent was refused: it is not allowed in");
+        fault(frame, "the service of the agent refused its login");
       return true;
   }
   frame.record.exhaustions = 0;
@@ -86,7 +86,8 @@ bool Machine::wait_for_rate_limit(Frame& frame, const ActionResult& result) {
     return true;
   const Transition transition =
       state.rate_limit.exhausted.empty()
-          ? transition_after_fault(loop_, state, "the rate limit did not lift", values(frame))
+          ? transition_after_fault(loop_, state, "the rate limit lasted longer than all retries",
+                                   values(frame))
           : resolve_target(loop_, state, state.rate_limit.exhausted, values(frame));
   events_.add("rate_limit_exhausted",
               Json::object({{"state", state.name},

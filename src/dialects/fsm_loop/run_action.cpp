@@ -80,7 +80,7 @@ std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
   for (const Run& run : snapshot_.view.runs)
     if (run.live() && run.key.subject == kSubject && run.key.generation != now->second.generation) {
       decision_.releases.push_back(Release{"", std::string(kSubject), false, Millis(0),
-                                           "it was started for what the loop has left"});
+                                           "it was started for a state that the loop has left"});
       return std::nullopt;
     }
   const Run* const run = run_of(wanted.role, wanted.turn);
@@ -212,8 +212,8 @@ bool Machine::add_capture(Frame& frame, const std::string& name, const Json& val
   Json captured = frame.record.captured;
   captured.set(name, value);
   if (captured.dump().size() > kMostCaptured) {
-    fault(frame, "what the loop has captured becomes more than the " +
-                     std::to_string(kMostCaptured) + " bytes that its state can hold");
+    fault(frame, "the captures of the loop would be larger than the " +
+                     std::to_string(kMostCaptured) + " bytes that its state file can hold");
     return false;
   }
   frame.record.captured = std::move(captured);
@@ -252,7 +252,7 @@ bool Machine::ask_judge(Frame& frame) {
   }
   Desired wanted;
   wanted.subject = kSubject;
-  wanted.why = "the loop asks for a verdict on the state " + state->name;
+  wanted.why = "the loop needs a verdict for the state " + state->name;
   RunLimits limits = snapshot_.view.env.limits;
   if (side->kind == SideCommand::Kind::diff) {
     wanted.role = kActionRole;
@@ -421,7 +421,7 @@ void Machine::move(Frame& frame, const std::string& to, const std::string& verdi
         Json::object(
             {{"edge", edge}, {"from", from}, {"to", to}, {"count", count}, {"max", *most}}));
     return end(Status::failed, "cycle_detected", false,
-               "the way " + edge + " was taken more than " + std::to_string(*most) +
+               "the edge " + edge + " was taken more than " + std::to_string(*most) +
                    " times (max_edge_revisits)");
   }
   change_state(record, from, to);

@@ -11,7 +11,7 @@ namespace baton::fsm_loop {
 
 namespace {
 
-constexpr std::string_view kWhy = "who runs the loop, and what it claims";
+constexpr std::string_view kWhy = "the owner of the loop and its scope";
 
 Claim path_claim(const std::string& path) {
   return Claim{"path:" + path, 1};
@@ -97,7 +97,8 @@ void archive_pid_file(Snapshot& snapshot, Decision& decision) {
   const auto found = snapshot.view.docs.find(snapshot.paths.pid());
   if (found != snapshot.view.docs.end() && found->second.present &&
       owner_of(snapshot) == Owner::dead)
-    archive_file(snapshot, found->first, "pid", "", "the program it names is dead", decision);
+    archive_file(snapshot, found->first, "pid", "",
+                 "the program that it names is not running any more", decision);
 }
 
 }  // namespace

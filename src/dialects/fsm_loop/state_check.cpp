@@ -194,12 +194,12 @@ class StateCheck {
     if (!leads && has("loop"))
       findings_.warning("S36", at("loop"),
                         "the loop in the state " + quoted_word(state_.name) +
-                            " leads nowhere when it ends: the loop around it can only fail",
+                            " has no next state, so the loop around it fails when it ends",
                         {.expected = "next, route, on_success and its like"});
     else if (!leads)
       findings_.error(
           "S4", state_.pointer,
-          "the state " + quoted_word(state_.name) + " leads nowhere and is not terminal",
+          "the state " + quoted_word(state_.name) + " has no next state and is not terminal",
           {.expected = "next, route, on_success and its like, or `terminal: true`"});
     if (shorthand && route != nullptr)
       findings_.warning("S20", at("route"), "`route` is used, and the on_ keys beside it are not");

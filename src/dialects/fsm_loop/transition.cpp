@@ -80,7 +80,7 @@ Transition undecided(const Loop& loop, const LoopState& state, const Verdict& ve
     return resolve_target(loop, state, *error, values);
   return no_transition("the state " + quoted_word(state.name) + " could not be judged " +
                        std::to_string(verdict.undecided) +
-                       " times in a row and has no way for errors");
+                       " times in a row and has no target for errors");
 }
 
 std::string why_no_transition(const LoopState& state, const Verdict& verdict) {
@@ -88,7 +88,7 @@ std::string why_no_transition(const LoopState& state, const Verdict& verdict) {
   for (const Row& row : state.routes ? state.route : state.shorthand)
     words.emplace_back(row.verdict);
   std::string text = "No valid transition: the state " + quoted_word(state.name) +
-                     " has no way for the verdict " + quoted_word(verdict.name);
+                     " has no target for the verdict " + quoted_word(verdict.name);
   if (!words.empty())
     text += ", only for " + any_of_words(words);
   if (const auto why = json::text(*verdict.details, "error"))
@@ -152,8 +152,8 @@ Transition resolve_target(const Loop& loop, const LoopState& state, const std::s
                           const Values& values) {
   auto name = interpolate(target, values);
   if (!name)
-    return no_transition("the way on from the state " + quoted_word(state.name) +
-                         " is not known: " + name.error().message);
+    return no_transition("the next state after " + quoted_word(state.name) +
+                         " cannot be computed: " + name.error().message);
   if (*name == "$current")
     return {Transition::Kind::to, state.name, {}, {}};
   if (loop.state(*name) != nullptr)

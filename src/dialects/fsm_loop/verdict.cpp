@@ -45,30 +45,6 @@ Input input_of(const Judging& judging) {
   return input;
 }
 
-/// After a non-zero exit the output is not what these evaluators expect.
-bool needs_success(Evaluator evaluator) {
-  switch (evaluator) {
-    case Evaluator::output_numeric:
-    case Evaluator::output_json:
-    case Evaluator::output_contains:
-    case Evaluator::convergence:
-    case Evaluator::comparator:
-    case Evaluator::classify:
-      return true;
-    case Evaluator::exit_code:
-    case Evaluator::llm_structured:
-    case Evaluator::mcp_result:
-    case Evaluator::harbor_scorer:
-    case Evaluator::diff_stall:
-    case Evaluator::action_stall:
-    case Evaluator::score_stall:
-    case Evaluator::open_question_stall:
-    case Evaluator::contract:
-      return false;
-  }
-  return false;
-}
-
 std::string ended_badly(const ActionResult& action) {
   if (action.exit_code < 0)
     return "the action was ended by signal " + std::to_string(-action.exit_code);
@@ -84,7 +60,7 @@ std::optional<Verdict> settled(const Judging& judging, Evaluator evaluator) {
     const Json code = Json::object({{"exit_code", action->exit_code}});
     if (action->exit_code == kTimeIsUp)
       return failed("the action ran out of time", code);
-    if (action->exit_code != 0 && needs_success(evaluator))
+    if (action->exit_code != 0 && kEvaluators.at(static_cast<std::size_t>(evaluator)).needs_success)
       return failed(ended_badly(*action), code);
   }
   if (evaluator == Evaluator::llm_structured && !judging.loop.llm.enabled)

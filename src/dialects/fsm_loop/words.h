@@ -58,13 +58,16 @@ struct EvaluatorRow {
   std::array<std::string_view, 3> needs;  ///< required members; empty: none
   bool supported;                         ///< false: the original has it, and baton does not run it
   bool later = false;                     ///< only later generations know it
+  bool needs_success = false;             ///< a non-zero exit code is an error
 };
 inline constexpr std::array kEvaluators = {
     EvaluatorRow{"exit_code", Evaluator::exit_code, {}, true},
-    EvaluatorRow{"output_numeric", Evaluator::output_numeric, {"operator", "target"}, true},
-    EvaluatorRow{"output_json", Evaluator::output_json, {"path", "operator", "target"}, true},
-    EvaluatorRow{"output_contains", Evaluator::output_contains, {"pattern"}, true},
-    EvaluatorRow{"convergence", Evaluator::convergence, {"target"}, true},
+    EvaluatorRow{
+        "output_numeric", Evaluator::output_numeric, {"operator", "target"}, true, false, true},
+    EvaluatorRow{
+        "output_json", Evaluator::output_json, {"path", "operator", "target"}, true, false, true},
+    EvaluatorRow{"output_contains", Evaluator::output_contains, {"pattern"}, true, false, true},
+    EvaluatorRow{"convergence", Evaluator::convergence, {"target"}, true, false, true},
     EvaluatorRow{"llm_structured", Evaluator::llm_structured, {}, true},
     EvaluatorRow{"mcp_result", Evaluator::mcp_result, {}, true, true},
     EvaluatorRow{"harbor_scorer", Evaluator::harbor_scorer, {}, true, true},
@@ -73,8 +76,8 @@ inline constexpr std::array kEvaluators = {
     EvaluatorRow{"score_stall", Evaluator::score_stall, {"history_file"}, false, true},
     EvaluatorRow{
         "open_question_stall", Evaluator::open_question_stall, {"history_file"}, false, true},
-    EvaluatorRow{"classify", Evaluator::classify, {}, true, true},
-    EvaluatorRow{"comparator", Evaluator::comparator, {"baseline_path"}, false, true},
+    EvaluatorRow{"classify", Evaluator::classify, {}, true, true, true},
+    EvaluatorRow{"comparator", Evaluator::comparator, {"baseline_path"}, false, true, true},
     EvaluatorRow{"contract", Evaluator::contract, {"pairs"}, false, true},
 };
 static_assert(in_enum_order(kEvaluators, &EvaluatorRow::evaluator, Evaluator::contract));
