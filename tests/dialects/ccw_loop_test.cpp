@@ -9,7 +9,6 @@
 
 #include "core/catalog.h"
 #include "crashes.h"
-#include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/next_action.h"
 #include "dialects/ccw_loop/progress.h"

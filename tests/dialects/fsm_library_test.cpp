@@ -207,10 +207,11 @@ TEST_CASE("from: what is missing, a circle, and what leads out of the project") 
              ".loops/y.yaml:1:7: the definitions build on each other in a circle: .loops/x.yaml -> "
              ".loops/y.yaml -> .loops/x.yaml"},
         Case{{{".loops/x.yaml", "from: ../../y.yaml\n"}},
-             ".loops/x.yaml:1:7: no file found for \"../../y.yaml\": the path leads out of the project"},
-        Case{
-            {{".loops/x.yaml", "from: /etc/y.yaml\n"}},
-            ".loops/x.yaml:1:7: no file found for \"/etc/y.yaml\": the path leads out of the project"},
+             ".loops/x.yaml:1:7: no file found for \"../../y.yaml\": the path leads out of the "
+             "project"},
+        Case{{{".loops/x.yaml", "from: /etc/y.yaml\n"}},
+             ".loops/x.yaml:1:7: no file found for \"/etc/y.yaml\": the path leads out of the "
+             "project"},
         Case{{{".loops/x.yaml", ""}}, ".loops/x.yaml: there is no definition in .loops/x.yaml"},
         Case{{{".loops/x.yaml", "- 1\n"}},
              ".loops/x.yaml:1:1: there is no definition in .loops/x.yaml"}}) {
@@ -280,7 +281,7 @@ TEST_CASE(
   const auto document = load_document(library, Format::yaml);
   REQUIRE(document);
   CHECK(check_definition(**document).empty());
-  CHECK(loaded_from({{".loops/x.yaml", library}}).error.find("is none itself") !=
+  CHECK(loaded_from({{".loops/x.yaml", library}}).error.find("is no loop itself") !=
         std::string::npos);
   // Where its fragments lead is not known to a file that imports them.
   const auto importing = load_document(

@@ -598,7 +598,7 @@ def renewed(exe):
 
         def disputed():
             said = it.call("pause", loop).stdout
-            return "does not say so" in said and "the loop is paused, not running" in said
+            return "still has a version that was not accepted" in said and "the loop is paused, not running" in said
         wait_until(disputed, "the answer says what stands in the file")
         status = it.lines("status", loop)[0]
         check(status["declared"] == "paused" and "was put back" in status["why"] and

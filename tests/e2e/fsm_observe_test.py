@@ -63,7 +63,7 @@ def owner_by_pid_file(exe):
         check(state["iteration"] == 4 and state["started_at"] == state_of("x")["started_at"], state)
         check("pid" not in state and not os.path.exists(running(loops, "x.pid")), state)
         refused = loops.call("resume", "fsm_loop/x", "--redo", code=1)
-        check("nothing is left to resume" in refused.stderr, refused.stderr)
+        check("it cannot be resumed" in refused.stderr, refused.stderr)
 
 
 def runs_named_by_themselves(exe):
