@@ -56,7 +56,7 @@ def owner_by_pid_file(exe):
         finally:
             owner.kill()
         owner.wait()
-        wait_until(lambda: "is dead; `baton resume x` takes it over" in why(loops, "x"), lambda: why(loops, "x"))
+        wait_until(lambda: "is not running any more; `baton resume x` takes it over" in why(loops, "x"), lambda: why(loops, "x"))
         loops.call("resume", "fsm_loop/x", "--set", "word=it's")
         state = loops.wait_end("x")
         check(loops.ran() == ["b it's"], loops.ran())
