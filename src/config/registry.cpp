@@ -2,12 +2,7 @@
 
 #include <array>
 
-#include "dialects/agent_run/agent_run.h"
-#include "dialects/ccw_loop/ccw_loop.h"
-#include "dialects/coordination/coordination.h"
-#include "dialects/fsm_loop/fsm_loop.h"
-#include "dialects/ml_workflow/ml_workflow.h"
-#include "dialects/rules/rules.h"
+#include "dialects/dialects.h"
 
 namespace baton {
 

@@ -4,7 +4,7 @@
 
 #include "core/catalog.h"
 #include "dialects/ccw_loop/ccw_loop.h"
-#include "dialects/ccw_loop/files.h"
+#include "dialects/dialects.h"
 #include "dialects/findings.h"
 
 namespace baton {

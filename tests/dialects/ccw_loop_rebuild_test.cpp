@@ -7,7 +7,7 @@
 #include "core/catalog.h"
 #include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/progress.h"
-#include "dialects/ccw_loop/rebuild.h"
+#include "dialects/dialects.h"
 
 namespace baton {
 namespace {

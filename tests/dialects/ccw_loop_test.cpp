@@ -9,11 +9,10 @@
 
 #include "core/catalog.h"
 #include "crashes.h"
-#include "dialects/ccw_loop/create.h"
-#include "dialects/ccw_loop/hint.h"
 #include "dialects/ccw_loop/loop.h"
-#include "dialects/ccw_loop/rebuild.h"
-#include "dialects/ccw_loop/tasks.h"
+#include "dialects/ccw_loop/next_action.h"
+#include "dialects/ccw_loop/progress.h"
+#include "dialects/dialects.h"
 #include "engine/intake/document_check.h"
 #include "stand.h"
 

@@ -1,5 +1,3 @@
-#include "dialects/coordination/coordination.h"
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -15,6 +13,7 @@
 #include "dialects/coordination/create.h"
 #include "dialects/coordination/folder.h"
 #include "dialects/coordination/words.h"
+#include "dialects/dialects.h"
 #include "engine/intake/document_check.h"
 #include "print.h"
 #include "stand.h"

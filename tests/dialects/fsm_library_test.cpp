@@ -200,18 +200,18 @@ TEST_CASE("from: what is missing, a circle, and what leads out of the project") 
        {Case{{{".loops/x.yaml", "name: x\nfrom: base\n"},
               {".loops/base.yaml", ""},
               {".loops/base.fsm.yaml", ""}},
-             ".loops/x.yaml:2:7: there is no file for \"base\": neither .loops/base.fsm.yaml nor "
+             ".loops/x.yaml:2:7: no file found for \"base\": neither .loops/base.fsm.yaml nor "
              ".loops/base.yaml"},
         Case{{{".loops/x.yaml", "from: y.yaml\nname: x\n"},
               {".loops/y.yaml", "from: x.yaml\nname: y\n"}},
              ".loops/y.yaml:1:7: the definitions build on each other in a circle: .loops/x.yaml -> "
              ".loops/y.yaml -> .loops/x.yaml"},
         Case{{{".loops/x.yaml", "from: ../../y.yaml\n"}},
-             ".loops/x.yaml:1:7: there is no file for \"../../y.yaml\": it leads out of the "
+             ".loops/x.yaml:1:7: no file found for \"../../y.yaml\": the path leads out of the "
              "project"},
-        Case{
-            {{".loops/x.yaml", "from: /etc/y.yaml\n"}},
-            ".loops/x.yaml:1:7: there is no file for \"/etc/y.yaml\": it leads out of the project"},
+        Case{{{".loops/x.yaml", "from: /etc/y.yaml\n"}},
+             ".loops/x.yaml:1:7: no file found for \"/etc/y.yaml\": the path leads out of the "
+             "project"},
         Case{{{".loops/x.yaml", ""}}, ".loops/x.yaml: there is no definition in .loops/x.yaml"},
         Case{{{".loops/x.yaml", "- 1\n"}},
              ".loops/x.yaml:1:1: there is no definition in .loops/x.yaml"}}) {
@@ -281,7 +281,7 @@ TEST_CASE(
   const auto document = load_document(library, Format::yaml);
   REQUIRE(document);
   CHECK(check_definition(**document).empty());
-  CHECK(loaded_from({{".loops/x.yaml", library}}).error.find("is none itself") !=
+  CHECK(loaded_from({{".loops/x.yaml", library}}).error.find("is no loop itself") !=
         std::string::npos);
   // Where its fragments lead is not known to a file that imports them.
   const auto importing = load_document(
@@ -310,7 +310,7 @@ TEST_CASE("a fragment's parameters are bound by `with`") {
 TEST_CASE("an import that is missing or empty is an error where it is named (S13)") {
   CHECK(loaded_from({{".loops/x.yaml", "name: x\nimport:\n  - lib/one.yaml\n"},
                      {".loops/lib/one.yaml", ""}})
-            .error.starts_with(".loops/x.yaml:3:5: there is no file for \"lib/one.yaml\""));
+            .error.starts_with(".loops/x.yaml:3:5: no file found for \"lib/one.yaml\""));
   CHECK(loaded_from({{".loops/x.yaml", "name: x\nimport: [lib/one.yaml]\n"},
                      {".loops/lib/one.yaml", "a: 1\n"}})
             .error.starts_with(".loops/lib/one.yaml:1:1: the file is imported"));
@@ -345,7 +345,7 @@ TEST_CASE("a sub-loop has to be there and to get what it needs") {
   CHECK(
       loaded_from(
           {{".loops/x.yaml", parent("")}, {".loops/child.yaml", ""}, {".loops/child.fsm.yaml", ""}})
-          .error.starts_with(".loops/x.yaml:4:13: there is no file for \"child\""));
+          .error.starts_with(".loops/x.yaml:4:13: no file found for \"child\""));
 }
 
 TEST_CASE("wanted names what has to be read, round by round") {
@@ -432,7 +432,7 @@ TEST_CASE("a loop has the defaults of its generation") {
   CHECK_FALSE(first.max_passes);
   CHECK_FALSE(first.max_edge_revisits);
   CHECK(first.state("a")->timeout == Millis{120'000});
-  CHECK_FALSE(first.state("a")->timeout_said);
+  CHECK_FALSE(first.state("a")->timeout_given);
   CHECK(first.llm.timeout == Millis{30'000});
   CHECK(first.input_key == "input");
   CHECK(first.exit_code_aware);
@@ -527,7 +527,7 @@ states:
   CHECK(a.shorthand == std::vector<Row>{{"yes", "done"}, {"no", "s"}, {"error", "done"}});
   CHECK_FALSE(a.routes);
   CHECK(a.timeout == Millis{7000});
-  CHECK(a.timeout_said);
+  CHECK(a.timeout_given);
   CHECK(a.idle_timeout == Millis{3000});
   CHECK(a.retry.max == 2);
   CHECK(a.retry.exhausted == "s");

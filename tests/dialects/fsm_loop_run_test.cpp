@@ -2,11 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/memo.h"
-#include "dialects/fsm_loop/rate_limit.h"
+#include "dialects/fsm_loop/output_signals.h"
 #include "dialects/fsm_loop/record.h"
-#include "dialects/fsm_loop/scope.h"
-#include "dialects/fsm_loop/signals.h"
 
 namespace baton::fsm_loop {
 
@@ -128,7 +127,7 @@ TEST_CASE("what a record and a memo say is read back") {
     return own.erase("mine");
   }());
   Memo memo;
-  memo.driven = true;
+  memo.owned = true;
   memo.stage = "a#7/act";
   memo.dealt = {"q"};
   memo.stopped_ms = 8;

@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
-#include "dialects/fsm_loop/keys.h"
+#include "dialects/fsm_loop/check.h"
 #include "dialects/fsm_parts.h"
 
 namespace baton::fsm_loop {

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "dialects/fsm_loop/python_pattern.h"
 #include "dialects/fsm_loop/verdict.h"
 #include "dialects/fsm_parts.h"
 
@@ -224,7 +223,7 @@ TEST_CASE("an ordinary pattern finds its way through an ordinary output") {
     output += "the quick brown fox jumps over the lazy dog and goes on to the next one " +
               std::to_string(1000 + line) + "\n";
   const auto matched = [&](const char* pattern, const std::string& text) {
-    const auto compiled = python_pattern(pattern);
+    const auto compiled = compile_pattern(pattern);
     REQUIRE(compiled.has_value());
     return compiled->search(text).match;
   };
@@ -232,9 +231,10 @@ TEST_CASE("an ordinary pattern finds its way through an ordinary output") {
     const char* pattern;
     const char* end;
   };
-  for (const Tried& row : {Tried{".*passed", "all passed"}, Tried{"(?i).*success.*", "A Success."},
-                           Tried{"(PASS|pass)$", "all pass"}, Tried{"(?m)^.*passed$", "all passed"},
-                           Tried{"[a-z]+$", "all"}, Tried{"\\s+passed$", "all passed"}}) {
+  for (const Tried& row :
+       {Tried{".*passed", "all passed"}, Tried{".*[Ss]uccess.*", "A Success."},
+        Tried{"(PASS|pass)$", "all pass"}, Tried{"(?<![^\\n]).*passed(?![^\\n])", "all passed"},
+        Tried{"[a-z]+$", "all"}, Tried{"\\s+passed$", "all passed"}}) {
     CAPTURE(row.pattern);
     CHECK(matched(row.pattern, output) == Pattern::Match::no);
     CHECK(matched(row.pattern, output + row.end) == Pattern::Match::yes);
@@ -248,29 +248,20 @@ TEST_CASE("output_contains: patterns, plain texts, what must not be there, what 
        R"({"matched": true, "pattern": "pass(ed)?", "negate": false})"},
       {"type: output_contains, pattern: 'Passed'", "all passed\n", 0, "no",
        R"({"matched": false})"},
-      {"type: output_contains, pattern: '(?i)PASSED'", "all passed\n", 0, "yes", "{}"},
+      {"type: output_contains, pattern: '[Pp]assed'", "all passed\n", 0, "yes", "{}"},
       {"type: output_contains, pattern: 'passed$'", "all passed\n", 0, "yes", "{}"},
       {"type: output_contains, pattern: 'passed$'", "all passed\n\n", 0, "no", "{}"},
-      {"type: output_contains, pattern: 'passed\\Z'", "all passed\n", 0, "no", "{}"},
+      {"type: output_contains, pattern: 'passed(?![\\s\\S])'", "all passed\n", 0, "no", "{}"},
       {"type: output_contains, pattern: 'passed(?!\\n)'", "all passed\n", 0, "no", "{}"},
       {"type: output_contains, pattern: '^a.b$'", "a\rb\n", 0, "yes", "{}"},
-      {"type: output_contains, pattern: '(?m)^b$'", "a\rb\n", 0, "no", "{}"},
-      {"type: output_contains, pattern: '(?m)^$'", "a\n\nb", 0, "yes", "{}"},
       {"type: output_contains, pattern: '^[$.^]\\$\\.'", "^$.", 0, "yes", "{}"},
       {"type: output_contains, pattern: '^[$.^]\\$\\.'", "x$.", 0, "no", "{}"},
       {"type: output_contains, pattern: '^two'", "one\ntwo\n", 0, "no", "{}"},
-      {"type: output_contains, pattern: '(?m)^two$'", "one\ntwo\nthree\n", 0, "yes", "{}"},
+      {"type: output_contains, pattern: '(?<![^\\n])two(?![^\\n])'", "one\ntwo\nthree\n", 0, "yes",
+       "{}"},
       {"type: output_contains, pattern: 'one.two'", "one\ntwo\n", 0, "no", "{}"},
-      {"type: output_contains, pattern: '(?s)one.two'", "one\ntwo\n", 0, "yes", "{}"},
-      {"type: output_contains, pattern: '(?P<q>a)(?P=q)'", "aa", 0, "yes", "{}"},
-      {"type: output_contains, pattern: '\\A\\d+\\Z'", "42", 0, "yes", "{}"},
-      {"type: output_contains, pattern: '^[]x]$'", "]", 0, "yes", "{}"},
-      {"type: output_contains, pattern: '^[^]x]$'", "y", 0, "yes", "{}"},
-      {"type: output_contains, pattern: '^[^]x]$'", "]", 0, "no", "{}"},
+      {"type: output_contains, pattern: 'one[\\s\\S]two'", "one\ntwo\n", 0, "yes", "{}"},
       {"type: output_contains, pattern: '^[a[]]$'", "[]", 0, "yes", "{}"},
-      {"type: output_contains, pattern: '^er{,4}$'", "errrr", 0, "yes", "{}"},
-      {"type: output_contains, pattern: '^er{,4}$'", "errrrr", 0, "no", "{}"},
-      {"type: output_contains, pattern: '^er{,}$'", "e", 0, "yes", "{}"},
       {"type: output_contains, pattern: '^[{,4}]$'", ",", 0, "yes", "{}"},
       {"type: output_contains, pattern: 'r\\{,4}'", "r{,4}", 0, "yes", "{}"},
       {"type: output_contains, pattern: ''", "", 0, "yes", "{}"},
@@ -285,6 +276,55 @@ TEST_CASE("output_contains: patterns, plain texts, what must not be there, what 
       {"type: output_contains, pattern: '(a|aa)+$'", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
        0, "error", "{}"},
   });
+}
+
+TEST_CASE("a spelling that only Python has is an error, which names the one to write") {
+  struct Row {
+    const char* pattern;
+    const char* found;  ///< empty: no such spelling
+    const char* advice;
+  };
+  for (const Row& row : {
+           Row{"(?i)passed", "`(?i)`", "no such flag; write both cases"},
+           Row{"(?im)passed", "`(?im)`", "no such flag; write both cases"},
+           Row{"(?m)^a$", "`(?m)`", "write `(?<![^\\n])` for `^`"},
+           Row{"a(?s)b.c", "`(?s)`", "write `[\\s\\S]`"},
+           Row{"(?a)\\w", "`(?a)`", "leave it out"},
+           Row{"(?u)\\w", "`(?u)`", "leave it out"},
+           Row{"(?P<q>a)", "`(?P<`", "write `(?<name>...)`"},
+           Row{"(?<q>a)(?P=q)", "`(?P=`", "write `\\k<name>`"},
+           Row{"\\A42", "`\\A`", "write `^`"},
+           Row{"42\\Z", "`\\Z`", "write `(?![\\s\\S])`"},
+           Row{"er{,4}", "`{,4}`", "write `{0,`"},
+           Row{"er{,}", "`{,}`", "write `{0,`"},
+           Row{"[]x]", "`[]`", "write `[\\]`"},
+           Row{"[^]x]", "`[^]`", "write `[^\\]`"},
+           Row{"[{,4}(?i)]", "", ""},
+           Row{"r\\{,4}", "", ""},
+           Row{"\\\\Astra", "", ""},
+           Row{"[\\]x]{1,4}", "", ""},
+           Row{"(?<q>a)\\k<q>", "", ""},
+           Row{"a(?:b)(?=c)", "", ""},
+       }) {
+    CAPTURE(row.pattern);
+    const auto compiled = compile_pattern(row.pattern);
+    const Loaded loaded =
+        load(".loops/x.yaml",
+             baton::testing::library_with(
+                 {{".loops/x.yaml",
+                   "name: x\ninitial: a\nstates:\n  a: {action: x, evaluate: {type: "
+                   "output_contains, pattern: '" +
+                       std::string(row.pattern) + "'}, next: b}\n  b: {terminal: true}\n"}}));
+    const bool python = *row.found != '\0';
+    CHECK(compiled.has_value() != python);
+    CHECK(loaded.definition.has_value() != python);
+    if (!python || compiled)
+      continue;
+    CHECK(compiled.error().code == Errc::usage);
+    CHECK(compiled.error().message.find(row.found) != std::string::npos);
+    CHECK(compiled.error().message.find(row.advice) != std::string::npos);
+    CHECK(loaded.error.ends_with(compiled.error().message));
+  }
 }
 
 TEST_CASE("a pattern that does not compile is looked for as a text, and the event says so") {

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "core/catalog.h"
+#include "dialects/dialects.h"
 #include "dialects/ml_workflow/files.h"
-#include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/ml_workflow/steps.h"
 #include "dialects/moments.h"
 

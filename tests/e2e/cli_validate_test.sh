@@ -378,7 +378,7 @@ expect_out "did you mean done?"
 expect_exit 1 baton validate .loops
 printf 'from: bass\nname: child\n' >.loops/child.yaml
 expect_exit 1 baton validate
-expect_out '.loops/child.yaml:1:7: error: /from: there is no file for "bass"'
+expect_out '.loops/child.yaml:1:7: error: /from: no file found for "bass"'
 printf 'from: base\nname: child\n' >.loops/child.yaml
 echo 'fragments: [' >.loops/lib/fixers.yaml
 expect_exit 1 baton validate

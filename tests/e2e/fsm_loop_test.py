@@ -174,7 +174,7 @@ def too_long(exe):
         loops.wait_end("long")
         faults = [each for each in loops.events("long") if each["event"] == "action_error"]
         check([(each["state"], each["route"]) for each in faults] == [("b", "e")], faults)
-        check("200007 bytes" in loops.ran("why")[0] and "keep large texts in a file" in loops.ran("why")[0], loops.ran("why"))
+        check("200007 bytes" in loops.ran("why")[0] and "put large texts into a file" in loops.ran("why")[0], loops.ran("why"))
 
 
 def killed(exe):

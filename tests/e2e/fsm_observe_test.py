@@ -56,14 +56,14 @@ def owner_by_pid_file(exe):
         finally:
             owner.kill()
         owner.wait()
-        wait_until(lambda: "is dead; `baton resume x` takes it over" in why(loops, "x"), lambda: why(loops, "x"))
+        wait_until(lambda: "is not running any more; `baton resume x` takes it over" in why(loops, "x"), lambda: why(loops, "x"))
         loops.call("resume", "fsm_loop/x", "--set", "word=it's")
         state = loops.wait_end("x")
         check(loops.ran() == ["b it's"], loops.ran())
         check(state["iteration"] == 4 and state["started_at"] == state_of("x")["started_at"], state)
         check("pid" not in state and not os.path.exists(running(loops, "x.pid")), state)
         refused = loops.call("resume", "fsm_loop/x", "--redo", code=1)
-        check("nothing is left to resume" in refused.stderr, refused.stderr)
+        check("it cannot be resumed" in refused.stderr, refused.stderr)
 
 
 def runs_named_by_themselves(exe):
@@ -72,7 +72,7 @@ def runs_named_by_themselves(exe):
         loops.define("x", TWO % ("x", "x"))
         world.write(running(loops, name + ".state.json"), state_of("x", status="interrupted"))
         loops.start()
-        wait_until(lambda: "`baton resume " + name + "` goes on with it" in why(loops, name), lambda: why(loops, name))
+        wait_until(lambda: "`baton resume " + name + "` continues it" in why(loops, name), lambda: why(loops, name))
         loops.call("resume", "fsm_loop/" + name)
         loops.wait_end(name)
         check(loops.ran() == ["b none"], loops.ran())
@@ -133,10 +133,10 @@ def why_it_ended(exe):
         loops.start()
         loops.begin("f")
         loops.wait_end("f", "failed")
-        check("by error: no disk; `baton start f` begins it anew" in why(loops, "f"), why(loops, "f"))
+        check("by error: no disk; `baton start f` starts a new run" in why(loops, "f"), why(loops, "f"))
         loops.begin("i")
         loops.wait_end("i", "interrupted")
-        check("by max_iterations; `baton resume i` goes on with it" in why(loops, "i"), why(loops, "i"))
+        check("by max_iterations; `baton resume i` continues it" in why(loops, "i"), why(loops, "i"))
 
 
 if __name__ == "__main__":

@@ -266,6 +266,8 @@ def plain_hook(exe):
         repo.baton("hook", "install")
         hook = repo.top + "/.git/hooks/pre-commit"
         check(os.access(hook, os.X_OK), "the hook is not executable")
+        with open(hook, "rb") as file:
+            check(file.read().count(b"\n") == 5, "the hook has five lines")
         repo.ticket("a.json", BAD)
         repo.git("add", "-A")
         repo.ticket("a.json", GOOD)  # not staged
@@ -296,6 +298,15 @@ def plain_hook(exe):
         repo.baton("hook", "install", cwd=linked)
         with open(hook, "rb") as file:
             check(file.read() == before, "installed twice")
+        # One that cannot run is mended, and one of a former version is replaced.
+        os.chmod(hook, 0o644)
+        repo.baton("hook", "install")
+        check(os.access(hook, os.X_OK), "the hook is not executable again")
+        head = b"".join(before.splitlines(True)[:2])
+        write(hook, head + b"# >>> baton >>> `baton hook uninstall` takes this part out\ntrue || exit 1\n# <<< baton <<<\n")
+        repo.baton("hook", "install", cwd=linked)
+        with open(hook, "rb") as file:
+            check(file.read() == before, "the hook of a former version")
         repo.baton("hook", "uninstall")
         check(not os.path.exists(hook), "a hook of ours was left behind")
         repo.baton("hook", "uninstall")
@@ -310,50 +321,45 @@ def hook_of_others(exe):
         repo.baton("hook", "install", cwd=repo.root + "/tickets")
         check(os.path.exists(hook), "core.hooksPath is not honoured")
         repo.baton("hook", "uninstall")
-        # A hook that was there first still runs, and comes back as it was.
-        original = b"#!/bin/sh\n# mine\ntouch ran\nexit 0\n# no newline here"
-        write(hook, original)
-        os.chmod(hook, 0o750)
-        repo.baton("hook", "install")
-        check(os.stat(hook).st_mode & 0o7777 == 0o750, "the mode changed")
+        # Another hook is left as it is, and the line to add is printed.
+        others = [b"#!/bin/sh\n# mine\ntouch ran\nexit 0\n", b"#!/usr/bin/env python3\nprint()\n", b"\x7fELF\0\1", b""]
+        for original in others:
+            write(hook, original)
+            os.chmod(hook, 0o750)
+            for action in ("install", "uninstall"):
+                said = repo.baton("hook", action, code=1 if action == "install" else 0).out
+                with open(hook, "rb") as file:
+                    check(file.read() == original, "another hook was touched", action)
+                check(os.stat(hook).st_mode & 0o7777 == 0o750, "its mode changed", action)
+                check(action == "uninstall" or ".githooks/pre-commit is another hook" in said, said)
+        # The line does what the message says.
+        line = repo.baton("hook", "install", code=1).out.rsplit(": ", 1)[1].strip()
+        check(line.startswith("baton validate --staged"), line)
+        write(hook, b"#!/bin/sh\nPATH=\"" + os.path.dirname(exe).encode() + b":$PATH\"\n" + line.encode() + b"\ntouch ran\n")
+        os.chmod(hook, 0o755)
         repo.ticket("a.json", BAD)
         repo.git("add", "-A")
-        repo.git("commit", "-qm", "bad", code=1)
+        check(LINE.search(repo.git("commit", "-qm", "bad", code=1).out), "the line that was added")
         check(not os.path.exists(repo.top + "/ran"), "the other part ran though the check failed")
         repo.ticket("a.json", GOOD)
         repo.git("add", "-A")
         repo.git("commit", "-qm", "good")
-        check(os.path.exists(repo.top + "/ran"), "the hook that was there did not run")
+        check(os.path.exists(repo.top + "/ran"), "the other part did not run")
+        # Only a person takes the line out again.
+        said = repo.baton("hook", "uninstall", code=1).out
+        check("Remove the line that calls `baton validate --staged`" in said, said)
+        # What somebody added to a hook of baton's stays.
+        os.remove(hook)
         repo.baton("hook", "install")
-        repo.baton("hook", "uninstall")
+        with open(hook, "ab") as file:
+            file.write(b"echo more\n")
+        repo.baton("hook", "install", code=1)
+        repo.baton("hook", "uninstall", code=1)
         with open(hook, "rb") as file:
-            check(file.read() == original, "the hook did not come back as it was")
-        check(os.stat(hook).st_mode & 0o7777 == 0o750, "nor its mode")
-        # What nothing can be added to is left alone, and said so.
-        os.chmod(hook, 0o644)
-        check("not executable" in repo.baton("hook", "install", code=1).out, "not executable")
-        python = b"#!/usr/bin/env python3\nimport sys; open('ran', 'w'); sys.exit(len(sys.argv) - 1)\n"
-        write(hook, python)
-        os.chmod(hook, 0o755)
-        os.remove(repo.top + "/ran")
-        said = repo.baton("hook", "install", code=2).out
-        check("is a program for python3, not for a shell; it was left as it is." in said, said)
-        with open(hook, "rb") as file:
-            check(file.read() == python, "the hook of others was touched")
-        # What is said to be done is done, and both run.
-        steps = said[said.index("call it: ") + 9:].strip()
-        repo.run("sh", "-ec", f"baton() {{ {exe} \"$@\"; }}; {steps}")
-        repo.ticket("a.json", BAD)
-        check(LINE.search(repo.git("commit", "-qam", "bad", code=1).out), "the new hook")
-        check(not os.path.exists(repo.top + "/ran"), "the other one ran though the check failed")
-        repo.ticket("a.json", GOOD)
-        write(repo.root + "/tickets/more.json", GOOD)
-        repo.git("add", "-A")
-        repo.git("commit", "-qm", "good")
-        check(os.path.exists(repo.top + "/ran"), "the other one did not run")
+            check(file.read().endswith(b"echo more\n"), "what was added is gone")
         os.remove(hook)
         os.symlink("elsewhere", hook)
-        repo.baton("hook", "install", code=3)
+        repo.baton("hook", "install", code=1)
         check(os.readlink(hook) == "elsewhere", "a link was replaced")
         repo.baton("hook", "put", code=2)
         repo.baton("hook", "install", cwd=repo.home, code=3)
@@ -389,15 +395,13 @@ def pre_commit(exe):
         repo.git("add", "-A")
         repo.git("commit", "-qm", "good")
         check(repo.commits() == 1, "a good file was not committed")
-        # Beside pre-commit's own hook, which ends in exec.
+        # pre-commit's own hook is another hook.
         with open(repo.top + "/.git/hooks/pre-commit", "rb") as file:
             before = file.read()
-        repo.baton("hook", "install")
-        repo.ticket("a.json", BAD)
-        check(LINE.search(repo.git("commit", "-qam", "bad", code=1).out), "both")
+        repo.baton("hook", "install", code=1)
         repo.baton("hook", "uninstall")
         with open(repo.top + "/.git/hooks/pre-commit", "rb") as file:
-            check(file.read() == before, "pre-commit's hook did not come back as it was")
+            check(file.read() == before, "pre-commit's hook was touched")
 
 
 def main():

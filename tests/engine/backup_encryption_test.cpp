@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "dialects/ml_workflow/ml_workflow.h"
+#include "dialects/dialects.h"
 #include "fakes.h"
 
 namespace baton {

@@ -1,10 +1,12 @@
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "cli/commands/git_hook_text.h"
 #include "io/files/disk.h"
 #include "io/system/git.h"
 #include "workspace/command.h"
@@ -19,50 +21,51 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kPermissions = 07777;
+/// A hook that baton made has five lines and begins with these two.
+constexpr std::string_view kHead = "#!/bin/sh\n# This hook was made by `baton hook install`.\n";
+constexpr std::int64_t kLines = 5;
+constexpr std::string_view kCall = "validate --staged";
 
-/// The hook of a repository that runs before each commit.
+/// The hook of a repository that git runs before each commit.
 struct HookFile {
   std::string path;
-  std::string text;  ///< empty: there is none
-  unsigned mode = 0755;
+  bool exists = false;
+  bool runnable = false;  ///< a regular file that git may execute
+  std::string text;       ///< empty for anything but a regular file
+
+  bool is_ours() const {
+    return text.starts_with(kHead) && std::count(text.begin(), text.end(), '\n') == kLines;
+  }
 };
 
 Result<HookFile> read_hook(const GitRepository& repository) {
   constexpr std::size_t kMaxHookBytes = 1U << 20U;
+  constexpr unsigned kExecutable = 0100;
   auto folder = repository.hooks_folder();
   if (!folder)
     return pass_on(folder);
   HookFile hook;
   hook.path = (fs::path(*folder) / "pre-commit").lexically_normal().string();
   struct stat info {};
-  if (lstat(hook.path.c_str(), &info) != 0)
+  hook.exists = lstat(hook.path.c_str(), &info) == 0;
+  if (!hook.exists || !S_ISREG(info.st_mode))
     return hook;
-  if (!S_ISREG(info.st_mode))
-    return fail(Errc::not_regular,
-                "is a link or no file, so nothing is added; let what it leads to call `baton "
-                "validate --staged`",
-                hook.path);
   auto text = read_file(hook.path, kMaxHookBytes);
   if (!text)
     return fail(text.error().code, text.error().message, hook.path);
   hook.text = *std::move(text);
-  hook.mode = info.st_mode & kPermissions;
+  hook.runnable = (info.st_mode & kExecutable) != 0;
   return hook;
 }
 
 Result<void> write_hook(const HookFile& hook, const std::string& text) {
+  constexpr unsigned kMode = 0755;
   std::error_code error;
-  if (text.empty()) {
-    fs::remove(hook.path, error);
-    return error ? Result<void>(fail(Errc::io, "cannot be removed: " + error.message(), hook.path))
-                 : Result<void>();
-  }
   const fs::path folder = fs::path(hook.path).parent_path();
   fs::create_directories(folder, error);
   if (error)
     return fail(Errc::io, "cannot be made: " + error.message(), folder.string());
-  return write_file_durably(hook.path, text, hook.mode);
+  return write_file_durably(hook.path, text, kMode);
 }
 
 /// ` --root DIR` when the root is not the top of the work tree, as seen from there; else nothing.
@@ -81,63 +84,51 @@ Result<std::string> root_option(const Places& places, const GitRepository& repos
   return " --root " + shell_quoted(*relative);
 }
 
-/// The line of the hook. It names this binary, and falls back on PATH when that is gone.
-std::string line_with(const std::string& root) {
-  return "( baton=" + shell_quoted(own_path()) +
-         "; [ -x \"$baton\" ] || baton=baton; exec \"$baton\" validate --staged" + root + " )";
-}
-
-/// What to do about a hook to which no line of shell can be added.
-std::string advice(const HookFile& hook, const std::string& root) {
-  const std::string other = hook.path + ".main";
-  return "; it was left as it is. Either let it run `baton validate --staged" + root +
-         "` and end with 1 when that fails; or rename it, install again and have the new hook call "
-         "it: mv " +
-         shell_quoted(hook.path) + " " + shell_quoted(other) +
-         " && baton hook install && echo 'exec \"$0.main\" \"$@\"' >>" + shell_quoted(hook.path);
+/// The hook calls this binary, and the one in PATH when this one is gone.
+std::string hook_text(const std::string& root) {
+  return std::string(kHead) + "baton=" + shell_quoted(own_path()) +
+         "\n[ -x \"$baton\" ] || baton=baton\nexec \"$baton\" " + std::string(kCall) + root + "\n";
 }
 
 ExitCode install(const HookFile& hook, const Places& places, const GitRepository& repository) {
-  constexpr unsigned kExecutable = 0100;
-  if (!hook.text.empty() && (hook.mode & kExecutable) == 0) {
-    complain(printable(hook.path) +
-             " is not executable, so git does not run it; make it so or remove it");
-    return ExitCode::failed;
-  }
   const auto root = root_option(places, repository);
   if (!root)
     return complain(root.error());
-  const auto other = hook.text.empty() ? std::nullopt : no_shell(hook.text);
-  if (other) {
-    complain(printable(hook.path) + " " + *other + printable(advice(hook, *root), 8192));
-    return ExitCode::usage;
+  if (hook.exists && !hook.is_ours()) {
+    complain(
+        printable(hook.path) +
+        " is another hook, so it was left as it is. Add this line at its beginning (a hook that "
+        "is no shell script runs the command in its own way): baton " +
+        std::string(kCall) + printable(*root, 8192) + " || exit 1");
+    return ExitCode::failed;
   }
-  const auto text = with_part(hook.text, line_with(*root));
-  if (!text)
-    return complain({text.error().code, text.error().message, hook.path});
-  if (*text == hook.text) {
-    print(printable(hook.path) + " has it already\n");
+  const std::string text = hook_text(*root);
+  if (text == hook.text && hook.runnable) {
+    print(printable(hook.path) + " is there already\n");
     return finish();
   }
-  if (const auto written = write_hook(hook, *text); !written)
+  if (const auto written = write_hook(hook, text); !written)
     return complain(written.error());
-  print((hook.text.empty() ? "made " : "added to ") + printable(hook.path) +
-        ": each commit is checked by `baton validate --staged`\n");
+  print("made " + printable(hook.path) + ": each commit is checked by `baton validate --staged`\n");
   return finish();
 }
 
 ExitCode uninstall(const HookFile& hook) {
-  const auto text = without_part(hook.text);
-  if (!text)
-    return complain({text.error().code, text.error().message, hook.path});
-  if (!has_part(hook.text)) {
+  if (hook.is_ours()) {
+    std::error_code error;
+    if (!fs::remove(hook.path, error) && error)
+      return complain({Errc::io, "cannot be removed: " + error.message(), hook.path});
+    print("removed " + printable(hook.path) + "\n");
+    return finish();
+  }
+  if (hook.text.find(kCall) == std::string::npos) {
     print("there is nothing of baton in " + printable(hook.path) + "\n");
     return finish();
   }
-  if (const auto written = write_hook(hook, *text); !written)
-    return complain(written.error());
-  print((text->empty() ? "removed " : "taken out of ") + printable(hook.path) + "\n");
-  return finish();
+  complain(printable(hook.path) +
+           " was not made by baton alone, so it was left as it is. Remove "
+           "the line that calls `baton validate --staged` from it");
+  return ExitCode::failed;
 }
 
 }  // namespace
@@ -146,12 +137,12 @@ ExitCode hook_command(Words words) {
   std::string action;
   Places places;
   Options options("hook",
-                  "Has git check what is committed in this repository: `install` adds a call of\n"
-                  "`baton validate --staged` to its pre-commit hook, or makes one; `uninstall`\n"
-                  "takes out just that. An existing hook is kept, and runs after it.",
-                  "  0  done, or nothing was to be done\n"
-                  "  1  the hook that is there is not executable\n"
-                  "  2  wrong usage, or a hook that is no shell script\n"
+                  "Makes git check what each commit of this repository holds: `install` writes a\n"
+                  "pre-commit hook that calls `baton validate --staged`, and `uninstall` removes\n"
+                  "it. Another hook is left as it is; then `install` prints the line to add to it.",
+                  "  0  done, or nothing had to be done\n"
+                  "  1  another hook is there\n"
+                  "  2  wrong usage\n"
                   "  3  no repository, or the hook could not be read or written");
   options.word("ACTION", action, "install or uninstall");
   options.places(places);

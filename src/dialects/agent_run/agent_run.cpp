@@ -1,5 +1,3 @@
-#include "dialects/agent_run/agent_run.h"
-
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -16,6 +14,7 @@
 #include "dialects/agent_run/reports.h"
 #include "dialects/agent_run/routing.h"
 #include "dialects/agent_run/scene.h"
+#include "dialects/dialects.h"
 #include "dialects/kinds.h"
 
 namespace baton {

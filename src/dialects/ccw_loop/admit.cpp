@@ -1,14 +1,14 @@
-#include "dialects/ccw_loop/admit.h"
-
 #include <algorithm>
 #include <array>
 
 #include "base/digest.h"
+#include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/memo.h"
 #include "dialects/moments.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr std::array<std::string_view, 2> kIdentity = {"loop_id", "created_at"};
@@ -22,7 +22,7 @@ bool has(const std::vector<std::string>& history, const std::string& digest) {
   return std::find(history.begin(), history.end(), digest) != history.end();
 }
 
-/// A task that was completed and is not any more; empty when there is none.
+/// A task that was completed and is not any more; empty: none.
 std::string undone_task(const Value& before, const Value& after) {
   const Value& tasks = list(member(after, "develop"), "tasks");
   for (const Value& task : list(member(before, "develop"), "tasks").GetArray()) {
@@ -35,7 +35,7 @@ std::string undone_task(const Value& before, const Value& after) {
   return {};
 }
 
-/// Whether the work stands behind where it stood.
+/// Whether the work in `after` is behind that in `before`.
 bool went_back(const Value& before, const Value& after) {
   if (!before.IsObject())
     return false;
@@ -50,7 +50,7 @@ bool went_back(const Value& before, const Value& after) {
          list(after, "errors").Size() < list(before, "errors").Size();
 }
 
-/// Compares two versions and collects what has to be put right in the newer one.
+/// Compares two versions and collects the corrections of the newer one.
 class Comparison {
  public:
   Comparison(const View& view, const Change& change)
@@ -58,8 +58,8 @@ class Comparison {
         memo_(memo_of(view.memo)),
         before_(change.before->root()),
         after_(change.after.root()),
-        was_(loop_of(before_)),
-        is_(loop_of(after_)) {}
+        old_(loop_of(before_)),
+        new_(loop_of(after_)) {}
 
   Admission judge() {
     identity();
@@ -101,10 +101,10 @@ class Comparison {
       }
   }
 
-  /// T5 and T7. What is old in the work is put back, and then it has not changed.
+  /// T5 and T7. Work that is an old copy is put back, and then counts as unchanged.
   void progress() {
     skill_changed_ = !same(before_, after_, "skill_state");
-    iteration_changed_ = is_.iteration != was_.iteration;
+    iteration_changed_ = new_.iteration != old_.iteration;
     const std::string undone =
         undone_task(member(before_, "skill_state"), member(after_, "skill_state"));
     if (skill_changed_ && has(memo_.skills, skill_digest(after_)) &&
@@ -115,22 +115,23 @@ class Comparison {
     } else if (!undone.empty()) {
       warning_ = "task " + undone + " was completed and is not any more (ccw_loop/T7)";
     }
-    if (is_.iteration < was_.iteration) {
+    if (new_.iteration < old_.iteration) {
       broken("T5", "current_iteration",
-             "current_iteration went back from " + std::to_string(was_.iteration) + " to " +
-                 std::to_string(is_.iteration));
+             "current_iteration went back from " + std::to_string(old_.iteration) + " to " +
+                 std::to_string(new_.iteration));
       put_back("current_iteration");
     }
   }
 
-  /// T4. While no daemon ran a person may have changed it, and an executor worked on upon that.
+  /// T4. While no daemon ran, a person may have changed it and an executor may have worked on with
+  /// that.
   void metadata() {
     if (!skill_changed_ && !iteration_changed_)
       return;
     for (const std::string_view name : kMetadata)
       if (!same(before_, after_, name) &&
           (!change_.first_look || has(memo_.metadata, metadata_digest(after_, name)))) {
-        broken("T4", name, "`" + std::string(name) + "` is not the executor's to change");
+        broken("T4", name, "`" + std::string(name) + "` must not be changed by the executor");
         put_back(name);
       }
   }
@@ -138,72 +139,71 @@ class Comparison {
   /// T1, T2, T6.
   void status() {
     const bool touched = skill_changed_ || iteration_changed_;
-    const bool worked = (skill_changed_ && !stale_skill_) || is_.iteration > was_.iteration;
-    if (was_.status == is_.status) {
-      knows_of_resume_ = worked && is_.status == Status::running && !memo_.resumed_over.empty();
+    const bool worked = (skill_changed_ && !stale_skill_) || new_.iteration > old_.iteration;
+    if (old_.status == new_.status) {
+      knows_of_resume_ = worked && new_.status == Status::running && !memo_.resumed_over.empty();
       return;
     }
-    // Stopping is the safe side, whoever says it and whatever he has seen.
-    const bool stop = is_.status == Status::failed && was_.status != Status::completed;
+    // A stop is the safe side, whoever writes it.
+    const bool stop = new_.status == Status::failed && old_.status != Status::completed;
     if (stop && parked() && (touched || change_.unseen))
       return;
     if (const auto why = touched ? lost_word() : old_word(); !why.empty())
       refuse(touched ? "T6" : "T1", std::string(why));
-    else if (worked ? is_.status == Status::created : !legal_move(was_.status, is_.status))
-      refuse("T1", "that is no step anybody may take by writing it");
+    else if (worked ? new_.status == Status::created : !legal_move(old_.status, new_.status))
+      refuse("T1", "this change of the status is not allowed in the file");
   }
 
-  /// Why a word does not count that comes with an executor's work; empty when it may.
+  /// Why a status that comes with an executor's work does not count; empty: it counts.
   std::string_view lost_word() const {
     if (parked())
-      return "an executor's old copy does not change that";
+      return "an old copy of an executor does not change that";
     if (from_before_resume())
-      return "an executor's copy from before it was set going does not change that";
+      return "a copy of an executor from before the start does not change that";
     return {};
   }
 
-  /// The same of a word that comes alone.
+  /// The same for a status that comes alone.
   std::string_view old_word() const {
     if (parked() && change_.unseen)
-      return "whoever wrote it cannot have seen that";
+      return "its writer had not seen that";
     if (parked() && old_copy())
       return "an old copy of the whole file";
-    if (asked_to_pause() && is_.status == Status::running)
-      return "the pause was asked for, and an executor from before it is at work";
+    if (asked_to_pause() && new_.status == Status::running)
+      return "a request paused the loop, and an executor from before that is running";
     return {};
   }
 
-  /// The control word is put back.
+  /// Puts the status back.
   void refuse(std::string_view rule, const std::string& why) {
     broken(rule, "status",
-           "the loop is " + std::string(word(was_.status)) + ", not " +
-               std::string(word(is_.status)) + ": " + why);
+           "the loop is " + std::string(word(old_.status)) + ", not " +
+               std::string(word(new_.status)) + ": " + why);
     put_back(kControl);
   }
 
-  /// Who has left writes no old copies: then the same bytes as before are somebody's wish. An
-  /// executor counts as there until it was seen gone, or one that ended while no daemon ran would
-  /// have the last word.
+  /// An executor that has left writes no old copies; the same bytes are then a person's wish. An
+  /// executor counts as present until baton has seen that it is gone.
   bool old_copy() const {
     const std::string digest = hex(change_.after.digest());
     return has(memo_.corrected, digest) || (!memo_.left && has(memo_.states, digest));
   }
 
-  /// While an executor may live that has not seen the pause, nobody can tell its old copy from
-  /// somebody's wish to go on. baton was asked to pause, so it can be asked to resume.
+  /// A request paused the loop, and an executor may still be alive that has not seen the pause. Its
+  /// old copy looks like a person's wish to continue, so only a request resumes the loop.
   bool asked_to_pause() const {
-    return was_.status == Status::paused && memo_.pause_asked && !memo_.left;
+    return old_.status == Status::paused && memo_.pause_asked && !memo_.left;
   }
 
-  /// Whether an executor says what the loop was when it was set going beside him. Who pauses it now
-  /// does not work on it in the same breath, and of the executor a sign comes first that he knows.
+  /// An executor repeats the status from before a request set the loop to running. A person who
+  /// pauses the loop now does not change the work in the same write.
   bool from_before_resume() const {
-    const bool aside = is_.status == Status::paused || is_.status == Status::user_exit;
-    return was_.status == Status::running && aside && !memo_.left &&
-           memo_.resumed_over == word(is_.status);
+    const bool aside = new_.status == Status::paused || new_.status == Status::user_exit;
+    return old_.status == Status::running && aside && !memo_.left &&
+           memo_.resumed_over == word(new_.status);
   }
 
-  bool parked() const { return was_.status != Status::running && was_.status != Status::created; }
+  bool parked() const { return old_.status != Status::running && old_.status != Status::created; }
 
   Admission admission() {
     Admission admission;
@@ -215,7 +215,7 @@ class Comparison {
       admission.memo = json_of(memo_);
     if (edits_.empty())
       return admission;
-    // Who writes the same once more has learnt nothing in between.
+    // The same bytes again are an old copy, too.
     remember(memo_.corrected, hex(change_.after.digest()));
     admission.memo = json_of(memo_);
     auto text = json::splice(change_.after.text(), edits_);
@@ -229,7 +229,7 @@ class Comparison {
     return admission;
   }
 
-  /// Put right, it says what was accepted before, but for the moment of writing.
+  /// Whether the corrected version equals the accepted one, except for updated_at.
   bool nothing_new(const std::string& text) const {
     auto parsed = parse_json(text);
     if (!parsed)
@@ -243,8 +243,8 @@ class Comparison {
   Memo memo_;
   const Value& before_;
   const Value& after_;
-  Loop was_;
-  Loop is_;
+  Loop old_;
+  Loop new_;
   bool skill_changed_ = false;
   bool iteration_changed_ = false;
   bool stale_skill_ = false;

@@ -1,13 +1,7 @@
 #include "dialects/ccw_loop/ccw_loop.h"
 
-#include "dialects/ccw_loop/admit.h"
-#include "dialects/ccw_loop/check.h"
-#include "dialects/ccw_loop/control.h"
-#include "dialects/ccw_loop/create.h"
-#include "dialects/ccw_loop/decide.h"
-#include "dialects/ccw_loop/files.h"
 #include "dialects/ccw_loop/prompts.h"
-#include "dialects/ccw_loop/rebuild.h"
+#include "dialects/dialects.h"
 
 namespace baton {
 

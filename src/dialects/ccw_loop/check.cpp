@@ -1,24 +1,23 @@
-#include "dialects/ccw_loop/check.h"
-
 #include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
 
 #include "base/text.h"
-#include "dialects/ccw_loop/files.h"
+#include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/words.h"
 #include "dialects/findings.h"
 #include "dialects/moments.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr std::string_view kNoSuchDay = "S21";
 constexpr Millis kMostAhead{3'600'000};
 
-/// A counter of an object that repeats what can be counted.
+/// A counter next to a list that can be counted.
 struct Counter {
   std::string_view id;
   std::string_view name;
@@ -41,7 +40,7 @@ void compare(const Value& object, const std::string& pointer, const Counter& cou
 void name_rule(const std::string& path, const Value& root, FindingList& findings) {
   const auto name = loop_of_name(path);
   const auto id = json::text(root, "loop_id");
-  // A lone document whose own name says nothing is looked at under this one (`explain --as`).
+  // `explain --as` checks a document of any name under this one.
   constexpr std::string_view kNameless = "loop-v2-document";
   if (name && id && *name != *id && *name != kNameless)
     findings.error("S1", "/loop_id",
@@ -225,7 +224,7 @@ void state_rules(const std::string& path, const Value& root, const Json& options
     validate_rules(*validate, *status, findings);
 }
 
-/// Instrumented programs print other things too; all of them are told about once.
+/// Programs also print other lines; one finding counts them all.
 void debug_log_rule(const Value& records, FindingList& findings) {
   rapidjson::SizeType noise = 0;
   rapidjson::SizeType first = 0;
@@ -285,7 +284,7 @@ std::map<std::string, Findings> check_clock(const FlowState& docs, Time wall) {
     FindingList findings(kDialect);
     findings.warning("S12", "/updated_at",
                      "updated_at is more than an hour ahead of this clock: the clock of one of its "
-                     "writers is wrong; nothing is ordered by it",
+                     "writers is wrong; baton ignores this time",
                      json::child(root, "updated_at"), "not after " + iso_time(wall));
     all[path] = findings.take();
   }

@@ -1,5 +1,3 @@
-#include "dialects/ccw_loop/create.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -7,15 +5,16 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "dialects/ccw_loop/files.h"
-#include "dialects/ccw_loop/scene.h"
+#include "dialects/ccw_loop/ccw_loop.h"
+#include "dialects/ccw_loop/snapshot.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr int kMaxIterations = 10;
 
-/// One line of tasks.jsonl per text.
+/// tasks.jsonl: one line per text.
 std::string task_lines(const Value& texts, Time wall) {
   std::string lines;
   std::int64_t order = 0;
@@ -38,7 +37,7 @@ std::string task_lines(const Value& texts, Time wall) {
   return lines;
 }
 
-/// The first member of an object that is none of these; "did you mean" with it.
+/// The first member of the object that is not known, with a suggestion.
 std::optional<std::string> stranger(const Value& object, const std::vector<std::string>& known) {
   if (!object.IsObject())
     return std::nullopt;
@@ -109,9 +108,10 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
     return fail(Errc::usage, "there is no loop " + printable(id, 100) +
                                  "; `baton create --title TITLE` makes one");
   if (loop_of_name(path) != id)
-    return fail(Errc::usage, "`" + printable(id, 100) +
-                                 "` is no id of a loop: loop-v2-, then letters, digits, "
-                                 "`.`, `_` and `-`");
+    return fail(
+        Errc::usage,
+        "`" + printable(id, 100) +
+            "` is not the id of a loop; write loop-v2-, then letters, digits, `.`, `_` and `-`");
   if (loop_of(view.docs).root != nullptr)
     return fail(Errc::usage, "there is a loop " + id + " already");
   const Value& arguments = *request.arguments;

@@ -1,37 +1,33 @@
-#include "dialects/ccw_loop/decide.h"
-
 #include <algorithm>
 #include <array>
 
 #include "base/digest.h"
 #include "base/json/numbers.h"
-#include "dialects/ccw_loop/check.h"
-#include "dialects/ccw_loop/choice.h"
-#include "dialects/ccw_loop/control.h"
-#include "dialects/ccw_loop/hint.h"
-#include "dialects/ccw_loop/scene.h"
-#include "dialects/ccw_loop/tee.h"
+#include "dialects/ccw_loop/ccw_loop.h"
+#include "dialects/ccw_loop/next_action.h"
+#include "dialects/ccw_loop/snapshot.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
-// Runs in a row that end well and change nothing.
-constexpr std::uint32_t kMostIdle = 2;
+// Runs in a row that succeed and change nothing.
+constexpr std::uint32_t kMaxIdleRuns = 2;
 
-/// Which kind of work was done last is told by what a version says that the one before did not: two
-/// executors may have two clocks. What one version brings at once comes from one writer, whose
-/// times may be compared; what fell back is a copy, and no news.
-void note_facts(Scene& scene) {
+/// Finds the kind of work that arrived last: the one that is newer than in the version before. Two
+/// executors may have two clocks, so times of different versions are not compared. All times in one
+/// version come from one writer. A time that went back is an old copy.
+void note_facts(Snapshot& snapshot) {
   constexpr std::array kWork = {Action::develop, Action::debug, Action::validate};
-  const Work& work = scene.loop.work;
+  const Work& work = snapshot.loop.work;
   const std::array times = {work.developed, work.debugged, work.validated};
   std::vector<std::string> facts;
   facts.reserve(times.size());
   for (const auto& time : times)
     facts.push_back(time ? iso_time(*time, true) : std::string());
-  std::vector<std::string>& known = scene.memo.facts;
-  if (scene.loop.skill == nullptr || known.size() != facts.size())
-    scene.memo.newest.clear();
+  std::vector<std::string>& known = snapshot.memo.facts;
+  if (snapshot.loop.skill == nullptr || known.size() != facts.size())
+    snapshot.memo.newest.clear();
   std::optional<std::size_t> newest;
   for (std::size_t i = 0; i < facts.size() && known.size() == facts.size(); ++i) {
     const bool news = times.at(i) && times.at(i) > parse_time(known[i]);
@@ -39,75 +35,75 @@ void note_facts(Scene& scene) {
       newest = i;
   }
   if (newest)
-    scene.memo.newest = word(kWork.at(*newest));
-  known = scene.loop.skill == nullptr ? std::vector<std::string>() : facts;
+    snapshot.memo.newest = word(kWork.at(*newest));
+  known = snapshot.loop.skill == nullptr ? std::vector<std::string>() : facts;
 }
 
-void note_versions(Scene& scene) {
-  remember(scene.memo.skills, skill_digest(*scene.loop.root));
-  std::vector<std::string>& metadata = scene.memo.metadata;
+void note_versions(Snapshot& snapshot) {
+  remember(snapshot.memo.skills, skill_digest(*snapshot.loop.root));
+  std::vector<std::string>& metadata = snapshot.memo.metadata;
   for (const std::string_view name : kMetadata) {
-    const std::string digest = metadata_digest(*scene.loop.root, name);
+    const std::string digest = metadata_digest(*snapshot.loop.root, name);
     if (std::find(metadata.begin(), metadata.end(), digest) == metadata.end())
       remember(metadata, digest);
   }
-  remember(scene.memo.states, hex(scene.loop.file->document->digest()));
-  note_facts(scene);
-  scene.memo.left = scene.live() == nullptr;
-  if (scene.memo.left)
-    scene.memo.resumed_over.clear();
-  scene.memo.hurry = scene.memo.hurry && !scene.memo.left;
-  scene.memo.ahead = scene.memo.ahead || ahead(*scene.loop.root, scene.view.wall);
+  remember(snapshot.memo.states, hex(snapshot.loop.file->document->digest()));
+  note_facts(snapshot);
+  snapshot.memo.left = snapshot.live() == nullptr;
+  if (snapshot.memo.left)
+    snapshot.memo.resumed_over.clear();
+  snapshot.memo.hurry = snapshot.memo.hurry && !snapshot.memo.left;
+  snapshot.memo.ahead = snapshot.memo.ahead || ahead(*snapshot.loop.root, snapshot.view.wall);
 }
 
-/// Whether an iteration is counted for a run: each work key counts once, however many attempts.
-bool counts(const Scene& scene, const Run& run) {
+/// Whether the run counts as an iteration. Each turn counts once, with all its attempts.
+bool counts(const Snapshot& snapshot, const Run& run) {
   const auto action = parse_action(run.purpose);
-  return scene.options.granularity == Granularity::action && action &&
+  return snapshot.options.granularity == Granularity::action && action &&
          kActions.at(static_cast<std::size_t>(*action)).counts;
 }
 
-/// A run that has just been started: what it finds is remembered, its iteration is counted.
-void note_start(Scene& scene, Writes& writes) {
-  const Run* const run = scene.live();
-  if (run == nullptr || run->id == scene.memo.run)
+/// A run has just started: remembers the work it found and counts the iteration.
+void note_start(Snapshot& snapshot, Writes& writes) {
+  const Run* const run = snapshot.live();
+  if (run == nullptr || run->id == snapshot.memo.run)
     return;
-  scene.memo.run = run->id;
-  scene.memo.work = scene.work_digest();
-  scene.memo.judged = false;
-  scene.memo.teed = false;
+  snapshot.memo.run = run->id;
+  snapshot.memo.work = snapshot.work_digest();
+  snapshot.memo.judged = false;
+  snapshot.memo.debug_log_done = false;
   const std::string key = std::to_string(run->key.generation) + "/" + std::to_string(run->key.turn);
-  if (!counts(scene, *run) || scene.memo.counted == key)
+  if (!counts(snapshot, *run) || snapshot.memo.counted == key)
     return;
-  scene.memo.counted = key;
-  writes.set("current_iteration", Json(sum(scene.loop.iteration, 1)));
+  snapshot.memo.counted = key;
+  writes.set("current_iteration", Json(sum(snapshot.loop.iteration, 1)));
   writes.because("an executor begins to " + run->purpose);
 }
 
-/// The end of the newest run: one that ended well and changed nothing is idle. Of a loop that is
-/// halted that is what an executor should do.
-void note_end(Scene& scene) {
-  Memo& memo = scene.memo;
+/// The newest run has ended: it was idle if it succeeded and changed nothing. In a paused loop that
+/// is right.
+void note_end(Snapshot& snapshot) {
+  Memo& memo = snapshot.memo;
   if (memo.judged)
     return;
-  for (const Run& run : scene.view.runs) {
+  for (const Run& run : snapshot.view.runs) {
     if (run.id != memo.run || run.live())
       continue;
     memo.judged = true;
-    if (memo.work != scene.work_digest())
+    if (memo.work != snapshot.work_digest())
       memo.idle = 0;
-    else if (run.outcome == Outcome::succeeded && scene.loop.status == Status::running)
+    else if (run.outcome == Outcome::succeeded && snapshot.loop.status == Status::running)
       ++memo.idle;
   }
 }
 
-/// Names a run in the message of an error.
+/// Identifies a run in the message of an error.
 std::string mark_of(const Run& run) {
   return "(run " + run.id.substr(0, 8) + ")";
 }
 
-/// Whether an error of this list is about the run. The list itself tells, no memory: an executor's
-/// copy from before the error was entered would take it out for good.
+/// Whether the list has an error for this run. The list itself is searched, because an executor may
+/// write an old copy without the error.
 bool noted(const Value& errors, const Run& run) {
   const std::string mark = mark_of(run);
   return std::any_of(errors.Begin(), errors.End(), [&](const Value& error) {
@@ -115,13 +111,13 @@ bool noted(const Value& errors, const Run& run) {
   });
 }
 
-/// Failed attempts are entered as soon as there is a skill_state to hold them.
-void note_errors(const Scene& scene, Writes& writes) {
-  if (scene.loop.skill == nullptr)
+/// Adds failed attempts to the errors of skill_state once there is one.
+void note_errors(const Snapshot& snapshot, Writes& writes) {
+  if (snapshot.loop.skill == nullptr)
     return;
-  const Value& errors = list(*scene.loop.skill, "errors");
+  const Value& errors = list(*snapshot.loop.skill, "errors");
   std::vector<const Run*> failures;
-  for (const Run& run : scene.view.runs)
+  for (const Run& run : snapshot.view.runs)
     if (failed(run) && !noted(errors, run))
       failures.push_back(&run);
   std::stable_sort(failures.begin(), failures.end(),
@@ -135,103 +131,108 @@ void note_errors(const Scene& scene, Writes& writes) {
   }
 }
 
-/// One look at a running loop that nobody works on.
-class Router {
+/// Decides about a running loop without a running executor.
+class NextStep {
  public:
-  Router(Scene& scene, Writes& writes, Decision& decision)
-      : scene_(scene), writes_(writes), decision_(decision) {}
+  NextStep(Snapshot& snapshot, Writes& writes, Decision& decision)
+      : snapshot_(snapshot), writes_(writes), decision_(decision) {}
 
-  void route() {
-    const Job& job = scene_.job;
+  void decide() {
+    const Job& job = snapshot_.job;
     if (job.exhausted) {
       const std::string times = std::to_string(job.failures) + " times";
       fail("errors",
            "the executor failed " + times +
                (job.last == nullptr ? "" : ", the last time as " + how_it_ended(*job.last)));
-    } else if (scene_.interactive() && scene_.loop.skill != nullptr) {
-      route_chosen();
-    } else if (scene_.memo.idle >= kMostIdle) {
-      pause("no_progress", "the executor has ended well " + std::to_string(scene_.memo.idle) +
+    } else if (snapshot_.interactive() && snapshot_.loop.skill != nullptr) {
+      run_chosen();
+    } else if (snapshot_.memo.idle >= kMaxIdleRuns) {
+      pause("no_progress", "the executor has ended well " + std::to_string(snapshot_.memo.idle) +
                                " times in a row and changed nothing" + resumes());
     } else {
-      follow(choose(scene_.loop, scene_.options,
-                    {job.debugged_in_a_row, done(), parse_action(scene_.memo.newest), hint()}));
+      apply(next_action(
+          snapshot_.loop, snapshot_.options,
+          {job.debugged_in_a_row, done(), parse_action(snapshot_.memo.newest), proposal()}));
     }
   }
 
  private:
-  /// Where executors go on by themselves, only they know what they did last.
+  /// With granularity `run` only the executor knows what it did last.
   std::optional<Action> done() const {
-    const bool ours = scene_.options.granularity == Granularity::action && scene_.job.done;
-    return ours ? scene_.job.done : scene_.loop.last_action;
+    const bool ours = snapshot_.options.granularity == Granularity::action && snapshot_.job.done;
+    return ours ? snapshot_.job.done : snapshot_.loop.last_action;
   }
-  /// What the last executor proposed, if its action is the newest fact.
-  std::optional<Action> hint() const {
-    if (scene_.options.granularity == Granularity::run || scene_.job.last == nullptr)
+  /// The proposal of the last executor.
+  std::optional<Action> proposal() const {
+    if (snapshot_.options.granularity == Granularity::run || snapshot_.job.last == nullptr)
       return std::nullopt;
-    return proposed(result_block(scene_.job.last->output));
+    return proposed(result_block(snapshot_.job.last->output));
   }
 
-  void route_chosen() {
-    if (scene_.memo.choice_key == scene_.job.key()) {
-      want(*parse_action(scene_.memo.choice), "a person chose it");
+  void run_chosen() {
+    if (snapshot_.memo.choice_key == snapshot_.job.key()) {
+      want(*parse_action(snapshot_.memo.choice), "a person chose it");
       return;
     }
-    const bool used_up = static_cast<double>(scene_.loop.iteration) >= scene_.loop.max_iterations;
-    decision_.holds.push_back(Hold{
-        Role(kExecutor), Subject(kMain), "awaiting_choice",
-        "the loop is interactive: `baton answer " + text(scene_.view.flow) +
-            " --comment develop` (or debug, validate, status, complete, exit)" +
-            (used_up ? "; its max_iterations are used up, which ends no interactive loop" : "")});
+    const bool used_up =
+        static_cast<double>(snapshot_.loop.iteration) >= snapshot_.loop.max_iterations;
+    decision_.holds.push_back(
+        Hold{Role(kExecutor), Subject(kMain), "awaiting_choice",
+             "the loop is interactive: `baton answer " + text(snapshot_.view.flow) +
+                 " --comment develop` (or debug, validate, status, complete, exit)" +
+                 (used_up ? "; max_iterations is reached, which does not end an interactive loop"
+                          : "")});
   }
 
-  std::string resumes() const { return "; `baton resume " + text(scene_.view.flow) + "` goes on"; }
+  std::string resumes() const {
+    return "; `baton resume " + text(snapshot_.view.flow) + "` continues";
+  }
 
-  void follow(const Choice& choice) {
+  void apply(const NextAction& choice) {
     switch (choice.kind) {
-      case Choice::Kind::act:
+      case NextAction::Kind::act:
         want(choice.action, choice.why);
         break;
-      case Choice::Kind::limit:
+      case NextAction::Kind::limit:
         at_limit(choice);
         break;
-      case Choice::Kind::no_tests:
+      case NextAction::Kind::no_tests:
         untested(choice);
         break;
-      case Choice::Kind::stuck:
+      case NextAction::Kind::stuck:
         pause("debugging_stuck", choice.why + resumes());
         break;
     }
   }
 
-  /// Whoever resumes the loop has added tests, or says so: they are run.
-  void untested(const Choice& choice) {
-    std::string& paused = scene_.memo.untested;
-    if (scene_.options.no_tests == NoTests::fail) {
+  /// A person who resumes the loop has added tests or says so: they are run.
+  void untested(const NextAction& choice) {
+    std::string& paused = snapshot_.memo.untested;
+    if (snapshot_.options.no_tests == NoTests::fail) {
       fail("no_tests", choice.why);
-    } else if (!paused.empty() && scene_.job.turn == 0 && paused != scene_.job.key()) {
+    } else if (!paused.empty() && snapshot_.job.turn == 0 && paused != snapshot_.job.key()) {
       want(Action::validate, choice.why + " and the loop was resumed");
     } else {
-      paused = scene_.job.key();
+      paused = snapshot_.job.key();
       pause("no_tests",
             choice.why + ": debugging cannot help" + resumes() + " and validates again");
     }
   }
 
-  void at_limit(const Choice& choice) {
-    switch (scene_.options.on_max_iterations) {
+  void at_limit(const NextAction& choice) {
+    switch (snapshot_.options.on_max_iterations) {
       case AtLimit::complete:
-        if (scene_.job.completing)
+        if (snapshot_.job.completing)
           fail("max_iterations", choice.why);
         else
-          want(Action::complete, choice.why + ": one more action, for the summary");
+          want(Action::complete, choice.why + ": one more action for the summary");
         break;
       case AtLimit::fail:
         fail("max_iterations", choice.why);
         break;
       case AtLimit::pause:
         pause("max_iterations",
-              choice.why + "; raise it, then `baton resume " + text(scene_.view.flow) + "`");
+              choice.why + "; raise it, then `baton resume " + text(snapshot_.view.flow) + "`");
         break;
       case AtLimit::ignore:
         break;
@@ -243,84 +244,83 @@ class Router {
     desired.role = Role(kExecutor);
     desired.subject = Subject(kMain);
     desired.purpose = Word(word(action));
-    desired.turn = scene_.job.turn;
-    desired.claims.push_back(Claim{"loop " + text(scene_.view.flow), 1});
+    desired.turn = snapshot_.job.turn;
+    desired.claims.push_back(Claim{"loop " + text(snapshot_.view.flow), 1});
     desired.why = why;
     decision_.desired.push_back(std::move(desired));
   }
 
   void pause(Word reason, const std::string& why) {
-    writes_.status(scene_, Status::paused);
+    writes_.status(snapshot_, Status::paused);
     keep(std::move(reason), why);
   }
 
   void fail(Word reason, const std::string& why) {
-    writes_.status(scene_, Status::failed, why);
+    writes_.status(snapshot_, Status::failed, why);
     keep(std::move(reason), why);
   }
 
   void keep(Word reason, const std::string& why) {
     writes_.because(why);
-    scene_.memo.hold = std::move(reason);
-    scene_.memo.hold_why = why;
-    scene_.memo.idle = 0;
+    snapshot_.memo.hold = std::move(reason);
+    snapshot_.memo.hold_why = why;
+    snapshot_.memo.idle = 0;
   }
 
-  Scene& scene_;
+  Snapshot& snapshot_;
   Writes& writes_;
   Decision& decision_;
 };
 
-/// An executor that goes on by itself beyond the limit is not let go on for ever. What a person
-/// chose was wanted in spite of it.
-void limit_run(Scene& scene, Decision& decision) {
-  const Run* const run = scene.live();
-  const bool beyond = run != nullptr && !scene.interactive() &&
-                      scene.options.granularity == Granularity::run &&
-                      scene.options.on_max_iterations != AtLimit::ignore &&
+/// Ends an executor that continues beyond the limit. What a person chose may exceed it.
+void limit_run(Snapshot& snapshot, Decision& decision) {
+  const Run* const run = snapshot.live();
+  const bool beyond = run != nullptr && !snapshot.interactive() &&
+                      snapshot.options.granularity == Granularity::run &&
+                      snapshot.options.on_max_iterations != AtLimit::ignore &&
                       run->purpose != word(Action::complete) &&
-                      static_cast<double>(scene.loop.iteration) >= scene.loop.max_iterations;
+                      static_cast<double>(snapshot.loop.iteration) >= snapshot.loop.max_iterations;
   if (!beyond) {
-    scene.memo.limit_ms = 0;
+    snapshot.memo.limit_ms = 0;
     return;
   }
-  if (scene.memo.limit_ms == 0)
-    scene.memo.limit_ms = scene.view.now.time_since_epoch().count();
-  const Time due = Time(Millis(scene.memo.limit_ms)) + scene.options.pause_grace;
-  const Time since = std::max(scene.since(), run->started);
-  decision.releases.push_back(
-      Release{Role(kExecutor), Subject(kMain), true, std::max(Millis(0), due - since),
-              "the iterations are used up and the executor did not leave by itself"});
+  if (snapshot.memo.limit_ms == 0)
+    snapshot.memo.limit_ms = snapshot.view.now.time_since_epoch().count();
+  const Time due = Time(Millis(snapshot.memo.limit_ms)) + snapshot.options.pause_grace;
+  const Time since = std::max(snapshot.since(), run->started);
+  decision.releases.push_back(Release{Role(kExecutor), Subject(kMain), true,
+                                      std::max(Millis(0), due - since),
+                                      "max_iterations is reached and the executor did not exit"});
 }
 
-/// What the status means for an executor that lives.
-void apply_status(Scene& scene, Decision& decision) {
-  const Status status = scene.loop.status;
+/// What the status means for a running executor.
+void apply_status(Snapshot& snapshot, Decision& decision) {
+  const Status status = snapshot.loop.status;
   decision.control = kStatuses.at(static_cast<std::size_t>(status)).control;
   decision.declared = word(status);
   if (status == Status::paused)
-    decision.end_at = scene.since() + scene.options.pause_grace;
+    decision.end_at = snapshot.since() + snapshot.options.pause_grace;
   else if (decision.control == Control::idle)
     decision.releases.push_back(
-        Release{"", "", true, scene.memo.hurry ? Millis(0) : scene.options.pause_grace,
-                "the loop is " + decision.declared + " and the executor did not leave by itself"});
+        Release{"", "", true, snapshot.memo.hurry ? Millis(0) : snapshot.options.pause_grace,
+                "the loop is " + decision.declared + " and the executor did not exit"});
 }
 
-/// Why it stands still, where baton itself or a failure is the cause.
-void explain(Scene& scene, bool writing, Decision& decision) {
-  Memo& memo = scene.memo;
-  const Status status = scene.loop.status;
-  // A word that is just being written stands in no file yet.
+/// Why the loop does not continue, when baton or a failure is the reason.
+void explain(Snapshot& snapshot, bool writing, Decision& decision) {
+  Memo& memo = snapshot.memo;
+  const Status status = snapshot.loop.status;
+  // A status that is just being written is not in the file yet.
   if (!writing && status != Status::paused && status != Status::failed) {
     memo.hold.clear();
     memo.hold_why.clear();
     memo.pause_asked = false;
   }
-  if (status == Status::failed && !scene.loop.broken())
+  if (status == Status::failed && !snapshot.loop.broken())
     return;
   if (status == Status::failed && memo.hold.empty()) {
     memo.hold = "failed";
-    memo.hold_why = scene.loop.text("failure_reason");
+    memo.hold_why = snapshot.loop.text("failure_reason");
   }
   if (memo.hold.empty())
     return;
@@ -329,26 +329,26 @@ void explain(Scene& scene, bool writing, Decision& decision) {
       status != Status::failed
           ? ""
           : std::string(memo.hold == "max_iterations" ? "; raise it, then `" : "; `") +
-                "baton retry " + text(scene.view.flow) + "` goes on";
+                "baton retry " + text(snapshot.view.flow) + "` continues";
   decision.holds.push_back(Hold{"", Subject(kMain), memo.hold, memo.hold_why + way_on});
 }
 
-void route(Scene& scene, Writes& writes, Decision& decision) {
-  const Run* const live = scene.live();
-  if (scene.loop.status != Status::running)
+void decide_next(Snapshot& snapshot, Writes& writes, Decision& decision) {
+  const Run* const live = snapshot.live();
+  if (snapshot.loop.status != Status::running)
     return;
   if (live == nullptr) {
-    Router(scene, writes, decision).route();
+    NextStep(snapshot, writes, decision).decide();
     return;
   }
-  limit_run(scene, decision);
-  if (live->key.generation != scene.job.generation)
+  limit_run(snapshot, decision);
+  if (live->key.generation != snapshot.job.generation)
     decision.holds.push_back(Hold{Role(kExecutor), Subject(kMain), "executor_lives",
-                                  "the executor from before the pause is still at work"});
+                                  "the executor from before the pause is still running"});
 }
 
-/// What is told once about the versions of this loop; the words stay the same, so that they are not
-/// told again with each version.
+/// Warnings about the versions of this loop. Their text stays the same, so that each is reported
+/// once.
 void warn(const Memo& memo, Decision& decision) {
   const auto tell = [&](const std::string& what) {
     decision.notices.push_back(Notice{"warning", Subject(kMain), what});
@@ -358,7 +358,7 @@ void warn(const Memo& memo, Decision& decision) {
   if (memo.ahead)
     tell(
         "updated_at was more than an hour ahead of this clock: the clock of one of its writers is "
-        "wrong; nothing is ordered by it (ccw_loop/S12)");
+        "wrong; baton ignores this time (ccw_loop/S12)");
 }
 
 Decision without_state(const View& view) {
@@ -367,12 +367,12 @@ Decision without_state(const View& view) {
   decision.memo = view.memo;
   const std::string path = options_of(view.options).path + "/" + view.flow.name + ".json";
   const std::string recover =
-      "`baton recover " + text(view.flow) + "` rebuilds it from what is left";
-  decision.holds.push_back(Hold{"", Subject(kMain), "no_state",
-                                view.rejected.contains(path)
-                                    ? "the loop's master state is refused: `baton explain " +
-                                          text(view.flow) + "` says where; mend it, or " + recover
-                                    : "the loop's master state is missing; " + recover});
+      "`baton recover " + text(view.flow) + "` rebuilds it from its other files";
+  decision.holds.push_back(Hold{
+      "", Subject(kMain), "no_state",
+      view.rejected.contains(path) ? "the loop's master state is not valid: `baton explain " +
+                                         text(view.flow) + "` says where; correct it, or " + recover
+                                   : "the loop's master state is missing; " + recover});
   return decision;
 }
 
@@ -386,33 +386,33 @@ Stages stages(const View& view) {
 }
 
 Decision decide(const View& view) {
-  Scene scene(view);
-  if (scene.loop.root == nullptr)
+  Snapshot snapshot(view);
+  if (snapshot.loop.root == nullptr)
     return without_state(view);
   Decision decision;
   Writes writes;
-  note_versions(scene);
-  answer(scene, writes, decision);
-  note_start(scene, writes);
-  note_end(scene);
-  note_errors(scene, writes);
-  // A word that has just been given is written first.
-  const bool said = !writes.updates(scene).empty();
+  note_versions(snapshot);
+  answer(snapshot, writes, decision);
+  note_start(snapshot, writes);
+  note_end(snapshot);
+  note_errors(snapshot, writes);
+  // A new status is written first.
+  const bool said = !writes.updates(snapshot).empty();
   if (!said)
-    route(scene, writes, decision);
-  apply_status(scene, decision);
-  // What is put away is not written to any more.
+    decide_next(snapshot, writes, decision);
+  apply_status(snapshot, decision);
+  // Files that move away are not written any more.
   if (decision.updates.empty())
-    decision.updates = writes.updates(scene);
-  explain(scene, !decision.updates.empty(), decision);
+    decision.updates = writes.updates(snapshot);
+  explain(snapshot, !decision.updates.empty(), decision);
   const bool puts_away =
       std::any_of(decision.updates.begin(), decision.updates.end(),
                   [](const Update& update) { return std::holds_alternative<Move>(update); });
   if (!puts_away)
-    if (auto printed = tee(scene))
+    if (auto printed = debug_log_lines(snapshot))
       decision.updates.emplace_back(std::move(*printed));
-  warn(scene.memo, decision);
-  decision.memo = json_of(scene.memo);
+  warn(snapshot.memo, decision);
+  decision.memo = json_of(snapshot.memo);
   return decision;
 }
 

@@ -1,14 +1,14 @@
-#include "dialects/ccw_loop/files.h"
-
 #include <array>
 #include <string>
 #include <utility>
 
 #include "base/text.h"
-#include "dialects/ccw_loop/options.h"
+#include "dialects/ccw_loop/ccw_loop.h"
+#include "dialects/ccw_loop/loop.h"
 #include "dialects/kinds.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr std::string_view kPrefix = "loop-v2-";
@@ -16,13 +16,13 @@ constexpr std::string_view kSuffix = ".json";
 
 struct Row {
   std::string_view kind;
-  std::string_view name;  ///< behind the folder
+  std::string_view name;  ///< after the folder
   Format format;
   bool essential;
   bool schema = true;
 };
 constexpr std::array kRows = {
-    // In front of the master state, whose name it would fit.
+    // Before the master state, because its name fits that pattern, too.
     Row{"tasks_alias", "loop-v2-{flow}.tasks.json", Format::json, false, false},
     Row{"state", "loop-v2-{flow}.json", Format::json, true},
     Row{"tasks", "loop-v2-{flow}.tasks.jsonl", Format::jsonl, false},
@@ -35,14 +35,14 @@ constexpr std::array kRows = {
     Row{"debug", "loop-v2-{flow}.progress/debug.log", Format::jsonl, false},
     Row{"hypotheses", "loop-v2-{flow}.progress/hypotheses.json", Format::json, false},
     Row{"test_results", "loop-v2-{flow}.progress/test-results.json", Format::json, false},
-    // For people, and for rebuilding a lost master state; not looked into otherwise.
+    // For people, and to rebuild a lost master state.
     Row{"progress", "loop-v2-{flow}.progress/{part}.md", Format::text, false, false},
     Row{"backup", "loop-v2-{flow}.json.backup", Format::text, false, false},
 };
 
 constexpr std::array<std::string_view, 2> kFolders = {".workflow/.loop", ".loop"};
 
-/// Files of somebody else.
+/// Files of other programs.
 FileKind other(std::string pattern, std::string whose) {
   FileKind kind;
   kind.kind = std::move(whose);
@@ -72,7 +72,7 @@ std::vector<FileKind> files(const Json& options) {
                   "letter or a digit)"),
         std::pair("/loop-{part}.json", "a loop of another version")})
     kinds.push_back(other(folder + pattern, whose));
-  // The origin has had both (C-31); a loop in the other one would wait there for ever.
+  // The original has used both folders (C-31). A loop in the other one is reported.
   for (const std::string_view elsewhere : kFolders)
     if (elsewhere != folder)
       kinds.push_back(other(std::string(elsewhere) + "/loop-v2-{part}.json",

@@ -1,11 +1,13 @@
 #include "dialects/ccw_loop/loop.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/digest.h"
 #include "dialects/moments.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 const Value& none() {
@@ -97,7 +99,7 @@ std::string Loop::summary() const {
     return said + ", no tasks yet";
   said += ", " + std::to_string(work.completed) + " of " + std::to_string(work.total) +
           " tasks done, validation " + (work.passed ? "passed" : "not passed");
-  // A coverage of 0 stands for "nobody measured it" (C-21).
+  // A coverage of 0 means that it was not measured (C-21).
   const auto coverage = json::number(member(*skill, "validate"), "coverage").value_or(0);
   return said + ", coverage " +
          (coverage > 0 ? json::dump(member(member(*skill, "validate"), "coverage")) + " %"
@@ -136,6 +138,34 @@ std::string metadata_digest(const Value& root, std::string_view name) {
 
 std::string skill_digest(const Value& root) {
   return hex(digest_of(json::dump(member(root, "skill_state"))));
+}
+
+Options options_of(const Json& given_options) {
+  const Value& given = *given_options;
+  Options options;
+  if (const auto path = json::text(given, "path"); path && !path->empty())
+    options.path = *path;
+  while (options.path.size() > 1 && options.path.ends_with('/'))
+    options.path.pop_back();
+  if (json::text(given, "granularity") == "action")
+    options.granularity = Granularity::action;
+  if (const auto grace = parse_duration(json::text(given, "pause_grace").value_or("")))
+    options.pause_grace = *grace;
+  const auto limit = json::text(given, "on_max_iterations").value_or("complete");
+  options.on_max_iterations = limit == "fail"     ? AtLimit::fail
+                              : limit == "pause"  ? AtLimit::pause
+                              : limit == "ignore" ? AtLimit::ignore
+                                                  : AtLimit::complete;
+  const auto no_tests = json::text(given, "no_tests").value_or("pause");
+  options.no_tests = no_tests == "pass"   ? NoTests::pass
+                     : no_tests == "fail" ? NoTests::fail
+                                          : NoTests::pause;
+  if (const auto most = json::integer(given, "max_debug");
+      most && *most > 0 && *most <= std::numeric_limits<std::uint32_t>::max())
+    options.max_debug = static_cast<std::uint32_t>(*most);
+  options.tee_debug = json::boolean(given, "tee_debug").value_or(false);
+  options.interactive = json::text(given, "mode") == "interactive";
+  return options;
 }
 
 }  // namespace baton::ccw_loop

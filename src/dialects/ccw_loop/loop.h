@@ -14,62 +14,85 @@
 
 namespace baton::ccw_loop {
 
-/// A member that is a list; an empty one where there is none.
+// The master state and the options of the dialect as types.
+
+/// A member that is a list; an empty list when it is absent.
 const Value& list(const Value& object, std::string_view name);
-/// The item whose `id` is this; nullptr when there is none.
+/// The item with this `id`; nullptr: none.
 const Value* item_of(const Value& items, std::string_view id);
 std::int64_t count(const Value& items, std::string_view member, std::string_view word);
 /// The member, or null.
 const Value& member(const Value& object, std::string_view name);
 
-/// What `skill_state` says about the work. The lists count, not the counters beside them.
+/// The work in `skill_state`. The lists count, not the counters next to them.
 struct Work {
   std::int64_t total = 0;
   std::int64_t pending = 0;
   std::int64_t in_progress = 0;
   std::int64_t completed = 0;
-  /// When each kind of work was done last. One writer's times, so they may be compared.
+  /// Times of one writer, so they can be compared.
   std::optional<Time> developed;
   std::optional<Time> debugged;
   std::optional<Time> validated;
-  bool passed = false;     ///< and no failed test is named (S9)
-  bool no_tests = false;   ///< the last validation ran none
-  bool confirmed = false;  ///< a hypothesis is, and the list says so too (S8)
-  bool undecided = false;  ///< every hypothesis is rejected or without evidence
+  bool passed = false;     ///< `passed` is true and there are no failed tests (S9)
+  bool no_tests = false;   ///< the last validation ran no test
+  bool confirmed = false;  ///< a hypothesis is confirmed, also in the list (S8)
+  bool undecided = false;  ///< every hypothesis is rejected or has no evidence
 
   std::int64_t open() const { return pending + in_progress; }
 };
 
-/// The master state, read once. Lives as long as the document.
+/// The master state. Lives as long as the document.
 struct Loop {
   const Accepted* file = nullptr;
   std::string path;
-  const Value* root = nullptr;   ///< nullptr: there is none
+  const Value* root = nullptr;   ///< nullptr: there is no master state
   const Value* skill = nullptr;  ///< nullptr: absent or null
   Status status = Status::created;
   std::int64_t iteration = 0;
   double max_iterations = 0;
-  std::optional<Action> last_action;  ///< as skill_state says
+  std::optional<Action> last_action;  ///< of skill_state
   Work work;
 
   std::string text(std::string_view name) const { return text_of(*root, name); }
-  /// failed, and nobody asked for that.
+  /// The loop has failed, and not because a person stopped it.
   bool broken() const;
   /// "iteration 2 of 10, 1 of 3 tasks done, validation not passed"
   std::string summary() const;
 };
-/// The loop of a flow's documents.
+/// The loop of a flow.
 Loop loop_of(const FlowState& docs);
-/// Reads members out of a master state; `file` and `path` stay empty.
+/// Reads a master state; `file` and `path` stay empty.
 Loop loop_of(const Value& root);
 
-/// What only a person changes; an executor carries it along.
+/// Members that only a person changes.
 inline constexpr std::array<std::string_view, 6> kMetadata = {
     "title", "description", "max_iterations", "tags", "priority", "notes"};
 
-/// The digest of one of these members and its name, the same for absent and null.
+/// The digest of one of these members with its name. Absent and null are the same.
 std::string metadata_digest(const Value& root, std::string_view name);
-/// The digest of `skill_state`, the same for absent and null.
+/// The digest of `skill_state`. Absent and null are the same.
 std::string skill_digest(const Value& root);
+
+/// run: one executor works until it exits. action: one process per action.
+enum class Granularity { run, action };
+/// Reaction to max_iterations. complete: one more action for the summary, then failed.
+enum class AtLimit { complete, fail, pause, ignore };
+/// Reaction to a validation that ran no test.
+enum class NoTests { pause, pass, fail };
+
+/// The options (schemas/ccw_loop/options.schema.json), defaults filled in.
+struct Options {
+  std::string path = ".workflow/.loop";
+  Granularity granularity = Granularity::run;
+  Millis pause_grace{60'000};
+  AtLimit on_max_iterations = AtLimit::complete;
+  NoTests no_tests = NoTests::pause;
+  std::uint32_t max_debug = 5;  ///< debug actions in a row
+  bool tee_debug = false;       ///< look for records for debug.log in the output of executors
+  bool interactive = false;     ///< mode of loops that do not set it
+};
+/// Invalid options count as absent; the check of the configuration reports them.
+Options options_of(const Json& given_options);
 
 }  // namespace baton::ccw_loop

@@ -1,15 +1,20 @@
 #include "dialects/ccw_loop/progress.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <limits>
 #include <optional>
+#include <set>
 
 #include "base/text.h"
+#include "dialects/ccw_loop/loop.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
-/// Hands out line by line, trimmed.
+/// Gives one trimmed line after the other.
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
@@ -26,7 +31,7 @@ class Lines {
   std::string_view rest_;
 };
 
-/// The level of a heading and its text; 0 for anything else.
+/// Level and text of a heading; 0 for other lines.
 std::pair<std::size_t, std::string_view> heading(std::string_view line) {
   const auto level = line.find_first_not_of('#');
   if (level == 0 || level == std::string_view::npos || line[level] != ' ')
@@ -34,7 +39,7 @@ std::pair<std::size_t, std::string_view> heading(std::string_view line) {
   return {level, trimmed(line.substr(level))};
 }
 
-/// `**Name**: value`, also behind a bullet; nothing when the line is about something else.
+/// The value of `**Name**: value`, with or without a bullet.
 std::optional<std::string> labelled(std::string_view line, std::string_view name) {
   if (line.starts_with("- "))
     line = trimmed(line.substr(2));
@@ -67,7 +72,7 @@ std::optional<double> number(std::string text) {
   std::erase_if(text, [](char c) { return c == '*' || c == '%' || c == ' '; });
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // `NaN` and `inf` are numbers to from_chars, but not to JSON.
+  // from_chars accepts `NaN` and `inf`, JSON does not.
   if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 100))
     return std::nullopt;
   return value;
@@ -101,7 +106,7 @@ std::optional<Iteration> iteration(std::string_view title) {
   if (!title.starts_with(" - "))
     return std::nullopt;
   title.remove_prefix(3);
-  // The moment is in the last pair of brackets; the description may have some of its own.
+  // The time is in the last brackets; the description may have brackets, too.
   if (const auto open = title.rfind(" ("); open != std::string_view::npos && title.ends_with(')')) {
     found.when = std::string(title.substr(open + 2, title.size() - open - 3));
     title = title.substr(0, open);
@@ -110,7 +115,7 @@ std::optional<Iteration> iteration(std::string_view title) {
   return found;
 }
 
-/// `1. [ ] description`, ticked or not.
+/// `1. [ ] description`, checked or not.
 std::optional<std::string> listed(std::string_view line) {
   const auto digits = line.find_first_not_of("0123456789");
   if (digits == 0 || digits == std::string_view::npos || !line.substr(digits).starts_with(". ["))
@@ -246,7 +251,7 @@ class ValidateReader {
 
   void take(std::string_view line) {
     if (const auto [level, title] = heading(line); level > 0) {
-      // Failed tests are headings of the fourth level, each with what went wrong below.
+      // Headings of level 4 are failed tests, with the reason below.
       if (level == 4)
         failed_test_ = std::string(title);
       else
@@ -300,7 +305,7 @@ class ValidateReader {
   std::string failed_test_;
 };
 
-/// Hands the text to a reader, line by line.
+/// Gives each line of the text to a reader.
 template <class Reader>
 auto read_by(std::string_view text) {
   Reader reader;
@@ -334,6 +339,116 @@ std::string_view progress_text(const FlowState& docs,
           accepted.document != nullptr)
         return accepted.document->text();
   return {};
+}
+
+namespace {
+
+/// The places of task lists, in the order of the search.
+enum class Place {
+  none,
+  in_folder,
+  beside,
+  one_by_one,
+  alias_in_folder,
+  alias_beside,
+  alias_in_progress,
+  spare
+};
+constexpr std::array kPlaces = {Place::in_folder,    Place::beside,
+                                Place::one_by_one,   Place::alias_in_folder,
+                                Place::alias_beside, Place::alias_in_progress,
+                                Place::spare};
+
+/// `tasks.json` is another name in texts of the original (C-28).
+Place alias_of(const std::string& path) {
+  if (path.ends_with(".progress/tasks.json"))
+    return Place::alias_in_progress;
+  return path.ends_with("/tasks.json") ? Place::alias_in_folder : Place::alias_beside;
+}
+
+Place place_of(const std::string& path, const Accepted& accepted) {
+  if (!accepted.present || accepted.document == nullptr)
+    return Place::none;
+  if (accepted.kind == "task")
+    return Place::one_by_one;
+  if (accepted.kind == "tasks_backup")
+    return Place::spare;
+  if (accepted.kind == "tasks_alias")
+    return alias_of(path);
+  if (accepted.kind != "tasks")
+    return Place::none;
+  return path.ends_with("/tasks.jsonl") ? Place::in_folder : Place::beside;
+}
+
+std::string id_of(const Value& task) {
+  std::string id = text_of(task, "task_id");
+  return id.empty() ? text_of(task, "id") : id;
+}
+
+void add(const Value& task, std::vector<const Value*>& tasks) {
+  if (!task.IsObject() || id_of(task).empty())
+    return;
+  const auto earlier = std::find_if(
+      tasks.begin(), tasks.end(), [&](const Value* other) { return id_of(*other) == id_of(task); });
+  if (earlier != tasks.end())
+    tasks.erase(earlier);
+  tasks.push_back(&task);
+}
+
+std::int64_t order_of(const Value* task) {
+  return json::integer(*task, "order").value_or(std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace
+
+TaskList task_list(const FlowState& docs, bool spare) {
+  TaskList found;
+  for (const Place place : kPlaces) {
+    if (place == Place::spare && !spare)
+      continue;
+    for (const auto& [path, accepted] : docs) {
+      if (place_of(path, accepted) != place)
+        continue;
+      found.paths.push_back(path);
+      const Value& whole = accepted.document->root();
+      // In a `tasks.json` the list may be inside an object.
+      const Value& root = member(whole, "tasks").IsArray() ? member(whole, "tasks") : whole;
+      if (root.IsArray())
+        for (const Value& task : root.GetArray())
+          add(task, found.tasks);
+      else
+        add(root, found.tasks);
+    }
+    if (!found.paths.empty())
+      break;
+  }
+  std::stable_sort(found.tasks.begin(), found.tasks.end(),
+                   [](const Value* a, const Value* b) { return order_of(a) < order_of(b); });
+  return found;
+}
+
+Json develop_tasks(const TaskList& list) {
+  Json all = Json::array();
+  for (const Value* const task : list.tasks) {
+    const std::string mode = text_of(*task, "mode");
+    std::string description = text_of(*task, "description");
+    if (description.empty())
+      description = text_of(*task, "title");
+    Json mapped = Json::object({{"id", id_of(*task)}, {"description", description}});
+    if (const std::string tool = text_of(*task, "tool"); !tool.empty())
+      mapped.set("tool", tool);
+    if (!mode.empty())
+      mapped.set("mode", mode == "review" ? "analysis" : mode);
+    mapped.set("status", "pending").set("files_changed", Json::array());
+    if (const std::string made = text_of(*task, "created_at"); !made.empty())
+      mapped.set("created_at", made);
+    mapped.set("completed_at", Json());
+    for (const std::string_view extra : {"prompt_template", "command", "on_error", "order"})
+      if (const Value* const value = json::child(*task, extra))
+        mapped.set(extra, *value);
+    all.push(mapped);
+  }
+  return all;
 }
 
 }  // namespace baton::ccw_loop

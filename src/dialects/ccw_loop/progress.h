@@ -9,7 +9,11 @@
 
 namespace baton::ccw_loop {
 
-/// What can be read out of the progress files of a loop. They are written for people, so only
+// Reads what executors leave beside the master state: progress notes in Markdown and task lists.
+// rebuild.cpp makes a lost master state from them, prompts.cpp shows the tasks.
+
+/// Progress notes are written for people. Only their headings and labels are read, and all of them
+/// may be missing.
 /// their landmarks count, and everything may be missing.
 struct DevelopEntry {
   std::string description;
@@ -22,7 +26,7 @@ struct DevelopEntry {
 };
 struct DevelopProgress {
   bool found = false;
-  std::string task;  ///< the task of the whole loop
+  std::string task;  ///< of the whole loop
   std::string started;
   std::vector<std::string> list;  ///< descriptions, in order
   std::vector<DevelopEntry> entries;
@@ -34,7 +38,7 @@ struct HypothesisNote {
   std::string description;
   std::string condition;
   std::string logging_point;
-  std::int64_t likelihood = 0;  ///< 0: not said
+  std::int64_t likelihood = 0;  ///< 0: not given
   std::string status = "pending";
   Json evidence;
   std::string reason;
@@ -43,31 +47,45 @@ struct DebugProgress {
   bool found = false;
   std::string bug;
   std::int64_t iteration = 0;
-  std::string analysed;   ///< moment of the highest iteration
-  std::string confirmed;  ///< the hypothesis named as root cause
+  std::string analysed;   ///< time of the highest iteration
+  std::string confirmed;  ///< the hypothesis that is named as root cause
   std::vector<HypothesisNote> hypotheses;
 };
 DebugProgress read_debug(std::string_view text);
 
 struct ValidateProgress {
   bool found = false;
-  std::string task;  ///< the task of the whole loop
+  std::string task;  ///< of the whole loop
   std::string validated;
   std::int64_t total = 0;
   std::int64_t passed = 0;
   std::int64_t failed = 0;
   std::int64_t skipped = 0;
   std::int64_t duration_ms = 0;
-  Json pass_rate;  ///< null: not said, or no number
+  Json pass_rate;  ///< null: not given, or not a number
   Json coverage;
   std::vector<std::string> failed_tests;
   bool result = false;  ///< PASS
 };
 ValidateProgress read_validate(std::string_view text);
 
-/// The text of `{id}.progress/{part}.md`; empty when there is none. The first of the parts that is
-/// there counts: other versions of the executor use other names.
+/// The text of the first of `{id}.progress/{part}.md` that exists; empty when there is none.
+/// Versions of the executor use different names.
 std::string_view progress_text(const FlowState& docs,
                                std::initializer_list<std::string_view> parts);
+
+/// The task list from before the loop started: the first that exists of `{id}/tasks.jsonl`,
+/// `{id}.tasks.jsonl`, `{id}/.task/*.json`, and `tasks.json` in `{id}/`, as `{id}.tasks.json` and
+/// in `{id}.progress/`. Of two records about one task the later one counts. Sorted by `order`, then
+/// by position.
+struct TaskList {
+  std::vector<std::string> paths;  ///< relative to the root; empty: there is none
+  std::vector<const Value*> tasks;
+};
+/// With `spare` also `{id}/tasks.jsonl.backup`, if there is no other.
+TaskList task_list(const FlowState& docs, bool spare = false);
+
+/// The tasks in the form of `skill_state.develop.tasks`.
+Json develop_tasks(const TaskList& list);
 
 }  // namespace baton::ccw_loop

@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "dialects/ccw_loop/scene.h"
-#include "dialects/ccw_loop/tasks.h"
+#include "dialects/ccw_loop/progress.h"
+#include "dialects/ccw_loop/snapshot.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr std::size_t kTailBytes = 4096;
@@ -53,35 +54,35 @@ std::string json_block(const std::string& text) {
 }
 
 /// Whether the executor goes on by itself, and who counts.
-std::string manner(const Scene& scene) {
-  if (scene.options.granularity == Granularity::action)
+std::string manner(const Snapshot& snapshot) {
+  if (snapshot.options.granularity == Granularity::action)
     return "Do this one action, then end. Do not raise current_iteration: baton counts.";
   return "Then go on with the next action: develop while a task is pending, then validate; debug "
          "what fails; complete when the validation has passed. Raise current_iteration by 1 with "
          "each develop, debug and validate; end when it reaches max_iterations.";
 }
 
-std::string rules(const Scene& scene, const std::string& state_file) {
+std::string rules(const Snapshot& snapshot, const std::string& state_file) {
   return "- At the start of every action read " + state_file +
          " anew. If `status` is not `running`, end at once without writing it: `paused` means come "
          "back later, everything else means stop.\n"
          "- Change only " +
-         std::string(scene.options.granularity == Granularity::action
+         std::string(snapshot.options.granularity == Granularity::action
                          ? "`skill_state`"
                          : "`skill_state`, `current_iteration`") +
          " and `updated_at` of it (and `status` "
          "when you complete). Everything else belongs to others. Write the file whole, and never "
          "from a copy you read before the action began.\n"
          "- Check it before you write: `" +
-         scene.view.env.executable +
+         snapshot.view.env.executable +
          " validate --as ccw_loop/state FILE`.\n"
          "- What you print is kept. If you like, end with a block that begins with "
          "`ACTION_RESULT:` and names `NEXT_ACTION_NEEDED:`; the file counts, not the block.\n";
 }
 
-std::string refusals(const Scene& scene) {
+std::string refusals(const Snapshot& snapshot) {
   std::string all;
-  for (const auto& [path, accepted] : scene.view.docs) {
+  for (const auto& [path, accepted] : snapshot.view.docs) {
     auto findings = parse_json(accepted.rejected);
     if (accepted.rejected.empty() || !findings || !(*findings)->IsArray())
       continue;
@@ -102,8 +103,8 @@ std::string refusals(const Scene& scene) {
 }
 
 /// How the last executor ended and the last of what it printed.
-std::string last_attempt(const Scene& scene) {
-  const Run* const last = scene.job.last;
+std::string last_attempt(const Snapshot& snapshot) {
+  const Run* const last = snapshot.job.last;
   if (last == nullptr)
     return {};
   std::string text = "It was to " + last->purpose + " and ended as " + how_it_ended(*last) + ".\n";
@@ -112,17 +113,17 @@ std::string last_attempt(const Scene& scene) {
   if (!tail.empty())
     text += "The last of what it printed:\n\n```\n" + tail + (tail.ends_with('\n') ? "" : "\n") +
             "```\n";
-  if (scene.loop.skill != nullptr && !list(*scene.loop.skill, "errors").Empty())
-    text += "Errors so far:\n" + json_block(json::dump(list(*scene.loop.skill, "errors")));
+  if (snapshot.loop.skill != nullptr && !list(*snapshot.loop.skill, "errors").Empty())
+    text += "Errors so far:\n" + json_block(json::dump(list(*snapshot.loop.skill, "errors")));
   return text;
 }
 
-std::string tasks(const Scene& scene) {
-  const TaskList prepared = task_list(scene.view.docs);
+std::string tasks(const Snapshot& snapshot) {
+  const TaskList prepared = task_list(snapshot.view.docs);
   if (prepared.tasks.empty())
     return {};
   std::string text = "From " + join(prepared.paths, ", ") + ".";
-  if (scene.loop.skill == nullptr)
+  if (snapshot.loop.skill == nullptr)
     text += " Take them as `skill_state.develop.tasks`:";
   return text + "\n" + json_block(develop_tasks(prepared).pretty());
 }
@@ -130,16 +131,16 @@ std::string tasks(const Scene& scene) {
 }  // namespace
 
 Brief brief(const View& view, const Desired& desired) {
-  const Scene scene(view);
+  const Snapshot snapshot(view);
   Brief brief;
-  if (scene.loop.root == nullptr)
+  if (snapshot.loop.root == nullptr)
     return brief;
-  const std::string folder = scene.options.path + "/" + view.flow.name + ".progress";
-  brief.state_file = scene.loop.path;
+  const std::string folder = snapshot.options.path + "/" + view.flow.name + ".progress";
+  brief.state_file = snapshot.loop.path;
   brief.values = {{"loop_id", view.flow.name},
                   {"progress_dir", view.env.root + "/" + folder},
                   {"action", desired.purpose},
-                  {"mode", scene.interactive() ? "interactive" : "auto"}};
+                  {"mode", snapshot.interactive() ? "interactive" : "auto"}};
   for (const auto& [name, variable] :
        {std::pair("loop_id", "CCW_LOOP_ID"), std::pair("progress_dir", "CCW_LOOP_PROGRESS_DIR"),
         std::pair("action", "CCW_LOOP_ACTION"), std::pair("mode", "CCW_LOOP_MODE")})
@@ -149,24 +150,24 @@ Brief brief(const View& view, const Desired& desired) {
            view.env.root +
            ". You remember nothing of earlier runs; the files below are the only memory.\n";
   section(prompt, "The task",
-          scene.loop.text("description").empty() ? scene.loop.text("title")
-                                                 : scene.loop.text("description"));
+          snapshot.loop.text("description").empty() ? snapshot.loop.text("title")
+                                                    : snapshot.loop.text("description"));
   section(prompt, "Your action: " + desired.purpose,
-          std::string(task_text(desired.purpose)) + "\n" + manner(scene));
+          std::string(task_text(desired.purpose)) + "\n" + manner(snapshot));
   section(prompt, "Why you were started", desired.why);
   section(prompt, "What a person says about it",
-          scene.memo.choice_key == scene.job.key() ? scene.memo.answer : "");
+          snapshot.memo.choice_key == snapshot.job.key() ? snapshot.memo.answer : "");
   section(prompt, "Mode", brief.values.at("mode"));
   section(prompt, "Files",
-          "- state file: " + view.env.root + "/" + scene.loop.path +
+          "- state file: " + view.env.root + "/" + snapshot.loop.path +
               "\n- progress directory: " + view.env.root + "/" + folder +
               " (develop.md, debug.md, validate.md, summary.md, changes.log, debug.log, "
               "hypotheses.json, test-results.json)\n");
-  section(prompt, "Rules", rules(scene, scene.loop.path));
-  section(prompt, "Not accepted", refusals(scene));
-  section(prompt, "The last executor", last_attempt(scene));
-  section(prompt, "Prepared tasks", tasks(scene));
-  section(prompt, "The state as it stands", json_block(scene.loop.file->document->text()));
+  section(prompt, "Rules", rules(snapshot, snapshot.loop.path));
+  section(prompt, "Not accepted", refusals(snapshot));
+  section(prompt, "The last executor", last_attempt(snapshot));
+  section(prompt, "Prepared tasks", tasks(snapshot));
+  section(prompt, "The state as it stands", json_block(snapshot.loop.file->document->text()));
   return brief;
 }
 

@@ -1,5 +1,3 @@
-#include "dialects/ccw_loop/rebuild.h"
-
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -7,17 +5,18 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/progress.h"
-#include "dialects/ccw_loop/scene.h"
-#include "dialects/ccw_loop/tasks.h"
+#include "dialects/ccw_loop/snapshot.h"
 #include "dialects/moments.h"
 
 namespace baton::ccw_loop {
+
 namespace {
 
 constexpr std::size_t kTitleCharacters = 100;
 
-/// The text, if it is a moment.
+/// The text, if it is a time.
 std::optional<std::string> moment_text(const std::string& text) {
   return parse_moment(text) ? std::optional(text) : std::nullopt;
 }
@@ -42,8 +41,8 @@ std::string task_id(std::size_t position) {
   return "task-" + std::string(3 - std::min<std::size_t>(3, number.size()), '0') + number;
 }
 
-/// The tasks of develop.md, or else of the prepared list: the list gives order and wording, the
-/// timeline what became of them, and changes.log has the last word about files and time.
+/// The tasks of develop.md, or else of the prepared list. The list gives order and description, the
+/// timeline gives progress, and changes.log overrides files and times.
 class Tasks {
  public:
   Tasks(const DevelopProgress& progress, const FlowState& docs) : started_(progress.started) {
@@ -69,7 +68,7 @@ class Tasks {
       return json::text(*task, "status") == "completed";
     });
   }
-  /// When each turn at them ended. Without a timeline, each completed task is one.
+  /// When each turn ended. Without a timeline, each completed task is one turn.
   std::vector<Json> turns() const {
     std::vector<Json> all;
     for (const auto& [task, timestamp] : entries_) {
@@ -81,7 +80,7 @@ class Tasks {
         all.emplace_back(member(*task, "completed_at"));
     return all;
   }
-  /// When the newest of them was completed, as it is spelled.
+  /// When the last task was completed.
   Json newest() const {
     Json newest;
     for (const Json& task : tasks_) {
@@ -118,7 +117,7 @@ class Tasks {
     return found == tasks_.end() ? nullptr : &*found;
   }
 
-  /// Another one that was given this id by its place only gets the next free one.
+  /// Sets the id. Another task that got this id from its position gets the next free one.
   void name(Json& task, const std::string& id) {
     if (id.empty() || json::text(*task, "id") == id)
       return;
@@ -131,7 +130,7 @@ class Tasks {
     task.set("id", id);
   }
 
-  /// A task of this wording that nothing has been said about yet.
+  /// A pending task with this description.
   Json* open(std::string_view description) {
     const auto found = std::find_if(tasks_.begin(), tasks_.end(), [&](const Json& task) {
       return json::text(*task, "description") == description &&
@@ -140,10 +139,10 @@ class Tasks {
     return found == tasks_.end() ? nullptr : &*found;
   }
 
-  /// The place of the task it is about.
+  /// The position of the entry's task.
   std::size_t apply(const DevelopEntry& entry) {
     Json* known = find("id", entry.id);
-    // An id that was only derived says nothing about an entry of other wording.
+    // An id made from a position does not identify an entry with another description.
     if (known == nullptr || json::text(**known, "description") != entry.description)
       known = open(entry.description);
     Json& task = known != nullptr ? *known : add(entry.description);
@@ -163,8 +162,7 @@ class Tasks {
     return static_cast<std::size_t>(&task - tasks_.data());
   }
 
-  /// There may be a record for each file or for each task (C-26). What no list knows was done all
-  /// the same.
+  /// One record per file or per task (C-26). A task that is in no list is added.
   void apply(const Value& record) {
     const std::string id = text_of(record, "task_id");
     const std::string result = text_of(record, "result");
@@ -190,8 +188,9 @@ class Tasks {
   }
 
   std::vector<Json> tasks_;
-  std::vector<std::pair<std::size_t, Json>> entries_;  ///< of the timeline: place of its task, when
-  std::set<std::string> logged_;                       ///< tasks whose files are those of the log
+  /// of the timeline: position of the task, time
+  std::vector<std::pair<std::size_t, Json>> entries_;
+  std::set<std::string> logged_;  ///< tasks whose files are those of changes.log
   std::string started_;
 };
 
@@ -240,7 +239,7 @@ Json debug_of(const FlowState& docs) {
                        {"last_analysis_at", analysed}});
 }
 
-/// A number from 0 to 100, also where it is spelled as text; else null.
+/// A number from 0 to 100, also as text; else null.
 Json percent(const Value& value) {
   std::optional<double> number = json::number(value);
   if (const auto text = json::text(value)) {
@@ -312,7 +311,7 @@ Json validate_of(const ValidateProgress& notes) {
                        {"last_run_at", moment_json(notes.validated)}});
 }
 
-/// What was done, in the order of its times.
+/// What was done, by time.
 struct History {
   std::vector<std::pair<std::optional<Time>, std::string>> done;
   void add(const Json& at, const std::string& action) {
@@ -330,7 +329,7 @@ struct History {
   Json last_action() const { return done.empty() ? Json() : Json(done.back().second); }
 };
 
-/// The first so many characters.
+/// The first characters of a text.
 std::string shortened(const std::string& text, std::size_t characters) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < characters && at < text.size(); ++i)
@@ -338,7 +337,7 @@ std::string shortened(const std::string& text, std::size_t characters) {
   return text.substr(0, at);
 }
 
-/// One for each turn at a task.
+/// One iteration per turn at a task.
 std::uint64_t iterations(const Json& skill) {
   const Value& done = list(*skill, "completed_actions");
   return static_cast<std::uint64_t>(std::count_if(
@@ -365,7 +364,7 @@ std::string from_progress(const View& view, const Json& skill) {
       .pretty();
 }
 
-/// A whole version of the master state, not running.
+/// A complete master state that is not running.
 std::optional<std::string> halted(const std::string& text, const View& view) {
   auto parsed = parse_json(text);
   if (!parsed || json::text(**parsed, "loop_id") != view.flow.name)

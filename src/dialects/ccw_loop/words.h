@@ -11,16 +11,18 @@
 
 namespace baton::ccw_loop {
 
+// The words of the master state as enumerations, with one table for each.
+
 constexpr std::string_view kDialect = "ccw_loop";
 
-/// The control word of a loop.
+/// The status of a loop.
 enum class Status { created, running, paused, completed, failed, user_exit };
 
 struct StatusRow {
   std::string_view word;
   Status status;
-  Control control;  ///< what it means for a running executor
-  bool ended;       ///< nothing goes on until somebody starts it again
+  Control control;  ///< what a running executor has to do
+  bool ended;       ///< nothing happens until a person starts the loop again
 };
 inline constexpr std::array kStatuses = {
     StatusRow{"created", Status::created, Control::idle, false},
@@ -32,7 +34,7 @@ inline constexpr std::array kStatuses = {
 };
 static_assert(in_enum_order(kStatuses, &StatusRow::status, Status::user_exit));
 
-/// Nothing for a word that is none.
+/// Nothing for any other word.
 constexpr std::optional<Status> parse_status(std::string_view word) {
   for (const StatusRow& row : kStatuses)
     if (row.word == word)
@@ -44,7 +46,7 @@ inline std::string_view word(Status status) {
   return kStatuses.at(static_cast<std::size_t>(status)).word;
 }
 
-/// Whether somebody may change the status without doing the executor's work (format page, Control).
+/// Whether a writer may change the status without doing an executor's work (format page, Control).
 constexpr bool legal_move(Status from, Status to) {
   switch (from) {
     case Status::created:
@@ -61,7 +63,7 @@ constexpr bool legal_move(Status from, Status to) {
   return false;
 }
 
-/// What the executor is started for; the words are the purposes of its runs.
+/// What an executor is started for. The words are the purposes of its runs.
 enum class Action { init, develop, debug, validate, complete };
 
 struct ActionRow {
@@ -78,7 +80,7 @@ static_assert(in_enum_order(kActions, &ActionRow::action, Action::complete));
 inline std::string_view word(Action action) {
   return kActions.at(static_cast<std::size_t>(action)).word;
 }
-/// Nothing for a word that is none; only lower case is one.
+/// Nothing for any other word. Only lower case counts.
 constexpr std::optional<Action> parse_action(std::string_view word) {
   for (const ActionRow& row : kActions)
     if (row.word == word)
@@ -86,7 +88,7 @@ constexpr std::optional<Action> parse_action(std::string_view word) {
   return std::nullopt;
 }
 
-/// Executors and people write words in either case.
+/// Executors and people use either case.
 inline std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -98,13 +100,13 @@ inline constexpr std::string_view kExecutor = "executor";
 /// The only subject of a loop.
 inline constexpr std::string_view kMain = "main";
 
-/// Who may work on a task without being configured by `tools:`.
+/// Tools that need no entry in `tools:`.
 inline constexpr std::array<std::string_view, 4> kTools = {"gemini", "qwen", "codex", "bash"};
 
-/// The reason that makes a failed loop a stopped one.
+/// The failure_reason of a loop that a person stopped.
 inline constexpr std::string_view kStoppedByUser = "Manually stopped by user";
 
-/// Where the files of forgotten loops are put, below the folder; nothing looks in there.
+/// The folder for files of forgotten loops, below the dialect's folder. It is not watched.
 inline constexpr std::string_view kForgotten = ".forgotten";
 
 }  // namespace baton::ccw_loop

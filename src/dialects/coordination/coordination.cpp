@@ -1,5 +1,3 @@
-#include "dialects/coordination/coordination.h"
-
 #include <algorithm>
 #include <array>
 
@@ -13,6 +11,7 @@
 #include "dialects/coordination/routing.h"
 #include "dialects/coordination/session.h"
 #include "dialects/coordination/starts.h"
+#include "dialects/dialects.h"
 
 namespace baton {
 namespace coordination {

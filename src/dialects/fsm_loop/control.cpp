@@ -1,20 +1,20 @@
-#include "dialects/fsm_loop/control.h"
-
 #include <algorithm>
 
 #include "base/text.h"
 #include "dialects/findings.h"
-#include "dialects/fsm_loop/comparison.h"
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/fsm_loop/inputs.h"
-#include "dialects/fsm_loop/retrace.h"
+#include "dialects/fsm_loop/fsm_loop.h"
+#include "dialects/fsm_loop/loop.h"
+#include "dialects/fsm_loop/machine.h"
+#include "dialects/fsm_loop/values.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr double kMostPid = 1e9;
 
-/// The values of the start, with those of `--set` laid over them.
+/// The values of the start, merged with those of `--set`.
 Result<Json> resumed_context(const Loop& loop, const Record& record, const Value& arguments) {
   const Value* const set = json::child(arguments, "set");
   if (set == nullptr)
@@ -29,22 +29,22 @@ Result<Json> resumed_context(const Loop& loop, const Record& record, const Value
   return context;
 }
 
-/// One request after the other, on the loop as its files have it.
-class Desk {
+/// Answers one request after the other.
+class RequestHandler {
  public:
-  Desk(Scene& scene, Machine& machine, Decision& decision)
-      : scene_(scene), machine_(machine), decision_(decision) {}
+  RequestHandler(Snapshot& snapshot, Machine& machine, Decision& decision)
+      : snapshot_(snapshot), machine_(machine), decision_(decision) {}
 
-  void deal(const Request& request) {
-    if (const auto bad = scene_.view.rejected.find(scene_.places.state());
-        bad != scene_.view.rejected.end() && !scene_.driven())
+  void handle(const Request& request) {
+    if (const auto bad = snapshot_.view.rejected.find(snapshot_.paths.state());
+        bad != snapshot_.view.rejected.end() && !snapshot_.owned())
       return reply(request, false,
                    "what stands in " + bad->first + " is not valid; `baton explain " + bad->first +
                        "` says why. Put it right first");
-    if (scene_.state == nullptr)
+    if (snapshot_.state == nullptr)
       return reply(request, false,
-                   "the loop " + name() + " has no state: nothing was begun; `baton start " +
-                       scene_.view.flow.name + "` begins it");
+                   "the loop " + name() + " has not been started; `baton start " +
+                       snapshot_.view.flow.name + "` starts it");
     if (request.verb == "stop")
       stop(request);
     else
@@ -52,130 +52,132 @@ class Desk {
   }
 
  private:
-  std::string name() const { return printable(scene_.view.flow.name, 80); }
-  std::string status() { return std::string(scene_.record().status_word()); }
+  std::string name() const { return printable(snapshot_.view.flow.name, 80); }
+  std::string status() { return std::string(snapshot_.record().status_word()); }
 
   void reply(const Request& request, bool accepted, std::string message) {
     decision_.replies.push_back(Reply{request.id, accepted, std::move(message)});
-    scene_.memo.dealt.push_back(request.id);
+    snapshot_.memo.dealt.push_back(request.id);
   }
 
   void stop(const Request& request) {
-    if (!scene_.driven())
-      return reply(request, false, "the loop belongs to another program, which has to stop it");
-    const Status now = scene_.record().status;
+    if (!snapshot_.owned())
+      return reply(request, false, "another program runs the loop; stop it there");
+    const Status now = snapshot_.record().status;
     if (now != Status::running && now != Status::awaiting_continuation)
-      return reply(request, true, "it has ended: " + status());
-    scene_.memo.spawn.clear();
+      return reply(request, true, "the loop has ended: " + status());
+    snapshot_.memo.spawn.clear();
     machine_.halt(Status::user_stopped, "user_stopped");
     reply(request, true,
-          scene_.live() == nullptr ? "stopped" : "stopped; what runs for it is being ended");
+          snapshot_.live() == nullptr ? "stopped" : "stopped; its running action is being ended");
   }
 
-  /// Why it cannot go on; empty when it can.
+  /// Why the loop cannot be resumed; empty: it can.
   std::string obstacle(const Record& record) {
     const StatusRow& row = kStatus.at(static_cast<std::size_t>(record.status));
     if (!row.resumable)
       return "the loop is " + std::string(row.word) +
              (record.error.empty() ? "" : ": " + record.error) +
-             "; nothing is left to resume, `baton start " + scene_.view.flow.name +
-             "` begins it anew";
-    if (!scene_.driven() && record.status == Status::running && owner_of(scene_) != Owner::dead)
-      return owner_of(scene_) == Owner::alive
+             "; it cannot be resumed. `baton start " + snapshot_.view.flow.name +
+             "` starts a new run";
+    if (!snapshot_.owned() && record.status == Status::running &&
+        owner_of(snapshot_) != Owner::dead)
+      return owner_of(snapshot_) == Owner::alive
                  ? "another program is running the loop; stop it there first"
-                 : "another program may be running the loop, and neither its lock nor its state "
-                   "nor a .pid file says which; if none is, set status to \"interrupted\" in " +
-                       scene_.places.state();
+                 : "another program may be running the loop: no lock, state or .pid file names its "
+                   "process. If none runs it, set status to \"interrupted\" in " +
+                       snapshot_.paths.state();
     return {};
   }
 
-  /// Why it cannot go on where it stands; empty when the state is still there.
+  /// Why the state where it stopped cannot be entered; empty: it can.
   static std::string lost_state(const Loop& loop, const Record& record) {
     const std::string& stands =
         record.limited_state.empty() ? record.current_state : record.limited_state;
     if (loop.state(stands) != nullptr)
       return {};
-    return "the loop stands in the state " + quoted_word(stands) +
-           ", which is not in the definition any more; put it there, or begin the loop anew";
+    return "the loop is in the state " + quoted_word(stands) +
+           ", which the definition does not have any more; add it, or start a new run";
   }
 
-  /// Whether a state is the next thing that is entered. Else it goes on with what has ended in the
-  /// one that it stands in, and the limits are looked at when that is left.
-  bool enters(const Retraced& stands, bool redo) const {
+  /// Whether resuming enters a state. Otherwise it continues with an action that has ended, and the
+  /// limits are checked after it.
+  bool enters(const Rebuilt& stands, bool redo) const {
     const bool judged =
-        scene_.memo.frames.back().work.step == Step::judge || stands.result || stands.verdict;
+        snapshot_.memo.frames.back().work.step == Step::judge || stands.result || stands.verdict;
     return redo || !judged || !stands.record.limited_state.empty();
   }
 
-  /// Why a limit would end it again at once; empty when none would.
+  /// Why a limit would end the loop again at once; empty: none would.
   static std::string limit(const Loop& loop, const Record& record,
                            std::optional<std::int64_t> max_steps) {
     const std::int64_t steps = max_steps.value_or(loop.max_steps);
     const LoopState* const state =
         loop.state(record.limited_state.empty() ? record.current_state : record.limited_state);
     if (record.iteration >= steps && (state == nullptr || !state->terminal))
-      return "the loop has made all its " + std::to_string(steps) +
-             " steps; raise max_steps in its definition, or here with --max-steps, or begin it "
-             "anew";
+      return "the loop has used all its " + std::to_string(steps) +
+             " steps; use a higher max_steps in its definition or --max-steps here, or start a new "
+             "run";
     if (loop.maintain && state != nullptr && state->terminal && loop.max_passes &&
         record.passes + 1 >= *loop.max_passes)
-      return "the loop has made all its " + std::to_string(*loop.max_passes) +
-             " passes; raise max_iterations in its definition, or begin it anew";
+      return "the loop has used all its " + std::to_string(*loop.max_passes) +
+             " passes; use a higher max_iterations in its definition, or start a new run";
     return out_of_time(loop, record);
   }
 
   static std::string out_of_time(const Loop& loop, const Record& record) {
     if (loop.timeout == Millis(0) || Millis(record.accumulated_ms) <= loop.timeout)
       return {};
-    return "the loop has used up its timeout; raise `timeout` in its definition, or begin it anew";
+    return "the loop has used up its timeout; use a longer `timeout` in its definition, or start a "
+           "new run";
   }
 
-  /// Why it cannot go on by the definition of now; empty when it can.
-  std::string obstacle_by(const Loop& loop, const Retraced& stands, bool redo,
+  /// Why the present definition does not let it continue; empty: it does.
+  std::string obstacle_by(const Loop& loop, const Rebuilt& stands, bool redo,
                           std::optional<std::int64_t> max_steps) {
     const Record& record = stands.record;
     if (std::string lost = lost_state(loop, record); !lost.empty())
       return lost;
     const bool enters = this->enters(stands, redo);
-    // What a limit ran is left behind, and then it is no state of a loop inside that is entered.
-    const bool inside = scene_.memo.frames.size() > 1 && record.limited_state.empty();
+    // The summary state of a limit is dropped, and with it the loop inside.
+    const bool inside = snapshot_.memo.frames.size() > 1 && record.limited_state.empty();
     if (enters && !inside)
       return limit(loop, record, max_steps);
-    // Its time holds within loops inside its states as well. And of one that has timed out each
-    // resume would carry out one more command.
+    // The timeout applies within loops inside its states as well. Without this check each resume of
+    // a loop that has timed out would run one more command.
     return enters || record.status == Status::timed_out ? out_of_time(loop, record) : std::string();
   }
 
-  /// Where it stands: of a loop that is not run here the event file may know more than the state.
-  Retraced retraced(const Loop& loop, bool redo) {
-    const auto events = scene_.view.docs.find(scene_.places.events());
-    const bool known = events != scene_.view.docs.end() && !scene_.driven() && !redo;
-    return retrace(loop, scene_.record(), known ? &events->second.document->root() : nullptr);
+  /// For a loop of another program the event file may be newer than the state.
+  Rebuilt rebuilt(const Loop& loop, bool redo) {
+    const auto events = snapshot_.view.docs.find(snapshot_.paths.events());
+    const bool known = events != snapshot_.view.docs.end() && !snapshot_.owned() && !redo;
+    return rebuild_progress(loop, snapshot_.record(),
+                            known ? &events->second.document->root() : nullptr);
   }
 
   void resume(const Request& request) {
-    if (scene_.driven() && scene_.record().status == Status::running)
+    if (snapshot_.owned() && snapshot_.record().status == Status::running)
       return reply(request, true, "it is running");
-    if (const std::string why = obstacle(scene_.record()); !why.empty()) {
-      // Of a loop that has ended, or is another program's, nothing but baton's own hold can be
-      // lifted, but that can.
-      const bool held = scene_.view.control == Control::pause;
-      return reply(request, held, (held ? "baton does not hold it any more; " : "") + why);
+    if (const std::string why = obstacle(snapshot_.record()); !why.empty()) {
+      // Such a loop cannot be resumed, but baton's own hold on it can be lifted.
+      const bool held = snapshot_.view.control == Control::pause;
+      return reply(request, held, (held ? "baton has released its hold; " : "") + why);
     }
-    if (const std::string why = scene_.definition_fault(); !why.empty())
+    if (const std::string why = snapshot_.definition_fault(); !why.empty())
       return reply(request, false, "the definition is not valid: " + why);
-    const std::string path = scene_.definition();
+    const std::string path = snapshot_.definition();
     if (path.empty())
       return reply(request, false, "the definition of the loop " + name() + " is gone");
-    Loaded loaded = scene_.loaded(path);
+    Loaded loaded = snapshot_.loaded(path);
     if (!loaded.definition)
       return reply(request, false, "the definition is not valid: " + loaded.error);
     const Loop loop = loop_of(**loaded.definition);
     const auto asked = json::integer(*request.arguments, "max_steps");
     if (json::child(*request.arguments, "max_steps") != nullptr && asked.value_or(0) < 1)
-      return reply(request, false, "max_steps is a count from 1 on");
+      return reply(request, false, "max_steps must be an integer of 1 or more");
     const bool redo = json::boolean(*request.arguments, "redo") == true;
-    Retraced stands = retraced(loop, redo);
+    Rebuilt stands = rebuilt(loop, redo);
     if (const std::string why = obstacle_behind(stands); !why.empty())
       return reply(request, false, why);
     const auto max_steps = asked ? asked : stands.record.max_steps;
@@ -184,16 +186,16 @@ class Desk {
     auto context = resumed_context(loop, stands.record, *request.arguments);
     if (!context)
       return reply(request, false, context.error().message);
-    const bool ours = scene_.driven();
-    Record& record = scene_.record();
+    const bool ours = snapshot_.owned();
+    Record& record = snapshot_.record();
     record = std::move(stands.record);
     record.context = std::move(*context);
     record.max_steps = max_steps;
-    Memo& memo = scene_.memo;
-    memo.driven = true;
+    Memo& memo = snapshot_.memo;
+    memo.owned = true;
     memo.scope.clear();
     if (!ours) {
-      // From now on it is this run of baton's, whatever stood there.
+      // From now on this is a run of baton.
       record.start = request.id;
       memo.start = request.id;
     }
@@ -201,25 +203,25 @@ class Desk {
     memo.frames.front().definition = std::move(*loaded.definition);
     if (redo)
       memo.frames.back().work = Work{};
-    machine_.go_on(record.status == Status::awaiting_continuation);
-    machine_.take_up(std::move(stands));
+    machine_.resume_loop(record.status == Status::awaiting_continuation);
+    machine_.continue_from(std::move(stands));
     reply(request, true, ours ? "resumed" : "taken over and resumed");
   }
 
-  /// The same of what only the event file tells.
-  std::string obstacle_behind(const Retraced& stands) {
-    if (scene_.driven())
+  /// Why the event file does not let it continue; empty: it does.
+  std::string obstacle_behind(const Rebuilt& stands) {
+    if (snapshot_.owned())
       return {};
     if (!kStatus.at(static_cast<std::size_t>(stands.record.status)).resumable)
-      return "its events say that it has ended: " + obstacle(stands.record);
+      return "its event file says that the loop has ended: " + obstacle(stands.record);
     if (!stands.lost.empty())
-      return stands.lost + "; `baton resume " + scene_.view.flow.name +
-             " --redo` carries the action out again, `baton start " + scene_.view.flow.name +
-             "` begins the loop anew";
+      return stands.lost + "; `baton resume " + snapshot_.view.flow.name +
+             " --redo` runs the action again, `baton start " + snapshot_.view.flow.name +
+             "` starts a new run";
     return {};
   }
 
-  Scene& scene_;
+  Snapshot& snapshot_;
   Machine& machine_;
   Decision& decision_;
 };
@@ -229,108 +231,110 @@ std::optional<std::int64_t> pid_in(const Value& root) {
   return pid && *pid > 0 ? pid : std::nullopt;
 }
 
-/// A document that is there, or nullptr.
-const Document* present(const Scene& scene, const std::string& path) {
-  const auto found = scene.view.docs.find(path);
-  return found == scene.view.docs.end() || !found->second.present ? nullptr
-                                                                  : found->second.document.get();
+/// A document that exists; nullptr: none.
+const Document* present(const Snapshot& snapshot, const std::string& path) {
+  const auto found = snapshot.view.docs.find(path);
+  return found == snapshot.view.docs.end() || !found->second.present ? nullptr
+                                                                     : found->second.document.get();
 }
 
-std::optional<std::int64_t> locking_pid(const Scene& scene) {
-  const Document* const lock = present(scene, scene.places.lock());
+std::optional<std::int64_t> locking_pid(const Snapshot& snapshot) {
+  const Document* const lock = present(snapshot, snapshot.paths.lock());
   return lock == nullptr ? std::nullopt : pid_in(lock->root());
 }
 
-std::optional<std::int64_t> owning_pid(const Scene& scene) {
-  // The .pid file may be an old one: who has the lock and lives goes before it.
-  const auto locking = locking_pid(scene);
-  if (locking && lock_of_another(scene))
+std::optional<std::int64_t> owning_pid(const Snapshot& snapshot) {
+  // The .pid file may be old, so a living owner of the lock counts first.
+  const auto locking = locking_pid(snapshot);
+  if (locking && other_program_holds_lock(snapshot))
     return locking;
-  if (const Document* const file = present(scene, scene.places.pid()))
+  if (const Document* const file = present(snapshot, snapshot.paths.pid()))
     if (const auto number = decimal(file->text()); number && *number >= 1)
       return static_cast<std::int64_t>(std::min(*number, kMostPid));
   if (locking)
     return locking;
-  return scene.state == nullptr ? std::nullopt : pid_in(scene.state->document->root());
+  return snapshot.state == nullptr ? std::nullopt : pid_in(snapshot.state->document->root());
 }
 
-/// How to go on with a loop that does not run.
-std::string way_on(const Scene& scene, const Record& record) {
-  const std::string& name = scene.view.flow.name;
+/// What to do about a loop that does not run.
+std::string how_to_go_on(const Snapshot& snapshot, const Record& record) {
+  const std::string& name = snapshot.view.flow.name;
   if (!kStatus.at(static_cast<std::size_t>(record.status)).resumable)
-    return "`baton start " + name + "` begins it anew";
-  std::string way = "`baton resume " + name + "` goes on with it";
+    return "`baton start " + name + "` starts a new run";
+  std::string transition = "`baton resume " + name + "` continues it";
   if (record.terminated_by == "max_steps" || record.terminated_by == "max_iterations")
-    way += ", with a higher --max-steps or max_steps in its definition";
+    transition += ", with a higher --max-steps or max_steps in its definition";
   else if (record.terminated_by == "max_iterations_reached")
-    way += ", with a higher max_iterations in its definition";
+    transition += ", with a higher max_iterations in its definition";
   else if (record.terminated_by == "timeout")
-    way += " once the `timeout` in its definition is longer";
-  return way;
+    transition += " once the `timeout` in its definition is longer";
+  return transition;
 }
 
-std::string of_another(const Scene& scene, const Record& record) {
-  const std::string& name = scene.view.flow.name;
+std::string why_of_other_program(const Snapshot& snapshot, const Record& record) {
+  const std::string& name = snapshot.view.flow.name;
   if (record.status != Status::running)
-    return "another program left it so; " + way_on(scene, record);
-  switch (owner_of(scene)) {
+    return "another program has ended it; " + how_to_go_on(snapshot, record);
+  switch (owner_of(snapshot)) {
     case Owner::alive:
-      return "another program (process " + std::to_string(owning_pid(scene).value_or(0)) +
+      return "another program (process " + std::to_string(owning_pid(snapshot).value_or(0)) +
              ") runs it";
     case Owner::dead:
-      return "the program that ran it is dead; `baton resume " + name + "` takes it over";
+      return "the program that ran it is not running any more; `baton resume " + name +
+             "` takes it over";
     case Owner::unknown:
       break;
   }
-  return "another program may be running it; nothing says which";
+  return "another program may be running it; no file names its process";
 }
 
 }  // namespace
 
-Owner owner_of(const Scene& scene) {
-  const Environment& env = scene.view.env;
+Owner owner_of(const Snapshot& snapshot) {
+  const Environment& env = snapshot.view.env;
   if (!env.alive)
     return Owner::unknown;
-  const auto pid = owning_pid(scene);
+  const auto pid = owning_pid(snapshot);
   if (!pid)
     return Owner::unknown;
-  // A process of the same number wrote it, and is gone: this one does not run the loop.
+  // The number is this daemon's, so the process that wrote it is gone.
   if (*pid == env.pid)
     return Owner::dead;
   return env.alive(*pid) ? Owner::alive : Owner::dead;
 }
 
-std::string standing(Scene& scene) {
-  if (scene.state == nullptr)
-    return "it was not begun; `baton start " + scene.view.flow.name + "` begins it";
-  const Record& record = scene.record();
-  if (!scene.driven())
-    return of_another(scene, record);
+std::string why_not_running(Snapshot& snapshot) {
+  if (snapshot.state == nullptr)
+    return "it has not been started; `baton start " + snapshot.view.flow.name + "` starts it";
+  const Record& record = snapshot.record();
+  if (!snapshot.owned())
+    return why_of_other_program(snapshot, record);
   if (record.status == Status::running || record.status == Status::completed)
     return {};
-  // The word of the status need not say why: a limit and a signal are both interruptions.
+  // The status alone does not say why: a limit and a signal are both `interrupted`.
   return "it ended" + (record.terminated_by.empty() ? "" : " by " + record.terminated_by) +
-         (record.error.empty() ? "" : ": " + record.error) + "; " + way_on(scene, record);
+         (record.error.empty() ? "" : ": " + record.error) + "; " + how_to_go_on(snapshot, record);
 }
 
-bool lock_of_another(const Scene& scene) {
-  const auto pid = locking_pid(scene);
-  return pid && scene.view.env.alive && *pid != scene.view.env.pid && scene.view.env.alive(*pid);
+bool other_program_holds_lock(const Snapshot& snapshot) {
+  const auto pid = locking_pid(snapshot);
+  return pid && snapshot.view.env.alive && *pid != snapshot.view.env.pid &&
+         snapshot.view.env.alive(*pid);
 }
 
-void answer(Scene& scene, Machine& machine, Decision& decision) {
-  std::erase_if(scene.memo.dealt, [&](const std::string& id) {
-    return std::none_of(scene.view.requests.begin(), scene.view.requests.end(),
+void answer(Snapshot& snapshot, Machine& machine, Decision& decision) {
+  std::erase_if(snapshot.memo.dealt, [&](const std::string& id) {
+    return std::none_of(snapshot.view.requests.begin(), snapshot.view.requests.end(),
                         [&](const Request& request) { return request.id == id; });
   });
-  Desk desk(scene, machine, decision);
-  for (const Request& request : scene.view.requests) {
+  RequestHandler handler(snapshot, machine, decision);
+  for (const Request& request : snapshot.view.requests) {
     const bool ours =
         std::find(kVerbs.begin(), kVerbs.end(), std::string_view(request.verb)) != kVerbs.end();
-    const std::vector<std::string>& dealt = scene.memo.dealt;
-    if (ours && request.flow == scene.view.flow &&
+    const std::vector<std::string>& dealt = snapshot.memo.dealt;
+    if (ours && request.flow == snapshot.view.flow &&
         std::find(dealt.begin(), dealt.end(), request.id) == dealt.end())
-      desk.deal(request);
+      handler.handle(request);
   }
 }
 

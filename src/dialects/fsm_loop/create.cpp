@@ -1,20 +1,19 @@
-#include "dialects/fsm_loop/create.h"
-
 #include <algorithm>
 #include <array>
 
 #include "base/text.h"
-#include "dialects/fsm_loop/control.h"
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/fsm_loop/inputs.h"
-#include "dialects/fsm_loop/scene.h"
+#include "dialects/fsm_loop/fsm_loop.h"
+#include "dialects/fsm_loop/loop.h"
+#include "dialects/fsm_loop/snapshot.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::array kArguments = {std::string_view("set"), std::string_view("input"),
                                    std::string_view("max_steps")};
-constexpr std::string_view kNotDriven = "fsm_loop/S31";
+constexpr std::string_view kNotSupported = "fsm_loop/S31";
 
 tl::unexpected<Error> wrong(const std::string& message) {
   return fail(Errc::usage, message);
@@ -26,52 +25,54 @@ Result<void> check_arguments(const Value& arguments) {
   for (const auto& member : arguments.GetObject()) {
     const std::string_view name = json::name(member.name);
     if (std::find(kArguments.begin(), kArguments.end(), name) == kArguments.end())
-      return wrong("a loop is not begun with `" + printable(name, 60) + "`");
+      return wrong("a loop is not started with `" + printable(name, 60) + "`");
   }
   if (const Value* const set = json::child(arguments, "set"); set != nullptr && !set->IsObject())
     return wrong("`set` is an object");
   if (json::child(arguments, "max_steps") != nullptr &&
       json::integer(arguments, "max_steps").value_or(0) < 1)
-    return wrong("max_steps is a count from 1 on");
+    return wrong("max_steps must be an integer of 1 or more");
   return {};
 }
 
-/// Why no run may begin now; empty when one may.
-std::string in_the_way(Scene& scene) {
-  const std::string name = printable(scene.view.flow.name, 80);
-  if (!scene.memo.driven && lock_of_another(scene))
-    return "another program that lives holds " + scene.places.lock();
-  if (scene.state == nullptr || !scene.state->present)
+/// Why no run can start now; empty: one can.
+std::string why_no_start(Snapshot& snapshot) {
+  const std::string name = printable(snapshot.view.flow.name, 80);
+  if (!snapshot.memo.owned && other_program_holds_lock(snapshot))
+    return "another running program holds " + snapshot.paths.lock();
+  if (snapshot.state == nullptr || !snapshot.state->present)
     return {};
-  if (scene.record().status == Status::running && !scene.driven() && owner_of(scene) != Owner::dead)
+  if (snapshot.record().status == Status::running && !snapshot.owned() &&
+      owner_of(snapshot) != Owner::dead)
     return "another program is running the loop " + name + "; `baton resume " + name +
-           "` takes it over when that program is dead";
-  if (scene.driven() && scene.record().status != Status::running && scene.live() != nullptr)
-    return "what ran for the loop " + name + " is still being ended; try again in a moment";
+           "` takes it over when that program has ended";
+  if (snapshot.owned() && snapshot.record().status != Status::running && snapshot.live() != nullptr)
+    return "the last action of the loop " + name +
+           " is still being ended; try again in a few seconds";
   return {};
 }
 
-/// The definition, put together. Errc::schema where it cannot be run.
-Result<Json> definition_of(const Scene& scene) {
-  if (const std::string why = scene.definition_fault(); !why.empty())
+/// The definition, put together. Errc::schema when it cannot run.
+Result<Json> definition_of(const Snapshot& snapshot) {
+  if (const std::string why = snapshot.definition_fault(); !why.empty())
     return fail(Errc::schema, "the definition is not valid: " + why);
-  const std::string path = scene.definition();
+  const std::string path = snapshot.definition();
   if (path.empty())
-    return wrong("there is no loop " + printable(scene.view.flow.name, 80) + ": neither " +
-                 scene.places.folder() + "/" + printable(scene.view.flow.name, 80) +
+    return wrong("there is no loop " + printable(snapshot.view.flow.name, 80) + ": neither " +
+                 snapshot.paths.folder() + "/" + printable(snapshot.view.flow.name, 80) +
                  ".fsm.yaml nor .yaml is there and valid; `baton validate` says more");
-  Loaded loaded = scene.loaded(path);
+  Loaded loaded = snapshot.loaded(path);
   if (!loaded.definition)
     return fail(Errc::schema, "the definition is not valid: " + loaded.error);
   for (const auto& [file, findings] : loaded.findings)
     for (const Finding& finding : findings)
-      if (finding.rule == kNotDriven)
+      if (finding.rule == kNotSupported)
         return fail(Errc::schema, finding.message, file + "#" + finding.pointer);
   return std::move(*loaded.definition);
 }
 
-/// A member of what is wanted that is not the same in what is there; empty: there is none.
-std::string other_than(const Json& there, const Json& wanted) {
+/// The first member of `wanted` that is different or absent in `there`; empty: none.
+std::string first_difference(const Json& there, const Json& wanted) {
   for (const auto& member : wanted->GetObject()) {
     const Value* const known = json::child(*there, json::name(member.name));
     if (known == nullptr || !json::equal(*known, member.value))
@@ -97,19 +98,19 @@ Result<Json> context_of(const Loop& loop, const Value& arguments) {
 
 Result<std::vector<Update>> create(const Request& request, const View& view) {
   if (request.verb != "start")
-    return wrong("a loop is begun with `baton start " + printable(view.flow.name, 80) + "`");
+    return wrong("start a loop with `baton start " + printable(view.flow.name, 80) + "`");
   if (auto fine = check_arguments(*request.arguments); !fine)
     return pass_on(fine);
-  Scene scene(view);
-  if (const std::string why = in_the_way(scene); !why.empty())
+  Snapshot snapshot(view);
+  if (const std::string why = why_no_start(snapshot); !why.empty())
     return wrong(why);
   const bool runs =
-      scene.driven() && scene.state->present && scene.record().status == Status::running;
-  // Asking again changes nothing.
+      snapshot.owned() && snapshot.state->present && snapshot.record().status == Status::running;
+  // The same request twice changes nothing.
   if (runs && json::child(*request.arguments, "set") == nullptr &&
       json::child(*request.arguments, "input") == nullptr)
     return std::vector<Update>{};
-  auto definition = definition_of(scene);
+  auto definition = definition_of(snapshot);
   if (!definition)
     return pass_on(definition);
   const Loop loop = loop_of(**definition);
@@ -117,10 +118,11 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   if (!context)
     return pass_on(context);
   if (runs) {
-    if (const std::string other = other_than(scene.record().context, *context); !other.empty())
-      return wrong("the loop " + printable(view.flow.name, 80) + " runs already, and its `" +
-                   printable(other, 60) + "` is another; `baton stop " + text(view.flow) +
-                   "` ends it");
+    if (const std::string other = first_difference(snapshot.record().context, *context);
+        !other.empty())
+      return wrong("the loop " + printable(view.flow.name, 80) +
+                   " is running already, with another `" + printable(other, 60) +
+                   "`; `baton stop " + text(view.flow) + "` ends it");
     return std::vector<Update>{};
   }
   Record record;
@@ -132,22 +134,23 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   if (const auto steps = json::integer(*request.arguments, "max_steps"))
     record.max_steps = *steps;
   std::vector<Update> updates;
-  const std::string why = "the loop was asked for";
-  const bool before = scene.state != nullptr && scene.state->present;
+  const std::string why = "a run was requested";
+  const bool before = snapshot.state != nullptr && snapshot.state->present;
   if (before) {
-    record.archived = scene.places.archive(scene.record().started_at, scene.record().archived);
-    updates.emplace_back(Create{record.archived + "/state.json", scene.state->document->text(),
+    record.archived =
+        snapshot.paths.archive(snapshot.record().started_at, snapshot.record().archived);
+    updates.emplace_back(Create{record.archived + "/state.json", snapshot.state->document->text(),
                                 "the run before is kept"});
-    updates.emplace_back(Move{scene.places.events(), Digest{}, record.archived + "/events.jsonl",
+    updates.emplace_back(Move{snapshot.paths.events(), Digest{}, record.archived + "/events.jsonl",
                               "the run before is kept"});
   }
   Json state = json_of(record, nullptr);
   state.set("updated_at", stamp(view.wall));
   if (before)
     updates.emplace_back(
-        Replace{scene.places.state(), scene.state->document->digest(), state.pretty(), why});
+        Replace{snapshot.paths.state(), snapshot.state->document->digest(), state.pretty(), why});
   else
-    updates.emplace_back(Create{scene.places.state(), state.pretty(), why});
+    updates.emplace_back(Create{snapshot.paths.state(), state.pretty(), why});
   return updates;
 }
 

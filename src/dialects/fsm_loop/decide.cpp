@@ -1,26 +1,24 @@
-#include "dialects/fsm_loop/decide.h"
-
 #include <algorithm>
 
 #include "dialects/findings.h"
-#include "dialects/fsm_loop/control.h"
-#include "dialects/fsm_loop/inputs.h"
+#include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/library.h"
-#include "dialects/fsm_loop/scope.h"
+#include "dialects/fsm_loop/loop.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
-constexpr Millis kLookAgain{30'000};  ///< whether the owner of a foreign loop still lives
+constexpr Millis kLookAgain{30'000};  ///< how often to check the owner of another program's loop
 
-/// What the memory of a run that has just begun is made of.
-void begin(Scene& scene, Machine& machine, EventLog& events) {
-  Frame& frame = scene.memo.frames.front();
+/// Prepares the memo of a run that has just started.
+void begin(Snapshot& snapshot, Machine& machine, EventLog& events) {
+  Frame& frame = snapshot.memo.frames.front();
   if (!frame.definition.is_null())
     return;
-  Loaded loaded = scene.loaded(scene.definition());
-  frame.since_ms = scene.now_ms();
-  // Read again right after it was found good; somebody may have been faster.
+  Loaded loaded = snapshot.loaded(snapshot.definition());
+  frame.since_ms = snapshot.now_ms();
+  // The definition may have changed since it was checked.
   if (!loaded.definition) {
     frame.definition = Json::object();
     machine.finish(Status::failed, "error", "the definition is not valid: " + loaded.error);
@@ -30,31 +28,32 @@ void begin(Scene& scene, Machine& machine, EventLog& events) {
   events.add("loop_start", Json::object({{"loop", frame.record.loop_name}}));
 }
 
-/// A loop of another program: looked at, and nothing is done to its files.
-Decision observe(Scene& scene, Decision decision) {
+/// A loop of another program is only watched; baton does not write its files.
+Decision observe(Snapshot& snapshot, Decision decision) {
   decision.control = Control::idle;
-  decision.standing = standing(scene);
-  decision.claims = claims_of_another(scene);
+  decision.standing = why_not_running(snapshot);
+  decision.claims = claims_of_other_program(snapshot);
   if (!decision.claims.empty())
-    decision.wake = scene.view.now + kLookAgain;
-  if (scene.state == nullptr)
+    decision.wake = snapshot.view.now + kLookAgain;
+  if (snapshot.state == nullptr)
     return decision;
-  const Record& record = scene.record();
+  const Record& record = snapshot.record();
   decision.declared = Word(record.status_word());
-  if (record.status == Status::running && scene.state->present) {
-    const Owner owner = owner_of(scene);
+  if (record.status == Status::running && snapshot.state->present) {
+    const Owner owner = owner_of(snapshot);
     if (owner == Owner::dead)
-      decision.notices.push_back(Notice{"owner_dead", "",
-                                        "the program that ran the loop is dead; `baton resume " +
-                                            scene.view.flow.name + "` takes it over"});
+      decision.notices.push_back(
+          Notice{"owner_dead", "",
+                 "the program that ran the loop is not running any more; `baton resume " +
+                     snapshot.view.flow.name + "` takes it over"});
     if (owner == Owner::alive)
-      decision.wake = scene.view.now + kLookAgain;
+      decision.wake = snapshot.view.now + kLookAgain;
   }
-  const auto role = json::text(*scene.view.options, "when_interrupted");
-  const StageState* const stage = scene.view.stages.contains(Subject(kSubject))
-                                      ? &scene.view.stages.at(Subject(kSubject))
+  const auto role = json::text(*snapshot.view.options, "when_interrupted");
+  const StageState* const stage = snapshot.view.stages.contains(Subject(kSubject))
+                                      ? &snapshot.view.stages.at(Subject(kSubject))
                                       : nullptr;
-  if (role && stage != nullptr && stage->stage == foreign_stage(scene)) {
+  if (role && stage != nullptr && stage->stage == stage_of_other_program(snapshot)) {
     decision.control = Control::run;
     decision.desired.push_back(Desired{.role = std::string(*role),
                                        .subject = std::string(kSubject),
@@ -64,54 +63,54 @@ Decision observe(Scene& scene, Decision decision) {
   return decision;
 }
 
-/// After a handoff: an agent is told to go on.
-void spawn(Scene& scene, EventLog& events, Decision& decision) {
-  if (scene.memo.spawn.empty())
+/// After a handoff an agent is started to continue.
+void spawn(Snapshot& snapshot, EventLog& events, Decision& decision) {
+  if (snapshot.memo.spawn.empty())
     return;
   decision.control = Control::run;
   decision.desired.push_back(Desired{.role = "agent",
                                      .subject = std::string(kHandoff),
                                      .purpose = "handoff",
-                                     .why = "the loop was handed over"});
-  for (const Run& run : scene.view.runs)
-    if (run.key.subject == kHandoff && run.live() && scene.memo.spawned != run.id) {
-      if (scene.memo.spawned.empty())
-        // The agent goes on with the flow, wherever within it the handoff came from.
+                                     .why = "the loop was handed over to an agent"});
+  for (const Run& run : snapshot.view.runs)
+    if (run.key.subject == kHandoff && run.live() && snapshot.memo.spawned != run.id) {
+      if (snapshot.memo.spawned.empty())
+        // Depth 0: the agent continues with the flow, not with a loop inside it.
         events.add("handoff_spawned",
-                   Json::object({{"pid", run.pid}, {"state", scene.record().current_state}}), 0);
-      scene.memo.spawned = run.id;
+                   Json::object({{"pid", run.pid}, {"state", snapshot.record().current_state}}), 0);
+      snapshot.memo.spawned = run.id;
     }
 }
 
-void write(Scene& scene, const EventLog& events, Decision& decision) {
-  const Value& root = scene.state->document->root();
-  Json state = json_of(scene.record(), &root);
-  // Of a program that ran it before; who runs it now says the lock.
+void write(Snapshot& snapshot, const EventLog& events, Decision& decision) {
+  const Value& root = snapshot.state->document->root();
+  Json state = json_of(snapshot.record(), &root);
+  // The lock says who runs the loop now.
   state.erase("pid");
-  if (scene.memo.frames.size() > 1)
-    state.set("active_sub_loop", scene.memo.frames.back().record.loop_name);
+  if (snapshot.memo.frames.size() > 1)
+    state.set("active_sub_loop", snapshot.memo.frames.back().record.loop_name);
   else
     state.erase("active_sub_loop");
-  const bool stage_moves = scene.view.stages.contains(Subject(kSubject))
-                               ? scene.view.stages.at(Subject(kSubject)).stage != scene.memo.stage
-                               : !scene.memo.stage.empty();
+  const bool stage_moves =
+      snapshot.view.stages.contains(Subject(kSubject))
+          ? snapshot.view.stages.at(Subject(kSubject)).stage != snapshot.memo.stage
+          : !snapshot.memo.stage.empty();
   if (json::equal(*state, root) && events.lines().empty() && !stage_moves)
     return;
-  state.set("updated_at", stamp(scene.view.wall));
+  state.set("updated_at", stamp(snapshot.view.wall));
   if (!events.lines().empty())
     decision.updates.emplace_back(
-        Append{scene.places.events(), kAtEnd, events.lines(), "what the loop did"});
-  decision.updates.emplace_back(Replace{scene.places.state(), scene.state->document->digest(),
-                                        state.pretty(), "the loop has moved on"});
+        Append{snapshot.paths.events(), kAtEnd, events.lines(), "what the loop did"});
+  decision.updates.emplace_back(Replace{snapshot.paths.state(), snapshot.state->document->digest(),
+                                        state.pretty(), "the progress of the loop"});
 }
 
-std::string trouble(const Scene& scene) {
-  if (!scene.state->present)
-    return scene.places.state() + " is gone; `baton recover` writes it anew";
-  if (!scene.state->rejected.empty())
-    return scene.places.state() +
-           " was changed by somebody and is not valid any more; `baton explain " +
-           scene.places.state() + "` says why. Put it right, and the loop goes on";
+std::string trouble(const Snapshot& snapshot) {
+  if (!snapshot.state->present)
+    return snapshot.paths.state() + " does not exist any more; `baton recover` writes it again";
+  if (!snapshot.state->rejected.empty())
+    return snapshot.paths.state() + " was changed and is not valid any more; `baton explain " +
+           snapshot.paths.state() + "` says why. Correct it, and the loop continues";
   return {};
 }
 
@@ -131,130 +130,129 @@ bool same_entry(const Record& one, const Record& other) {
          one.current_state == other.current_state && one.iteration == other.iteration;
 }
 
-/// The original stops a loop by writing the whole state anew, with the members that it knows: the
-/// word is obeyed, and the rest is baton's own. A stop is the safe side.
+/// The original stops a loop by writing the whole state file with the members that it knows. Only
+/// its status is taken over, because a stop is the safe side.
 Admission with_status(const Document& accepted, std::string_view status) {
   auto text = json::splice(accepted.text(), {json::Edit{"/status", json::dump(*Json(status))}});
   if (!text)
     return put_back(text.error().message);
   Admission admission;
   admission.verdict = Admission::Verdict::merged;
-  admission.why = "the loop is told to end; the rest of its state is baton's own to write";
+  admission.why = "the loop was stopped in its state file; only baton writes the rest of that file";
   admission.text = std::move(*text);
   return admission;
 }
 
-/// Somebody wrote the control word into the file.
-void obey(Scene& scene, Machine& machine) {
-  // Nobody is to go on with it by himself, either.
-  scene.memo.spawn.clear();
-  machine.halt(scene.record().status, "user_stopped");
+/// A stop was written into the state file.
+void obey(Snapshot& snapshot, Machine& machine) {
+  // No agent continues after a stop.
+  snapshot.memo.spawn.clear();
+  machine.halt(snapshot.record().status, "user_stopped");
 }
 
 bool is_stop(Status status) {
   return status == Status::user_stopped || status == Status::interrupted;
 }
 
-/// A write to the state of a run that has ended. It is past: whoever begins another one owns that.
-/// Of the same run this may be an old copy, as an agent writes that was told to end, or the stop of
-/// the original, which crossed with the end.
+/// A write to the state of a run that has ended. It may start another run, which belongs to its
+/// writer. Or it is about the same run: an old copy, or a stop of the original that came too late.
 Admission admit_after_end(const Document& accepted, const Record& stands, const Record& now) {
   if (now.status == Status::running && now.start == stands.start)
     return put_back(
-        "the loop has ended, and no copy of its state sets it going again; `baton "
-        "resume` goes on with it, `baton start` begins it anew");
+        "the loop has ended, and a copy of its state does not start it again; use `baton resume` "
+        "to continue it, `baton start` for a new run");
   if (now.loop_name != stands.loop_name || now.started_at != stands.started_at)
     return {};
-  // An edit of what stands there, and no copy from before: somebody wants it so.
+  // A change of the present version, not an old copy: a person wants it.
   if (now.start == stands.start && now.seq == stands.seq)
     return {};
-  // Of what baton began, every other version is from before; else it may be another program's.
+  // A run of baton's has no other versions than older ones; others may belong to another program.
   if (!is_stop(now.status) && (stands.start.empty() || now.start != stands.start))
     return {};
-  // It has not ended yet: somebody was to go on with it.
+  // The loop still waits for its continuation, so it can be stopped.
   if (stands.status == Status::awaiting_continuation && same_entry(stands, now))
     return with_status(accepted, now.status_word());
   return put_back(
-      "the loop had ended already; neither a stop that comes later nor an older copy of its state "
-      "changes anything about that");
+      "the loop has ended already, so a late stop or an older copy of its state has no effect");
 }
 
 }  // namespace
 
 Decision decide(const View& view) {
-  Scene scene(view);
+  Snapshot snapshot(view);
   Decision decision;
-  EventLog events(scene);
-  Machine machine(scene, events, decision);
-  const bool fresh = scene.driven() && scene.memo.frames.front().definition.is_null();
+  EventLog events(snapshot);
+  Machine machine(snapshot, events, decision);
+  const bool fresh = snapshot.owned() && snapshot.memo.frames.front().definition.is_null();
   if (fresh)
-    begin(scene, machine, events);
-  if (scene.driven())
-    if (const std::string why = trouble(scene); !why.empty()) {
+    begin(snapshot, machine, events);
+  if (snapshot.owned())
+    if (const std::string why = trouble(snapshot); !why.empty()) {
       decision.holds.push_back(Hold{"", "", "bad_state", why});
-      decision.memo = json_of(scene.memo);
-      decision.declared = Word(scene.record().status_word());
+      decision.memo = json_of(snapshot.memo);
+      decision.declared = Word(snapshot.record().status_word());
       return decision;
     }
-  answer(scene, machine, decision);
-  if (!scene.driven()) {
-    decision.memo = json_of(scene.memo);
-    return observe(scene, std::move(decision));
+  answer(snapshot, machine, decision);
+  if (!snapshot.owned()) {
+    decision.memo = json_of(snapshot.memo);
+    return observe(snapshot, std::move(decision));
   }
-  Record& record = scene.record();
+  Record& record = snapshot.record();
   if (record.status == Status::running)
     machine.run();
-  else if (!scene.memo.stage.starts_with(std::string(record.status_word()) + "#"))
-    obey(scene, machine);
+  else if (!snapshot.memo.stage.starts_with(std::string(record.status_word()) + "#"))
+    obey(snapshot, machine);
   decision.declared = Word(record.status_word());
   decision.failed = record.status == Status::failed || record.status == Status::timed_out;
-  decision.standing = standing(scene);
+  decision.standing = why_not_running(snapshot);
   if (record.status != Status::running) {
     decision.control =
-        scene.live() != nullptr && scene.memo.spawn.empty() ? Control::stop : Control::idle;
+        snapshot.live() != nullptr && snapshot.memo.spawn.empty() ? Control::stop : Control::idle;
     decision.desired.clear();
-    spawn(scene, events, decision);
+    spawn(snapshot, events, decision);
   }
-  claim(scene, decision);
-  scene.keep_clock();
-  write(scene, events, decision);
-  decision.memo = json_of(scene.memo);
+  claim(snapshot, decision);
+  snapshot.keep_clock();
+  write(snapshot, events, decision);
+  decision.memo = json_of(snapshot.memo);
   return decision;
 }
 
 std::vector<std::string> reads(const View& view) {
-  Scene scene(view);
+  Snapshot snapshot(view);
   const bool asked = std::any_of(view.requests.begin(), view.requests.end(), [&](const Request& r) {
     return r.flow == view.flow && (r.verb == "resume" || r.verb == "start");
   });
-  const bool running = scene.driven() && scene.record().status == Status::running;
-  const bool begun = running && !scene.memo.frames.front().definition.is_null();
+  const bool running = snapshot.owned() && snapshot.record().status == Status::running;
+  const bool begun = running && !snapshot.memo.frames.front().definition.is_null();
   const auto nests = [](const Frame& frame) {
     const Loop loop = loop_of(*frame.definition);
     return std::any_of(loop.states.begin(), loop.states.end(),
                        [](const LoopState& state) { return !state.loop.empty(); });
   };
-  if (begun && !asked && std::none_of(scene.memo.frames.begin(), scene.memo.frames.end(), nests))
+  if (begun && !asked &&
+      std::none_of(snapshot.memo.frames.begin(), snapshot.memo.frames.end(), nests))
     return {};
-  const std::string path = scene.definition();
+  const std::string path = snapshot.definition();
   if (!asked && !running)
     return {};
-  // That of the loop it is an instance of is a file of another flow.
+  // The definition of an instance belongs to another flow, so it is not among the documents.
   std::vector<std::string> all =
-      path.empty() ? scene.places.definitions() : wanted(path, library_of(view.docs));
-  // What no journal knows: see retrace.h.
-  if (asked && !scene.driven() && scene.state != nullptr)
-    all.push_back(scene.places.events());
+      path.empty() ? snapshot.paths.definitions() : wanted(path, library_of(view.docs));
+  // Needed by rebuild_progress.
+  if (asked && !snapshot.owned() && snapshot.state != nullptr)
+    all.push_back(snapshot.paths.events());
   return all;
 }
 
 Brief brief(const View& view, const Desired& desired) {
-  const Scene scene(view);
+  const Snapshot snapshot(view);
   Brief brief;
-  brief.state_file = scene.places.state();
-  if (scene.state == nullptr || scene.memo.frames.empty())
+  brief.state_file = snapshot.paths.state();
+  if (snapshot.state == nullptr || snapshot.memo.frames.empty())
     return brief;
-  const Frame& frame = scene.memo.frames.back();
+  const Frame& frame = snapshot.memo.frames.back();
   const auto put = [&](const char* name, std::string value) {
     brief.env.emplace_back(name, std::move(value));
   };
@@ -269,7 +267,7 @@ Brief brief(const View& view, const Desired& desired) {
                   {"model", frame.work.model}};
   if (desired.subject == kHandoff)
     brief.prompt = "Go on with the loop " + view.flow.name + ": run `baton resume " +
-                   view.flow.name + "`.\n\n" + scene.memo.spawn + "\n";
+                   view.flow.name + "`.\n\n" + snapshot.memo.spawn + "\n";
   else if (desired.purpose == "judge")
     brief.prompt = frame.work.asked;
   else
@@ -277,26 +275,26 @@ Brief brief(const View& view, const Desired& desired) {
   return brief;
 }
 
-/// A state that is gone: as it was accepted last, which is where the loop stands.
+/// A state file that is gone: the last accepted version is where the loop is.
 std::vector<Create> rebuild(const View& view) {
-  const Scene scene(view);
-  if (!scene.driven())
+  const Snapshot snapshot(view);
+  if (!snapshot.owned())
     return {};
-  return {Create{scene.places.state(), scene.state->document->text(),
+  return {Create{snapshot.paths.state(), snapshot.state->document->text(),
                  "from the version that was accepted last"}};
 }
 
 Admission admit(const View& view, const Change& change) {
   if (change.kind != "state" || change.before == nullptr)
     return {};
-  Scene scene(view);
-  if (!scene.driven())
+  Snapshot snapshot(view);
+  if (!snapshot.owned())
     return {};
   Json before(change.before->root());
   Json after(change.after.root());
   const Record now = record_of(*after);
-  if (scene.record().status != Status::running)
-    return admit_after_end(*change.before, scene.record(), now);
+  if (snapshot.record().status != Status::running)
+    return admit_after_end(*change.before, snapshot.record(), now);
   const bool ends = is_stop(now.status);
   for (Json* const each : {&before, &after}) {
     each->erase("updated_at");
@@ -305,11 +303,11 @@ Admission admit(const View& view, const Change& change) {
   }
   if (before == after)
     return {};
-  if (ends && same_entry(scene.record(), now))
+  if (ends && same_entry(snapshot.record(), now))
     return with_status(*change.before, now.status_word());
   return put_back(
-      "baton runs this loop, and its state is baton's own to write; `baton stop` and `baton "
-      "resume` change it, and so does the status \"user_stopped\"");
+      "baton runs this loop, so only baton writes its state; use `baton stop` or `baton resume`, "
+      "or write the status \"user_stopped\"");
 }
 
 }  // namespace baton::fsm_loop

@@ -2,18 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
+#include <map>
+#include <numeric>
 #include <set>
 
-#include "dialects/fsm_loop/keys.h"
-#include "dialects/fsm_loop/short_form.h"
+#include "dialects/fsm_loop/check.h"
+#include "dialects/fsm_loop/interpolation.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::array<std::string_view, 4> kOtherTargets = {
     "on_maintain", "on_retry_exhausted", "on_rate_limit_exhausted", "on_throttle_hard"};
 
-/// What every loop has some of.
+/// Every loop has at least one of these.
 constexpr std::array<std::string_view, 5> kOfLoops = {"name", "initial", "states", "flow",
                                                       "paradigm"};
 
@@ -44,7 +48,7 @@ class Resolver {
     }
   }
 
-  /// Faults are shown at what a state was made from.
+  /// Findings point to what a state was made from.
   void add_compiled(Definition& definition) {
     ShortForm form = compiled(root_);
     definition.root = std::move(form.root);
@@ -78,7 +82,8 @@ class Resolver {
     return text.substr(0, text.find('?'));
   }
 
-  /// `c?x:y` routes by yes and no; a bare entry goes on to the next; the last one ends.
+  /// `c?x:y` goes to x for yes and y for no. Any other entry goes to the next one. The last one is
+  /// terminal.
   Json skeleton(const Value& flow, rapidjson::SizeType index, const std::string& place) {
     const std::string text(json::text(flow[index]).value_or(""));
     const auto question = text.find('?');
@@ -90,7 +95,7 @@ class Resolver {
     const std::string yes = text.substr(question + 1, colon - question - 1);
     const std::string no = colon == std::string::npos ? "" : text.substr(colon + 1);
     if (question == 0 || yes.empty() || no.empty()) {
-      findings_.error("S10", place, "half of a branch is missing in " + quoted_word(text),
+      findings_.error("S10", place, "one side of the branch is missing in " + quoted_word(text),
                       {.found = text, .expected = "state?yes_state:no_state"});
       return Json::object();
     }
@@ -128,7 +133,7 @@ class Resolver {
                     {.found = name, .suggestion = near_word(name, views)});
   }
 
-  /// What the fragment declares as its inputs, with what the state's `with` says of them.
+  /// The parameters of the fragment, with the values of the state's `with`.
   void bind(const std::string& name, const Value& fragment, State& state) {
     const Value* const given = json::child(*state.body, "with");
     Json param = given == nullptr ? Json::object() : Json(*given);
@@ -239,6 +244,120 @@ std::vector<Reference> references(const State& state) {
 bool is_verdict_key(std::string_view key) {
   return key.starts_with("on_") &&
          std::find(kOtherTargets.begin(), kOtherTargets.end(), key) == kOtherTargets.end();
+}
+
+namespace {
+
+constexpr std::size_t kMaxStates = 128;
+using Names = std::bitset<3 * kMaxStates>;  ///< at most three names per state
+using Bits = std::map<std::string, std::size_t>;
+
+std::vector<Names> captured_by_each(const Definition& definition, Bits& bits) {
+  std::vector<Names> own;
+  for (const State& state : definition.states) {
+    Names& names = own.emplace_back();
+    const Value* const evaluate = json::child(*state.body, "evaluate");
+    for (const auto& name :
+         {json::text(*state.body, "capture"),
+          evaluate == nullptr ? std::nullopt : json::text(*evaluate, "remember")})
+      if (name)
+        names.set(bits.emplace(*name, bits.size()).first->second);
+    // See LoopState::hands_back.
+    if (json::child(*state.body, "loop") != nullptr &&
+        (json::child(*state.body, "with") != nullptr ||
+         json::boolean(*state.body, "context_passthrough") == true))
+      bits.emplace(state.name, bits.size());
+    if (json::child(*state.body, "loop") != nullptr || state.open)
+      names.set();
+  }
+  return own;
+}
+
+/// What one way into a state has not captured is not captured on every way. True if a set changed.
+bool shrink(std::vector<Names>& before, const Names& after, const std::vector<std::size_t>& ways) {
+  bool changed = false;
+  for (const std::size_t to : ways) {
+    const Names both = before[to] & after;
+    changed = changed || both != before[to];
+    before[to] = both;
+  }
+  return changed;
+}
+
+std::set<std::string> names_in(const Names& names, const Bits& bits) {
+  std::set<std::string> all;
+  for (const auto& [name, bit] : bits)
+    if (names.test(bit))
+      all.insert(name);
+  return all;
+}
+
+}  // namespace
+
+Graph::Graph(const Definition& definition, const Value& root) : definition_(definition) {
+  for (const char* const key : {"initial", "on_max_steps", "on_max_iterations"})
+    if (const auto name = json::text(root, key))
+      if (const auto found = definition.index.find(*name); found != definition.index.end())
+        starts_.push_back(found->second);
+  const bool maintain = json::boolean(root, "maintain").value_or(false);
+  for (const State& state : definition.states) {
+    std::vector<std::size_t>& to = ways_.emplace_back();
+    bool anywhere = false;
+    for (const Reference& reference : references(state)) {
+      if (computed(reference.target))
+        anywhere = true;
+      else if (reference.target == "$current")
+        to.push_back(ways_.size() - 1);
+      else if (const auto found = definition.index.find(reference.target);
+               found != definition.index.end())
+        to.push_back(found->second);
+    }
+    if (state.terminal() && maintain && !starts_.empty())
+      to.push_back(starts_.front());
+    anywhere_.push_back(anywhere);
+  }
+}
+
+std::vector<bool> Graph::reachable() const {
+  std::vector<bool> seen(ways_.size(), false);
+  std::vector<std::size_t> next = starts_;
+  while (!next.empty()) {
+    const std::size_t state = next.back();
+    next.pop_back();
+    if (seen[state])
+      continue;
+    seen[state] = true;
+    if (anywhere_[state])
+      return std::vector<bool>(ways_.size(), true);
+    next.insert(next.end(), ways_[state].begin(), ways_[state].end());
+  }
+  return seen;
+}
+
+std::vector<Graph::CapturedBefore> Graph::captured_before() const {
+  const std::size_t count = ways_.size();
+  if (count > kMaxStates)
+    return {};
+  Bits bits;
+  const std::vector<Names> own = captured_by_each(definition_, bits);
+  const std::vector<bool> entered = reachable();
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<Names> before(count, Names().set());
+  for (const std::size_t start : starts_)
+    before[start].reset();
+  // Sets only become smaller, so this ends.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < count; ++i)
+      if (entered[i] && shrink(before, before[i] | own[i], anywhere_[i] ? all : ways_[i]))
+        changed = true;
+  }
+  std::vector<CapturedBefore> kept;
+  for (std::size_t i = 0; i < count; ++i)
+    if (entered[i])
+      kept.push_back({&definition_.states[i], names_in(before[i], bits)});
+  return kept;
 }
 
 }  // namespace baton::fsm_loop

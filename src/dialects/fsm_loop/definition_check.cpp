@@ -7,15 +7,140 @@
 #include "base/text.h"
 #include "dialects/fsm_loop/check.h"
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/fsm_loop/graph.h"
 #include "dialects/fsm_loop/interpolation.h"
-#include "dialects/fsm_loop/keys.h"
-#include "dialects/fsm_loop/state_check.h"
+#include "dialects/fsm_loop/values.h"
+#include "dialects/fsm_loop/verdict.h"
+#include "dialects/fsm_loop/words.h"
+#include "dialects/tables.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
-/// What YAML 1.1 readers, the original's among them, take for something other than text.
+constexpr std::array<std::string_view, 4> kMcpVerdicts = {"success", "tool_error", "not_found",
+                                                          "timeout"};
+
+/// Placeholders in members of the evaluator.
+void placeholders_of(const Value& evaluate, const std::string& pointer, FindingList& findings) {
+  for (const char* const key : {"source", "previous", "target", "tolerance", "prompt"})
+    if (const auto text = json::text(evaluate, key))
+      for (const Placeholder& each : placeholders(*text))
+        if (!each.fault.empty())
+          findings.error("S9", member_pointer(pointer, key),
+                         "the placeholder " +
+                             quoted_word(text->substr(each.begin, each.end - each.begin)) +
+                             " cannot be filled in: " + each.fault,
+                         {.suggestion = each.meant});
+}
+
+void needs(const EvaluatorRow& row, const Value& evaluate, const std::string& pointer,
+           FindingList& findings) {
+  for (const std::string_view key : row.needs) {
+    if (key.empty())
+      continue;
+    const Value* const value = json::child(evaluate, key);
+    if (value == nullptr || value->IsNull())
+      findings.error("S5", pointer,
+                     "the evaluator " + quoted_word(row.word) + " needs `" + std::string(key) + "`",
+                     {.expected = std::string(key)});
+  }
+}
+
+void pattern(const Value& evaluate, const std::string& pointer, FindingList& findings) {
+  const auto text = json::text(evaluate, "pattern");
+  if (!text)
+    return;
+  const auto compiled = compile_pattern(*text);
+  if (!compiled && compiled.error().code == Errc::usage)
+    findings.error("S5", member_pointer(pointer, "pattern"), compiled.error().message,
+                   {.found = std::string(*text)});
+  else if (!compiled)
+    findings.warning("S34", member_pointer(pointer, "pattern"),
+                     "the pattern is searched for as plain text: " + compiled.error().message,
+                     {.found = std::string(*text), .expected = "a regular expression"});
+}
+
+/// The schema of the judge's answers.
+void answers(const Value& evaluate, const std::string& pointer, FindingList& findings) {
+  const Value* const schema = json::child(evaluate, "schema");
+  if (schema == nullptr || !schema->IsObject())
+    return;
+  const std::string place = member_pointer(pointer, "schema");
+  if (const auto compiled = answer_schema(Json(*schema)); !compiled)
+    findings.error(
+        "S5", place,
+        "this schema cannot be used for the judge's answers: " + compiled.error().message);
+  else if (const Value* const properties = json::child(*schema, "properties");
+           properties != nullptr && json::child(*properties, "verdict") == nullptr)
+    findings.error("S5", place, "the schema of the judge's answers has no `verdict`",
+                   {.expected = "properties: {verdict: ...}"});
+}
+
+/// The target: a number, or a text with a placeholder. (`tolerance` and `previous` count as absent
+/// when they cannot be read.)
+void target(const Value& evaluate, const std::string& pointer, FindingList& findings) {
+  const Value* const value = json::child(evaluate, "target");
+  const auto text = value == nullptr ? std::nullopt : json::text(*value);
+  if (value == nullptr || value->IsNull() || value->IsNumber() ||
+      (text && (computed(*text) || decimal(*text))))
+    return;
+  findings.error("S5", member_pointer(pointer, "target"),
+                 "the target is neither a number nor a text with a placeholder", value,
+                 "a number, or ${...}");
+}
+
+}  // namespace
+
+void check_evaluate(const Value& evaluate, const std::string& pointer, FindingList& findings) {
+  check_evaluate_keys(evaluate, pointer, findings);
+  placeholders_of(evaluate, pointer, findings);
+  const auto type = json::text(evaluate, "type");
+  if (!type) {
+    findings.error("S5", pointer, "the evaluator has no type",
+                   {.expected = any_of_words(words_of(kEvaluators))});
+    return;
+  }
+  const EvaluatorRow* const row = row_of(kEvaluators, *type);
+  if (row == nullptr) {
+    const auto words = words_of(kEvaluators);
+    findings.error("S5", member_pointer(pointer, "type"),
+                   "there is no evaluator " + quoted_word(*type),
+                   {.found = std::string(*type),
+                    .expected = any_of_words(words),
+                    .suggestion = near_word(*type, words)});
+    return;
+  }
+  needs(*row, evaluate, pointer, findings);
+  if (row->evaluator == Evaluator::output_contains)
+    pattern(evaluate, pointer, findings);
+  if (row->evaluator == Evaluator::llm_structured)
+    answers(evaluate, pointer, findings);
+  if (row->evaluator == Evaluator::output_numeric || row->evaluator == Evaluator::convergence)
+    target(evaluate, pointer, findings);
+  if (!row->supported)
+    findings.warning("S31", member_pointer(pointer, "type"),
+                     "baton does not have the evaluator " + quoted_word(*type) +
+                         "; it will not start this loop");
+}
+
+bool is_declared_verdict(const Value* evaluate, std::string_view verdict) {
+  if (evaluate == nullptr)
+    return false;
+  const auto type = json::text(*evaluate, "type");
+  if (type == "classify")
+    return true;
+  if (type == "mcp_result")
+    return std::find(kMcpVerdicts.begin(), kMcpVerdicts.end(), verdict) != kMcpVerdicts.end();
+  const Value* const words = json::at(*evaluate, "/schema/properties/verdict/enum");
+  if (words == nullptr || !words->IsArray())
+    return false;
+  return std::any_of(words->Begin(), words->End(),
+                     [&](const Value& word) { return json::text(word) == verdict; });
+}
+
+namespace {
+
+/// Words that YAML 1.1 readers such as the original's take for something other than text.
 constexpr std::array<std::string_view, 7> kYamlWords = {"yes",  "no",    "on",  "off",
                                                         "true", "false", "null"};
 
@@ -59,7 +184,7 @@ class DefinitionCheck {
     ways();
   }
 
-  /// The name becomes a part of file names.
+  /// The name becomes part of file names.
   void name() {
     const auto name = json::text(root_, "name");
     constexpr std::size_t kMaxBytes = 200;
@@ -84,10 +209,10 @@ class DefinitionCheck {
       if (json::boolean(member.value, "required") == true &&
           json::child(member.value, "default") != nullptr)
         findings_.error("S7", member_pointer("/parameters", member.name.GetString()),
-                        "a parameter that is required has no use for a default");
+                        "a required parameter cannot have a default");
   }
 
-  /// Values of the context are not looked into again.
+  /// Placeholders in values of the context are not filled in.
   void context() {
     const Value* const all = json::child(root_, "context");
     if (all == nullptr || !all->IsObject())
@@ -114,7 +239,7 @@ class DefinitionCheck {
          .suggestion = near_word(target, words)});
   }
 
-  /// Nothing is known of what does not stand in a file as it is.
+  /// Whether the text at the pointer has quotes. True if the file does not have it in this form.
   bool quoted(const std::string& pointer, bool key) const {
     for (const Document* const source : sources_) {
       if (json::at(source->root(), pointer) == nullptr)
@@ -125,7 +250,7 @@ class DefinitionCheck {
     return true;
   }
 
-  /// `route: {yes: a}` is a text here and a truth value elsewhere.
+  /// `route: {yes: a}` is text here and a truth value for YAML 1.1.
   void yaml_words(const Reference& reference) {
     const auto trap = [&](std::string_view word, bool key) {
       if (std::find(kYamlWords.begin(), kYamlWords.end(), lower(word)) == kYamlWords.end() ||
@@ -145,7 +270,7 @@ class DefinitionCheck {
                                  [](const State& state) { return state.terminal() || state.open; });
     if (!any)
       findings_.error("S2", json::child(root_, "flow") != nullptr ? "/flow" : "/states",
-                      "no state is terminal, so the loop never ends",
+                      "no state is terminal, so the loop would never end",
                       {.expected = "at least one state with `terminal: true`"});
   }
 
@@ -168,7 +293,7 @@ class DefinitionCheck {
       return;
     const Graph graph(definition_, root_);
     const std::vector<bool> reachable = graph.reachable();
-    // Where an imported fragment leads, only the whole shows.
+    // An imported fragment may lead to it.
     const bool open = std::any_of(definition_.states.begin(), definition_.states.end(),
                                   [](const State& state) { return state.open; });
     for (std::size_t i = 0; i < reachable.size(); ++i) {
@@ -178,7 +303,7 @@ class DefinitionCheck {
             "S21", state.pointer,
             "the state " + quoted_word(state.name) + " cannot be reached from the initial one");
     }
-    for (const Graph::Kept& kept : graph.captured_before())
+    for (const Graph::CapturedBefore& kept : graph.captured_before())
       check_captured(*kept.state, kept.names, kept.state->name == *initial, findings_);
   }
 
@@ -186,7 +311,7 @@ class DefinitionCheck {
   const std::vector<const Document*>& sources_;
   FindingList findings_{"fsm_loop"};
   Definition definition_;
-  const Value& root_;  ///< of a short form the long one
+  const Value& root_;  ///< the long form of a short form
   std::vector<std::string> names_;
 };
 

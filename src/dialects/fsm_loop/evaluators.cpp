@@ -1,6 +1,5 @@
-#include "dialects/fsm_loop/evaluators.h"
-
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -10,10 +9,11 @@
 #include "base/json/document.h"
 #include "base/text.h"
 #include "dialects/findings.h"
-#include "dialects/fsm_loop/comparison.h"
-#include "dialects/fsm_loop/python_pattern.h"
+#include "dialects/fsm_loop/values.h"
+#include "dialects/fsm_loop/verdict.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 /// What the original strips.
@@ -23,7 +23,7 @@ std::string yes_or_no(bool yes) {
   return yes ? "yes" : "no";
 }
 
-/// A number that the evaluator is given, spelled out or by placeholder.
+/// A number of the evaluator, written out or by placeholder.
 Result<double> number_of(const Judging& judging, std::string_view key) {
   auto text = setting(judging, key);
   if (!text)
@@ -39,7 +39,7 @@ std::optional<Operator> operator_of(const Judging& judging) {
   return parse_operator(json::text(*judging.state.evaluate, "operator").value_or("eq"));
 }
 
-/// The number behind `KEY=` (or `KEY:`) on the last line that begins so.
+/// The number after `KEY=` or `KEY:` on the last line that begins with it.
 Result<double> keyed_number(std::string_view text, std::string_view key) {
   std::optional<std::string> found;
   for (const std::string& line : split(text, '\n')) {
@@ -63,7 +63,7 @@ const Value* item(const Value& list, std::string_view index) {
   return &list[static_cast<rapidjson::SizeType>(at)];
 }
 
-/// `.a.b.0`: dots between names; a number picks from a list.
+/// `.a.b.0`: dots between names; a number selects from a list.
 const Value* in_path(const Value& root, std::string_view path) {
   if (path.starts_with('.'))
     path.remove_prefix(1);
@@ -78,10 +78,10 @@ const Value* in_path(const Value& root, std::string_view path) {
   return value;
 }
 
-/// The target in the type the value has, as far as a placeholder's text can be read so.
+/// The target of a comparison.
 struct Target {
   Json value;
-  bool filled = false;  ///< it came from a placeholder, so it was a text before
+  bool filled = false;  ///< it came from a placeholder, so it was text
 };
 Result<Target> target_of(const Judging& judging) {
   const Value* const given = json::child(*judging.state.evaluate, "target");
@@ -117,9 +117,10 @@ Verdict compared(const Value& value, const Target& target, Operator op, Json det
   const auto left = json::number(value);
   const auto right = as_number(target);
   if (left && right)
-    return said(yes_or_no(holds(op, *left, *right)), std::move(details));
+    return make_verdict(yes_or_no(holds(op, *left, *right)), std::move(details));
   if (op == Operator::eq || op == Operator::ne)
-    return said(yes_or_no(equals(value, target) == (op == Operator::eq)), std::move(details));
+    return make_verdict(yes_or_no(equals(value, target) == (op == Operator::eq)),
+                        std::move(details));
   return failed("only numbers have an order; the value is of type " +
                     std::string(json::type_name(value)) + ", the target of type " +
                     std::string(json::type_name(*target.value)),
@@ -147,13 +148,70 @@ std::optional<double> optional_number(const Judging& judging, std::string_view k
   return number ? std::optional(*number) : std::nullopt;
 }
 
+/// Spellings of Python's regular expressions, outside a character class.
+struct PythonSpelling {
+  std::string_view text;
+  std::string_view advice;
+};
+constexpr std::array kPythonSpellings = {
+    PythonSpelling{"(?P<", "write `(?<name>...)`"},
+    PythonSpelling{"(?P=", "write `\\k<name>`"},
+    PythonSpelling{"\\A", "write `^`"},
+    PythonSpelling{"\\Z", "write `(?![\\s\\S])`, or `$` to allow a line feed at the end"},
+    PythonSpelling{"[]", "write `[\\]`"},
+    PythonSpelling{"[^]", "write `[^\\]`, or `[\\s\\S]` for any character"},
+};
+/// Flags such as `(?i)`.
+constexpr std::array kPythonFlags = {
+    PythonSpelling{"i", "there is no such flag; write both cases, such as `[Yy]es`"},
+    PythonSpelling{"m", "there is no such flag; write `(?<![^\\n])` for `^`, `(?![^\\n])` for `$`"},
+    PythonSpelling{"s", "there is no such flag; write `[\\s\\S]` for any character"},
+    PythonSpelling{"a", "leave it out; `\\d` and `\\w` are ASCII"},
+    PythonSpelling{"u", "leave it out; patterns are Unicode, and `\\d` and `\\w` are ASCII"},
+};
+
+/// The Python spelling at the beginning of the text; `text` is empty when there is none.
+PythonSpelling python_spelling_at(std::string_view text) {
+  for (const PythonSpelling& each : kPythonSpellings)
+    if (text.starts_with(each.text))
+      return each;
+  if (text.starts_with("{,"))
+    if (const auto end = text.find_first_not_of("0123456789", 2);
+        end != std::string_view::npos && text[end] == '}')
+      return {text.substr(0, end + 1), "write `{0,` instead of `{,`"};
+  const auto close = text.starts_with("(?") ? text.find(')') : std::string_view::npos;
+  if (close == std::string_view::npos || close == 2 ||
+      text.substr(2, close - 2).find_first_not_of("aimsu") != std::string_view::npos)
+    return {};
+  for (const PythonSpelling& each : kPythonFlags)
+    if (text[2] == each.text.front())
+      return {text.substr(0, close + 1), each.advice};
+  return {};
+}
+
 }  // namespace
+
+Result<Pattern> compile_pattern(std::string_view text) {
+  bool in_class = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!in_class)
+      if (const PythonSpelling found = python_spelling_at(text.substr(at)); !found.text.empty())
+        return fail(Errc::usage, "the pattern has `" + printable(found.text, 40) +
+                                     "`, a spelling of Python: " + std::string(found.advice));
+    in_class = in_class ? text[at] != ']' : text[at] == '[';
+    if (text[at] == '\\')
+      ++at;
+  }
+  Pattern::Flags flags;
+  flags.python_lines = true;
+  return Pattern::compile(text, flags);
+}
 
 Verdict by_exit_code(int exit_code) {
   Json details = Json::object({{"exit_code", exit_code}});
   if (exit_code < 0)
     details.set("error", "the action was ended by signal " + std::to_string(-exit_code));
-  return said(exit_code == 0 ? "yes" : exit_code == 1 ? "no" : "error", std::move(details));
+  return make_verdict(exit_code == 0 ? "yes" : exit_code == 1 ? "no" : "error", std::move(details));
 }
 
 Verdict by_number(const Judging& judging, std::string_view text) {
@@ -173,7 +231,7 @@ Verdict by_number(const Judging& judging, std::string_view text) {
     return failed(why_not("target", target.error()), std::move(details));
   if (!value)
     return failed("the output is no number: " + value.error().message, std::move(details));
-  return said(yes_or_no(holds(*op, *value, *target)), std::move(details));
+  return make_verdict(yes_or_no(holds(*op, *value, *target)), std::move(details));
 }
 
 Verdict by_json(const Judging& judging, std::string_view text) {
@@ -204,9 +262,12 @@ Verdict by_pattern(const Judging& judging, std::string_view text) {
   const std::string pattern(json::text(evaluate, "pattern").value_or(""));
   const bool negate = json::boolean(evaluate, "negate").value_or(false);
   Json details = Json::object({{"pattern", pattern}, {"negate", negate}});
-  const auto compiled = python_pattern(pattern);
+  const auto compiled = compile_pattern(pattern);
+  if (!compiled && compiled.error().code == Errc::usage)
+    return failed(compiled.error().message, std::move(details));
   if (!compiled)
-    details.set("warning", "the pattern is looked for as plain text: " + compiled.error().message);
+    details.set("warning",
+                "the pattern is searched for as plain text: " + compiled.error().message);
   const Pattern::Match match = compiled ? compiled->search(text).match
                                : text.find(pattern) != std::string_view::npos ? Pattern::Match::yes
                                                                               : Pattern::Match::no;
@@ -219,7 +280,7 @@ Verdict by_pattern(const Judging& judging, std::string_view text) {
     details.set("error_pattern", *error);
     return failed("the output holds " + quoted_word(*error), std::move(details));
   }
-  return said(yes_or_no(matched != negate), std::move(details));
+  return make_verdict(yes_or_no(matched != negate), std::move(details));
 }
 
 Verdict by_convergence(const Judging& judging, std::string_view text) {
@@ -239,7 +300,7 @@ Verdict by_convergence(const Judging& judging, std::string_view text) {
   if (!target)
     return failed(why_not("target", target.error()), std::move(details));
   details.set("previous", previous ? number_value(*previous) : Json());
-  // The difference of two numbers may be none.
+  // The difference may be infinite.
   const double delta = previous ? *current - *previous : 0;
   details.set("delta", previous && std::isfinite(delta) ? number_value(delta) : Json());
   const auto verdict = [&]() -> std::string {
@@ -249,7 +310,7 @@ Verdict by_convergence(const Judging& judging, std::string_view text) {
       return "progress";
     return "stall";
   };
-  Verdict result = said(verdict(), std::move(details));
+  Verdict result = make_verdict(verdict(), std::move(details));
   if (const auto name = json::text(*judging.state.evaluate, "remember"))
     result.captured =
         Json::object({{*name, Json::object({{"output", rendered(*number_value(*current))}})}});
@@ -272,7 +333,7 @@ Verdict by_token(const Judging& judging, std::string_view text) {
   if (!there)
     details.set("note", count == 0 ? "there is no line with text"
                                    : "there is no such line among " + std::to_string(count));
-  return said(token, std::move(details));
+  return make_verdict(token, std::move(details));
 }
 
 Verdict by_mcp_envelope(const Judging& judging, std::string_view text) {
@@ -281,29 +342,30 @@ Verdict by_mcp_envelope(const Judging& judging, std::string_view text) {
   const int code = judging.action == nullptr ? 0 : judging.action->exit_code;
   Json details = Json::object({{"exit_code", code}});
   if (code == kNotFound)
-    return said("not_found", details.set("error", "the server or its tool was not found"));
+    return make_verdict("not_found", details.set("error", "the server or its tool was not found"));
   if (code == kTimeIsUp)
-    return said("timeout", details.set("error", "the tool ran out of time"));
+    return make_verdict("timeout", details.set("error", "the tool ran out of time"));
   if (trimmed(text, kPythonBlanks).empty())
-    return said(code == 0 ? "success" : "tool_error", std::move(details));
+    return make_verdict(code == 0 ? "success" : "tool_error", std::move(details));
   const auto envelope = parse_json(text);
   if (!envelope)
-    return said("tool_error",
-                details.set("error", "the output is no JSON: " + describe(envelope.error())));
+    return make_verdict(
+        "tool_error", details.set("error", "the output is no JSON: " + describe(envelope.error())));
   details.set("envelope", *envelope);
-  return said(json::boolean(**envelope, "isError").value_or(code != 0) ? "tool_error" : "success",
-              std::move(details));
+  return make_verdict(
+      json::boolean(**envelope, "isError").value_or(code != 0) ? "tool_error" : "success",
+      std::move(details));
 }
 
 Verdict by_score(const Judging& judging, std::string_view text) {
   const int code = judging.action == nullptr ? 0 : judging.action->exit_code;
   Json details = Json::object({{"exit_code", code}});
   if (code != 0)
-    return said("no", std::move(details));
+    return make_verdict("no", std::move(details));
   const auto score = decimal(text);
   if (!score)
     return failed("the output is no score: " + score.error().message, std::move(details));
-  return said("yes", details.set("score", number_value(*score)));
+  return make_verdict("yes", details.set("score", number_value(*score)));
 }
 
 }  // namespace baton::fsm_loop

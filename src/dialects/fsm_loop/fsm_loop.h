@@ -1,11 +1,69 @@
 #pragma once
 
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "core/dialect.h"
+#include "dialects/fsm_loop/machine.h"
+#include "dialects/fsm_loop/snapshot.h"
 
-namespace baton {
+namespace baton::fsm_loop {
 
-/// Loops as state machines below `.loops`: definitions, the state and event files of their runs.
-/// Format and rules: schemas/fsm_loop/README.md.
-const Dialect& fsm_loop_dialect();
+// The functions that make the dialect, and what they share. Each is pure: it reads the documents of
+// one loop and returns what to do. One file per job: files, snapshot, memo, check, admit, decide,
+// create, control, rebuild. machine.h executes a loop; scope.cpp claims its scope.
 
-}  // namespace baton
+/// The kinds of files below `path` of the options (`.loops`).
+std::vector<FileKind> files(const Json& options);
+
+/// The loop that a file name stands for. Empty when the name does not fit the pattern of its kind.
+std::string stem_of(const Json& options, std::string_view kind, std::string_view path);
+
+/// `baton start NAME`: writes the state file of a new run. Moves what the last run left to the
+/// history. Arguments: `set` (an object, merged into the context), `input`, `max_steps`.
+Result<std::vector<Update>> create(const Request& request, const View& view);
+
+/// Placeholders that the command of a role may use in addition.
+inline constexpr std::array kPlaceholders = {std::string_view("iteration"),
+                                             std::string_view("loop"), std::string_view("model"),
+                                             std::string_view("state")};
+
+/// The rules that no schema can state; their IDs are on the format page.
+std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope);
+
+Decision decide(const View& view);
+std::vector<std::string> reads(const View& view);
+Brief brief(const View& view, const Desired& desired);
+std::vector<Create> rebuild(const View& view);
+Admission admit(const View& view, const Change& change);
+
+inline constexpr std::array kVerbs = {std::string_view("resume"), std::string_view("stop")};
+
+/// Whether the process that runs a loop is alive. `unknown`: no file names a process.
+enum class Owner { unknown, alive, dead };
+/// The owner of a loop that another program runs. Looks at the `.pid` file, then at the lock, then
+/// at the state.
+Owner owner_of(const Snapshot& snapshot);
+/// Whether the loop's lock names a living process other than this daemon.
+bool other_program_holds_lock(const Snapshot& snapshot);
+
+/// Why the loop does not run, for people. Empty while baton runs it.
+std::string why_not_running(Snapshot& snapshot);
+
+/// Answers the requests `stop` and `resume`, each once.
+void answer(Snapshot& snapshot, Machine& machine, Decision& decision);
+
+/// Claims the scope of a running loop. The first action carries the claims and waits until no other
+/// loop of this root holds a part of the scope. From then on the loop holds them, and its lock file
+/// tells other programs. When the loop has ended, its lock moves to the history.
+void claim(Snapshot& snapshot, Decision& decision);
+
+/// The claims in the lock of another living program. baton's own loops keep clear of them.
+std::vector<Claim> claims_of_other_program(const Snapshot& snapshot);
+
+/// A path of a scope as an absolute path without `.` and `..`. "" is the root itself.
+std::string absolute_scope(std::string_view root, std::string_view path);
+
+}  // namespace baton::fsm_loop

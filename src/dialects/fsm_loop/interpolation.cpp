@@ -8,11 +8,12 @@
 #include "dialects/findings.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::array<std::string_view, 10> kSpaces = {
     "context", "captured", "prev", "result", "state", "loop", "env", "messages", "param", "last"};
-/// Name spaces that hold these names and no others.
+/// Name spaces with a fixed set of names.
 struct SpaceRow {
   std::string_view space;
   std::array<std::string_view, 5> names;
@@ -27,7 +28,7 @@ constexpr std::array kFixed = {
 constexpr std::string_view kDefault = ":default=";
 constexpr std::string_view kShell = ":shell";
 
-/// Takes the suffixes off. A default is literal text to the end, so it is looked for first.
+/// Removes the suffixes. A default is literal text up to the end, so it is removed first.
 std::string_view without_suffixes(std::string_view inside, Placeholder& found) {
   if (const auto at = inside.find(kDefault); at != std::string_view::npos) {
     found.has_default = true;
@@ -47,7 +48,7 @@ std::string_view without_suffixes(std::string_view inside, Placeholder& found) {
   return inside;
 }
 
-/// The names of a name space that has no other; empty: it may hold anything.
+/// The names of a name space with a fixed set; else empty.
 std::vector<std::string_view> names_of(std::string_view space) {
   std::vector<std::string_view> names;
   for (const SpaceRow& row : kFixed)
@@ -62,7 +63,7 @@ std::string_view first_name(std::string_view path) {
 }
 
 std::string fault_of(const Placeholder& found, std::string_view inside) {
-  // A default that ends so would be meant as both, and would reach a shell without quotes.
+  // Such a default could be meant as both, and would reach a shell without quotes.
   const bool both = found.has_default && found.default_text.ends_with(kShell);
   if (found.has_default + found.optional + found.shell > 1 || both)
     return "the suffixes :default=, ? and :shell exclude each other";

@@ -14,6 +14,7 @@
 #include "dialects/fsm_loop/interpolation.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::string_view kSchema = "schemas/fsm_loop/definition.schema.json";
@@ -23,7 +24,7 @@ std::string folder_of(std::string_view path) {
   return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash));
 }
 
-/// `a/b/../c` is `a/c`; nothing for what leads out of the root.
+/// `a/b/../c` is `a/c`. Nothing for a path that leads out of the root.
 std::optional<std::string> joined(std::string_view folder, std::string_view path) {
   if (path.empty() || path.starts_with('/'))
     return std::nullopt;
@@ -45,14 +46,14 @@ bool is_file_name(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-/// Where a name leads, as far as the library knows.
+/// The file of a name, as far as the library knows.
 struct Place {
-  std::string path;                  ///< empty: nowhere
-  std::vector<std::string> unknown;  ///< to be looked for, and before it
+  std::string path;                  ///< empty: none
+  std::vector<std::string> unknown;  ///< paths that have to be read first
 };
 Place place_of(std::string_view folder, std::string_view name, const Library& library) {
   Place place;
-  for (std::string& path : places_of(folder, name)) {
+  for (std::string& path : candidate_paths(folder, name)) {
     const auto found = library.find(path);
     if (found == library.end())
       place.unknown.push_back(std::move(path));
@@ -73,7 +74,7 @@ std::vector<std::string> imports_of(const Value& root) {
   return all;
 }
 
-/// The loops that states run; computed names cannot be looked for beforehand.
+/// The loops that states run. Names with placeholders are only known at run time.
 void add_loops(const Value& holder, std::vector<std::string>& all) {
   if (!holder.IsObject())
     return;
@@ -104,7 +105,7 @@ const std::shared_ptr<const Schema>& definition_schema() {
   return schema;
 }
 
-/// What the file shows by itself is told with it.
+/// Removes findings that the file itself already has.
 void leave_out(Findings& findings, const Findings& known) {
   std::erase_if(findings, [&](const Finding& finding) {
     return std::any_of(known.begin(), known.end(), [&](const Finding& each) {
@@ -118,7 +119,7 @@ class Assembly {
  public:
   explicit Assembly(const Library& library) : library_(library) {}
 
-  /// `from` and `import` are worked in; nothing after an error.
+  /// Resolves `from` and `import`; nothing after an error.
   std::optional<Json> whole(const std::string& path) {
     std::optional<Json> root = with_parents(path, "");
     if (root)
@@ -137,20 +138,20 @@ class Assembly {
     }
     place(definition_schema()->check(**document));
     if (!failed_ && only_fragments(**root))
-      error(path, "", "the file has fragments for other loops and is none itself");
+      error(path, "", "the file only has fragments for other loops and is no loop itself");
     if (failed_)
       return finished(std::nullopt);
     Judged judged = judge_definition(**root, documents_);
     place(std::move(judged.findings));
     sub_loops(judged.definition);
-    // What built on other files does not say so any more.
+    // After merging, `from` and `import` are gone from the root.
     if (reuses_)
       judged.definition.generation = Generation::modern;
     return finished(long_form(judged.definition));
   }
 
  private:
-  /// `asked_by`: pointer of what names it, in the file before.
+  /// `asked_by`: the pointer of the name in the file before.
   std::optional<Json> with_parents(const std::string& path, const std::string& asked_by) {
     if (std::find(files_.begin(), files_.end(), path) != files_.end()) {
       std::string chain;
@@ -186,7 +187,7 @@ class Assembly {
     return all;
   }
 
-  /// Names of files mean something else in a child of another folder.
+  /// Makes the names of imports independent of the folder of the file.
   void resolve_imports(const std::string& path, Json& own) {
     const std::vector<std::string> names = imports_of(*own);
     if (names.empty())
@@ -201,7 +202,7 @@ class Assembly {
     own.set("import", paths);
   }
 
-  /// The definition's own fragments come over imported ones, later imports over earlier ones.
+  /// Own fragments replace imported ones, later imports replace earlier ones.
   void add_fragments(Json& root) {
     const std::vector<std::string> paths = imports_of(*root);
     root.erase("import");
@@ -246,7 +247,7 @@ class Assembly {
     }
   }
 
-  /// What the sub-loop cannot do without has to come from the state that runs it.
+  /// Required parameters of the sub-loop must come from the state that runs it.
   void parameters(const State& state, const Json& root) {
     const Value* const declared = json::child(*root, "parameters");
     if (declared == nullptr || !declared->IsObject() ||
@@ -269,12 +270,12 @@ class Assembly {
   }
 
   void missing(const std::string& path, const std::string& pointer, std::string_view name) {
-    std::string places;
-    for (const std::string& each : places_of(folder_of(path), name))
-      places += (places.empty() ? "" : " nor ") + each;
+    std::string paths;
+    for (const std::string& each : candidate_paths(folder_of(path), name))
+      paths += (paths.empty() ? "" : " nor ") + each;
     error(path, pointer,
-          "there is no file for " + quoted_word(name) +
-              (places.empty() ? ": it leads out of the project" : ": neither " + places));
+          "no file found for " + quoted_word(name) +
+              (paths.empty() ? ": the path leads out of the project" : ": neither " + paths));
   }
 
   void missing_at(const std::string& pointer, std::string_view name) {
@@ -288,7 +289,7 @@ class Assembly {
       put(path, std::move(finding));
   }
 
-  /// The file that a place of the whole stands in; the definition's own where it is in none.
+  /// The file that has this pointer; the definition's own when none has.
   const std::string& file_of(const std::string& pointer) const {
     for (std::size_t i = 0; i < files_.size(); ++i)
       if (json::at(documents_[i]->root(), pointer) != nullptr)
@@ -310,7 +311,7 @@ class Assembly {
       finding.pointer = existing_pointer(found->second->root(), std::move(finding.pointer));
       finding.span = found->second->locate(finding.pointer);
     }
-    // What would not be carried out must not be started.
+    // A loop that cannot run must not start.
     const bool stops = finding.severity == Severity::error || finding.rule == "fsm_loop/S31";
     if (stops && !failed_)
       first_ = path +
@@ -333,10 +334,10 @@ class Assembly {
   }
 
   const Library& library_;
-  std::vector<std::string> files_;  ///< the definition, then what it builds on
+  std::vector<std::string> files_;  ///< the definition, then its parents
   std::vector<const Document*> documents_;
   std::map<std::string, Findings> findings_;
-  bool reuses_ = false;  ///< only later generations know `from` and `import`
+  bool reuses_ = false;  ///< `from` and `import` belong to the later generation
   bool failed_ = false;
   std::string first_;
 };
@@ -352,7 +353,7 @@ Library library_of(const FlowState& docs) {
   return library;
 }
 
-std::vector<std::string> places_of(std::string_view folder, std::string_view name) {
+std::vector<std::string> candidate_paths(std::string_view folder, std::string_view name) {
   std::vector<std::string> all;
   const auto add = [&](const std::string& path) {
     if (auto whole = joined(folder, path))
@@ -419,7 +420,7 @@ std::map<std::string, Findings> check_whole(const FlowState& docs) {
     Loaded loaded = load(path, library);
     for (auto& [file, findings] : loaded.findings) {
       const auto found = library.find(file);
-      // A file of fragments need not be a definition, and then has no rules of its own.
+      // A file of fragments need not be a definition, so its rules do not apply.
       if (found != library.end() && found->second != nullptr &&
           definition_schema()->check(*found->second).empty())
         leave_out(findings, check_definition(*found->second));

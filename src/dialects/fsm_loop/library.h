@@ -12,45 +12,47 @@
 
 namespace baton::fsm_loop {
 
-/// Definitions and files of fragments by path relative to the root. nullptr: looked for and not
-/// there, so that `wanted` does not ask for it again.
+// Puts a definition together from several files: `from` (a parent), `import` (fragments) and `loop`
+// (sub-loops). It does no I/O: `wanted` names the files to read, the caller reads them, `load` uses
+// them.
+
+/// Definitions and files with fragments, by path relative to the root. nullptr: the file does not
+/// exist, so `wanted` does not name it again.
 using Library = std::map<std::string, std::shared_ptr<const Document>, std::less<>>;
 
-/// What of a flow's documents may be a part of a definition: kinds `definition`, `read` and
+/// The documents of a flow that may be part of a definition: kinds `definition`, `read` and
 /// `related`.
 Library library_of(const FlowState& docs);
 
-/// Where the loop `name` is looked for, in this order, seen from a file in `folder`: as a path when
-/// it ends in .yaml or .yml, else NAME.fsm.yaml, then NAME.yaml. Paths relative to the root; none
-/// for a name that leads out of it.
-std::vector<std::string> places_of(std::string_view folder, std::string_view name);
+/// The paths where the loop `name` may be, in this order, for a file in `folder`: a name that ends
+/// in .yaml or .yml is a path; else NAME.fsm.yaml, then NAME.yaml. Relative to the root; none for a
+/// name that leads out of it.
+std::vector<std::string> candidate_paths(std::string_view folder, std::string_view name);
 
-/// The paths that have to be looked for before `path` can be loaded, and are not yet in the
-/// library: what it builds on (`from`, `import`) and runs (`loop`), through all depths known so
-/// far. Ask again when they were read, until there is nothing more.
+/// The files that `path` needs and the library does not have yet: parents, imports and sub-loops,
+/// at every depth that is known so far. Read them and ask again, until there are none.
 std::vector<std::string> wanted(const std::string& path, const Library& library);
 
-/// A definition that was put together from all its files.
+/// A definition, put together from all its files.
 struct Loaded {
-  /// The long form: no `from`, `import`, `flow`, `fragments` and short form left; every state with
-  /// its body. It can be kept as it is and read by `loop_of` later. Nothing when there is an error.
+  /// Without `from`, `import`, `flow`, `fragments` and short forms; every state has its whole body.
+  /// It can be stored and read by `loop_of` later. Nothing after an error.
   std::optional<Json> definition;
-  /// By the file that they are in, each with its place there; warnings too.
+  /// By file, with positions in that file. Warnings too.
   std::map<std::string, Findings> findings;
-  /// The first error in one line: `.loops/x.yaml:4:7: ...`; empty when there is none.
+  /// The first error in one line: `.loops/x.yaml:4:7: ...`. Empty: none.
   std::string error;
 };
 
-/// Puts the definition in `path` together and judges it by all rules of the format page, those that
-/// need other files too. The sub-loops it runs must be there and get what they require; they
-/// themselves are judged when they are loaded.
+/// Puts the definition in `path` together and checks it by all rules. Its sub-loops must exist and
+/// get their required parameters; they are checked themselves when they are loaded.
 Loaded load(const std::string& path, const Library& library);
 
-/// For `Dialect::related`: what the flow's definitions name and is not among the documents yet.
+/// For `Dialect::related`: files that the flow's definitions name and that are not read yet.
 std::vector<std::string> related(const FlowState& docs);
 
-/// What is wrong with definitions of several files and does not show in one of them alone. Nothing
-/// is said as long as a file has not been looked for.
+/// Findings that only show when several files are put together. Empty as long as a file has not
+/// been read.
 std::map<std::string, Findings> check_whole(const FlowState& docs);
 
 }  // namespace baton::fsm_loop

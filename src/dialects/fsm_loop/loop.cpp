@@ -4,14 +4,18 @@
 #include <array>
 #include <cmath>
 
+#include "base/json/document.h"
+#include "base/text.h"
+#include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/members.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
-/// Terminal states of these names are failures unless they say otherwise.
+/// Terminal states with these names are failures unless `failure` says otherwise.
 constexpr std::array<std::string_view, 4> kFailureNames = {"failed", "error", "aborted",
                                                            "finalize_aborted"};
 
@@ -45,7 +49,7 @@ std::vector<Row> rows_of(const Value* route) {
     for (const auto& member : route->GetObject())
       if (const auto target = json::text(member.value)) {
         const std::string_view word = json::name(member.name);
-        // The original drops other words that begin so.
+        // The original ignores other words that begin so.
         if (!word.starts_with('_') || word == "_" || word == "_error")
           rows.push_back({std::string(word), std::string(*target)});
       }
@@ -159,7 +163,7 @@ class StateReader {
     auto timeout = seconds_of(body, "timeout");
     if (!timeout)
       timeout = seconds_of(root_, "default_timeout");
-    state.timeout_said = timeout.has_value();
+    state.timeout_given = timeout.has_value();
     if (timeout)
       state.timeout = *timeout;
     else if (generation_ == Generation::v1)
@@ -199,7 +203,7 @@ std::vector<Parameter> parameters_of(const Value& root) {
   return all;
 }
 
-/// `max_iterations` alone is the limit of steps under its old name.
+/// `max_iterations` alone is the old name of `max_steps`.
 void limits(const Value& root, Loop& loop) {
   const auto steps = json::integer(root, "max_steps");
   const auto iterations = json::integer(root, "max_iterations");
@@ -208,7 +212,7 @@ void limits(const Value& root, Loop& loop) {
     loop.max_passes = iterations;
   loop.on_max_steps = text_of(root, "on_max_steps");
   loop.on_max_passes = text_of(root, "on_max_iterations");
-  // The first generation knows none: a high max_iterations is meant as it is said there.
+  // The first generation has no such limit.
   constexpr std::int64_t kMostRevisits = 100;
   loop.max_edge_revisits = json::integer(root, "max_edge_revisits");
   if (!loop.max_edge_revisits && loop.generation == Generation::modern)
@@ -260,6 +264,76 @@ std::optional<Evaluator> default_evaluator(const Loop& loop, const LoopState& st
   if (state.action_type == ActionType::mcp_tool)
     return Evaluator::mcp_result;
   return state.by_agent() && loop.llm.enabled ? Evaluator::llm_structured : Evaluator::exit_code;
+}
+
+namespace {
+
+bool fits(const Parameter& parameter, const Value& value) {
+  if (parameter.type == "integer")
+    return json::integer(value).has_value();
+  if (parameter.type == "number")
+    return json::number(value).has_value();
+  if (parameter.type == "boolean")
+    return value.IsBool();
+  if (parameter.type == "enum" && parameter.values->IsArray())
+    return std::any_of(parameter.values->Begin(), parameter.values->End(),
+                       [&](const Value& each) { return json::equal(each, value); });
+  return true;
+}
+
+bool empty(const Value* value) {
+  return value == nullptr || value->IsNull() ||
+         (value->IsString() && value->GetStringLength() == 0);
+}
+
+}  // namespace
+
+Result<void> fill_parameters(const Loop& loop, Json& context) {
+  for (const Parameter& parameter : loop.parameters) {
+    const Value* const given = json::child(*context, parameter.name);
+    if (given == nullptr && !parameter.fallback.is_null()) {
+      context.set(parameter.name, parameter.fallback);
+      continue;
+    }
+    if (given == nullptr && json::child(*loop.context, parameter.name) != nullptr)
+      continue;
+    if (given == nullptr && parameter.required)
+      return fail(Errc::usage, "the loop " + loop.name + " needs the parameter " +
+                                   quoted_word(parameter.name) + "; `--set " + parameter.name +
+                                   "=VALUE` gives it");
+    if (given != nullptr && !fits(parameter, *given))
+      return fail(Errc::usage, "the parameter " + quoted_word(parameter.name) + " is of the type " +
+                                   parameter.type + "; " + printable(json::dump(*given), 80) +
+                                   " is not" +
+                                   (parameter.type == "enum" && !parameter.values.is_null()
+                                        ? " one of " + printable(parameter.values.dump(), 200)
+                                        : ""));
+  }
+  return {};
+}
+
+void unpack_input(const Loop& loop, std::string_view input, Json& context) {
+  const auto parsed = parse_json(input);
+  const auto known = [&](std::string_view name) {
+    return json::child(*loop.context, name) != nullptr ||
+           std::any_of(loop.parameters.begin(), loop.parameters.end(),
+                       [&](const Parameter& each) { return each.name == name; });
+  };
+  if (parsed && (*parsed)->IsObject() && !(*parsed)->ObjectEmpty() &&
+      std::all_of((*parsed)->MemberBegin(), (*parsed)->MemberEnd(),
+                  [&](const auto& member) { return known(json::name(member.name)); })) {
+    context = merged(*context, **parsed);
+    return;
+  }
+  context.set(loop.input_key, input);
+}
+
+Result<void> check_required(const Loop& loop, const Value& context) {
+  for (const std::string& name : loop.required_inputs)
+    if (empty(json::child(context, name)))
+      return fail(Errc::usage, "the loop " + loop.name + " needs " + quoted_word(name) +
+                                   "; `--set " + name + "=VALUE` gives it");
+  return {};
 }
 
 }  // namespace baton::fsm_loop

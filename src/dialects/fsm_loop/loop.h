@@ -10,13 +10,16 @@
 #include <vector>
 
 #include "base/json/json.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "dialects/fsm_loop/words.h"
 
 namespace baton::fsm_loop {
 
-/// A verdict and the state it leads to. Targets here and below are texts: a state's name,
-/// `$current`, or a text with `${...}` that gives one of the two.
+// A definition as a type: every default is filled in, and nothing has to be looked up elsewhere.
+
+/// A verdict and the state that it leads to. A target is the name of a state, `$current`, or a text
+/// with `${...}` that gives one of the two.
 struct Row {
   std::string verdict;
   std::string target;
@@ -25,12 +28,12 @@ struct Row {
 
 /// `max_retries`, `on_retry_exhausted`, `retryable_exit_codes`.
 struct Retry {
-  std::int64_t max = 0;    ///< re-entries in a row after the first entry; 0: not limited
+  std::int64_t max = 0;    ///< re-entries in a row after the first entry; 0: no limit
   std::string exhausted;   ///< target; empty: none
   std::vector<int> codes;  ///< exit codes that are worth a retry; empty: all
 };
 
-/// What a state does about a rate limit (1.10 of the origin: short tier, then the ladder).
+/// Reaction to a rate limit: short waits first, then the ladder (version 1.10 of the original).
 struct RateLimit {
   std::int64_t max_retries = 3;
   Millis base{30'000};
@@ -48,42 +51,43 @@ struct Throttle {
   std::string hard;  ///< target; empty: none
 };
 
-/// One state of a loop, with its fragment worked in and the loop's defaults filled in.
+/// One state, with its fragment merged and the defaults of the loop filled in.
 struct LoopState {
   std::string name;
-  std::optional<std::string> action;           ///< a text with placeholders; none: only decides
-  ActionType action_type = ActionType::shell;  ///< as it is carried out; see `by_agent`
-  std::string role = "agent";                  ///< who carries out an agent's action
-  std::string capture;                         ///< name to keep the result under; empty: none
-  /// The evaluator as written; nothing where the state has none, then `default_evaluator` holds.
+  std::optional<std::string> action;  ///< may hold placeholders; none: the state only decides
+  ActionType action_type = ActionType::shell;  ///< see `by_agent`
+  std::string role = "agent";                  ///< the role that runs an agent's action
+  std::string capture;                         ///< name for the result; empty: none
+  /// As written. Without it `default_evaluator` applies.
   std::optional<Evaluator> evaluator;
-  Json evaluate;               ///< its members; null without one
+  Json evaluate;               ///< its members; null: none
   std::vector<Row> route;      ///< with `_` and `_error`
-  std::vector<Row> shorthand;  ///< `on_X` by X; without on_maintain and its like
-  std::string next;            ///< target whatever comes out; empty: by verdict
+  std::vector<Row> shorthand;  ///< `on_X` by X, without `on_maintain` and the like
+  std::string next;            ///< target for every outcome; empty: by verdict
   std::string on_maintain;     ///< target; empty: the initial state
   Millis timeout{0};           ///< of the action; 0: none
   Millis idle_timeout{0};      ///< 0: none
   Retry retry;
   RateLimit rate_limit;
   std::optional<Throttle> throttle;
-  std::string loop;  ///< name of the loop it runs; empty: none
-  Json with;         ///< values for that loop's parameters, with placeholders. Or null
-  std::string append_to_messages;  ///< a text with placeholders; empty: none
-  Json param;  ///< of its fragment, by name; texts hold placeholders (`Values::param`). Or null
-  bool routes = false;  ///< it has a `route`: then `shorthand` is not asked
+  std::string loop;  ///< the loop that runs in this state; empty: none
+  Json with;         ///< values for that loop's parameters, may hold placeholders; or null
+  std::string append_to_messages;  ///< may hold placeholders; empty: none
+  Json param;                      ///< the parameters of its fragment (`Values::param`); or null
+  bool routes = false;             ///< it has a `route`, so `shorthand` is not used
   bool terminal = false;
-  bool failure = false;       ///< terminal, and the end is a failure
-  bool timeout_said = false;  ///< by the definition; else the default of its generation
-  bool idempotent = false;    ///< the action may be repeated after a crash
+  bool failure = false;        ///< terminal, and the loop has failed
+  bool timeout_given = false;  ///< by the definition; else it is the default of the generation
+  bool idempotent = false;     ///< the action may be repeated after a crash
   bool context_passthrough = false;
 
-  /// An agent's turn (prompt, slash_command); else a shell's, if there is an action.
+  /// An agent runs the action (prompt, slash_command). Otherwise the shell runs it, if there is
+  /// one.
   bool by_agent() const {
     return action &&
            (action_type == ActionType::prompt || action_type == ActionType::slash_command);
   }
-  /// What the loop in it captured is kept under the state's name.
+  /// The captures of the loop inside are stored under the state's name.
   bool hands_back() const { return !loop.empty() && (context_passthrough || !with.is_null()); }
 };
 
@@ -103,8 +107,7 @@ struct Parameter {
   Json values;    ///< of an enum; null: any
 };
 
-/// A definition as a value: short forms, `from`, `flow`, `fragments` and `import` are resolved,
-/// defaults filled in.
+/// Short forms, `from`, `flow`, `fragments` and `import` are resolved.
 struct Loop {
   std::string name;
   Generation generation = Generation::v1;
@@ -112,13 +115,13 @@ struct Loop {
   std::vector<LoopState> states;           ///< in the order of the file
   Json context;                            ///< an object
   std::vector<std::string> scope;          ///< may hold `${context.X}`; empty: the whole project
-  std::int64_t max_steps = 50;             ///< entries of states
-  std::optional<std::int64_t> max_passes;  ///< full passes of a maintained loop
-  std::string on_max_steps;                ///< a state's name; empty: none
-  std::string on_max_passes;               ///< the same (`on_max_iterations`)
-  std::optional<std::int64_t> max_edge_revisits;  ///< of each way; nothing: any number
-  Millis backoff{0};                              ///< after each ordinary route
-  Millis timeout{0};  ///< of the whole loop, looked at between states; 0: none
+  std::int64_t max_steps = 50;             ///< how many states may be entered
+  std::optional<std::int64_t> max_passes;  ///< passes of a loop with `maintain`
+  std::string on_max_steps;                ///< a state; empty: none
+  std::string on_max_passes;               ///< a state (`on_max_iterations`); empty: none
+  std::optional<std::int64_t> max_edge_revisits;  ///< of each edge; nothing: no limit
+  Millis backoff{0};                              ///< after each ordinary transition
+  Millis timeout{0};  ///< of the whole loop, checked between states; 0: none
   bool maintain = false;
   Handoff on_handoff = Handoff::pause;
   Llm llm;
@@ -131,12 +134,23 @@ struct Loop {
   const LoopState* state(std::string_view state_name) const;  ///< nullptr: there is none
 };
 
-/// Reads the long form that `load` gives (library.h). Never fails: what does not fit is passed
-/// over, since a definition with errors is not loaded in the first place.
+/// Reads the long form that `load` gives (library.h). Never fails: it ignores what does not fit,
+/// and a definition with errors is not loaded in the first place.
 Loop loop_of(const Value& definition);
 
-/// What is asked for a verdict where the state does not say: nothing without an action, the judge
-/// after an agent (its exit code when `llm.enabled` is false), else the exit code.
+/// The evaluator of a state that names none: nothing without an action, the judge for an agent (the
+/// exit code with `llm.enabled: false`), else the exit code.
 std::optional<Evaluator> default_evaluator(const Loop& loop, const LoopState& state);
+
+/// Adds the defaults of parameters to the context. Errc::usage when a required one is missing or a
+/// value has the wrong type.
+Result<void> fill_parameters(const Loop& loop, Json& context);
+
+/// The positional input of a start. A JSON object whose members are all in the context or the
+/// parameters is merged; every other text goes to `input_key`.
+void unpack_input(const Loop& loop, std::string_view input, Json& context);
+
+/// Errc::usage for a required input that is missing or empty.
+Result<void> check_required(const Loop& loop, const Value& context);
 
 }  // namespace baton::fsm_loop

@@ -1,70 +1,105 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "dialects/fsm_loop/event_log.h"
 #include "dialects/fsm_loop/loop.h"
-#include "dialects/fsm_loop/rate_limit.h"
-#include "dialects/fsm_loop/retrace.h"
-#include "dialects/fsm_loop/route.h"
-#include "dialects/fsm_loop/scene.h"
-#include "dialects/fsm_loop/signals.h"
+#include "dialects/fsm_loop/output_signals.h"
+#include "dialects/fsm_loop/record.h"
+#include "dialects/fsm_loop/snapshot.h"
+#include "dialects/fsm_loop/transition.h"
+#include "dialects/fsm_loop/verdict.h"
 
 namespace baton::fsm_loop {
 
-/// The execution cycle. One entry of a state goes
-///
-///   enter -> act -> (judge) -> verdict, way -> enter the next one
-///
-/// and what takes time (an action, a judge, a wait) is asked for in the decision; the rest happens
-/// at once. `enter` looks first whether the loop ends: at a terminal state, a limit, its timeout.
-/// A loop inside a state is a frame of its own on top; its end is the result of that state.
+// Executes a loop. What takes time (an action, a judge, a wait) becomes part of the decision;
+// everything else happens at once. The sources: machine.cpp (entering and ending), run_action.cpp
+// (actions, verdicts), retry_wait.cpp (rate limits), sub_loop.cpp (a loop inside a state),
+// rebuild.cpp (progress from an event file).
+
+inline constexpr std::size_t kPreview = 2000;  ///< bytes of output in an event: the last ones
+/// events per action, one for each line: the last ones
+inline constexpr std::size_t kMostLines = 500;
+
+/// Collects lines for the event file; they are appended in one write.
+class EventLog {
+ public:
+  explicit EventLog(Snapshot& snapshot) : snapshot_(snapshot) {}
+
+  /// Adds one line with `event`, `ts`, the payload and `seq`, a number that no other line of this
+  /// run has. `depth` is above 0 for a loop inside another one.
+  void add(std::string_view event, const Json& payload);
+  void add(std::string_view event, const Json& payload, std::size_t depth);
+  const std::string& lines() const { return lines_; }
+
+ private:
+  Snapshot& snapshot_;
+  std::string lines_;
+};
+
+/// The progress of a loop that baton has not run itself: its state file, plus the lines of its
+/// event file that are newer. An action whose end is in the event file is not run again.
+struct Rebuilt {
+  Record record;
+  std::string action;                  ///< the text of the action in the present entry
+  std::optional<ActionResult> result;  ///< it has ended, and the loop has not moved on
+  std::optional<Verdict> verdict;      ///< the action was evaluated as well
+  std::string lost;                    ///< why the loop cannot continue from here; empty: it can
+};
+
+/// `events`: the last lines of the event file; nullptr: there is none. If another program's state
+/// says that the loop has ended, the state is the newest file, and the events are ignored.
+Rebuilt rebuild_progress(const Loop& loop, Record record, const Value* events);
+
+/// One entry of a state: enter -> act -> (judge) -> verdict -> transition -> enter the next state.
+/// `enter` first looks whether the loop ends: at a terminal state, a limit or the timeout. A loop
+/// inside a state is one more frame; its end is the result of that state.
 class Machine {
  public:
-  Machine(Scene& scene, EventLog& events, Decision& decision)
-      : scene_(scene), events_(events), decision_(decision) {}
+  Machine(Snapshot& snapshot, EventLog& events, Decision& decision)
+      : snapshot_(snapshot), events_(events), decision_(decision) {}
 
-  /// Goes on as far as it can.
+  /// Continues until something has to be waited for.
   void run();
-  /// The loop has ended: what is running in it counts no more. The event of its end included.
+  /// The loop ends. Drops the work in progress and logs `loop_complete`.
   void finish(Status status, std::string_view terminated_by, const std::string& error = {});
-  /// It is stopped where it stands and can be resumed from there, also within a loop inside it.
+  /// The loop stops where it is, also inside a loop within it, and can be resumed there.
   void halt(Status status, std::string_view terminated_by, const std::string& error = {});
-  /// Goes on after `halt`, a limit, a handoff, or where another program left it.
-  void go_on(bool from_handoff);
-  /// And there, with what its event file knows of the present entry.
-  void take_up(Retraced retraced);
+  /// Continues after `halt`, a limit, a handoff, or where another program left it.
+  void resume_loop(bool from_handoff);
+  /// Continues with what the event file says about the present entry.
+  void continue_from(Rebuilt rebuilt);
 
  private:
   bool step();
   bool enter(Frame& frame);
-  bool limited(Frame& frame, const LoopState& state);
+  bool stopped_by_limit(Frame& frame, const LoopState& state);
   bool out_of_time() const;
-  bool reached(Frame& frame, std::string_view limit, std::string_view summary_state,
-               std::string_view event, std::int64_t count);
-  bool guarded(Frame& frame, const LoopState& state);
+  bool begin_summary(Frame& frame, std::string_view limit, std::string_view summary_state,
+                     std::string_view event, std::int64_t count);
+  bool stopped_by_guard(Frame& frame, const LoopState& state);
   bool throttled(Frame& frame, const LoopState& state);
-  void begin(Frame& frame, const LoopState& state);
-  bool act(Frame& frame);
-  bool judge(Frame& frame);
-  void acted(Frame& frame, ActionResult result);
-  bool keep(Frame& frame, const std::string& name, const Json& value);
-  bool keep_result(Frame& frame, ActionResult result);
-  bool turned_away(Frame& frame, const ActionResult& result);
-  void not_carried_out(Frame& frame, const ActionResult& result);
-  bool waits(Frame& frame, const ActionResult& result);
-  bool wait_for_room(Frame& frame, const ActionResult& result);
-  bool try_again(Frame& frame, Failure failure);
-  void beat(Frame& frame);
-  void tell_wait(const Frame& frame, const Waited& waited, bool long_tier);
+  void begin_state(Frame& frame, const LoopState& state);
+  bool run_action(Frame& frame);
+  bool ask_judge(Frame& frame);
+  void action_ended(Frame& frame, ActionResult result);
+  bool add_capture(Frame& frame, const std::string& name, const Json& value);
+  bool store_result(Frame& frame, ActionResult result);
+  bool store_failed_result(Frame& frame, const ActionResult& result);
+  void action_not_run(Frame& frame, const ActionResult& result);
+  bool retries_later(Frame& frame, const ActionResult& result);
+  bool wait_for_rate_limit(Frame& frame, const ActionResult& result);
+  bool retry_soon(Frame& frame, Failure failure);
+  void report_long_wait(Frame& frame);
+  void add_wait_event(const Frame& frame, const Waited& waited, bool long_tier);
   void conclude(Frame& frame, const ActionResult* side);
-  void time_is_up(Frame& frame, const ActionResult* action);
-  void decide_by(Frame& frame, const Verdict& verdict);
-  void take(Frame& frame, const Way& way, const std::string& verdict);
-  bool signalled(Frame& frame);
-  void hand_over(Frame& frame, const std::string& text);
+  void stop_after_timeout(Frame& frame, const ActionResult* action);
+  void apply_verdict(Frame& frame, const Verdict& verdict);
+  void apply(Frame& frame, const Transition& transition, const std::string& verdict);
+  bool handle_signal(Frame& frame);
+  void handle_handoff(Frame& frame, const std::string& text);
   void fault(Frame& frame, const std::string& why);
   void move(Frame& frame, const std::string& to, const std::string& verdict,
             const std::string& reason);
@@ -72,23 +107,23 @@ class Machine {
   void begin_child(Frame& frame, const LoopState& state);
   void end_child(std::string_view terminated_by, bool failure, const std::string& error);
   void stop_clocks();
-  void completed(Record& record, std::string_view terminated_by, const std::string& error);
-  void ends(Status status, std::string_view terminated_by, bool failure, const std::string& error);
+  void add_completed(Record& record, std::string_view terminated_by, const std::string& error);
+  void end(Status status, std::string_view terminated_by, bool failure, const std::string& error);
 
   void read(const Frame& frame);
   const Run* run_of(const Role& role, std::uint32_t& turn) const;
   std::optional<ActionResult> desired(Frame& frame, Desired wanted);
-  void announce(Frame& frame, const Run& run);
+  void report_start(Frame& frame, const Run& run);
   Desired action_of(const Frame& frame, const LoopState& state) const;
   void stage(const Frame& frame, std::string_view what);
   const LoopState* state_of(const Frame& frame) const;
   std::int64_t elapsed_ms(const Frame& frame) const;
   Values values(const Frame& frame) const;
 
-  Scene& scene_;
+  Snapshot& snapshot_;
   EventLog& events_;
   Decision& decision_;
-  // Of the topmost frame, and the one its values are read from.
+  // Of the last frame; `context_` is what its placeholders read.
   Loop loop_;
   Json context_;
   bool paused_ = false;

@@ -1,25 +1,11 @@
 #include "dialects/fsm_loop/memo.h"
 
-#include "dialects/members.h"
+#include "dialects/member_list.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
+
 namespace {
-
-std::vector<std::string> texts_in(const Value& root, std::string_view name) {
-  std::vector<std::string> all;
-  if (const Value* const list = json::child(root, name); list != nullptr && list->IsArray())
-    for (const Value& each : list->GetArray())
-      all.emplace_back(json::text(each).value_or(""));
-  return all;
-}
-
-Json list_of(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& text : texts)
-    list.push(text);
-  return list;
-}
 
 Json json_of(const ActionResult& result) {
   return Json::object({{"exit_code", result.exit_code},
@@ -39,20 +25,39 @@ ActionResult result_of(const Value& root) {
                       text_of(root, "not_run")};
 }
 
+template <class AnyWork, class Visit>
+void visit_members(AnyWork& work, const Visit& visit) {
+  visit("action", work.action);
+  visit("tries", work.tries);
+  visit("api_tries", work.api_tries);
+  visit("infra_tries", work.infra_tries);
+  visit("announced", work.announced);
+  visit("until_ms", work.until_ms);
+  visit("waits_since_ms", work.waits_since_ms);
+  visit("beat_ms", work.next_wait_event_ms);
+  visit("summary", work.summary);
+  visit("limit", work.limit);
+  visit("asked", work.asked);
+  visit("model", work.model);
+}
+
+template <class AnyMemo, class Visit>
+void visit_memo(AnyMemo& memo, const Visit& visit) {
+  visit("driven", memo.owned);
+  visit("start", memo.start);
+  visit("resumes", memo.resumes);
+  visit("stage", memo.stage);
+  visit("scoped", memo.scope_claimed);
+  visit("stopped_ms", memo.stopped_ms);
+  visit("spawn", memo.spawn);
+  visit("spawned", memo.spawned);
+  visit("scope", memo.scope);
+  visit("dealt", memo.dealt);
+}
+
 Json json_of(const Work& work) {
-  Json root = Json::object({{"step", kStep.at(static_cast<std::size_t>(work.step)).word},
-                            {"action", work.action},
-                            {"tries", work.tries},
-                            {"api_tries", work.api_tries},
-                            {"infra_tries", work.infra_tries},
-                            {"announced", work.announced},
-                            {"until_ms", work.until_ms},
-                            {"waits_since_ms", work.waits_since_ms},
-                            {"beat_ms", work.beat_ms},
-                            {"summary", work.summary},
-                            {"limit", work.limit}});
-  if (!work.asked.empty())
-    root.set("asked", work.asked).set("model", work.model);
+  Json root = Json::object({{"step", kStep.at(static_cast<std::size_t>(work.step)).word}});
+  visit_members(work, MemberWriter(root, true));
   if (work.result)
     root.set("result", json_of(*work.result));
   if (work.previous)
@@ -64,22 +69,11 @@ Work work_of(const Value& root) {
   Work work;
   if (const StepRow* const row = row_of(kStep, text_of(root, "step")))
     work.step = row->step;
-  work.action = text_of(root, "action");
-  work.tries = count_of(root, "tries");
-  work.api_tries = count_of(root, "api_tries");
-  work.infra_tries = count_of(root, "infra_tries");
-  work.announced = text_of(root, "announced");
+  visit_members(work, MemberReader(root));
   if (const Value* const result = json::child(root, "result"))
     work.result = result_of(*result);
-  work.asked = text_of(root, "asked");
-  work.model = text_of(root, "model");
   if (const Value* const previous = json::child(root, "previous"))
     work.previous = Json(*previous);
-  work.until_ms = count_of(root, "until_ms");
-  work.waits_since_ms = count_of(root, "waits_since_ms");
-  work.beat_ms = count_of(root, "beat_ms");
-  work.summary = json::boolean(root, "summary").value_or(false);
-  work.limit = text_of(root, "limit");
   return work;
 }
 
@@ -87,16 +81,7 @@ Work work_of(const Value& root) {
 
 Memo memo_of(const Json& json, const Record& own) {
   Memo memo;
-  memo.driven = json::boolean(*json, "driven").value_or(false);
-  memo.start = text_of(*json, "start");
-  memo.resumes = count_of(*json, "resumes");
-  memo.stage = text_of(*json, "stage");
-  memo.scoped = json::boolean(*json, "scoped").value_or(false);
-  memo.stopped_ms = count_of(*json, "stopped_ms");
-  memo.spawn = text_of(*json, "spawn");
-  memo.spawned = text_of(*json, "spawned");
-  memo.dealt = texts_in(*json, "dealt");
-  memo.scope = texts_in(*json, "scope");
+  visit_memo(memo, MemberReader(*json));
   const Value* const frames = json::child(*json, "frames");
   if (frames == nullptr || !frames->IsArray())
     return memo;
@@ -127,17 +112,9 @@ Json json_of(const Memo& memo) {
       one.set("record", json_of(frame.record, nullptr));
     frames.push(one);
   }
-  return Json::object({{"driven", memo.driven},
-                       {"start", memo.start},
-                       {"resumes", memo.resumes},
-                       {"stage", memo.stage},
-                       {"scoped", memo.scoped},
-                       {"stopped_ms", memo.stopped_ms},
-                       {"spawn", memo.spawn},
-                       {"spawned", memo.spawned},
-                       {"scope", list_of(memo.scope)},
-                       {"dealt", list_of(memo.dealt)},
-                       {"frames", frames}});
+  Json root = Json::object();
+  visit_memo(memo, MemberWriter(root));
+  return root.set("frames", frames);
 }
 
 }  // namespace baton::fsm_loop

@@ -14,12 +14,15 @@
 
 namespace baton::fsm_loop {
 
-/// What is being done in the state that a loop has entered.
+// What baton remembers of a loop beside its state file. It is part of the journal and commits
+// together with the state file. The names of its members in JSON never change.
+
+/// What happens now in the state that a loop has entered.
 enum class Step {
-  enter,  ///< the next state is to be entered
+  enter,  ///< the next state has to be entered
   act,    ///< its action runs
-  judge,  ///< what is asked for a verdict runs
-  child,  ///< another loop runs in it: the frame above
+  judge,  ///< a judge or `git diff` runs, which the verdict needs
+  child,  ///< another loop runs in it: the next frame
 };
 struct StepRow {
   std::string_view word;
@@ -33,55 +36,56 @@ inline constexpr std::array kStep = {
 };
 static_assert(in_enum_order(kStep, &StepRow::step, Step::child));
 
-/// The limit by which a command that is due already may run once more.
+/// The name of the limit after which one due shell command may still run.
 inline constexpr std::string_view kTimeout = "timeout";
 
 /// The work in the present entry of a state.
 struct Work {
   Step step = Step::enter;
-  std::string action;                  ///< the text that is carried out, placeholders filled in
-  std::int64_t tries = 0;              ///< of the action in this entry, when it waits in place
-  std::int64_t api_tries = 0;          ///< of those, the ones after an error of a server
-  std::int64_t infra_tries = 0;        ///< and the ones after its end was cut off
-  RunId announced;                     ///< the run that action_start stands for
-  std::optional<ActionResult> result;  ///< of the action, when it has ended
-  std::string asked;                   ///< of the judge; what it is to be told
-  /// The result before this one, where this one stands in its place already.
+  std::string action;                  ///< the text to run, placeholders filled in
+  std::int64_t tries = 0;              ///< retries of the action in this entry
+  std::int64_t api_tries = 0;          ///< of those, after an error of a server
+  std::int64_t infra_tries = 0;        ///< of those, after SIGTERM ended it
+  RunId announced;                     ///< the run for which `action_start` was logged
+  std::optional<ActionResult> result;  ///< of the action, once it has ended
+  std::string asked;                   ///< the question for the judge
+  /// The earlier `prev_result`, while this action's result is already in its place.
   std::optional<Json> previous;
-  std::string model;                ///< for the judge; may be empty
-  std::int64_t until_ms = 0;        ///< on baton's clock: nothing goes on before
-  std::int64_t waits_since_ms = 0;  ///< of a long wait: since when; 0: it is none
-  std::int64_t beat_ms = 0;         ///< of a long wait: when the next sign of life is due
-  bool summary = false;             ///< the one state more at a limit; then it ends
-  std::string limit;                ///< with `summary`: which limit, as terminated_by says
+  std::string model;                    ///< of the judge; may be empty
+  std::int64_t until_ms = 0;            ///< nothing happens before this time of baton's clock
+  std::int64_t waits_since_ms = 0;      ///< start of a long wait; 0: none
+  std::int64_t next_wait_event_ms = 0;  ///< when the next event of a long wait is due
+  bool summary = false;                 ///< one last state runs at a limit; then the loop ends
+  std::string limit;                    ///< with `summary`: the limit, as in `terminated_by`
 };
 
-/// One loop that runs: the flow's own, or one inside a state of the frame below.
+/// One running loop: the flow's own, or one inside a state of the frame before.
 struct Frame {
-  Json definition;  ///< as it was put together when it began; see library.h
-  Record record;    ///< of the flow's own loop the state file has it
+  Json definition;  ///< as it was when the run started; see library.h
+  Record record;    ///< progress; for the first frame the state file has it
   Work work;
-  std::int64_t since_ms = 0;     ///< on baton's clock: begun or resumed
-  Json memory = Json::object();  ///< by state: what its evaluator keeps
+  std::int64_t since_ms = 0;     ///< start or last resume, on baton's clock
+  Json memory = Json::object();  ///< by state: what its evaluator remembers
 };
 
-/// The dialect's private memory of a loop; journalled.
+/// Everything baton remembers of one loop.
 struct Memo {
-  bool driven = false;  ///< begun or taken over by baton; else somebody else's, only looked at
-  std::string start;    ///< Record::start of the run it is about
+  bool owned = false;  ///< baton started the loop or took it over
+  std::string start;   ///< `Record::start` of the run that this is about
   std::int64_t resumes = 0;
-  std::string stage;    ///< of the subject `main`
-  bool scoped = false;  ///< its scope is claimed: its first action was let go
-  /// The paths of its scope, without links, as they were when it began or was resumed.
+  std::string stage;           ///< of the subject `main`
+  bool scope_claimed = false;  ///< the first action was started, so the scope is held
+  /// The paths of the scope with links resolved, as they were at the start or the last resume.
   std::vector<std::string> scope;
-  std::int64_t stopped_ms = 0;  ///< since when its timeout does not count; 0: it counts
-  std::string spawn;  ///< what an agent is to be told that goes on after a handoff; empty: none
-  RunId spawned;      ///< that agent
-  std::vector<std::string> dealt;  ///< requests that were answered and are not yet gone
-  std::deque<Frame> frames;        ///< a frame stays where it is while others are put on top
+  std::int64_t stopped_ms = 0;  ///< since when the timeout does not count; 0: it counts
+  std::string spawn;            ///< what the agent after a handoff is told; empty: none is wanted
+  RunId spawned;                ///< the run of that agent
+  std::vector<std::string> dealt;  ///< answered requests that the view may still hold
+  /// the first one is the flow's own loop. A deque: references to frames stay valid
+  std::deque<Frame> frames;
 };
 
-/// `own`: what the state file says, for the lowest frame.
+/// `own`: what the state file says, for the first frame.
 Memo memo_of(const Json& json, const Record& own);
 Json json_of(const Memo& memo);
 

@@ -14,13 +14,16 @@
 
 namespace baton::fsm_loop {
 
-/// How far the present entry of `current_state` has come. What is behind a phase is never done
-/// again: after a crash and after a resume it goes on from there.
+// The progress of a loop: its state file as a type. Members of the file that baton does not know
+// stay in it.
+
+/// How far the present entry of `current_state` is. Nothing before this point is ever repeated,
+/// neither after a crash nor after a resume.
 enum class Phase {
-  entered,      ///< the action is to run, or runs
-  action_done,  ///< it has ended, and its result is kept
+  entered,      ///< the action has to run, or runs
+  action_done,  ///< the action has ended, and its result is stored
   evaluated,    ///< there is a verdict
-  routed,       ///< `current_state` is the next one, not yet entered
+  routed,       ///< `current_state` is the next state and not entered yet
 };
 struct PhaseRow {
   std::string_view word;
@@ -36,58 +39,59 @@ static_assert(in_enum_order(kPhase, &PhaseRow::phase, Phase::routed));
 
 using Counts = std::map<std::string, std::int64_t>;
 
-/// A loop's progress: its state file, or what is kept of a loop that runs inside another.
+/// The progress of one loop. Loops inside another one have it in the memo instead of a file.
 struct Record {
   std::string loop_name;
   std::string current_state;
-  std::int64_t iteration = 0;  ///< states entered
-  std::int64_t cycle = 0;      ///< entries of the initial state
+  std::int64_t iteration = 0;  ///< number of states entered
+  std::int64_t cycle = 0;      ///< how often the initial state was entered
   Json captured = Json::object();
-  Json prev_result;  ///< null: no action yet
-  Json last_result;  ///< null: no evaluation yet
+  Json prev_result;  ///< null: no action has run
+  Json last_result;  ///< null: nothing was evaluated
   std::string started_at;
   Status status = Status::running;
   std::string continuation_prompt;
-  std::int64_t accumulated_ms = 0;    ///< at work before the last resume
-  std::int64_t passes = 0;            ///< restarts of a maintained loop
-  Counts retries;                     ///< re-entries in a row, by state
+  std::int64_t accumulated_ms = 0;    ///< working time before the last resume
+  std::int64_t passes = 0;            ///< restarts of a loop with `maintain`
+  Counts retries;                     ///< by state: re-entries in a row
   Counts edges;                       ///< by `from->to`
-  Counts entries;                     ///< in a row, of states with a throttle
-  Json rate_limits = Json::object();  ///< by state; see rate_limit.h
-  std::int64_t exhaustions = 0;       ///< of rate limits, in a row
+  Counts entries;                     ///< by state with a throttle: entries in a row
+  Json rate_limits = Json::object();  ///< by state; see output_signals.h
+  std::int64_t exhaustions = 0;       ///< rate limits in a row that did not lift
   std::vector<std::string> messages;
-  Json context = Json::object();  ///< set at the start; laid over the definition's
+  Json context = Json::object();  ///< values of the start, merged over those of the definition
   Phase phase = Phase::routed;
   std::string resumed_at;
   std::int64_t resume_count = 0;
-  std::int64_t seq = 0;                   ///< of the last event
-  std::optional<std::int64_t> max_steps;  ///< set at the start, instead of the definition's
-  std::string start;                      ///< the request it began with; empty: not begun by baton
-  std::string archived;                   ///< where the run before was put; empty: none
-  std::string terminated_by;              ///< when it has ended
-  std::string limited_state;              ///< what a limit kept from being entered; another was run
-  std::string error;                      ///< why it failed
+  std::int64_t seq = 0;                   ///< number of the last event
+  std::optional<std::int64_t> max_steps;  ///< of the start; replaces that of the definition
+  std::string start;          ///< id of the request that started it; empty: another program did
+  std::string archived;       ///< folder of the run before; empty: none
+  std::string terminated_by;  ///< why it has ended
+  std::string limited_state;  ///< the state that a limit replaced by a summary state
+  std::string error;          ///< why it failed
 
   std::string_view status_word() const { return kStatus.at(static_cast<std::size_t>(status)).word; }
 };
 
-/// The last of a text, without a character cut in two.
+/// The end of a text. Never cuts a UTF-8 character.
 std::string_view last_bytes(std::string_view text, std::size_t bytes);
 
-/// The messages of a loop in bytes, and what it has captured, as JSON. Its state has to stay a file
-/// that can be read, which may have 16 MiB.
+/// The largest messages (bytes) and captures (bytes of JSON) of a loop. The state file must stay
+/// below the 16 MiB that a reader accepts.
 inline constexpr std::size_t kMostMessages = 2'097'152;
 inline constexpr std::size_t kMostCaptured = 12'582'912;
 
-/// Enters a message. The oldest are dropped for it, and of one that is longer the beginning.
+/// Adds a message. Drops the oldest ones, and then the beginning of this one, to stay within the
+/// limit.
 void add_message(Record& record, std::string_view message);
 
-/// Takes the way between two states.
-void take_way(Record& record, const std::string& from, const std::string& to);
+/// Moves `record` to the next state and counts or resets retries.
+void change_state(Record& record, const std::string& from, const std::string& to);
 
-/// Reads a document that the schema accepts.
+/// Reads a document that its schema accepts.
 Record record_of(const Value& state);
-/// The document as it has to be; members of `before` that baton does not know stay.
+/// The state file to write. Members of `before` that baton does not know stay.
 Json json_of(const Record& record, const Value* before);
 
 }  // namespace baton::fsm_loop

@@ -1,13 +1,13 @@
-#include "dialects/fsm_loop/short_form.h"
-
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/definition.h"
 #include "dialects/members.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr std::array<std::string_view, 10> kOfTheForm = {
@@ -20,7 +20,7 @@ bool is_word(char c) {
          (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
 
-/// `goal-fix-all-type-errors`: words in lower case with hyphens between them, 50 characters.
+/// `goal-fix-all-type-errors`: lower case, hyphens between words, 50 characters.
 std::string slug(std::string_view goal) {
   constexpr std::size_t kCharacters = 50;
   std::string name;
@@ -51,7 +51,7 @@ Json terminal() {
   return Json::object({{"terminal", true}});
 }
 
-/// The short evaluator of a form becomes a whole one; exit_code is what is done without it.
+/// Adds the short form's evaluator; exit_code is the default.
 void add_evaluator(const Value& holder, Json& body) {
   const Value* const given = json::child(holder, "evaluator");
   if (given == nullptr || !given->IsObject() ||
@@ -82,8 +82,8 @@ void compile_goal(const Value& root, ShortForm& form) {
   form.states.push_back({"done", "/goal", terminal()});
 }
 
-/// What the form would keep in the context; but a value of the context is not looked into again, so
-/// a text with placeholders of its own is used where it is needed.
+/// Puts a value into the context and returns a placeholder for it. A text with placeholders is
+/// returned itself, because values of the context are not filled in.
 std::string by_context(const std::string& name, const Json& value, Json& context) {
   context.set(name, value);
   const auto text = json::text(*value);
@@ -91,8 +91,8 @@ std::string by_context(const std::string& name, const Json& value, Json& context
                                                             : "${context." + name + "}";
 }
 
-/// The measurement before is read from a capture of its own: by the time of an evaluation `prev` is
-/// the state between two measurements.
+/// The last measurement has a capture of its own, because `prev` belongs to the state between two
+/// measurements.
 void compile_convergence(const Value& root, ShortForm& form) {
   const Value* const given = json::child(root, "context");
   const Value* const tolerance = json::child(root, "tolerance");

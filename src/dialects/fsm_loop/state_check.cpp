@@ -1,18 +1,138 @@
-#include "dialects/fsm_loop/state_check.h"
-
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/text.h"
-#include "dialects/fsm_loop/evaluate_check.h"
-#include "dialects/fsm_loop/keys.h"
-#include "dialects/fsm_loop/text_check.h"
+#include "dialects/fsm_loop/check.h"
+#include "dialects/fsm_loop/interpolation.h"
 #include "dialects/fsm_loop/words.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
+
+namespace {
+
+constexpr std::string_view kPlain =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+=,-";
+
+std::string spelled(std::string_view text, const Placeholder& each) {
+  return std::string(text.substr(each.begin, each.end - each.begin));
+}
+
+/// A literal of the definition that is safe without quotes, or a value that is no text of a
+/// program.
+bool harmless(const Value& root, const Placeholder& each) {
+  if (each.space != "context")
+    return each.space != "captured" && each.space != "prev";
+  const Value* value = json::child(root, "context");
+  std::string_view rest = each.path;
+  while (value != nullptr && !rest.empty()) {
+    const auto dot = rest.find('.');
+    value = json::child(*value, rest.substr(0, dot));
+    rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
+  }
+  if (value == nullptr)
+    return false;
+  const auto text = json::text(*value);
+  return text ? text->find_first_not_of(kPlain) == std::string_view::npos
+              : value->IsNumber() || value->IsBool();
+}
+
+void shell(const Value& root, const State& state, std::string_view action, FindingList& findings) {
+  const std::vector<Placeholder> all = placeholders(action);
+  // A value that is the whole action is meant as a command.
+  if (all.size() == 1 && all[0].begin == 0 && all[0].end == action.size())
+    return;
+  ShellQuotes quotes(action);
+  for (const Placeholder& each : all) {
+    if (!each.fault.empty() || quotes.quoted_at(each.begin))
+      continue;
+    // Exit codes and durations are numbers.
+    if (each.shell || each.path.ends_with(".exit_code") || each.path == "exit_code" ||
+        each.path.ends_with(".duration_ms") || harmless(root, each))
+      continue;
+    const std::string text = spelled(action, each);
+    findings.warning("S27", member_pointer(state.pointer, "action"),
+                     "the value of " + quoted_word(text) + " reaches the shell without quotes",
+                     {.found = text, .suggestion = text.substr(0, text.size() - 1) + ":shell}"});
+  }
+}
+
+void text(const State& state, const std::string& pointer, std::string_view value,
+          FindingList& findings) {
+  for (const Placeholder& each : placeholders(value))
+    if (!each.fault.empty())
+      findings.error("S9", pointer,
+                     "in the state " + quoted_word(state.name) + " the placeholder " +
+                         quoted_word(spelled(value, each)) + " cannot be filled in: " + each.fault,
+                     {.found = spelled(value, each), .suggestion = each.meant});
+}
+
+/// `/usr/bin/make` is a program, but without action_type an agent gets it.
+void program(const State& state, std::string_view action, FindingList& findings) {
+  const std::string_view word = action.substr(0, action.find_first_of(" \t\n"));
+  if (json::child(*state.body, "action_type") != nullptr || !word.starts_with('/') ||
+      word.find('/', 1) == std::string_view::npos)
+    return;
+  findings.warning("S25", member_pointer(state.pointer, "action"),
+                   "an action that begins with / goes to an agent; " + quoted_word(word) +
+                       " looks like a program",
+                   {.found = std::string(word), .expected = "`action_type: shell` for a program"});
+}
+
+std::vector<Placeholder> captured(std::string_view value) {
+  std::vector<Placeholder> found;
+  for (Placeholder& each : placeholders(value))
+    if ((each.space == "captured" || each.space == "prev") && !each.may_miss() &&
+        each.fault.empty())
+      found.push_back(std::move(each));
+  return found;
+}
+
+}  // namespace
+
+void check_texts(const Value& root, const State& state, FindingList& findings) {
+  for (const Reference& reference : references(state))
+    text(state, reference.pointer, reference.target, findings);
+  if (const auto messages = json::text(*state.body, "append_to_messages")) {
+    const std::string pointer = member_pointer(state.pointer, "append_to_messages");
+    if (!computed(*messages))
+      findings.error("S7", pointer, "append_to_messages needs a placeholder",
+                     {.found = std::string(*messages), .expected = "a text with ${...}"});
+    text(state, pointer, *messages, findings);
+  }
+  const auto action = json::text(*state.body, "action");
+  if (!action)
+    return;
+  text(state, member_pointer(state.pointer, "action"), *action, findings);
+  program(state, *action, findings);
+  if (is_shell_action(*state.body))
+    shell(root, state, *action, findings);
+}
+
+void check_captured(const State& state, const std::set<std::string>& kept, bool initial,
+                    FindingList& findings) {
+  const auto action = json::text(*state.body, "action");
+  if (!action || state.terminal())
+    return;
+  for (const Placeholder& each : captured(*action)) {
+    const std::string name = each.path.substr(0, each.path.find('.'));
+    const bool missing = each.space == "prev" ? initial : !kept.contains(name);
+    if (!missing)
+      continue;
+    const std::vector<std::string_view> words(kept.begin(), kept.end());
+    findings.warning(
+        "S26", member_pointer(state.pointer, "action"),
+        "the state " + quoted_word(state.name) + " may run before there is a value for " +
+            quoted_word(spelled(*action, each)),
+        {.found = spelled(*action, each),
+         .expected = "a state before it with `capture: " + name + "`, or the suffix ? or :default=",
+         .suggestion = each.space == "prev" ? "" : near_word(name, words)});
+  }
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 15> kKnownRoutes = {"on_success",
@@ -43,7 +163,7 @@ class StateCheck {
     words();
     action_type();
     throttle();
-    // What a state of another file completes cannot be missing here.
+    // A state of another file may complete this one.
     const Value* const evaluate = json::child(body_, "evaluate");
     if (!state_.open)
       together();
@@ -74,12 +194,12 @@ class StateCheck {
     if (!leads && has("loop"))
       findings_.warning("S36", at("loop"),
                         "the loop in the state " + quoted_word(state_.name) +
-                            " leads nowhere when it ends: the loop around it can only fail",
+                            " has no next state, so the loop around it fails when it ends",
                         {.expected = "next, route, on_success and its like"});
     else if (!leads)
       findings_.error(
           "S4", state_.pointer,
-          "the state " + quoted_word(state_.name) + " leads nowhere and is not terminal",
+          "the state " + quoted_word(state_.name) + " has no next state and is not terminal",
           {.expected = "next, route, on_success and its like, or `terminal: true`"});
     if (shorthand && route != nullptr)
       findings_.warning("S20", at("route"), "`route` is used, and the on_ keys beside it are not");
@@ -89,8 +209,7 @@ class StateCheck {
                         "an error goes to `_error` here; with the original it goes to `_`");
   }
 
-  /// on_ and any word is a route for that verdict, so a slip of the pen would be one that is never
-  /// taken.
+  /// `on_` with any word is a target for that verdict, so a typing error would never be noticed.
   void spelling() {
     for (const auto& member : body_.GetObject()) {
       const std::string_view key = json::name(member.name);
@@ -99,7 +218,7 @@ class StateCheck {
           is_declared_verdict(json::child(body_, "evaluate"), key.substr(3)))
         continue;
       for (const std::string_view known : kKnownRoutes) {
-        // Two letters off "no" is any word of two letters.
+        // Every word of two letters is two edits away from "no".
         const std::size_t slips = known.size() <= 6 ? 1 : 2;
         if (edit_distance(key, known) > slips)
           continue;
@@ -111,7 +230,7 @@ class StateCheck {
     }
   }
 
-  /// A word of `route` that is nearly one that evaluators say is never said, so the way is dead.
+  /// A word of `route` that is nearly a known verdict never occurs.
   void words() {
     const Value* const route = json::child(body_, "route");
     const Value* const evaluate = json::child(body_, "evaluate");
@@ -138,7 +257,7 @@ class StateCheck {
   void action_type() {
     const auto type = json::text(body_, "action_type");
     if (json::text(body_, "type") == "learning")
-      not_driven("type", "states of the type \"learning\"");
+      not_supported("type", "states of the type \"learning\"");
     if (!type)
       return;
     const ActionRow* const row = row_of(kActions, *type);
@@ -148,11 +267,11 @@ class StateCheck {
       findings_.error(
           "S5", at("action_type"), "there is no action_type " + quoted_word(*type),
           {.found = std::string(*type), .expected = any_of_words(words), .suggestion = near});
-    else if (row == nullptr || !row->driven)
-      not_driven("action_type", "actions of the type " + quoted_word(*type));
+    else if (row == nullptr || !row->supported)
+      not_supported("action_type", "actions of the type " + quoted_word(*type));
   }
 
-  void not_driven(std::string_view key, const std::string& what) {
+  void not_supported(std::string_view key, const std::string& what) {
     findings_.warning("S31", at(key),
                       "baton does not carry out " + what + "; it will not start this loop");
   }

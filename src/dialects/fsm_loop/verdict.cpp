@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "dialects/findings.h"
-#include "dialects/fsm_loop/evaluators.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
+
 namespace {
 
 constexpr int kTimeIsUp = 124;
@@ -21,7 +25,7 @@ std::string without_line_ends(std::string_view text) {
   return mended_utf8(text);
 }
 
-/// What is judged, and why it is not what `source` asks for.
+/// What is evaluated, and why it is not what `source` asks for.
 struct Input {
   std::string text;
   std::string source_fault;
@@ -41,37 +45,13 @@ Input input_of(const Judging& judging) {
   return input;
 }
 
-/// A non-zero exit says already that the text is not what was asked for.
-bool needs_success(Evaluator evaluator) {
-  switch (evaluator) {
-    case Evaluator::output_numeric:
-    case Evaluator::output_json:
-    case Evaluator::output_contains:
-    case Evaluator::convergence:
-    case Evaluator::comparator:
-    case Evaluator::classify:
-      return true;
-    case Evaluator::exit_code:
-    case Evaluator::llm_structured:
-    case Evaluator::mcp_result:
-    case Evaluator::harbor_scorer:
-    case Evaluator::diff_stall:
-    case Evaluator::action_stall:
-    case Evaluator::score_stall:
-    case Evaluator::open_question_stall:
-    case Evaluator::contract:
-      return false;
-  }
-  return false;
-}
-
 std::string ended_badly(const ActionResult& action) {
   if (action.exit_code < 0)
     return "the action was ended by signal " + std::to_string(-action.exit_code);
   return "the action exited with code " + std::to_string(action.exit_code);
 }
 
-/// What is decided before anything is looked at.
+/// Verdicts that need no look at the output.
 std::optional<Verdict> settled(const Judging& judging, Evaluator evaluator) {
   const ActionResult* const action = judging.action;
   if (action != nullptr && !action->not_run.empty())
@@ -80,7 +60,7 @@ std::optional<Verdict> settled(const Judging& judging, Evaluator evaluator) {
     const Json code = Json::object({{"exit_code", action->exit_code}});
     if (action->exit_code == kTimeIsUp)
       return failed("the action ran out of time", code);
-    if (action->exit_code != 0 && needs_success(evaluator))
+    if (action->exit_code != 0 && kEvaluators.at(static_cast<std::size_t>(evaluator)).needs_success)
       return failed(ended_badly(*action), code);
   }
   if (evaluator == Evaluator::llm_structured && !judging.loop.llm.enabled)
@@ -122,8 +102,8 @@ Verdict judged(const Judging& judging, Evaluator evaluator, const std::string& t
   return failed("baton does not have this evaluator");
 }
 
-/// The words of a verdict are the author's own where he spells them: tokens, and what a judge with
-/// a schema of its own, or a tool, says.
+/// Whether the verdict is a word of the author: a token, or an answer that fits the evaluator's own
+/// schema.
 bool own_words(const Judging& judging, Evaluator evaluator) {
   return evaluator == Evaluator::classify || evaluator == Evaluator::mcp_result ||
          (evaluator == Evaluator::llm_structured &&
@@ -133,7 +113,7 @@ bool own_words(const Judging& judging, Evaluator evaluator) {
 std::optional<Evaluator> evaluator_of(const Judging& judging) {
   if (judging.state.evaluator)
     return judging.state.evaluator;
-  // An evaluator of an unknown name must not be judged by another one.
+  // An unknown evaluator is not replaced by another one.
   return judging.state.evaluate.is_null() ? default_evaluator(judging.loop, judging.state)
                                           : std::nullopt;
 }
@@ -147,7 +127,7 @@ int undecided(const Judging& judging, const Verdict& verdict) {
   return static_cast<int>(std::clamp<std::int64_t>(before.value_or(0), 0, kMost)) + 1;
 }
 
-/// What the event says besides, and what the next entry of the state needs to know.
+/// Completes the event, and the memory for the next entry of the state.
 void complete(const Judging& judging, Evaluator evaluator, Verdict& verdict) {
   verdict.type = kEvaluators.at(static_cast<std::size_t>(evaluator)).word;
   verdict.implicit = judging.state.evaluate.is_null();
@@ -207,7 +187,7 @@ std::optional<SideCommand> side_command_for(const Judging& judging) {
 Verdict evaluate(const Judging& judging) {
   const auto evaluator = evaluator_of(judging);
   if (!evaluator && judging.state.evaluate.is_null()) {
-    Verdict verdict = said("yes", Json::object());
+    Verdict verdict = make_verdict("yes", Json::object());
     verdict.name = native_verdict(judging.loop.generation, verdict.name);
     verdict.implicit = true;
     return verdict;
@@ -229,7 +209,7 @@ Verdict evaluate(const Judging& judging) {
   return std::move(*verdict);
 }
 
-Verdict said(std::string name, Json details) {
+Verdict make_verdict(std::string name, Json details) {
   Verdict verdict;
   verdict.name = std::move(name);
   verdict.details = std::move(details);
@@ -237,10 +217,10 @@ Verdict said(std::string name, Json details) {
 }
 
 Verdict failed(const std::string& why, Json details) {
-  // Output of programs may stand in it; the event file is for people too.
+  // The text may hold output of programs.
   constexpr std::size_t kMost = 1000;
   details.set("error", printable(why, kMost));
-  return said("error", std::move(details));
+  return make_verdict("error", std::move(details));
 }
 
 Result<std::string> setting(const Judging& judging, std::string_view key) {
@@ -274,6 +254,87 @@ std::string_view native_verdict(Generation generation, std::string_view word) {
   if (same_verdict(word, "no_uncertain"))
     return later ? "no_uncertain" : "failure_uncertain";
   return word;
+}
+
+namespace {
+
+/// Counts how often in a row the text is the same as at the last entry of the state.
+Verdict repeated(const Judging& judging, std::string_view seen, std::int64_t most,
+                 std::string_view changed_key, Json details) {
+  const std::string digest = hex(digest_of(seen));
+  const auto before =
+      judging.memory == nullptr ? std::nullopt : json::text(*judging.memory, "digest");
+  const bool changed = before != digest;
+  constexpr std::int64_t kMost = 1'000'000'000;
+  const std::int64_t count =
+      changed ? 0
+              : std::clamp<std::int64_t>(json::integer(*judging.memory, "stall_count").value_or(0),
+                                         0, kMost) +
+                    1;
+  details.set("stall_count", count);
+  details.set(changed_key, changed);
+  Verdict verdict = make_verdict(count >= most ? "no" : "yes", std::move(details));
+  verdict.memory = Json::object({{"digest", digest}, {"stall_count", count}});
+  return verdict;
+}
+
+/// A tracked value: a path with a dot like a placeholder, or a name.
+std::string tracked(const Judging& judging, const std::string& key) {
+  const auto value = [&](const std::string& path) {
+    return interpolate("${" + path + "}", judging.values);
+  };
+  if (key.find('.') != std::string::npos)
+    return value(key).value_or("");
+  // The action's own output comes before that of `prev`.
+  if (key == "action")
+    return std::string(judging.action_text);
+  if (judging.action != nullptr && key == "output")
+    return judging.action->output;
+  if (judging.action != nullptr && key == "exit_code")
+    return std::to_string(judging.action->exit_code);
+  for (const char* const space : {"context.", "captured.", "prev."})
+    if (const auto found = value(space + key))
+      return *found;
+  return {};
+}
+
+}  // namespace
+
+Verdict by_diff(const Judging& judging) {
+  const std::int64_t most = json::integer(*judging.state.evaluate, "max_stall").value_or(1);
+  Json details = Json::object({{"max_stall", most}});
+  const ActionResult* const git = judging.side;
+  if (git == nullptr)
+    return failed("git was not asked what has changed", std::move(details));
+  if (!git->not_run.empty())
+    return failed("git could not be run: " + git->not_run, std::move(details));
+  if (git->exit_code != 0)
+    return failed("git diff failed with exit code " + std::to_string(git->exit_code) + ": " +
+                      mended_utf8(git->error_output),
+                  std::move(details));
+  return repeated(judging, git->output, most, "diff_changed", std::move(details));
+}
+
+Verdict by_repetition(const Judging& judging) {
+  const Value& evaluate = *judging.state.evaluate;
+  std::vector<std::string> keys;
+  if (const Value* const track = json::child(evaluate, "track");
+      track != nullptr && track->IsArray())
+    for (const Value& key : track->GetArray())
+      keys.emplace_back(json::text(key).value_or(""));
+  if (keys.empty())
+    keys.emplace_back("action");
+  std::string seen;
+  Json names = Json::array();
+  for (const std::string& key : keys) {
+    // With lengths, so that different lists never look alike.
+    const std::string value = tracked(judging, key);
+    seen += key + "=" + std::to_string(value.size()) + ":" + value + "|";
+    names.push(key);
+  }
+  const std::int64_t most = json::integer(evaluate, "max_repeat").value_or(2);
+  return repeated(judging, seen, most, "hash_changed",
+                  Json::object({{"max_repeat", most}, {"tracked_keys", names}}));
 }
 
 }  // namespace baton::fsm_loop

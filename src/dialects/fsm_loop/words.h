@@ -7,7 +7,9 @@
 
 namespace baton::fsm_loop {
 
-/// Where a loop stands, as its state file says.
+// The words of state and definition files as enumerations, with one table for each.
+
+/// The status of a loop in its state file.
 enum class Status {
   running,
   completed,
@@ -20,7 +22,7 @@ enum class Status {
 struct StatusRow {
   std::string_view word;
   Status status;
-  bool resumable;  ///< timed_out only with a raised limit; running only without a live owner
+  bool resumable;  ///< timed_out only with a higher limit; running only without a live owner
 };
 inline constexpr std::array kStatus = {
     StatusRow{"running", Status::running, true},
@@ -53,16 +55,19 @@ enum class Evaluator {
 struct EvaluatorRow {
   std::string_view word;
   Evaluator evaluator;
-  std::array<std::string_view, 3> needs;  ///< members that must be there; empty: none
-  bool driven;                            ///< false: known from the original, not run by baton
+  std::array<std::string_view, 3> needs;  ///< required members; empty: none
+  bool supported;                         ///< false: the original has it, and baton does not run it
   bool later = false;                     ///< only later generations know it
+  bool needs_success = false;             ///< a non-zero exit code is an error
 };
 inline constexpr std::array kEvaluators = {
     EvaluatorRow{"exit_code", Evaluator::exit_code, {}, true},
-    EvaluatorRow{"output_numeric", Evaluator::output_numeric, {"operator", "target"}, true},
-    EvaluatorRow{"output_json", Evaluator::output_json, {"path", "operator", "target"}, true},
-    EvaluatorRow{"output_contains", Evaluator::output_contains, {"pattern"}, true},
-    EvaluatorRow{"convergence", Evaluator::convergence, {"target"}, true},
+    EvaluatorRow{
+        "output_numeric", Evaluator::output_numeric, {"operator", "target"}, true, false, true},
+    EvaluatorRow{
+        "output_json", Evaluator::output_json, {"path", "operator", "target"}, true, false, true},
+    EvaluatorRow{"output_contains", Evaluator::output_contains, {"pattern"}, true, false, true},
+    EvaluatorRow{"convergence", Evaluator::convergence, {"target"}, true, false, true},
     EvaluatorRow{"llm_structured", Evaluator::llm_structured, {}, true},
     EvaluatorRow{"mcp_result", Evaluator::mcp_result, {}, true, true},
     EvaluatorRow{"harbor_scorer", Evaluator::harbor_scorer, {}, true, true},
@@ -71,17 +76,17 @@ inline constexpr std::array kEvaluators = {
     EvaluatorRow{"score_stall", Evaluator::score_stall, {"history_file"}, false, true},
     EvaluatorRow{
         "open_question_stall", Evaluator::open_question_stall, {"history_file"}, false, true},
-    EvaluatorRow{"classify", Evaluator::classify, {}, true, true},
-    EvaluatorRow{"comparator", Evaluator::comparator, {"baseline_path"}, false, true},
+    EvaluatorRow{"classify", Evaluator::classify, {}, true, true, true},
+    EvaluatorRow{"comparator", Evaluator::comparator, {"baseline_path"}, false, true, true},
     EvaluatorRow{"contract", Evaluator::contract, {"pairs"}, false, true},
 };
 static_assert(in_enum_order(kEvaluators, &EvaluatorRow::evaluator, Evaluator::contract));
 
-/// Which generation of the original a definition is written for; it decides the words of verdicts
-/// and some defaults.
+/// The generation of the original that a definition is written for. It decides the words of
+/// verdicts and some defaults.
 enum class Generation { v1, modern };
 
-/// What a handoff signal leads to.
+/// What a handoff leads to.
 enum class Handoff { pause, spawn, terminate };
 struct HandoffRow {
   std::string_view word;
@@ -94,12 +99,12 @@ inline constexpr std::array kHandoffs = {
 };
 static_assert(in_enum_order(kHandoffs, &HandoffRow::handoff, Handoff::terminate));
 
-/// How an action is carried out.
+/// How an action is run.
 enum class ActionType { prompt, slash_command, shell, mcp_tool, contract };
 struct ActionRow {
   std::string_view word;
   ActionType type;
-  bool driven;
+  bool supported;
 };
 inline constexpr std::array kActions = {
     ActionRow{"prompt", ActionType::prompt, true},

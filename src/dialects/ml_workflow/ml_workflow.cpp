@@ -1,7 +1,6 @@
-#include "dialects/ml_workflow/ml_workflow.h"
-
 #include <array>
 
+#include "dialects/dialects.h"
 #include "dialects/ml_workflow/admit.h"
 #include "dialects/ml_workflow/backup.h"
 #include "dialects/ml_workflow/brief.h"

@@ -1,5 +1,3 @@
-#include "dialects/rules/rules.h"
-
 #include <algorithm>
 #include <array>
 #include <string>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "dialects/dialects.h"
 #include "dialects/rules/approval.h"
 #include "dialects/rules/check.h"
 #include "dialects/rules/decide.h"

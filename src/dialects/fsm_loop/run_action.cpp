@@ -1,0 +1,484 @@
+// The part of the machine that runs the action of a state, evaluates it and moves on.
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "dialects/findings.h"
+#include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/machine.h"
+
+namespace baton::fsm_loop {
+
+namespace {
+
+constexpr int kTimedOut = 124;
+constexpr int kExitNotFound = 127;
+constexpr int kKilled = -9;
+
+/// The end of an output; null when it is empty.
+Json preview(const std::string& text) {
+  return text.empty() ? Json() : Json(last_bytes(text, kPreview));
+}
+
+/// An exit code in the way of a shell: 124 after a timeout, 127 when it did not run, negative for a
+/// signal.
+ActionResult result_of(const Run& run) {
+  ActionResult result;
+  result.output = run.output;
+  result.error_output = run.errors;
+  result.duration_ms = run.duration.count();
+  if (run.outcome == Outcome::timed_out || run.outcome == Outcome::stalled) {
+    result.exit_code = kTimedOut;
+    result.timeout_kind = run.outcome == Outcome::timed_out ? "wall" : "idle";
+  } else if (run.reason == "exec_failed" || run.reason.starts_with("before_")) {
+    result.exit_code = kExitNotFound;
+    result.not_run = run.reason;
+  } else if (run.signal != 0) {
+    result.exit_code = -run.signal;
+  } else {
+    // The shim was killed with the action, so the exit code is unknown.
+    result.exit_code = run.exit_code.value_or(run.outcome == Outcome::succeeded ? 0 : kKilled);
+  }
+  return result;
+}
+
+/// The last lines of an output.
+std::vector<std::string> last_lines(const std::string& output) {
+  std::vector<std::string> lines = split(output, '\n');
+  if (!lines.empty() && lines.back().empty())
+    lines.pop_back();
+  if (lines.size() > kMostLines)
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kMostLines));
+  return lines;
+}
+
+}  // namespace
+
+/// The newest run for this role in this stage. `turn` becomes higher when an interrupted action may
+/// be repeated.
+const Run* Machine::run_of(const Role& role, std::uint32_t& turn) const {
+  const std::uint64_t generation = snapshot_.view.stages.at(Subject(kSubject)).generation;
+  const LoopState* const state = loop_.state(snapshot_.memo.frames.back().record.current_state);
+  const bool repeat = state != nullptr && state->idempotent;
+  const Run* newest = nullptr;
+  for (const Run& run : snapshot_.view.runs) {
+    if (run.key.subject != kSubject || run.key.role != role || run.key.generation != generation)
+      continue;
+    if (repeat && run.outcome == Outcome::interrupted && !run.forgiven)
+      turn = std::max(turn, run.key.turn + 1);
+    newest = &run;
+  }
+  return newest != nullptr && newest->key.turn == turn ? newest : nullptr;
+}
+
+/// Asks for a run in the present stage. Returns its result once it has ended or cannot start.
+std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
+  const auto now = snapshot_.view.stages.find(Subject(kSubject));
+  // The stage only changes with this decision. The next one asks again.
+  if (now == snapshot_.view.stages.end() || now->second.stage != snapshot_.memo.stage)
+    return std::nullopt;
+  for (const Run& run : snapshot_.view.runs)
+    if (run.live() && run.key.subject == kSubject && run.key.generation != now->second.generation) {
+      decision_.releases.push_back(Release{"", std::string(kSubject), false, Millis(0),
+                                           "it was started for a state that the loop has left"});
+      return std::nullopt;
+    }
+  const Run* const run = run_of(wanted.role, wanted.turn);
+  const bool settled = run != nullptr && !run->live() && run->outcome != Outcome::voided &&
+                       run->outcome != Outcome::interrupted && run->outcome != Outcome::stopped &&
+                       !run->forgiven;
+  if (run != nullptr && (settled || run->live()))
+    report_start(frame, *run);
+  if (settled)
+    return result_of(*run);
+  for (const auto& [key, why] : snapshot_.view.refused)
+    if (key.role == wanted.role && key.subject == kSubject && key.turn == wanted.turn &&
+        key.generation == now->second.generation) {
+      ActionResult none;
+      none.exit_code = kExitNotFound;
+      none.not_run = why;
+      return none;
+    }
+  wanted.counts_refusal = true;
+  decision_.desired.push_back(std::move(wanted));
+  return std::nullopt;
+}
+
+/// Logs the start of an action, once per attempt.
+void Machine::report_start(Frame& frame, const Run& run) {
+  if (frame.work.announced == run.id)
+    return;
+  const bool same_try =
+      std::any_of(snapshot_.view.runs.begin(), snapshot_.view.runs.end(), [&](const Run& other) {
+        return other.id == frame.work.announced && other.outcome == Outcome::voided;
+      });
+  if (frame.work.step == Step::act && !same_try) {
+    const LoopState* const state = state_of(frame);
+    events_.add("action_start",
+                Json::object({{"action", frame.work.action},
+                              {"is_prompt", state != nullptr && state->by_agent()}}));
+  }
+  frame.work.announced = run.id;
+}
+
+Desired Machine::action_of(const Frame& frame, const LoopState& state) const {
+  Desired wanted;
+  wanted.subject = kSubject;
+  wanted.why = "the loop is in the state " + state.name;
+  const Environment& env = snapshot_.view.env;
+  if (!state.by_agent()) {
+    wanted.role = kActionRole;
+    wanted.purpose = "shell";
+    wanted.action = Action{{"/bin/bash", "-c", frame.work.action}, "", false};
+    RunLimits limits = env.limits;
+    limits.timeout = state.timeout;
+    limits.idle_timeout = state.idle_timeout;
+    wanted.limits = limits;
+    return wanted;
+  }
+  wanted.role = state.role;
+  wanted.purpose = std::string(kActions.at(static_cast<std::size_t>(state.action_type)).word);
+  const auto own = env.role_limits.find(state.role);
+  RunLimits limits = own == env.role_limits.end() ? env.limits : own->second;
+  if (state.timeout_given)
+    limits.timeout = state.timeout;
+  if (state.idle_timeout > Millis(0))
+    limits.idle_timeout = state.idle_timeout;
+  wanted.limits = limits;
+  return wanted;
+}
+
+bool Machine::run_action(Frame& frame) {
+  const LoopState* const state = state_of(frame);
+  if (state == nullptr) {
+    frame.work.step = Step::enter;
+    return true;
+  }
+  auto result = desired(frame, action_of(frame, *state));
+  if (!result)
+    return false;
+  if (result->not_run.empty())
+    action_ended(frame, std::move(*result));
+  else
+    action_not_run(frame, *result);
+  return true;
+}
+
+/// The program did not start, so there is nothing to evaluate.
+void Machine::action_not_run(Frame& frame, const ActionResult& result) {
+  if (!frame.work.announced.empty())
+    events_.add("action_complete", Json::object({{"exit_code", result.exit_code},
+                                                 {"duration_ms", result.duration_ms},
+                                                 {"is_prompt", state_of(frame)->by_agent()},
+                                                 {"not_run", result.not_run}}));
+  fault(frame, "the action was not run: " + result.not_run);
+}
+
+void Machine::action_ended(Frame& frame, ActionResult result) {
+  Record& record = frame.record;
+  const LoopState& state = *state_of(frame);
+  if (loop_.generation == Generation::modern)
+    for (const std::string& line : last_lines(result.output))
+      events_.add("action_output", Json::object({{"line", line}}));
+  Json payload = Json::object({{"exit_code", result.exit_code},
+                               {"duration_ms", result.duration_ms},
+                               {"is_prompt", state.by_agent()},
+                               {"output_preview", preview(result.output)},
+                               {"stderr_preview", preview(result.error_output)}});
+  if (!result.timeout_kind.empty())
+    payload.set("timeout_kind", result.timeout_kind);
+  events_.add("action_complete", payload);
+  // A marker line is a deliberate message, so the output is no rejection by the service.
+  const bool asks = signal_in(result.output, snapshot_.signals_anywhere).kind != Signal::Kind::none;
+  if (!frame.work.summary && !asks && retries_later(frame, result))
+    return;
+  record.phase = Phase::action_done;
+  record.rate_limits.erase(state.name);
+  if (!store_result(frame, std::move(result)))
+    return;
+  if (!state.append_to_messages.empty()) {
+    auto message = interpolate(state.append_to_messages, values(frame));
+    if (!message)
+      return fault(frame, message.error().message);
+    events_.add("messages_append", Json::object({{"message", *message}, {"state", state.name}}));
+    add_message(record, *message);
+  }
+  conclude(frame, nullptr);
+}
+
+/// Stores a capture. False if the state file would become too large; then the error has been
+/// handled.
+bool Machine::add_capture(Frame& frame, const std::string& name, const Json& value) {
+  Json captured = frame.record.captured;
+  captured.set(name, value);
+  if (captured.dump().size() > kMostCaptured) {
+    fault(frame, "the captures of the loop would be larger than the " +
+                     std::to_string(kMostCaptured) + " bytes that its state file can hold");
+    return false;
+  }
+  frame.record.captured = std::move(captured);
+  return true;
+}
+
+/// Stores the result of the action. False as with `add_capture`.
+bool Machine::store_result(Frame& frame, ActionResult result) {
+  const std::string& name = state_of(frame)->capture;
+  frame.work.result = std::move(result);
+  return name.empty() || add_capture(frame, name, capture_of(*frame.work.result));
+}
+
+// ---- judging ------------------------------------------------------------------------------------
+
+bool Machine::ask_judge(Frame& frame) {
+  const LoopState* const state = state_of(frame);
+  if (state == nullptr) {
+    frame.work.step = Step::enter;
+    return true;
+  }
+  if (frame.work.previous)
+    frame.record.prev_result = *std::exchange(frame.work.previous, {});
+  const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
+  const Values values = this->values(frame);
+  const Judging judging{.loop = loop_,
+                        .state = *state,
+                        .action = action,
+                        .action_text = frame.work.action,
+                        .values = values,
+                        .memory = json::child(*frame.memory, state->name)};
+  const auto side = state->next.empty() ? side_command_for(judging) : std::nullopt;
+  if (!side) {
+    conclude(frame, nullptr);
+    return true;
+  }
+  Desired wanted;
+  wanted.subject = kSubject;
+  wanted.why = "the loop needs a verdict for the state " + state->name;
+  RunLimits limits = snapshot_.view.env.limits;
+  if (side->kind == SideCommand::Kind::diff) {
+    wanted.role = kActionRole;
+    wanted.purpose = "diff";
+    wanted.action = Action{side->argv, "", false};
+    if (!wanted.action->argv.empty() && !wanted.action->argv.front().starts_with('/'))
+      wanted.action->argv.insert(wanted.action->argv.begin(), "/usr/bin/env");
+  } else {
+    // After a timeout or a stop the judge has not been asked yet.
+    if (frame.work.asked.empty()) {
+      frame.work.asked = side->input;
+      frame.work.model = side->model;
+    }
+    wanted.role = "judge";
+    wanted.purpose = "judge";
+    const auto own = snapshot_.view.env.role_limits.find(wanted.role);
+    if (own != snapshot_.view.env.role_limits.end())
+      limits = own->second;
+  }
+  if (side->timeout > Millis(0))
+    limits.timeout = side->timeout;
+  wanted.limits = limits;
+  const auto result = desired(frame, std::move(wanted));
+  if (!result)
+    return false;
+  conclude(frame, &*result);
+  return true;
+}
+
+/// The action has ended, or there is none: evaluates it.
+void Machine::conclude(Frame& frame, const ActionResult* side) {
+  const LoopState& state = *state_of(frame);
+  const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
+  const Values values = this->values(frame);
+  if (frame.work.limit == kTimeout)
+    return stop_after_timeout(frame, action);
+  if (!state.next.empty()) {
+    const Transition transition = transition_by_next(loop_, state, action, values);
+    if (action != nullptr)
+      frame.record.prev_result = prev_of(state.name, action);
+    return apply(frame, transition, {});
+  }
+  const Judging judging{.loop = loop_,
+                        .state = state,
+                        .action = action,
+                        .action_text = frame.work.action,
+                        .side = side,
+                        .values = values,
+                        .memory = json::child(*frame.memory, state.name)};
+  if (side == nullptr)
+    if (const auto needed = side_command_for(judging)) {
+      frame.record.phase = Phase::action_done;
+      frame.work.step = Step::judge;
+      frame.work.asked = needed->input;
+      frame.work.model = needed->model;
+      return stage(frame, "judge");
+    }
+  apply_verdict(frame, evaluate(judging));
+}
+
+/// The loop ends after this action. A resume evaluates the action, which does not run again.
+void Machine::stop_after_timeout(Frame& frame, const ActionResult* action) {
+  Json previous = frame.record.prev_result;
+  frame.record.prev_result = prev_of(frame.record.current_state, action);
+  if (handle_signal(frame))
+    return;
+  if (snapshot_.memo.frames.size() > 1)
+    return end(Status::timed_out, kTimeout, false, {});
+  frame.work.previous = std::move(previous);
+  frame.work.summary = false;
+  frame.work.limit.clear();
+  frame.work.step = Step::judge;
+  halt(Status::timed_out, kTimeout);
+}
+
+void Machine::apply_verdict(Frame& frame, const Verdict& verdict) {
+  Record& record = frame.record;
+  const LoopState& state = *state_of(frame);
+  if (!verdict.type.empty()) {
+    Json payload = Json::object({{"type", verdict.type}, {"verdict", verdict.name}});
+    if (verdict.implicit)
+      payload.set("default", true);
+    if (!verdict.details.is_null())
+      for (const auto& member : verdict.details->GetObject())
+        payload.set(json::name(member.name), member.value);
+    events_.add("evaluate", payload);
+  }
+  record.phase = Phase::evaluated;
+  const Json last =
+      Json::object({{"verdict", verdict.name},
+                    {"details", verdict.details.is_null() ? Json::object() : verdict.details}});
+  record.last_result = last;
+  if (!verdict.captured.is_null())
+    record.captured = merged(*record.captured, *verdict.captured);
+  if (verdict.memory.is_null())
+    frame.memory.erase(state.name);
+  else
+    frame.memory.set(state.name, verdict.memory);
+  const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
+  Values values = this->values(frame);
+  values.result = &*last;
+  const Transition transition = transition_for(loop_, state, verdict, action, values);
+  if (action != nullptr)
+    record.prev_result = prev_of(state.name, action);
+  apply(frame, transition, verdict.name);
+}
+
+/// An error that no evaluator sees. Only targets for errors apply.
+void Machine::fault(Frame& frame, const std::string& why) {
+  const LoopState& state = *state_of(frame);
+  const Transition transition = transition_after_fault(loop_, state, why, values(frame));
+  events_.add("action_error",
+              Json::object({{"state", state.name}, {"error", why}, {"route", transition.to}}));
+  if (handle_signal(frame))
+    return;
+  if (transition.kind != Transition::Kind::to)
+    return end(Status::failed, "error", false, transition.why.empty() ? why : transition.why);
+  if (frame.work.summary)
+    return apply(frame, transition, {});
+  frame.record.last_result =
+      Json::object({{"verdict", "error"}, {"details", Json::object({{"error", why}})}});
+  move(frame, transition.to, "error", {});
+}
+
+// ---- going on -----------------------------------------------------------------------------------
+
+void Machine::apply(Frame& frame, const Transition& transition, const std::string& verdict) {
+  if (handle_signal(frame))
+    return;
+  if (frame.work.summary)
+    return end(frame.work.limit == kTimeout ? Status::timed_out : Status::interrupted,
+               std::string(frame.work.limit), false, {});
+  switch (transition.kind) {
+    case Transition::Kind::error:
+      return end(Status::failed, "error", false, transition.why);
+    case Transition::Kind::stop:
+      // The action did not end by itself, so the state runs again.
+      frame.record.phase = Phase::entered;
+      return end(Status::interrupted, "interrupted", false, transition.why);
+    case Transition::Kind::to:
+      break;
+  }
+  if (transition.reason == "retry_exhausted")
+    events_.add("retry_exhausted",
+                Json::object({{"state", frame.record.current_state},
+                              {"retries", frame.record.retries[frame.record.current_state]},
+                              {"next", transition.to}}));
+  move(frame, transition.to, verdict, transition.reason);
+}
+
+void Machine::move(Frame& frame, const std::string& to, const std::string& verdict,
+                   const std::string& reason) {
+  Record& record = frame.record;
+  const std::string from = record.current_state;
+  Json payload = Json::object({{"from", from}, {"to", to}});
+  if (!verdict.empty())
+    payload.set("verdict", verdict);
+  if (!reason.empty())
+    payload.set("reason", reason);
+  events_.add("route", payload);
+  const std::string edge = from + "->" + to;
+  const std::int64_t count = ++record.edges[edge];
+  if (const auto most = loop_.max_edge_revisits; most && count > *most) {
+    events_.add(
+        "cycle_detected",
+        Json::object(
+            {{"edge", edge}, {"from", from}, {"to", to}, {"count", count}, {"max", *most}}));
+    return end(Status::failed, "cycle_detected", false,
+               "the edge " + edge + " was taken more than " + std::to_string(*most) +
+                   " times (max_edge_revisits)");
+  }
+  change_state(record, from, to);
+  const std::int64_t until = frame.work.until_ms;
+  frame.work = Work{};
+  frame.work.until_ms = until > snapshot_.now_ms() ? until : 0;
+  if (loop_.backoff > Millis(0) && reason.empty())
+    frame.work.until_ms = (snapshot_.view.now + loop_.backoff).time_since_epoch().count();
+}
+
+/// Handles a marker line in the output of the action.
+bool Machine::handle_signal(Frame& frame) {
+  if (!frame.work.result)
+    return false;
+  const Signal signal = signal_in(frame.work.result->output, snapshot_.signals_anywhere);
+  switch (signal.kind) {
+    case Signal::Kind::none:
+      return false;
+    case Signal::Kind::error:
+      end(Status::failed, "error", false, signal.text);
+      return true;
+    case Signal::Kind::stop:
+      if (snapshot_.memo.frames.size() > 1) {
+        end_child("interrupted", false, signal.text);
+        return true;
+      }
+      // The state stays the same and runs again after a resume.
+      frame.record.phase = Phase::entered;
+      frame.work = Work{};
+      halt(Status::interrupted, "interrupted", signal.text);
+      return true;
+    case Signal::Kind::handoff:
+      handle_handoff(frame, signal.text);
+      return true;
+  }
+  return false;
+}
+
+void Machine::handle_handoff(Frame& frame, const std::string& text) {
+  events_.add("handoff_detected", Json::object({{"state", frame.record.current_state},
+                                                {"iteration", frame.record.iteration},
+                                                {"continuation", text}}));
+  const Handoff reaction = loop_.on_handoff;
+  if (reaction == Handoff::terminate)
+    return end(Status::failed, "handoff", false, {});
+  stop_clocks();
+  Record& own = snapshot_.record();
+  own.status = Status::awaiting_continuation;
+  own.terminated_by = "handoff";
+  // Also for the agent in a loop inside.
+  own.continuation_prompt = frame.record.continuation_prompt = text;
+  // The agent stopped in the middle, so the state runs again.
+  frame.record.phase = Phase::entered;
+  frame.work = Work{};
+  snapshot_.memo.stage = std::string(own.status_word()) + "#" + std::to_string(own.seq);
+  if (reaction == Handoff::spawn)
+    snapshot_.memo.spawn = text;
+}
+
+}  // namespace baton::fsm_loop

@@ -1,0 +1,122 @@
+// The part of the machine that runs a loop inside a state of another one.
+
+#include "dialects/findings.h"
+#include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/library.h"
+#include "dialects/fsm_loop/loop.h"
+#include "dialects/fsm_loop/machine.h"
+
+namespace baton::fsm_loop {
+
+namespace {
+
+constexpr std::size_t kMostFrames = 8;
+
+/// The path of the loop's definition; empty when there is none.
+std::string path_of(const std::string& folder, const std::string& name, const Library& library) {
+  for (const std::string& path : candidate_paths(folder, name))
+    if (const auto found = library.find(path); found != library.end() && found->second != nullptr)
+      return path;
+  return {};
+}
+
+/// The context for `context_passthrough`, as in the original: captures become their output, and
+/// members of the inner loop's own context stay.
+Json passed_through(const Value& context, const Value& captured, const Value& own) {
+  Json passed(context);
+  for (const auto& member : captured.GetObject()) {
+    const Value* const output = json::child(member.value, "exit_code") == nullptr
+                                    ? nullptr
+                                    : json::child(member.value, "output");
+    passed.set(json::name(member.name), output == nullptr ? member.value : *output);
+  }
+  for (const auto& member : own.GetObject())
+    passed.erase(json::name(member.name));
+  return passed;
+}
+
+}  // namespace
+
+void Machine::begin_child(Frame& frame, const LoopState& state) {
+  const Values values = this->values(frame);
+  const auto name = interpolate(state.loop, values);
+  if (!name)
+    return fault(frame, name.error().message);
+  if (snapshot_.memo.frames.size() >= kMostFrames)
+    return fault(frame,
+                 "loops run inside each other more than " + std::to_string(kMostFrames) + " deep");
+  const Library library = library_of(snapshot_.view.docs);
+  const std::string path = path_of(snapshot_.paths.folder(), *name, library);
+  if (path.empty())
+    return fault(frame, "there is no loop " + quoted_word(*name));
+  Loaded loaded = snapshot_.loaded(path);
+  if (!loaded.definition)
+    return fault(frame, loaded.error);
+  Frame child;
+  child.definition = std::move(*loaded.definition);
+  const Loop loop = loop_of(*child.definition);
+  Json context = state.context_passthrough
+                     ? passed_through(*context_, *frame.record.captured, *loop.context)
+                     : Json::object();
+  if (!state.with.is_null()) {
+    auto with = interpolate_all(*state.with, values);
+    if (!with)
+      return fault(frame, with.error().message);
+    context = merged(*context, **with);
+  }
+  if (auto filled = fill_parameters(loop, context); !filled)
+    return fault(frame, filled.error().message);
+  child.record.loop_name = loop.name;
+  child.record.current_state = loop.initial;
+  child.record.started_at = stamp(snapshot_.view.wall);
+  child.record.context = std::move(context);
+  child.since_ms = snapshot_.clock_ms();
+  frame.work.step = Step::child;
+  snapshot_.memo.frames.push_back(std::move(child));
+  events_.add("loop_start", Json::object({{"loop", loop.name}}));
+}
+
+void Machine::end_child(std::string_view terminated_by, bool failure, const std::string& error) {
+  const Record child = snapshot_.memo.frames.back().record;
+  Json outcome = Json::object({{"terminated_by", terminated_by}, {"failure_terminal", failure}});
+  if (!error.empty())
+    outcome.set("error", error);
+  Json payload =
+      merged(*Json::object({{"final_state", child.current_state}, {"iterations", child.iteration}}),
+             *outcome);
+  events_.add("loop_complete", payload);
+  snapshot_.memo.frames.pop_back();
+  Frame& frame = snapshot_.memo.frames.back();
+  read(frame);
+  const LoopState* const state = state_of(frame);
+  if (state == nullptr) {
+    frame.work.step = Step::enter;
+    return;
+  }
+  const bool well = terminated_by == "terminal" && !failure;
+  frame.record.phase = Phase::action_done;
+  if (state->hands_back() && !child.captured->ObjectEmpty() &&
+      !add_capture(frame, state->name, child.captured))
+    return;
+  const Json end = merged(*Json::object({{"output", ""},
+                                         {"stderr", ""},
+                                         {"exit_code", well ? 0 : 1},
+                                         {"captured", child.captured}}),
+                          *outcome);
+  if (!state->capture.empty() && !add_capture(frame, state->capture, end))
+    return;
+  if (!state->next.empty()) {
+    ActionResult result;
+    result.exit_code = well ? 0 : 1;
+    return apply(frame, transition_by_next(loop_, *state, &result, values(frame)), {});
+  }
+  Verdict verdict;
+  verdict.name = native_verdict(loop_.generation, well                       ? "yes"
+                                                  : terminated_by == "error" ? "error"
+                                                                             : "no");
+  verdict.type = "loop";
+  verdict.details = outcome;
+  apply_verdict(frame, verdict);
+}
+
+}  // namespace baton::fsm_loop
