@@ -2,12 +2,16 @@
 
 // What dialects have in common whose files are described by one schema each.
 
+// Members of documents that may be there or not, for reading what is known to fit its schema.
+
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json/json.h"
 #include "core/catalog.h"
 #include "core/dialect.h"
 
@@ -31,5 +35,10 @@ std::map<std::string, Findings> check_each(const FlowState& docs, const Json& op
 /// The decision of a dialect that only looks so far: nothing is started, and what the document of
 /// the kind `state` says of itself in `status` is shown.
 Decision only_looked_at(const View& view, std::string_view state);
+
+/// A text member, "" when there is none.
+std::string text_of(const Value& object, std::string_view name);
+/// An integer member, 0 when there is none.
+std::int64_t count_of(const Value& object, std::string_view name);
 
 }  // namespace baton

@@ -3,13 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include "dialects/agent_run/decide.h"
+#include "dialects/agent_run/files.h"
 #include "dialects/agent_run/memo.h"
-#include "dialects/agent_run/places.h"
-#include "dialects/agent_run/printed.h"
 #include "dialects/agent_run/record.h"
-#include "dialects/agent_run/scene.h"
-#include "dialects/agent_run/text.h"
-#include "dialects/agent_run/verdict.h"
+#include "dialects/agent_run/reports.h"
+#include "dialects/agent_run/snapshot.h"
 
 namespace baton::agent_run {
 

@@ -12,8 +12,7 @@
 
 #include "base/embedded.h"
 #include "core/catalog.h"
-#include "dialects/coordination/create.h"
-#include "dialects/coordination/folder.h"
+#include "dialects/coordination/files.h"
 #include "dialects/coordination/words.h"
 #include "engine/intake/document_check.h"
 #include "print.h"

@@ -3,10 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "core/catalog.h"
-#include "dialects/ml_workflow/files.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/ml_workflow/steps.h"
-#include "dialects/moments.h"
+#include "dialects/timestamps.h"
 
 namespace baton {
 

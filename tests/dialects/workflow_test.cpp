@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/json/document.h"
-#include "dialects/agent_run/text.h"
+#include "dialects/agent_run/files.h"
 
 namespace baton::agent_run {
 

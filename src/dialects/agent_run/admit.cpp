@@ -1,5 +1,4 @@
-#include "dialects/agent_run/admit.h"
-
+#include "dialects/agent_run/agent_run.h"
 #include "dialects/agent_run/memo.h"
 #include "dialects/agent_run/record.h"
 #include "dialects/findings.h"

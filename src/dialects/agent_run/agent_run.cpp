@@ -4,18 +4,10 @@
 #include <array>
 #include <vector>
 
-#include "dialects/agent_run/admit.h"
 #include "dialects/agent_run/brief.h"
-#include "dialects/agent_run/check.h"
-#include "dialects/agent_run/cost.h"
-#include "dialects/agent_run/create.h"
-#include "dialects/agent_run/files.h"
-#include "dialects/agent_run/people.h"
-#include "dialects/agent_run/progress.h"
-#include "dialects/agent_run/rebuild.h"
+#include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/reports.h"
-#include "dialects/agent_run/routing.h"
-#include "dialects/agent_run/scene.h"
+#include "dialects/agent_run/snapshot.h"
 #include "dialects/kinds.h"
 
 namespace baton {

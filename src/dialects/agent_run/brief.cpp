@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "dialects/agent_run/scene.h"
-#include "dialects/agent_run/text.h"
+#include "dialects/agent_run/files.h"
+#include "dialects/agent_run/snapshot.h"
 
 namespace baton::agent_run {
 namespace {

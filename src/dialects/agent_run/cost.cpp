@@ -1,11 +1,9 @@
-#include "dialects/agent_run/cost.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "core/reported.h"
-#include "dialects/agent_run/progress.h"
+#include "dialects/agent_run/decide.h"
 
 namespace baton::agent_run {
 namespace {

@@ -1,13 +1,11 @@
-#include "dialects/agent_run/create.h"
-
 #include <algorithm>
 #include <array>
 #include <memory>
 
 #include "base/text.h"
-#include "dialects/agent_run/check.h"
-#include "dialects/agent_run/scene.h"
-#include "dialects/agent_run/text.h"
+#include "dialects/agent_run/agent_run.h"
+#include "dialects/agent_run/files.h"
+#include "dialects/agent_run/snapshot.h"
 #include "dialects/findings.h"
 
 namespace baton::agent_run {

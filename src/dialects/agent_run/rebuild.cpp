@@ -1,6 +1,5 @@
-#include "dialects/agent_run/rebuild.h"
-
-#include "dialects/agent_run/scene.h"
+#include "dialects/agent_run/agent_run.h"
+#include "dialects/agent_run/snapshot.h"
 
 namespace baton::agent_run {
 

@@ -10,7 +10,7 @@
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/words.h"
 #include "dialects/findings.h"
-#include "dialects/moments.h"
+#include "dialects/timestamps.h"
 
 namespace baton::ccw_loop {
 namespace {

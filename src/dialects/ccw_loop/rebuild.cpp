@@ -10,7 +10,7 @@
 #include "dialects/ccw_loop/progress.h"
 #include "dialects/ccw_loop/scene.h"
 #include "dialects/ccw_loop/tasks.h"
-#include "dialects/moments.h"
+#include "dialects/timestamps.h"
 
 namespace baton::ccw_loop {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "dialects/coordination/check.h"
-#include "dialects/coordination/folder.h"
+#include "dialects/coordination/coordination.h"
+#include "dialects/coordination/files.h"
 
 namespace baton::coordination {
 namespace {

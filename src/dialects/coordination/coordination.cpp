@@ -3,16 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "dialects/coordination/archive.h"
-#include "dialects/coordination/check.h"
-#include "dialects/coordination/create.h"
-#include "dialects/coordination/evidence.h"
-#include "dialects/coordination/merge.h"
-#include "dialects/coordination/orchestrator.h"
+#include "dialects/coordination/admit.h"
+#include "dialects/coordination/decide.h"
 #include "dialects/coordination/prompts.h"
-#include "dialects/coordination/routing.h"
-#include "dialects/coordination/session.h"
-#include "dialects/coordination/starts.h"
 
 namespace baton {
 namespace coordination {

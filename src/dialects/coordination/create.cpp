@@ -1,9 +1,8 @@
-#include "dialects/coordination/create.h"
-
 #include <algorithm>
 
 #include "base/text.h"
-#include "dialects/coordination/orchestrator.h"
+#include "dialects/coordination/coordination.h"
+#include "dialects/coordination/decide.h"
 
 namespace baton::coordination {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dialects/coordination/folder.h"
+#include "dialects/coordination/files.h"
 
 namespace baton::coordination {
 namespace {

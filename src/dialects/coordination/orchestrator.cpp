@@ -1,7 +1,7 @@
-#include "dialects/coordination/orchestrator.h"
-
 #include <algorithm>
 #include <charconv>
+
+#include "dialects/coordination/decide.h"
 
 namespace baton::coordination {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/dialect.h"
-#include "dialects/coordination/folder.h"
+#include "dialects/coordination/files.h"
 #include "dialects/coordination/words.h"
 
 namespace baton::coordination {

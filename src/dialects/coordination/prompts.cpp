@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "dialects/coordination/routing.h"
-#include "dialects/coordination/session.h"
+#include "dialects/coordination/decide.h"
 
 namespace baton::coordination {
 namespace {

@@ -1,11 +1,9 @@
-#include "dialects/coordination/session.h"
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/digest.h"
-#include "dialects/coordination/routing.h"
+#include "dialects/coordination/decide.h"
 
 namespace baton::coordination {
 namespace {

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/tables.h"
-#include "dialects/words.h"
 
 namespace baton::fsm_loop {
 namespace {

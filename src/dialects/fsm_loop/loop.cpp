@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {

@@ -1,6 +1,6 @@
 #include "dialects/fsm_loop/memo.h"
 
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {

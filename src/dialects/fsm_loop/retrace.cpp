@@ -9,7 +9,7 @@
 #include "base/time.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/event_log.h"
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "dialects/findings.h"
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
 namespace {

@@ -1,5 +1,3 @@
-#include "dialects/ml_workflow/admit.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -8,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "dialects/ml_workflow/scene.h"
+#include "dialects/ml_workflow/ml_workflow.h"
+#include "dialects/ml_workflow/snapshot.h"
 
 namespace baton::ml_workflow {
 namespace {

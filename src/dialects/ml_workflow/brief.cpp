@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/json/numbers.h"
-#include "dialects/ml_workflow/next.h"
+#include "dialects/ml_workflow/next_step.h"
 
 namespace baton::ml_workflow {
 namespace {

@@ -1,8 +1,6 @@
-#include "dialects/ml_workflow/create.h"
-
 #include "base/text.h"
-#include "dialects/ml_workflow/files.h"
-#include "dialects/ml_workflow/scene.h"
+#include "dialects/ml_workflow/ml_workflow.h"
+#include "dialects/ml_workflow/snapshot.h"
 
 namespace baton::ml_workflow {
 namespace {

@@ -1,5 +1,3 @@
-#include "dialects/ml_workflow/decide.h"
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -7,9 +5,8 @@
 
 #include "base/text.h"
 #include "dialects/findings.h"
-#include "dialects/ml_workflow/backup.h"
+#include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/ml_workflow/record.h"
-#include "dialects/ml_workflow/report.h"
 
 namespace baton::ml_workflow {
 namespace {
@@ -42,10 +39,10 @@ std::optional<RunLimits> extended(const Scene& scene, const Entry* entry) {
     return std::nullopt;
   RunLimits limits;
   const Value* const had = json::at(*entry->value, "/error_info/error_details/timeout_duration");
-  const std::int64_t seconds = had == nullptr ? 0 : json::integer(*had).value_or(0);
+  const std::int64_t timeout_s = had == nullptr ? 0 : json::integer(*had).value_or(0);
   constexpr std::int64_t kDay = 86'400;
-  if (seconds > 0)
-    limits.timeout = Millis(std::min(seconds, kDay) * 2'000);
+  if (timeout_s > 0)
+    limits.timeout = Millis(std::min(timeout_s, kDay) * 2'000);
   else
     limits.timeout *= 2;
   for (const Run& run : scene.view.runs)

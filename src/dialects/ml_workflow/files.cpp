@@ -1,7 +1,6 @@
-#include "dialects/ml_workflow/files.h"
-
 #include "base/text.h"
 #include "dialects/kinds.h"
+#include "dialects/ml_workflow/ml_workflow.h"
 
 namespace baton::ml_workflow {
 namespace {

@@ -2,15 +2,9 @@
 
 #include <array>
 
-#include "dialects/ml_workflow/admit.h"
-#include "dialects/ml_workflow/backup.h"
 #include "dialects/ml_workflow/brief.h"
-#include "dialects/ml_workflow/check.h"
-#include "dialects/ml_workflow/create.h"
-#include "dialects/ml_workflow/decide.h"
-#include "dialects/ml_workflow/files.h"
-#include "dialects/ml_workflow/next.h"
-#include "dialects/ml_workflow/rebuild.h"
+#include "dialects/ml_workflow/next_step.h"
+#include "dialects/ml_workflow/record.h"
 
 namespace baton {
 namespace {

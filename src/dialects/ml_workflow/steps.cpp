@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "dialects/moments.h"
+#include "dialects/timestamps.h"
 
 namespace baton::ml_workflow {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/effect.h"
-#include "dialects/words.h"
+#include "dialects/tables.h"
 
 namespace baton::ml_workflow {
 

@@ -10,7 +10,6 @@
 #include "base/json/json.h"
 #include "core/dialect.h"
 #include "dialects/rules/condition.h"
-#include "dialects/rules/place.h"
 
 namespace baton::rules {
 
