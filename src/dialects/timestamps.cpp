@@ -9,7 +9,7 @@ constexpr std::size_t kTimeBegin = 11;  // behind `2026-01-22T`
 
 }  // namespace
 
-std::optional<Moment> parse_moment(std::string_view text) {
+std::optional<Timestamp> parse_timestamp(std::string_view text) {
   if (text.size() <= kTimeBegin)
     return std::nullopt;
   const auto zone = text.find_first_of("Zz+-", kTimeBegin);
@@ -21,26 +21,26 @@ std::optional<Moment> parse_moment(std::string_view text) {
   const auto time = parse_time(full);
   if (!time)
     return std::nullopt;
-  return Moment{*time, zone != std::string_view::npos};
+  return Timestamp{*time, zone != std::string_view::npos};
 }
 
-std::optional<Time> moment(const Value& object, std::string_view name) {
+std::optional<Time> timestamp(const Value& object, std::string_view name) {
   const auto text = json::text(object, name);
-  const auto parsed = text ? parse_moment(*text) : std::nullopt;
+  const auto parsed = text ? parse_timestamp(*text) : std::nullopt;
   return parsed ? std::optional(parsed->time) : std::nullopt;
 }
 
-void Moments::look(const Value& object, const std::string& pointer,
-                   std::initializer_list<std::string_view> names, std::string_view day_id,
-                   FindingList& findings) {
+void TimestampCheck::look(const Value& object, const std::string& pointer,
+                          std::initializer_list<std::string_view> names, std::string_view day_id,
+                          FindingList& findings) {
   for (const std::string_view name : names) {
     const auto text = json::text(object, name);
     if (!text)
       continue;
     const std::string where = pointer + "/" + std::string(name);
-    const auto parsed = parse_moment(*text);
+    const auto parsed = parse_timestamp(*text);
     if (!parsed) {
-      findings.error(day_id, where, shown(*text) + " names no moment that exists",
+      findings.error(day_id, where, shown(*text) + " is not an existing date and time",
                      json::child(object, name), "a date and time that exist");
       continue;
     }
@@ -53,7 +53,7 @@ void Moments::look(const Value& object, const std::string& pointer,
   }
 }
 
-void Moments::report(std::string_view id, FindingList& findings) const {
+void TimestampCheck::report(std::string_view id, FindingList& findings) const {
   if (zoneless_ == 0)
     return;
   std::string message = text_ + " has no zone and is read as UTC";

@@ -1,5 +1,8 @@
 #pragma once
 
+// Dates and times in state files. Writers spell them as RFC 3339, but may leave out the zone or its
+// colon.
+
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -11,25 +14,25 @@
 
 namespace baton {
 
-/// A moment as writers of state files spell it: RFC 3339, but the zone may be missing (then it is
-/// UTC) or stand without its colon (`+0800`).
-struct Moment {
+/// A time of a state file: RFC 3339. A missing zone means UTC; a zone without colon (`+0800`) is
+/// read.
+struct Timestamp {
   Time time{};
   bool zoned = true;
 };
-std::optional<Moment> parse_moment(std::string_view text);
-/// The moment in a member; nothing when there is none.
-std::optional<Time> moment(const Value& object, std::string_view name);
+std::optional<Timestamp> parse_timestamp(std::string_view text);
+/// The time in a member; nothing without one.
+std::optional<Time> timestamp(const Value& object, std::string_view name);
 
-/// Looks at the moments of one document and tells once about those without a zone.
-class Moments {
+/// Checks the times of one document. Warns once about all times without a zone.
+class TimestampCheck {
  public:
-  /// Looks at members of the object at `pointer`. An error (rule `day_id`) for one that does
-  /// not exist, such as the 30th of February.
+  /// Checks members of the object at `pointer`. An error (rule `day_id`) for a date that does not
+  /// exist, such as 30 February.
   void look(const Value& object, const std::string& pointer,
             std::initializer_list<std::string_view> names, std::string_view day_id,
             FindingList& findings);
-  /// A warning (rule `id`) at the first one without a zone.
+  /// A warning (rule `id`) at the first time without a zone.
   void report(std::string_view id, FindingList& findings) const;
 
  private:

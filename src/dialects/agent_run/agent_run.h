@@ -1,5 +1,9 @@
 #pragma once
 
+// The functions that make the dialect `agent_run`: workflow runs below `.agents/runs`.
+// `core/dialect.h` says when each is called. Deciding is in decide.h, what an agent is told in
+// brief.h.
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,62 +13,61 @@
 
 namespace baton {
 
-/// Workflow runs below `.agents/runs`: steps with reports, gates, loop-backs and human input.
-/// Format and rules: schemas/agent_run/README.md.
+/// Workflow runs below `.agents/runs`: steps with reports, gates, loop-backs and human input. The
+/// format and its rules: schemas/agent_run/README.md.
 const Dialect& agent_run_dialect();
 
 }  // namespace baton
 
 namespace baton::agent_run {
 
-/// What the name of a run's file says; empty where it does not fit the kind's pattern.
-struct Place {
+/// The run and the step in the name of a file; empty where the name does not fit its kind.
+struct RunFile {
   std::string run;
   std::string step;
-  std::string runs = {};  ///< the folder of the runs, relative to the root
+  std::string runs = {};  ///< folder of all runs, relative to the root
 };
 
-/// The kinds of files below `path` of the options (`.agents/runs`). Workflows, gate states and
-/// lists of items lie wherever a run says; their patterns are the places of a copy within the run.
+/// The kinds of files below the option `path` (`.agents/runs`). A run may name a workflow, a gate
+/// state and a list of items anywhere; their patterns here are those of the copy inside the run.
 std::vector<FileKind> files(const Json& options);
 
-/// `path` of the options, without a `/` at its end.
+/// The option `path` without a trailing `/`.
 std::string runs_folder(const Json& options);
 
-/// What the file's name says of its run and step.
-Place place_of(const Json& options, std::string_view kind, std::string_view path);
+/// Reads run and step from the name of a file.
+RunFile run_file_of(const Json& options, std::string_view kind, std::string_view path);
 
-/// The rules of one document that no schema can state; the list is on the format page. Each
-/// expects a document that its schema accepts.
+/// The rules that no schema can state, by kind of document; the list is on the format page. The
+/// document must have passed its schema.
 Findings check_workflow(const Value& root);
-Findings check_run_state(const Value& root, const Place& place);
-Findings check_report(const Value& root, const Place& place);
+Findings check_run_state(const Value& root, const RunFile& run_file);
+Findings check_report(const Value& root, const RunFile& run_file);
 Findings check_manual_input(const Value& root);
 Findings check_gate_state(const Value& root);
 
-/// What baton drives it alone writes: a run state whose steps somebody has changed goes back, and
-/// so do the run's own copies of workflow and prompts. Members that baton does not know are
-/// anybody's.
+/// Only baton writes the state of a run that it drives. A changed run state, and changed copies of
+/// workflow and prompts, are put back. Unknown members may change.
 Admission admit(const View& view, const Change& change);
 
 /// `baton start`. Arguments:
 ///
-/// - workflow: the workflow's text as it stands in its file; needed for a run that is not there yet
-/// - workflow_path: absolute, where it was read
-/// - prompts: the texts of the prompt files, by step
+/// - workflow: text of the workflow file; required for a new run
+/// - workflow_path: absolute path of that file
+/// - prompts: texts of the prompt files, by step
 /// - max_attempts, max_iterations: counts
 /// - pause_for_human_input: true or false
 /// - gate_state_file, logs_dir: paths below the root
 /// - set: variables for the environment of every agent, by name
-/// - start_at_step: this step and those behind it begin anew; the run must be there
+/// - start_at_step: reset this step and all later ones; the run must exist
 ///
-/// A run of somebody else is taken over when a workflow is given.
+/// With a workflow it also takes over a run of another program.
 Result<std::vector<Update>> create(const Request& request, const View& view);
 
-/// How that is done, for people.
-std::string taking_over(const View& view);
+/// Tells a person how to take over a run.
+std::string take_over_hint(const View& view);
 
-/// The run state as it was accepted last; nothing for a run of another program.
+/// The run state that was accepted last. Nothing for a run of another program.
 std::vector<Create> rebuild(const View& view);
 
 }  // namespace baton::agent_run

@@ -17,8 +17,9 @@ namespace baton::agent_run {
 namespace {
 
 template <std::size_t kSize>
-std::optional<bool> said(const Value& root, std::string_view key,
-                         const std::array<DecisionRow, kSize>& table, FindingList& findings) {
+std::optional<bool> decision_in(const Value& root, std::string_view key,
+                                const std::array<DecisionRow, kSize>& table,
+                                FindingList& findings) {
   const auto text = json::text(root, key);
   if (!text)
     return std::nullopt;
@@ -27,21 +28,20 @@ std::optional<bool> said(const Value& root, std::string_view key,
     return row->approved;
   const auto words = words_of(table);
   findings.error("S60", member_pointer("", key),
-                 quoted_word(*text) + " decides nothing, so the step keeps waiting",
+                 quoted_word(*text) + " is not a decision, so the step keeps waiting",
                  {.found = std::string(*text),
                   .expected = any_of_words(words) + ", in any case",
                   .suggestion = near_word(upper(*text), words)});
   return std::nullopt;
 }
 
-/// Others, such as `yes`, may be the text that a gate `X: yes` asks for.
+/// Other words, such as `yes`, may be what a gate `X: yes` asks for.
 bool is_truth_word(const std::string& word) {
   constexpr std::array<std::string_view, 4> kWords = {"TRUE", "FALSE", "", "NULL"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-/// Phrases of the templates that agents are to fill in, in upper case. Several templates are in
-/// use; these are what they have in common.
+/// Phrases that several templates have in common and that agents must replace, in upper case.
 constexpr std::array<std::string_view, 6> kArtifactPhrases = {
     "LIST OF CREATED FILE PATHS",         "REPLACE WITH ACTUAL ARTIFACT",
     "RELATIVE PATH TO EACH CREATED FILE", "RELATIVE PATH TO THE ARTIFACT YOU PRODUCED",
@@ -67,7 +67,7 @@ bool holds(std::string_view text, const std::array<std::string_view, kSize>& phr
 
 class ReportCheck {
  public:
-  ReportCheck(const Value& root, const Place& place) : root_(root), place_(place) {}
+  ReportCheck(const Value& root, const RunFile& run_file) : root_(root), run_file_(run_file) {}
 
   Findings run() {
     schema();
@@ -88,21 +88,21 @@ class ReportCheck {
 
   void schema() {
     if (text("schema") != "run_report@v0")
-      findings_.warning("S41", "/schema", "the schema is called " + quoted_word(text("schema")),
+      findings_.warning("S41", "/schema", "the schema is named " + quoted_word(text("schema")),
                         {.found = text("schema"), .expected = "run_report@v0"});
   }
 
-  /// A report of another step would be taken for this one's.
+  /// A report of another step must not count for this one.
   void names() {
-    expect("run_id", text("run_id"), place_.run);
-    expect("step_id", file_part(text("step_id")), place_.step);
+    expect("run_id", text("run_id"), run_file_.run);
+    expect("step_id", file_part(text("step_id")), run_file_.step);
   }
 
   void expect(std::string_view key, const std::string& found, const std::string& expected) {
     if (!expected.empty() && found != expected)
       findings_.error("S42", member_pointer("", key),
                       std::string(key) + " is " + quoted_word(text(key)) +
-                          ", but the file is that of " + quoted_word(expected),
+                          ", but the file name belongs to " + quoted_word(expected),
                       {.found = text(key), .expected = expected});
   }
 
@@ -111,7 +111,7 @@ class ReportCheck {
     const auto words = words_of(kReport);
     if (row_of(kReport, word) == nullptr)
       findings_.error("S40", "/status",
-                      "the status " + quoted_word(text("status")) + " ends no step",
+                      "the status " + quoted_word(text("status")) + " is not a result of a step",
                       {.found = text("status"),
                        .expected = any_of_words(words) + ", in any case",
                        .suggestion = near_word(word, words)});
@@ -123,7 +123,7 @@ class ReportCheck {
         left_in(member_pointer("", key), text(key));
       else if (!parse_time(text(key)))
         findings_.warning("S44", member_pointer("", key),
-                          std::string(key) + " is no date and time with a time zone",
+                          std::string(key) + " is not a date and time with a time zone",
                           {.found = text(key), .expected = "2026-01-15T14:51:02Z"});
     }
     const auto started = parse_time(text("started_at"));
@@ -135,7 +135,7 @@ class ReportCheck {
   }
 
   void left_in(const std::string& pointer, const std::string& found) {
-    findings_.warning("S43", pointer, "the text of the template was left in place",
+    findings_.warning("S43", pointer, "placeholder text of the template was not replaced",
                       {.found = found});
   }
 
@@ -144,7 +144,7 @@ class ReportCheck {
          {"artifacts", "metrics", "logs", "next_suggested_steps", "memory_updates"})
       if (const Value* const value = json::child(root_, key); value != nullptr && value->IsNull())
         findings_.warning("S46", member_pointer("", key),
-                          std::string(key) + " is null and is taken for empty", {.found = "null"});
+                          std::string(key) + " is null; it is read as empty", {.found = "null"});
   }
 
   void artifacts() {
@@ -156,8 +156,8 @@ class ReportCheck {
       const std::string pointer = item_pointer("/artifacts", i);
       if (holds(path, kArtifactPhrases))
         left_in(pointer, path);
-      else if (leaves(path))
-        findings_.warning("S47", pointer, "an artifact is a path below the repository",
+      else if (leaves_folder(path))
+        findings_.warning("S47", pointer, "an artifact must be a path inside the repository",
                           {.found = path, .expected = "a relative path without .."});
     }
   }
@@ -175,36 +175,36 @@ class ReportCheck {
     }
   }
 
-  /// Notes are written into the repository.
+  /// Notes are written into the repository, so their scope must lie there.
   void memory() {
     const Value* const list = json::child(root_, "memory_updates");
     if (list == nullptr || !list->IsArray())
       return;
     for (rapidjson::SizeType i = 0; i < list->Size(); ++i) {
       const std::string scope(json::text((*list)[i], "scope").value_or(""));
-      if (leaves(scope))
+      if (leaves_folder(scope))
         findings_.error("S45", item_pointer("/memory_updates", i) + "/scope",
-                        "the scope " + quoted_word(scope) + " leaves the repository",
+                        "the scope " + quoted_word(scope) + " is outside the repository",
                         {.found = scope, .expected = "a folder of the repository"});
     }
   }
 
   const Value& root_;
-  const Place& place_;
+  const RunFile& run_file_;
   FindingList findings_{"agent_run"};
 };
 
 class RunStateCheck {
  public:
-  RunStateCheck(const Value& root, const Place& place) : root_(root), place_(place) {}
+  RunStateCheck(const Value& root, const RunFile& run_file) : root_(root), run_file_(run_file) {}
 
   Findings run() {
     const auto run = json::text(root_, "run_id").value_or("");
-    if (!place_.run.empty() && run != place_.run)
+    if (!run_file_.run.empty() && run != run_file_.run)
       findings_.warning(
           "S26", "/run_id",
-          "run_id is " + quoted_word(run) + ", but the folder is " + quoted_word(place_.run),
-          {.found = std::string(run), .expected = place_.run});
+          "run_id is " + quoted_word(run) + ", but the folder is " + quoted_word(run_file_.run),
+          {.found = std::string(run), .expected = run_file_.run});
     path(root_, "", "reports_dir");
     path(root_, "", "manual_inputs_dir");
     before(root_, "", "created_at", "updated_at");
@@ -221,7 +221,7 @@ class RunStateCheck {
     const std::string pointer = member_pointer("/steps", id);
     if (const std::string fault = id_fault(id); !fault.empty())
       findings_.error(
-          "S3", pointer, "the id " + quoted_word(id) + " cannot become a file's name: " + fault,
+          "S3", pointer, "the id " + quoted_word(id) + " cannot be part of a file name: " + fault,
           {.found = id, .expected = "letters, digits, _ . - and blanks, at most 100 bytes"});
     began(id, step, pointer);
     waiting(id, step, pointer);
@@ -231,8 +231,8 @@ class RunStateCheck {
     before(step, pointer, "started_at", "ended_at");
   }
 
-  /// What has been started has a start. Items are counted by the loop: a step with items ends
-  /// with the counters of a step that never began. So does one that the cost limit kept from it.
+  /// A started step has attempts and a start time. Exceptions: a completed loop, whose items were
+  /// counted, and a step that the cost limit failed before it started.
   void began(const std::string& id, const Value& step, const std::string& pointer) {
     const auto status = json::text(step, "status").value_or("");
     const StatusRow* const row = row_of(kStatus, status);
@@ -245,10 +245,10 @@ class RunStateCheck {
       return;
     const auto attempts = json::integer(step, "attempts").value_or(0);
     if (attempts < 1)
-      findings_.error(
-          "S20", pointer + "/attempts",
-          "the step " + quoted_word(id) + " is " + std::string(status) + ", but was never started",
-          {.found = std::to_string(attempts), .expected = "at least 1"});
+      findings_.error("S20", pointer + "/attempts",
+                      "the step " + quoted_word(id) + " is " + std::string(status) +
+                          ", but attempts is below 1",
+                      {.found = std::to_string(attempts), .expected = "at least 1"});
     if (!json::text(step, "started_at"))
       findings_.error(
           "S20", present(step, pointer, "started_at"),
@@ -264,7 +264,7 @@ class RunStateCheck {
     if (json::text(step, "status") == "WAITING_ON_HUMAN" && !json::text(step, "manual_input_path"))
       findings_.error(
           "S21", present(step, pointer, "manual_input_path"),
-          "the step " + quoted_word(id) + " waits for a person, but nobody can tell where",
+          "the step " + quoted_word(id) + " waits for a person, but has no manual_input_path",
           {.found = "null", .expected = "the path of the manual input"});
     const auto blocker = json::text(step, "blocked_by_loop");
     if (!blocker || ids_.contains(*blocker))
@@ -289,17 +289,18 @@ class RunStateCheck {
                        .expected = "at most " + std::to_string(items->Size())});
   }
 
-  /// baton reads and writes there, so it has to be a place of the run.
+  /// baton reads and writes these paths, so they must belong to the run.
   void path(const Value& object, const std::string& pointer, std::string_view key) {
     const auto path = json::text(object, key);
-    // A repository may be named with a slash at the end.
+    // The path may end with a slash.
     const std::string repository(json::text(root_, "repo_dir").value_or(""));
-    const std::string folder = tidied(repository + "/.agents");
-    // Options may have the runs elsewhere, in no `.agents` at all.
-    const std::string runs = place_.runs.empty() ? folder : tidied(repository + "/" + place_.runs);
+    const std::string folder = normalized(repository + "/.agents");
+    // The option `path` may put the runs outside `.agents`.
+    const std::string runs =
+        run_file_.runs.empty() ? folder : normalized(repository + "/" + run_file_.runs);
     if (path && !within(*path, folder) && !within(*path, runs))
       findings_.error("S23", member_pointer(pointer, key),
-                      std::string(key) + " is outside of the repository's .agents",
+                      std::string(key) + " is outside the .agents folder of the repository",
                       {.found = std::string(*path), .expected = "a path below " + folder});
   }
 
@@ -309,7 +310,7 @@ class RunStateCheck {
     const auto other = json::text(object, second);
     const auto start = one ? parse_time(*one) : std::nullopt;
     const auto end = other ? parse_time(*other) : std::nullopt;
-    // Agents write whole seconds; an end within the second of the start is none before it.
+    // Agents write whole seconds; an end in the same second is fine.
     using std::chrono::floor;
     using std::chrono::seconds;
     if (start && end && floor<seconds>(*end) < floor<seconds>(*start))
@@ -320,7 +321,7 @@ class RunStateCheck {
   }
 
   const Value& root_;
-  const Place& place_;
+  const RunFile& run_file_;
   std::set<std::string_view> ids_;
   FindingList findings_{"agent_run"};
 };
@@ -330,17 +331,16 @@ class RunStateCheck {
 Findings check_manual_input(const Value& root) {
   FindingList findings("agent_run");
   const auto approved = json::boolean(root, "approved");
-  const auto status = said(root, "status", kStatusDecision, findings);
-  const auto decision = said(root, "decision", kDecision, findings);
+  const auto status = decision_in(root, "status", kStatusDecision, findings);
+  const auto decision = decision_in(root, "decision", kDecision, findings);
   const auto contradicts = [](std::optional<bool> one, std::optional<bool> other) {
     return one && other && *one != *other;
   };
   if (contradicts(approved, status) || contradicts(status, decision))
-    findings.error("S61", "/status", "status says the opposite of the rest, so nothing is decided",
+    findings.error("S61", "/status", "status contradicts the other members, so nothing is decided",
                    {.found = std::string(*json::text(root, "status"))});
   else if (contradicts(approved, decision))
-    findings.error("S61", "/decision",
-                   "decision says the opposite of approved, so nothing is decided",
+    findings.error("S61", "/decision", "decision contradicts approved, so nothing is decided",
                    {.found = std::string(*json::text(root, "decision"))});
   return findings.take();
 }
@@ -350,17 +350,17 @@ Findings check_gate_state(const Value& root) {
   for (const auto& member : root.GetObject())
     if (const auto text = json::text(member.value); text && is_truth_word(upper(*text)))
       findings.error("S70", member_pointer("", json::name(member.name)),
-                     "a gate is opened by true, not by the text " + quoted_word(*text),
+                     "only true opens a gate, not the text " + quoted_word(*text),
                      {.found = json::quote(*text), .expected = "true or false"});
   return findings.take();
 }
 
-Findings check_report(const Value& root, const Place& place) {
-  return ReportCheck(root, place).run();
+Findings check_report(const Value& root, const RunFile& run_file) {
+  return ReportCheck(root, run_file).run();
 }
 
-Findings check_run_state(const Value& root, const Place& place) {
-  return RunStateCheck(root, place).run();
+Findings check_run_state(const Value& root, const RunFile& run_file) {
+  return RunStateCheck(root, run_file).run();
 }
 
 }  // namespace baton::agent_run

@@ -1,5 +1,9 @@
 #pragma once
 
+// The parts of one decision about a run, in order: answer people, bring the record up to date
+// (advance), apply the cost limit, choose the steps that may start. All change the snapshot's
+// record and memo; the caller writes the result.
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,61 +15,61 @@
 
 namespace baton::agent_run {
 
-/// A person's word on a waiting step. The comment may be empty.
+/// What a person decided about a waiting step. The comment may be empty.
 struct Verdict {
   bool approved = false;
   std::string comment;
   bool operator==(const Verdict&) const = default;
 };
 
-/// What a manual input says. Nothing when it says nothing or contradicts itself.
+/// Reads a manual input. Nothing when it decides nothing or contradicts itself.
 std::optional<Verdict> verdict_of(const Value& input);
 
-/// What one word says, in any case: true approves, false rejects.
+/// One word of a decision, in any case: true approves, false rejects.
 std::optional<bool> decision_word(std::string_view word);
 
-/// Brings the record of a run up to what has happened: agents that began or ended, decisions of
-/// people, gate failures that send the work back. Changes the scene's record and memo; adds files
-/// to be moved, what is to be said, and when to look again to the decision.
-void progress(Scene& scene, Decision& decision);
+/// Updates the record: agents that began or ended, decisions of people, gate failures that send
+/// work back. Adds notices, moves of files and the next wake-up to the decision.
+void advance(Snapshot& snapshot, Decision& decision);
 
-/// A person's word on a waiting step.
-void settle(Scene& scene, const Step& step, const Verdict& verdict, Decision& decision);
-
-/// The step is to be started anew: what its last start has left is not this start's.
-void again(StepRecord& record);
-
-void fail_for_good(Scene& scene, const Step& step, std::string_view code, const std::string& text,
+/// Applies the decision of a person to a waiting step.
+void apply_verdict(Snapshot& snapshot, const Step& step, const Verdict& verdict,
                    Decision& decision);
 
-/// An attempt has come to nothing: the next one, or the step has failed.
-void fail_attempt(Scene& scene, const Step& step, std::string_view code, const std::string& text,
-                  Decision& decision);
+/// Back to PENDING; the traces of the last start are cleared.
+void make_pending(StepRecord& record);
 
-/// Which steps may begin, and what keeps the others; sets the status of the run as a whole.
-/// `asked`: the steps whose items were looked for before this deciding.
-void route(Scene& scene, const std::vector<std::string>& asked, Decision& decision);
+void fail_for_good(Snapshot& snapshot, const Step& step, std::string_view code,
+                   const std::string& text, Decision& decision);
 
-/// The steps whose items have to be looked for.
-std::vector<std::string> wanting_items(const Scene& scene);
+/// An attempt has failed: schedule the next one, or fail the step.
+void fail_attempt(Snapshot& snapshot, const Step& step, std::string_view code,
+                  const std::string& text, Decision& decision);
 
-/// Does what a person says by command: approve, reject, answer, skip, retry. Nothing when it is the
-/// engine's to deal with: `retry` where no step has failed.
-std::optional<Reply> heard(Scene& scene, const Request& request, Decision& decision);
+/// Chooses the steps that may start, says what holds the others, and sets the status of the run.
+/// `items_read`: steps whose items were read before this round.
+void plan_next_steps(Snapshot& snapshot, const std::vector<std::string>& items_read,
+                     Decision& decision);
 
-/// What a report says of its start: `cost_usd` of its metrics, a number or one written as a text,
-/// goes to the day's cost, and with `total_tokens` (else `input_tokens` and `output_tokens`) to the
-/// run.
-void add_cost(Scene& scene, const Run& run, const Report& report, Decision& decision);
+/// The steps whose items must be read from a file.
+std::vector<std::string> steps_wanting_items(const Snapshot& snapshot);
 
-/// The day's statistics that the original's agents keep, relative to the root.
-std::string daily_stats(const Scene& scene);
+/// Carries out approve, reject, answer, skip or retry. Nothing when the engine must answer: `retry`
+/// without a failed step.
+std::optional<Reply> answer_request(Snapshot& snapshot, const Request& request, Decision& decision);
 
-/// Why nothing more may be started today; empty while the limit is not reached. What the run's own
-/// reports say counts, or the day's statistics where they say more.
-std::string over_budget(const Scene& scene);
+/// Adds the cost and tokens of a report to the day and to the run: `cost_usd` (number or text),
+/// `total_tokens` or else `input_tokens` and `output_tokens`.
+void add_cost(Snapshot& snapshot, const Run& run, const Report& report, Decision& decision);
 
-/// Deals with a run that has reached the limit. True: nothing is to be started.
-bool settle_cost(Scene& scene, Decision& decision);
+/// Path of the daily statistics that agents of the original keep, relative to the root.
+std::string daily_stats(const Snapshot& snapshot);
+
+/// Why no agent may start today; empty below the limit. The larger of the run's reports and the
+/// daily statistics counts.
+std::string over_budget(const Snapshot& snapshot);
+
+/// Applies the cost limit. True: nothing may start.
+bool apply_cost_limit(Snapshot& snapshot, Decision& decision);
 
 }  // namespace baton::agent_run

@@ -31,8 +31,8 @@ bool is_id_character(char c) {
          std::string_view("_.- ").find(c) != std::string_view::npos;
 }
 
-/// C1 controls, and what is invisible or turns the direction of writing: U+200B to U+200F,
-/// U+2028 to U+202F, U+2060 to U+206F, U+FEFF.
+/// Finds characters that a person does not see: C1 controls, U+200B to U+200F, U+2028 to U+202F,
+/// U+2060 to U+206F, U+FEFF. They hide text or turn its direction.
 bool has_hidden(std::string_view text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
     const auto byte = [&](std::size_t at) {
@@ -73,13 +73,13 @@ std::vector<FileKind> files(const Json& options) {
           kind("loop_items", run + "loop_items/{part}.json")};
 }
 
-Place place_of(const Json& options, std::string_view kind, std::string_view path) {
+RunFile run_file_of(const Json& options, std::string_view kind, std::string_view path) {
   auto match = match_kind(files(options), kind, path);
-  return match ? Place{std::move(match->flow), std::move(match->part), runs_folder(options)}
-               : Place{};
+  return match ? RunFile{std::move(match->flow), std::move(match->part), runs_folder(options)}
+               : RunFile{};
 }
 
-Places::Places(const View& view) : root_(view.env.root), flow_(view.flow.name) {
+RunPaths::RunPaths(const View& view) : root_(view.env.root), flow_(view.flow.name) {
   constexpr std::string_view kAgents = "/.agents/";
   const std::string path = runs_folder(view.options);
   if (const auto at = ("/" + path + "/").find(kAgents); at != std::string::npos)
@@ -90,41 +90,41 @@ Places::Places(const View& view) : root_(view.env.root), flow_(view.flow.name) {
   run_ = path + "/" + flow_ + "/";
 }
 
-std::string Places::absolute(std::string_view relative) const {
+std::string RunPaths::absolute(std::string_view relative) const {
   return root_ + "/" + std::string(relative);
 }
 
-std::string Places::relative(const std::string& path) const {
+std::string RunPaths::relative(const std::string& path) const {
   return path.starts_with('/') && within(path, repository_) && path.size() > repository_.size()
              ? path.substr(repository_.size() + 1)
              : path;
 }
 
-std::string Places::name(std::string_view step) const {
+std::string RunPaths::name(std::string_view step) const {
   return flow_ + "__" + file_part(step);
 }
 
-std::string Places::prompt(std::string_view step) const {
+std::string RunPaths::prompt(std::string_view step) const {
   return run_ + "prompts/" + file_part(step) + ".md";
 }
 
-std::string Places::report(std::string_view step) const {
+std::string RunPaths::report(std::string_view step) const {
   return reports() + "/" + name(step) + ".json";
 }
 
-std::string Places::manual_input(std::string_view step) const {
+std::string RunPaths::manual_input(std::string_view step) const {
   return manual_inputs() + "/" + name(step) + ".json";
 }
 
-std::string Places::log_name(std::string_view step, std::string_view which) const {
+std::string RunPaths::log_name(std::string_view step, std::string_view which) const {
   return name(step) + "__" + std::string(which) + ".log";
 }
 
-std::string Places::archived_report(std::string_view step, std::string_view label) const {
+std::string RunPaths::archived_report(std::string_view step, std::string_view label) const {
   return reports() + "/archive/" + name(step) + "__" + std::string(label) + ".json";
 }
 
-std::string Places::archived_input(std::string_view step, std::string_view label) const {
+std::string RunPaths::archived_input(std::string_view step, std::string_view label) const {
   return manual_inputs() + "/archive/" + name(step) + "__" + std::string(label) + ".json";
 }
 
@@ -144,14 +144,14 @@ std::string upper(std::string_view text) {
 std::string id_fault(std::string_view id) {
   constexpr std::size_t kMaxBytes = 100;
   if (id.empty() || id == "." || id == "..")
-    return "it is no name";
+    return "it is not a name";
   if (id.size() > kMaxBytes)
     return "it is longer than 100 bytes";
   const auto* const bad =
       std::find_if(id.begin(), id.end(), [](char c) { return is_ascii(c) && !is_id_character(c); });
   if (bad != id.end())
     return "the character '" + printable(std::string_view(&*bad, 1)) + "' is not allowed";
-  return has_hidden(id) ? "it holds an invisible character" : "";
+  return has_hidden(id) ? "it contains an invisible character" : "";
 }
 
 std::string file_part(std::string_view id) {
@@ -176,7 +176,7 @@ bool within(std::string_view path, std::string_view folder) {
   return std::find(parts.begin(), parts.end(), "..") == parts.end();
 }
 
-bool leaves(std::string_view path) {
+bool leaves_folder(std::string_view path) {
   if (path.starts_with('/'))
     return true;
   int depth = 0;
@@ -191,7 +191,7 @@ bool leaves(std::string_view path) {
   return false;
 }
 
-std::string tidied(std::string_view path) {
+std::string normalized(std::string_view path) {
   std::vector<std::string> kept;
   for (std::string& part : split(path, '/')) {
     if (part == ".." && !kept.empty() && kept.back() != "..")
@@ -202,7 +202,7 @@ std::string tidied(std::string_view path) {
   return (path.starts_with('/') ? "/" : "") + join(kept, "/");
 }
 
-std::string folded_gate(const Value& gate) {
+std::string gate_text(const Value& gate) {
   const auto member = gate.MemberBegin();
   const auto text = json::text(member->value);
   return std::string(member->name.GetString()) + ": " +

@@ -1,5 +1,8 @@
 #pragma once
 
+// Paths of one run and the text rules for them: names that are safe in paths, paths that stay
+// inside a folder. Nothing here reads the disk.
+
 #include <string>
 #include <string_view>
 
@@ -8,18 +11,18 @@
 
 namespace baton::agent_run {
 
-/// Where the files of one run lie. Relative paths are below the root, as documents are named;
-/// absolute ones are for the run state and for agents.
-class Places {
+/// The paths of one run. Relative paths start at the root, as documents are named. Absolute paths
+/// are for the run state and for agents.
+class RunPaths {
  public:
-  explicit Places(const View& view);
+  explicit RunPaths(const View& view);
 
-  /// The folder of the repository: what `path` of the options has before `.agents/runs`.
+  /// The repository: the part of the option `path` before `.agents/runs`.
   const std::string& repository() const { return repository_; }
-  /// A path within the repository, relative to the root.
+  /// A path inside the repository, relative to the root.
   std::string in_repository(std::string_view path) const { return prefix_ + std::string(path); }
   std::string absolute(std::string_view relative) const;
-  /// Relative to the repository where an absolute path lies in it; any other as it is.
+  /// Relative to the repository if it lies there; else unchanged.
   std::string relative(const std::string& path) const;
 
   std::string state() const { return run_ + "run_state.json"; }
@@ -32,9 +35,9 @@ class Places {
   std::string prompt(std::string_view step) const;
   std::string report(std::string_view step) const;
   std::string manual_input(std::string_view step) const;
-  /// The name of a start's log; `which` says of which.
+  /// Name of the log of one start; `which` tells the starts apart.
   std::string log_name(std::string_view step, std::string_view which) const;
-  /// Where a report or a decision goes when it is used up; `label` says of which start it was.
+  /// Where a used report or decision is archived; `label` names the start.
   std::string archived_report(std::string_view step, std::string_view label) const;
   std::string archived_input(std::string_view step, std::string_view label) const;
 
@@ -42,35 +45,35 @@ class Places {
   std::string name(std::string_view step) const;
   std::string root_;
   std::string flow_;
-  std::string prefix_;      ///< of the repository, relative to the root; empty or with a `/`
+  std::string prefix_;  ///< of the repository, relative to the root; empty or with a `/` at the end
   std::string repository_;  ///< absolute
   std::string run_;         ///< with a `/`
 };
 
-/// `2026-01-15T14:30:00.123000Z`, as run_state.json spells times.
+/// A time as run_state.json spells it: `2026-01-15T14:30:00.123000Z`.
 std::string stamp(Time time);
 
-/// ASCII letters turned to upper case; the words of the formats are ASCII.
+/// In upper case; the words of the formats are ASCII.
 std::string upper(std::string_view text);
 
-/// Why a step id cannot become part of file names; empty when it can: letters, digits, `_ . -` and
-/// blanks, at most 100 bytes, not `.` or `..`.
+/// Why an id cannot be part of a file name; empty when it can. Allowed are letters, digits, `_ . -`
+/// and blanks, at most 100 bytes, not `.` or `..`.
 std::string id_fault(std::string_view id);
 
-/// What stands for a step in file names: its id, where that is a plain name; else its plain
-/// characters with eight hexadecimal digits that tell it apart: `Gr__e-1f0a9b3c`.
+/// The part of file names that stands for a step: its id if that is a plain name. Else its plain
+/// characters and eight hexadecimal digits: `Gr__e-1f0a9b3c`.
 std::string file_part(std::string_view id);
 
-/// Whether a path lies within a folder when both are read as they are written. A `..` never does.
+/// Whether a path lies in a folder, by text alone. A path with `..` does not.
 bool within(std::string_view path, std::string_view folder);
 
-/// Whether a path leads out of where it is looked up: absolute, or with a `..` that climbs.
-bool leaves(std::string_view path);
+/// Whether a path leaves the folder it is relative to: it is absolute, or a `..` climbs out.
+bool leaves_folder(std::string_view path);
 
-/// A path without `.`, `..` and empty segments, as it is written: links are not looked at.
-std::string tidied(std::string_view path);
+/// The path without `.`, `..` and empty parts, by text alone; links are not followed.
+std::string normalized(std::string_view path);
 
-/// The gate that a map of one entry stands for: `ci.tests: passed` without quotes.
-std::string folded_gate(const Value& gate);
+/// The gate of an unquoted `ci.tests: passed`, which YAML reads as a map.
+std::string gate_text(const Value& gate);
 
 }  // namespace baton::agent_run

@@ -12,18 +12,18 @@
 namespace baton::agent_run {
 namespace {
 
-/// One request and what it is about.
-class Hearing {
+/// One request of a person and its answer.
+class RequestAnswer {
  public:
-  Hearing(Scene& scene, const Request& request, Decision& decision)
-      : scene_(scene),
+  RequestAnswer(Snapshot& snapshot, const Request& request, Decision& decision)
+      : snapshot_(snapshot),
         request_(request),
         decision_(decision),
         comment_(json::text(*request.arguments, "comment").value_or("")) {}
 
   std::optional<Reply> answer() {
-    if (!request_.subject.empty() && scene_.workflow->step(request_.subject) == nullptr) {
-      const auto ids = scene_.workflow->ids();
+    if (!request_.subject.empty() && snapshot_.workflow->step(request_.subject) == nullptr) {
+      const auto ids = snapshot_.workflow->ids();
       const std::string near = near_word(request_.subject, ids);
       return refused("the workflow has no step " + quoted_word(request_.subject) + "; it has " +
                      any_of_words(ids) + (near.empty() ? "" : "; did you mean " + near + "?"));
@@ -41,8 +41,8 @@ class Hearing {
 
   std::vector<std::string> with(Status status) const {
     std::vector<std::string> ids;
-    for (const Step& step : scene_.workflow->steps())
-      if (scene_.record(step.id).status == status &&
+    for (const Step& step : snapshot_.workflow->steps())
+      if (snapshot_.record(step.id).status == status &&
           (request_.subject.empty() || request_.subject == step.id))
         ids.push_back(step.id);
     return ids;
@@ -55,47 +55,47 @@ class Hearing {
                    (comment_.empty() ? "" : ": " + printable(comment_, 300))});
   }
 
-  /// Of steps that have failed: as if they had not been tried.
+  /// Failed steps start again with fresh attempts.
   std::optional<Reply> retry() {
     const std::vector<std::string> ids = with(Status::failed);
     if (ids.empty())
       return std::nullopt;
     for (const std::string& id : ids) {
-      StepRecord& record = scene_.record(id);
-      again(record);
+      StepRecord& record = snapshot_.record(id);
+      make_pending(record);
       record.attempts = 0;
-      // What was refused is all that the items have made: there is no item left to go on with.
+      // All items were rejected together, so the loop starts over.
       if (record.loop_completed)
         record.restart_loop();
-      scene_.memo.steps[id].failed_ms = 0;
+      snapshot_.memo.steps[id].failed_ms = 0;
       say("retried", id);
     }
-    return done("to be tried again: " + join(ids, ", "));
+    return done("will be tried again: " + join(ids, ", "));
   }
 
   Reply skip() {
     if (request_.subject.empty())
-      return refused("which step? `baton skip " + scene_.view.flow.name + " STEP`");
-    StepRecord& record = scene_.record(request_.subject);
+      return refused("name a step: `baton skip " + snapshot_.view.flow.name + " STEP`");
+    StepRecord& record = snapshot_.record(request_.subject);
     if (record.status != Status::pending && record.status != Status::failed)
       return refused("the step " + quoted_word(request_.subject) + " is " +
                      std::string(record.row().word) +
-                     "; what can be left out is PENDING or FAILED" +
+                     "; only PENDING and FAILED steps can be skipped" +
                      (record.status == Status::waiting_on_human
                           ? "; it waits for `baton approve` or `baton reject`"
                           : ""));
     record.status = Status::skipped;
-    scene_.memo.steps[request_.subject].cancelled = false;
+    snapshot_.memo.steps[request_.subject].cancelled = false;
     say("skipped", request_.subject);
-    return done(request_.subject + " is left out; what needs it may begin");
+    return done(request_.subject + " is skipped; steps that need it may start");
   }
 
   Reply decide() {
     const std::vector<std::string> ids = with(Status::waiting_on_human);
     if (ids.size() != 1)
       return refused(nobody_asked(ids));
-    const Step& step = *scene_.workflow->step(ids.front());
-    const auto verdict = said();
+    const Step& step = *snapshot_.workflow->step(ids.front());
+    const auto verdict = given_verdict();
     if (!verdict)
       return refused("the step " + quoted_word(step.id) +
                      " needs a decision: `baton approve` or `baton reject`; or `baton answer` with "
@@ -105,28 +105,28 @@ class Hearing {
     if (!verdict->comment.empty())
       answer.set("comments", Json(verdict->comment));
     answer.set("by", Json(request_.by));
-    answer.set("at", Json(stamp(scene_.view.wall)));
+    answer.set("at", Json(stamp(snapshot_.view.wall)));
     decision_.updates.emplace_back(
-        Create{scene_.places.archived_input(step.id, decision_label(scene_, step.id)),
-               answer.pretty(), "a person has decided"});
-    settle(scene_, step, *verdict, decision_);
+        Create{snapshot_.paths.archived_input(step.id, decision_label(snapshot_, step.id)),
+               answer.pretty(), "the decision of a person"});
+    apply_verdict(snapshot_, step, *verdict, decision_);
     return done(step.id + (verdict->approved ? " is approved" : " is rejected"));
   }
 
   std::string nobody_asked(const std::vector<std::string>& ids) const {
     if (!ids.empty())
-      return "which step? Waiting: " + join(ids, ", ");
+      return "name one step; these wait: " + join(ids, ", ");
     std::vector<std::string> others;
-    for (const Step& step : scene_.workflow->steps())
-      if (scene_.record(step.id).status == Status::waiting_on_human)
+    for (const Step& step : snapshot_.workflow->steps())
+      if (snapshot_.record(step.id).status == Status::waiting_on_human)
         others.push_back(step.id);
     return others.empty() ? "no step of the run waits for a person"
                           : "the step " + quoted_word(request_.subject) +
-                                " does not wait for a person; waiting: " + join(others, ", ");
+                                " does not wait for a person; these do: " + join(others, ", ");
   }
 
   /// The decision; nothing when the words decide nothing.
-  std::optional<Verdict> said() const {
+  std::optional<Verdict> given_verdict() const {
     if (request_.verb != "answer")
       return Verdict{request_.verb == "approve", comment_};
     if (const auto object = parse_json(comment_); object && (*object)->IsObject())
@@ -139,7 +139,7 @@ class Hearing {
     return Verdict{*approved, rest == std::string::npos ? "" : comment_.substr(rest)};
   }
 
-  Scene& scene_;
+  Snapshot& snapshot_;
   const Request& request_;
   Decision& decision_;
   std::string comment_;
@@ -147,8 +147,9 @@ class Hearing {
 
 }  // namespace
 
-std::optional<Reply> heard(Scene& scene, const Request& request, Decision& decision) {
-  return Hearing(scene, request, decision).answer();
+std::optional<Reply> answer_request(Snapshot& snapshot, const Request& request,
+                                    Decision& decision) {
+  return RequestAnswer(snapshot, request, decision).answer();
 }
 
 std::optional<Verdict> verdict_of(const Value& input) {
@@ -169,10 +170,10 @@ std::optional<Verdict> verdict_of(const Value& input) {
 }
 
 std::optional<bool> decision_word(std::string_view word) {
-  const std::string said = upper(word);
-  if (const DecisionRow* const row = row_of(kStatusDecision, said))
+  const std::string upper_word = upper(word);
+  if (const DecisionRow* const row = row_of(kStatusDecision, upper_word))
     return row->approved;
-  if (const DecisionRow* const row = row_of(kDecision, said))
+  if (const DecisionRow* const row = row_of(kDecision, upper_word))
     return row->approved;
   return std::nullopt;
 }

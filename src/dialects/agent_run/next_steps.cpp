@@ -19,34 +19,34 @@ const Value* items_in(const Value& root) {
   return items != nullptr && items->IsArray() ? items : nullptr;
 }
 
-/// A step without items cannot begin. It counts as an attempt, so that the state says when.
-void no_items(Scene& scene, const Step& step, const std::vector<std::string>& tried,
-              Decision& decision) {
-  StepRecord& record = scene.record(step.id);
-  record.attempts = scene.max_attempts(step);
-  record.started_at = stamp(scene.view.wall);
-  fail_attempt(scene, step, "launch_failed",
+/// A loop without items cannot start. It counts as a failed attempt, so that the state shows when.
+void fail_without_items(Snapshot& snapshot, const Step& step, const std::vector<std::string>& tried,
+                        Decision& decision) {
+  StepRecord& record = snapshot.record(step.id);
+  record.attempts = snapshot.max_attempts(step);
+  record.started_at = stamp(snapshot.view.wall);
+  fail_attempt(snapshot, step, "launch_failed",
                tried.empty()
-                   ? "there is no file with the items of the loop: the step it takes them "
-                     "from has no artifact below the repository"
-                   : "no list of items: " + join(tried, "; "),
+                   ? "there is no file with the items of the loop: the step in items_from_step "
+                     "has no artifact inside the repository"
+                   : "no list of items found: " + join(tried, "; "),
                decision);
 }
 
-/// Fixes the items when the step may begin; false when there are none to be had.
-bool fix_items(Scene& scene, const Step& step, Decision& decision) {
-  StepRecord& record = scene.record(step.id);
+/// Stores the items when the step may start; false when there are none.
+bool store_items(Snapshot& snapshot, const Step& step, Decision& decision) {
+  StepRecord& record = snapshot.record(step.id);
   const Value* items = json::child(*loop_of(step), "items");
   std::vector<std::string> tried;
-  for (const std::string& path : item_places(scene, step)) {
-    const Accepted* const file = items == nullptr ? scene.document(path) : nullptr;
+  for (const std::string& path : item_files(snapshot, step)) {
+    const Accepted* const file = items == nullptr ? snapshot.document(path) : nullptr;
     const bool there = file != nullptr && file->present;
     if (there)
       items = items_in(file->document->root());
-    tried.push_back(path + (there ? " holds none" : " is not there, or is no JSON"));
+    tried.push_back(path + (there ? " has no list" : " is missing or not JSON"));
   }
   if (items == nullptr) {
-    no_items(scene, step, tried, decision);
+    fail_without_items(snapshot, step, tried, decision);
     return false;
   }
   record.loop_items = Json(*items);
@@ -57,17 +57,17 @@ bool fix_items(Scene& scene, const Step& step, Decision& decision) {
   return true;
 }
 
-/// Waits between the attempts of a step, as the configuration has it.
-bool backing_off(Scene& scene, const Step& step, Decision& decision) {
-  const StepRecord& record = scene.record(step.id);
-  const StepMemo& memo = scene.memo.steps[step.id];
+/// Waits between attempts, as the configuration says.
+bool backing_off(Snapshot& snapshot, const Step& step, Decision& decision) {
+  const StepRecord& record = snapshot.record(step.id);
+  const StepMemo& memo = snapshot.memo.steps[step.id];
   if (record.attempts == 0 || memo.failed_ms == 0)
     return false;
-  const Environment& env = scene.view.env;
+  const Environment& env = snapshot.view.env;
   const RetryLimits limits = of_role(env.role_retry, role_of(step), env.retry);
   const Time due = Time(Millis(memo.failed_ms)) +
                    backoff_delay(limits, static_cast<std::uint32_t>(record.attempts), memo.label);
-  if (scene.view.now >= due)
+  if (snapshot.view.now >= due)
     return false;
   decision.wake = std::min(decision.wake.value_or(due), due);
   hold(decision, step, "backing_off",
@@ -75,53 +75,53 @@ bool backing_off(Scene& scene, const Step& step, Decision& decision) {
   return true;
 }
 
-bool gates_open(const Scene& scene, const Step& step, Decision& decision) {
-  // A file outside of the run's folder is not watched.
+bool gates_open(const Snapshot& snapshot, const Step& step, Decision& decision) {
+  // A file outside the run's folder is not watched, so look again.
   constexpr Millis kGateInterval{1000};
-  const std::string& given = scene.settings.gate_state_file;
-  const std::string file = given.empty() ? scene.places.gates() : given;
+  const std::string& given = snapshot.settings.gate_state_file;
+  const std::string file = given.empty() ? snapshot.paths.gates() : given;
   for (const std::string& gate : gates(step))
-    if (!gate_open(scene, gate)) {
-      const std::string fault = gate_fault(scene);
+    if (!gate_open(snapshot, gate)) {
+      const std::string fault = gate_fault(snapshot);
       hold(decision, step, "gate_closed",
            "the gate `" + printable(gate, 100) + "` is not open: " + file +
-               (fault.empty() ? " does not say true for it" : " opens none, for " + fault));
+               (fault.empty() ? " does not set it to true" : " cannot be used: " + fault));
       if (!fault.empty())
-        decision.notices.push_back(
-            Notice{"gates_unusable", "", file + " closes all gates: " + fault});
+        decision.notices.push_back(Notice{
+            "gates_unusable", "", "all gates are closed: " + file + " cannot be used: " + fault});
       if (!given.empty())
-        decision.tidy = scene.view.now + kGateInterval;
+        decision.tidy = snapshot.view.now + kGateInterval;
       return false;
     }
   return true;
 }
 
-std::uint32_t interruptions(const Scene& scene, const std::string& id) {
+std::uint32_t interruptions(const Snapshot& snapshot, const std::string& id) {
   return static_cast<std::uint32_t>(
-      std::count_if(scene.view.runs.begin(), scene.view.runs.end(), [&](const Run& run) {
+      std::count_if(snapshot.view.runs.begin(), snapshot.view.runs.end(), [&](const Run& run) {
         return run.key.subject == id && run.outcome == Outcome::interrupted;
       }));
 }
 
-void want(Scene& scene, const Step& step, Decision& decision) {
-  const StepRecord& record = scene.record(step.id);
+void add_desired(Snapshot& snapshot, const Step& step, Decision& decision) {
+  const StepRecord& record = snapshot.record(step.id);
   Desired desired;
   desired.role = role_of(step);
   desired.subject = step.id;
   desired.purpose = record.attempts > 0 ? "retry" : record.iterations > 0 ? "rework" : "work";
-  // Attempts are counted in the run state; the engine repeats only what was interrupted.
-  const Environment& env = scene.view.env;
+  // The run state counts attempts; the engine repeats only interrupted runs.
+  const Environment& env = snapshot.view.env;
   desired.retry = of_role(env.role_retry, desired.role, env.retry);
-  desired.retry->max_attempts = 1 + interruptions(scene, step.id);
+  desired.retry->max_attempts = 1 + interruptions(snapshot, step.id);
   desired.counts_refusal = true;
   if (const auto timeout = json::integer(*step.body, "timeout")) {
     desired.limits = of_role(env.role_limits, desired.role, env.limits);
     desired.limits->timeout = std::chrono::seconds(*timeout);
   }
-  desired.why = step.needs.empty() ? "it needs no other step" : "what it needs is done";
+  desired.why = step.needs.empty() ? "the step needs no other step" : "the steps it needs are done";
   if (record.attempts > 0)
     desired.why = "attempt " + std::to_string(record.attempts + 1) + " of " +
-                  std::to_string(scene.max_attempts(step));
+                  std::to_string(snapshot.max_attempts(step));
   else if (record.iterations > 0)
     desired.why = "a gate has sent the work back " + std::to_string(record.iterations) + " times";
   else if (!record.loop_items.is_null())
@@ -130,64 +130,65 @@ void want(Scene& scene, const Step& step, Decision& decision) {
   decision.desired.push_back(std::move(desired));
 }
 
-/// An old report is put aside before the agent begins, so that it can never be taken for news.
-bool put_aside(const Scene& scene, const Step& step, Decision& decision) {
-  const std::string path = scene.places.report(step.id);
-  const Accepted* const old = scene.document(path);
+/// Archives an old report before the agent starts, so that it cannot be taken for a new one.
+bool put_aside(const Snapshot& snapshot, const Step& step, Decision& decision) {
+  const std::string path = snapshot.paths.report(step.id);
+  const Accepted* const old = snapshot.document(path);
   std::optional<Digest> digest;
-  if (const auto bad = scene.view.rejected_digests.find(path);
-      bad != scene.view.rejected_digests.end()) {
-    // What could not even be read cannot be put aside; there is no report in it either.
-    if (scene.view.rejected.at(path).find(R"("rule":"file")") == std::string::npos)
+  if (const auto bad = snapshot.view.rejected_digests.find(path);
+      bad != snapshot.view.rejected_digests.end()) {
+    // A file that cannot be read cannot be moved, and contains no report.
+    if (snapshot.view.rejected.at(path).find(R"("rule":"file")") == std::string::npos)
       digest = bad->second;
   } else if (old != nullptr && old->present) {
     digest = old->document->digest();
   }
   if (!digest)
     return false;
-  const auto memo = scene.memo.steps.find(step.id);
-  const std::string label = memo == scene.memo.steps.end() || memo->second.label.empty()
-                                ? "x" + std::to_string(scene.record(step.id).executions) + "_early"
-                                : memo->second.label;
-  decision.updates.emplace_back(Move{path, *digest, scene.places.archived_report(step.id, label),
-                                     "put aside before the step begins anew"});
+  const auto memo = snapshot.memo.steps.find(step.id);
+  const std::string label =
+      memo == snapshot.memo.steps.end() || memo->second.label.empty()
+          ? "x" + std::to_string(snapshot.record(step.id).executions) + "_early"
+          : memo->second.label;
+  decision.updates.emplace_back(Move{path, *digest, snapshot.paths.archived_report(step.id, label),
+                                     "archived before the step starts again"});
   return true;
 }
 
-void route_step(Scene& scene, const Step& step, const std::vector<std::string>& asked,
-                Decision& decision) {
-  const StepRecord& record = scene.record(step.id);
-  const Run* const run = scene.find(scene.memo.steps[step.id].run);
+void plan_step(Snapshot& snapshot, const Step& step, const std::vector<std::string>& items_read,
+               Decision& decision) {
+  const StepRecord& record = snapshot.record(step.id);
+  const Run* const run = snapshot.find(snapshot.memo.steps[step.id].run);
   if (record.status == Status::running && run != nullptr && run->outcome == Outcome::interrupted) {
-    want(scene, step, decision);
+    add_desired(snapshot, step, decision);
     return;
   }
-  if (record.status != Status::pending || !scene.needs_done(step) || record.blocked_by_loop)
+  if (record.status != Status::pending || !snapshot.needs_done(step) || record.blocked_by_loop)
     return;
-  if (!gates_open(scene, step, decision))
+  if (!gates_open(snapshot, step, decision))
     return;
-  if (scene.live(step.id) != nullptr) {
-    hold(decision, step, "still_running", "its former agent is still at work");
+  if (snapshot.live(step.id) != nullptr) {
+    hold(decision, step, "still_running", "its former agent still runs");
     return;
   }
-  if (wants_items(scene, step)) {
-    // What it needs was done in this very moment: the file is looked at in the next round.
-    if (std::find(asked.begin(), asked.end(), step.id) == asked.end())
+  if (wants_items(snapshot, step)) {
+    // Its needs were done in this round: the file is read in the next one.
+    if (std::find(items_read.begin(), items_read.end(), step.id) == items_read.end())
       return;
-    if (!fix_items(scene, step, decision) || record.status != Status::pending)
+    if (!store_items(snapshot, step, decision) || record.status != Status::pending)
       return;
   }
-  if (backing_off(scene, step, decision) || put_aside(scene, step, decision))
+  if (backing_off(snapshot, step, decision) || put_aside(snapshot, step, decision))
     return;
-  want(scene, step, decision);
+  add_desired(snapshot, step, decision);
 }
 
-void ask_person(const Scene& scene, const Step& step, Decision& decision) {
-  const std::string flow = scene.view.flow.name;
+void hold_for_person(const Snapshot& snapshot, const Step& step, Decision& decision) {
+  const std::string flow = snapshot.view.flow.name;
   hold(decision, step, "waiting_for_person",
-       "a person decides: read " + scene.places.report(step.id) + ", then `baton approve " + flow +
-           " " + step.id + "` or `baton reject " + flow + " " + step.id +
-           " --comment TEXT`, or write " + scene.places.manual_input(step.id));
+       "waits for a person: read " + snapshot.paths.report(step.id) + ", then `baton approve " +
+           flow + " " + step.id + "` or `baton reject " + flow + " " + step.id +
+           " --comment TEXT`, or write " + snapshot.paths.manual_input(step.id));
 }
 
 bool decision_holds_run(const Decision& decision) {
@@ -195,21 +196,21 @@ bool decision_holds_run(const Decision& decision) {
                      [](const Hold& hold) { return hold.reason == "cost_limit"; });
 }
 
-RunStatus status_of(const Scene& scene, const Decision& decision) {
-  if (scene.any_failed())
+RunStatus status_of(const Snapshot& snapshot, const Decision& decision) {
+  if (snapshot.any_failed())
     return RunStatus::failed;
-  const auto& left_out = scene.memo.steps;
+  const auto& left_out = snapshot.memo.steps;
   if (std::any_of(left_out.begin(), left_out.end(),
                   [](const auto& row) { return row.second.cancelled; }))
     return RunStatus::cancelled;
-  if (scene.all_done())
+  if (snapshot.all_done())
     return RunStatus::completed;
-  if (scene.view.control == Control::stop)
+  if (snapshot.view.control == Control::stop)
     return RunStatus::cancelled;
-  if (scene.view.control == Control::pause || decision_holds_run(decision))
+  if (snapshot.view.control == Control::pause || decision_holds_run(decision))
     return RunStatus::paused;
   bool waiting = false;
-  for (const auto& [id, step] : scene.run.steps) {
+  for (const auto& [id, step] : snapshot.run.steps) {
     if (step.status == Status::running)
       return RunStatus::running;
     waiting = waiting || step.status == Status::waiting_on_human;
@@ -217,59 +218,60 @@ RunStatus status_of(const Scene& scene, const Decision& decision) {
   return waiting && decision.desired.empty() ? RunStatus::waiting : RunStatus::running;
 }
 
-/// What keeps the run from going on, and what to do about it.
-void tell_failed(const Scene& scene, Decision& decision) {
-  const std::string flow = scene.view.flow.name;
-  for (const Step& step : scene.workflow->steps())
-    if (const StepRecord& record = scene.record(step.id); record.status == Status::failed)
+/// Says which steps failed and how to continue.
+void report_failed_steps(const Snapshot& snapshot, Decision& decision) {
+  const std::string flow = snapshot.view.flow.name;
+  for (const Step& step : snapshot.workflow->steps())
+    if (const StepRecord& record = snapshot.record(step.id); record.status == Status::failed)
       hold(decision, step, "step_failed",
            "the step " + quoted_word(step.id) +
-               " has FAILED: " + printable(record.last_error.value_or("it does not say why"), 300) +
-               "; when that is put right, `baton retry " + flow + "` or `baton start " + flow +
+               " FAILED: " + printable(record.last_error.value_or("no reason given"), 300) +
+               "; correct the cause, then `baton retry " + flow + "` or `baton start " + flow +
                " --start-at-step STEP`");
 }
 
-/// Agents whose work was sent back are ended; one whose report was taken early ends by itself.
-void release_sent_back(const Scene& scene, Decision& decision) {
-  for (const Step& step : scene.workflow->steps()) {
-    const Run* const live = scene.live(step.id);
-    const auto memo = scene.memo.steps.find(step.id);
-    if (live != nullptr && (memo == scene.memo.steps.end() || memo->second.early != live->id))
-      decision.releases.push_back(Release{"", step.id, false, Millis(0),
-                                          "a loop-back has sent the work back before it was done"});
+/// Stops agents whose work was sent back. An agent whose report was accepted early ends by itself.
+void release_sent_back(const Snapshot& snapshot, Decision& decision) {
+  for (const Step& step : snapshot.workflow->steps()) {
+    const Run* const live = snapshot.live(step.id);
+    const auto memo = snapshot.memo.steps.find(step.id);
+    if (live != nullptr && (memo == snapshot.memo.steps.end() || memo->second.early != live->id))
+      decision.releases.push_back(
+          Release{"", step.id, false, Millis(0), "a loop-back sent the work back"});
   }
 }
 
 }  // namespace
 
-std::vector<std::string> wanting_items(const Scene& scene) {
+std::vector<std::string> steps_wanting_items(const Snapshot& snapshot) {
   std::vector<std::string> all;
-  if (scene.workflow)
-    for (const Step& step : scene.workflow->steps())
-      if (wants_items(scene, step))
+  if (snapshot.workflow)
+    for (const Step& step : snapshot.workflow->steps())
+      if (wants_items(snapshot, step))
         all.push_back(step.id);
   return all;
 }
 
-void route(Scene& scene, const std::vector<std::string>& asked, Decision& decision) {
-  const bool spent = !scene.any_failed() && settle_cost(scene, decision);
-  for (const Step& step : scene.workflow->steps()) {
-    // A step that has failed ends the run: nothing more begins.
-    if (!spent && !scene.any_failed())
-      route_step(scene, step, asked, decision);
-    if (scene.record(step.id).status == Status::waiting_on_human)
-      ask_person(scene, step, decision);
+void plan_next_steps(Snapshot& snapshot, const std::vector<std::string>& items_read,
+                     Decision& decision) {
+  const bool spent = !snapshot.any_failed() && apply_cost_limit(snapshot, decision);
+  for (const Step& step : snapshot.workflow->steps()) {
+    // A failed step ends the run: nothing more starts.
+    if (!spent && !snapshot.any_failed())
+      plan_step(snapshot, step, items_read, decision);
+    if (snapshot.record(step.id).status == Status::waiting_on_human)
+      hold_for_person(snapshot, step, decision);
   }
-  release_sent_back(scene, decision);
-  if (scene.any_failed()) {
-    tell_failed(scene, decision);
+  release_sent_back(snapshot, decision);
+  if (snapshot.any_failed()) {
+    report_failed_steps(snapshot, decision);
     decision.desired.clear();
     decision.failed = true;
-    if (!scene.settings.drain)
+    if (!snapshot.settings.drain)
       decision.releases.push_back(
-          Release{"", "", true, Millis(0), "another step of the run has failed (fail_fast)"});
+          Release{"", "", true, Millis(0), "another step of the run failed (fail_fast)"});
   }
-  scene.run.status = status_of(scene, decision);
+  snapshot.run.status = status_of(snapshot, decision);
 }
 
 }  // namespace baton::agent_run

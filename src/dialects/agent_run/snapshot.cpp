@@ -11,8 +11,8 @@
 namespace baton::agent_run {
 namespace {
 
-std::optional<std::string> below_root(const Scene& scene, const std::string& path) {
-  const std::string& root = scene.view.env.root;
+std::optional<std::string> below_root(const Snapshot& snapshot, const std::string& path) {
+  const std::string& root = snapshot.view.env.root;
   if (!within(path, root) || path.size() <= root.size())
     return std::nullopt;
   return path.substr(root.size() + 1);
@@ -33,7 +33,7 @@ struct CostRow {
 constexpr std::array kCost = {CostRow{"warn", OnCost::warn}, CostRow{"pause", OnCost::pause},
                               CostRow{"fail", OnCost::fail}};
 
-/// What `baton.yaml` says of all runs.
+/// Reads the dialect's options, which apply to all runs.
 void read_configured(const Value& options, Settings& settings) {
   settings.drain = json::text(options, "on_failure") == "drain";
   settings.strict_reports = json::boolean(options, "strict_reports").value_or(false);
@@ -51,75 +51,77 @@ void read_configured(const Value& options, Settings& settings) {
 
 }  // namespace
 
-Scene::Scene(const View& given) : view(given), places(given), memo(memo_of(given.memo)) {
-  state = document(places.state());
+Snapshot::Snapshot(const View& given) : view(given), paths(given), memo(memo_of(given.memo)) {
+  state = document(paths.state());
   settings = settings_of(*view.options, state == nullptr ? nullptr : &state->document->root());
   if (state == nullptr)
     return;
-  // What baton wrote is its own: this is how a run comes to life.
+  // A run state written by baton is a run that baton drives. This is how a new run begins.
   memo.driven = memo.driven || state->writer == "baton";
   run = run_record(state->document->root());
-  if (const Accepted* const pinned = document(places.workflow())) {
+  if (const Accepted* const pinned = document(paths.workflow())) {
     workflow.emplace(pinned->document->root());
     for (const Step& step : workflow->steps())
       run.steps.try_emplace(step.id);
   }
 }
 
-const Accepted* Scene::document(const std::string& path) const {
+const Accepted* Snapshot::document(const std::string& path) const {
   const auto found = view.docs.find(path);
   return found == view.docs.end() ? nullptr : &found->second;
 }
 
-const Run* Scene::live(std::string_view id) const {
+const Run* Snapshot::live(std::string_view id) const {
   const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& each) {
     return each.live() && each.key.subject == id;
   });
   return found == view.runs.end() ? nullptr : &*found;
 }
 
-const Run* Scene::find(const RunId& id) const {
+const Run* Snapshot::find(const RunId& id) const {
   const auto found = id.empty() ? view.runs.end()
                                 : std::find_if(view.runs.begin(), view.runs.end(),
                                                [&](const Run& each) { return each.id == id; });
   return found == view.runs.end() ? nullptr : &*found;
 }
 
-std::string Scene::trouble() const {
+std::string Snapshot::trouble() const {
   if (!state->present)
-    return places.state() + " is gone; `baton recover " + view.flow.name +
-           " --write` puts back what was accepted last, `baton forget " + view.flow.name +
-           "` drops the run, and its id is free";
+    return paths.state() + " is missing; `baton recover " + view.flow.name +
+           " --write` restores the last accepted version, `baton forget " + view.flow.name +
+           "` gives the run up";
   if (!state->rejected.empty())
-    return places.state() + " was changed by somebody and is not valid any more; `baton explain " +
-           places.state() + "` says why. Put it right, or have `baton recover " + view.flow.name +
-           " --write` put back what was accepted last";
+    return paths.state() + " is not valid; `baton explain " + paths.state() +
+           "` says why. Correct the file, or restore the last accepted version with `baton "
+           "recover " +
+           view.flow.name + " --write`";
   if (!workflow)
-    return places.workflow() + " is missing: the run's own copy of its workflow";
+    return paths.workflow() +
+           " is missing; it is the run's copy of its workflow. Put the workflow file back there";
   return {};
 }
 
-bool Scene::done(const std::string& id) const {
+bool Snapshot::done(const std::string& id) const {
   const auto step = memo.steps.find(id);
   return record(id).done() && (step == memo.steps.end() || step->second.gate.empty());
 }
 
-bool Scene::needs_done(const Step& step) const {
+bool Snapshot::needs_done(const Step& step) const {
   return std::all_of(step.needs.begin(), step.needs.end(),
                      [&](const std::string& id) { return done(id); });
 }
 
-bool Scene::any_failed() const {
+bool Snapshot::any_failed() const {
   return std::any_of(run.steps.begin(), run.steps.end(),
                      [](const auto& row) { return row.second.status == Status::failed; });
 }
 
-bool Scene::all_done() const {
+bool Snapshot::all_done() const {
   const auto& steps = workflow->steps();
   return std::all_of(steps.begin(), steps.end(), [&](const Step& step) { return done(step.id); });
 }
 
-std::int64_t Scene::max_attempts(const Step& step) const {
+std::int64_t Snapshot::max_attempts(const Step& step) const {
   return json::integer(*step.body, "max_attempts").value_or(settings.max_attempts);
 }
 
@@ -127,12 +129,12 @@ Role role_of(const Step& step) {
   return Role(json::text(*step.body, "agent").value_or(""));
 }
 
-bool wants_person(const Step& step) {
+bool needs_person(const Step& step) {
   const Value* const human = json::child(*step.body, "human_in_the_loop");
   if (human == nullptr || human->IsNull())
     return false;
-  if (const auto said = json::boolean(*human))
-    return *said;
+  if (const auto flag = json::boolean(*human))
+    return *flag;
   const std::string word = json::text(*human) ? upper(*json::text(*human)) : json::dump(*human);
   return word == "YES" || word == "ON" || word == "TRUE" || word == "1";
 }
@@ -140,42 +142,42 @@ bool wants_person(const Step& step) {
 std::vector<std::string> gates(const Step& step) {
   const Value* const list = json::child(*step.body, "gates");
   if (list == nullptr || !list->IsArray())
-    return listed(list);
+    return texts_of(list);
   std::vector<std::string> all;
   for (const Value& gate : list->GetArray())
-    all.push_back(gate.IsObject() ? folded_gate(gate) : std::string(json::text(gate).value_or("")));
+    all.push_back(gate.IsObject() ? gate_text(gate) : std::string(json::text(gate).value_or("")));
   return all;
 }
 
-std::optional<std::string> gate_file(const Scene& scene) {
-  const std::string& given = scene.settings.gate_state_file;
-  return given.empty() ? std::optional(scene.places.gates()) : below_root(scene, given);
+std::optional<std::string> gate_file(const Snapshot& snapshot) {
+  const std::string& given = snapshot.settings.gate_state_file;
+  return given.empty() ? std::optional(snapshot.paths.gates()) : below_root(snapshot, given);
 }
 
-std::string gate_fault(const Scene& scene) {
-  const auto path = gate_file(scene);
-  const Accepted* const file = path ? scene.document(*path) : nullptr;
-  if (path && scene.view.rejected.contains(*path))
-    return "it is not valid (`baton explain " + *path + "` says why)";
+std::string gate_fault(const Snapshot& snapshot) {
+  const auto path = gate_file(snapshot);
+  const Accepted* const file = path ? snapshot.document(*path) : nullptr;
+  if (path && snapshot.view.rejected.contains(*path))
+    return "the file is not valid (`baton explain " + *path + "` says why)";
   if (file == nullptr)
-    return scene.settings.gate_state_file.empty() ? "" : "it is not there, or is no JSON";
+    return snapshot.settings.gate_state_file.empty() ? "" : "the file is missing or not JSON";
   if (!file->present)
-    return "it is gone";
-  // One from outside of the run's folder has been asked by no schema.
+    return "the file is missing";
+  // A gate state outside the run's folder was not checked by a schema.
   const Value& gates = file->document->root();
   if (!gates.IsObject())
-    return "it is no object with gates";
+    return "the file is not a JSON object of gates";
   for (const Finding& finding : check_gate_state(gates))
     if (finding.severity == Severity::error)
       return finding.message;
   return {};
 }
 
-bool gate_open(const Scene& scene, const std::string& gate) {
-  if (!gate_fault(scene).empty())
+bool gate_open(const Snapshot& snapshot, const std::string& gate) {
+  if (!gate_fault(snapshot).empty())
     return false;
-  const auto path = gate_file(scene);
-  const Accepted* const file = path ? scene.document(*path) : nullptr;
+  const auto path = gate_file(snapshot);
+  const Accepted* const file = path ? snapshot.document(*path) : nullptr;
   if (file == nullptr)
     return true;
   const Value& open = file->document->root();
@@ -194,33 +196,33 @@ const Value* loop_of(const Step& step) {
   return loop != nullptr && loop->IsObject() ? loop : nullptr;
 }
 
-std::vector<std::string> item_places(const Scene& scene, const Step& step) {
+std::vector<std::string> item_files(const Snapshot& snapshot, const Step& step) {
   const Value* const loop = loop_of(step);
   std::string file;
   if (const auto from = json::text(*loop, "items_from_artifact")) {
     file = *from;
   } else if (const auto producer = json::text(*loop, "items_from_step")) {
-    const auto found = scene.run.steps.find(*producer);
-    if (found != scene.run.steps.end() && found->second.artifacts->IsArray() &&
+    const auto found = snapshot.run.steps.find(*producer);
+    if (found != snapshot.run.steps.end() && found->second.artifacts->IsArray() &&
         !found->second.artifacts->Empty())
       file = json::text((*found->second.artifacts)[0]).value_or("");
   }
-  file = scene.places.relative(file);
-  if (file.empty() || leaves(file))
+  file = snapshot.paths.relative(file);
+  if (file.empty() || leaves_folder(file))
     return {};
   while (file.starts_with("./"))
     file.erase(0, 2);
-  return {scene.places.in_repository(file), scene.places.artifacts() + "/" + file};
+  return {snapshot.paths.in_repository(file), snapshot.paths.artifacts() + "/" + file};
 }
 
-bool wants_items(const Scene& scene, const Step& step) {
-  const StepRecord& record = scene.record(step.id);
+bool wants_items(const Snapshot& snapshot, const Step& step) {
+  const StepRecord& record = snapshot.record(step.id);
   return loop_of(step) != nullptr && record.loop_items.is_null() &&
-         record.status == Status::pending && scene.needs_done(step);
+         record.status == Status::pending && snapshot.needs_done(step);
 }
 
-std::optional<std::string> workflow_source(const Scene& scene) {
-  return below_root(scene, scene.settings.workflow_path);
+std::optional<std::string> workflow_source(const Snapshot& snapshot) {
+  return below_root(snapshot, snapshot.settings.workflow_path);
 }
 
 std::string next_label(const StepRecord& record, const StepMemo& memo) {
@@ -228,10 +230,10 @@ std::string next_label(const StepRecord& record, const StepMemo& memo) {
   return in_use(memo, label) ? label + "x" + std::to_string(record.executions) : label;
 }
 
-std::string decision_label(const Scene& scene, const std::string& id) {
-  const auto memo = scene.memo.steps.find(id);
-  return memo == scene.memo.steps.end() || memo->second.label.empty() ? "taken_over"
-                                                                      : memo->second.label;
+std::string decision_label(const Snapshot& snapshot, const std::string& id) {
+  const auto memo = snapshot.memo.steps.find(id);
+  return memo == snapshot.memo.steps.end() || memo->second.label.empty() ? "taken_over"
+                                                                         : memo->second.label;
 }
 
 std::string next_log(const StepRecord& record, const StepMemo& memo) {
@@ -256,17 +258,17 @@ Word summary(const RunRecord& run) {
 }
 
 Stages stages(const View& view) {
-  const Scene scene(view);
+  const Snapshot snapshot(view);
   Stages stages;
-  if (scene.state == nullptr)
+  if (snapshot.state == nullptr)
     return stages;
-  for (const auto& [id, step] : scene.run.steps) {
+  for (const auto& [id, step] : snapshot.run.steps) {
     const std::int64_t starts = step.executions + (step.status == Status::pending ? 1 : 0);
-    // Work is counted only where baton does it; of another program's run it is seen what it says.
+    // Only a run that baton drives counts its work.
     const bool work = step.status == Status::pending || step.status == Status::running ||
                       step.status == Status::failed;
-    stages[id] = work && scene.memo.driven ? "work#" + std::to_string(starts)
-                                           : std::string(step.row().stage);
+    stages[id] = work && snapshot.memo.driven ? "work#" + std::to_string(starts)
+                                              : std::string(step.row().stage);
   }
   return stages;
 }

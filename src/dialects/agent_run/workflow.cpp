@@ -45,7 +45,7 @@ class WorkflowCheck {
       if (const std::string fault = id_fault(step.id); !fault.empty())
         findings_.error(
             "S3", pointer,
-            "the id " + quoted_word(step.id) + " cannot become a file's name: " + fault,
+            "the id " + quoted_word(step.id) + " cannot be part of a file name: " + fault,
             {.found = step.id, .expected = "letters, digits, _ . - and blanks, at most 100 bytes"});
       check(step);
     }
@@ -85,7 +85,7 @@ class WorkflowCheck {
       return;
     const std::string pointer = member_pointer(step.pointer, key);
     one_for_list(*value, pointer, key);
-    const auto all = listed(value);
+    const auto all = texts_of(value);
     for (std::size_t i = 0; i < all.size(); ++i)
       known(all[i], value->IsArray() ? item_pointer(pointer, i) : pointer, key);
   }
@@ -93,11 +93,11 @@ class WorkflowCheck {
   void one_for_list(const Value& value, const std::string& pointer, std::string_view key) {
     if (const auto text = json::text(value))
       findings_.warning("S7", pointer,
-                        std::string(key) + " is one text and is taken for a list of one",
+                        std::string(key) + " is one text; it is read as a list of one",
                         {.found = std::string(*text), .expected = "[" + std::string(*text) + "]"});
   }
 
-  /// `- ci.tests: passed` without quotes is a map to YAML.
+  /// `- ci.tests: passed` without quotes is a map in YAML.
   void gates(const Step& step) {
     const Value* const gates = json::child(*step.body, "gates");
     if (gates == nullptr)
@@ -110,9 +110,9 @@ class WorkflowCheck {
       if ((*gates)[i].IsObject())
         findings_.warning(
             "S8", item_pointer(pointer, i),
-            "a gate without quotes is a map; it is taken for the gate " +
-                quoted_word(folded_gate((*gates)[i])),
-            {.found = json::dump((*gates)[i]), .expected = quoted_word(folded_gate((*gates)[i]))});
+            "a gate without quotes is a map; it is read as the gate " +
+                quoted_word(gate_text((*gates)[i])),
+            {.found = json::dump((*gates)[i]), .expected = quoted_word(gate_text((*gates)[i]))});
   }
 
   /// Programs that read YAML 1.1 take `no` for false and "no" for true.
@@ -127,10 +127,10 @@ class WorkflowCheck {
     const auto* const found = std::find(kWords.begin(), kWords.end(), word);
     const Detail detail{.found = json::dump(*human), .expected = "true or false"};
     if (found == kWords.end())
-      findings_.error("S10", pointer, "human_in_the_loop is true or false", detail);
+      findings_.error("S10", pointer, "human_in_the_loop must be true or false", detail);
     else
       findings_.warning("S10", pointer,
-                        std::string("human_in_the_loop is taken for ") +
+                        std::string("human_in_the_loop is read as ") +
                             (found - kWords.begin() < 4 ? "true" : "false"),
                         detail);
   }
@@ -161,19 +161,20 @@ class WorkflowCheck {
         unknown(key, kLoopKeys, pointer);
     }
     if (count != 1)
-      findings_.error("S6", pointer, "a loop takes its items from exactly one place",
+      findings_.error("S6", pointer, "a loop must name exactly one source of items",
                       {.found = sources, .expected = any_of_words(kSources)});
-    if (const auto file = json::text(loop, "items_from_artifact"); file && leaves(*file))
+    if (const auto file = json::text(loop, "items_from_artifact"); file && leaves_folder(*file))
       findings_.error("S6", pointer + "/items_from_artifact",
-                      "the file with the items does not lie in the repository",
-                      {.found = std::string(*file), .expected = "a path below the repository"});
+                      "the file with the items is outside the repository",
+                      {.found = std::string(*file), .expected = "a path inside the repository"});
     const auto from = json::text(loop, "items_from_step");
     if (!from || !known(*from, pointer + "/items_from_step", "items_from_step"))
       return;
     if (std::find(step.needs.begin(), step.needs.end(), *from) == step.needs.end())
-      findings_.error("S6", pointer + "/items_from_step",
-                      "the items come from " + quoted_word(*from) + ", which is not in needs",
-                      {.found = std::string(*from), .expected = "a step in needs"});
+      findings_.error(
+          "S6", pointer + "/items_from_step",
+          "the items come from " + quoted_word(*from) + ", but the step is not in needs",
+          {.found = std::string(*from), .expected = "a step in needs"});
   }
 
   void order() {
@@ -181,7 +182,7 @@ class WorkflowCheck {
       const Step& first = *workflow_.step(cycle.front());
       findings_.error(
           "S4", first.pointer + "/needs",
-          "steps wait for each other in a circle: " + printable(join(cycle, " needs "), 300));
+          "steps wait for each other in a cycle: " + printable(join(cycle, " needs "), 300));
       return;
     }
     for (const Step& step : workflow_.steps()) {
@@ -215,7 +216,7 @@ Workflow::Workflow(const Value& root) {
     Step step;
     step.id = json::text(body, "id").value_or("");
     step.pointer = item_pointer("/steps", i);
-    step.needs = listed(json::child(body, "needs"));
+    step.needs = texts_of(body, "needs");
     if (const auto target = json::text(body, "loop_back_to"))
       step.loop_back_to = std::string(*target);
     step.body = &body;
@@ -261,8 +262,7 @@ std::set<std::string> Workflow::ancestors(const Step& step) const {
 }
 
 std::vector<std::string> Workflow::cycle() const {
-  // Steps that nothing in the remaining set waits for are taken away until only circles, and what
-  // stands behind them, are left.
+  // Removes steps without open needs until only cycles, and steps behind them, are left.
   std::set<std::string> left;
   for (const Step& step : steps_)
     left.insert(step.id);
@@ -290,19 +290,6 @@ std::vector<std::string> Workflow::cycle() const {
     }
     way.push_back(next);
   }
-}
-
-std::vector<std::string> listed(const Value* value) {
-  std::vector<std::string> all;
-  if (value == nullptr)
-    return all;
-  if (const auto one = json::text(*value))
-    all.emplace_back(*one);
-  else if (value->IsArray())
-    for (const Value& item : value->GetArray())
-      if (const auto each = json::text(item))
-        all.emplace_back(*each);
-  return all;
 }
 
 Findings check_workflow(const Value& root) {

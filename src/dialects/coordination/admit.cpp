@@ -11,14 +11,10 @@ namespace baton::coordination {
 namespace {
 
 Finding broken(std::string_view rule, std::string pointer, std::string message) {
-  Finding finding;
-  finding.rule = "coordination/" + std::string(rule);
-  finding.pointer = std::move(pointer);
-  finding.message = std::move(message);
-  return finding;
+  return finding(Severity::error, std::string(rule), std::move(pointer), std::move(message));
 }
 
-/// The history names the rule.
+/// Adds the rule for the history.
 std::string named(const std::string& why, std::string_view rule) {
   return why + " (coordination/" + std::string(rule) + ")";
 }
@@ -42,18 +38,18 @@ Admission merged(const Document& after, const std::vector<json::Edit>& edits, st
   return admission;
 }
 
-/// The groups of both versions, each once.
+/// The groups of both versions.
 std::vector<std::string> group_ids(const Value& before, const Value& after) {
   std::vector<std::string> ids;
   for (const Value* const version : {&after, &before})
     for (const auto& member : version->GetObject())
       if (const std::string id(json::name(member.name));
-          !metadata(id) && std::find(ids.begin(), ids.end(), id) == ids.end())
+          !is_metadata(id) && std::find(ids.begin(), ids.end(), id) == ids.end())
         ids.push_back(id);
   return ids;
 }
 
-/// What is to become of a new version of group_status.
+/// Collects the result for a new version of group_status.
 struct Groups {
   std::vector<json::Edit> edits;
   Findings findings;
@@ -62,14 +58,14 @@ struct Groups {
   std::string refused;
   bool something_new = false;
 
-  void judge(const Scene& scene, const std::string& id, const Value* old, const Value* now) {
+  void judge(const Snapshot& snapshot, const std::string& id, const Value* old, const Value* now) {
     using Kind = EntryVerdict::Kind;
-    const EntryVerdict verdict = judge_entry(scene, id, old, now);
+    const EntryVerdict verdict = judge_entry(snapshot, id, old, now);
     const std::string pointer = "/" + json::pointer_token(id);
     for (const EntryFault& fault : verdict.faults) {
       findings.push_back(broken(fault.rule, pointer + fault.member, fault.why));
       if (fault.rule != "T8")
-        because(fault.why, fault.rule);
+        add_reason(fault.why, fault.rule);
       if (verdict.kind == Kind::refused) {
         refused_at = pointer + fault.member;
         refused += (refused.empty() ? "" : "; ") + fault.why;
@@ -82,23 +78,22 @@ struct Groups {
       return;
     edits.push_back(json::Edit{pointer, verdict.entry.is_null() ? "" : verdict.entry.dump()});
     if (verdict.kind == Kind::stale)
-      because(verdict.why, "T4");
+      add_reason(verdict.why, "T4");
   }
 
  private:
-  void because(const std::string& reason, std::string_view rule) {
+  void add_reason(const std::string& reason, std::string_view rule) {
     why += (why.empty() ? "" : "; ") + named(reason, rule);
   }
 };
 
-/// Each group by itself (T1, T2, T4): several agents overwrite the whole file from copies of their
-/// own.
-Admission admit_groups(const Scene& scene, const Change& change, const Value& before) {
+/// Judges each group by itself (T1, T2, T4), since agents overwrite the whole file from copies.
+Admission admit_groups(const Snapshot& snapshot, const Change& change, const Value& before) {
   const Value& after = change.after.root();
   Groups groups;
   for (const std::string& id : group_ids(before, after))
-    groups.judge(scene, id, json::child(before, id), json::child(after, id));
-  // Of a first version there is nothing to go back to.
+    groups.judge(snapshot, id, json::child(before, id), json::child(after, id));
+  // A first version has nothing to go back to.
   if (!groups.refused_at.empty() && !groups.something_new && change.before != nullptr)
     return restore("T1", groups.refused_at, groups.refused);
   Admission admission;
@@ -108,7 +103,7 @@ Admission admit_groups(const Scene& scene, const Change& change, const Value& be
   return admission;
 }
 
-/// A message once sent stays as it is; only `read` may become true (T3).
+/// A sent message does not change; only `read` may become true (T3).
 Json settled_message(const Value& before, const Value* after) {
   Json message(before);
   if (after != nullptr && json::boolean(*after, "read").value_or(false))
@@ -122,11 +117,11 @@ bool same_message(const Json& a, const Json& b) {
   return left.set("read", true) == right.set("read", true);
 }
 
-/// Messages of a new version of a mailbox against those in force.
+/// Compares the messages of a new mailbox with the accepted ones.
 class Mail {
  public:
-  Mail(const Scene& scene, const MailboxRow& box, const Value& before, const Value& after)
-      : scene_(scene),
+  Mail(const Snapshot& snapshot, const MailboxRow& box, const Value& before, const Value& after)
+      : snapshot_(snapshot),
         box_(box),
         before_(items(before, "messages")),
         after_(items(after, "messages")) {
@@ -134,7 +129,8 @@ class Mail {
       ids_.insert(text_of(*message, "id"));
     for (const Value* const message : after_)
       keys_.push_back(message_key(*message));
-    if (const Accepted* const archive = archive_of(scene.view.docs, box.kind); archive != nullptr)
+    if (const Accepted* const archive = archive_of(snapshot.view.docs, box.kind);
+        archive != nullptr)
       for (const Value* const message : items(archive->document->root(), "messages"))
         archived_.insert(message_key(*message));
   }
@@ -150,11 +146,11 @@ class Mail {
   Findings take_findings() { return std::move(findings_); }
 
  private:
-  /// One that is missing is a stale copy's, which is nobody's fault.
+  /// A missing message means an old copy, which is not a fault.
   void keep(const Value& message) {
     const Value* const now = copy_of(message);
     Json kept = settled_message(message, now);
-    // A copy in which it was not read yet is nobody's fault either.
+    // An old copy without `read` is not a fault either.
     if (now != nullptr && !same_message(Json(*now), Json(message)))
       findings_.push_back(
           broken("T3", "/messages/" + std::to_string(all_.size()),
@@ -163,7 +159,7 @@ class Mail {
     all_.push_back(std::move(kept));
   }
 
-  /// The new version's copy of a message: the one that says the same, else the one by the same key.
+  /// The copy of a message in the new version: an equal one, else one with the same key.
   const Value* copy_of(const Value& message) const {
     const std::string key = message_key(message);
     const Value* copy = nullptr;
@@ -178,12 +174,12 @@ class Mail {
     return copy;
   }
 
-  /// A copy of an old version brings back what is in the archive; that stays there. Two agents may
-  /// have come upon the same id: the later message gets another.
+  /// An old copy may bring back archived messages; they stay archived. Two agents may use the same
+  /// id; the later message gets another.
   void add(const Value& message, const std::string& place) {
-    if (archived_.contains(message_key(message)) || there(message))
+    if (archived_.contains(message_key(message)) || is_present(message))
       return;
-    if (std::string why = forged(message); !why.empty()) {
+    if (std::string why = unauthorized(message); !why.empty()) {
       findings_.push_back(
           broken("T2", place, "message " + text_of(message, "id") + " " + std::move(why)));
       return;
@@ -197,30 +193,30 @@ class Mail {
       findings_.push_back(broken("S12", place,
                                  "`" + id +
                                      "` is the id of an earlier message; "
-                                     "this one is `" +
-                                     other + "` now"));
+                                     "this one gets `" +
+                                     other + "`"));
       added.set("id", other);
     }
     all_.push_back(std::move(added));
   }
 
-  /// What it says that is not for anybody to say who can have written it; empty: nothing. Of a
-  /// group that does not exist, and in words of which nothing follows, anybody may speak.
-  std::string forged(const Value& message) const {
+  /// What the message may not say, given who can have written it; empty: nothing. Words without
+  /// effect and unknown groups are allowed.
+  std::string unauthorized(const Value& message) const {
     const std::string group = text_of(message, "group_id");
-    const std::string said(word_of(message, box_.result).value_or(""));
-    if (said == "approved")
-      return may_approve(scene_, group)
+    const std::string result(word_of(message, box_.result).value_or(""));
+    if (result == "approved")
+      return may_approve(snapshot_, group)
                  ? ""
-                 : "approves " + group + "; " + who_may_approve(scene_.view.flow, group);
-    if (!counts(box_.kind, said) || scene_.plan.find(group) == nullptr ||
-        may_speak(scene_, box_.from, group))
+                 : "approves " + group + "; " + who_may_approve(snapshot_.view.flow, group);
+    if (!counts(box_.kind, result) || snapshot_.plan.find(group) == nullptr ||
+        may_report(snapshot_, box_.from, group))
       return {};
-    return "says " + said + " of " + group + "; " + who_may_speak(box_.from, group);
+    return "says " + result + " of " + group + "; " + who_may_report(box_.from, group);
   }
 
-  /// It stands there already, perhaps under the other id it got.
-  bool there(const Value& message) const {
+  /// Whether the message exists already, perhaps under its replaced id.
+  bool is_present(const Value& message) const {
     const std::string id = text_of(message, "id");
     return std::any_of(all_.begin(), all_.end(), [&](const Json& other) {
       if (!text_of(*other, "id").starts_with(id + "_"))
@@ -230,21 +226,21 @@ class Mail {
     });
   }
 
-  const Scene& scene_;
+  const Snapshot& snapshot_;
   const MailboxRow& box_;
   std::vector<const Value*> before_;
   std::vector<const Value*> after_;
   std::vector<std::string> keys_;  ///< of `after_`
   std::set<std::string> archived_;
   std::set<std::string> ids_;
-  std::set<const Value*> known_;  ///< of the new version: copies of what was there
+  std::set<const Value*> known_;  ///< copies of accepted messages in the new version
   std::vector<Json> all_;
   Findings findings_;
 };
 
-Admission admit_messages(const Scene& scene, const Change& change, std::size_t box,
+Admission admit_messages(const Snapshot& snapshot, const Change& change, std::size_t box,
                          const Value& before) {
-  Mail mail(scene, kMailboxes.at(box), before, change.after.root());
+  Mail mail(snapshot, kMailboxes.at(box), before, change.after.root());
   const Json settled = mail.settled();
   const Value* const list = json::child(change.after.root(), "messages");
   if (list != nullptr && json::equal(*list, *settled))
@@ -261,9 +257,8 @@ Admission admit_messages(const Scene& scene, const Change& change, std::size_t b
   return admission;
 }
 
-/// The project manager counts its runs; fewer than before is an old copy (T5). What was asked for
-/// is not the agents' to change (T6).
-Admission admit_plan(const Scene& scene, const Change& change) {
+/// A lower iteration is an old copy (T5). Agents may not change the requirements (T6).
+Admission admit_plan(const Snapshot& snapshot, const Change& change) {
   const Value& before = change.before->root();
   const Value& after = change.after.root();
   const auto had = json::integer(before, "iteration").value_or(0);
@@ -271,31 +266,32 @@ Admission admit_plan(const Scene& scene, const Change& change) {
   if (has < had)
     return restore("T5", "/iteration",
                    "iteration went back from " + std::to_string(had) + " to " +
-                       std::to_string(has) + ": an old copy of the plan");
+                       std::to_string(has) + ", so it is an old copy of the plan");
   const std::string asked = text_of(before, "original_requirements");
-  const bool agents = scene.written_by([](const Run&) { return true; });
+  const bool agents = snapshot.written_by([](const Run&) { return true; });
   if (asked.empty() || !agents || asked == text_of(after, "original_requirements"))
     return {};
   const std::string pointer = "/original_requirements";
-  const std::string why = "original_requirements are not the agents' to change";
+  const std::string why = "agents must not change original_requirements";
   Admission admission =
       merged(change.after, {json::Edit{pointer, json::quote(asked)}}, named(why, "T6"));
   admission.findings.push_back(broken("T6", pointer, why));
   return admission;
 }
 
-/// baton writes orchestrator_state. Others may say that the session is completed, when it is, and
-/// may add members of their own (T7).
-Admission admit_orchestrator(const Scene& scene, const Change& change) {
+/// Only baton writes orchestrator_state. Others may set `completed` when it is true, and add
+/// members (T7).
+Admission admit_orchestrator(const Snapshot& snapshot, const Change& change) {
   const Value& before = change.before->root();
   const Value& after = change.after.root();
-  const bool agents = scene.written_by([](const Run&) { return true; });
+  const bool agents = snapshot.written_by([](const Run&) { return true; });
   const auto status = json::text(after, "status");
   if (status != json::text(before, "status")) {
-    if (status == "completed" && !scene.plan.all_complete())
-      return restore("S17", "/status", "the session is not completed: not every group is complete");
+    if (status == "completed" && !snapshot.plan.all_complete())
+      return restore("S17", "/status",
+                     "the session is not completed: some groups are not complete");
     if (agents && status != "completed")
-      return restore("T7", "/status", "the status of the session is baton's to write");
+      return restore("T7", "/status", "only baton writes the status of the session");
   }
   for (const std::string_view name :
        {"session_id", "iteration", "total_spawns", "active_agents", "decisions_log"}) {
@@ -303,43 +299,43 @@ Admission admit_orchestrator(const Scene& scene, const Change& change) {
     const Value* const now = json::child(after, name);
     if ((old == nullptr) != (now == nullptr) || (old != nullptr && !json::equal(*old, *now)))
       return restore("T7", "/" + std::string(name),
-                     "`" + std::string(name) + "` is baton's to write");
+                     "only baton writes `" + std::string(name) + "`");
   }
   return {};
 }
 
-/// Whom a finding concerns: the group it is about, else whoever wrote it.
-Subject concerned(const Scene& scene, const Change& change, const Finding& finding) {
+/// The group a finding is about, else the subject of the writer.
+Subject concerned(const Snapshot& snapshot, const Change& change, const Finding& finding) {
   const std::string& pointer = finding.pointer;
   if (change.kind == "group_status")
     return pointer.substr(1, pointer.find('/', 1) - 1);
   if (const Value* const message = json::at(change.after.root(), pointer);
       message != nullptr && finding.rule.ends_with("/T2"))
     return text_of(*message, "group_id");
-  for (const Run& run : scene.view.runs)
+  for (const Run& run : snapshot.view.runs)
     if (!change.writer.empty() && run.id == change.writer)
       return run.key.subject;
   return {};
 }
 
-/// Remembers what was put back, so that the next agent hears of it.
-void note_put_back(const Scene& scene, const Change& change, Admission& admission) {
-  if (admission.findings.empty() || scene.memo.fresh)
+/// Remembers what was put back, so that the next agent is told.
+void note_put_back(const Snapshot& snapshot, const Change& change, Admission& admission) {
+  if (admission.findings.empty() || snapshot.memo.fresh)
     return;
-  Memo memo = memo_of(scene.view.memo);
+  Memo memo = memo_of(snapshot.view.memo);
   for (const Finding& finding : admission.findings)
     remember(memo, PutBack{change.path,
                            finding.pointer,
                            finding.message,
-                           concerned(scene, change, finding),
+                           concerned(snapshot, change, finding),
                            {},
                            finding.rule.ends_with("/T8")});
   admission.memo = json_of(memo);
 }
 
-/// The archive of messages is baton's to write.
+/// Only baton writes the archive of messages.
 Admission admit_archive(const Change& change) {
-  const std::string why = "the archive of messages is baton's to write";
+  const std::string why = "only baton writes the archive of messages";
   if (change.before != nullptr)
     return restore("T3", "/messages", why);
   Admission admission = merged(change.after, {json::Edit{"/messages", "[]"}}, named(why, "T3"));
@@ -347,59 +343,56 @@ Admission admit_archive(const Change& change) {
   return admission;
 }
 
-/// What stands in a folder at first is taken as it is, unless agents are at work already: of
-/// theirs is judged what there was nothing of before.
-Admission judge_first(const Scene& scene, const Change& change) {
-  if (!scene.written_by([](const Run&) { return true; }))
+/// The first version is accepted as it is, unless agents already run.
+Admission judge_first(const Snapshot& snapshot, const Change& change) {
+  if (!snapshot.written_by([](const Run&) { return true; }))
     return {};
   const Json nothing = Json::object();
   if (const auto box = mailbox(change.kind))
-    return admit_messages(scene, change, *box, *nothing);
+    return admit_messages(snapshot, change, *box, *nothing);
   if (change.kind == "archive")
     return admit_archive(change);
   if (change.kind == "group_status")
-    return admit_groups(scene, change, *nothing);
+    return admit_groups(snapshot, change, *nothing);
   return {};
 }
 
-/// The rules of one document refuse it, and nothing here mends that: what would be said of it
-/// against the version before means nothing.
-bool hopeless(const Scene& scene, const Change& change) {
+/// Whether the check refuses the document anyway, so that comparing it is pointless.
+bool is_unfixable(const Snapshot& snapshot, const Change& change) {
   const Value& root = change.after.root();
   if (change.kind == "pm_state")
     return has_error(check_plan(root));
-  return change.kind == "group_status" && has_error(check_groups(root, scene.options.reviews));
+  return change.kind == "group_status" && has_error(check_groups(root, snapshot.options.reviews));
 }
 
-Admission judge(const Scene& scene, const Change& change) {
-  if (hopeless(scene, change))
+Admission judge(const Snapshot& snapshot, const Change& change) {
+  if (is_unfixable(snapshot, change))
     return {};
   if (change.before == nullptr)
-    return judge_first(scene, change);
+    return judge_first(snapshot, change);
   if (const auto box = mailbox(change.kind))
-    return admit_messages(scene, change, *box, change.before->root());
+    return admit_messages(snapshot, change, *box, change.before->root());
   if (change.kind == "archive")
     return admit_archive(change);
   if (change.kind == "group_status")
-    return admit_groups(scene, change, change.before->root());
+    return admit_groups(snapshot, change, change.before->root());
   if (change.kind == "pm_state")
-    return admit_plan(scene, change);
+    return admit_plan(snapshot, change);
   if (change.kind == "orchestrator_state")
-    return admit_orchestrator(scene, change);
+    return admit_orchestrator(snapshot, change);
   return {};
 }
 
 }  // namespace
 
 Admission admit(const View& view, const Change& change) {
-  Scene scene(view);
-  // It may have stood there for long, while a write of baton's own was still to be made: agents
-  // that have ended meanwhile may have written it.
+  Snapshot snapshot(view);
+  // The file may have waited for a write of baton; agents that ended meanwhile may have written it.
   if (change.unseen)
-    for (auto& [id, run] : scene.memo.runs)
+    for (auto& [id, run] : snapshot.memo.runs)
       run.over = false;
-  Admission admission = judge(scene, change);
-  note_put_back(scene, change, admission);
+  Admission admission = judge(snapshot, change);
+  note_put_back(snapshot, change, admission);
   return admission;
 }
 

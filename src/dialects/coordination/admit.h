@@ -1,5 +1,8 @@
 #pragma once
 
+// Which changes of a coordination file may stand. Agents overwrite the whole shared file from
+// copies that may be old, so each group and each message is judged by itself.
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,50 +11,50 @@
 
 namespace baton::coordination {
 
-/// What is wrong with a new entry, for the history and for the next agents.
+/// A fault in a new entry: for the history and for the next agents.
 struct EntryFault {
   std::string_view rule;  ///< T1
-  std::string member;     ///< a JSON pointer within the entry
+  std::string member;     ///< JSON pointer inside the entry
   std::string why;
   bool operator==(const EntryFault&) const = default;
 };
 
-/// What a new entry of one group means, given the one in force.
+/// The judgement of a new entry of a group.
 struct EntryVerdict {
   enum class Kind {
-    taken,    ///< it stands, perhaps completed by what it forgot, without what it may not say
-    stale,    ///< a copy of something earlier: the one in force stays
-    refused,  ///< a move nobody may make: the one in force stays
+    taken,    ///< accepted, with lost members restored and forbidden ones removed
+    stale,    ///< an old copy: the accepted entry stays
+    refused,  ///< a forbidden move: the accepted entry stays
   };
   Kind kind = Kind::taken;
-  Json entry;                      ///< what should stand there; null: nothing
-  std::string why;                 ///< of a stale one; that is nobody's fault
-  std::vector<EntryFault> faults;  ///< of the others
+  Json entry;                      ///< what the entry should be; null: removed
+  std::string why;                 ///< for a stale one, which is not a fault
+  std::vector<EntryFault> faults;  ///< for the others
 };
 
-/// Where a new entry stands. The shared file is written whole, from copies that may be old; nobody
-/// copies a file that is about one group.
+/// Where a new entry was written. The shared file may be an old copy; a file about one group is
+/// not.
 enum class Origin { shared_file, own_file };
 
-/// Either may be nullptr: the group is new, or has been removed.
-EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value* before,
+/// `before` is nullptr for a new group, `after` for a removed one.
+EntryVerdict judge_entry(const Snapshot& snapshot, const std::string& id, const Value* before,
                          const Value* after, Origin origin = Origin::shared_file);
 
-/// Whether what has just come may say that a group is good: that is the word of its review. Of a
-/// person's hand too, but only while no agent is at work that could have written it as well.
-bool may_approve(const Scene& scene, const Subject& group);
+/// Whether the new version may approve a group: only its reviewer may, or a person while no agent
+/// runs.
+bool may_approve(const Snapshot& snapshot, const Subject& group);
 
 /// A sentence on that.
 std::string who_may_approve(const FlowId& flow, const Subject& group);
 
-/// Whether what has just come may be the word of this role about the group: an agent of it is at
-/// work there. Again a person's hand counts while no agent is at work.
-bool may_speak(const Scene& scene, std::string_view role, const Subject& group);
+/// Whether the new version may carry this role's result for the group: an agent of the role runs
+/// there, or a person writes while no agent runs.
+bool may_report(const Snapshot& snapshot, std::string_view role, const Subject& group);
 
 /// A sentence on that.
-std::string who_may_speak(std::string_view role, const Subject& group);
+std::string who_may_report(std::string_view role, const Subject& group);
 
-/// Rules about successive versions: T1 to T7 of the format page.
+/// Rules about changes: T1 to T7 of the format page.
 Admission admit(const View& view, const Change& change);
 
 }  // namespace baton::coordination

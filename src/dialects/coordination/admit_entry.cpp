@@ -7,7 +7,7 @@
 namespace baton::coordination {
 namespace {
 
-/// Counters never go down: a copy that lags behind takes the larger one.
+/// Counters never decrease: an old copy gets the larger value.
 void keep_counters(const Value& before, const Value& after, Json& entry) {
   const Value* const old = json::child(before, "iterations");
   if (old == nullptr || !old->IsObject())
@@ -32,7 +32,7 @@ void keep_counters(const Value& before, const Value& after, Json& entry) {
 
 using Same = std::function<bool(const Value&, const Value&)>;
 
-/// What was in the list stays in it, in front.
+/// Keeps lost items of a list, in front.
 void keep_items(const Value& before, const Value& after, std::string_view name, const Same& same,
                 Json& entry) {
   const auto given = items(after, name);
@@ -68,7 +68,7 @@ Json completed(const Value& before, const Value& after) {
   keep_items(before, after, "commits", json::equal, entry);
   keep_items(before, after, "files_modified", json::equal, entry);
   keep_items(before, after, "tech_lead_feedback", same_feedback, entry);
-  // A blocker may be worded anew; only a shorter list has forgotten some.
+  // A blocker may be reworded; only a shorter list has lost some.
   if (items(after, "blockers").size() < items(before, "blockers").size())
     keep_items(before, after, "blockers", same_blocker, entry);
   for (const std::string_view name : {"start_time", "branch_name", "group_name"})
@@ -78,8 +78,8 @@ Json completed(const Value& before, const Value& after) {
   return entry;
 }
 
-/// Counters are baton's to raise, by one; agents of the origin raise them too. One that jumps is
-/// taken, for nobody knows better, but whoever comes next hears of it.
+/// Only baton increments counters, but agents of the origin do too. A jump is accepted, and the
+/// next agent is told.
 void note_jumps(const std::string& id, const Value& before, const Value& after,
                 std::vector<EntryFault>& faults) {
   const Value* const now = json::child(after, "iterations");
@@ -94,7 +94,7 @@ void note_jumps(const std::string& id, const Value& before, const Value& after,
       faults.push_back({"T8", "/iterations/" + std::string(name),
                         "the counter " + std::string(name) + " of " + id + " jumped from " +
                             std::to_string(had) + " to " + std::to_string(has) +
-                            "; it is taken as it is, and help is called for when it says so"});
+                            "; it is accepted, and escalation uses it"});
   }
 }
 
@@ -102,44 +102,44 @@ bool reviews(const Run& run, const Subject& group) {
   return run.key.subject == group && run.key.role == kTechLead && run.purpose == "review";
 }
 
-/// The entry without feedback that came with this version and is nobody's to give who can have
-/// written it: approvals are the review's, everything else is the tech lead's.
-Json without_forged(const Scene& scene, const std::string& id, const Value* before,
-                    const Value& after, std::vector<EntryFault>& faults) {
+/// The entry without new feedback that its writer may not give: approvals belong to the review,
+/// other feedback to the tech lead.
+Json without_unauthorized(const Snapshot& snapshot, const std::string& id, const Value* before,
+                          const Value& after, std::vector<EntryFault>& faults) {
   Json entry(after);
-  const bool approves = may_approve(scene, id);
-  const bool speaks = may_speak(scene, kTechLead, id);
+  const bool approves = may_approve(snapshot, id);
+  const bool speaks = may_report(snapshot, kTechLead, id);
   if (approves && speaks)
     return entry;
   const auto known =
       before == nullptr ? std::vector<const Value*>{} : items(*before, "tech_lead_feedback");
-  const auto forged = [&](const Value& feedback) {
+  const auto unauthorized = [&](const Value& feedback) {
     return !(word_of(feedback, "decision") == "approved" ? approves : speaks) &&
            std::none_of(known.begin(), known.end(),
                         [&](const Value* old) { return same_feedback(*old, feedback); });
   };
   Json kept = Json::array();
   bool approved = false;
-  std::string_view said;
+  std::string_view claimed;
   for (const Value* const item : items(after, "tech_lead_feedback"))
-    if (!forged(*item)) {
+    if (!unauthorized(*item)) {
       kept.push(Json(*item));
     } else {
-      said = word_of(*item, "decision").value_or("feedback");
-      approved = approved || said == "approved";
+      claimed = word_of(*item, "decision").value_or("feedback");
+      approved = approved || claimed == "approved";
     }
-  if (said.empty())
+  if (claimed.empty())
     return entry;
-  // A copy of an entry that had none is a copy still.
+  // An entry without feedback stays without the member.
   if (kept->Empty() && (before == nullptr || json::child(*before, "tech_lead_feedback") == nullptr))
     entry.erase("tech_lead_feedback");
   else
     entry.set("tech_lead_feedback", kept);
-  faults.push_back(
-      {"T2", "/tech_lead_feedback",
-       approved ? id + " was approved by nobody who may; " + who_may_approve(scene.view.flow, id)
-                : id + " was said to be " + std::string(said) + " by nobody who may; " +
-                      who_may_speak(kTechLead, id)});
+  faults.push_back({"T2", "/tech_lead_feedback",
+                    approved ? id + " was approved without permission; " +
+                                   who_may_approve(snapshot.view.flow, id)
+                             : id + " was said to be " + std::string(claimed) +
+                                   " without permission; " + who_may_report(kTechLead, id)});
   return entry;
 }
 
@@ -157,50 +157,49 @@ EntryVerdict refused(const Value* before, std::string why) {
 
 }  // namespace
 
-bool may_approve(const Scene& scene, const Subject& group) {
-  return !scene.written_by([](const Run&) { return true; }) ||
-         scene.written_by([&](const Run& run) { return reviews(run, group); });
+bool may_approve(const Snapshot& snapshot, const Subject& group) {
+  return !snapshot.written_by([](const Run&) { return true; }) ||
+         snapshot.written_by([&](const Run& run) { return reviews(run, group); });
 }
 
 std::string who_may_approve(const FlowId& flow, const Subject& group) {
-  return "that is for the tech lead that reviews " + group + ", or a person: `baton approve " +
+  return "only the tech lead that reviews " + group + " may approve, or a person: `baton approve " +
          text(flow) + " " + group + "`";
 }
 
-bool may_speak(const Scene& scene, std::string_view role, const Subject& group) {
-  return !scene.written_by([](const Run&) { return true; }) ||
-         scene.written_by(
+bool may_report(const Snapshot& snapshot, std::string_view role, const Subject& group) {
+  return !snapshot.written_by([](const Run&) { return true; }) ||
+         snapshot.written_by(
              [&](const Run& run) { return run.key.subject == group && run.key.role == role; });
 }
 
-std::string who_may_speak(std::string_view role, const Subject& group) {
-  return "that is for the " + std::string(role) + " of " + group + ", while it is at work";
+std::string who_may_report(std::string_view role, const Subject& group) {
+  return "only the running " + std::string(role) + " of " + group + " may say that";
 }
 
-EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value* before,
+EntryVerdict judge_entry(const Snapshot& snapshot, const std::string& id, const Value* before,
                          const Value* after, Origin origin) {
   using Kind = EntryVerdict::Kind;
-  const bool manager = scene.written_by([](const Run& run) { return run.key.role == kManager; });
+  const bool manager = snapshot.written_by([](const Run& run) { return run.key.role == kManager; });
   if (after == nullptr) {
-    // A group the project manager has taken out of the plan may go, by its hand or, when nobody is
-    // at work, by a person's; with any other one, whoever wrote the file had not seen it, or has
-    // dropped it.
-    const Group* const group = scene.plan.find(id);
-    const bool dropped = group == nullptr || !scene.plan.planned(*group);
-    const bool may = manager || !scene.written_by([](const Run&) { return true; });
-    if (before == nullptr || (may && dropped && scene.live_worker(id) == nullptr))
+    // A group outside the plan may be removed by the project manager, or by a person while no agent
+    // runs. Any other removal is an old copy or an error.
+    const Group* const group = snapshot.plan.find(id);
+    const bool dropped = group == nullptr || !snapshot.plan.planned(*group);
+    const bool may = manager || !snapshot.written_by([](const Run&) { return true; });
+    if (before == nullptr || (may && dropped && snapshot.live_worker(id) == nullptr))
       return {};
     return stale(before, id + " was missing");
   }
   std::vector<EntryFault> faults;
-  const Json entry = without_forged(scene, id, before, *after, faults);
+  const Json entry = without_unauthorized(snapshot, id, before, *after, faults);
   if (before != nullptr && json::equal(*before, *entry))
     return {Kind::taken, entry, "", std::move(faults)};
-  if (const auto memo = scene.memo.groups.find(id);
-      memo != scene.memo.groups.end() && origin == Origin::shared_file) {
+  if (const auto memo = snapshot.memo.groups.find(id);
+      memo != snapshot.memo.groups.end() && origin == Origin::shared_file) {
     const auto& history = memo->second.history;
     if (std::find(history.begin(), history.end(), entry_digest(*entry)) != history.end())
-      return stale(before, id + " was a copy of an earlier version");
+      return stale(before, id + " was an old copy");
   }
   const Status from =
       before == nullptr
@@ -211,15 +210,15 @@ EntryVerdict judge_entry(const Scene& scene, const std::string& id, const Value*
       id + " may not go from " + std::string(word(from)) + " to " + std::string(word(to));
   if (!legal_move(from, to) && !(to == Status::pending && manager))
     return refused(before, move);
-  if (to == Status::complete && from != Status::complete && !may_approve(scene, id))
+  if (to == Status::complete && from != Status::complete && !may_approve(snapshot, id))
     return refused(before,
-                   move + " by anybody but the tech lead; " + who_may_approve(scene.view.flow, id));
+                   move + ": it is not approved; " + who_may_approve(snapshot.view.flow, id));
   EntryVerdict verdict{Kind::taken, entry, "", std::move(faults)};
   if (before == nullptr)
     return verdict;
   verdict.entry = completed(*before, *entry);
   if (!(verdict.entry == entry))
-    verdict.faults.push_back({"T4", "", id + " had lost counters or entries of lists"});
+    verdict.faults.push_back({"T4", "", id + " lost counters or list entries"});
   note_jumps(id, *before, *entry, verdict.faults);
   return verdict;
 }

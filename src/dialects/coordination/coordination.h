@@ -1,5 +1,9 @@
 #pragma once
 
+// The functions that make the dialect `coordination`: a folder in which a project manager,
+// developers, a QA expert and a tech lead work on groups of tasks. `core/dialect.h` says when each
+// is called; deciding is in decide.h.
+
 #include <map>
 #include <string>
 
@@ -8,38 +12,37 @@
 
 namespace baton {
 
-/// A coordination folder: project manager, developers, QA expert and tech lead work on groups of
-/// tasks, and baton is their orchestrator (schemas/coordination/README.md).
+/// A coordination folder, of which baton is the orchestrator (schemas/coordination/README.md).
 const Dialect& coordination_dialect();
 
 }  // namespace baton
 
 namespace baton::coordination {
 
-/// The S rules of the format page. Scope::document: those one file can break by itself.
+/// The S rules of the format page. Scope::document: rules about one file alone.
 std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope);
 
-// By kind.
+// The same by kind of document.
 Findings check_plan(const Value& pm);
 Findings check_groups(const Value& status, bool reviews);
 Findings check_orchestrator(const Value& state);
 Findings check_mailbox(const Value& mailbox);
 
-/// S4, V-20: where the plan says something else than group_status, which has the last word.
+/// S4, V-20: differences between the plan and group_status, which counts.
 Findings check_progress(const Plan& plan, const Value& pm);
 
 /// A finding of `coordination/ID`.
 Finding finding(Severity severity, const std::string& id, std::string pointer, std::string message);
 
-/// For `init` and `start`: the files that are missing, empty but valid; with `requirements` among
-/// the arguments they become the session's. Files that are there stay and mean "resume this
-/// session". Errc::usage when requirements are given for a session that has its own.
+/// For `init` and `start`: creates missing files, empty but valid. Argument `requirements`: what
+/// the session is asked for. Existing files stay; then the session resumes. Errc::usage for other
+/// requirements than the session has.
 Result<std::vector<Update>> create(const Request& request, const View& view);
 
-/// The text of a mailbox with a message more. What the sender leaves out is filled in: `id`,
-/// `from`, `to`, `timestamp`, `read: false`. Errc::usage when `kind` is no mailbox, the message is
-/// no object, has no group, or claims to be from or to somebody else; Errc::schema when the mailbox
-/// has no list. Aliases (words.h) are understood, and written as the words they stand for.
+/// The text of a mailbox with one more message. Missing members are filled in: `id`, `from`, `to`,
+/// `timestamp`, `read: false`. Aliases (words.h) are replaced. Errc::usage: `kind` is no mailbox,
+/// or the message is no object, has no group, or names another sender or reader. Errc::schema: the
+/// mailbox has no list.
 Result<std::string> with_message(const Document& document, std::string_view kind,
                                  const Value& given, Time wall);
 

@@ -1,5 +1,9 @@
 #pragma once
 
+// The parts of one decision about a session: records of runs, hand-offs between roles, the state of
+// the session, the next agents, and the writes to group_status and orchestrator_state.
+// coordination.cpp calls them in order.
+
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,16 +29,16 @@ struct Writes {
   std::string why;  ///< of the group edits
 
   /// Sets members of a group's entry; creates the entry where there is none.
-  void set(const Scene& scene, const Group& group,
+  void set(const Snapshot& snapshot, const Group& group,
            const std::vector<std::pair<std::string_view, Json>>& members);
   /// Exchanges a group's whole entry; null removes it.
   void put(const std::string& id, const Json& entry);
-  void because(const std::string& reason);
+  void add_reason(const std::string& reason);
   /// Something of the group is written in this round: what the documents say of it is not true any
   /// more, and it is decided about in the next one.
   bool touched(const std::string& id) const { return touched_.contains(id); }
   /// The write of group_status, if there is anything to write and a file to write to.
-  std::vector<Update> updates(const Scene& scene) const;
+  std::vector<Update> updates(const Snapshot& snapshot) const;
 
  private:
   std::vector<json::Edit> group_edits_;
@@ -42,17 +46,17 @@ struct Writes {
   std::set<std::string> touched_;
 };
 
-/// Where the session as a whole stands; the stage words of `*session`.
+/// State of the session; the stage words of `*session`.
 ///
 /// | stage           | until                                                              |
 /// |-----------------|--------------------------------------------------------------------|
-/// | no_requirements | somebody asks for something                                        |
+/// | no_requirements | a person gives requirements                                        |
 /// | planning        | the project manager has chosen a mode and made groups              |
 /// | working         | every group is complete                                            |
 /// | phase_check     | (phase_advance: pm) the project manager has looked at the phase    |
-/// | final_check     | the project manager says the word, or makes more groups            |
+/// | final_check     | the project manager says the completion word, or plans more groups |
 /// | completed       | the end                                                            |
-enum class Standing {
+enum class SessionStage {
   none,
   no_requirements,
   planning,
@@ -61,85 +65,84 @@ enum class Standing {
   final_check,
   completed
 };
-std::string_view word(Standing standing);
+std::string_view word(SessionStage stage);
 
-Standing standing(const Scene& scene);
+SessionStage session_stage(const Snapshot& snapshot);
 
-/// `signal` or `status` of pm_state says that all is done.
+/// Whether `signal` or `status` of pm_state claims completion.
 bool plan_says_completed(const Value& pm, const Options& options);
-/// The project manager, or somebody in its place, says that all is done.
-bool completion_claimed(const Scene& scene);
-/// What has completed the session is used up once there is more to do: it is not taken for a claim
-/// that came too early, and a final check has to follow.
-void note_end(Scene& scene, Standing standing);
-/// Looks for the completion word in the output of the project manager's runs: remembers it when it
-/// holds, and refuses it for good when it came too early. One that was written and remembered does
-/// not count any more when there is more to do by now.
-void note_word(Scene& scene, Decision& decision);
-/// Why it is not; empty when it is: groups that are not complete, not reviewed.
-std::vector<std::string> completion_faults(const Scene& scene);
+/// Whether anybody claims completion.
+bool completion_claimed(const Snapshot& snapshot);
+/// A claim that has completed the session is used up when more work appears. It is not a false
+/// claim then, but a final check must follow.
+void note_end(Snapshot& snapshot, SessionStage stage);
+/// Looks for the completion word in the output of the project manager. Remembers it if it is true;
+/// refuses it for good if it came too early. A remembered word no longer counts when more work
+/// appears.
+void note_word(Snapshot& snapshot, Decision& decision);
+/// Why the session is not complete; empty when it is.
+std::vector<std::string> completion_faults(const Snapshot& snapshot);
 
-/// What the session as a whole wants: the project manager, and reasons to wait.
-void route_session(Scene& scene, Standing standing, Decision& decision);
+/// Starts the project manager for the session, or says what it waits for.
+void route_session(Snapshot& snapshot, SessionStage stage, Decision& decision);
 
-/// The newest plan was rejected for its groups (S1, S2, S24); "" when it was not. The findings.
-std::string bad_plan(const Scene& scene);
+/// The findings if the newest plan was rejected for its groups (S1, S2, S24); else empty.
+std::string bad_plan(const Snapshot& snapshot);
 
-/// Enters what the runs say into memory and documents: started ones are counted and their group
-/// gets status, agent, counter and times; void ones are taken back.
-void note_starts(Scene& scene, Writes& writes);
+/// Records started runs: counters, and the group's status, agent and times. Undoes starts that
+/// never ran.
+void note_starts(Snapshot& snapshot, Writes& writes);
 
-/// Enters help that has ended well (a project manager's intervention, a tech lead's explanation):
-/// counters and turns count anew from there.
-void note_help(Scene& scene);
+/// Records successful help (the project manager, or an explanation of the tech lead): counters
+/// start again.
+void note_help(Snapshot& snapshot);
 
-/// Enters what the documents say now: histories of entries, counts of messages.
-void note_documents(Scene& scene);
+/// Records new entries and message counts.
+void note_documents(Snapshot& snapshot);
 
-/// Remembers which runs were seen as ended; last, for what came until now may be theirs.
-void note_ends(Scene& scene);
+/// Remembers which runs have ended. Call it last.
+void note_ends(Snapshot& snapshot);
 
-/// Starts counting anew for a group, for somebody has helped.
-void count_anew(Scene& scene, const Subject& subject);
+/// Restarts the counters of a group after help.
+void reset_counts(Snapshot& snapshot, const Subject& subject);
 
-/// What makes versions of a group's entry comparable: the members in any order, 16 digits.
+/// A digest of an entry that ignores the order of members, 16 digits.
 std::string entry_digest(const Value& entry);
 
-/// Agents that have sent their hand-off but forgotten the status: once the writer has ended, what
-/// its message says is written into group_status. Only messages that came after its run began.
-void apply_messages(Scene& scene, Writes& writes);
+/// An agent may send its message but forget the status. After it has ended, its message is written
+/// into group_status. Only messages from its run count.
+void apply_messages(Snapshot& snapshot, Writes& writes);
 
-/// Whether something follows from what a message says: a group is handed on, or unblocked.
-bool counts(std::string_view kind, std::string_view said);
+/// Whether a message has an effect: it hands a group on or unblocks it.
+bool counts(std::string_view kind, std::string_view result);
 
-/// Folds `inbox/{group}.json` into group_status by the rules for entries. Returns the moves that
-/// put away what was dealt with, folded in or refused: they go together with the writes.
-std::vector<Update> apply_inbox(Scene& scene, Writes& writes, Decision& decision);
+/// Merges `inbox/{group}.json` into group_status by the rules for entries. Returns the moves that
+/// archive these files; they belong to the same writes.
+std::vector<Update> apply_inbox(Snapshot& snapshot, Writes& writes, Decision& decision);
 
-/// Messages a run was given are read when it has ended well and its group has moved on.
-std::vector<Update> mark_read(const Scene& scene);
+/// Marks messages of a run as read after it succeeded and its group moved on.
+std::vector<Update> mark_read(const Snapshot& snapshot);
 
-/// Messages that were read long ago (archive_days, by baton's own time of seeing them read) leave
-/// their mailbox for messages/archive/MAILBOX.json. They are written there first, and taken out of
-/// the mailbox at a later moment, when they stand there; until then they are in both and count
-/// once. Of each group the older ones go before the newer ones.
-std::vector<Update> rotate(Scene& scene, Decision& decision);
+/// Moves old read messages from their mailbox to messages/archive/MAILBOX.json (option
+/// archive_days). First they are written to the archive, later removed from the mailbox; in between
+/// they count once. Older messages of a group go first.
+std::vector<Update> archive_messages(Snapshot& snapshot, Decision& decision);
 
-/// The transition table (schemas/coordination/README.md), for every group: who is wanted next, or
-/// why nobody is. May block a group whose developer does not come forward.
-void route_groups(Scene& scene, Standing standing, Writes& writes, Decision& decision);
+/// Applies the transition table (schemas/coordination/README.md) to every group: which agent is
+/// next, or why none is.
+void route_groups(Snapshot& snapshot, SessionStage stage, Writes& writes, Decision& decision);
 
-/// One project manager at a time.
-Claim manager_claim(const Scene& scene);
+/// The claim that allows one project manager at a time.
+Claim manager_claim(const Snapshot& snapshot);
 
-/// A person's word: `answer` for a group that was held, which is tried anew; `approve`.
-void answer(Scene& scene, Writes& writes, Decision& decision);
-/// The same while group_status is gone: it could be written nowhere.
-void refuse_answers(const Scene& scene, Decision& decision);
+/// Answers requests of people: `answer` for a held group, which tries it again, and `approve`.
+void answer(Snapshot& snapshot, Writes& writes, Decision& decision);
+/// Refuses them while group_status is missing.
+void refuse_answers(const Snapshot& snapshot, Decision& decision);
 
-/// Brings orchestrator_state.json to what runs and decision say: phase, live agents, counters, log,
-/// status. Writes only what differs; creates the file when it is missing.
-void write_orchestrator(Scene& scene, Standing standing, Writes& writes, Decision& decision);
+/// Updates orchestrator_state.json: phase, running agents, counters, log, status. Writes only
+/// differences; creates the file if it is missing.
+void write_orchestrator(Snapshot& snapshot, SessionStage stage, Writes& writes, Decision& decision);
 
 /// The text of a fresh orchestrator_state.json.
 std::string fresh_orchestrator(const std::string& session_id, Time wall);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kMostDays = 36'500;
 constexpr std::int64_t kMostMinutes = kMostDays * 24 * 60;
 
-/// Files with words that have aliases; the others are the same in both profiles.
+/// Files with aliased words; the others have one profile only.
 bool has_aliases(std::string_view kind) {
   return kind == "pm_state" || kind == "group_status" || kind == "inbox" || mailbox(kind);
 }
@@ -90,12 +90,11 @@ std::vector<Create> rebuild(const View& view) {
   std::vector<Create> files;
   for (const auto& [path, accepted] : view.docs)
     if (accepted.kind != "inbox" && (!accepted.present || !accepted.rejected.empty()))
-      files.push_back(
-          Create{path, accepted.document->text(), "from the version that was accepted last"});
+      files.push_back(Create{path, accepted.document->text(), "from the last accepted version"});
   return files;
 }
 
-bool metadata(std::string_view key) {
+bool is_metadata(std::string_view key) {
   return key.starts_with('_') || key.starts_with('$');
 }
 
@@ -108,17 +107,9 @@ std::vector<const Value*> items(const Value& object, std::string_view name) {
   return all;
 }
 
-std::vector<std::string> texts(const Value& object, std::string_view name) {
-  std::vector<std::string> all;
-  for (const Value* const item : items(object, name))
-    if (const auto text = json::text(*item))
-      all.emplace_back(*text);
-  return all;
-}
-
 std::optional<std::string_view> word_of(const Value& object, std::string_view name) {
   const auto text = json::text(object, name);
-  return text ? std::optional(meant(name, *text)) : std::nullopt;
+  return text ? std::optional(canonical_word(name, *text)) : std::nullopt;
 }
 
 std::string message_key(const Value& message) {

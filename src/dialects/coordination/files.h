@@ -1,5 +1,8 @@
 #pragma once
 
+// The files of a coordination folder: options, kinds and paths, and readers for members that
+// several parts need.
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -18,48 +21,46 @@ struct Options {
   bool reviews = true;
   bool advance_by_manager = false;  ///< phase_advance: pm
   std::string completion_word = "BAZINGA";
-  std::uint64_t max_spawns = 200;  ///< of one session
+  std::uint64_t max_spawns = 200;  ///< agents that one session may start
   Millis stall{30 * 60 * 1000};
   Millis archive_after = std::chrono::days(30);  ///< 0: never
   bool lenient = false;                          ///< aliases of words.h are allowed in files
 };
-/// Options that are missing or make no sense are as by default; the configuration's own check says
-/// what is wrong.
+/// Missing or invalid options get their defaults; the check of the configuration reports them.
 Options options_of(const Json& given_options);
 
 std::vector<FileKind> files(const Json& given_options);
-/// The path of a file below the root: `coordination/pm_state.json`.
+/// The path of a file: `coordination/pm_state.json`.
 std::string path_of(const Options& options, std::string_view kind);
 
-/// The accepted document of a kind (the first one); nullptr when there is none.
+/// The accepted document of a kind (the first); nullptr without one.
 const Accepted* find(const FlowState& docs, std::string_view kind);
-/// Its root value; nullptr when there is none.
+/// Its root value; nullptr without one.
 const Value* root(const FlowState& docs, std::string_view kind);
 
-/// For `recover`: the files that are gone, or stand there rejected, as they were accepted last.
-/// Inbox files are their agents' and not missed.
+/// For `recover`: missing and rejected files, in their last accepted version. Inbox files belong to
+/// agents and are left out.
 std::vector<Create> rebuild(const View& view);
 
-/// Members that are notes for people and no group.
-bool metadata(std::string_view key);
+/// Whether a member is a note for people and not a group.
+bool is_metadata(std::string_view key);
 
-/// A member that is a list of texts; anything else in it is left out.
-std::vector<std::string> texts(const Value& object, std::string_view name);
-/// A member that is an array; empty when it is none.
+/// The items of an array; empty without one.
 std::vector<const Value*> items(const Value& object, std::string_view name);
-/// A status, role or decision as baton knows it, whichever of its words stands there.
+/// A status, role or decision with its alias replaced.
 std::optional<std::string_view> word_of(const Value& object, std::string_view name);
 
-/// What tells messages of one mailbox apart: ids have the resolution of a second and may collide.
+/// Identifies a message of a mailbox. The id alone is not enough: it has the resolution of a
+/// second.
 std::string message_key(const Value& message);
-/// The archive of a mailbox; nullptr when there is none.
+/// The archive of a mailbox; nullptr without one.
 const Accepted* archive_of(const FlowState& docs, std::string_view mailbox);
 std::string archive_path(const Options& options, std::string_view mailbox);
 
-/// The messages of a mailbox that concern a group, oldest first: archived ones, then those of the
-/// mailbox itself. One that is in both counts once.
+/// The messages of a mailbox for a group, oldest first: archived ones, then those of the mailbox. A
+/// message in both counts once.
 struct Message {
-  std::size_t index = 0;  ///< within the mailbox
+  std::size_t index = 0;  ///< index in the mailbox
   const Value* value = nullptr;
   bool archived = false;
 };

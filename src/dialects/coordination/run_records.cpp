@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kHistory = 32;
 constexpr std::size_t kDigits = 16;
 
-/// The status a group has while a run works on it; nothing: it stays.
+/// The status of a group while a run works on it; nothing: unchanged.
 std::optional<Status> working_status(const Run& run) {
   if (run.key.role == kDeveloper)
     return Status::dev_working;
@@ -22,14 +22,14 @@ std::optional<Status> working_status(const Run& run) {
   return std::nullopt;
 }
 
-/// Going on where one left off, unblocking and explaining are no rounds of work.
+/// Whether a run counts as a round of work. Continuing, unblocking and explaining do not.
 bool counts(const Run& run) {
   if (run.key.role == kTechLead)
     return run.purpose == "review";
   return run.key.role != kManager && run.purpose != "continue";
 }
 
-/// An agent may write any number; one more must still be one.
+/// An agent may write any number; adding one must not overflow.
 std::int64_t count_in(const Group& group, std::string_view name) {
   const Value* const counters =
       group.entry == nullptr ? nullptr : json::child(*group.entry, "iterations");
@@ -37,7 +37,7 @@ std::int64_t count_in(const Group& group, std::string_view name) {
   return std::clamp<std::int64_t>(count, 0, std::numeric_limits<std::int64_t>::max() - 1);
 }
 
-void count(const Scene& scene, const Group& group, std::string_view name, std::int64_t by,
+void count(const Snapshot& snapshot, const Group& group, std::string_view name, std::int64_t by,
            Writes& writes) {
   Json counters = Json::object({{"developer", 0}, {"qa", 0}, {"tech_lead", 0}});
   if (group.entry != nullptr)
@@ -45,13 +45,13 @@ void count(const Scene& scene, const Group& group, std::string_view name, std::i
       for (const auto& member : given->GetObject())
         counters.set(member.name.GetString(), member.value);
   counters.set(name, Json(std::max<std::int64_t>(0, count_in(group, name) + by)));
-  writes.set(scene, group, {{"iterations", counters}});
+  writes.set(snapshot, group, {{"iterations", counters}});
 }
 
-/// The blocker that baton wrote itself is resolved by the word on which the developer goes on.
-void resolve_own(const Scene& scene, const Group& group, Writes& writes) {
-  const auto memo = scene.memo.groups.find(group.id);
-  if (group.entry == nullptr || memo == scene.memo.groups.end() || memo->second.blocker.empty())
+/// Resolves the blocker that baton wrote, when the developer continues.
+void resolve_own(const Snapshot& snapshot, const Group& group, Writes& writes) {
+  const auto memo = snapshot.memo.groups.find(group.id);
+  if (group.entry == nullptr || memo == snapshot.memo.groups.end() || memo->second.blocker.empty())
     return;
   Json blockers = Json::array();
   for (const Value* const blocker : items(*group.entry, "blockers")) {
@@ -63,12 +63,13 @@ void resolve_own(const Scene& scene, const Group& group, Writes& writes) {
     }
     blockers.push(entry);
   }
-  writes.set(scene, group, {{"blockers", blockers}});
+  writes.set(snapshot, group, {{"blockers", blockers}});
 }
 
-void begin(const Scene& scene, const Group& group, const Run& run, RunMemo& memo, Writes& writes) {
+void begin(const Snapshot& snapshot, const Group& group, const Run& run, RunMemo& memo,
+           Writes& writes) {
   if (run.purpose == "continue_with_solution")
-    resolve_own(scene, group, writes);
+    resolve_own(snapshot, group, writes);
   std::vector<std::pair<std::string_view, Json>> members;
   if (const auto status = working_status(run))
     members.emplace_back("status", word(*status));
@@ -76,11 +77,11 @@ void begin(const Scene& scene, const Group& group, const Run& run, RunMemo& memo
     members.emplace_back("current_agent", Json(run.key.role));
   const bool begun = group.entry != nullptr && json::text(*group.entry, "start_time").has_value();
   if (!begun)
-    members.emplace_back("start_time", iso_time(scene.view.wall));
-  writes.set(scene, group, members);
-  writes.because(run.key.role + " begins with " + group.id);
+    members.emplace_back("start_time", iso_time(snapshot.view.wall));
+  writes.set(snapshot, group, members);
+  writes.add_reason(run.key.role + " begins with " + group.id);
   if (const auto name = counter_of(run.key.role); name && counts(run)) {
-    count(scene, group, *name, 1, writes);
+    count(snapshot, group, *name, 1, writes);
     memo.group = true;
   }
 }
@@ -95,88 +96,88 @@ std::string manager_decision(const Run& run) {
   return "spawn_pm_for_planning";
 }
 
-/// Several developers at once are one decision; it carries the first number.
-void log(Scene& scene, const std::vector<const Run*>& started, Writes& writes) {
+/// Several developers at once are one decision with the first number.
+void log(Snapshot& snapshot, const std::vector<const Run*>& started, Writes& writes) {
   const auto developers = static_cast<std::size_t>(std::count_if(
       started.begin(), started.end(), [](const Run* run) { return run->key.role == kDeveloper; }));
-  bool said = false;
+  bool logged = false;
   for (const Run* const run : started) {
-    scene.memo.runs[run->id].number = ++scene.memo.spawns;
-    LogEntry entry{scene.memo.spawns, "", run->why};
+    snapshot.memo.runs[run->id].number = ++snapshot.memo.spawns;
+    LogEntry entry{snapshot.memo.spawns, "", run->why};
     if (run->key.role == kManager)
       entry.decision = manager_decision(*run);
     else if (run->key.role == kDeveloper && developers > 1)
       entry.decision = "spawn_" + std::to_string(developers) + "_developers_parallel";
     else
       entry.decision = "spawn_" + run->key.role + "_group_" + run->key.subject;
-    if (run->key.role == kDeveloper && developers > 1 && std::exchange(said, true))
+    if (run->key.role == kDeveloper && developers > 1 && std::exchange(logged, true))
       continue;
     writes.log.push_back(std::move(entry));
   }
 }
 
-/// Nothing ran: the start counts nowhere.
-void take_back(Scene& scene, const Run& run, Writes& writes) {
-  RunMemo& memo = scene.memo.runs[run.id];
-  const Group* const group = scene.plan.find(run.key.subject);
-  if (memo.counted && scene.memo.spawns > 0) {
-    --scene.memo.spawns;
+/// The start never ran and does not count.
+void undo_start(Snapshot& snapshot, const Run& run, Writes& writes) {
+  RunMemo& memo = snapshot.memo.runs[run.id];
+  const Group* const group = snapshot.plan.find(run.key.subject);
+  if (memo.counted && snapshot.memo.spawns > 0) {
+    --snapshot.memo.spawns;
     writes.taken_back.push_back(memo.number);
-    for (auto& [id, other] : scene.memo.runs)
+    for (auto& [id, other] : snapshot.memo.runs)
       other.number -= other.number > memo.number ? 1U : 0U;
   }
   if (const auto name = counter_of(run.key.role); memo.group && name && group != nullptr)
-    count(scene, *group, *name, -1, writes);
+    count(snapshot, *group, *name, -1, writes);
   memo.counted = memo.group = false;
   memo.number = 0;
 }
 
-/// What was put back is told to those who start after it, and settled once one of them ends well.
-void note_told(Scene& scene, const std::set<RunId>& first_seen) {
-  for (PutBack& back : scene.memo.put_back)
-    for (const Run& run : scene.view.runs)
+/// Agents are told what was put back; it is settled when one of them succeeds.
+void note_informed(Snapshot& snapshot, const std::set<RunId>& first_seen) {
+  for (PutBack& back : snapshot.memo.put_back)
+    for (const Run& run : snapshot.view.runs)
       if (first_seen.contains(run.id) && back.concerns(run.key.subject))
-        back.told.insert(run.id);
-  std::erase_if(scene.memo.put_back, [&](const PutBack& back) {
-    return std::any_of(scene.view.runs.begin(), scene.view.runs.end(), [&](const Run& run) {
-      return run.outcome == Outcome::succeeded && back.told.contains(run.id);
+        back.informed.insert(run.id);
+  std::erase_if(snapshot.memo.put_back, [&](const PutBack& back) {
+    return std::any_of(snapshot.view.runs.begin(), snapshot.view.runs.end(), [&](const Run& run) {
+      return run.outcome == Outcome::succeeded && back.informed.contains(run.id);
     });
   });
 }
 
-/// The same of a completion that was refused: that is for the project manager to hear.
-void note_refusal_told(Scene& scene, const std::set<RunId>& first_seen) {
-  Memo& memo = scene.memo;
-  bool heard = false;
-  for (const Run& run : scene.view.runs) {
+/// The same for a refused completion and the project manager.
+void note_refusal_informed(Snapshot& snapshot, const std::set<RunId>& first_seen) {
+  Memo& memo = snapshot.memo;
+  bool answered = false;
+  for (const Run& run : snapshot.view.runs) {
     if (run.key.role != kManager || memo.refusal.empty())
       continue;
     if (first_seen.contains(run.id))
-      memo.refusal_told.insert(run.id);
-    heard = heard || (run.outcome == Outcome::succeeded && memo.refusal_told.contains(run.id));
+      memo.refusal_informed.insert(run.id);
+    answered =
+        answered || (run.outcome == Outcome::succeeded && memo.refusal_informed.contains(run.id));
   }
-  if (!heard)
+  if (!answered)
     return;
   memo.refusal.clear();
-  memo.refusal_told.clear();
+  memo.refusal_informed.clear();
 }
 
-void enter(Scene& scene, const Run& run, Writes& writes) {
-  RunMemo& memo = scene.memo.runs[run.id];
+void enter(Snapshot& snapshot, const Run& run, Writes& writes) {
+  RunMemo& memo = snapshot.memo.runs[run.id];
   memo.counted = true;
   memo.started_ms = run.started.time_since_epoch().count();
-  memo.mail = scene.memo.groups[run.key.subject].mail;
-  // What has completed the session before was written after such a start, and counts again after
-  // this one, as any other word that still stands there.
-  if (run.purpose == "final_check" && !scene.memo.used_up)
-    if (const Accepted* const pm = find(scene.view.docs, "pm_state"))
-      scene.memo.final_pm = hex(pm->document->digest());
-  const Group* const group = scene.plan.find(run.key.subject);
-  if (group != nullptr && run.live() && run.key.generation == scene.generation(run.key.subject))
-    begin(scene, *group, run, memo, writes);
+  memo.mail = snapshot.memo.groups[run.key.subject].mail;
+  // After a reopened session an old claim counts again, as it was written after such a start.
+  if (run.purpose == "final_check" && !snapshot.memo.used_up)
+    if (const Accepted* const pm = find(snapshot.view.docs, "pm_state"))
+      snapshot.memo.final_pm = hex(pm->document->digest());
+  const Group* const group = snapshot.plan.find(run.key.subject);
+  if (group != nullptr && run.live() && run.key.generation == snapshot.generation(run.key.subject))
+    begin(snapshot, *group, run, memo, writes);
 }
 
-/// current_phase after a start of a role; "" when it stays.
+/// current_phase after a start of a role; empty: unchanged.
 std::string_view phase_of(std::string_view role) {
   if (role == kDeveloper)
     return "developer_working";
@@ -185,7 +186,7 @@ std::string_view phase_of(std::string_view role) {
   return role == kTechLead ? "tech_review" : "";
 }
 
-/// Members in the order of their names, so that a rewritten copy of an entry is still a copy.
+/// Members sorted by name, so that a reordered copy is still a copy.
 void canonical(const Value& value, std::string& text) {
   if (value.IsObject()) {
     std::vector<const Value::Member*> members;
@@ -228,77 +229,77 @@ std::string entry_digest(const Value& entry) {
   return hex(digest_of(text)).substr(0, kDigits);
 }
 
-void note_starts(Scene& scene, Writes& writes) {
-  if (scene.memo.fresh)
-    if (const Value* const state = root(scene.view.docs, "orchestrator_state"))
-      scene.memo.spawns = static_cast<std::uint64_t>(
+void note_starts(Snapshot& snapshot, Writes& writes) {
+  if (snapshot.memo.fresh)
+    if (const Value* const state = root(snapshot.view.docs, "orchestrator_state"))
+      snapshot.memo.spawns = static_cast<std::uint64_t>(
           std::max<std::int64_t>(0, json::integer(*state, "total_spawns").value_or(0)));
   std::set<RunId> there;
   std::vector<const Run*> started;
   std::set<RunId> fresh;
-  for (const Run& run : scene.view.runs) {
-    if (scene.forgotten(run))
+  for (const Run& run : snapshot.view.runs) {
+    if (snapshot.forgotten(run))
       continue;
     there.insert(run.id);
-    const bool first_seen = !scene.memo.runs.contains(run.id);
+    const bool first_seen = !snapshot.memo.runs.contains(run.id);
     if (run.outcome == Outcome::voided) {
-      take_back(scene, run, writes);
+      undo_start(snapshot, run, writes);
     } else if (first_seen) {
-      enter(scene, run, writes);
+      enter(snapshot, run, writes);
       started.push_back(&run);
       fresh.insert(run.id);
     }
   }
-  note_told(scene, fresh);
-  note_refusal_told(scene, fresh);
-  std::erase_if(scene.memo.runs, [&](const auto& row) {
+  note_informed(snapshot, fresh);
+  note_refusal_informed(snapshot, fresh);
+  std::erase_if(snapshot.memo.runs, [&](const auto& row) {
     if (there.contains(row.first))
       return false;
-    scene.memo.forgotten_ms = std::max(scene.memo.forgotten_ms, row.second.started_ms);
+    snapshot.memo.forgotten_ms = std::max(snapshot.memo.forgotten_ms, row.second.started_ms);
     return true;
   });
-  // Developers of one step stand together, so that their numbers do.
+  // Developers of one step get consecutive numbers.
   std::stable_sort(started.begin(), started.end(), [](const Run* a, const Run* b) {
     return (a->key.role == kDeveloper) > (b->key.role == kDeveloper);
   });
-  log(scene, started, writes);
+  log(snapshot, started, writes);
   if (!started.empty())
     if (const auto phase = phase_of(started.back()->key.role); !phase.empty())
-      scene.memo.last_phase = phase;
+      snapshot.memo.last_phase = phase;
 }
 
-void note_ends(Scene& scene) {
+void note_ends(Snapshot& snapshot) {
   Arrival newest = 0;
-  for (const auto& [path, accepted] : scene.view.docs)
+  for (const auto& [path, accepted] : snapshot.view.docs)
     newest = std::max(newest, accepted.arrival);
-  for (const Run& run : scene.view.runs) {
-    if (scene.forgotten(run))
+  for (const Run& run : snapshot.view.runs) {
+    if (snapshot.forgotten(run))
       continue;
-    RunMemo& memo = scene.memo.runs[run.id];
+    RunMemo& memo = snapshot.memo.runs[run.id];
     if (!run.live() && !memo.over)
       memo.arrival = newest;
     memo.over = !run.live();
   }
 }
 
-void count_anew(Scene& scene, const Subject& subject) {
-  GroupMemo& memo = scene.memo.groups[subject];
-  const std::uint64_t generation = scene.generation(subject);
+void reset_counts(Snapshot& snapshot, const Subject& subject) {
+  GroupMemo& memo = snapshot.memo.groups[subject];
+  const std::uint64_t generation = snapshot.generation(subject);
   std::map<std::string, std::uint32_t> base;
   for (const std::string_view role : {kDeveloper, kQa, kTechLead, kManager}) {
-    const Job job = scene.job(role, subject);
+    const Job job = snapshot.job(role, subject);
     base[std::string(role)] = job.turn + (job.exhausted ? 1U : 0U);
   }
   memo.turn_generation = generation;
   memo.turn_base = std::move(base);
 }
 
-void note_help(Scene& scene) {
-  for (const Run& run : scene.view.runs) {
-    const Group* const group = scene.plan.find(run.key.subject);
+void note_help(Snapshot& snapshot) {
+  for (const Run& run : snapshot.view.runs) {
+    const Group* const group = snapshot.plan.find(run.key.subject);
     if (group == nullptr || !helps(run) || run.outcome != Outcome::succeeded)
       continue;
-    GroupMemo& memo = scene.memo.groups[group->id];
+    GroupMemo& memo = snapshot.memo.groups[group->id];
     if (run.forgiven) {
       memo.helped.erase(run.id);
       std::erase(memo.interventions, run.id);
@@ -313,21 +314,22 @@ void note_help(Scene& scene) {
     }
     if (run.key.role == kManager || run.purpose == "explain_tests")
       memo.base_qa = group->counters.qa;
-    if (run.key.generation == scene.generation(group->id))
-      count_anew(scene, group->id);
+    if (run.key.generation == snapshot.generation(group->id))
+      reset_counts(snapshot, group->id);
   }
 }
 
-void note_documents(Scene& scene) {
-  for (const Group& group : scene.plan.groups) {
-    GroupMemo& memo = scene.memo.groups[group.id];
-    const MailCount mail = mail_count(scene.view.docs, group.id);
+void note_documents(Snapshot& snapshot) {
+  for (const Group& group : snapshot.plan.groups) {
+    GroupMemo& memo = snapshot.memo.groups[group.id];
+    const MailCount mail = mail_count(snapshot.view.docs, group.id);
     for (std::size_t i = 0; i < mail.size(); ++i)
       if (mail.at(i) > memo.mail.at(i))
-        memo.mail_ms.at(i) = static_cast<std::uint64_t>(scene.view.now.time_since_epoch().count());
+        memo.mail_ms.at(i) =
+            static_cast<std::uint64_t>(snapshot.view.now.time_since_epoch().count());
     memo.mail = mail;
     if (group.status != Status::dev_blocked) {
-      memo.unblocks = unblocks(scene.view.docs, group);
+      memo.unblocks = unblocks(snapshot.view.docs, group);
       memo.block.clear();
       memo.blocker.clear();
     }
@@ -339,11 +341,11 @@ void note_documents(Scene& scene) {
     memo.history.push_back(std::move(digest));
     if (memo.history.size() > kHistory)
       memo.history.erase(memo.history.begin());
-    memo.changed_ms = scene.view.now.time_since_epoch().count();
+    memo.changed_ms = snapshot.view.now.time_since_epoch().count();
   }
 }
 
-void Writes::set(const Scene& scene, const Group& group,
+void Writes::set(const Snapshot& snapshot, const Group& group,
                  const std::vector<std::pair<std::string_view, Json>>& members) {
   const std::string pointer = "/" + json::pointer_token(group.id);
   touched_.insert(group.id);
@@ -363,7 +365,7 @@ void Writes::set(const Scene& scene, const Group& group,
   for (const auto& [name, value] : members)
     group_edits_.push_back(json::Edit{pointer + "/" + std::string(name), value.dump()});
   group_edits_.push_back(
-      json::Edit{pointer + "/last_update", json::quote(iso_time(scene.view.wall))});
+      json::Edit{pointer + "/last_update", json::quote(iso_time(snapshot.view.wall))});
 }
 
 void Writes::put(const std::string& id, const Json& entry) {
@@ -372,15 +374,15 @@ void Writes::put(const std::string& id, const Json& entry) {
       json::Edit{"/" + json::pointer_token(id), entry.is_null() ? "" : entry.dump()});
 }
 
-void Writes::because(const std::string& reason) {
+void Writes::add_reason(const std::string& reason) {
   why += (why.empty() ? "" : "; ") + reason;
 }
 
-std::vector<Update> Writes::updates(const Scene& scene) const {
+std::vector<Update> Writes::updates(const Snapshot& snapshot) const {
   if (group_edits_.empty())
     return {};
-  const std::string path = path_of(scene.options, "group_status");
-  const Accepted* const file = find(scene.view.docs, "group_status");
+  const std::string path = path_of(snapshot.options, "group_status");
+  const Accepted* const file = find(snapshot.view.docs, "group_status");
   if (file == nullptr) {
     auto text = json::splice("{}\n", group_edits_);
     return text ? std::vector<Update>{Create{path, *text, why}} : std::vector<Update>{};

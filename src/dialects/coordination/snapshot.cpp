@@ -27,25 +27,25 @@ std::string shared_file(const Group& a, const Group& b) {
 
 }  // namespace
 
-Scene::Scene(const View& given)
+Snapshot::Snapshot(const View& given)
     : view(given),
       options(options_of(given.options)),
       memo(memo_of(given.memo)),
       plan(plan_of(given.docs)) {}
 
-std::uint64_t Scene::generation(const Subject& subject) const {
+std::uint64_t Snapshot::generation(const Subject& subject) const {
   const auto found = view.stages.find(subject);
   return found == view.stages.end() ? 0 : found->second.generation;
 }
 
-const Run* Scene::live(const Subject& subject) const {
+const Run* Snapshot::live(const Subject& subject) const {
   const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
     return run.live() && run.key.subject == subject;
   });
   return found == view.runs.end() ? nullptr : &*found;
 }
 
-const Run* Scene::present(const Subject& subject) const {
+const Run* Snapshot::present(const Subject& subject) const {
   const std::uint64_t now = generation(subject);
   const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
     return run.live() && run.key.subject == subject && run.key.generation == now;
@@ -53,26 +53,26 @@ const Run* Scene::present(const Subject& subject) const {
   return found == view.runs.end() ? nullptr : &*found;
 }
 
-const Run* Scene::live_worker(const Subject& subject) const {
+const Run* Snapshot::live_worker(const Subject& subject) const {
   const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
     return run.live() && run.key.subject == subject && run.key.role != kManager;
   });
   return found == view.runs.end() ? nullptr : &*found;
 }
 
-const Run* Scene::live_manager() const {
+const Run* Snapshot::live_manager() const {
   const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
     return run.live() && run.key.role == kManager;
   });
   return found == view.runs.end() ? nullptr : &*found;
 }
 
-bool Scene::forgotten(const Run& run) const {
+bool Snapshot::forgotten(const Run& run) const {
   return !run.live() && !memo.runs.contains(run.id) &&
          run.started.time_since_epoch().count() <= memo.forgotten_ms;
 }
 
-bool Scene::may_have_written(const Run& run) const {
+bool Snapshot::may_have_written(const Run& run) const {
   if (run.live())
     return true;
   const auto known = memo.runs.find(run.id);
@@ -80,7 +80,7 @@ bool Scene::may_have_written(const Run& run) const {
          (known == memo.runs.end() || !known->second.over);
 }
 
-Job Scene::job(std::string_view role, const Subject& subject) const {
+Job Snapshot::job(std::string_view role, const Subject& subject) const {
   const std::uint64_t now = generation(subject);
   const auto ours = [&](const Run& run) {
     return run.key.subject == subject && run.key.role == role && run.key.generation == now;
@@ -136,30 +136,30 @@ std::uint64_t unblocks(const FlowState& docs, const Group& group) {
   return count;
 }
 
-bool unblocked(const Scene& scene, const Group& group) {
-  const auto memo = scene.memo.groups.find(group.id);
-  const bool known = memo != scene.memo.groups.end();
+bool unblocked(const Snapshot& snapshot, const Group& group) {
+  const auto memo = snapshot.memo.groups.find(group.id);
+  const bool known = memo != snapshot.memo.groups.end();
   auto open = open_blockers(group);
-  // Of what baton has written itself the word alone is the answer.
+  // For the blocker that baton wrote, `unblocked` is enough.
   if (known)
     std::erase(open, memo->second.blocker);
   if (group.entry == nullptr || !open.empty() ||
-      unblocks(scene.view.docs, group) <= (known ? memo->second.unblocks : 0))
+      unblocks(snapshot.view.docs, group) <= (known ? memo->second.unblocks : 0))
     return false;
-  // The newest word counts, wherever it was said.
-  const auto sent = messages(scene.view.docs, *mailbox("techlead_to_dev"), group.id);
+  // The newest decision counts, in messages or feedback.
+  const auto sent = messages(snapshot.view.docs, *mailbox("techlead_to_dev"), group.id);
   if (!sent.empty() && word_of(*sent.back().value, "decision") == "unblocked")
     return true;
   const auto feedback = items(*group.entry, "tech_lead_feedback");
   return !feedback.empty() && word_of(*feedback.back(), "decision") == "unblocked";
 }
 
-std::string amiss(const Scene& scene, const Subject& subject) {
+std::string faults_to_fix(const Snapshot& snapshot, const Subject& subject) {
   std::string text;
-  for (const PutBack& back : scene.memo.put_back)
+  for (const PutBack& back : snapshot.memo.put_back)
     if (back.concerns(subject))
       text += std::string(back.stays ? "; noted: " : "; put back: ") + back.why;
-  for (const auto& [path, accepted] : scene.view.docs) {
+  for (const auto& [path, accepted] : snapshot.view.docs) {
     const auto findings = parse_json(accepted.rejected.empty() ? "[]" : accepted.rejected);
     if (!findings || !(*findings)->IsArray())
       continue;
@@ -181,7 +181,7 @@ MailCount mail_count(const FlowState& docs, std::string_view group) {
   return count;
 }
 
-Word stage_of(const Scene& scene, const Group& group) {
+Word stage_of(const Snapshot& snapshot, const Group& group) {
   switch (group.status) {
     case Status::pending:
     case Status::dev_working:
@@ -189,9 +189,9 @@ Word stage_of(const Scene& scene, const Group& group) {
     case Status::changes_requested:
       return "dev";
     case Status::dev_blocked:
-      return unblocked(scene, group) ? "dev" : "blocked";
+      return unblocked(snapshot, group) ? "dev" : "blocked";
     case Status::waiting_qa:
-      return scene.options.qa ? "qa" : "review";
+      return snapshot.options.qa ? "qa" : "review";
     case Status::qa_testing:
       return "qa";
     case Status::waiting_review:
@@ -203,8 +203,8 @@ Word stage_of(const Scene& scene, const Group& group) {
   return "dev";
 }
 
-Places::Places(const Scene& scene) : scene_(scene) {
-  for (const Run& run : scene.view.runs) {
+DeveloperSlots::DeveloperSlots(const Snapshot& snapshot) : snapshot_(snapshot) {
+  for (const Run& run : snapshot.view.runs) {
     if (!run.live())
       continue;
     in_hand_.insert(run.key.subject);
@@ -213,47 +213,46 @@ Places::Places(const Scene& scene) : scene_(scene) {
   }
 }
 
-std::vector<Claim> Places::claims(const Group& group) const {
-  const std::uint32_t most = scene_.plan.simple ? 1 : scene_.options.max_developers;
-  std::vector<Claim> claims = {Claim{"developers " + text(scene_.view.flow), most}};
+std::vector<Claim> DeveloperSlots::claims(const Group& group) const {
+  const std::uint32_t most = snapshot_.plan.simple ? 1 : snapshot_.options.max_developers;
+  std::vector<Claim> claims = {Claim{"developers " + text(snapshot_.view.flow), most}};
   const std::set<std::string> files(group.files.begin(), group.files.end());
   for (const std::string& file : files)
     claims.push_back(Claim{"file " + file, 1});
   return claims;
 }
 
-std::size_t Places::room(const Group& group) const {
-  std::size_t most = scene_.plan.simple ? 1 : scene_.options.max_developers;
-  if (const auto count = scene_.plan.parallel_counts.find(group.phase);
-      count != scene_.plan.parallel_counts.end())
+std::size_t DeveloperSlots::room(const Group& group) const {
+  std::size_t most = snapshot_.plan.simple ? 1 : snapshot_.options.max_developers;
+  if (const auto count = snapshot_.plan.parallel_counts.find(group.phase);
+      count != snapshot_.plan.parallel_counts.end())
     most = std::min(most, static_cast<std::size_t>(count->second));
   return most;
 }
 
-std::pair<Word, std::string> Places::obstacle(const Group& group) const {
-  if (std::string why = scene_.plan.waits_for(group); !why.empty())
+std::pair<Word, std::string> DeveloperSlots::obstacle(const Group& group) const {
+  if (std::string why = snapshot_.plan.waits_for(group); !why.empty())
     return {why.starts_with("it depends") ? "depends_on" : "phase", std::move(why)};
   if (developing_.size() >= room(group))
     return {"no_slot", std::to_string(developing_.size()) + " of " + std::to_string(room(group)) +
                            " developers are at work"};
   for (const std::string& id : in_hand_) {
-    const Group* const other = scene_.plan.find(id);
+    const Group* const other = snapshot_.plan.find(id);
     if (other == nullptr || id == group.id)
       continue;
     if (const std::string file = shared_file(group, *other); !file.empty())
-      return {"file_claimed", file + " belongs to " + id + " as well, which is being worked on"};
+      return {"file_claimed", file + " also belongs to " + id + ", which is in progress"};
   }
   for (const std::string& id : developing_) {
-    const Group* const other = scene_.plan.find(id);
+    const Group* const other = snapshot_.plan.find(id);
     if (!group.can_parallel || (other != nullptr && !other->can_parallel))
       return {"not_parallel", (group.can_parallel ? id : group.id) +
-                                  " must not run beside another developer, and " + id +
-                                  " is being worked on"};
+                                  " must not run in parallel, and " + id + " is in progress"};
   }
   return {};
 }
 
-void Places::take(const Group& group, std::string_view role) {
+void DeveloperSlots::take(const Group& group, std::string_view role) {
   in_hand_.insert(group.id);
   if (role == kDeveloper)
     developing_.insert(group.id);

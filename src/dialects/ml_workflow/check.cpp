@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/json/numbers.h"
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/ml_workflow/snapshot.h"
 #include "dialects/ml_workflow/verdict.h"
@@ -22,7 +23,7 @@ bool flag(const Value& root, const std::string& pointer) {
   return found != nullptr && json::boolean(*found).value_or(false);
 }
 
-/// The newest decision of a type, as approval_history has it.
+/// The newest decision of a type in approval_history.
 struct Decided {
   std::string_view word;
   std::optional<Time> when;
@@ -32,7 +33,7 @@ std::optional<Decided> newest_decision(const Value& root, std::string_view appro
   for (const Value* const decision : list_at(root, "/human_approvals/approval_history"))
     if (json::text(*decision, "approval_type") == approval)
       newest =
-          Decided{json::text(*decision, "status").value_or(""), moment(*decision, "timestamp")};
+          Decided{json::text(*decision, "status").value_or(""), timestamp(*decision, "timestamp")};
   return newest;
 }
 
@@ -40,13 +41,12 @@ std::string flag_pointer(std::string_view approval) {
   return "/human_approvals/" + std::string(approval) + "_approved";
 }
 
-/// What was decided about has been made anew since (a plan by step 3, code by 4 or 6), so the
-/// decision is spent. The flag was reset then, and says what came later. Where a time is missing,
-/// any revision is taken for one that came later.
+/// Whether plan (step 3) or code (4, 6) was remade after the decision, so that it no longer counts.
+/// Without times any revision counts as later.
 bool spent(const Decided& decision, const std::vector<Entry>& entries, std::string_view approval) {
   const bool plan = approval == "plan";
   return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-    const auto start = moment(*entry.value, "started_at");
+    const auto start = timestamp(*entry.value, "started_at");
     const auto began = start ? start : end_of(entry);
     if (!began || !decision.when)
       return entry.step == (plan ? 3 : 6);
@@ -54,25 +54,19 @@ bool spent(const Decided& decision, const std::vector<Entry>& entries, std::stri
   });
 }
 
-/// Back from phase_2, and the new plan was not begun: current_step is what was worked on last.
+/// Back from phase_2 before the new plan began: current_step is the last one worked on.
 bool sent_back(const Value& root, const std::vector<Entry>& entries) {
-  const std::size_t first = first_of_plan(root);
+  const std::size_t first = plan_start(root);
   return first > 0 && (entries.empty() || entries.back().index < first);
 }
 
-/// Behind a sentence that nobody has approved, where the flag says so.
+/// Explains why a set flag does not count.
 std::string overruled(const Value& root, const std::vector<Entry>& entries,
                       std::string_view approval) {
   const std::string decision(outranks_flag(root, entries, approval));
-  return decision.empty() ? ""
-                          : ": the newest decision is " + decision + ", which outranks the flag";
-}
-
-/// The nearest place that exists.
-std::string place(const Value& root, std::string pointer) {
-  while (json::at(root, pointer) == nullptr)
-    pointer.erase(pointer.rfind('/'));
-  return pointer;
+  return decision.empty()
+             ? ""
+             : ": the newest decision is " + decision + ", which counts more than the flag";
 }
 
 void name_rule(const std::string& path, const Value& root, const Json& options,
@@ -81,7 +75,7 @@ void name_rule(const std::string& path, const Value& root, const Json& options,
   const auto id = json::text(root, "workflow_id");
   if (folder && id && *folder != *id)
     findings.error("S16", "/workflow_id",
-                   "the workflow is called " + shown(*id) + ", but its folder " + shown(*folder),
+                   "workflow_id is " + shown(*id) + ", but the folder is " + shown(*folder),
                    json::child(root, "workflow_id"), shown(*folder));
 }
 
@@ -95,7 +89,7 @@ void phase_rules(const Value& root, const std::vector<Entry>& entries, FindingLi
                    json::at(root, "/convergence_status/phase_1_converged"), "true");
   const Value* const phase = json::child(root, "current_phase");
   if (!code) {
-    const std::size_t first = first_of_plan(root);
+    const std::size_t first = plan_start(root);
     const auto early = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
       return entry.index >= first && entry.step >= kFirstCodeStep;
     });
@@ -106,7 +100,7 @@ void phase_rules(const Value& root, const std::vector<Entry>& entries, FindingLi
                      phase, "phase_2");
     return;
   }
-  // Between the last plan validation and the first line of code the phase is ahead of the step.
+  // Between the last plan validation and the first code the phase is ahead of the step.
   const bool hand_over = converged && !entries.empty() && entries.back().completed();
   if (current < kFirstCodeStep && !hand_over)
     findings.error("S1", "/current_phase",
@@ -122,35 +116,35 @@ void end_rules(const Value& root, const std::vector<Entry>& entries, Status stat
     findings.error("S10", "/status", "the workflow is completed, but phase_2_converged is not true",
                    word, "running");
   if (required(options, "final") && !approved(root, entries, "final"))
-    findings.error("S10", "/status",
-                   "the workflow is completed, but nobody has given the final approval" +
-                       overruled(root, entries, "final"),
-                   word, "running");
+    findings.error(
+        "S10", "/status",
+        "the workflow is completed, but has no final approval" + overruled(root, entries, "final"),
+        word, "running");
 }
 
 void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json& options,
                FindingList& findings) {
-  const std::size_t first = first_of_plan(root);
+  const std::size_t first = plan_start(root);
   const bool begun = (json::integer(root, "current_step").value_or(0) >= kFirstCodeStep &&
                       !sent_back(root, entries)) ||
                      std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
                        return entry.index >= first && entry.step >= kFirstCodeStep;
                      });
   if (begun && required(options, "plan") && !approved(root, entries, "plan")) {
-    const std::string pointer = place(root, flag_pointer("plan"));
-    findings.error("S11", pointer,
-                   "code is being written, but nobody has approved the plan" +
-                       overruled(root, entries, "plan"),
-                   pointer == flag_pointer("plan") ? json::at(root, pointer) : nullptr,
-                   "an approved plan before step 4");
+    const std::string pointer = existing_pointer(root, flag_pointer("plan"));
+    findings.error(
+        "S11", pointer,
+        "code is being written, but the plan is not approved" + overruled(root, entries, "plan"),
+        pointer == flag_pointer("plan") ? json::at(root, pointer) : nullptr,
+        "an approved plan before step 4");
   }
 }
 
-/// Going back to the plan resets all flags; what was decided before says nothing any more.
+/// Whether the workflow went back to the plan after the decision; that resets all flags.
 bool went_back_since(const Value& root, const Decided& decision) {
   const auto all = list_at(root, "/phase_transitions");
   return std::any_of(all.begin(), all.end(), [&](const Value* each) {
-    const auto when = moment(*each, "timestamp");
+    const auto when = timestamp(*each, "timestamp");
     return json::text(*each, "to_phase") == "phase_1" &&
            (!when || !decision.when || *when >= *decision.when);
   });
@@ -163,48 +157,49 @@ void approval_rules(const Value& root, const std::vector<Entry>& entries, Findin
     const Value* const found = json::at(root, pointer);
     if (!decision || found == nullptr)
       continue;
-    const bool said = decision->word == "approved";
+    const bool approves = decision->word == "approved";
     const bool given = json::boolean(*found).value_or(false);
-    // A rejection says no until another word follows on it, whatever is made after it.
+    // A rejection counts until another decision follows.
     const bool settled =
         decision->word != "rejected" &&
         (spent(*decision, entries, approval) || (!given && went_back_since(root, *decision)));
-    if (given != said && !settled)
+    if (given != approves && !settled)
       findings.warning("S12", pointer,
                        std::string(approval) + "_approved is " + shown(*found) +
                            ", but the newest decision is " + std::string(decision->word) +
                            "; the decision counts",
-                       found, said ? "true" : "false");
+                       found, approves ? "true" : "false");
   }
 }
 
 void time_rules(const Value& root, FindingList& findings) {
-  Moments moments;
-  moments.look(root, "", {"created_at", "updated_at"}, kNoSuchDay, findings);
+  TimestampCheck times;
+  times.look(root, "", {"created_at", "updated_at"}, kNoSuchDay, findings);
   const auto look = [&](const std::string& pointer, std::initializer_list<std::string_view> names) {
     const Value* const list = json::at(root, pointer);
     if (list == nullptr || !list->IsArray())
       return;
     for (rapidjson::SizeType i = 0; i < list->Size(); ++i)
-      moments.look((*list)[i], pointer + "/" + std::to_string(i), names, kNoSuchDay, findings);
+      times.look((*list)[i], pointer + "/" + std::to_string(i), names, kNoSuchDay, findings);
   };
   look("/step_history", {"started_at", "completed_at"});
   look("/convergence_status/convergence_history", {"timestamp"});
   if (const Value* const approvals = json::child(root, "human_approvals"))
-    moments.look(*approvals, "/human_approvals",
-                 {"plan_approval_timestamp", "code_approval_timestamp", "final_approval_timestamp"},
-                 kNoSuchDay, findings);
+    times.look(*approvals, "/human_approvals",
+               {"plan_approval_timestamp", "code_approval_timestamp", "final_approval_timestamp"},
+               kNoSuchDay, findings);
   look("/human_approvals/approval_history", {"timestamp"});
   look("/phase_transitions", {"timestamp"});
   look("/step_transitions", {"timestamp"});
-  moments.report("S18", findings);
+  times.report("S18", findings);
 }
 
-void state_rules(const std::string& path, const Value& root, const Json& options,
-                 FindingList& findings) {
+Findings check_state(const std::string& path, const Accepted& accepted, const Json& options) {
+  const Value& root = accepted.document->root();
+  FindingList findings(kDialect);
   const auto status = parse_status(json::text(root, "status").value_or(""));
   if (!status)
-    return;
+    return {};
   const std::vector<Entry> entries = history(root);
   name_rule(path, root, options, findings);
   phase_rules(root, entries, findings);
@@ -219,6 +214,7 @@ void state_rules(const std::string& path, const Value& root, const Json& options
                      "the workflow is " + std::string(json::text(root, "status").value_or("")) +
                          ", but has no step_history",
                      json::child(root, "status"), "a step_history");
+  return findings.take();
 }
 
 void converged_rule(const Value& root, const std::vector<Entry>& entries, bool plan,
@@ -236,7 +232,7 @@ void converged_rule(const Value& root, const std::vector<Entry>& entries, bool p
       say(plan ? "nothing was validated" : "the code was not validated since it last changed");
       return;
     case Validated::half:
-      say("one half of the validation is still to come");
+      say("one half of the validation is missing");
       return;
     case Validated::all:
       break;
@@ -265,13 +261,13 @@ void attempt_rule(const Value& root, FindingList& findings) {
     findings.warning("S19",
                      "/convergence_status/convergence_history/" + std::to_string(i) + "/attempt",
                      "attempt " + shown(*found) + " of " + std::string(phase) +
-                         " does not follow on the one before",
+                         " does not follow the one before",
                      found, std::to_string(next));
     attempts[phase] = json::integer(*found).value_or(next);
   }
 }
 
-/// Counters that are all zero are not kept by anybody.
+/// Counters that are all zero are not maintained.
 bool kept(const Value& metrics) {
   return metrics.IsObject() &&
          std::any_of(metrics.MemberBegin(), metrics.MemberEnd(), [](const auto& member) {
@@ -309,7 +305,7 @@ void metrics_rules(const Value& root, const std::vector<Entry>& entries, Finding
              (!only_failed || json::boolean(round, "converged") == false);
     });
   };
-  // The two halves of a code validation are counted as one by some and as two by others.
+  // Some programs count the two halves of a code validation as one, some as two.
   metric_rule(*metrics, "total_iterations", validations, count("", false), findings);
   metric_rule(*metrics, "phase_1_iterations", count("phase_1", false), std::nullopt, findings);
   metric_rule(*metrics, "phase_2_iterations", count("phase_2", false), std::nullopt, findings);
@@ -347,16 +343,7 @@ std::string_view outranks_flag(const Value& root, const std::vector<Entry>& entr
 }
 
 std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
-  std::map<std::string, Findings> all;
-  if (scope == Scope::flow)
-    return all;
-  for (const auto& [path, accepted] : docs) {
-    FindingList findings(kDialect);
-    state_rules(path, accepted.document->root(), options, findings);
-    if (Findings found = findings.take(); !found.empty())
-      all[path] = std::move(found);
-  }
-  return all;
+  return check_each(docs, options, scope, check_state);
 }
 
 void score_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {

@@ -34,7 +34,7 @@ void template_rule(const Entry& entry, FindingList& findings) {
 }
 
 void duration_rule(const Entry& entry, FindingList& findings) {
-  const auto began = moment(*entry.value, "started_at");
+  const auto began = timestamp(*entry.value, "started_at");
   const auto ended = end_of(entry);
   const auto took = json::integer(*entry.value, "execution_time");
   if (!began || !ended || !took)
@@ -76,7 +76,7 @@ bool may_follow(const Entry& before, const Entry& next) {
 }
 
 void order_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
-  const std::size_t first = first_of_plan(root);
+  const std::size_t first = plan_start(root);
   std::int64_t former = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];

@@ -21,7 +21,7 @@ constexpr std::string_view kExtended = "retry_with_extended_timeout";
 constexpr std::string_view kAnother = "retry_with_different_agent_instance";
 constexpr std::string_view kCorrected = "retry_with_corrected_input";
 constexpr std::string_view kPerson = "escalate_to_human";
-/// What is tried before a person is asked. Types that are not listed have nothing to try.
+/// What is tried before a person is asked. Other error types have no strategy.
 constexpr std::array kErrors = {
     ErrorRow{"agent_timeout", {kExtended, kAnother}},
     ErrorRow{"timeout", {kExtended, kAnother}},
@@ -30,170 +30,173 @@ constexpr std::array kErrors = {
     ErrorRow{"agent_exit", {kAnother, kAnother}},
 };
 
-Next work(std::vector<Work> works, std::string why) {
-  Next next;
-  next.kind = Next::Kind::work;
+NextStep work(std::vector<Work> works, std::string why) {
+  NextStep next;
+  next.kind = NextStep::Kind::work;
   next.works = std::move(works);
   next.why = std::move(why);
   return next;
 }
 
-Next outcome(Next::Kind kind, std::string why) {
-  Next next;
+NextStep outcome(NextStep::Kind kind, std::string why) {
+  NextStep next;
   next.kind = kind;
   next.why = std::move(why);
   return next;
 }
 
-Next escalate(std::string limit, std::string why) {
-  Next next = outcome(Next::Kind::escalate, std::move(why));
+NextStep escalate(std::string limit, std::string why) {
+  NextStep next = outcome(NextStep::Kind::escalate, std::move(why));
   next.limit = std::move(limit);
   return next;
 }
 
-std::int64_t base(const Scene& scene, const std::string& what) {
-  const auto found = scene.memo.base.find(what);
-  return found == scene.memo.base.end() ? 0 : found->second;
+std::int64_t base(const Snapshot& snapshot, const std::string& what) {
+  const auto found = snapshot.memo.base.find(what);
+  return found == snapshot.memo.base.end() ? 0 : found->second;
 }
 
 /// The newest entry of a half since the code last changed.
-const Entry* in_round(const Scene& scene, Half half) {
-  for (auto entry = scene.entries.rbegin();
-       entry != scene.entries.rend() && !code_change(entry->step); ++entry)
+const Entry* in_round(const Snapshot& snapshot, Half half) {
+  for (auto entry = snapshot.entries.rbegin();
+       entry != snapshot.entries.rend() && !code_change(entry->step); ++entry)
     if (entry->half == half || entry->half == Half::both)
       return &*entry;
   return nullptr;
 }
 
-/// 5 after the first code, 7 after a refinement. Others may number it 5 again; then both halves
-/// are.
-std::int64_t validation_step(const Scene& scene) {
+/// Step 5 after the first code, 7 after a refinement. Other programs may write 5 again; both halves
+/// use the same number.
+std::int64_t validation_step(const Snapshot& snapshot) {
   for (const Half half : {Half::a, Half::b})
-    if (const Entry* const other = in_round(scene, half))
+    if (const Entry* const other = in_round(snapshot, half))
       return other->step;
-  const auto change = std::find_if(scene.entries.rbegin(), scene.entries.rend(),
+  const auto change = std::find_if(snapshot.entries.rbegin(), snapshot.entries.rend(),
                                    [](const Entry& entry) { return code_change(entry.step); });
-  return change != scene.entries.rend() && change->step == 6 ? 7 : 5;
+  return change != snapshot.entries.rend() && change->step == 6 ? 7 : 5;
 }
 
-/// The flag, where no decision outranks it: S10 and S11 ask the same of what follows from it.
-bool flag_counts(const Scene& scene, std::string_view approval) {
+/// Whether the flag says approved and no newer decision contradicts it (as in S10 and S11).
+bool flag_counts(const Snapshot& snapshot, std::string_view approval) {
   const Value* const flag =
-      json::at(scene.root, "/human_approvals/" + std::string(approval) + "_approved");
+      json::at(snapshot.root, "/human_approvals/" + std::string(approval) + "_approved");
   return flag != nullptr && json::boolean(*flag).value_or(false) &&
-         outranks_flag(scene.root, scene.entries, approval).empty();
+         outranks_flag(snapshot.root, snapshot.entries, approval).empty();
 }
 
-/// Whoever has set a flag in vain is told so.
-std::string flag_hint(const Scene& scene, const std::string& approval) {
-  const std::string decision(outranks_flag(scene.root, scene.entries, approval));
+/// Explains why a flag that a person set does not count.
+std::string flag_hint(const Snapshot& snapshot, const std::string& approval) {
+  const std::string decision(outranks_flag(snapshot.root, snapshot.entries, approval));
   return decision.empty() ? ""
                           : "; " + approval + "_approved is true, but the newest decision is " +
-                                decision + ", and that counts";
+                                decision + ", which counts";
 }
 
-/// Asked in this order; nothing: all are given.
-std::optional<Next> people(const Scene& scene, std::initializer_list<std::string_view> approvals,
-                           std::int64_t revision, Next::Kind rejected) {
+/// Asks for the approvals in this order; nothing: all are given.
+std::optional<NextStep> people(const Snapshot& snapshot,
+                               std::initializer_list<std::string_view> approvals,
+                               std::int64_t revision, NextStep::Kind rejected) {
   for (const std::string_view approval : approvals) {
-    if (!required(scene.view.options, approval))
+    if (!required(snapshot.view.options, approval))
       continue;
-    const std::string said = decided(scene, approval);
+    const std::string decision = decided(snapshot, approval);
     const std::string name(approval);
-    if (said.empty()) {
-      Next next =
-          outcome(Next::Kind::approval,
-                  "a person has to decide: `baton approve " + text(scene.view.flow) + " " + name +
-                      "`, or `reject` or `revise` instead of approve" + flag_hint(scene, name));
+    if (decision.empty()) {
+      NextStep next =
+          outcome(NextStep::Kind::approval,
+                  "waits for a person: `baton approve " + text(snapshot.view.flow) + " " + name +
+                      "`, or `reject` or `revise` instead of approve" + flag_hint(snapshot, name));
       next.approval = name;
       return next;
     }
-    if (said == "changes_requested")
-      return work({Work{revision, Half::whole}}, "a person asks for changes (" + name + ")");
-    if (said == "rejected")
-      return outcome(rejected, "a person has rejected it (" + name + ")");
+    if (decision == "changes_requested")
+      return work({Work{revision, Half::whole}}, "a person asked for changes (" + name + ")");
+    if (decision == "rejected")
+      return outcome(rejected, "a person rejected it (" + name + ")");
   }
   return std::nullopt;
 }
 
-/// By the file's own word, about the plan that stands: where one was revised, the flag was reset.
-bool plan_approved(const Scene& scene) {
-  const bool revised = std::any_of(scene.entries.begin(), scene.entries.end(),
+/// Whether the file says that the present plan is approved. A revision resets the flag.
+bool plan_approved(const Snapshot& snapshot) {
+  const bool revised = std::any_of(snapshot.entries.begin(), snapshot.entries.end(),
                                    [](const Entry& entry) { return entry.step == 3; });
-  return flag_counts(scene, "plan") || (!revised && approved(scene.root, scene.entries, "plan"));
+  return flag_counts(snapshot, "plan") ||
+         (!revised && approved(snapshot.root, snapshot.entries, "plan"));
 }
 
-Next after_plan_validation(const Scene& scene) {
-  const Round round = judge_round(scene.root, scene.entries, true);
-  if (round.pass || !scene.plan_phase()) {
-    // Who has handed the plan over has taken its approval for given.
-    const bool given = !scene.plan_phase() && plan_approved(scene);
-    if (auto asked = given ? std::nullopt : people(scene, {"plan"}, 3, Next::Kind::cancelled)) {
-      // Step 3 is none of phase_2.
-      if (asked->kind == Next::Kind::work && !scene.plan_phase())
-        return outcome(Next::Kind::phase_1, asked->why);
+NextStep after_plan_validation(const Snapshot& snapshot) {
+  const Round round = judge_round(snapshot.root, snapshot.entries, true);
+  if (round.pass || !snapshot.plan_phase()) {
+    // The program that moved to phase_2 took the approval for given.
+    const bool given = !snapshot.plan_phase() && plan_approved(snapshot);
+    if (auto asked =
+            given ? std::nullopt : people(snapshot, {"plan"}, 3, NextStep::Kind::cancelled)) {
+      // Step 3 belongs to phase_1.
+      if (asked->kind == NextStep::Kind::work && !snapshot.plan_phase())
+        return outcome(NextStep::Kind::phase_1, asked->why);
       return *asked;
     }
-    if (scene.plan_phase())
-      return outcome(Next::Kind::phase_2, "the plan is good enough and approved");
-    return work({Work{4, Half::whole}}, "the plan is good enough and approved");
+    if (snapshot.plan_phase())
+      return outcome(NextStep::Kind::phase_2, "the plan passed and is approved");
+    return work({Work{4, Half::whole}}, "the plan passed and is approved");
   }
-  const std::int64_t made = attempts(scene, "phase_1") - base(scene, "phase_1");
-  if (made >= scene.options.plan_attempts)
+  const std::int64_t made = attempts(snapshot, "phase_1") - base(snapshot, "phase_1");
+  if (made >= snapshot.options.plan_attempts)
     return escalate("phase_1", "max_iterations_reached: " + std::to_string(made) +
-                                   " plans were not good enough; the last one: " + round.why);
+                                   " plans did not pass; the last one: " + round.why);
   return work({Work{3, Half::whole}}, round.why);
 }
 
-Next after_code_validation(const Scene& scene) {
-  const Round round = judge_round(scene.root, scene.entries, false);
+NextStep after_code_validation(const Snapshot& snapshot) {
+  const Round round = judge_round(snapshot.root, snapshot.entries, false);
   if (round.pass) {
-    if (auto asked = people(scene, {"code", "final"}, 6, Next::Kind::failed))
+    if (auto asked = people(snapshot, {"code", "final"}, 6, NextStep::Kind::failed))
       return *asked;
-    return outcome(Next::Kind::completed, "the code is good enough and approved");
+    return outcome(NextStep::Kind::completed, "the code passed and is approved");
   }
-  const std::int64_t made = attempts(scene, "phase_2") - base(scene, "phase_2");
-  if (made >= scene.options.code_attempts)
-    return escalate("phase_2", "max_iterations_reached: the code was not good enough " +
+  const std::int64_t made = attempts(snapshot, "phase_2") - base(snapshot, "phase_2");
+  if (made >= snapshot.options.code_attempts)
+    return escalate("phase_2", "max_iterations_reached: the code did not pass " +
                                    std::to_string(made) + " times; the last time: " + round.why);
   return work({Work{6, Half::whole}}, round.why);
 }
 
 /// Steps 4 to 7: each half is validated once since the code last changed.
-Next validation(const Scene& scene) {
-  const std::int64_t step = validation_step(scene);
+NextStep validation(const Snapshot& snapshot) {
+  const std::int64_t step = validation_step(snapshot);
   std::vector<Work> missing;
   bool working = false;
   for (const Half half : {Half::a, Half::b}) {
-    const Entry* const entry = in_round(scene, half);
+    const Entry* const entry = in_round(snapshot, half);
     if (entry == nullptr)
       missing.push_back(Work{step, half});
     else
       working = working || !entry->completed();
   }
   if (missing.empty())
-    return working ? Next{} : after_code_validation(scene);
-  if (!scene.options.parallel)
+    return working ? NextStep{} : after_code_validation(snapshot);
+  if (!snapshot.options.parallel)
     missing.resize(working ? 0 : 1);
   if (missing.empty())
     return {};
   std::string which = subject_of(missing.front());
   if (missing.size() > 1)
     which += " and " + subject_of(missing.back());
-  return work(missing, "the code is to be validated: " + which);
+  return work(missing, "validate the code: " + which);
 }
 
-/// What failed and was not made again: the last entry, or the halves of a round.
-std::vector<const Entry*> failures(const Scene& scene) {
+/// Failed entries that were not repeated: the last entry, or the halves of a round.
+std::vector<const Entry*> failures(const Snapshot& snapshot) {
   std::vector<const Entry*> failed;
-  const Entry& last = *scene.last();
+  const Entry& last = *snapshot.last();
   if (!code_validation(last.step)) {
     if (last.status == "failed")
       failed.push_back(&last);
     return failed;
   }
   for (const Half half : {Half::a, Half::b})
-    if (const Entry* const entry = in_round(scene, half);
+    if (const Entry* const entry = in_round(snapshot, half);
         entry != nullptr && entry->status == "failed" &&
         std::find(failed.begin(), failed.end(), entry) == failed.end())
       failed.push_back(entry);
@@ -205,14 +208,14 @@ std::string error_of(const Entry& entry, std::string_view member) {
   return error == nullptr ? std::string() : std::string(json::text(*error, member).value_or(""));
 }
 
-std::optional<Next> recovery(const Scene& scene) {
-  const auto failed = failures(scene);
+std::optional<NextStep> recovery(const Snapshot& snapshot) {
+  const auto failed = failures(snapshot);
   if (failed.empty())
     return std::nullopt;
   std::vector<Work> again;
   std::string why;
   for (const Entry* const entry : failed) {
-    const std::string strategy = next_strategy(scene, *entry);
+    const std::string strategy = next_strategy(snapshot, *entry);
     const std::string what = "step " + subject_of(*entry) + " failed (" +
                              error_of(*entry, "error_type") + ": " +
                              error_of(*entry, "error_message") + ")";
@@ -224,9 +227,9 @@ std::optional<Next> recovery(const Scene& scene) {
   return work(again, why);
 }
 
-std::string stage_word(const Scene& scene, const Subject& subject, bool due) {
-  const Entry* const entry = scene.newest(subject);
-  const std::size_t count = scene.count(subject);
+std::string stage_word(const Snapshot& snapshot, const Subject& subject, bool due) {
+  const Entry* const entry = snapshot.newest(subject);
+  const std::size_t count = snapshot.count(subject);
   if (entry == nullptr)
     return "run 1";
   const bool again = due && entry->status == "failed";
@@ -240,43 +243,44 @@ std::string stage_word(const Scene& scene, const Subject& subject, bool due) {
   return (entry->status == "failed" && !due ? "failed " : "run ") + number;
 }
 
-/// A person let a workflow go on that baton had paused: what it was paused for counts from here.
-void resumed(Scene& scene) {
-  const std::string limit = std::exchange(scene.memo.escalated, "");
+/// A person resumed a workflow that baton had paused: the limit counts from now.
+void resumed(Snapshot& snapshot) {
+  const std::string limit = std::exchange(snapshot.memo.escalated, "");
   if (limit == "approval")
-    scene.memo.asked = Asked{};
+    snapshot.memo.asked_approval = AskedApproval{};
   else if (limit == "steps")
-    scene.memo.base[limit] = static_cast<std::int64_t>(scene.entries.size());
+    snapshot.memo.base[limit] = static_cast<std::int64_t>(snapshot.entries.size());
   else if (limit == "recovery")
-    for (const Entry& entry : scene.entries) {
+    for (const Entry& entry : snapshot.entries) {
       if (entry.status == "failed")
-        scene.memo.base[helped(entry)] = 1;
+        snapshot.memo.base[helped(entry)] = 1;
     }
   else if (!limit.empty())
-    scene.memo.base[limit] = attempts(scene, limit);
+    snapshot.memo.base[limit] = attempts(snapshot, limit);
 }
 
 }  // namespace
 
-bool handed_over(const Scene& scene) {
-  return !scene.plan_phase() && scene.last() != nullptr && scene.last()->step < kFirstCodeStep;
+bool handed_over(const Snapshot& snapshot) {
+  return !snapshot.plan_phase() && snapshot.last() != nullptr &&
+         snapshot.last()->step < kFirstCodeStep;
 }
 
-std::optional<Scene> scene_of(const View& view) {
-  auto scene = Scene::of(view);
-  if (scene && scene->status != Status::paused)
-    resumed(*scene);
-  return scene;
+std::optional<Snapshot> snapshot_of(const View& view) {
+  auto snapshot = Snapshot::of(view);
+  if (snapshot && snapshot->status != Status::paused)
+    resumed(*snapshot);
+  return snapshot;
 }
 
 std::string helped(const Entry& entry) {
   return "helped " + std::to_string(entry.index);
 }
 
-std::string next_strategy(const Scene& scene, const Entry& entry) {
+std::string next_strategy(const Snapshot& snapshot, const Entry& entry) {
   const ErrorRow* const row = row_of(kErrors, error_of(entry, "error_type"));
   const auto tried = list_at(*entry.value, "/error_info/recovery_strategies");
-  // What was tried counts from the last time a person helped.
+  // Strategies count from the last help of a person.
   std::size_t count = 0;
   for (const Value* const one : tried)
     count = json::text(*one, "strategy") == kPerson ? 0 : count + 1;
@@ -284,19 +288,19 @@ std::string next_strategy(const Scene& scene, const Entry& entry) {
     count = static_cast<std::size_t>(std::max<std::int64_t>(0, recovery_attempts(entry)));
   if (row != nullptr && count < row->strategies.size())
     return std::string(row->strategies.at(count));
-  return base(scene, helped(entry)) != 0 ? std::string(kPerson) : std::string();
+  return base(snapshot, helped(entry)) != 0 ? std::string(kPerson) : std::string();
 }
 
-std::int64_t round_end(const Scene& scene, bool plan) {
+std::int64_t round_end(const Snapshot& snapshot, bool plan) {
   std::int64_t end = -1;
   if (plan) {
-    for (const Entry& entry : scene.entries)
+    for (const Entry& entry : snapshot.entries)
       if (plan_validation(entry.step) && entry.completed())
         end = static_cast<std::int64_t>(entry.index);
     return end;
   }
   for (const Half half : {Half::a, Half::b}) {
-    const Entry* const entry = in_round(scene, half);
+    const Entry* const entry = in_round(snapshot, half);
     if (entry == nullptr || !entry->completed() || !code_validation(entry->step))
       return -1;
     end = std::max(end, static_cast<std::int64_t>(entry->index));
@@ -304,14 +308,15 @@ std::int64_t round_end(const Scene& scene, bool plan) {
   return end;
 }
 
-bool round_to_record(const Scene& scene, std::string_view phase) {
+bool round_to_record(const Snapshot& snapshot, std::string_view phase) {
   const bool plan = phase == "phase_1";
-  const std::int64_t end = round_end(scene, plan);
-  if (end < 0 || (plan && scene.last()->step != 2))
+  const std::int64_t end = round_end(snapshot, plan);
+  if (end < 0 || (plan && snapshot.last()->step != 2))
     return false;
-  // Records of baton's own say which round they are about; those of others are counted.
+  // Records of baton name their round; records of other programs are only counted.
   std::int64_t foreign = 0;
-  for (const Value* const record : list_at(scene.root, "/convergence_status/convergence_history")) {
+  for (const Value* const record :
+       list_at(snapshot.root, "/convergence_status/convergence_history")) {
     if (json::text(*record, "phase") != phase)
       continue;
     const auto entry = json::integer(*record, "entry");
@@ -320,100 +325,101 @@ bool round_to_record(const Scene& scene, std::string_view phase) {
     foreign += entry ? 0 : 1;
   }
   std::int64_t rounds = 0;
-  for (const Entry& entry : scene.entries)
+  for (const Entry& entry : snapshot.entries)
     if (entry.completed() &&
         (plan ? plan_validation(entry.step) : code_validation(entry.step) && entry.half != Half::a))
       ++rounds;
   return foreign < rounds;
 }
 
-std::int64_t attempts(const Scene& scene, std::string_view phase) {
-  std::int64_t count = round_to_record(scene, phase) ? 1 : 0;
-  for (const Value* const record : list_at(scene.root, "/convergence_status/convergence_history"))
+std::int64_t attempts(const Snapshot& snapshot, std::string_view phase) {
+  std::int64_t count = round_to_record(snapshot, phase) ? 1 : 0;
+  for (const Value* const record :
+       list_at(snapshot.root, "/convergence_status/convergence_history"))
     count += json::text(*record, "phase") == phase ? 1 : 0;
   return count;
 }
 
-Judged judged(const Scene& scene, std::string_view approval) {
-  const std::int64_t end = round_end(scene, approval == "plan");
-  const auto known = scene.memo.judged.find(std::string(approval));
-  if (known != scene.memo.judged.end() && known->second.entry == end)
+ValidationMark validation_mark(const Snapshot& snapshot, std::string_view approval) {
+  const std::int64_t end = round_end(snapshot, approval == "plan");
+  const auto known = snapshot.memo.marks.find(std::string(approval));
+  if (known != snapshot.memo.marks.end() && known->second.entry == end)
     return known->second;
-  // Seen for the first time. What was there before is spent; what came together with it counts if
-  // it says that it is newer.
-  Judged fresh;
+  // A new validation. Older decisions do not count. A decision that arrived with it counts if its
+  // time is not earlier.
+  ValidationMark fresh;
   fresh.entry = end;
-  const auto decisions = list_at(scene.root, "/human_approvals/approval_history");
+  const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history");
   std::optional<Time> done;
-  for (const Entry& entry : scene.entries)
+  for (const Entry& entry : snapshot.entries)
     if (static_cast<std::int64_t>(entry.index) == end)
       done = end_of(entry);
   const auto newer = [&](const Value& object, std::string_view member) {
-    const auto when = moment(object, member);
+    const auto when = timestamp(object, member);
     return when && done && *when >= *done;
   };
   fresh.from = static_cast<std::int64_t>(decisions.size());
-  for (std::size_t i = decisions.size(); i > static_cast<std::size_t>(scene.memo.decisions); --i)
+  for (std::size_t i = decisions.size(); i > static_cast<std::size_t>(snapshot.memo.decisions); --i)
     if (newer(*decisions[i - 1], "timestamp"))
       fresh.from = static_cast<std::int64_t>(i) - 1;
   const std::string name(approval);
-  const Value* const approvals = json::child(scene.root, "human_approvals");
+  const Value* const approvals = json::child(snapshot.root, "human_approvals");
   fresh.flag = approvals != nullptr &&
                json::boolean(*approvals, name + "_approved").value_or(false) &&
                !newer(*approvals, name + "_approval_timestamp");
   return fresh;
 }
 
-std::string decided(const Scene& scene, std::string_view approval) {
-  const Judged about = judged(scene, approval);
+std::string decided(const Snapshot& snapshot, std::string_view approval) {
+  const ValidationMark about = validation_mark(snapshot, approval);
   if (about.entry < 0)
     return {};
-  const auto decisions = list_at(scene.root, "/human_approvals/approval_history");
+  const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history");
   std::string newest;
   for (std::size_t i = static_cast<std::size_t>(about.from); i < decisions.size(); ++i)
     if (json::text(*decisions[i], "approval_type") == approval)
       newest = json::text(*decisions[i], "status").value_or("");
   if (!newest.empty() || about.flag)
     return newest;
-  return flag_counts(scene, approval) ? "approved" : "";
+  return flag_counts(snapshot, approval) ? "approved" : "";
 }
 
-Next next(const Scene& scene) {
-  if (scene.status != Status::initialized && scene.status != Status::running)
+NextStep next_step(const Snapshot& snapshot) {
+  if (snapshot.status != Status::initialized && snapshot.status != Status::running)
     return {};
-  if (scene.last() == nullptr)
-    return work({Work{1, Half::whole}}, "the workflow begins");
-  if (scene.plan_phase() && scene.last()->index < first_of_plan(scene.root))
-    return work({Work{3, Half::whole}}, "a person asks for another plan");
-  if (auto recover = recovery(scene))
+  if (snapshot.last() == nullptr)
+    return work({Work{1, Half::whole}}, "the workflow starts");
+  if (snapshot.plan_phase() && snapshot.last()->index < plan_start(snapshot.root))
+    return work({Work{3, Half::whole}}, "a person asked for another plan");
+  if (auto recover = recovery(snapshot))
     return *recover;
-  const Entry& last = *scene.last();
-  Next found;
+  const Entry& last = *snapshot.last();
+  NextStep found;
   if (code_validation(last.step) || (code_change(last.step) && last.completed()))
-    found = validation(scene);
+    found = validation(snapshot);
   else if (!last.completed() || (plan_validation(last.step) && !has_verdict(last)))
     return {};
   else if (plan_validation(last.step))
-    found = after_plan_validation(scene);
+    found = after_plan_validation(snapshot);
   else
-    found = work({Work{2, Half::whole}}, "the plan is to be validated");
-  const auto steps = static_cast<std::int64_t>(scene.entries.size()) - base(scene, "steps");
-  if (found.kind == Next::Kind::work && steps >= scene.options.max_steps)
-    return escalate("steps", "the workflow has made " + std::to_string(steps) +
-                                 " steps (max_steps of the dialect's options)");
+    found = work({Work{2, Half::whole}}, "validate the plan");
+  const auto steps = static_cast<std::int64_t>(snapshot.entries.size()) - base(snapshot, "steps");
+  if (found.kind == NextStep::Kind::work && steps >= snapshot.options.max_steps)
+    return escalate("steps",
+                    "the workflow reached " + std::to_string(steps) + " steps (option max_steps)");
   return found;
 }
 
 Stages stages(const View& view) {
   Stages stages;
-  const auto scene = scene_of(view);
-  if (!scene)
+  const auto snapshot = snapshot_of(view);
+  if (!snapshot)
     return stages;
-  for (const Entry& entry : scene->entries)
-    stages[subject_of(entry)] = stage_word(*scene, subject_of(entry), false);
-  if (const Next found = next(*scene); found.kind == Next::Kind::work)
+  for (const Entry& entry : snapshot->entries)
+    stages[subject_of(entry)] = stage_word(*snapshot, subject_of(entry), false);
+  if (const NextStep found = next_step(*snapshot); found.kind == NextStep::Kind::work)
     for (const Work& work : found.works)
-      stages[subject_of(work)] = stage_word(*scene, subject_of(work), true);
+      stages[subject_of(work)] = stage_word(*snapshot, subject_of(work), true);
   return stages;
 }
 

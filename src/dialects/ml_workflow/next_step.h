@@ -1,5 +1,8 @@
 #pragma once
 
+// What a workflow does next, by the decision table of the format page. Answers from the snapshot
+// alone; decide.cpp carries it out.
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,21 +13,22 @@
 
 namespace baton::ml_workflow {
 
-/// In phase_2, and no code was begun: the plan that was handed over can be decided about still.
-bool handed_over(const Scene& scene);
+/// Whether phase_2 has begun without any code. The plan can still be decided about.
+bool handed_over(const Snapshot& snapshot);
 
-/// The scene to decide in: what a person has let go on counts anew. Nothing without a state file.
-std::optional<Scene> scene_of(const View& view);
+/// The snapshot for a decision. If a person resumed the workflow, its limits count from now.
+/// Nothing without a state file.
+std::optional<Snapshot> snapshot_of(const View& view);
 
-/// What comes next by the decision table of the format page: one of these.
-struct Next {
+/// What comes next.
+struct NextStep {
   enum class Kind {
-    nothing,   ///< paused, ended, or somebody is at work
-    work,      ///< `works` are to be started
-    approval,  ///< a person is asked about `approval`
+    nothing,   ///< paused, ended, or an agent is working
+    work,      ///< start `works`
+    approval,  ///< ask a person about `approval`
     phase_2,   ///< the plan is good and approved
-    phase_1,   ///< it was handed over, and another one is asked for
-    escalate,  ///< baton pauses the workflow: a person has to look
+    phase_1,   ///< make another plan although phase_2 has begun
+    escalate,  ///< pause the workflow for a person
     completed,
     failed,
     cancelled,
@@ -32,32 +36,32 @@ struct Next {
   Kind kind = Kind::nothing;
   std::vector<Work> works;
   std::string approval;
-  std::string limit;  ///< of escalate: `phase_1`, `phase_2`, `steps`, `recovery`
+  std::string limit;  ///< for escalate: `phase_1`, `phase_2`, `steps`, `recovery`
   std::string why;
 };
-Next next(const Scene& scene);
+NextStep next_step(const Snapshot& snapshot);
 
-/// The stage words: `run 2` is the second run of a piece of work, due or at work; `run 2.1` its
-/// first repetition after an error; `done 2` and `failed 2` stay until it is due again.
+/// The stage words. `run 2`: the second run of a step, due or running. `run 2.1`: its first
+/// repetition after an error. `done 2` and `failed 2` stay until the step is due again.
 Stages stages(const View& view);
 
-/// The attempts of a phase, the newest round included.
-std::int64_t attempts(const Scene& scene, std::string_view phase);
-/// The newest complete round of a phase that convergence_history does not have yet.
-bool round_to_record(const Scene& scene, std::string_view phase);
-/// Where in step_history the newest complete round of a phase ends; -1: there is none.
-std::int64_t round_end(const Scene& scene, bool plan);
+/// The attempts of a phase, including the newest round.
+std::int64_t attempts(const Snapshot& snapshot, std::string_view phase);
+/// Whether the newest complete round of a phase is missing in convergence_history.
+bool round_to_record(const Snapshot& snapshot, std::string_view phase);
+/// Index in step_history where the newest complete round of a phase ends; -1: there is none.
+std::int64_t round_end(const Snapshot& snapshot, bool plan);
 
-/// What was decided about the newest validation: `approved`, `rejected`, `changes_requested`, or
-/// nothing yet.
-std::string decided(const Scene& scene, std::string_view approval);
-/// From where on decisions count.
-Judged judged(const Scene& scene, std::string_view approval);
+/// The decision about the newest validation: `approved`, `rejected`, `changes_requested`, or empty.
+std::string decided(const Snapshot& snapshot, std::string_view approval);
+/// Which decisions count for the newest validation of a phase.
+ValidationMark validation_mark(const Snapshot& snapshot, std::string_view approval);
 
-/// The name in Memo::base of that a person has helped a failed entry, which was not begun since.
+/// The name in Memo::base for a failed entry that a person has helped and that was not repeated
+/// since.
 std::string helped(const Entry& entry);
 
-/// What is tried next for a failed entry; empty: a person is asked first.
-std::string next_strategy(const Scene& scene, const Entry& entry);
+/// The next recovery strategy for a failed entry; empty: ask a person first.
+std::string next_strategy(const Snapshot& snapshot, const Entry& entry);
 
 }  // namespace baton::ml_workflow

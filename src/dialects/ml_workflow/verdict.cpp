@@ -13,7 +13,7 @@
 namespace baton::ml_workflow {
 namespace {
 
-/// Of two validations the lower score counts.
+/// Takes the lower score of two validations.
 void lower(Scores& scores, const Entry& entry) {
   const Value* const given = json::child(*entry.value, "validation_scores");
   if (given == nullptr)
@@ -79,23 +79,22 @@ std::optional<std::string> tools(const Entry& entry) {
 constexpr double kTenth = 10;
 constexpr double kHundredth = 100;
 
-double progress(const Scene& scene) {
+double progress(const Snapshot& snapshot) {
   constexpr double kWhole = 100;
-  if (scene.status == Status::completed)
+  if (snapshot.status == Status::completed)
     return kWhole;
   std::set<std::int64_t> done;
-  for (const Entry& entry : scene.entries)
+  for (const Entry& entry : snapshot.entries)
     if (entry.completed())
       done.insert(entry.step);
   return std::round(kWhole * static_cast<double>(done.size()) / kLastStep * kTenth) / kTenth;
 }
 
-/// Of the newest validation: of code, once there is one, the lower ones of both halves. The
-/// overall score is for people only: 40, 30 and 30 parts of a hundred.
-Json scores(const Scene& scene) {
-  Scores newest = code_scores(scene.entries);
+/// Scores of the newest validation: of the code if there is one. overall_score is for display.
+Json scores(const Snapshot& snapshot) {
+  Scores newest = code_scores(snapshot.entries);
   if (newest.empty())
-    newest = plan_scores(scene.entries);
+    newest = plan_scores(snapshot.entries);
   Json all = Json::object();
   double overall = 0;
   for (const ScoreRow& row : kScores) {
@@ -169,7 +168,7 @@ Round judge_round(const Value& root, const std::vector<Entry>& entries, bool pla
   const auto say = [&](const std::string& fault) {
     round.why += (round.why.empty() ? "" : "; ") + fault;
   };
-  // Tools stand in for scores that a validation does not give, and do not overrule those it gives.
+  // Findings of tools count only where a validation gives no scores.
   if (!plan)
     for (const Entry* const entry : newest_code(entries)) {
       if (Scores given; lower(given, *entry), !given.empty())
@@ -177,7 +176,7 @@ Round judge_round(const Value& root, const std::vector<Entry>& entries, bool pla
       const auto fault = tools(*entry);
       if (!fault || !fault->empty())
         say("step " + std::to_string(entry->step) + ": " +
-            fault.value_or("neither scores nor what tools found"));
+            fault.value_or("it has neither scores nor findings of tools"));
     }
   if (plan || !round.scores.empty())
     for (const ScoreRow& row : kScores) {
@@ -192,20 +191,21 @@ Round judge_round(const Value& root, const std::vector<Entry>& entries, bool pla
   return round;
 }
 
-Json report(const Scene& scene) {
+Json report(const Snapshot& snapshot) {
   const auto converged = [&](const std::string& phase) {
-    const Value* const flag = json::at(scene.root, "/convergence_status/" + phase + "_converged");
+    const Value* const flag =
+        json::at(snapshot.root, "/convergence_status/" + phase + "_converged");
     return Json(flag != nullptr && json::boolean(*flag).value_or(false));
   };
   return Json::object(
-      {{"workflow_id", Json(json::text(scene.root, "workflow_id").value_or(""))},
-       {"status", Json(json::text(scene.root, "status").value_or(""))},
-       {"current_phase", Json(json::text(scene.root, "current_phase").value_or(""))},
-       {"current_step", Json(json::integer(scene.root, "current_step").value_or(0))},
-       {"progress_percentage", Json(progress(scene))},
+      {{"workflow_id", Json(json::text(snapshot.root, "workflow_id").value_or(""))},
+       {"status", Json(json::text(snapshot.root, "status").value_or(""))},
+       {"current_phase", Json(json::text(snapshot.root, "current_phase").value_or(""))},
+       {"current_step", Json(json::integer(snapshot.root, "current_step").value_or(0))},
+       {"progress_percentage", Json(progress(snapshot))},
        {"converged",
         Json::object({{"phase_1", converged("phase_1")}, {"phase_2", converged("phase_2")}})},
-       {"latest_scores", scores(scene)}});
+       {"latest_scores", scores(snapshot)}});
 }
 
 }  // namespace baton::ml_workflow

@@ -79,7 +79,7 @@ std::string operand_fault(const TestRow& row, const Value& operand) {
     return "`exists` takes true or false";
   const auto place = json::text(operand);
   if (row.compares && !operand.IsNumber() && !(place && parse_place(*place)))
-    return "`" + word + "` takes a number, or the place of one such as /limit";
+    return "`" + word + "` takes a number, or the place of a number such as /limit";
   return {};
 }
 
@@ -113,10 +113,10 @@ std::string pointer_for(const Place& place, const Subject& subject) {
 std::string condition_fault(const Value& value) {
   const auto pointer = json::text(value, "pointer");
   if (!pointer)
-    return "a condition names a `pointer`";
+    return "a condition needs a `pointer`";
   if (!parse_place(*pointer))
     return "'" + printable(*pointer, 80) +
-           "' is no pointer; write /member, or NAME:/member for another document";
+           "' is not a pointer; write /member, or NAME:/member for another document";
   const auto tests = tests_of(value);
   if (tests.size() != 1)
     return "a condition has exactly one of equals, not, in, not_in, exists, below, at_most, "
