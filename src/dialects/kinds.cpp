@@ -42,4 +42,29 @@ Decision only_looked_at(const View& view, std::string_view state) {
   return decision;
 }
 
+std::string text_of(const Value& object, std::string_view name) {
+  return std::string(json::text(object, name).value_or(""));
+}
+
+std::int64_t count_of(const Value& object, std::string_view name) {
+  return json::integer(object, name).value_or(0);
+}
+
+std::vector<std::string> texts_of(const Value* value) {
+  std::vector<std::string> all;
+  if (value == nullptr)
+    return all;
+  if (const auto one = json::text(*value))
+    all.emplace_back(*one);
+  else if (value->IsArray())
+    for (const Value& item : value->GetArray())
+      if (const auto each = json::text(item))
+        all.emplace_back(*each);
+  return all;
+}
+
+std::vector<std::string> texts_of(const Value& object, std::string_view name) {
+  return texts_of(json::child(object, name));
+}
+
 }  // namespace baton

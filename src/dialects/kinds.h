@@ -1,35 +1,48 @@
 #pragma once
 
-// What dialects have in common whose files are described by one schema each.
+// File kinds and readers of documents that several dialects share. Documents have passed their
+// schema, so a missing member just gets a default.
 
+// Members of documents that may be there or not, for reading what is known to fit its schema.
+
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json/json.h"
 #include "core/catalog.h"
 #include "core/dialect.h"
 
 namespace baton {
 
-/// A kind with the schema `schemas/DIALECT/NAME.schema.json` whose files belong to the flow
+/// A kind with the schema `schemas/DIALECT/NAME.schema.json`. Its files belong to the flow
 /// `{flow}`.
 FileKind file_kind(std::string_view dialect, std::string name, std::string pattern,
                    Format format = Format::json);
 
-/// What the path says as a file of that kind; nothing where it fits none of its patterns.
+/// Matches the path with the patterns of a kind; nothing if it fits none.
 std::optional<PatternMatch> match_kind(const std::vector<FileKind>& kinds, std::string_view kind,
                                        std::string_view path);
 
-/// The rules of single documents, for a dialect that has no others.
+/// Checks each document by itself, for a dialect without rules across documents.
 using CheckOne = Findings (*)(const std::string& path, const Accepted& accepted,
                               const Json& options);
 std::map<std::string, Findings> check_each(const FlowState& docs, const Json& options, Scope scope,
                                            CheckOne check_one);
 
-/// The decision of a dialect that only looks so far: nothing is started, and what the document of
-/// the kind `state` says of itself in `status` is shown.
+/// The decision of a dialect that only observes: nothing starts, and `status` of the document of
+/// kind `state` is shown.
 Decision only_looked_at(const View& view, std::string_view state);
+
+/// A text member; empty without one.
+std::string text_of(const Value& object, std::string_view name);
+/// An integer member; 0 without one.
+std::int64_t count_of(const Value& object, std::string_view name);
+/// The texts of a list; one text counts as a list of one. Other items are left out.
+std::vector<std::string> texts_of(const Value* value);
+std::vector<std::string> texts_of(const Value& object, std::string_view name);
 
 }  // namespace baton

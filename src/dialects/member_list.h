@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/json/json.h"
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 
 namespace baton {
 

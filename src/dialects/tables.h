@@ -1,5 +1,7 @@
 #pragma once
 
+// Tables of words: rows with a member `word`, and tables with one row per enumerator.
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -7,7 +9,7 @@
 
 namespace baton {
 
-/// The row of a word, in a table whose rows have a member `word`; nullptr when there is none.
+/// The row of a word; nullptr without one.
 template <class Row, std::size_t kSize>
 constexpr const Row* row_of(const std::array<Row, kSize>& table, std::string_view word) {
   const auto* const found =
@@ -22,6 +24,17 @@ constexpr std::array<std::string_view, kSize> words_of(const std::array<Row, kSi
   std::transform(table.begin(), table.end(), words.begin(),
                  [](const Row& row) { return row.word; });
   return words;
+}
+
+/// Whether a table has one row per enumerator, in order. `last`: the last enumerator; `member`: the
+/// row's member with the enumerator.
+template <class Rows, class Row, class Enum>
+constexpr bool in_enum_order(const Rows& rows, Enum Row::*member, Enum last) {
+  std::size_t next = 0;
+  for (const Row& row : rows)
+    if (static_cast<std::size_t>(row.*member) != next++)
+      return false;
+  return next == static_cast<std::size_t>(last) + 1;
 }
 
 }  // namespace baton

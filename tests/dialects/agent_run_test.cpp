@@ -3,13 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include "dialects/agent_run/decide.h"
+#include "dialects/agent_run/files.h"
 #include "dialects/agent_run/memo.h"
-#include "dialects/agent_run/places.h"
-#include "dialects/agent_run/printed.h"
 #include "dialects/agent_run/record.h"
-#include "dialects/agent_run/scene.h"
-#include "dialects/agent_run/text.h"
-#include "dialects/agent_run/verdict.h"
+#include "dialects/agent_run/reports.h"
+#include "dialects/agent_run/snapshot.h"
 
 namespace baton::agent_run {
 
@@ -39,7 +38,7 @@ TEST_CASE("a report is what stands between the last pair of marker lines") {
            Row{"<<<RUN_REPORT_JSON\nRUN_REPORT_JSON>>>", ""},
        }) {
     CAPTURE(row.output);
-    CHECK(printed_report(row.output) == row.block);
+    CHECK(report_in_output(row.output) == row.block);
   }
 }
 
@@ -108,18 +107,18 @@ TEST_CASE("a report is found in the streams of events that agents print") {
           Row{"a member that nobody says", R"({"type":"result","note":")" + block + R"("})", false},
       }) {
     CAPTURE(row.what);
-    CHECK(printed_report(row.output) ==
+    CHECK(report_in_output(row.output) ==
           (row.found ? std::optional<std::string>(R"({"a": "b\n"})") : std::nullopt));
   }
 }
 
 TEST_CASE("what an agent says is its texts where it prints events, and its lines elsewhere") {
-  CHECK(spoken("one\ntwo") == "one\ntwo");
-  CHECK(spoken("{\"level\": 3}\n[1]\n{torn") == "{\"level\": 3}\n[1]\n{torn");
-  CHECK(spoken(R"({"type":"result","result":"no"})") == "no");
-  CHECK(spoken("a\n"
-               R"({"type":"turn.completed"})"
-               "\nb") == "a\nb");
+  CHECK(agent_text("one\ntwo") == "one\ntwo");
+  CHECK(agent_text("{\"level\": 3}\n[1]\n{torn") == "{\"level\": 3}\n[1]\n{torn");
+  CHECK(agent_text(R"({"type":"result","result":"no"})") == "no");
+  CHECK(agent_text("a\n"
+                   R"({"type":"turn.completed"})"
+                   "\nb") == "a\nb");
 }
 
 TEST_CASE("a run state that says everything already is not written") {
@@ -165,7 +164,7 @@ TEST_CASE("a path has one spelling for its place") {
        {Row{"/r/./a//b.md", "/r/a/b.md"}, Row{"/r/x/../a", "/r/a"}, Row{"/../../etc", "/etc"},
         Row{"/", "/"}, Row{"a/../../b", "../b"}, Row{"..a/.b", "..a/.b"}}) {
     CAPTURE(row.path);
-    CHECK(tidied(row.path) == row.tidy);
+    CHECK(normalized(row.path) == row.tidy);
   }
 }
 
@@ -178,7 +177,7 @@ TEST_CASE("the memory comes back from the journal as it was") {
   memo.driven = true;
   memo.steps["a"] =
       StepMemo{"run", "i0a1x3", {"i0a1", "i0a2"}, 7, "why", 9, "because", "other", 11, 12, true};
-  memo.heard = {"one", "two"};
+  memo.answered = {"one", "two"};
   memo.cost_day = "2026-01-22";
   memo.cost_usd = 0.5;
   CHECK(memo_of(json_of(memo)) == memo);

@@ -10,8 +10,7 @@
 
 #include "base/embedded.h"
 #include "core/catalog.h"
-#include "dialects/coordination/create.h"
-#include "dialects/coordination/folder.h"
+#include "dialects/coordination/files.h"
 #include "dialects/coordination/words.h"
 #include "dialects/dialects.h"
 #include "engine/intake/document_check.h"
@@ -151,7 +150,7 @@ std::set<std::string> words_in(const Value& schema) {
   std::set<std::string> words;
   if (const auto only = json::text(schema, "const"))
     words.emplace(*only);
-  for (const std::string& word : coordination::texts(schema, "enum"))
+  for (const std::string& word : texts_of(schema, "enum"))
     words.insert(word);
   return words;
 }
@@ -596,12 +595,13 @@ TEST_SUITE("coordination") {
         const DocumentCheck strict = judged(place.kind, text);
         REQUIRE(has_error(strict.findings));
         CHECK(strict.findings.front().pointer.ends_with("/" + std::string(place.member)));
-        if (const auto ours = coordination::meant(place.member, word);
+        if (const auto ours = coordination::canonical_word(place.member, word);
             ours != word && ours != coordination::kManager)
           CHECK(strict.findings.front().expected.find(ours) != std::string::npos);
         if (word == "completed" ||
             (word == "techlead" && place.kind == std::string_view("group_status")))
-          CHECK(strict.findings.front().suggestion == coordination::meant(place.member, word));
+          CHECK(strict.findings.front().suggestion ==
+                coordination::canonical_word(place.member, word));
         CHECK_FALSE(has_error(judged(place.kind, text, lenient_catalog()).findings));
         ++seen;
       }
@@ -613,8 +613,8 @@ TEST_SUITE("coordination") {
 
   TEST_CASE("an alias is judged as the word it stands for") {
     for (const coordination::AliasRow& row : coordination::kAliases)
-      CHECK(coordination::meant(row.member, row.alias) == row.word);
-    CHECK(coordination::meant("subject", "qa") == "qa");
+      CHECK(coordination::canonical_word(row.member, row.alias) == row.word);
+    CHECK(coordination::canonical_word("subject", "qa") == "qa");
     const std::string groups = R"({"A": {"status": "qa_testing", "current_agent": "qa"},
         "B": {"status": "tech_review", "current_agent": "techlead"},
         "C": {"status": "completed", "current_agent": "none",

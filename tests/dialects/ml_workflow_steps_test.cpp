@@ -4,9 +4,9 @@
 
 #include "core/catalog.h"
 #include "dialects/dialects.h"
-#include "dialects/ml_workflow/files.h"
+#include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/ml_workflow/steps.h"
-#include "dialects/moments.h"
+#include "dialects/timestamps.h"
 
 namespace baton {
 
@@ -72,7 +72,7 @@ TEST_CASE("without `approvals` a plan and the end are approved by people") {
   CHECK(rules(Json::object({{"approvals", Json::array()}})) == "ml_workflow/S20 ");
 }
 
-TEST_CASE("moments are read as writers of state files spell them") {
+TEST_CASE("times are read as writers of state files spell them") {
   const auto reference = parse_time("2026-01-22T10:00:00Z");
   struct Row {
     std::string text;
@@ -83,15 +83,15 @@ TEST_CASE("moments are read as writers of state files spell them") {
         Row{"2026-01-22T18:00:00+0800", true}, Row{"2026-01-22T02:00:00.000-0800", true},
         Row{"2026-01-22T10:00:00", false}, Row{"2026-01-22T10:00:00.000001", false}}) {
     CAPTURE(row.text);
-    const auto moment = parse_moment(row.text);
-    REQUIRE(moment);
-    CHECK(moment->time == *reference);
-    CHECK(moment->zoned == row.zoned);
+    const auto parsed = parse_timestamp(row.text);
+    REQUIRE(parsed);
+    CHECK(parsed->time == *reference);
+    CHECK(parsed->zoned == row.zoned);
   }
   for (const std::string text : {"", "2026-01-22", "2026-02-30T10:00:00", "yesterday",
                                  "iso_datetime", "2026-01-22T10:00:00+08"}) {
     CAPTURE(text);
-    CHECK_FALSE(parse_moment(text));
+    CHECK_FALSE(parse_timestamp(text));
   }
 }
 

@@ -94,9 +94,9 @@ TEST_CASE("what is no condition is named") {
   };
   for (const Row& row : {
            Row{R"({"equals": 1})", "names a `pointer`"},
-           Row{R"({"pointer": "x", "equals": 1})", "is no pointer"},
-           Row{R"({"pointer": "/~2", "equals": 1})", "is no pointer"},
-           Row{R"({"pointer": ":/a", "equals": 1})", "is no pointer"},
+           Row{R"({"pointer": "x", "equals": 1})", "is not a pointer"},
+           Row{R"({"pointer": "/~2", "equals": 1})", "is not a pointer"},
+           Row{R"({"pointer": ":/a", "equals": 1})", "is not a pointer"},
            Row{R"({"pointer": "/x"})", "exactly one of"},
            Row{R"({"pointer": "/x", "equals": 1, "not": 2})", "exactly one of"},
            Row{R"({"pointer": "/x", "in": []})", "takes a list"},
@@ -226,7 +226,7 @@ TEST_CASE("a pointer is unknown where the schema names all members it knows") {
     CHECK(rules::pointer_fault(*schema, known).empty());
   }
   CHECK(rules::pointer_fault(*schema, "/statuss") ==
-        "the schema names no member 'statuss' for the pointer /statuss; did you mean 'status'?");
+        "the schema has no member 'statuss' for the pointer /statuss; did you mean 'status'?");
   CHECK(rules::pointer_fault(*schema, "/owner/nome").find("did you mean 'name'?") !=
         std::string::npos);
   CHECK(rules::pointer_fault(*schema, "/groups/{subject}/kind").find("it names state") !=
@@ -243,13 +243,16 @@ TEST_CASE("a stage that the schema does not know never comes, and is named") {
                   {"to": "done", "set": {"/s": "${stage}", "/n": 7, "/any": "y"}})")
             .empty());
   CHECK(faults(R"({"to": "opne", "run": "dev"})") ==
-        "rule r, to of react 1: the schema allows no 'opne' at /s; did you mean 'open'?\n");
-  CHECK(faults(R"({"to": "open", "from": "review", "run": "dev", "next": "review"})") ==
-        "rule r, from of react 1: the schema allows no 'review' at /s; it allows open, done, 3\n"
-        "rule r, next of react 1: the schema allows no 'review' at /s; it allows open, done, 3\n");
+        "rule r, to of react 1: the schema does not allow 'opne' at /s; did you mean 'open'?\n");
+  CHECK(
+      faults(R"({"to": "open", "from": "review", "run": "dev", "next": "review"})") ==
+      "rule r, from of react 1: the schema does not allow 'review' at /s; it allows open, done, 3\n"
+      "rule r, next of react 1: the schema does not allow 'review' at /s; it allows open, done, "
+      "3\n");
   CHECK(faults(R"({"to": "open", "approval": {"rejected": {"/s": "no"}}, "set": {"/s": 4}})") ==
-        "rule r, set of react 1: the schema allows no '4' at /s; it allows open, done, 3\n"
-        "rule r, rejected of react 1: the schema allows no 'no' at /s; it allows open, done, 3\n");
+        "rule r, set of react 1: the schema does not allow '4' at /s; it allows open, done, 3\n"
+        "rule r, rejected of react 1: the schema does not allow 'no' at /s; it allows open, done, "
+        "3\n");
 }
 
 }  // namespace baton

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/json/document.h"
-#include "dialects/agent_run/text.h"
+#include "dialects/agent_run/files.h"
 
 namespace baton::agent_run {
 
@@ -44,9 +44,9 @@ TEST_CASE("paths are judged as they are written") {
   CHECK(within("/.agents/x", "/.agents"));
   CHECK_FALSE(within("/srv/app/.agentsx", "/srv/app/.agents"));
   CHECK_FALSE(within("/srv/app/.agents/../x", "/srv/app/.agents"));
-  CHECK(leaves("/etc"));
-  CHECK(leaves("a/../../b"));
-  CHECK_FALSE(leaves("a/../b"));
+  CHECK(leaves_folder("/etc"));
+  CHECK(leaves_folder("a/../../b"));
+  CHECK_FALSE(leaves_folder("a/../b"));
 }
 
 }  // namespace baton::agent_run

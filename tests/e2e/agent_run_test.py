@@ -663,7 +663,7 @@ def observed(exe):
             for words in (("approve", "theirs", "coding"), ("retry", "theirs"), ("start", "theirs")):
                 check("another program" in runs.baton.call(*words, code=1).stderr)
             (shown,) = runs.baton.lines("status")
-            check(shown["why"] == "the run belongs to another program; to take it over, name its workflow: "
+            check(shown["why"] == "another program runs this workflow; to take it over, name its workflow: "
                   "`baton start WORKFLOW.yaml --run-id theirs`", shown)
         finally:
             writer.kill()

@@ -357,7 +357,7 @@ def restored(exe):
         with open(it.path(), "r+") as file:
             file.truncate(100)
         shown = it.call("recover", "wf")
-        check("from the last version that was accepted" in shown.stderr, shown.stderr)
+        check("from the last accepted version" in shown.stderr, shown.stderr)
         check(json.loads(shown.stdout)["step_history"] == newest["step_history"], shown.stdout)
         shutil.rmtree(it.state)
         os.mkdir(it.state, 0o750)

@@ -207,7 +207,7 @@ def reminded(exe):
         baton.start()
         check(baton.call("start", "churn", "--dialect", "ml_workflow", "--requirements", "x").returncode == 0)
         wait_until(lambda: len(baton.told("approval_wanted")) == 3, "the question and two reminders", baton.told)
-        check("has waited" in baton.told("approval_wanted")[-1]["why"], baton.told)
+        check("(waiting for " in baton.told("approval_wanted")[-1]["why"], baton.told)
 
 
 def too_many(exe):

@@ -63,7 +63,7 @@ def refusals(exe):
         ({"stage": "jbo:/state"}, "no document of the rule is called 'jbo'; did you mean 'job'?"),
         ({"stage": "state"}, "a stage is a JSON pointer"),
         ({"react": [{**one, "when": [{"pointer": "reslt:/x", "equals": 1}]}]}, "did you mean 'result'?"),
-        ({"react": [{**one, "when": [{"pointer": "x", "equals": 1}]}]}, "'x' is no pointer"),
+        ({"react": [{**one, "when": [{"pointer": "x", "equals": 1}]}]}, "'x' is not a pointer"),
         ({"react": [{**one, "when": [{"pointer": "/x"}]}]}, "exactly one of equals"),
         ({"react": [{**one, "when": [{"pointer": "/x", "equal": 1}]}]}, "did you mean 'equals'?"),
         ({"react": [{"to": "a", "set": {"state": "b"}}]}, "'state' is no pointer to a member"),
@@ -192,7 +192,7 @@ def doctor(exe):
         said = [each["message"] for each in found if each["level"] == "warning"]
         for says in ("rule t: agents may go round: open -(worker)-> review -(reviewer)-> open",
                      "no agent is called 'reviewer'", "no reaction of the rule runs 'builder'",
-                     "rule t, stage: the schema names no member 'stat' for the pointer /stat; did you mean 'state'?"):
+                     "rule t, stage: the schema has no member 'stat' for the pointer /stat; did you mean 'state'?"):
             check(any(says in each for each in said), "doctor does not say:", says, "but:", said)
         w.settings["notify"] = {"command": ["/nowhere/tell"]}
         w.configure()
@@ -220,7 +220,7 @@ def whole(exe):
         prompt = w.call("prompt", w.lines("agents")[0]["run"]).stdout
         check(prompt == "Build app for rules/q/a.\n", prompt)
         check(load(w.root + "/results/a.json") == {"code": None}, load(w.root + "/results/a.json"))
-        wait_until(lambda: "a person decides" in json.dumps(w.lines("status", "rules/q/a")), "status asks")
+        wait_until(lambda: "waits for a person" in json.dumps(w.lines("status", "rules/q/a")), "status asks")
         w.daemon.send_signal(signal.SIGKILL)
         w.daemon.wait()
         world.write(w.root + "/releases/a.json", {"decision": "no idea"})
@@ -232,7 +232,7 @@ def whole(exe):
         wait_until(lambda: os.listdir(w.root + "/releases/.decided"), "the file is put away")
         check(not os.path.exists(w.root + "/releases/a.json"), "the file is still there")
         w.job("a", state="built", target="app")
-        wait_until(lambda: "a person decides" in json.dumps(w.lines("status", "rules/q/a")), "status asks again")
+        wait_until(lambda: "waits for a person" in json.dumps(w.lines("status", "rules/q/a")), "status asks again")
         inside = subprocess.run([w.exe, "approve", "rules/q/a", *w.places()], capture_output=True, text=True,
                                 env={**os.environ, "BATON_RUN_ID": "0" * 32})
         check(inside.returncode == 1, "an agent approves:", inside.stdout)
@@ -241,7 +241,7 @@ def whole(exe):
         check("approved" in w.call("approve", "rules/q/a", "--comment", "go").stdout, "not approved")
         w.until("a", "released")
         twice = w.call("approve", "rules/q/a", code=1)
-        check("nothing of it waits" in twice.stdout + twice.stderr, twice.stdout, twice.stderr)
+        check("nothing of this flow waits" in twice.stdout + twice.stderr, twice.stdout, twice.stderr)
         check(len(w.starts()) == 1, w.starts())
 
 

@@ -2,37 +2,67 @@
 #include <array>
 #include <vector>
 
-#include "dialects/agent_run/admit.h"
 #include "dialects/agent_run/brief.h"
-#include "dialects/agent_run/check.h"
-#include "dialects/agent_run/cost.h"
-#include "dialects/agent_run/create.h"
-#include "dialects/agent_run/files.h"
-#include "dialects/agent_run/people.h"
-#include "dialects/agent_run/progress.h"
-#include "dialects/agent_run/rebuild.h"
+#include "dialects/agent_run/decide.h"
+#include "dialects/agent_run/memo.h"
+#include "dialects/agent_run/record.h"
 #include "dialects/agent_run/reports.h"
-#include "dialects/agent_run/routing.h"
-#include "dialects/agent_run/scene.h"
+#include "dialects/agent_run/snapshot.h"
+#include "dialects/findings.h"
 #include "dialects/dialects.h"
 #include "dialects/kinds.h"
+
+namespace baton::agent_run {
+
+Admission admit(const View& view, const Change& change) {
+  Admission admission;
+  if (change.before == nullptr || !memo_of(view.memo).driven)
+    return admission;
+  FindingList findings("agent_run");
+  if (change.kind == "run_state") {
+    if (same_record(change.before->root(), change.after.root()))
+      return admission;
+    admission.why =
+        "only baton writes the steps of this run; to change them use "
+        "`baton start`, `approve`, `reject` or `retry`";
+    findings.error("S27", "", "another program changed the steps; baton puts them back", {});
+  } else if (change.kind == "workflow" || change.kind == "prompt") {
+    if (change.before->text() == change.after.text())
+      return admission;
+    admission.why = "the run uses the copy from its start";
+    findings.error("S28", "", "the copy that the run uses was changed; baton puts it back", {});
+  } else {
+    return admission;
+  }
+  admission.verdict = Admission::Verdict::restore;
+  admission.findings = findings.take();
+  return admission;
+}
+
+std::vector<Create> rebuild(const View& view) {
+  const Snapshot snapshot(view);
+  if (snapshot.state == nullptr || !snapshot.memo.driven)
+    return {};
+  return {Create{snapshot.paths.state(), snapshot.state->document->text(),
+                 "from the last accepted version"}};
+}
+
+}  // namespace baton::agent_run
 
 namespace baton {
 namespace {
 
-constexpr std::array kVerbs = {std::string_view("approve"), std::string_view("reject"),
-                               std::string_view("answer"), std::string_view("skip"),
-                               std::string_view("retry")};
+constexpr std::array<std::string_view, 5> kVerbs = {"approve", "reject", "answer", "skip", "retry"};
 
 Findings check_one(const std::string& path, const Accepted& accepted, const Json& options) {
   const Value& root = accepted.document->root();
-  const agent_run::Place place = agent_run::place_of(options, accepted.kind, path);
+  const agent_run::RunFile run_file = agent_run::run_file_of(options, accepted.kind, path);
   if (accepted.kind == "workflow")
     return agent_run::check_workflow(root);
   if (accepted.kind == "run_state")
-    return agent_run::check_run_state(root, place);
+    return agent_run::check_run_state(root, run_file);
   if (accepted.kind == "report")
-    return agent_run::check_report(root, place);
+    return agent_run::check_report(root, run_file);
   if (accepted.kind == "manual_input")
     return agent_run::check_manual_input(root);
   if (accepted.kind == "gate_state")
@@ -44,109 +74,112 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
   return check_each(docs, options, scope, check_one);
 }
 
-bool is_own(const agent_run::Scene& scene, const Request& request) {
-  return request.flow == scene.view.flow &&
+bool is_own(const agent_run::Snapshot& snapshot, const Request& request) {
+  return request.flow == snapshot.view.flow &&
          std::find(kVerbs.begin(), kVerbs.end(), request.verb) != kVerbs.end();
 }
 
-/// What people have said by command, each once.
-void answer(agent_run::Scene& scene, Decision& decision) {
-  std::vector<std::string> heard;
-  for (const Request& request : scene.view.requests) {
-    if (!is_own(scene, request))
+/// Answers the requests of people, each once.
+void answer(agent_run::Snapshot& snapshot, Decision& decision) {
+  std::vector<std::string> answered;
+  for (const Request& request : snapshot.view.requests) {
+    if (!is_own(snapshot, request))
       continue;
-    const auto& before = scene.memo.heard;
+    const auto& before = snapshot.memo.answered;
     if (std::find(before.begin(), before.end(), request.id) == before.end()) {
-      auto reply = agent_run::heard(scene, request, decision);
+      auto reply = agent_run::answer_request(snapshot, request, decision);
       if (!reply)
         continue;
       decision.replies.push_back(*std::move(reply));
     }
-    heard.push_back(request.id);
+    answered.push_back(request.id);
   }
-  scene.memo.heard = std::move(heard);
+  snapshot.memo.answered = std::move(answered);
 }
 
-void refuse(const agent_run::Scene& scene, const std::string& why, Decision& decision) {
-  for (const Request& request : scene.view.requests)
-    if (is_own(scene, request))
+void refuse(const agent_run::Snapshot& snapshot, const std::string& why, Decision& decision) {
+  for (const Request& request : snapshot.view.requests)
+    if (is_own(snapshot, request))
       decision.replies.push_back(Reply{request.id, false, why});
 }
 
-/// A run of another program: looked at, and nothing is done.
-Decision observe(const agent_run::Scene& scene) {
+/// A run of another program: show it, start nothing.
+Decision observe(const agent_run::Snapshot& snapshot) {
   Decision decision;
   decision.control = Control::idle;
-  decision.memo = scene.view.memo;
-  refuse(scene, "the run belongs to another program, which asks for itself", decision);
-  if (scene.state == nullptr)
+  decision.memo = snapshot.view.memo;
+  refuse(snapshot, "another program runs this workflow; baton only shows it", decision);
+  if (snapshot.state == nullptr)
     return decision;
-  const auto status = json::text(scene.state->document->root(), "status");
-  decision.declared = status ? Word(*status) : agent_run::summary(scene.run);
-  if (scene.run.status != agent_run::RunStatus::completed)
-    decision.standing = "the run belongs to another program; " + agent_run::taking_over(scene.view);
+  const auto status = json::text(snapshot.state->document->root(), "status");
+  decision.declared = status ? Word(*status) : agent_run::summary(snapshot.run);
+  if (snapshot.run.status != agent_run::RunStatus::completed)
+    decision.standing =
+        "another program runs this workflow; " + agent_run::take_over_hint(snapshot.view);
   return decision;
 }
 
-/// The file the workflow was read from has another text by now.
-void compare_workflow(const agent_run::Scene& scene, Decision& decision) {
-  const auto path = agent_run::workflow_source(scene);
-  const Accepted* const now = path ? scene.document(*path) : nullptr;
-  const Accepted* const pinned = scene.document(scene.places.workflow());
+/// Warns when the workflow file differs from the copy that the run uses.
+void compare_workflow(const agent_run::Snapshot& snapshot, Decision& decision) {
+  const auto path = agent_run::workflow_source(snapshot);
+  const Accepted* const now = path ? snapshot.document(*path) : nullptr;
+  const Accepted* const pinned = snapshot.document(snapshot.paths.workflow());
   if (now != nullptr && pinned != nullptr && now->document->text() != pinned->document->text())
     decision.notices.push_back(
         Notice{"workflow_changed", "",
-               *path + " was changed; this run keeps the version it was started with (" +
-                   scene.places.workflow() + ")"});
+               *path + " has changed; this run still uses the copy from its start (" +
+                   snapshot.paths.workflow() + ")"});
 }
 
-Decision drive(agent_run::Scene& scene) {
+Decision drive(agent_run::Snapshot& snapshot) {
   Decision decision;
-  if (const std::string trouble = scene.trouble(); !trouble.empty()) {
+  if (const std::string trouble = snapshot.trouble(); !trouble.empty()) {
     decision.holds.push_back(Hold{"", "", "bad_state", trouble});
-    refuse(scene, trouble, decision);
-    decision.memo = agent_run::json_of(scene.memo);
-    decision.declared = agent_run::word(scene.run.status);
+    refuse(snapshot, trouble, decision);
+    decision.memo = agent_run::json_of(snapshot.memo);
+    decision.declared = agent_run::word(snapshot.run.status);
     return decision;
   }
-  const auto asked = agent_run::wanting_items(scene);
-  answer(scene, decision);
-  agent_run::progress(scene, decision);
-  agent_run::route(scene, asked, decision);
-  compare_workflow(scene, decision);
-  const Value& root = scene.state->document->root();
-  if (auto all = agent_run::edits(root, scene.run, agent_run::stamp(scene.view.wall)); !all.empty())
-    decision.updates.emplace_back(SetMembers{scene.places.state(), scene.state->document->digest(),
-                                             std::move(all), "the run has moved on"});
-  decision.memo = agent_run::json_of(scene.memo);
-  decision.declared = agent_run::word(scene.run.status);
-  if (scene.run.status == agent_run::RunStatus::completed)
+  const auto items_read = agent_run::steps_wanting_items(snapshot);
+  answer(snapshot, decision);
+  agent_run::advance(snapshot, decision);
+  agent_run::plan_next_steps(snapshot, items_read, decision);
+  compare_workflow(snapshot, decision);
+  const Value& root = snapshot.state->document->root();
+  if (auto all = agent_run::edits(root, snapshot.run, agent_run::stamp(snapshot.view.wall));
+      !all.empty())
+    decision.updates.emplace_back(SetMembers{snapshot.paths.state(),
+                                             snapshot.state->document->digest(), std::move(all),
+                                             "steps of the run changed"});
+  decision.memo = agent_run::json_of(snapshot.memo);
+  decision.declared = agent_run::word(snapshot.run.status);
+  if (snapshot.run.status == agent_run::RunStatus::completed)
     decision.control = Control::idle;
   return decision;
 }
 
 Decision decide(const View& view) {
-  agent_run::Scene scene(view);
-  if (scene.state == nullptr || !scene.memo.driven)
-    return observe(scene);
-  return drive(scene);
+  agent_run::Snapshot snapshot(view);
+  if (snapshot.state == nullptr || !snapshot.memo.driven)
+    return observe(snapshot);
+  return drive(snapshot);
 }
 
 std::vector<std::string> reads(const View& view) {
-  const agent_run::Scene scene(view);
+  const agent_run::Snapshot snapshot(view);
   std::vector<std::string> paths;
-  if (scene.state == nullptr || !scene.memo.driven || !scene.workflow)
+  if (snapshot.state == nullptr || !snapshot.memo.driven || !snapshot.workflow)
     return paths;
-  if (const auto source = agent_run::workflow_source(scene))
+  if (const auto source = agent_run::workflow_source(snapshot))
     paths.push_back(*source);
-  if (const auto gates = agent_run::gate_file(scene); gates && *gates != scene.places.gates())
+  if (const auto gates = agent_run::gate_file(snapshot); gates && *gates != snapshot.paths.gates())
     paths.push_back(*gates);
-  if (scene.settings.daily_cost_limit)
-    paths.push_back(agent_run::daily_stats(scene));
-  for (const std::string& id : agent_run::wanting_reports(scene))
-    paths.push_back(scene.places.report(id));
-  for (const std::string& id : agent_run::wanting_items(scene))
-    for (std::string& path : agent_run::item_places(scene, *scene.workflow->step(id)))
+  if (snapshot.settings.daily_cost_limit)
+    paths.push_back(agent_run::daily_stats(snapshot));
+  for (const std::string& id : agent_run::steps_wanting_reports(snapshot))
+    paths.push_back(snapshot.paths.report(id));
+  for (const std::string& id : agent_run::steps_wanting_items(snapshot))
+    for (std::string& path : agent_run::item_files(snapshot, *snapshot.workflow->step(id)))
       paths.push_back(std::move(path));
   return paths;
 }

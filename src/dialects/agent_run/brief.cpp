@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "dialects/agent_run/scene.h"
-#include "dialects/agent_run/text.h"
+#include "dialects/agent_run/files.h"
+#include "dialects/agent_run/snapshot.h"
 
 namespace baton::agent_run {
 namespace {
@@ -51,11 +51,11 @@ bool is_issue(const std::string& path) {
 
 /// Where the step that fetches an issue is to put it, and where others find it: for who has an
 /// ISSUE_NUMBER, and says nothing else.
-void add_expected_issue(const Scene& scene, const Step& step, Variables& env) {
-  const auto given = of_role(scene.view.env.role_env, role_of(step), {});
+void add_expected_issue(const Snapshot& snapshot, const Step& step, Variables& env) {
+  const auto given = of_role(snapshot.view.env.role_env, role_of(step), {});
   const auto value = [&](const std::string& name) {
-    const auto set = scene.settings.set.find(name);
-    if (set != scene.settings.set.end())
+    const auto set = snapshot.settings.set.find(name);
+    if (set != snapshot.settings.set.end())
       return set->second;
     const auto own = given.find(name);
     return own == given.end() ? std::string() : own->second;
@@ -63,20 +63,21 @@ void add_expected_issue(const Scene& scene, const Step& step, Variables& env) {
   const std::string number = value("ISSUE_NUMBER");
   if (number.empty())
     return;
-  const std::string folder = scene.places.absolute(scene.places.artifacts());
+  const std::string folder = snapshot.paths.absolute(snapshot.paths.artifacts());
   for (auto& [name, text] : issue_variables(folder + "/gh_issue_" + number + ".md"))
     if (value(name).empty())
       env.emplace_back(name, text);
 }
 
-void add_dependencies(const Scene& scene, const Step& step, Variables& env) {
+void add_dependencies(const Snapshot& snapshot, const Step& step, Variables& env) {
   std::optional<std::string> issue;
   for (const std::string& id : step.needs) {
     const std::string prefix = "DEP_" + name_part(id);
     std::vector<std::string> all;
-    for (const Value& item : scene.record(id).artifacts->GetArray()) {
+    for (const Value& item : snapshot.record(id).artifacts->GetArray()) {
       const std::string path(json::text(item).value_or(""));
-      all.push_back(tidied(path.starts_with('/') ? path : scene.places.repository() + "/" + path));
+      all.push_back(
+          normalized(path.starts_with('/') ? path : snapshot.paths.repository() + "/" + path));
       env.emplace_back(prefix + "_ARTIFACT_" + std::to_string(all.size() - 1), all.back());
       if (!issue && is_issue(all.back()))
         issue = all.back();
@@ -84,7 +85,7 @@ void add_dependencies(const Scene& scene, const Step& step, Variables& env) {
     env.emplace_back(prefix + "_ARTIFACTS", join(all, ","));
   }
   if (!issue)
-    return add_expected_issue(scene, step, env);
+    return add_expected_issue(snapshot, step, env);
   for (auto& variable : issue_variables(*issue))
     env.push_back(std::move(variable));
 }
@@ -101,16 +102,16 @@ void add_item(const StepRecord& record, const Value& loop, Variables& env) {
 }
 
 /// The log of the start that is about to be made, as the record will have it.
-std::string log_of(const Scene& scene, const Step& step) {
-  StepRecord next = scene.record(step.id);
+std::string log_of(const Snapshot& snapshot, const Step& step) {
+  StepRecord next = snapshot.record(step.id);
   if (next.status == Status::pending)
     ++next.executions;
   ++next.attempts;
-  const auto memo = scene.memo.steps.find(step.id);
-  const std::string name = scene.places.log_name(
-      step.id, next_log(next, memo == scene.memo.steps.end() ? StepMemo{} : memo->second));
-  const std::string& folder = scene.settings.logs_dir;
-  return (folder.empty() ? scene.places.absolute(scene.places.logs()) : folder) + "/" + name;
+  const auto memo = snapshot.memo.steps.find(step.id);
+  const std::string name = snapshot.paths.log_name(
+      step.id, next_log(next, memo == snapshot.memo.steps.end() ? StepMemo{} : memo->second));
+  const std::string& folder = snapshot.settings.logs_dir;
+  return (folder.empty() ? snapshot.paths.absolute(snapshot.paths.logs()) : folder) + "/" + name;
 }
 
 std::string replaced(std::string text, std::string_view what, const std::string& by) {
@@ -124,48 +125,48 @@ std::string replaced(std::string text, std::string_view what, const std::string&
 
 Brief brief(const View& view, const Desired& desired) {
   Brief brief;
-  const Scene scene(view);
-  const Step* const step = scene.workflow ? scene.workflow->step(desired.subject) : nullptr;
+  const Snapshot snapshot(view);
+  const Step* const step = snapshot.workflow ? snapshot.workflow->step(desired.subject) : nullptr;
   if (step == nullptr)
     return brief;
-  const StepRecord& record = scene.record(step->id);
-  const std::string prompt_path = scene.places.prompt(step->id);
-  if (const Accepted* const prompt = scene.document(prompt_path))
+  const StepRecord& record = snapshot.record(step->id);
+  const std::string prompt_path = snapshot.paths.prompt(step->id);
+  if (const Accepted* const prompt = snapshot.document(prompt_path))
     brief.prompt = replaced(prompt->document->text(), "{run_id}", view.flow.name);
-  brief.state_file = scene.places.state();
-  brief.cwd = scene.places.repository();
-  brief.log = log_of(scene, *step);
-  const bool asks = scene.settings.pause_for_human_input && wants_person(*step);
+  brief.state_file = snapshot.paths.state();
+  brief.cwd = snapshot.paths.repository();
+  brief.log = log_of(snapshot, *step);
+  const bool asks = snapshot.settings.pause_for_human_input && needs_person(*step);
   const std::string manual =
-      asks ? scene.places.absolute(scene.places.manual_input(step->id)) : std::string();
+      asks ? snapshot.paths.absolute(snapshot.paths.manual_input(step->id)) : std::string();
   const std::string attempt = std::to_string(record.attempts + 1);
   const std::string model(json::text(*step->body, "model").value_or(""));
   Variables& env = brief.env;
-  for (const auto& [name, value] : scene.settings.set)
+  for (const auto& [name, value] : snapshot.settings.set)
     env.emplace_back(name, value);
   env.emplace_back("RUN_ID", view.flow.name);
   env.emplace_back("STEP_ID", step->id);
   env.emplace_back("AGENT_ID", desired.role);
-  env.emplace_back("REPO_DIR", scene.places.repository());
-  env.emplace_back("PROMPT_PATH", scene.places.absolute(prompt_path));
-  env.emplace_back("REPORT_PATH", scene.places.absolute(scene.places.report(step->id)));
+  env.emplace_back("REPO_DIR", snapshot.paths.repository());
+  env.emplace_back("PROMPT_PATH", snapshot.paths.absolute(prompt_path));
+  env.emplace_back("REPORT_PATH", snapshot.paths.absolute(snapshot.paths.report(step->id)));
   env.emplace_back("MANUAL_RESULT_PATH", manual);
   env.emplace_back("STEP_ATTEMPT", attempt);
-  env.emplace_back("ARTIFACTS_DIR", scene.places.absolute(scene.places.artifacts()));
+  env.emplace_back("ARTIFACTS_DIR", snapshot.paths.absolute(snapshot.paths.artifacts()));
   if (!model.empty())
     env.emplace_back("STEP_MODEL", model);
-  if (const auto memo = scene.memo.steps.find(step->id);
-      memo != scene.memo.steps.end() && !memo->second.reason.empty())
+  if (const auto memo = snapshot.memo.steps.find(step->id);
+      memo != snapshot.memo.steps.end() && !memo->second.reason.empty())
     env.emplace_back("LOOP_BACK_REASON", memo->second.reason);
-  add_dependencies(scene, *step, env);
+  add_dependencies(snapshot, *step, env);
   if (const Value* const loop = loop_of(*step))
     add_item(record, *loop, env);
   brief.values = {{"agent", desired.role},
                   {"manual_input", manual},
                   {"model", model},
-                  {"prompt", scene.places.absolute(prompt_path)},
-                  {"repo", scene.places.repository()},
-                  {"report", scene.places.absolute(scene.places.report(step->id))},
+                  {"prompt", snapshot.paths.absolute(prompt_path)},
+                  {"repo", snapshot.paths.repository()},
+                  {"report", snapshot.paths.absolute(snapshot.paths.report(step->id))},
                   {"step_attempt", attempt},
                   {"step_id", step->id}};
   return brief;

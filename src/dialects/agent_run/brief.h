@@ -11,10 +11,7 @@ namespace baton::agent_run {
 Brief brief(const View& view, const Desired& desired);
 
 /// What it adds to the placeholders of a command.
-inline constexpr std::array kPlaceholders = {
-    std::string_view("agent"),        std::string_view("manual_input"), std::string_view("model"),
-    std::string_view("prompt"),       std::string_view("repo"),         std::string_view("report"),
-    std::string_view("step_attempt"), std::string_view("step_id"),
-};
+inline constexpr std::array<std::string_view, 8> kPlaceholders = {
+    "agent", "manual_input", "model", "prompt", "repo", "report", "step_attempt", "step_id"};
 
 }  // namespace baton::agent_run

@@ -1,8 +1,13 @@
 #include "dialects/agent_run/files.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/digest.h"
+#include "base/text.h"
+#include "dialects/agent_run/agent_run.h"
 #include "dialects/kinds.h"
 
 namespace baton::agent_run {
@@ -15,6 +20,35 @@ FileKind kind(std::string name, std::string pattern, Format format = Format::jso
   // The original takes any name for a run.
   result.loose = true;
   return result;
+}
+
+bool is_ascii(char c) {
+  return static_cast<unsigned char>(c) < 0x80;
+}
+
+bool is_id_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("_.- ").find(c) != std::string_view::npos;
+}
+
+/// Finds characters that a person does not see: C1 controls, U+200B to U+200F, U+2028 to U+202F,
+/// U+2060 to U+206F, U+FEFF. They hide text or turn its direction.
+bool has_hidden(std::string_view text) {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    const auto byte = [&](std::size_t at) {
+      return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+    };
+    if (byte(i) == 0xC2 && byte(i + 1) < 0xA0)
+      return true;
+    if (byte(i) == 0xE2 && byte(i + 1) == 0x80 &&
+        ((byte(i + 2) >= 0x8B && byte(i + 2) <= 0x8F) || byte(i + 2) >= 0xA8))
+      return byte(i + 2) <= 0xAF;
+    if (byte(i) == 0xE2 && byte(i + 1) == 0x81 && byte(i + 2) >= 0xA0 && byte(i + 2) <= 0xAF)
+      return true;
+    if (byte(i) == 0xEF && byte(i + 1) == 0xBB && byte(i + 2) == 0xBF)
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -39,10 +73,140 @@ std::vector<FileKind> files(const Json& options) {
           kind("loop_items", run + "loop_items/{part}.json")};
 }
 
-Place place_of(const Json& options, std::string_view kind, std::string_view path) {
+RunFile run_file_of(const Json& options, std::string_view kind, std::string_view path) {
   auto match = match_kind(files(options), kind, path);
-  return match ? Place{std::move(match->flow), std::move(match->part), runs_folder(options)}
-               : Place{};
+  return match ? RunFile{std::move(match->flow), std::move(match->part), runs_folder(options)}
+               : RunFile{};
+}
+
+RunPaths::RunPaths(const View& view) : root_(view.env.root), flow_(view.flow.name) {
+  constexpr std::string_view kAgents = "/.agents/";
+  const std::string path = runs_folder(view.options);
+  if (const auto at = ("/" + path + "/").find(kAgents); at != std::string::npos)
+    prefix_ = path.substr(0, at);
+  repository_ = root_;
+  if (!prefix_.empty())
+    repository_ += "/" + prefix_.substr(0, prefix_.size() - 1);
+  run_ = path + "/" + flow_ + "/";
+}
+
+std::string RunPaths::absolute(std::string_view relative) const {
+  return root_ + "/" + std::string(relative);
+}
+
+std::string RunPaths::relative(const std::string& path) const {
+  return path.starts_with('/') && within(path, repository_) && path.size() > repository_.size()
+             ? path.substr(repository_.size() + 1)
+             : path;
+}
+
+std::string RunPaths::name(std::string_view step) const {
+  return flow_ + "__" + file_part(step);
+}
+
+std::string RunPaths::prompt(std::string_view step) const {
+  return run_ + "prompts/" + file_part(step) + ".md";
+}
+
+std::string RunPaths::report(std::string_view step) const {
+  return reports() + "/" + name(step) + ".json";
+}
+
+std::string RunPaths::manual_input(std::string_view step) const {
+  return manual_inputs() + "/" + name(step) + ".json";
+}
+
+std::string RunPaths::log_name(std::string_view step, std::string_view which) const {
+  return name(step) + "__" + std::string(which) + ".log";
+}
+
+std::string RunPaths::archived_report(std::string_view step, std::string_view label) const {
+  return reports() + "/archive/" + name(step) + "__" + std::string(label) + ".json";
+}
+
+std::string RunPaths::archived_input(std::string_view step, std::string_view label) const {
+  return manual_inputs() + "/archive/" + name(step) + "__" + std::string(label) + ".json";
+}
+
+std::string stamp(Time time) {
+  std::string text = iso_time(time, true);
+  return text.insert(text.size() - 1, "000");
+}
+
+std::string upper(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'a' && c <= 'z')
+      c = static_cast<char>(c - 'a' + 'A');
+  return result;
+}
+
+std::string id_fault(std::string_view id) {
+  constexpr std::size_t kMaxBytes = 100;
+  if (id.empty() || id == "." || id == "..")
+    return "it is not a name";
+  if (id.size() > kMaxBytes)
+    return "it is longer than 100 bytes";
+  const auto* const bad =
+      std::find_if(id.begin(), id.end(), [](char c) { return is_ascii(c) && !is_id_character(c); });
+  if (bad != id.end())
+    return "the character '" + printable(std::string_view(&*bad, 1)) + "' is not allowed";
+  return has_hidden(id) ? "it contains an invisible character" : "";
+}
+
+std::string file_part(std::string_view id) {
+  if (safe_name(id))
+    return std::string(id);
+  constexpr std::size_t kDigits = 8;
+  std::string part(id);
+  for (char& c : part)
+    if (!safe_name(std::string("a") + c))
+      c = '_';
+  if (part.empty() || !safe_name(part.substr(0, 1)))
+    part = "s" + part;
+  return part + "-" + hex(digest_of(id)).substr(0, kDigits);
+}
+
+bool within(std::string_view path, std::string_view folder) {
+  while (folder.ends_with('/'))
+    folder.remove_suffix(1);
+  if (!path.starts_with(folder) || (path.size() > folder.size() && path[folder.size()] != '/'))
+    return false;
+  const auto parts = split(path, '/');
+  return std::find(parts.begin(), parts.end(), "..") == parts.end();
+}
+
+bool leaves_folder(std::string_view path) {
+  if (path.starts_with('/'))
+    return true;
+  int depth = 0;
+  for (const std::string& part : split(path, '/')) {
+    if (part == "..")
+      --depth;
+    else if (!part.empty() && part != ".")
+      ++depth;
+    if (depth < 0)
+      return true;
+  }
+  return false;
+}
+
+std::string normalized(std::string_view path) {
+  std::vector<std::string> kept;
+  for (std::string& part : split(path, '/')) {
+    if (part == ".." && !kept.empty() && kept.back() != "..")
+      kept.pop_back();
+    else if (!part.empty() && part != "." && !(part == ".." && path.starts_with('/')))
+      kept.push_back(std::move(part));
+  }
+  return (path.starts_with('/') ? "/" : "") + join(kept, "/");
+}
+
+std::string gate_text(const Value& gate) {
+  const auto member = gate.MemberBegin();
+  const auto text = json::text(member->value);
+  return std::string(member->name.GetString()) + ": " +
+         (text ? std::string(*text) : json::dump(member->value));
 }
 
 }  // namespace baton::agent_run

@@ -1,22 +1,79 @@
 #pragma once
 
+// Paths of one run and the text rules for them: names that are safe in paths, paths that stay
+// inside a folder. Nothing here reads the disk.
+
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "base/json/json.h"
 #include "core/dialect.h"
-#include "dialects/agent_run/check.h"
 
 namespace baton::agent_run {
 
-/// The kinds of files below `path` of the options (`.agents/runs`). Workflows, gate states and
-/// lists of items lie wherever a run says; their patterns are the places of a copy within the run.
-std::vector<FileKind> files(const Json& options);
+/// The paths of one run. Relative paths start at the root, as documents are named. Absolute paths
+/// are for the run state and for agents.
+class RunPaths {
+ public:
+  explicit RunPaths(const View& view);
 
-/// `path` of the options, without a `/` at its end.
-std::string runs_folder(const Json& options);
+  /// The repository: the part of the option `path` before `.agents/runs`.
+  const std::string& repository() const { return repository_; }
+  /// A path inside the repository, relative to the root.
+  std::string in_repository(std::string_view path) const { return prefix_ + std::string(path); }
+  std::string absolute(std::string_view relative) const;
+  /// Relative to the repository if it lies there; else unchanged.
+  std::string relative(const std::string& path) const;
 
-/// What the file's name says of its run and step.
-Place place_of(const Json& options, std::string_view kind, std::string_view path);
+  std::string state() const { return run_ + "run_state.json"; }
+  std::string workflow() const { return run_ + "workflow.yaml"; }
+  std::string gates() const { return run_ + "gate_state.json"; }
+  std::string artifacts() const { return run_ + "artifacts"; }
+  std::string logs() const { return run_ + "logs"; }
+  std::string reports() const { return run_ + "reports"; }
+  std::string manual_inputs() const { return run_ + "manual_inputs"; }
+  std::string prompt(std::string_view step) const;
+  std::string report(std::string_view step) const;
+  std::string manual_input(std::string_view step) const;
+  /// Name of the log of one start; `which` tells the starts apart.
+  std::string log_name(std::string_view step, std::string_view which) const;
+  /// Where a used report or decision is archived; `label` names the start.
+  std::string archived_report(std::string_view step, std::string_view label) const;
+  std::string archived_input(std::string_view step, std::string_view label) const;
+
+ private:
+  std::string name(std::string_view step) const;
+  std::string root_;
+  std::string flow_;
+  std::string prefix_;  ///< of the repository, relative to the root; empty or with a `/` at the end
+  std::string repository_;  ///< absolute
+  std::string run_;         ///< with a `/`
+};
+
+/// A time as run_state.json spells it: `2026-01-15T14:30:00.123000Z`.
+std::string stamp(Time time);
+
+/// In upper case; the words of the formats are ASCII.
+std::string upper(std::string_view text);
+
+/// Why an id cannot be part of a file name; empty when it can. Allowed are letters, digits, `_ . -`
+/// and blanks, at most 100 bytes, not `.` or `..`.
+std::string id_fault(std::string_view id);
+
+/// The part of file names that stands for a step: its id if that is a plain name. Else its plain
+/// characters and eight hexadecimal digits: `Gr__e-1f0a9b3c`.
+std::string file_part(std::string_view id);
+
+/// Whether a path lies in a folder, by text alone. A path with `..` does not.
+bool within(std::string_view path, std::string_view folder);
+
+/// Whether a path leaves the folder it is relative to: it is absolute, or a `..` climbs out.
+bool leaves_folder(std::string_view path);
+
+/// The path without `.`, `..` and empty parts, by text alone; links are not followed.
+std::string normalized(std::string_view path);
+
+/// The gate of an unquoted `ci.tests: passed`, which YAML reads as a map.
+std::string gate_text(const Value& gate);
 
 }  // namespace baton::agent_run

@@ -27,7 +27,7 @@ std::optional<std::string> text_in(const Value& object, std::string_view name) {
 }
 
 std::int64_t count_in(const Value& object, std::string_view name) {
-  // Anybody may write any number; one more must still be one.
+  // The file may hold any number; adding one to it must not overflow.
   return std::clamp<std::int64_t>(json::integer(object, name).value_or(0), 0,
                                   std::numeric_limits<std::int64_t>::max() - 1);
 }
@@ -36,8 +36,8 @@ Json or_null(const std::optional<std::string>& text) {
   return text ? Json(*text) : Json();
 }
 
-/// Members the original does not have are written only where they say something.
-bool said(std::string_view name, const Json& value) {
+/// Members that the original does not know are written only when they are set.
+bool is_written(std::string_view name, const Json& value) {
   if (name == "last_error_code" || name == "last_gate_failure" || name == "memory_updates" ||
       name == "loop_items")
     return !value.is_null();
@@ -46,18 +46,13 @@ bool said(std::string_view name, const Json& value) {
   return name != "loop_completed" || json::boolean(*value).value_or(false);
 }
 
-/// Depths in the file of what is written into it; the file is indented by two blanks each.
+/// How deep the written values lie in the file. The file is indented by two blanks per level.
 constexpr std::size_t kStepDepth = 2;
 constexpr std::size_t kStepMemberDepth = 3;
 
-constexpr std::array kFixed = {std::string_view("run_id"),
-                               std::string_view("workflow_name"),
-                               std::string_view("repo_dir"),
-                               std::string_view("reports_dir"),
-                               std::string_view("manual_inputs_dir"),
-                               std::string_view("created_at"),
-                               std::string_view("options"),
-                               std::string_view("status")};
+constexpr std::array<std::string_view, 8> kFixed = {
+    "run_id",     "workflow_name", "repo_dir", "reports_dir", "manual_inputs_dir",
+    "created_at", "options",       "status"};
 
 }  // namespace
 
@@ -138,7 +133,7 @@ std::vector<std::pair<std::string_view, Json>> members(const StepRecord& step) {
 Json json_of(const StepRecord& step) {
   Json json = Json::object();
   for (const auto& [name, value] : members(step))
-    if (said(name, value))
+    if (is_written(name, value))
       json.set(name, value);
   return json;
 }
@@ -147,9 +142,9 @@ std::string_view word(RunStatus status) {
   return kRun.at(static_cast<std::size_t>(status)).word;
 }
 
-std::string laid_out(const Json& value, std::size_t depth) {
+std::string indented(const Json& value, std::size_t depth) {
   std::string text = value.pretty();
-  text.pop_back();  // the line's end
+  text.pop_back();  // the line feed at the end
   const std::string indent(2 * depth, ' ');
   for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
     text.insert(at + 1, indent);
@@ -174,13 +169,13 @@ std::vector<json::Edit> edits(const Value& root, const RunRecord& record,
     const std::string pointer = member_pointer("/steps", id);
     const Value* const there = steps == nullptr ? nullptr : json::child(*steps, id);
     if (there == nullptr) {
-      all.push_back(json::Edit{pointer, laid_out(json_of(step), kStepDepth)});
+      all.push_back(json::Edit{pointer, indented(json_of(step), kStepDepth)});
       continue;
     }
     for (const auto& [name, value] : members(step)) {
       const Value* const old = json::child(*there, name);
-      if (old == nullptr ? said(name, value) : !json::equal(*old, *value))
-        all.push_back(json::Edit{member_pointer(pointer, name), laid_out(value, kStepMemberDepth)});
+      if (old == nullptr ? is_written(name, value) : !json::equal(*old, *value))
+        all.push_back(json::Edit{member_pointer(pointer, name), indented(value, kStepMemberDepth)});
     }
   }
   if (json::text(root, "status") != word(record.status))

@@ -1,19 +1,21 @@
 #pragma once
 
+// The words of the files as enumerations and tables.
+
 #include <array>
 #include <string_view>
 
-#include "dialects/words.h"
+#include "dialects/tables.h"
 
 namespace baton::agent_run {
 
-/// Where a step stands, as run_state.json says.
+/// State of a step in run_state.json.
 enum class Status { pending, running, waiting_on_human, completed, failed, skipped };
 struct StatusRow {
   std::string_view word;
   Status status;
-  bool began;  ///< it was started at least once
-  bool done;   ///< steps that need it may begin
+  bool began;  ///< was started at least once
+  bool done;   ///< steps that need it may start
   std::string_view stage;
 };
 inline constexpr std::array kStatus = {
@@ -26,7 +28,7 @@ inline constexpr std::array kStatus = {
 };
 static_assert(in_enum_order(kStatus, &StatusRow::status, Status::skipped));
 
-/// What a report says of its step, in upper case; agents use many words for two answers.
+/// Status words of reports, in upper case. Agents use many words for two results.
 struct ReportRow {
   std::string_view word;
   bool completed;
@@ -37,7 +39,7 @@ inline constexpr std::array kReport = {
     ReportRow{"FAIL", false},     ReportRow{"ERROR", false},  ReportRow{"CANCELLED", false},
 };
 
-/// What a person may say, in upper case: `status` and `decision` of a manual input.
+/// Words of a manual input, in upper case: `status` and `decision`.
 struct DecisionRow {
   std::string_view word;
   bool approved;

@@ -1,10 +1,211 @@
 #include "dialects/agent_run/workflow.h"
 
 #include <algorithm>
+#include <array>
+#include <set>
+#include <string>
 
+#include "base/text.h"
+#include "dialects/agent_run/agent_run.h"
+#include "dialects/agent_run/files.h"
+#include "dialects/agent_run/snapshot.h"
 #include "dialects/findings.h"
 
 namespace baton::agent_run {
+namespace {
+
+constexpr std::array<std::string_view, 12> kStepKeys = {"id",
+                                                        "agent",
+                                                        "prompt",
+                                                        "needs",
+                                                        "next_on_success",
+                                                        "gates",
+                                                        "loop_back_to",
+                                                        "human_in_the_loop",
+                                                        "metadata",
+                                                        "model",
+                                                        "timeout",
+                                                        "max_attempts"};
+constexpr std::array<std::string_view, 6> kLoopKeys = {
+    "items", "items_from_step", "items_from_artifact", "max_iterations", "item_var", "index_var"};
+constexpr std::array<std::string_view, 3> kSources = {"items", "items_from_step",
+                                                      "items_from_artifact"};
+
+class WorkflowCheck {
+ public:
+  explicit WorkflowCheck(const Value& root) : workflow_(root) {}
+
+  Findings run() {
+    std::set<std::string> seen;
+    for (const Step& step : workflow_.steps()) {
+      const std::string pointer = step.pointer + "/id";
+      if (!seen.insert(step.id).second)
+        findings_.error("S1", pointer, "two steps have the id " + quoted_word(step.id),
+                        {.found = step.id});
+      if (const std::string fault = id_fault(step.id); !fault.empty())
+        findings_.error(
+            "S3", pointer,
+            "the id " + quoted_word(step.id) + " cannot be part of a file name: " + fault,
+            {.found = step.id, .expected = "letters, digits, _ . - and blanks, at most 100 bytes"});
+      check(step);
+    }
+    order();
+    return findings_.take();
+  }
+
+ private:
+  void check(const Step& step) {
+    keys(*step.body, step.pointer);
+    for (const char* const key : {"needs", "next_on_success"})
+      ids(step, key);
+    if (step.loop_back_to)
+      known(*step.loop_back_to, step.pointer + "/loop_back_to", "loop_back_to");
+    gates(step);
+    human(step);
+    if (const Value* const loop = loop_of(step))
+      check_loop(step, *loop, step.pointer + "/loop");
+  }
+
+  bool known(std::string_view id, const std::string& pointer, std::string_view key) {
+    if (workflow_.step(id) != nullptr)
+      return true;
+    const auto ids = workflow_.ids();
+    findings_.error(
+        "S2", pointer,
+        std::string(key) + " names the step " + quoted_word(id) + ", which does not exist",
+        {.found = std::string(id),
+         .expected = any_of_words(ids),
+         .suggestion = near_word(id, ids)});
+    return false;
+  }
+
+  void ids(const Step& step, const char* key) {
+    const Value* const value = json::child(*step.body, key);
+    if (value == nullptr)
+      return;
+    const std::string pointer = member_pointer(step.pointer, key);
+    one_for_list(*value, pointer, key);
+    const auto all = texts_of(value);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      known(all[i], value->IsArray() ? item_pointer(pointer, i) : pointer, key);
+  }
+
+  void one_for_list(const Value& value, const std::string& pointer, std::string_view key) {
+    if (const auto text = json::text(value))
+      findings_.warning("S7", pointer,
+                        std::string(key) + " is one text; it is read as a list of one",
+                        {.found = std::string(*text), .expected = "[" + std::string(*text) + "]"});
+  }
+
+  /// `- ci.tests: passed` without quotes is a map in YAML.
+  void gates(const Step& step) {
+    const Value* const gates = json::child(*step.body, "gates");
+    if (gates == nullptr)
+      return;
+    const std::string pointer = step.pointer + "/gates";
+    one_for_list(*gates, pointer, "gates");
+    if (!gates->IsArray())
+      return;
+    for (rapidjson::SizeType i = 0; i < gates->Size(); ++i)
+      if ((*gates)[i].IsObject())
+        findings_.warning(
+            "S8", item_pointer(pointer, i),
+            "a gate without quotes is a map; it is read as the gate " +
+                quoted_word(gate_text((*gates)[i])),
+            {.found = json::dump((*gates)[i]), .expected = quoted_word(gate_text((*gates)[i]))});
+  }
+
+  /// Programs that read YAML 1.1 take `no` for false and "no" for true.
+  void human(const Step& step) {
+    const Value* const human = json::child(*step.body, "human_in_the_loop");
+    if (human == nullptr || human->IsBool() || human->IsNull())
+      return;
+    const std::string pointer = step.pointer + "/human_in_the_loop";
+    const std::string word = json::text(*human) ? upper(*json::text(*human)) : json::dump(*human);
+    constexpr std::array<std::string_view, 8> kWords = {"YES", "ON",  "TRUE",  "1",
+                                                        "NO",  "OFF", "FALSE", "0"};
+    const auto* const found = std::find(kWords.begin(), kWords.end(), word);
+    const Detail detail{.found = json::dump(*human), .expected = "true or false"};
+    if (found == kWords.end())
+      findings_.error("S10", pointer, "human_in_the_loop must be true or false", detail);
+    else
+      findings_.warning("S10", pointer,
+                        std::string("human_in_the_loop is read as ") +
+                            (found - kWords.begin() < 4 ? "true" : "false"),
+                        detail);
+  }
+
+  void keys(const Value& body, const std::string& pointer) {
+    for (const auto& member : body.GetObject()) {
+      const std::string_view key = json::name(member.name);
+      if (key != "loop" && std::find(kStepKeys.begin(), kStepKeys.end(), key) == kStepKeys.end())
+        unknown(key, kStepKeys, pointer);
+    }
+  }
+
+  void unknown(std::string_view key, std::span<const std::string_view> keys,
+               const std::string& pointer) {
+    findings_.warning("S9", member_pointer(pointer, key),
+                      "the key " + quoted_word(key) + " has no effect",
+                      {.found = std::string(key), .suggestion = near_word(key, keys)});
+  }
+
+  void check_loop(const Step& step, const Value& loop, const std::string& pointer) {
+    std::string sources;
+    int count = 0;
+    for (const auto& member : loop.GetObject()) {
+      const std::string_view key = json::name(member.name);
+      if (std::find(kSources.begin(), kSources.end(), key) != kSources.end() && ++count > 0)
+        sources += (sources.empty() ? "" : " and ") + std::string(key);
+      if (std::find(kLoopKeys.begin(), kLoopKeys.end(), key) == kLoopKeys.end())
+        unknown(key, kLoopKeys, pointer);
+    }
+    if (count != 1)
+      findings_.error("S6", pointer, "a loop must name exactly one source of items",
+                      {.found = sources, .expected = any_of_words(kSources)});
+    if (const auto file = json::text(loop, "items_from_artifact"); file && leaves_folder(*file))
+      findings_.error("S6", pointer + "/items_from_artifact",
+                      "the file with the items is outside the repository",
+                      {.found = std::string(*file), .expected = "a path inside the repository"});
+    const auto from = json::text(loop, "items_from_step");
+    if (!from || !known(*from, pointer + "/items_from_step", "items_from_step"))
+      return;
+    if (std::find(step.needs.begin(), step.needs.end(), *from) == step.needs.end())
+      findings_.error(
+          "S6", pointer + "/items_from_step",
+          "the items come from " + quoted_word(*from) + ", but the step is not in needs",
+          {.found = std::string(*from), .expected = "a step in needs"});
+  }
+
+  void order() {
+    if (const auto cycle = workflow_.cycle(); !cycle.empty()) {
+      const Step& first = *workflow_.step(cycle.front());
+      findings_.error(
+          "S4", first.pointer + "/needs",
+          "steps wait for each other in a cycle: " + printable(join(cycle, " needs "), 300));
+      return;
+    }
+    for (const Step& step : workflow_.steps()) {
+      if (!step.loop_back_to || *step.loop_back_to == step.id ||
+          workflow_.step(*step.loop_back_to) == nullptr)
+        continue;
+      const auto before = workflow_.ancestors(step);
+      const std::vector<std::string_view> words(before.begin(), before.end());
+      if (!before.contains(*step.loop_back_to))
+        findings_.error(
+            "S5", step.pointer + "/loop_back_to",
+            "the step " + quoted_word(*step.loop_back_to) + " is not before " +
+                quoted_word(step.id),
+            {.found = *step.loop_back_to,
+             .expected = "the step itself" + (words.empty() ? "" : ", " + any_of_words(words))});
+    }
+  }
+
+  Workflow workflow_;
+  FindingList findings_{"agent_run"};
+};
+
+}  // namespace
 
 Workflow::Workflow(const Value& root) {
   const Value* const steps = json::child(root, "steps");
@@ -15,7 +216,7 @@ Workflow::Workflow(const Value& root) {
     Step step;
     step.id = json::text(body, "id").value_or("");
     step.pointer = item_pointer("/steps", i);
-    step.needs = listed(json::child(body, "needs"));
+    step.needs = texts_of(body, "needs");
     if (const auto target = json::text(body, "loop_back_to"))
       step.loop_back_to = std::string(*target);
     step.body = &body;
@@ -61,8 +262,7 @@ std::set<std::string> Workflow::ancestors(const Step& step) const {
 }
 
 std::vector<std::string> Workflow::cycle() const {
-  // Steps that nothing in the remaining set waits for are taken away until only circles, and what
-  // stands behind them, are left.
+  // Removes steps without open needs until only cycles, and steps behind them, are left.
   std::set<std::string> left;
   for (const Step& step : steps_)
     left.insert(step.id);
@@ -92,17 +292,8 @@ std::vector<std::string> Workflow::cycle() const {
   }
 }
 
-std::vector<std::string> listed(const Value* value) {
-  std::vector<std::string> all;
-  if (value == nullptr)
-    return all;
-  if (const auto one = json::text(*value))
-    all.emplace_back(*one);
-  else if (value->IsArray())
-    for (const Value& item : value->GetArray())
-      if (const auto each = json::text(item))
-        all.emplace_back(*each);
-  return all;
+Findings check_workflow(const Value& root) {
+  return WorkflowCheck(root).run();
 }
 
 }  // namespace baton::agent_run

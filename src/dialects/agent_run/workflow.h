@@ -1,5 +1,7 @@
 #pragma once
 
+// The steps of a workflow and their order. The class points into the document it was read from.
+
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -10,10 +12,11 @@
 #include <vector>
 
 #include "base/json/json.h"
+#include "dialects/kinds.h"
 
 namespace baton::agent_run {
 
-/// One step, as far as its order goes; a missing or empty list and null are the same.
+/// One step and its order. A missing list, an empty list and null are the same.
 struct Step {
   std::string id;
   std::string pointer;
@@ -22,7 +25,7 @@ struct Step {
   const Value* body = nullptr;
 };
 
-/// The steps of a workflow, in the order of the file. Points into the document it was read from.
+/// The steps in the order of the file.
 class Workflow {
  public:
   explicit Workflow(const Value& root);
@@ -31,20 +34,16 @@ class Workflow {
   const Step* step(std::string_view id) const;
   std::vector<std::string_view> ids() const;
 
-  /// The steps that must have run before this one, one of `steps()`; not itself, unless it is in a
-  /// cycle.
+  /// The steps that must run before this one of `steps()`. A step in a cycle is its own ancestor.
   std::set<std::string> ancestors(const Step& step) const;
 
-  /// A way round in circles, `a, b, a`; empty when there is none.
+  /// One cycle as `a, b, a`; empty when there is none.
   std::vector<std::string> cycle() const;
 
  private:
   std::vector<Step> steps_;
   std::map<std::string, std::size_t, std::less<>> index_;  ///< the first step of each id
-  std::vector<std::vector<std::size_t>> needs_;            ///< those that exist
+  std::vector<std::vector<std::size_t>> needs_;            ///< needs that exist, by index
 };
-
-/// The texts of a list, of one text, or none.
-std::vector<std::string> listed(const Value* value);
 
 }  // namespace baton::agent_run

@@ -5,7 +5,7 @@
 #include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/memo.h"
-#include "dialects/moments.h"
+#include "dialects/timestamps.h"
 
 namespace baton::ccw_loop {
 
@@ -44,7 +44,7 @@ bool went_back(const Value& before, const Value& after) {
   for (const auto& [part, name] :
        {std::pair("develop", "last_progress_at"), std::pair("debug", "last_analysis_at"),
         std::pair("validate", "last_run_at")})
-    if (moment(member(after, part), name) < moment(member(before, part), name))
+    if (timestamp(member(after, part), name) < timestamp(member(before, part), name))
       return true;
   return list(after, "completed_actions").Size() < list(before, "completed_actions").Size() ||
          list(after, "errors").Size() < list(before, "errors").Size();

@@ -8,7 +8,7 @@
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/words.h"
 #include "dialects/findings.h"
-#include "dialects/moments.h"
+#include "dialects/timestamps.h"
 
 namespace baton::ccw_loop {
 
@@ -73,9 +73,9 @@ void iteration_rule(const Value& root, FindingList& findings) {
 }
 
 void age_rule(const Value& root, FindingList& findings) {
-  const auto created = moment(root, "created_at");
+  const auto created = timestamp(root, "created_at");
   for (const std::string_view name : {"updated_at", "completed_at"}) {
-    const auto later = moment(root, name);
+    const auto later = timestamp(root, name);
     if (created && later && *later < *created)
       findings.warning("S12", "/" + std::string(name),
                        std::string(name) + " is older than created_at; one of the clocks is wrong",
@@ -181,11 +181,11 @@ void begin_rule(const Value& root, const Value& skill, Status status, FindingLis
 }
 
 void time_rules(const Value& root, const Value& skill, FindingList& findings) {
-  Moments moments;
+  TimestampCheck times;
   const auto look = [&](const Value* object, const std::string& pointer,
                         std::initializer_list<std::string_view> names) {
     if (object != nullptr)
-      moments.look(*object, pointer, names, kNoSuchDay, findings);
+      times.look(*object, pointer, names, kNoSuchDay, findings);
   };
   look(&root, "", {"created_at", "updated_at", "completed_at"});
   const Value* const develop = json::child(skill, "develop");
@@ -199,7 +199,7 @@ void time_rules(const Value& root, const Value& skill, FindingList& findings) {
   const Value& errors = list(skill, "errors");
   for (rapidjson::SizeType i = 0; i < errors.Size(); ++i)
     look(&errors[i], "/skill_state/errors/" + std::to_string(i), {"timestamp"});
-  moments.report("S18", findings);
+  times.report("S18", findings);
 }
 
 void state_rules(const std::string& path, const Value& root, const Json& options,
@@ -271,7 +271,7 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
 }
 
 bool ahead(const Value& root, Time wall) {
-  const auto updated = moment(root, "updated_at");
+  const auto updated = timestamp(root, "updated_at");
   return updated && *updated > wall + kMostAhead;
 }
 

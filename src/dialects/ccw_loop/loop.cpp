@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/digest.h"
-#include "dialects/moments.h"
+#include "dialects/timestamps.h"
 
 namespace baton::ccw_loop {
 
@@ -22,7 +22,7 @@ bool evidence_missing(const Value& hypothesis) {
 }
 
 void read_debugging(const Value& debug, Work& work) {
-  work.debugged = moment(debug, "last_analysis_at");
+  work.debugged = timestamp(debug, "last_analysis_at");
   const Value& hypotheses = list(debug, "hypotheses");
   if (const auto id = json::text(debug, "confirmed_hypothesis"))
     if (const Value* const hypothesis = item_of(hypotheses, *id))
@@ -40,10 +40,10 @@ Work work_of(const Value& skill) {
   work.pending = count(tasks, "status", "pending");
   work.in_progress = count(tasks, "status", "in_progress");
   work.completed = count(tasks, "status", "completed");
-  work.developed = moment(develop, "last_progress_at");
+  work.developed = timestamp(develop, "last_progress_at");
   read_debugging(member(skill, "debug"), work);
   const Value& validate = member(skill, "validate");
-  work.validated = moment(validate, "last_run_at");
+  work.validated = timestamp(validate, "last_run_at");
   const bool failed = !list(validate, "failed_tests").Empty();
   work.passed = json::boolean(validate, "passed").value_or(false) && !failed;
   work.no_tests = !failed && member(validate, "pass_rate").IsNull();

@@ -10,7 +10,7 @@
 #include "base/time.h"
 #include "core/dialect.h"
 #include "dialects/ccw_loop/words.h"
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 
 namespace baton::ccw_loop {
 

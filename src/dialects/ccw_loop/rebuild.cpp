@@ -8,7 +8,7 @@
 #include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/progress.h"
 #include "dialects/ccw_loop/snapshot.h"
-#include "dialects/moments.h"
+#include "dialects/timestamps.h"
 
 namespace baton::ccw_loop {
 
@@ -18,14 +18,14 @@ constexpr std::size_t kTitleCharacters = 100;
 
 /// The text, if it is a time.
 std::optional<std::string> moment_text(const std::string& text) {
-  return parse_moment(text) ? std::optional(text) : std::nullopt;
+  return parse_timestamp(text) ? std::optional(text) : std::nullopt;
 }
 Json moment_json(const std::string& text) {
   const auto moment = moment_text(text);
   return moment ? Json(*moment) : Json();
 }
 std::optional<Time> time_of(const Json& text) {
-  const auto moment = parse_moment(json::text(*text).value_or(""));
+  const auto moment = parse_timestamp(json::text(*text).value_or(""));
   return moment ? std::optional(moment->time) : std::nullopt;
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/effect.h"
-#include "dialects/words.h"
+#include "dialects/tables.h"
 
 namespace baton::ccw_loop {
 

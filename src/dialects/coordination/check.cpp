@@ -1,11 +1,14 @@
-#include "dialects/coordination/check.h"
-
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 
+#include "dialects/coordination/coordination.h"
+#include "dialects/coordination/decide.h"
+#include "dialects/coordination/files.h"
 #include "dialects/coordination/plan.h"
-#include "dialects/coordination/session.h"
+#include "dialects/findings.h"
+#include "dialects/kinds.h"
 
 namespace baton::coordination {
 namespace {
@@ -19,14 +22,14 @@ bool approved(const Value& entry) {
   });
 }
 
-/// A count that somebody wrote; two of them can be added.
+/// A count from a file, never negative, so that two can be added.
 std::uint64_t natural(std::int64_t number) {
   return number < 0 ? 0 : static_cast<std::uint64_t>(number);
 }
 
 /// S20: the numbers of each kind of tests.
 void test_results(const Value& entry, Status status, const std::string& pointer,
-                  Findings& findings) {
+                  FindingList& findings) {
   const Value* const results = json::child(entry, "test_results");
   if (results == nullptr || !results->IsObject())
     return;
@@ -38,23 +41,24 @@ void test_results(const Value& entry, Status status, const std::string& pointer,
     const auto passed = json::integer(member.value, "passed").value_or(0);
     const auto failed = json::integer(member.value, "failed").value_or(0);
     if (total && natural(passed) + natural(failed) > natural(*total))
-      findings.push_back(finding(Severity::warning, "S20", where,
-                                 std::to_string(passed) + " passed and " + std::to_string(failed) +
-                                     " failed are more than " + std::to_string(*total)));
+      findings.warning("S20", where,
+                       std::to_string(passed) + " passed and " + std::to_string(failed) +
+                           " failed tests are more than the total of " + std::to_string(*total));
     if (handed_on && failed > 0)
-      findings.push_back(finding(
-          Severity::warning, "S20", where + "/failed",
-          std::to_string(failed) + " tests fail, but the group is " + std::string(word(status))));
+      findings.warning(
+          "S20", where + "/failed",
+          std::to_string(failed) + " tests fail, but the group is " + std::string(word(status)));
   }
 }
 
 /// `pointer` leads to the entry.
 void check_group(const std::string& id, const std::string& pointer, const Value& entry,
-                 bool reviews, Findings& findings) {
+                 bool reviews, FindingList& findings) {
   const auto given = json::text(entry, "group_id");
   if (given && given != id)
-    findings.push_back(finding(Severity::error, "S7", pointer + "/group_id",
-                               "is `" + std::string(*given) + "` in the entry of `" + id + "`"));
+    findings.error(
+        "S7", pointer + "/group_id",
+        "group_id is `" + std::string(*given) + "`, but the entry belongs to `" + id + "`");
   const auto status = parse_status(word_of(entry, "status").value_or(""));
   if (!status)
     return;
@@ -62,24 +66,23 @@ void check_group(const std::string& id, const std::string& pointer, const Value&
   const auto* const row = std::find_if(kStatuses.begin(), kStatuses.end(),
                                        [&](const StatusRow& r) { return r.status == *status; });
   if (*status == Status::complete && agent && agent != "none")
-    findings.push_back(finding(Severity::warning, "S8", pointer + "/current_agent",
-                               "is " + std::string(*agent) + " although the group is complete"));
-  // Row 14: the tech lead looks after a test that gave no result, and the status stays as it was.
+    findings.warning("S8", pointer + "/current_agent",
+                     "current_agent is " + std::string(*agent) + ", but the group is complete");
+  // Row 14: a tech lead helps with a test that gave no result; the status stays.
   const bool helped = *status == Status::qa_testing && agent == kTechLead;
   if (!row->agent.empty() && agent && agent != row->agent && !helped)
-    findings.push_back(
-        finding(Severity::warning, "S9", pointer + "/current_agent",
-                "is " + std::string(*agent) + " although the group is " + std::string(row->word)));
+    findings.warning(
+        "S9", pointer + "/current_agent",
+        "current_agent is " + std::string(*agent) + ", but the group is " + std::string(row->word));
   if (reviews && *status == Status::complete && !approved(entry))
-    findings.push_back(finding(Severity::warning, "S10", pointer + "/status",
-                               "is complete, but no review has approved it"));
+    findings.warning("S10", pointer + "/status",
+                     "the group is complete, but no review has approved it");
   const auto blockers = items(entry, "blockers");
   const bool open = std::any_of(blockers.begin(), blockers.end(), [](const Value* blocker) {
     return !json::boolean(*blocker, "resolved").value_or(false);
   });
   if (*status == Status::dev_blocked && !open)
-    findings.push_back(finding(Severity::warning, "S19", pointer + "/blockers",
-                               "the group is blocked, but no blocker is open"));
+    findings.warning("S19", pointer + "/blockers", "the group is blocked, but no blocker is open");
   test_results(entry, *status, pointer, findings);
 }
 
@@ -97,19 +100,18 @@ bool short_of(std::string_view text) {
          passed < total;
 }
 
-void failing_pass(const Value& message, const std::string& pointer, Findings& findings) {
+void failing_pass(const Value& message, const std::string& pointer, FindingList& findings) {
   const Value* const results = json::child(message, "test_results");
   if (json::text(message, "result") != "PASS" || results == nullptr || !results->IsObject())
     return;
   for (const auto& member : results->GetObject())
     if (const auto text = json::text(member.value); text && short_of(*text))
-      findings.push_back(
-          finding(Severity::warning, "S14",
-                  pointer + "/test_results/" + json::pointer_token(json::name(member.name)),
-                  "`" + std::string(*text) + "` in a message that says PASS"));
+      findings.warning("S14",
+                       pointer + "/test_results/" + json::pointer_token(json::name(member.name)),
+                       "`" + std::string(*text) + "` in a message that says PASS");
 }
 
-/// Where the document of a kind lies; trees are checked wherever they are.
+/// The path of the document of a kind.
 std::string place(const FlowState& docs, std::string_view kind) {
   for (const auto& [path, accepted] : docs)
     if (accepted.kind == kind)
@@ -121,49 +123,144 @@ void add(std::map<std::string, Findings>& all, const std::string& path, Finding 
   all[path].push_back(std::move(found));
 }
 
-std::map<std::string, Findings> check_documents(const FlowState& docs, const Options& options) {
-  std::map<std::string, Findings> all;
-  for (const auto& [path, accepted] : docs) {
-    const Value& root = accepted.document->root();
-    Findings findings;
-    if (accepted.kind == "pm_state")
-      findings = check_plan(root);
-    else if (accepted.kind == "group_status")
-      findings = check_groups(root, options.reviews);
-    else if (accepted.kind == "orchestrator_state")
-      findings = check_orchestrator(root);
-    else if (mailbox(accepted.kind))
-      findings = check_mailbox(root);
-    else if (accepted.kind == "inbox" && !accepted.part.empty())
-      check_group(accepted.part, "", root, options.reviews, findings);
-    if (!findings.empty())
-      all[path] = std::move(findings);
-  }
-  return all;
+Findings check_one(const std::string& /*path*/, const Accepted& accepted, const Json& options) {
+  const Value& root = accepted.document->root();
+  if (accepted.kind == "pm_state")
+    return check_plan(root);
+  if (accepted.kind == "group_status")
+    return check_groups(root, options_of(options).reviews);
+  if (accepted.kind == "orchestrator_state")
+    return check_orchestrator(root);
+  if (mailbox(accepted.kind))
+    return check_mailbox(root);
+  FindingList findings("coordination");
+  if (accepted.kind == "inbox" && !accepted.part.empty())
+    check_group(accepted.part, "", root, options_of(options).reviews, findings);
+  return findings.take();
 }
 
-/// S17: the word has been said and is not true.
-void premature(const FlowState& docs, const Plan& plan, const Options& options,
-               std::map<std::string, Findings>& all) {
+/// S17: completion is claimed too early.
+void check_completion_claim(const FlowState& docs, const Plan& plan, const Options& options,
+                            std::map<std::string, Findings>& all) {
   const Value& pm = *root(docs, "pm_state");
-  const bool said = plan_says_completed(pm, options);
+  const bool stated = plan_says_completed(pm, options);
   const Value* const state = root(docs, "orchestrator_state");
   const bool ended = state != nullptr && json::text(*state, "status") == "completed";
-  if (!said && !ended)
+  if (!stated && !ended)
     return;
   for (const Group& group : plan.groups) {
     const bool unapproved = options.reviews && !group.approved;
     if (group.status == Status::complete && !unapproved)
       continue;
     const bool signalled = json::text(pm, "signal") == options.completion_word;
-    add(all, place(docs, said ? "pm_state" : "orchestrator_state"),
+    add(all, place(docs, stated ? "pm_state" : "orchestrator_state"),
         finding(Severity::error, "S17", signalled ? "/signal" : "/status",
                 "completion is claimed, but group " + group.id +
-                    (group.status == Status::complete ? " was approved by no review"
+                    (group.status == Status::complete ? " has no approved review"
                                                       : " is " + std::string(word(group.status)))));
     return;
   }
 }
+
+/// Progress in the words of the project manager.
+constexpr std::string_view kPending = "pending";
+constexpr std::string_view kInProgress = "in_progress";
+constexpr std::string_view kComplete = "complete";
+
+struct ListRow {
+  std::string_view list;
+  std::string_view says;
+};
+constexpr std::array kLists = {
+    ListRow{"completed_groups", kComplete},
+    ListRow{"in_progress_groups", kInProgress},
+    ListRow{"pending_groups", kPending},
+};
+
+std::string_view progress(Status status) {
+  if (status == Status::pending)
+    return kPending;
+  return status == Status::complete ? kComplete : kInProgress;
+}
+
+class Comparison {
+ public:
+  Comparison(const Plan& plan, const Value& pm) : plan_(plan), pm_(pm) {}
+
+  Findings found() && {
+    groups();
+    for (const ListRow& row : kLists)
+      listed(pm_, "", row.list, row.says);
+    phases();
+    tasks();
+    return findings_.take();
+  }
+
+ private:
+  /// Groups without an entry have not begun and are not compared.
+  const Group* known(std::string_view id) const {
+    const Group* const group = plan_.find(id);
+    return group == nullptr || group->entry == nullptr ? nullptr : group;
+  }
+
+  void unlike(const Group& group, const std::string& pointer) {
+    findings_.warning("S4", pointer,
+                      "`" + group.id + "` is " + std::string(word(group.status)) +
+                          " in group_status, which counts");
+  }
+
+  void groups() {
+    std::size_t n = 0;
+    for (const Value* const task : items(pm_, "task_groups")) {
+      const std::string pointer = "/task_groups/" + std::to_string(n++) + "/status";
+      const Group* const group = known(text_of(*task, "id"));
+      const auto stated = word_of(*task, "status");
+      if (group != nullptr && stated &&
+          (*stated == "assigned" ? kPending : *stated) != progress(group->status))
+        unlike(*group, pointer);
+    }
+  }
+
+  void listed(const Value& holder, const std::string& pointer, std::string_view list,
+              std::string_view says) {
+    std::size_t n = 0;
+    for (const std::string& id : texts_of(holder, list)) {
+      const std::string place = pointer + "/" + std::string(list) + "/" + std::to_string(n++);
+      if (const Group* const group = known(id); group != nullptr && progress(group->status) != says)
+        unlike(*group, place);
+    }
+  }
+
+  /// A phase in progress may have groups of any state.
+  void phases() {
+    std::size_t n = 0;
+    for (const Value* const phase : items(pm_, "execution_phases")) {
+      const std::string pointer = "/execution_phases/" + std::to_string(n++);
+      const auto stated = word_of(*phase, "status");
+      if (stated && *stated != kInProgress)
+        listed(*phase, pointer, "group_ids", *stated);
+    }
+  }
+
+  /// A task must match a group that is pending or complete; while the group is in progress it may
+  /// be in any state.
+  void tasks() {
+    std::size_t n = 0;
+    for (const Value* const task : items(pm_, "all_tasks")) {
+      const std::string pointer = "/all_tasks/" + std::to_string(n++) + "/status";
+      const Group* const group = known(text_of(*task, "group_id"));
+      const auto stated = word_of(*task, "status");
+      if (group == nullptr || !stated || progress(group->status) == kInProgress)
+        continue;
+      if (*stated != progress(group->status))
+        unlike(*group, pointer);
+    }
+  }
+
+  const Plan& plan_;
+  const Value& pm_;
+  FindingList findings_{"coordination"};
+};
 
 }  // namespace
 
@@ -178,17 +275,17 @@ Finding finding(Severity severity, const std::string& id, std::string pointer,
 }
 
 Findings check_groups(const Value& status, bool reviews) {
-  Findings findings;
+  FindingList findings("coordination");
   for (const auto& member : status.GetObject())
     if (const std::string id(json::name(member.name)); id.empty() || id == kSession)
-      findings.push_back(finding(Severity::error, "S24", "/" + json::pointer_token(id),
-                                 id.empty() ? "a group has no id"
-                                            : "`" + id +
-                                                  "` is no id of a group: it stands for the "
-                                                  "session as a whole"));
-    else if (!metadata(id) && member.value.IsObject())
+      findings.error("S24", "/" + json::pointer_token(id),
+                     id.empty() ? "a group has no id"
+                                : "`" + id +
+                                      "` is reserved for the session and "
+                                      "cannot be a group");
+    else if (!is_metadata(id) && member.value.IsObject())
       check_group(id, "/" + json::pointer_token(id), member.value, reviews, findings);
-  return findings;
+  return findings.take();
 }
 
 Findings check_orchestrator(const Value& state) {
@@ -203,24 +300,23 @@ Findings check_orchestrator(const Value& state) {
 }
 
 Findings check_mailbox(const Value& mailbox) {
-  Findings findings;
+  FindingList findings("coordination");
   std::set<std::string> ids;
   std::size_t index = 0;
   for (const Value* const message : items(mailbox, "messages")) {
     const std::string pointer = "/messages/" + std::to_string(index++);
     const std::string id = text_of(*message, "id");
     if (!ids.insert(id).second)
-      findings.push_back(finding(Severity::error, "S12", pointer + "/id",
-                                 "`" + id + "` is the id of an earlier message"));
+      findings.error("S12", pointer + "/id", "`" + id + "` is the id of an earlier message");
     failing_pass(*message, pointer, findings);
   }
-  return findings;
+  return findings.take();
 }
 
 std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
   const Options given = options_of(options);
   if (scope == Scope::document)
-    return check_documents(docs, given);
+    return check_each(docs, options, scope, check_one);
   std::map<std::string, Findings> all;
   const Value* const pm = root(docs, "pm_state");
   if (pm == nullptr)
@@ -229,7 +325,7 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
   const std::string pm_path = place(docs, "pm_state");
   for (Finding& found : check_progress(plan, *pm))
     add(all, pm_path, std::move(found));
-  premature(docs, plan, given, all);
+  check_completion_claim(docs, plan, given, all);
   for (const MailboxRow& row : kMailboxes) {
     const Value* const file = root(docs, row.kind);
     std::size_t index = 0;
@@ -246,8 +342,12 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
   if (state != nullptr && text_of(*pm, "session_id") != text_of(*state, "session_id"))
     add(all, place(docs, "orchestrator_state"),
         finding(Severity::error, "S22", "/session_id",
-                "is not the session of pm_state, `" + text_of(*pm, "session_id") + "`"));
+                "session_id differs from that of pm_state, `" + text_of(*pm, "session_id") + "`"));
   return all;
+}
+
+Findings check_progress(const Plan& plan, const Value& pm) {
+  return Comparison(plan, pm).found();
 }
 
 }  // namespace baton::coordination

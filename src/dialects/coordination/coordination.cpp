@@ -1,16 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "dialects/coordination/archive.h"
-#include "dialects/coordination/check.h"
-#include "dialects/coordination/create.h"
-#include "dialects/coordination/evidence.h"
-#include "dialects/coordination/merge.h"
-#include "dialects/coordination/orchestrator.h"
+#include "dialects/coordination/admit.h"
+#include "dialects/coordination/decide.h"
 #include "dialects/coordination/prompts.h"
-#include "dialects/coordination/routing.h"
-#include "dialects/coordination/session.h"
-#include "dialects/coordination/starts.h"
 #include "dialects/dialects.h"
 
 namespace baton {
@@ -20,31 +13,31 @@ namespace {
 constexpr Millis kLinger{60'000};
 
 Stages stages(const View& view) {
-  const Scene scene(view);
+  const Snapshot snapshot(view);
   Stages stages;
-  for (const Group& group : scene.plan.groups)
-    stages[group.id] = stage_of(scene, group);
-  if (const Standing stands = standing(scene); stands != Standing::none)
-    stages[Subject(kSession)] = word(stands);
+  for (const Group& group : snapshot.plan.groups)
+    stages[group.id] = stage_of(snapshot, group);
+  if (const SessionStage stage = session_stage(snapshot); stage != SessionStage::none)
+    stages[Subject(kSession)] = word(stage);
   return stages;
 }
 
-/// Agents that have handed on and do not leave, and those that do not move (page section 2.6).
-void release(const Scene& scene, Decision& decision) {
-  decision.releases.push_back(Release{
-      "", "", false, kLinger, "the work was handed on and the process did not leave by itself"});
-  if (scene.options.stall == Millis(0))
+/// Stops agents that finished but still run, and agents that do not progress (page section 2.6).
+void release(const Snapshot& snapshot, Decision& decision) {
+  decision.releases.push_back(
+      Release{"", "", false, kLinger, "the work is done but the process still runs"});
+  if (snapshot.options.stall == Millis(0))
     return;
-  for (const Run& run : scene.view.runs) {
-    const auto group = scene.memo.groups.find(run.key.subject);
-    const auto stage = scene.view.stages.find(run.key.subject);
-    if (!run.live() || group == scene.memo.groups.end() || stage == scene.view.stages.end())
+  for (const Run& run : snapshot.view.runs) {
+    const auto group = snapshot.memo.groups.find(run.key.subject);
+    const auto stage = snapshot.view.stages.find(run.key.subject);
+    if (!run.live() || group == snapshot.memo.groups.end() || stage == snapshot.view.stages.end())
       continue;
     const Time moved = std::max(run.started, Time(Millis(group->second.changed_ms)));
-    const Time due = moved + scene.options.stall;
+    const Time due = moved + snapshot.options.stall;
     const std::string why = std::string(kStalled) + ": " + run.key.subject +
                             " has not changed since " + iso_time(moved);
-    if (scene.view.now >= due)
+    if (snapshot.view.now >= due)
       decision.notices.push_back(Notice{"stalled", run.key.subject, why});
     else
       decision.wake = std::min(decision.wake.value_or(due), due);
@@ -54,15 +47,15 @@ void release(const Scene& scene, Decision& decision) {
   }
 }
 
-/// What was put back or taken in spite of doubts, until the next agent has dealt with it.
-void tell_put_back(const Scene& scene, Decision& decision) {
+/// Reports what was put back or is doubted, until an agent has dealt with it.
+void report_put_back(const Snapshot& snapshot, Decision& decision) {
   Json all = Json::array();
-  for (const PutBack& back : scene.memo.put_back) {
+  for (const PutBack& back : snapshot.memo.put_back) {
     all.push(Json::object({{"path", back.path},
                            {"pointer", back.pointer},
                            {"why", back.why},
                            {"stays", back.stays}}));
-    // The write that puts something back stands in the history by itself.
+    // The history already shows what was put back.
     if (back.stays)
       decision.notices.push_back(
           Notice{"doubted", back.subject, back.path + "#" + back.pointer + ": " + back.why});
@@ -71,120 +64,118 @@ void tell_put_back(const Scene& scene, Decision& decision) {
     decision.details = Json::object({{"put_back", all}});
 }
 
-/// A start is entered into group_status and orchestrator_state. While one of them stands there
-/// rejected, it is not written over, so nothing can be started: every attempt would end as void.
-void hold_rejected(const Scene& scene, Decision& decision) {
+/// A start is written to group_status and orchestrator_state. While one of them is rejected, baton
+/// does not write it, so nothing can start.
+void hold_rejected(const Snapshot& snapshot, Decision& decision) {
   for (const std::string_view kind : {"orchestrator_state", "group_status"}) {
-    const Accepted* const file = find(scene.view.docs, kind);
+    const Accepted* const file = find(snapshot.view.docs, kind);
     if (file == nullptr || file->rejected.empty())
       continue;
     std::erase_if(decision.desired, [&](const Desired& wanted) {
       if (kind == "group_status" && wanted.subject == kSession)
         return false;
-      decision.holds.push_back(
-          Hold{wanted.role, wanted.subject, "rejected",
-               path_of(scene.options, kind) +
-                   " as it stands was rejected; put it right (`baton explain " +
-                   path_of(scene.options, kind) +
-                   "` says what is wrong), or have the last good version back: `baton recover " +
-                   text(scene.view.flow) + " --write`"});
+      decision.holds.push_back(Hold{
+          wanted.role, wanted.subject, "rejected",
+          path_of(snapshot.options, kind) + " was rejected; correct it (`baton explain " +
+              path_of(snapshot.options, kind) +
+              "` says what is wrong), or restore the last accepted version with `baton recover " +
+              text(snapshot.view.flow) + " --write`"});
       return true;
     });
   }
 }
 
-/// A session that starts and starts is held for a person (max_spawns).
-void cap(const Scene& scene, Decision& decision) {
-  if (scene.memo.spawns < scene.options.max_spawns || decision.desired.empty())
+/// Holds a session that has started too many agents.
+void apply_spawn_limit(const Snapshot& snapshot, Decision& decision) {
+  if (snapshot.memo.spawns < snapshot.options.max_spawns || decision.desired.empty())
     return;
-  const std::string why = "the session has started " + std::to_string(scene.memo.spawns) +
-                          " agents (max_spawns of the dialect's options)";
+  const std::string why = "the session has started " + std::to_string(snapshot.memo.spawns) +
+                          " agents (option max_spawns)";
   for (const Desired& wanted : decision.desired)
     decision.holds.push_back(Hold{wanted.role, wanted.subject, "max_spawns", why});
   decision.desired.clear();
   decision.failed = true;
 }
 
-Control control(Standing standing) {
-  switch (standing) {
-    case Standing::none:
-    case Standing::no_requirements:
-    case Standing::completed:
+Control control(SessionStage stage) {
+  switch (stage) {
+    case SessionStage::none:
+    case SessionStage::no_requirements:
+    case SessionStage::completed:
       return Control::idle;
-    case Standing::planning:
-    case Standing::working:
-    case Standing::phase_check:
-    case Standing::final_check:
+    case SessionStage::planning:
+    case SessionStage::working:
+    case SessionStage::phase_check:
+    case SessionStage::final_check:
       return Control::run;
   }
   return Control::run;
 }
 
 Decision decide(const View& view) {
-  Scene scene(view);
+  Snapshot snapshot(view);
   Decision decision;
   Writes writes;
-  std::vector<Update> put_away;
-  if (const Standing stands = standing(scene); stands != Standing::none) {
-    note_starts(scene, writes);
-    note_help(scene);
-    note_documents(scene);
+  std::vector<Update> inbox_moves;
+  if (const SessionStage stage = session_stage(snapshot); stage != SessionStage::none) {
+    note_starts(snapshot, writes);
+    note_help(snapshot);
+    note_documents(snapshot);
     if (const Accepted* const file = find(view.docs, "group_status");
         file == nullptr || file->present) {
-      answer(scene, writes, decision);
-      put_away = apply_inbox(scene, writes, decision);
-      apply_messages(scene, writes);
+      answer(snapshot, writes, decision);
+      inbox_moves = apply_inbox(snapshot, writes, decision);
+      apply_messages(snapshot, writes);
     } else {
-      // What would be written now would be lost, and so would whatever is remembered of it.
-      refuse_answers(scene, decision);
+      // A write would be lost now, and so would the memory of it.
+      refuse_answers(snapshot, decision);
     }
-    note_word(scene, decision);
-    note_end(scene, stands);
-    route_session(scene, stands, decision);
+    note_word(snapshot, decision);
+    note_end(snapshot, stage);
+    route_session(snapshot, stage, decision);
   } else {
-    const std::string plan = path_of(scene.options, "pm_state");
+    const std::string plan = path_of(snapshot.options, "pm_state");
     decision.holds.push_back(
         Hold{"", "", "no_plan",
              plan + (view.rejected.contains(plan) ? " was rejected" : " is missing") +
                  ": nothing is started without a plan"});
   }
-  // The project manager may just have released a phase.
-  const Standing stands = standing(scene);
-  route_groups(scene, stands, writes, decision);
-  hold_rejected(scene, decision);
-  cap(scene, decision);
-  release(scene, decision);
-  tell_put_back(scene, decision);
-  decision.updates = writes.updates(scene);
-  for (Update& move : put_away)
+  // The project manager may have released a phase just now.
+  const SessionStage stage = session_stage(snapshot);
+  route_groups(snapshot, stage, writes, decision);
+  hold_rejected(snapshot, decision);
+  apply_spawn_limit(snapshot, decision);
+  release(snapshot, decision);
+  report_put_back(snapshot, decision);
+  decision.updates = writes.updates(snapshot);
+  for (Update& move : inbox_moves)
     decision.updates.push_back(std::move(move));
-  if (stands != Standing::none) {
-    std::vector<Update> mail = mark_read(scene);
+  if (stage != SessionStage::none) {
+    std::vector<Update> mail = mark_read(snapshot);
     if (mail.empty())
-      mail = rotate(scene, decision);
+      mail = archive_messages(snapshot, decision);
     for (Update& update : mail)
       decision.updates.push_back(std::move(update));
-    write_orchestrator(scene, stands, writes, decision);
-    note_ends(scene);
-    scene.memo.fresh = false;
-    decision.memo = json_of(scene.memo);
+    write_orchestrator(snapshot, stage, writes, decision);
+    note_ends(snapshot);
+    snapshot.memo.fresh = false;
+    decision.memo = json_of(snapshot.memo);
   } else {
     decision.memo = view.memo;
   }
-  decision.control = control(stands);
+  decision.control = control(stage);
   return decision;
 }
 
-constexpr std::array kVerbs = {std::string_view("answer"), std::string_view("approve")};
-constexpr std::array kTolerated = {std::string_view("coordination/S17")};
+constexpr std::array<std::string_view, 2> kVerbs = {"answer", "approve"};
+constexpr std::array<std::string_view, 1> kTolerated = {"coordination/S17"};
 
 }  // namespace
 }  // namespace coordination
 
 namespace {
 /// What `prompts.cpp` puts into Brief::values.
-constexpr std::array kPlaceholders = {std::string_view("group"), std::string_view("branch"),
-                                      std::string_view("tier")};
+constexpr std::array<std::string_view, 3> kPlaceholders = {"group", "branch", "tier"};
 constexpr std::string_view kRoles[] = {"project_manager", "developer", "qa_expert", "tech_lead"};
 
 }  // namespace

@@ -1,3 +1,42 @@
 #pragma once
 
-namespace baton::coordination {}  // namespace baton::coordination
+// The functions that make the dialect `coordination`: a folder in which a project manager,
+// developers, a QA expert and a tech lead work on groups of tasks. `core/dialect.h` says when each
+// is called; deciding is in decide.h.
+
+#include <map>
+#include <string>
+
+#include "core/dialect.h"
+#include "dialects/coordination/plan.h"
+
+namespace baton::coordination {
+
+/// The S rules of the format page. Scope::document: rules about one file alone.
+std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope);
+
+// The same by kind of document.
+Findings check_plan(const Value& pm);
+Findings check_groups(const Value& status, bool reviews);
+Findings check_orchestrator(const Value& state);
+Findings check_mailbox(const Value& mailbox);
+
+/// S4, V-20: differences between the plan and group_status, which counts.
+Findings check_progress(const Plan& plan, const Value& pm);
+
+/// A finding of `coordination/ID`.
+Finding finding(Severity severity, const std::string& id, std::string pointer, std::string message);
+
+/// For `init` and `start`: creates missing files, empty but valid. Argument `requirements`: what
+/// the session is asked for. Existing files stay; then the session resumes. Errc::usage for other
+/// requirements than the session has.
+Result<std::vector<Update>> create(const Request& request, const View& view);
+
+/// The text of a mailbox with one more message. Missing members are filled in: `id`, `from`, `to`,
+/// `timestamp`, `read: false`. Aliases (words.h) are replaced. Errc::usage: `kind` is no mailbox,
+/// or the message is no object, has no group, or names another sender or reader. Errc::schema: the
+/// mailbox has no list.
+Result<std::string> with_message(const Document& document, std::string_view kind,
+                                 const Value& given, Time wall);
+
+}  // namespace baton::coordination

@@ -1,14 +1,13 @@
-#include "dialects/coordination/create.h"
-
 #include <algorithm>
 
 #include "base/text.h"
-#include "dialects/coordination/orchestrator.h"
+#include "dialects/coordination/coordination.h"
+#include "dialects/coordination/decide.h"
 
 namespace baton::coordination {
 namespace {
 
-/// `20260122_100000` of a time.
+/// A time as `20260122_100000`.
 std::string stamp(Time time) {
   std::string digits;
   for (const char c : iso_time(time)) {
@@ -33,7 +32,7 @@ std::string fresh_plan(const std::string& session, const std::string& requiremen
       .pretty();
 }
 
-/// The session the folder is in already, or a fresh name.
+/// The id of the existing session, or a new one.
 std::string session_of(const View& view) {
   for (const std::string_view kind : {"pm_state", "orchestrator_state"})
     if (const Value* const state = root(view.docs, kind))
@@ -42,15 +41,15 @@ std::string session_of(const View& view) {
   return "v4_" + stamp(view.wall);
 }
 
-Result<std::vector<Update>> ask_for(const Accepted& pm, const std::string& path,
-                                    const std::string& requirements, Time wall) {
+Result<std::vector<Update>> request_session(const Accepted& pm, const std::string& path,
+                                            const std::string& requirements, Time wall) {
   const std::string given = text_of(pm.document->root(), "original_requirements");
   if (given == requirements)
     return std::vector<Update>{};
   if (!given.empty())
     return fail(Errc::usage,
-                "the session has its requirements already (`" + printable(given, 60) +
-                    "`); move the folder away for another session",
+                "the session has other requirements (`" + printable(given, 60) +
+                    "`); move the folder away to begin a new session",
                 path + "#/original_requirements");
   return std::vector<Update>{SetMembers{path,
                                         pm.document->digest(),
@@ -95,7 +94,7 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
     add("pm_state", fresh_plan(session, requirements, view.wall));
     return updates;
   }
-  auto asked = ask_for(*pm, path_of(options, "pm_state"), requirements, view.wall);
+  auto asked = request_session(*pm, path_of(options, "pm_state"), requirements, view.wall);
   if (!asked)
     return asked;
   for (Update& update : *asked)
@@ -111,14 +110,14 @@ Result<void> fits(const Value& given, std::string_view kind, const MailboxRow& r
     return fail(Errc::usage, "a message is an object with a group_id");
   for (const auto& [name, must] :
        {std::pair(std::string_view("from"), row.from), std::pair(std::string_view("to"), row.to)})
-    if (const auto said = word_of(given, name); said && *said != must)
+    if (const auto given_word = word_of(given, name); given_word && *given_word != must)
       return fail(Errc::usage, "`" + std::string(name) + "` of " + std::string(kind) + " is " +
-                                   std::string(must) + ", not `" + printable(*said, 60) + "`");
+                                   std::string(must) + ", not `" + printable(*given_word, 60) +
+                                   "`");
   return {};
 }
 
-/// The one that is given, or one of the time. Two developers may finish within one second: then a
-/// number tells their messages apart.
+/// The given id, or one from the time. A number is added when two messages come within a second.
 Result<std::string> id_of(const Value& given, const Value& mailbox, Time wall) {
   if (std::string id = text_of(given, "id"); !id.empty()) {
     if (known_id(mailbox, id))
@@ -160,10 +159,10 @@ Result<std::string> with_message(const Document& document, std::string_view kind
                                {"timestamp", iso_time(wall)}});
   for (const auto& member : given.GetObject())
     message.set(json::name(member.name), member.value);
-  // What others call it is understood, and written as it is called here.
+  // Aliases are replaced by the words of this dialect.
   for (const std::string_view name : {"from", "to", "decision"})
-    if (const auto said = word_of(given, name))
-      message.set(name, Json(*said));
+    if (const auto given_word = word_of(given, name))
+      message.set(name, Json(*given_word));
   message.set("read", false);
   edits.push_back({"/messages/-", message.dump()});
   return json::splice(document.text(), edits);

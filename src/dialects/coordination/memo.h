@@ -1,5 +1,7 @@
 #pragma once
 
+// What baton remembers of a session besides its files. Kept in the journal.
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -12,95 +14,93 @@
 
 namespace baton::coordination {
 
-/// How many messages of each mailbox (words.h) there were for one group.
+/// Messages for one group, per mailbox (words.h).
 using MailCount = std::array<std::uint64_t, 3>;
 
-/// What baton remembers of one group besides its documents.
+/// Memory of one group.
 struct GroupMemo {
-  /// Digests of the entries accepted so far, oldest first; what equals one of them is stale.
+  /// Digests of accepted entries, oldest first. An equal entry is an old copy.
   std::vector<std::string> history;
-  std::int64_t changed_ms = 0;  ///< when the last of them came, on baton's clock
+  std::int64_t changed_ms = 0;  ///< when the last entry came (baton's clock)
   MailCount mail{};
-  MailCount mail_ms{};         ///< when the last message of each mailbox came, on baton's clock
-  std::uint64_t unblocks = 0;  ///< `unblocked` decisions seen before the present block
-  /// Counters as they were at the last help; escalation counts from here.
+  MailCount mail_ms{};         ///< when the last message of each mailbox came (baton's clock)
+  std::uint64_t unblocks = 0;  ///< `unblocked` decisions before the present block
+  /// Counters at the last help; escalation counts from here.
   std::int64_t base_developer = 0;
   std::int64_t base_qa = 0;
   std::int64_t base_tech_lead = 0;
-  std::set<std::string> helped;            ///< runs that helped and are dealt with
-  std::vector<std::string> interventions;  ///< runs of the project manager among them
-  /// In the generation `turn_generation` turns of a role count from here: what came before was
+  std::set<std::string> helped;            ///< runs whose help was counted
+  std::vector<std::string> interventions;  ///< those of the project manager
+  /// Turns of a role count from here in the generation `turn_generation`; earlier turns were
   /// settled by help.
   std::uint64_t turn_generation = 0;
   std::map<std::string, std::uint32_t> turn_base;
-  std::string block;    ///< why baton itself blocked the group: `guidance`, `troubleshoot`
-  std::string blocker;  ///< the description of the blocker that it wrote then
-  std::string answer;   ///< what a person has said about it
+  std::string block;    ///< why baton blocked the group: `guidance`, `troubleshoot`
+  std::string blocker;  ///< description of the blocker that baton wrote
+  std::string answer;   ///< a person's answer to it
   bool held = false;    ///< it waits for a person, and the log says so
   bool operator==(const GroupMemo&) const = default;
 };
 
-/// What baton remembers of one run it has seen.
+/// Memory of one run.
 struct RunMemo {
-  bool counted = false;  ///< it stands in the counters
-  bool group = false;    ///< ... also in those of its group
-  bool over = false;     ///< it was seen as ended
-  Arrival arrival = 0;   ///< ... when this was the newest file that had come
+  bool counted = false;  ///< it is in the counters
+  bool group = false;    ///< and in those of its group
+  bool over = false;     ///< baton has seen its end
+  Arrival arrival = 0;   ///< newest file at that time
   std::int64_t started_ms = 0;
-  std::uint64_t number = 0;  ///< the how many-th start of the session it is, while it is counted
-  MailCount mail{};          ///< what was there when it was started
+  std::uint64_t number = 0;  ///< number of the start in the session
+  MailCount mail{};          ///< messages at its start
   bool operator==(const RunMemo&) const = default;
 };
 
-/// Something an agent wrote and baton put back, or has doubts about; whoever comes next has to hear
-/// of it.
+/// A value that baton put back or doubts. The next agents are told about it.
 struct PutBack {
   std::string path;
   std::string pointer;
   std::string why;
-  Subject subject;       ///< whose agents are told; empty: everybody's
-  std::set<RunId> told;  ///< when one of them ends well, it is settled
-  bool stays = false;    ///< it was not put back, but taken
+  Subject subject;           ///< whose agents are told; empty: all
+  std::set<RunId> informed;  ///< runs that were told; settled when one of them succeeds
+  bool stays = false;        ///< accepted in spite of doubts
   bool concerns(const Subject& other) const { return subject.empty() || subject == other; }
   bool operator==(const PutBack&) const = default;
 };
 
-/// What baton remembers of one mailbox.
+/// Memory of one mailbox.
 struct MailMemo {
   std::map<std::string, std::int64_t> read_ms;  ///< when each message was first seen as read
-  std::int64_t archived_ms = 0;                 ///< when something was last put into its archive
+  std::int64_t archived_ms = 0;                 ///< when a message was last archived
   bool operator==(const MailMemo&) const = default;
 };
 
-/// The dialect's private memory of a session; journalled.
+/// Memory of a session.
 struct Memo {
-  bool fresh = true;  ///< nothing was remembered yet
+  bool fresh = true;  ///< there is no memory yet
   std::uint64_t spawns = 0;
-  bool refused = false;              ///< a completion came too early; a final check has to follow
-  std::vector<std::string> refusal;  ///< why, until the project manager has heard of it
-  std::set<RunId> refusal_told;      ///< when one of them ends well, it has
-  std::string final_pm;              ///< digest of pm_state when a final check was started
-  RunId word;  ///< the project manager's run whose output holds the completion word
-  std::set<RunId> refused_words;  ///< those whose word came too early, or is used up
-  /// `completed` stood in orchestrator_state, was true, and was written over: the end is yet to
-  /// come.
+  bool refused = false;  ///< a completion was claimed too early; a final check must follow
+  std::vector<std::string> refusal;  ///< why, until the project manager was told
+  std::set<RunId> refusal_informed;  ///< runs that were told; settled when one of them succeeds
+  std::string final_pm;              ///< digest of pm_state at the start of the final check
+  RunId word;  ///< run of the project manager with the completion word in its output
+  std::set<RunId> refused_words;  ///< runs whose word came too early or is used up
+  /// `completed` in orchestrator_state was true but overwritten, since the end must wait.
   bool written_word = false;
-  bool completed = false;  ///< the session was, when it was decided about last
-  bool used_up = false;    ///< what stands in the files has completed it once before
+  bool completed = false;  ///< completed at the last decision
+  bool used_up = false;    ///< the claim in the files has completed the session once already
   std::int64_t phase_checked = 0;
-  std::string last_phase;  ///< current_phase of the most recent start
-  /// By group: the digest of what an earlier baton, which left it there, has folded in.
+  std::string last_phase;  ///< current_phase of the newest start
+  /// Digests of inbox files that an earlier baton merged and left in place, by group.
   std::map<std::string, std::string> inbox;
   std::map<std::string, GroupMemo> groups;
   std::map<RunId, RunMemo> runs;
-  std::int64_t forgotten_ms = 0;   ///< when the last of those was started that were left out of it
-  std::vector<std::string> heard;  ///< requests dealt with in this step
+  std::int64_t forgotten_ms = 0;         ///< start of the newest run that was dropped from `runs`
+  std::vector<std::string> answered;     ///< requests already answered
   std::map<std::string, MailMemo> mail;  ///< by kind
-  std::vector<PutBack> put_back;         ///< the last one of each place
+  std::vector<PutBack> put_back;         ///< the newest one per place
   bool operator==(const Memo&) const = default;
 };
 
-/// Enters what was put back; of each place the last one is kept.
+/// Adds a value that was put back; replaces an older one at the same place.
 void remember(Memo& memo, PutBack back);
 
 Memo memo_of(const Json& json);

@@ -1,14 +1,14 @@
-#include "dialects/coordination/orchestrator.h"
-
 #include <algorithm>
 #include <charconv>
+
+#include "dialects/coordination/decide.h"
 
 namespace baton::coordination {
 namespace {
 
-Json active_agents(const Scene& scene) {
+Json active_agents(const Snapshot& snapshot) {
   Json agents = Json::array();
-  for (const Run& run : scene.view.runs) {
+  for (const Run& run : snapshot.view.runs) {
     if (!run.live())
       continue;
     Json agent = Json::object({{"agent_type", run.key.role}});
@@ -20,45 +20,45 @@ Json active_agents(const Scene& scene) {
   return agents;
 }
 
-std::string phase(const Scene& scene, bool ended, const Value& state) {
+std::string phase(const Snapshot& snapshot, bool ended, const Value& state) {
   if (ended)
     return "completed";
-  if (const Run* const manager = scene.live_manager())
+  if (const Run* const manager = snapshot.live_manager())
     return manager->purpose == "final_check" ? "pm_final_check" : "pm_planning";
-  if (!scene.memo.last_phase.empty())
-    return scene.memo.last_phase;
-  // Somebody else has kept this file so far.
+  if (!snapshot.memo.last_phase.empty())
+    return snapshot.memo.last_phase;
+  // Another program wrote this file so far.
   const auto given = json::text(state, "current_phase");
   return given && given != "completed" ? std::string(*given) : "initialization";
 }
 
-bool any_live(const Scene& scene) {
-  return std::any_of(scene.view.runs.begin(), scene.view.runs.end(),
+bool any_live(const Snapshot& snapshot) {
+  return std::any_of(snapshot.view.runs.begin(), snapshot.view.runs.end(),
                      [](const Run& run) { return run.live(); });
 }
 
-/// Attempts that are used up are held by the engine; the session's status says so as well.
-bool needs_person(const Scene& scene, const Decision& decision) {
+/// The engine holds exhausted attempts; the status of the session shows that too.
+bool needs_person(const Snapshot& snapshot, const Decision& decision) {
   return decision.failed ||
          std::any_of(decision.desired.begin(), decision.desired.end(), [&](const Desired& wanted) {
-           return scene.job(wanted.role, wanted.subject).exhausted;
+           return snapshot.job(wanted.role, wanted.subject).exhausted;
          });
 }
 
-/// A group that waits for a person is logged once.
-void log_holds(Scene& scene, const Decision& decision, Writes& writes) {
-  for (const Group& group : scene.plan.groups) {
-    GroupMemo& memo = scene.memo.groups[group.id];
+/// Logs once that a group waits for a person.
+void log_holds(Snapshot& snapshot, const Decision& decision, Writes& writes) {
+  for (const Group& group : snapshot.plan.groups) {
+    GroupMemo& memo = snapshot.memo.groups[group.id];
     const auto held = std::find_if(
         decision.holds.begin(), decision.holds.end(),
         [&](const Hold& hold) { return hold.subject == group.id && hold.reason == "stuck"; });
     if (held != decision.holds.end() && !memo.held)
-      writes.log.push_back(LogEntry{scene.memo.spawns, "hold_group_" + group.id, held->why});
+      writes.log.push_back(LogEntry{snapshot.memo.spawns, "hold_group_" + group.id, held->why});
     memo.held = held != decision.holds.end();
   }
 }
 
-/// How many starts an entry of decisions_log stands for: none when it is about something else.
+/// How many starts an entry of decisions_log stands for; 0 for other entries.
 std::uint64_t starts_in(const std::string& decision) {
   constexpr std::string_view kSpawn = "spawn_";
   constexpr std::string_view kParallel = "_developers_parallel";
@@ -71,8 +71,8 @@ std::uint64_t starts_in(const std::string& decision) {
   return count;
 }
 
-/// The log without the start of that number, which never happened; later ones move up.
-Json without(const Scene& scene, const Value& log, std::uint64_t number) {
+/// The log without a start that never ran; later starts move up.
+Json without(const Snapshot& snapshot, const Value& log, std::uint64_t number) {
   Json kept = Json::array();
   for (const Value& given : log.GetArray()) {
     Json entry(given);
@@ -86,10 +86,10 @@ Json without(const Scene& scene, const Value& log, std::uint64_t number) {
       if (starts == 1)
         continue;
       entry.set("decision", "spawn_" + std::to_string(starts - 1) + "_developers_parallel");
-      // The only one left stands there by its name.
-      for (const Run& run : scene.view.runs)
-        if (const auto memo = scene.memo.runs.find(run.id);
-            starts == 2 && memo != scene.memo.runs.end() && memo->second.number == first) {
+      // A single start is logged by its name.
+      for (const Run& run : snapshot.view.runs)
+        if (const auto memo = snapshot.memo.runs.find(run.id);
+            starts == 2 && memo != snapshot.memo.runs.end() && memo->second.number == first) {
           entry.set("decision", "spawn_" + run.key.role + "_group_" + run.key.subject);
           entry.set("reasoning", run.why);
         }
@@ -99,7 +99,7 @@ Json without(const Scene& scene, const Value& log, std::uint64_t number) {
   return kept;
 }
 
-/// The edits that take one state of the file to another.
+/// Edits of orchestrator_state.
 class Edits {
  public:
   explicit Edits(const Value& state) : state_(state) {}
@@ -108,13 +108,13 @@ class Edits {
     if (now == nullptr || !json::equal(*now, *value))
       edits_.push_back(json::Edit{"/" + std::string(name), value.dump()});
   }
-  void take_back(const Scene& scene, const std::vector<std::uint64_t>& numbers) {
+  void undo_start(const Snapshot& snapshot, const std::vector<std::uint64_t>& numbers) {
     const Value* const log = json::child(state_, "decisions_log");
     if (log == nullptr || !log->IsArray() || numbers.empty())
       return;
     Json left(*log);
     for (const std::uint64_t number : numbers)
-      left = without(scene, *left, number);
+      left = without(snapshot, *left, number);
     set("decisions_log", left);
   }
   void log(const std::vector<LogEntry>& entries, Time wall) {
@@ -131,7 +131,7 @@ class Edits {
                                                        {"timestamp", iso_time(wall)}})
                                              .dump()});
   }
-  /// What was opened again has no end, and then another one.
+  /// A reopened session has no end_time, until it ends again.
   void end(bool ended, Time wall) {
     const bool has_end = json::text(state_, "end_time").has_value();
     const bool anew = !has_end || json::text(state_, "status") != "completed";
@@ -151,8 +151,8 @@ class Edits {
   std::vector<json::Edit> edits_;
 };
 
-std::string session_id(const Scene& scene) {
-  const Value* const pm = root(scene.view.docs, "pm_state");
+std::string session_id(const Snapshot& snapshot) {
+  const Value* const pm = root(snapshot.view.docs, "pm_state");
   return pm == nullptr ? std::string() : text_of(*pm, "session_id");
 }
 
@@ -171,48 +171,50 @@ std::string fresh_orchestrator(const std::string& session_id, Time wall) {
       .pretty();
 }
 
-void write_orchestrator(Scene& scene, Standing standing, Writes& writes, Decision& decision) {
-  const Accepted* const file = find(scene.view.docs, "orchestrator_state");
-  if (standing == Standing::none || (file != nullptr && !file->present))
+void write_orchestrator(Snapshot& snapshot, SessionStage stage, Writes& writes,
+                        Decision& decision) {
+  const Accepted* const file = find(snapshot.view.docs, "orchestrator_state");
+  if (stage == SessionStage::none || (file != nullptr && !file->present))
     return;
   if (file == nullptr) {
-    if (standing != Standing::no_requirements)
-      decision.updates.emplace_back(Create{path_of(scene.options, "orchestrator_state"),
-                                           fresh_orchestrator(session_id(scene), scene.view.wall),
-                                           "the session has no orchestrator_state yet"});
+    if (stage != SessionStage::no_requirements)
+      decision.updates.emplace_back(
+          Create{path_of(snapshot.options, "orchestrator_state"),
+                 fresh_orchestrator(session_id(snapshot), snapshot.view.wall),
+                 "the session has no orchestrator_state yet"});
     return;
   }
   const Value& state = file->document->root();
-  const bool ended = standing == Standing::completed && !any_live(scene);
-  const bool failed = needs_person(scene, decision);
+  const bool ended = stage == SessionStage::completed && !any_live(snapshot);
+  const bool failed = needs_person(snapshot, decision);
   const std::string status = ended ? "completed" : failed ? "error" : "running";
-  log_holds(scene, decision, writes);
+  log_holds(snapshot, decision, writes);
   const auto before = json::text(state, "status");
-  // Somebody's word that stands nowhere else: while agents live, or a final check has to come
-  // first, it is written over below. Forgotten as soon as the file has it for good.
+  // The file's `completed` is overwritten below while agents run or a final check is due, so it is
+  // remembered here. Forgotten when the session ends.
   if (before == "completed")
-    scene.memo.written_word = !ended && completion_faults(scene).empty();
+    snapshot.memo.written_word = !ended && completion_faults(snapshot).empty();
   if (ended && before != "completed")
-    writes.log.push_back(
-        LogEntry{scene.memo.spawns, "workflow_completed", "every group is complete and reviewed"});
+    writes.log.push_back(LogEntry{snapshot.memo.spawns, "workflow_completed",
+                                  "every group is complete and reviewed"});
   if (failed && before != "error")
     writes.log.push_back(
-        LogEntry{scene.memo.spawns, "workflow_error",
-                 decision.holds.empty() ? "a person has to look" : decision.holds.front().why});
+        LogEntry{snapshot.memo.spawns, "workflow_error",
+                 decision.holds.empty() ? "a person must look" : decision.holds.front().why});
   Edits edits(state);
-  edits.set("current_phase", phase(scene, ended, state));
-  edits.set("active_agents", active_agents(scene));
-  edits.set("iteration", Json(scene.memo.spawns));
-  edits.set("total_spawns", Json(scene.memo.spawns));
-  edits.take_back(scene, writes.taken_back);
-  edits.log(writes.log, scene.view.wall);
+  edits.set("current_phase", phase(snapshot, ended, state));
+  edits.set("active_agents", active_agents(snapshot));
+  edits.set("iteration", Json(snapshot.memo.spawns));
+  edits.set("total_spawns", Json(snapshot.memo.spawns));
+  edits.undo_start(snapshot, writes.taken_back);
+  edits.log(writes.log, snapshot.view.wall);
   edits.set("status", status);
-  edits.end(ended, scene.view.wall);
-  auto all = std::move(edits).done(scene.view.wall);
+  edits.end(ended, snapshot.view.wall);
+  auto all = std::move(edits).done(snapshot.view.wall);
   if (!all.empty())
-    decision.updates.emplace_back(SetMembers{path_of(scene.options, "orchestrator_state"),
+    decision.updates.emplace_back(SetMembers{path_of(snapshot.options, "orchestrator_state"),
                                              file->document->digest(), std::move(all),
-                                             "what the orchestrator has done"});
+                                             "starts and states of the session"});
   decision.failed = decision.failed || failed;
   decision.declared = status;
 }

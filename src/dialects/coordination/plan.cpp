@@ -9,7 +9,7 @@ namespace {
 
 std::int64_t counter(const Value* entry, std::string_view name) {
   const Value* const counters = entry == nullptr ? nullptr : json::child(*entry, "iterations");
-  // So that their differences are numbers too.
+  // Not negative, so that differences do not overflow.
   return counters == nullptr
              ? 0
              : std::max<std::int64_t>(0, json::integer(*counters, name).value_or(0));
@@ -26,7 +26,7 @@ bool has_approval(const FlowState& docs, const Group& group) {
   });
 }
 
-/// Phases as the project manager lists them; of the others: behind their latest dependency.
+/// Phases as listed in the plan. Other groups come after their latest dependency.
 class Phases {
  public:
   Phases(const Value& pm, Plan& plan) : plan_(plan) {
@@ -34,7 +34,7 @@ class Phases {
       const auto number = json::integer(*phase, "phase_number");
       if (!number)
         continue;
-      for (const std::string& id : texts(*phase, "group_ids"))
+      for (const std::string& id : texts_of(*phase, "group_ids"))
         phases_.emplace(id, *number);
       if (const auto count = json::integer(*phase, "parallel_count"); count && *count > 0)
         plan.parallel_counts[*number] = *count;
@@ -52,7 +52,7 @@ class Phases {
   std::int64_t phase(const std::string& id) {
     if (const auto found = phases_.find(id); found != phases_.end())
       return found->second;
-    // Cycles are refused by the check; here they only must not go round for ever.
+    // The check refuses cycles; this only stops endless recursion.
     if (!visiting_.insert(id).second)
       return 1;
     std::int64_t latest = 0;
@@ -74,15 +74,15 @@ Group planned_group(const Value& task) {
   group.id = text_of(task, "id");
   group.task = &task;
   group.can_parallel = json::boolean(task, "can_parallel").value_or(true);
-  group.depends_on = texts(task, "depends_on");
-  group.files = texts(task, "files_affected");
+  group.depends_on = texts_of(task, "depends_on");
+  group.files = texts_of(task, "files_affected");
   return group;
 }
 
 void add_entries(const Value& status, Plan& plan) {
   for (const auto& member : status.GetObject()) {
     const std::string id(json::name(member.name));
-    if (metadata(id) || !member.value.IsObject())
+    if (is_metadata(id) || !member.value.IsObject())
       continue;
     auto at = std::find_if(plan.groups.begin(), plan.groups.end(),
                            [&](const Group& group) { return group.id == id; });
@@ -135,7 +135,7 @@ std::int64_t Plan::present_phase() const {
 }
 
 std::string Plan::waits_for(const Group& group) const {
-  // Only success counts: a dependency that is missing was never done.
+  // A missing dependency counts as not complete.
   for (const std::string& id : group.depends_on) {
     const Group* const other = find(id);
     if (other == nullptr || other->status != Status::complete)
@@ -144,8 +144,8 @@ std::string Plan::waits_for(const Group& group) const {
   }
   for (const Group& other : groups)
     if (planned(other) && other.phase < group.phase && other.status != Status::complete)
-      return "phase " + std::to_string(group.phase) + " has not been reached: " + other.id +
-             " of phase " + std::to_string(other.phase) + " is " + std::string(word(other.status));
+      return "phase " + std::to_string(group.phase) + " has not begun: " + other.id + " of phase " +
+             std::to_string(other.phase) + " is " + std::string(word(other.status));
   return {};
 }
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "dialects/coordination/routing.h"
-#include "dialects/coordination/session.h"
+#include "dialects/coordination/decide.h"
 
 namespace baton::coordination {
 namespace {
@@ -105,8 +104,7 @@ An entry of `tech_lead_feedback`:
 )";
 
 /// A result each mailbox knows.
-constexpr std::array kResultOf = {std::string_view("READY_FOR_QA"), std::string_view("PASS"),
-                                  std::string_view("changes_requested")};
+constexpr std::array<std::string_view, 3> kResultOf = {"READY_FOR_QA", "PASS", "changes_requested"};
 
 /// What an agent may leave behind, per role.
 struct Outcomes {
@@ -169,8 +167,8 @@ std::string block(const Value& value) {
 }
 
 /// Not yet read ones; if all are read, the newest.
-std::string mail(const Scene& scene, std::size_t box, std::string_view group) {
-  const auto all = messages(scene.view.docs, box, group);
+std::string mail(const Snapshot& snapshot, std::size_t box, std::string_view group) {
+  const auto all = messages(snapshot.view.docs, box, group);
   Json chosen = Json::array();
   for (const Message& message : all)
     if (!json::boolean(*message.value, "read").value_or(false))
@@ -180,27 +178,28 @@ std::string mail(const Scene& scene, std::size_t box, std::string_view group) {
   return chosen->Empty() ? std::string() : block(*chosen);
 }
 
-std::string files_section(const Scene& scene, const std::string& role, const Subject& subject) {
-  const std::string base = scene.view.env.root + "/";
-  std::string text = "- " + base + path_of(scene.options, "pm_state") + "\n- " + base +
-                     path_of(scene.options, "group_status") + "\n";
+std::string files_section(const Snapshot& snapshot, const std::string& role,
+                          const Subject& subject) {
+  const std::string base = snapshot.view.env.root + "/";
+  std::string text = "- " + base + path_of(snapshot.options, "pm_state") + "\n- " + base +
+                     path_of(snapshot.options, "group_status") + "\n";
   if (const auto box = outbox(role))
-    text += "- " + base + path_of(scene.options, kMailboxes.at(*box).kind) +
+    text += "- " + base + path_of(snapshot.options, kMailboxes.at(*box).kind) +
             " (your messages: append, never remove)\n";
   if (role != kManager)
     text +=
         "\nOthers write group_status.json at the same time. Change only your group's entry; best "
         "so, which locks, checks and writes at once:\n\n"
         "    \"$BATON_EXE\" set \"" +
-        base + path_of(scene.options, "group_status") +
+        base + path_of(snapshot.options, "group_status") +
         "\" '/GROUP/status=\"...\"'\n\n"
         "Or leave that file alone and write your group's whole entry as a file of its own, which "
         "is taken over from there:\n\n    " +
-        base + scene.options.path + "/inbox/" + subject + ".json\n";
+        base + snapshot.options.path + "/inbox/" + subject + ".json\n";
   return text;
 }
 
-std::string message_shape(const Scene& scene, std::size_t box, const Subject& group) {
+std::string message_shape(const Snapshot& snapshot, std::size_t box, const Subject& group) {
   const MailboxRow& row = kMailboxes.at(box);
   Json brief = Json::object({{"group_id", group}, {"subject", "in a few words"}});
   brief.set(row.result, Json(kResultOf.at(box)));
@@ -215,13 +214,14 @@ std::string message_shape(const Scene& scene, std::size_t box, const Subject& gr
   return "A message in the list `messages` of " + std::string(row.kind) +
          ".json, with an id of its own:\n\n" + block(*whole) +
          "\nBest sent so, which fills in what is left out:\n\n    \"$BATON_EXE\" send " +
-         std::string(row.kind) + " --root \"" + scene.view.env.root + "\" '" + brief.dump() + "'\n";
+         std::string(row.kind) + " --root \"" + snapshot.view.env.root + "\" '" + brief.dump() +
+         "'\n";
 }
 
-std::string shapes(const Scene& scene, const std::string& role, const Subject& subject) {
+std::string shapes(const Snapshot& snapshot, const std::string& role, const Subject& subject) {
   std::string text;
   if (const auto box = outbox(role))
-    text = message_shape(scene, *box, subject);
+    text = message_shape(snapshot, *box, subject);
   else if (role == kManager)
     text = kPlanShape;
   if (role == kTechLead)
@@ -229,14 +229,14 @@ std::string shapes(const Scene& scene, const std::string& role, const Subject& s
   return text +
          "\nTimes are written like that. Whether a file is right, and why not:\n\n"
          "    \"$BATON_EXE\" validate --root \"" +
-         scene.view.env.root + "\" FILE\n";
+         snapshot.view.env.root + "\" FILE\n";
 }
 
-std::string tasks_of(const Scene& scene, const Group& group) {
-  const Value* const pm = root(scene.view.docs, "pm_state");
+std::string tasks_of(const Snapshot& snapshot, const Group& group) {
+  const Value* const pm = root(snapshot.view.docs, "pm_state");
   if (pm == nullptr || group.task == nullptr)
     return {};
-  const auto ids = texts(*group.task, "tasks");
+  const auto ids = texts_of(*group.task, "tasks");
   std::string text;
   for (const Value* const task : items(*pm, "all_tasks")) {
     const std::string id = text_of(*task, "id");
@@ -247,17 +247,17 @@ std::string tasks_of(const Scene& scene, const Group& group) {
   return text;
 }
 
-std::string peers(const Scene& scene, const Group& group) {
-  std::string text = scene.plan.simple ? "Mode: simple.\n" : "Mode: parallel.\n";
+std::string peers(const Snapshot& snapshot, const Group& group) {
+  std::string text = snapshot.plan.simple ? "Mode: simple.\n" : "Mode: parallel.\n";
   // Those started in the same step are not among the runs yet.
-  for (const Group& other : scene.plan.groups) {
-    if (other.id == group.id || !scene.plan.planned(other))
+  for (const Group& other : snapshot.plan.groups) {
+    if (other.id == group.id || !snapshot.plan.planned(other))
       continue;
-    const Run* const run = scene.live_worker(other.id);
+    const Run* const run = snapshot.live_worker(other.id);
     if (run != nullptr && run->key.role == kDeveloper)
       text += "Another developer works on group " + other.id + ".\n";
-    else if (!scene.plan.simple && stage_of(scene, other) == "dev" &&
-             scene.plan.waits_for(other).empty())
+    else if (!snapshot.plan.simple && stage_of(snapshot, other) == "dev" &&
+             snapshot.plan.waits_for(other).empty())
       text += "Another developer may work on group " + other.id + " at the same time.\n";
   }
   for (const std::string& file : group.files)
@@ -266,8 +266,8 @@ std::string peers(const Scene& scene, const Group& group) {
 }
 
 /// The first decisions matter less than the last ones.
-std::string decisions(const Scene& scene) {
-  const Value* const state = root(scene.view.docs, "orchestrator_state");
+std::string decisions(const Snapshot& snapshot) {
+  const Value* const state = root(snapshot.view.docs, "orchestrator_state");
   if (state == nullptr)
     return {};
   const auto all = items(*state, "decisions_log");
@@ -283,12 +283,12 @@ std::string decisions(const Scene& scene) {
 }
 
 /// What the project manager has not heard yet of a claim, and what is wrong with it now.
-std::string refusals(const Scene& scene, const std::string& role) {
+std::string refusals(const Snapshot& snapshot, const std::string& role) {
   std::vector<std::string> faults;
   if (role == kManager)
-    faults = scene.memo.refusal;
-  if ((completion_claimed(scene) && !scene.memo.used_up) || scene.memo.refused)
-    for (std::string& fault : completion_faults(scene))
+    faults = snapshot.memo.refusal;
+  if ((completion_claimed(snapshot) && !snapshot.memo.used_up) || snapshot.memo.refused)
+    for (std::string& fault : completion_faults(snapshot))
       if (std::find(faults.begin(), faults.end(), fault) == faults.end())
         faults.push_back(std::move(fault));
   std::string text;
@@ -298,12 +298,12 @@ std::string refusals(const Scene& scene, const std::string& role) {
 }
 
 /// What stands in the files and was not accepted, so that the next one puts it right.
-std::string rejected(const Scene& scene) {
+std::string rejected(const Snapshot& snapshot) {
   std::string text;
-  for (const auto& [path, accepted] : scene.view.docs) {
+  for (const auto& [path, accepted] : snapshot.view.docs) {
     if (accepted.rejected.empty())
       continue;
-    text += "- " + scene.view.env.root + "/" + path + ": the newest version was rejected";
+    text += "- " + snapshot.view.env.root + "/" + path + ": the newest version was rejected";
     const auto findings = parse_json(accepted.rejected);
     if (findings && (*findings)->IsArray())
       for (const Value& finding : (*findings)->GetArray())
@@ -315,23 +315,23 @@ std::string rejected(const Scene& scene) {
 }
 
 /// What was written before and did not stay, so that nobody writes it once more.
-std::string put_back(const Scene& scene, const Subject& subject) {
+std::string put_back(const Snapshot& snapshot, const Subject& subject) {
   std::string text;
-  for (const PutBack& back : scene.memo.put_back)
+  for (const PutBack& back : snapshot.memo.put_back)
     if (back.concerns(subject))
-      text += "- " + scene.view.env.root + "/" + back.path + " " + back.pointer + ": " + back.why +
-              "\n";
+      text += "- " + snapshot.view.env.root + "/" + back.path + " " + back.pointer + ": " +
+              back.why + "\n";
   return text;
 }
 
-void manager_sections(const Scene& scene, std::string& prompt) {
-  if (const Value* const pm = root(scene.view.docs, "pm_state"))
+void manager_sections(const Snapshot& snapshot, std::string& prompt) {
+  if (const Value* const pm = root(snapshot.view.docs, "pm_state"))
     section(prompt, "Your plan so far (pm_state.json)", block(*pm));
-  section(prompt, "Findings on the newest plan, which was rejected", bad_plan(scene));
-  if (const Value* const status = root(scene.view.docs, "group_status"))
+  section(prompt, "Findings on the newest plan, which was rejected", bad_plan(snapshot));
+  if (const Value* const status = root(snapshot.view.docs, "group_status"))
     section(prompt, "Where the groups stand (group_status.json)", block(*status));
-  section(prompt, "What was done so far", decisions(scene));
-  section(prompt, "Completion word", scene.options.completion_word);
+  section(prompt, "What was done so far", decisions(snapshot));
+  section(prompt, "Completion word", snapshot.options.completion_word);
 }
 
 /// How often the review has asked for changes, by the group's own count or the feedback.
@@ -345,24 +345,24 @@ std::int64_t revisions(const Group& group) {
 }
 
 /// What the plan says success is: the original has no such member, plans have it all the same.
-std::string success(const Scene& scene) {
-  const Value* const pm = root(scene.view.docs, "pm_state");
+std::string success(const Snapshot& snapshot) {
+  const Value* const pm = root(snapshot.view.docs, "pm_state");
   const Value* const given = pm == nullptr ? nullptr : json::child(*pm, "success_criteria");
   if (given == nullptr || given->IsNull())
     return {};
   return given->IsString() ? text_of(*pm, "success_criteria") : block(*given);
 }
 
-void group_sections(const Scene& scene, const Group& group, const std::string& role,
+void group_sections(const Snapshot& snapshot, const Group& group, const std::string& role,
                     std::string& prompt) {
-  section(prompt, "Success criteria", success(scene));
+  section(prompt, "Success criteria", success(snapshot));
   if (group.task != nullptr)
     section(prompt, "Group " + group.id + ", as planned", block(*group.task));
-  section(prompt, "Its tasks", tasks_of(scene, group));
+  section(prompt, "Its tasks", tasks_of(snapshot, group));
   if (group.entry != nullptr)
     section(prompt, "Where it stands (its entry of group_status.json)", block(*group.entry));
   if (role == kDeveloper)
-    section(prompt, "Peers and files", peers(scene, group));
+    section(prompt, "Peers and files", peers(snapshot, group));
   if (role == kTechLead)
     section(prompt, "Reviews so far that asked for changes", std::to_string(revisions(group)));
   std::string open;
@@ -374,7 +374,7 @@ void group_sections(const Scene& scene, const Group& group, const std::string& r
     if (kMailboxes.at(box).to == role || kMailboxes.at(box).kind == "qa_to_techlead" ||
         role == kTechLead)
       section(prompt, "Messages: " + std::string(kMailboxes.at(box).kind),
-              mail(scene, box, group.id));
+              mail(snapshot, box, group.id));
 }
 
 std::string tier(const Group& group, const Desired& desired) {
@@ -385,10 +385,11 @@ std::string tier(const Group& group, const Desired& desired) {
 }  // namespace
 
 Brief brief(const View& view, const Desired& desired) {
-  const Scene scene(view);
-  const Group* const group = scene.plan.find(desired.subject);
+  const Snapshot snapshot(view);
+  const Group* const group = snapshot.plan.find(desired.subject);
   Brief brief;
-  brief.state_file = path_of(scene.options, desired.role == kManager ? "pm_state" : "group_status");
+  brief.state_file =
+      path_of(snapshot.options, desired.role == kManager ? "pm_state" : "group_status");
   std::string& prompt = brief.prompt;
   prompt = "You are the " + desired.role + " of a team that works on one project, " +
            view.env.root +
@@ -397,20 +398,21 @@ Brief brief(const View& view, const Desired& desired) {
   section(prompt, "Your job: " + desired.purpose,
           std::string(task_text(desired.role, desired.purpose)));
   section(prompt, "Why you were started", desired.why);
-  section(prompt, "Original requirements, in full", scene.plan.requirements);
+  section(prompt, "Original requirements, in full", snapshot.plan.requirements);
   if (desired.role == kManager)
-    manager_sections(scene, prompt);
+    manager_sections(snapshot, prompt);
   if (group != nullptr)
-    group_sections(scene, *group, desired.role, prompt);
-  section(prompt, "Not accepted", refusals(scene, desired.role));
+    group_sections(snapshot, *group, desired.role, prompt);
+  section(prompt, "Not accepted", refusals(snapshot, desired.role));
   section(prompt, "Files as they stand that were rejected; the version before is in force",
-          rejected(scene));
+          rejected(snapshot));
   section(prompt, "What was written before and put back or doubted, and why",
-          put_back(scene, desired.subject));
-  if (const auto memo = scene.memo.groups.find(desired.subject); memo != scene.memo.groups.end())
+          put_back(snapshot, desired.subject));
+  if (const auto memo = snapshot.memo.groups.find(desired.subject);
+      memo != snapshot.memo.groups.end())
     section(prompt, "What a person says about it", memo->second.answer);
-  section(prompt, "Files", files_section(scene, desired.role, desired.subject));
-  section(prompt, "How it has to look", shapes(scene, desired.role, desired.subject));
+  section(prompt, "Files", files_section(snapshot, desired.role, desired.subject));
+  section(prompt, "How it has to look", shapes(snapshot, desired.role, desired.subject));
   section(prompt, "How to end", std::string(text_in(kOutcomes, desired.role)));
   brief.values["group"] = group == nullptr ? "" : group->id;
   brief.values["branch"] =

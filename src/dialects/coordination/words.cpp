@@ -11,7 +11,7 @@ struct Move {
   Status to;
 };
 using enum Status;
-// From pending straight to an outcome: the agent was faster than baton.
+// From pending directly to a result: the agent was faster than baton.
 constexpr std::array kMoves = {
     Move{pending, dev_working},        Move{pending, waiting_qa},
     Move{pending, waiting_review},     Move{pending, dev_blocked},
@@ -46,7 +46,7 @@ std::optional<std::string_view> counter_of(std::string_view role) {
   return std::nullopt;
 }
 
-std::string_view meant(std::string_view member, std::string_view word) {
+std::string_view canonical_word(std::string_view member, std::string_view word) {
   const auto* const row = std::find_if(kAliases.begin(), kAliases.end(), [&](const AliasRow& r) {
     return r.member == member && r.alias == word;
   });

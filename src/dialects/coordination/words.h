@@ -1,5 +1,7 @@
 #pragma once
 
+// The words of the files as enumerations and tables.
+
 #include <array>
 #include <optional>
 #include <string_view>
@@ -8,7 +10,7 @@
 
 namespace baton::coordination {
 
-/// The statuses of a group, as group_status.json spells them.
+/// The status of a group in group_status.json.
 enum class Status {
   pending,
   dev_working,
@@ -22,8 +24,7 @@ enum class Status {
   complete,
 };
 
-/// What a status says about who has the group in hand. `agent` works while it stands there ("" when
-/// nobody does).
+/// `agent` is the role that works in this status; empty: none.
 struct StatusRow {
   std::string_view word;
   Status status;
@@ -47,16 +48,15 @@ inline constexpr std::string_view kQa = "qa_expert";
 inline constexpr std::string_view kTechLead = "tech_lead";
 inline constexpr std::string_view kManager = "project_manager";
 
-/// The subject of everything that concerns the session and not one group.
+/// The subject of the session as a whole.
 inline constexpr std::string_view kSession = "*session";
 
-/// Which member of `iterations` counts the runs of a role. Nothing for the project manager.
+/// The member of `iterations` for a role; nothing for the project manager.
 std::optional<std::string_view> counter_of(std::string_view role);
 
-/// A word the lenient profile (option `lenient`) takes for one of ours. Strict schemas refuse it,
-/// so that documents in force have none.
+/// An alias that the option `lenient` allows in files. Accepted strict files contain none.
 struct AliasRow {
-  std::string_view member;  ///< of status, current_agent, from, to, decision
+  std::string_view member;  ///< status, current_agent, from, to or decision
   std::string_view alias;
   std::string_view word;
 };
@@ -73,18 +73,18 @@ inline constexpr std::array kAliases = {
     AliasRow{"decision", "CHANGES_REQUESTED", "changes_requested"},
     AliasRow{"decision", "UNBLOCKED", "unblocked"},
 };
-/// The word of ours a member means: itself unless it is an alias. `status` is that of a group, a
-/// task or a phase; in orchestrator_state `completed` is a word of its own.
-std::string_view meant(std::string_view member, std::string_view word);
+/// The word that an alias stands for; other words are unchanged. `completed` of orchestrator_state
+/// is no alias.
+std::string_view canonical_word(std::string_view member, std::string_view word);
 
 std::string_view word(Status status);
 std::optional<Status> parse_status(std::string_view word);
 
-/// Whether an agent may take a group from one status to the other (page section 2.3). Staying is
-/// always allowed; what only a project manager may do (back to pending, removal) is not listed.
+/// Whether an agent may change the status like this (page section 2.3). Only the project manager
+/// may go back to pending or remove a group.
 bool legal_move(Status from, Status to);
 
-/// The three mailboxes: file, who writes, who reads, and the member that holds the result.
+/// The three mailboxes: file, sender, reader, and the member with the result.
 struct MailboxRow {
   std::string_view kind;
   std::string_view from;
@@ -96,10 +96,9 @@ inline constexpr std::array kMailboxes = {
     MailboxRow{"qa_to_techlead", kQa, kTechLead, "result"},
     MailboxRow{"techlead_to_dev", kTechLead, kDeveloper, "decision"},
 };
-/// The index of a mailbox by its kind; nothing for anything else.
+/// The index of a mailbox by kind; nothing for other kinds.
 std::optional<std::size_t> mailbox(std::string_view kind);
-/// The mailbox a role writes, and the one it reads. Nothing for the project manager; a developer
-/// reads techlead_to_dev, a QA expert dev_to_qa, a tech lead qa_to_techlead.
+/// The mailbox that a role writes or reads; nothing for the project manager.
 std::optional<std::size_t> outbox(std::string_view role);
 std::optional<std::size_t> inbox(std::string_view role);
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {

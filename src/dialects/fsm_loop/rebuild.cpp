@@ -7,7 +7,7 @@
 #include "base/time.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/machine.h"
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
 

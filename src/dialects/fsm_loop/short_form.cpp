@@ -4,7 +4,7 @@
 
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "dialects/words.h"
+#include "dialects/tables.h"
 
 namespace baton::fsm_loop {
 

@@ -1,5 +1,3 @@
-#include "dialects/ml_workflow/admit.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -8,29 +6,30 @@
 #include <string>
 #include <vector>
 
-#include "dialects/ml_workflow/scene.h"
+#include "dialects/ml_workflow/ml_workflow.h"
+#include "dialects/ml_workflow/snapshot.h"
 
 namespace baton::ml_workflow {
 namespace {
 
-/// Nobody changes these after creation.
+/// Fixed at creation.
 constexpr std::array<std::string_view, 3> kFixed = {"/workflow_id", "/created_at",
                                                     "/convergence_status/convergence_criteria"};
-/// While an agent is at work only baton changes these.
+/// Only baton changes these while an agent runs.
 constexpr std::array<std::string_view, 10> kOwn = {
     "/current_phase",        "/current_step",      "/last_completed_step", "/convergence_status",
     "/human_approvals",      "/metrics",           "/phase_transitions",   "/step_transitions",
     "/total_execution_time", "/recovery_metadata",
 };
 
-/// What was asked for; an agent that reports its work does not change it in the same write.
+/// The request. An agent that reports its work may not change it in the same write.
 constexpr std::array<std::string_view, 3> kAsked = {"/requirements", "/workspace_context",
                                                     "/workflow_name"};
-/// Lists that validators at work side by side add to.
+/// Lists that parallel validators add to.
 constexpr std::array<std::string_view, 2> kGathered = {"/artifacts/validation_reports",
                                                        "/artifacts/revision_history"};
 
-/// Builds the version that should stand there.
+/// Builds the version that the file should have.
 class Merge {
  public:
   Merge(const View& view, const Change& change)
@@ -46,13 +45,13 @@ class Merge {
         refused_(memo_.refused),
         gave_up_(memo_.gave_up) {
     refused_.erase("/status");
-    const auto scene = Scene::of(view);
-    if (!scene)
+    const auto snapshot = Snapshot::of(view);
+    if (!snapshot)
       return;
-    for (const Entry& entry : scene->entries) {
+    for (const Entry& entry : snapshot->entries) {
       const Subject subject = subject_of(entry);
       for (const Run& run : view.runs)
-        if (run.key.subject == subject && run.key.generation == scene->generation(subject) &&
+        if (run.key.subject == subject && run.key.generation == snapshot->generation(subject) &&
             run.outcome != Outcome::voided)
           begun_.insert(entry.index);
     }
@@ -65,14 +64,14 @@ class Merge {
     if (live_)
       for (const std::string_view pointer : kOwn)
         keep(pointer, pointer == "/human_approvals" ? "T5" : "T4",
-             pointer == "/human_approvals" ? "is not changed while an agent is at work; people "
+             pointer == "/human_approvals" ? "does not change while an agent runs; people "
                                              "decide with `baton approve`"
                                            : "is kept by baton");
     else
       decisions();
     for (const std::string_view pointer : kAsked)
       refuse(std::string(pointer), live_, "T4",
-             "is not changed by the agent that reports its work");
+             "must not be changed by the agent that reports its work");
     if (side_by_side_)
       gather();
     phase();
@@ -99,8 +98,8 @@ class Merge {
   }
 
  private:
-  /// Who may have written it. What an agent writes last is mostly seen together with its end, or
-  /// later, where a write of baton's own was under way.
+  /// The runs that may have written the file. The last write of an agent is often seen together
+  /// with its end, or later.
   std::set<RunId> writers() const {
     const bool known = json::child(*view_.memo, "over") != nullptr;
     std::set<RunId> all;
@@ -130,14 +129,14 @@ class Merge {
       return false;
     const auto above = pointer.rfind('/');
     if (above != 0 && json::at(after_, pointer.substr(0, above)) == nullptr)
-      return false;  // the object around it is put back as a whole, or was never there
+      return false;  // its parent is put back as a whole, or never existed
     put(pointer, old);
     say(rule, pointer, why);
     return true;
   }
 
-  /// Puts back what an agent reports besides its work; and again, from `copies` of that version:
-  /// others may have read it, or written over it, before it was put back.
+  /// Puts back what an agent changed besides its work. With `copies` also a second time: another
+  /// program may have copied the value before it was put back.
   void refuse(const std::string& pointer, bool copies, std::string_view rule,
               const std::string& why) {
     const Value* const now = json::at(after_, pointer);
@@ -148,10 +147,10 @@ class Merge {
       refused_[pointer] = digest;
   }
 
-  /// An agent that reports its work does not end the workflow; nor does it by saying so again,
-  /// without a report, as long as it is there.
+  /// An agent that reports its work does not end the workflow, neither in the same write nor while
+  /// it still runs.
   void give_up() {
-    constexpr std::string_view kWhy = "is not for the agent that reports its work to set";
+    constexpr std::string_view kWhy = "must not be set by the agent that reports its work";
     const bool again = std::any_of(writers_.begin(), writers_.end(),
                                    [&](const RunId& run) { return memo_.gave_up.contains(run); });
     if (again)
@@ -168,11 +167,11 @@ class Merge {
     if (!old || !now || *old == *now)
       return;
     if (kStatuses.at(static_cast<std::size_t>(*old)).ended)
-      keep("/status", "T2", "has come to its end and does not go on");
+      keep("/status", "T2", "is final; the workflow has ended");
     else if (*now == Status::initialized)
-      keep("/status", "T2", "does not go back to the beginning");
+      keep("/status", "T2", "does not return to initialized");
     else if (live_ && (*now == Status::completed || *now == Status::running))
-      keep("/status", "T2", "is not for the agent to set");
+      keep("/status", "T2", "must not be set by the agent");
     else if (*now == Status::failed || *now == Status::cancelled)
       give_up();
   }
@@ -183,7 +182,7 @@ class Merge {
       keep("/current_phase", "T4", "does not go back");
   }
 
-  /// Decisions are added, never changed.
+  /// Decisions are only added.
   void decisions() {
     constexpr std::string_view kList = "/human_approvals/approval_history";
     const auto old = list_at(before_, kList);
@@ -192,7 +191,7 @@ class Merge {
     for (std::size_t i = 0; kept && i < old.size(); ++i)
       kept = json::equal(*old[i], *now[i]);
     if (!kept)
-      keep("/human_approvals", "T5", "has lost a decision or changed one");
+      keep("/human_approvals", "T5", "lost or changed a decision");
   }
 
   static bool same(const Value& one, const Value& other) {
@@ -206,7 +205,7 @@ class Merge {
     return true;
   }
 
-  /// What baton has entered about errors stays with the entry.
+  /// Keeps what baton wrote about errors.
   static Json with_recovery(const Value& old, const Value& now) {
     Json entry(now);
     const Value* const had = json::child(old, "error_info");
@@ -222,7 +221,7 @@ class Merge {
     return entry.set("error_info", error);
   }
 
-  /// An agent that adds an entry instead of completing its own (some programs do) means its own.
+  /// Some agents add an entry instead of completing their own; then it completes their own.
   static bool update_of(const Value& old, const Value& added) {
     if (json::text(old, "status") != "in_progress" ||
         json::integer(old, "step_number") != json::integer(added, "step_number") ||
@@ -232,8 +231,8 @@ class Merge {
     return !name || name == json::text(old, "template");
   }
 
-  /// Whether an entry is said to have ended otherwise than is known, or is not there, as in a copy
-  /// from before it was made: an agent has written this.
+  /// Whether an agent wrote this version: an entry has ended in it, or is missing because the copy
+  /// is older.
   bool report() const {
     const auto now = list_at(after_, "/step_history");
     for (const Value* const entry : list_at(before_, "/step_history")) {
@@ -251,7 +250,7 @@ class Merge {
     return false;
   }
 
-  /// What one has added the copy of the other does not have.
+  /// Keeps what one validator added and the other's copy lacks.
   void gather() {
     if (json::child(after_, "artifacts") == nullptr) {
       keep("/artifacts", "T4", "was missing");
@@ -276,11 +275,11 @@ class Merge {
       if (!lost)
         continue;
       put(pointer, &*all);
-      say("T4", pointer, "has lost what another validator has added");
+      say("T4", pointer, "lost what another validator added");
     }
   }
 
-  /// The same entry in the new version, if no other has it already.
+  /// The same entry in the new version, if not used yet.
   static std::optional<std::size_t> counterpart(const Value& entry,
                                                 const std::vector<const Value*>& now,
                                                 const std::vector<bool>& used) {
@@ -290,7 +289,7 @@ class Merge {
     return std::nullopt;
   }
 
-  /// An entry in progress, as its agent has left it: in its place, or added as a further one.
+  /// An entry in progress as its agent left it: in place, or as an added entry.
   Json worked_on(std::size_t own, const Value& entry, std::optional<std::size_t> at,
                  const std::vector<const Value*>& now, std::vector<bool>& used) const {
     Json taken = at ? with_recovery(entry, *now[*at]) : Json(entry);
@@ -307,7 +306,7 @@ class Merge {
     return taken;
   }
 
-  /// The accepted entries, as far as they are kept or went on; `lost`: what was wrong with them.
+  /// The accepted entries, kept or completed. `lost`: what was wrong.
   Json kept_entries(const std::vector<const Value*>& now, std::vector<bool>& used,
                     std::string& lost) const {
     Json kept = Json::array();
@@ -320,9 +319,9 @@ class Merge {
       const bool open = json::text(entry, "status") == "in_progress";
       const Json taken = open ? worked_on(own, entry, at, now, used) : Json(entry);
       if (!at)
-        lost = "has lost an entry";
+        lost = "lost an entry";
       else if (!(taken == Json(*now[*at])))
-        lost = "had an entry changed that has ended";
+        lost = "changed an entry that has ended";
       kept.push(taken);
     }
     return kept;
@@ -335,7 +334,7 @@ class Merge {
     Json merged = kept_entries(now, used, lost);
     for (std::size_t i = 0; i < now.size(); ++i)
       if (!used[i] && live_ && json::text(*now[i], "status") != "skipped")
-        lost = "had an entry added that is not baton's";
+        lost = "has an entry that baton did not add";
       else if (!used[i])
         merged.push(Json(*now[i]));
     const Value* const list = json::child(after_, "step_history");
@@ -350,14 +349,14 @@ class Merge {
   const Value& before_;
   const Value& after_;
   Memo memo_;
-  std::set<RunId> writers_;  ///< agents that may have written it
-  bool live_;                ///< one of them, or one that was not seen
-  bool side_by_side_;        ///< and another one at the same time
-  bool unseen_;              ///< by whoever wrote it: what baton has written last
-  bool reports_;             ///< an agent has written it: an entry has ended in it
-  std::map<std::string, std::string> refused_;  ///< Memo::refused as it is now
-  std::set<RunId> gave_up_;                     ///< Memo::gave_up as it is now
-  std::set<std::size_t> begun_;  ///< entries whose agent was there: not every start comes to one
+  std::set<RunId> writers_;                     ///< runs that may have written it
+  bool live_;                                   ///< there is such a run, or one not seen
+  bool side_by_side_;                           ///< and another at the same time
+  bool unseen_;                                 ///< the writer had not seen baton's last write
+  bool reports_;                                ///< an agent wrote it: an entry ended in it
+  std::map<std::string, std::string> refused_;  ///< new value of Memo::refused
+  std::set<RunId> gave_up_;                     ///< new value of Memo::gave_up
+  std::set<std::size_t> begun_;                 ///< entries that an agent started on
   std::vector<json::Edit> edits_;
   Findings findings_;
   std::string why_;

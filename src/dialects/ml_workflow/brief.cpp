@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/json/numbers.h"
-#include "dialects/ml_workflow/next.h"
+#include "dialects/ml_workflow/next_step.h"
 
 namespace baton::ml_workflow {
 namespace {
@@ -31,11 +31,11 @@ std::string block(const Value* value) {
 }
 
 /// What the newest validations said, and the newest plan or code.
-std::string earlier(const Scene& scene) {
+std::string earlier(const Snapshot& snapshot) {
   std::string text;
   std::array<bool, 8> told{};
-  for (std::size_t i = scene.entries.size(); i > 0; --i) {
-    const Entry& entry = scene.entries[i - 1];
+  for (std::size_t i = snapshot.entries.size(); i > 0; --i) {
+    const Entry& entry = snapshot.entries[i - 1];
     bool& known = told.at(static_cast<std::size_t>(entry.step));
     const bool pair = code_validation(entry.step) && entry.half != Half::b;
     if (!entry.completed() || (known && !pair))
@@ -51,19 +51,19 @@ std::string earlier(const Scene& scene) {
 }
 
 /// What people have asked for since the newest validation.
-std::string people(const Scene& scene) {
-  std::string text = scene.memo.answer.empty() ? "" : scene.memo.answer + "\n";
-  const auto decisions = list_at(scene.root, "/human_approvals/approval_history");
+std::string people(const Snapshot& snapshot) {
+  std::string text = snapshot.memo.answer.empty() ? "" : snapshot.memo.answer + "\n";
+  const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history");
   if (!decisions.empty() && json::text(*decisions.back(), "status") == "changes_requested")
     text += block(decisions.back());
   return text;
 }
 
-std::string faults(const Scene& scene) {
-  if (scene.file.rejected.empty())
+std::string faults(const Snapshot& snapshot) {
+  if (snapshot.file.rejected.empty())
     return {};
   std::string text = "The file as it stands was rejected; put this right first:\n";
-  const auto findings = parse_json(scene.file.rejected);
+  const auto findings = parse_json(snapshot.file.rejected);
   if (findings && (*findings)->IsArray())
     for (const Value& finding : (*findings)->GetArray())
       text += "- " + std::string(json::text(finding, "pointer").value_or("")) + ": " +
@@ -71,12 +71,12 @@ std::string faults(const Scene& scene) {
   return text;
 }
 
-std::string ending(const Scene& scene, const Work& work, const std::string& file,
+std::string ending(const Snapshot& snapshot, const Work& work, const std::string& file,
                    const std::string& form) {
   const bool scores = plan_validation(work.step) || code_validation(work.step);
-  std::string text = "Your entry is the one of `step_history` in " + scene.view.env.root + "/" +
-                     scene.path + " with step_number " + std::to_string(work.step) + ", template " +
-                     form +
+  std::string text = "Your entry is the one of `step_history` in " + snapshot.view.env.root + "/" +
+                     snapshot.path + " with step_number " + std::to_string(work.step) +
+                     ", template " + form +
                      " and status in_progress. Change nothing but this entry and `artifacts`:\n"
                      "- done: `output` (an object), ";
   if (scores)
@@ -96,16 +96,16 @@ std::string ending(const Scene& scene, const Work& work, const std::string& file
 
 Brief brief(const View& view, const Desired& desired) {
   Brief brief;
-  const auto scene = scene_of(view);
+  const auto snapshot = snapshot_of(view);
   const auto work = parse_work(desired.subject);
-  if (!scene || !work)
+  if (!snapshot || !work)
     return brief;
-  brief.state_file = scene->path;
-  const std::string folder = scene->path.substr(0, scene->path.rfind('/'));
+  brief.state_file = snapshot->path;
+  const std::string folder = snapshot->path.substr(0, snapshot->path.rfind('/'));
   const std::string artifacts =
       view.env.root + "/" + folder + "/artifacts/step_" + std::to_string(work->step);
   const std::string form(template_of(work->step, work->half));
-  const Entry* const entry = scene->newest(desired.subject);
+  const Entry* const entry = snapshot->newest(desired.subject);
   const bool again = entry != nullptr && !entry->completed();
   const std::int64_t instance =
       again ? sum(recovery_attempts(*entry), entry->status == "failed" ? 2 : 1) : 1;
@@ -115,17 +115,17 @@ Brief brief(const View& view, const Desired& desired) {
            "Do it, write down the result, end.\n";
   section(prompt, "Your step: " + desired.subject,
           std::string(kTasks.at(static_cast<std::size_t>(work->step))) +
-              "\nThe template for it is " + scene->options.templates + "/" + form +
+              "\nThe template for it is " + snapshot->options.templates + "/" + form +
               ", if your project has it.");
   section(prompt, "Why you were started", desired.why);
-  section(prompt, "What was wrong", faults(*scene));
+  section(prompt, "What was wrong", faults(*snapshot));
   if (again)
     section(prompt, "The last try", block(json::child(*entry->value, "error_info")));
-  section(prompt, "Requirements", block(json::child(scene->root, "requirements")));
-  section(prompt, "Workspace", block(json::child(scene->root, "workspace_context")));
-  section(prompt, "What was done", earlier(*scene));
-  section(prompt, "What people say", people(*scene));
-  section(prompt, "How to end", ending(*scene, *work, artifacts, form));
+  section(prompt, "Requirements", block(json::child(snapshot->root, "requirements")));
+  section(prompt, "Workspace", block(json::child(snapshot->root, "workspace_context")));
+  section(prompt, "What was done", earlier(*snapshot));
+  section(prompt, "What people say", people(*snapshot));
+  section(prompt, "How to end", ending(*snapshot, *work, artifacts, form));
   brief.values = {{"step", desired.subject},
                   {"template", form},
                   {"artifacts", artifacts},

@@ -1,12 +1,17 @@
-#include "dialects/ml_workflow/check.h"
+// The rules about scores and counters.
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 
-#include "dialects/ml_workflow/files.h"
-#include "dialects/ml_workflow/scene.h"
+#include "base/json/numbers.h"
+#include "dialects/kinds.h"
+#include "dialects/ml_workflow/ml_workflow.h"
+#include "dialects/ml_workflow/snapshot.h"
+#include "dialects/ml_workflow/verdict.h"
 #include "dialects/ml_workflow/words.h"
-#include "dialects/moments.h"
+#include "dialects/timestamps.h"
 
 namespace baton::ml_workflow {
 namespace {
@@ -18,7 +23,7 @@ bool flag(const Value& root, const std::string& pointer) {
   return found != nullptr && json::boolean(*found).value_or(false);
 }
 
-/// The newest decision of a type, as approval_history has it.
+/// The newest decision of a type in approval_history.
 struct Decided {
   std::string_view word;
   std::optional<Time> when;
@@ -28,7 +33,7 @@ std::optional<Decided> newest_decision(const Value& root, std::string_view appro
   for (const Value* const decision : list_at(root, "/human_approvals/approval_history"))
     if (json::text(*decision, "approval_type") == approval)
       newest =
-          Decided{json::text(*decision, "status").value_or(""), moment(*decision, "timestamp")};
+          Decided{json::text(*decision, "status").value_or(""), timestamp(*decision, "timestamp")};
   return newest;
 }
 
@@ -36,18 +41,289 @@ std::string flag_pointer(std::string_view approval) {
   return "/human_approvals/" + std::string(approval) + "_approved";
 }
 
-/// What was decided about has been made anew since (a plan by step 3, code by 4 or 6), so the
-/// decision is spent. The flag was reset then, and says what came later. Where a time is missing,
-/// any revision is taken for one that came later.
+/// Whether plan (step 3) or code (4, 6) was remade after the decision, so that it no longer counts.
+/// Without times any revision counts as later.
 bool spent(const Decided& decision, const std::vector<Entry>& entries, std::string_view approval) {
   const bool plan = approval == "plan";
   return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-    const auto start = moment(*entry.value, "started_at");
+    const auto start = timestamp(*entry.value, "started_at");
     const auto began = start ? start : end_of(entry);
     if (!began || !decision.when)
       return entry.step == (plan ? 3 : 6);
     return (plan ? entry.step == 3 : code_change(entry.step)) && *began >= *decision.when;
   });
+}
+
+/// Back from phase_2 before the new plan began: current_step is the last one worked on.
+bool sent_back(const Value& root, const std::vector<Entry>& entries) {
+  const std::size_t first = plan_start(root);
+  return first > 0 && (entries.empty() || entries.back().index < first);
+}
+
+/// Explains why a set flag does not count.
+std::string overruled(const Value& root, const std::vector<Entry>& entries,
+                      std::string_view approval) {
+  const std::string decision(outranks_flag(root, entries, approval));
+  return decision.empty()
+             ? ""
+             : ": the newest decision is " + decision + ", which counts more than the flag";
+}
+
+void name_rule(const std::string& path, const Value& root, const Json& options,
+               FindingList& findings) {
+  const auto folder = workflow_of_path(path, options);
+  const auto id = json::text(root, "workflow_id");
+  if (folder && id && *folder != *id)
+    findings.error("S16", "/workflow_id",
+                   "workflow_id is " + shown(*id) + ", but the folder is " + shown(*folder),
+                   json::child(root, "workflow_id"), shown(*folder));
+}
+
+void phase_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
+  const bool code = json::text(root, "current_phase") == "phase_2";
+  const std::int64_t current = json::integer(root, "current_step").value_or(0);
+  const bool converged = flag(root, "/convergence_status/phase_1_converged");
+  if (code && !converged)
+    findings.error("S2", "/convergence_status/phase_1_converged",
+                   "the workflow is in phase_2, but phase_1_converged is false",
+                   json::at(root, "/convergence_status/phase_1_converged"), "true");
+  const Value* const phase = json::child(root, "current_phase");
+  if (!code) {
+    const std::size_t first = plan_start(root);
+    const auto early = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+      return entry.index >= first && entry.step >= kFirstCodeStep;
+    });
+    if (early != entries.end() || (current >= kFirstCodeStep && !sent_back(root, entries)))
+      findings.error("S1", "/current_phase",
+                     "step " + std::to_string(early != entries.end() ? early->step : current) +
+                         " belongs to phase_2",
+                     phase, "phase_2");
+    return;
+  }
+  // Between the last plan validation and the first code the phase is ahead of the step.
+  const bool hand_over = converged && !entries.empty() && entries.back().completed();
+  if (current < kFirstCodeStep && !hand_over)
+    findings.error("S1", "/current_phase",
+                   "step " + std::to_string(current) + " belongs to phase_1", phase, "phase_1");
+}
+
+void end_rules(const Value& root, const std::vector<Entry>& entries, Status status,
+               const Json& options, FindingList& findings) {
+  if (status != Status::completed)
+    return;
+  const Value* const word = json::child(root, "status");
+  if (!flag(root, "/convergence_status/phase_2_converged"))
+    findings.error("S10", "/status", "the workflow is completed, but phase_2_converged is not true",
+                   word, "running");
+  if (required(options, "final") && !approved(root, entries, "final"))
+    findings.error(
+        "S10", "/status",
+        "the workflow is completed, but has no final approval" + overruled(root, entries, "final"),
+        word, "running");
+}
+
+void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json& options,
+               FindingList& findings) {
+  const std::size_t first = plan_start(root);
+  const bool begun = (json::integer(root, "current_step").value_or(0) >= kFirstCodeStep &&
+                      !sent_back(root, entries)) ||
+                     std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+                       return entry.index >= first && entry.step >= kFirstCodeStep;
+                     });
+  if (begun && required(options, "plan") && !approved(root, entries, "plan")) {
+    const std::string pointer = existing_pointer(root, flag_pointer("plan"));
+    findings.error(
+        "S11", pointer,
+        "code is being written, but the plan is not approved" + overruled(root, entries, "plan"),
+        pointer == flag_pointer("plan") ? json::at(root, pointer) : nullptr,
+        "an approved plan before step 4");
+  }
+}
+
+/// Whether the workflow went back to the plan after the decision; that resets all flags.
+bool went_back_since(const Value& root, const Decided& decision) {
+  const auto all = list_at(root, "/phase_transitions");
+  return std::any_of(all.begin(), all.end(), [&](const Value* each) {
+    const auto when = timestamp(*each, "timestamp");
+    return json::text(*each, "to_phase") == "phase_1" &&
+           (!when || !decision.when || *when >= *decision.when);
+  });
+}
+
+void approval_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
+  for (const std::string_view approval : kApprovals) {
+    const auto decision = newest_decision(root, approval);
+    const std::string pointer = flag_pointer(approval);
+    const Value* const found = json::at(root, pointer);
+    if (!decision || found == nullptr)
+      continue;
+    const bool approves = decision->word == "approved";
+    const bool given = json::boolean(*found).value_or(false);
+    // A rejection counts until another decision follows.
+    const bool settled =
+        decision->word != "rejected" &&
+        (spent(*decision, entries, approval) || (!given && went_back_since(root, *decision)));
+    if (given != approves && !settled)
+      findings.warning("S12", pointer,
+                       std::string(approval) + "_approved is " + shown(*found) +
+                           ", but the newest decision is " + std::string(decision->word) +
+                           "; the decision counts",
+                       found, approves ? "true" : "false");
+  }
+}
+
+void time_rules(const Value& root, FindingList& findings) {
+  TimestampCheck times;
+  times.look(root, "", {"created_at", "updated_at"}, kNoSuchDay, findings);
+  const auto look = [&](const std::string& pointer, std::initializer_list<std::string_view> names) {
+    const Value* const list = json::at(root, pointer);
+    if (list == nullptr || !list->IsArray())
+      return;
+    for (rapidjson::SizeType i = 0; i < list->Size(); ++i)
+      times.look((*list)[i], pointer + "/" + std::to_string(i), names, kNoSuchDay, findings);
+  };
+  look("/step_history", {"started_at", "completed_at"});
+  look("/convergence_status/convergence_history", {"timestamp"});
+  if (const Value* const approvals = json::child(root, "human_approvals"))
+    times.look(*approvals, "/human_approvals",
+               {"plan_approval_timestamp", "code_approval_timestamp", "final_approval_timestamp"},
+               kNoSuchDay, findings);
+  look("/human_approvals/approval_history", {"timestamp"});
+  look("/phase_transitions", {"timestamp"});
+  look("/step_transitions", {"timestamp"});
+  times.report("S18", findings);
+}
+
+Findings check_state(const std::string& path, const Accepted& accepted, const Json& options) {
+  const Value& root = accepted.document->root();
+  FindingList findings(kDialect);
+  const auto status = parse_status(json::text(root, "status").value_or(""));
+  if (!status)
+    return {};
+  const std::vector<Entry> entries = history(root);
+  name_rule(path, root, options, findings);
+  phase_rules(root, entries, findings);
+  end_rules(root, entries, *status, options, findings);
+  plan_rule(root, entries, options, findings);
+  approval_rules(root, entries, findings);
+  time_rules(root, findings);
+  history_rules(root, entries, findings);
+  score_rules(root, entries, findings);
+  if (*status != Status::initialized && json::child(root, "step_history") == nullptr)
+    findings.warning("S20", "/status",
+                     "the workflow is " + std::string(json::text(root, "status").value_or("")) +
+                         ", but has no step_history",
+                     json::child(root, "status"), "a step_history");
+  return findings.take();
+}
+
+void converged_rule(const Value& root, const std::vector<Entry>& entries, bool plan,
+                    FindingList& findings) {
+  const std::string flag = plan ? "phase_1_converged" : "phase_2_converged";
+  const std::string pointer = "/convergence_status/" + flag;
+  const Value* const found = json::at(root, pointer);
+  if (found == nullptr || !json::boolean(*found).value_or(false))
+    return;
+  const auto say = [&](const std::string& why) {
+    findings.error("S7", pointer, flag + " is true, but " + why, found, "false");
+  };
+  switch (validated(entries, plan)) {
+    case Validated::nothing:
+      say(plan ? "nothing was validated" : "the code was not validated since it last changed");
+      return;
+    case Validated::half:
+      say("one half of the validation is missing");
+      return;
+    case Validated::all:
+      break;
+  }
+  if (const Round round = judge_round(root, entries, plan); !round.pass)
+    say(round.why);
+}
+
+const Value* rounds(const Value& root) {
+  const Value* const list = json::at(root, "/convergence_status/convergence_history");
+  return list != nullptr && list->IsArray() ? list : nullptr;
+}
+
+void attempt_rule(const Value& root, FindingList& findings) {
+  const Value* const list = rounds(root);
+  if (list == nullptr)
+    return;
+  std::map<std::string_view, std::int64_t> attempts;
+  for (rapidjson::SizeType i = 0; i < list->Size(); ++i) {
+    const std::string_view phase = json::text((*list)[i], "phase").value_or("");
+    const Value* const found = json::child((*list)[i], "attempt");
+    const std::int64_t next = sum(attempts[phase], 1);
+    attempts[phase] = next;
+    if (found == nullptr || json::integer(*found) == next)
+      continue;
+    findings.warning("S19",
+                     "/convergence_status/convergence_history/" + std::to_string(i) + "/attempt",
+                     "attempt " + shown(*found) + " of " + std::string(phase) +
+                         " does not follow the one before",
+                     found, std::to_string(next));
+    attempts[phase] = json::integer(*found).value_or(next);
+  }
+}
+
+/// Counters that are all zero are not maintained.
+bool kept(const Value& metrics) {
+  return metrics.IsObject() &&
+         std::any_of(metrics.MemberBegin(), metrics.MemberEnd(), [](const auto& member) {
+           return json::integer(member.value).value_or(0) != 0;
+         });
+}
+
+void metric_rule(const Value& metrics, std::string_view name, std::int64_t counted,
+                 std::optional<std::int64_t> or_else, FindingList& findings) {
+  const Value* const found = json::child(metrics, name);
+  if (found == nullptr || json::integer(*found) == counted || json::integer(*found) == or_else)
+    return;
+  findings.warning("S14", "/metrics/" + std::string(name),
+                   std::string(name) + " is " + shown(*found) + ", but the file shows " +
+                       std::to_string(counted),
+                   found, std::to_string(counted));
+}
+
+void metrics_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
+  const Value* const metrics = json::child(root, "metrics");
+  const Value* const list = rounds(root);
+  if (metrics == nullptr || list == nullptr || !kept(*metrics))
+    return;
+  std::int64_t validations = 0;
+  std::int64_t recoveries = 0;
+  for (const Entry& entry : entries) {
+    if (entry.completed() && (plan_validation(entry.step) || code_validation(entry.step)))
+      ++validations;
+    if (const Value* const error = json::child(*entry.value, "error_info"))
+      recoveries = sum(recoveries, json::integer(*error, "recovery_attempts").value_or(0));
+  }
+  const auto count = [&](std::string_view phase, bool only_failed) {
+    return std::count_if(list->Begin(), list->End(), [&](const Value& round) {
+      return (phase.empty() || json::text(round, "phase") == phase) &&
+             (!only_failed || json::boolean(round, "converged") == false);
+    });
+  };
+  // Some programs count the two halves of a code validation as one, some as two.
+  metric_rule(*metrics, "total_iterations", validations, count("", false), findings);
+  metric_rule(*metrics, "phase_1_iterations", count("phase_1", false), std::nullopt, findings);
+  metric_rule(*metrics, "phase_2_iterations", count("phase_2", false), std::nullopt, findings);
+  metric_rule(*metrics, "validation_failures", count("", true), std::nullopt, findings);
+  metric_rule(*metrics, "recovery_actions", recoveries, std::nullopt, findings);
+}
+
+void total_time_rule(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
+  const Value* const found = json::child(root, "total_execution_time");
+  const std::int64_t total = found != nullptr ? json::integer(*found).value_or(0) : 0;
+  std::int64_t longest = 0;
+  for (const Entry& entry : entries)
+    longest = std::max(longest, json::integer(*entry.value, "execution_time").value_or(0));
+  if (total > 0 && total < longest)
+    findings.warning("S21", "/total_execution_time",
+                     "total_execution_time is " + std::to_string(total) +
+                         " s, but one step alone took " + std::to_string(longest) + " s",
+                     found, "the sum of the entries");
 }
 
 }  // namespace
@@ -66,188 +342,18 @@ std::string_view outranks_flag(const Value& root, const std::vector<Entry>& entr
   return overruled && decision ? decision->word : std::string_view();
 }
 
-namespace {
-
-/// Back from phase_2, and the new plan was not begun: current_step is what was worked on last.
-bool sent_back(const Value& root, const std::vector<Entry>& entries) {
-  const std::size_t first = first_of_plan(root);
-  return first > 0 && (entries.empty() || entries.back().index < first);
-}
-
-/// Behind a sentence that nobody has approved, where the flag says so.
-std::string overruled(const Value& root, const std::vector<Entry>& entries,
-                      std::string_view approval) {
-  const std::string decision(outranks_flag(root, entries, approval));
-  return decision.empty() ? ""
-                          : ": the newest decision is " + decision + ", which outranks the flag";
-}
-
-/// The nearest place that exists.
-std::string place(const Value& root, std::string pointer) {
-  while (json::at(root, pointer) == nullptr)
-    pointer.erase(pointer.rfind('/'));
-  return pointer;
-}
-
-void name_rule(const std::string& path, const Value& root, const Json& options,
-               FindingList& findings) {
-  const auto folder = workflow_of_path(path, options);
-  const auto id = json::text(root, "workflow_id");
-  if (folder && id && *folder != *id)
-    findings.error("S16", "/workflow_id",
-                   "the workflow is called " + shown(*id) + ", but its folder " + shown(*folder),
-                   json::child(root, "workflow_id"), shown(*folder));
-}
-
-void phase_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
-  const bool code = json::text(root, "current_phase") == "phase_2";
-  const std::int64_t current = json::integer(root, "current_step").value_or(0);
-  const bool converged = flag(root, "/convergence_status/phase_1_converged");
-  if (code && !converged)
-    findings.error("S2", "/convergence_status/phase_1_converged",
-                   "the workflow is in phase_2, but phase_1_converged is false",
-                   json::at(root, "/convergence_status/phase_1_converged"), "true");
-  const Value* const phase = json::child(root, "current_phase");
-  if (!code) {
-    const std::size_t first = first_of_plan(root);
-    const auto early = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
-      return entry.index >= first && entry.step >= kFirstCodeStep;
-    });
-    if (early != entries.end() || (current >= kFirstCodeStep && !sent_back(root, entries)))
-      findings.error("S1", "/current_phase",
-                     "step " + std::to_string(early != entries.end() ? early->step : current) +
-                         " belongs to phase_2",
-                     phase, "phase_2");
-    return;
-  }
-  // Between the last plan validation and the first line of code the phase is ahead of the step.
-  const bool hand_over = converged && !entries.empty() && entries.back().completed();
-  if (current < kFirstCodeStep && !hand_over)
-    findings.error("S1", "/current_phase",
-                   "step " + std::to_string(current) + " belongs to phase_1", phase, "phase_1");
-}
-
-void end_rules(const Value& root, const std::vector<Entry>& entries, Status status,
-               const Json& options, FindingList& findings) {
-  if (status != Status::completed)
-    return;
-  const Value* const word = json::child(root, "status");
-  if (!flag(root, "/convergence_status/phase_2_converged"))
-    findings.error("S10", "/status", "the workflow is completed, but phase_2_converged is not true",
-                   word, "running");
-  if (required(options, "final") && !approved(root, entries, "final"))
-    findings.error("S10", "/status",
-                   "the workflow is completed, but nobody has given the final approval" +
-                       overruled(root, entries, "final"),
-                   word, "running");
-}
-
-void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json& options,
-               FindingList& findings) {
-  const std::size_t first = first_of_plan(root);
-  const bool begun = (json::integer(root, "current_step").value_or(0) >= kFirstCodeStep &&
-                      !sent_back(root, entries)) ||
-                     std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-                       return entry.index >= first && entry.step >= kFirstCodeStep;
-                     });
-  if (begun && required(options, "plan") && !approved(root, entries, "plan")) {
-    const std::string pointer = place(root, flag_pointer("plan"));
-    findings.error("S11", pointer,
-                   "code is being written, but nobody has approved the plan" +
-                       overruled(root, entries, "plan"),
-                   pointer == flag_pointer("plan") ? json::at(root, pointer) : nullptr,
-                   "an approved plan before step 4");
-  }
-}
-
-/// Going back to the plan resets all flags; what was decided before says nothing any more.
-bool went_back_since(const Value& root, const Decided& decision) {
-  const auto all = list_at(root, "/phase_transitions");
-  return std::any_of(all.begin(), all.end(), [&](const Value* each) {
-    const auto when = moment(*each, "timestamp");
-    return json::text(*each, "to_phase") == "phase_1" &&
-           (!when || !decision.when || *when >= *decision.when);
-  });
-}
-
-void approval_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
-  for (const std::string_view approval : kApprovals) {
-    const auto decision = newest_decision(root, approval);
-    const std::string pointer = flag_pointer(approval);
-    const Value* const found = json::at(root, pointer);
-    if (!decision || found == nullptr)
-      continue;
-    const bool said = decision->word == "approved";
-    const bool given = json::boolean(*found).value_or(false);
-    // A rejection says no until another word follows on it, whatever is made after it.
-    const bool settled =
-        decision->word != "rejected" &&
-        (spent(*decision, entries, approval) || (!given && went_back_since(root, *decision)));
-    if (given != said && !settled)
-      findings.warning("S12", pointer,
-                       std::string(approval) + "_approved is " + shown(*found) +
-                           ", but the newest decision is " + std::string(decision->word) +
-                           "; the decision counts",
-                       found, said ? "true" : "false");
-  }
-}
-
-void time_rules(const Value& root, FindingList& findings) {
-  Moments moments;
-  moments.look(root, "", {"created_at", "updated_at"}, kNoSuchDay, findings);
-  const auto look = [&](const std::string& pointer, std::initializer_list<std::string_view> names) {
-    const Value* const list = json::at(root, pointer);
-    if (list == nullptr || !list->IsArray())
-      return;
-    for (rapidjson::SizeType i = 0; i < list->Size(); ++i)
-      moments.look((*list)[i], pointer + "/" + std::to_string(i), names, kNoSuchDay, findings);
-  };
-  look("/step_history", {"started_at", "completed_at"});
-  look("/convergence_status/convergence_history", {"timestamp"});
-  if (const Value* const approvals = json::child(root, "human_approvals"))
-    moments.look(*approvals, "/human_approvals",
-                 {"plan_approval_timestamp", "code_approval_timestamp", "final_approval_timestamp"},
-                 kNoSuchDay, findings);
-  look("/human_approvals/approval_history", {"timestamp"});
-  look("/phase_transitions", {"timestamp"});
-  look("/step_transitions", {"timestamp"});
-  moments.report("S18", findings);
-}
-
-void state_rules(const std::string& path, const Value& root, const Json& options,
-                 FindingList& findings) {
-  const auto status = parse_status(json::text(root, "status").value_or(""));
-  if (!status)
-    return;
-  const std::vector<Entry> entries = history(root);
-  name_rule(path, root, options, findings);
-  phase_rules(root, entries, findings);
-  end_rules(root, entries, *status, options, findings);
-  plan_rule(root, entries, options, findings);
-  approval_rules(root, entries, findings);
-  time_rules(root, findings);
-  history_rules(root, entries, findings);
-  score_rules(root, entries, findings);
-  if (*status != Status::initialized && json::child(root, "step_history") == nullptr)
-    findings.warning("S20", "/status",
-                     "the workflow is " + std::string(json::text(root, "status").value_or("")) +
-                         ", but has no step_history",
-                     json::child(root, "status"), "a step_history");
-}
-
-}  // namespace
-
 std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
-  std::map<std::string, Findings> all;
-  if (scope == Scope::flow)
-    return all;
-  for (const auto& [path, accepted] : docs) {
-    FindingList findings(kDialect);
-    state_rules(path, accepted.document->root(), options, findings);
-    if (Findings found = findings.take(); !found.empty())
-      all[path] = std::move(found);
+  return check_each(docs, options, scope, check_state);
+}
+
+void score_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
+  if (json::child(root, "step_history") != nullptr) {
+    converged_rule(root, entries, true, findings);
+    converged_rule(root, entries, false, findings);
   }
-  return all;
+  attempt_rule(root, findings);
+  metrics_rules(root, entries, findings);
+  total_time_rule(root, entries, findings);
 }
 
 }  // namespace baton::ml_workflow

@@ -1,8 +1,6 @@
-#include "dialects/ml_workflow/create.h"
-
 #include "base/text.h"
-#include "dialects/ml_workflow/files.h"
-#include "dialects/ml_workflow/scene.h"
+#include "dialects/ml_workflow/ml_workflow.h"
+#include "dialects/ml_workflow/snapshot.h"
 
 namespace baton::ml_workflow {
 namespace {
@@ -40,7 +38,7 @@ std::string fresh(const std::string& name, std::string_view requirements, Time w
       .pretty();
 }
 
-/// Where a workflow stands is not for a start to say.
+/// Only these members may be set; the progress of a workflow may not.
 bool may_be_set(std::string_view pointer) {
   for (const std::string_view part : {"/requirements", "/workspace_context", "/workflow_name",
                                       "/convergence_status/convergence_criteria"})
@@ -59,8 +57,9 @@ Result<std::vector<json::Edit>> settings(const Request& request) {
     if (!may_be_set(pointer))
       return fail(Errc::usage,
                   "`" + printable(pointer, 100) +
-                      "` is not set at the start; /workflow_name, and what lies in /requirements, "
-                      "/workspace_context and /convergence_status/convergence_criteria may be");
+                      "` cannot be set at the start; allowed are /workflow_name and members of "
+                      "/requirements, /workspace_context and "
+                      "/convergence_status/convergence_criteria");
     edits.push_back({pointer, json::dump(member.value)});
   }
   return edits;
@@ -73,22 +72,20 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
     for (const auto& member : request.arguments->GetObject())
       if (const std::string_view name = member.name.GetString();
           name != "requirements" && name != "set")
-        return fail(Errc::usage,
-                    "a workflow is begun with --requirements and --set only, not "
-                    "with `" +
-                        printable(name, 80) + "`");
+        return fail(Errc::usage, "a workflow takes only --requirements and --set, not `" +
+                                     printable(name, 80) + "`");
   const std::string_view wanted = json::text(*request.arguments, "requirements").value_or("");
   auto edits = settings(request);
   if (!edits)
     return pass_on(edits);
-  if (const auto scene = Scene::of(view)) {
-    const Value* const given = json::at(scene->root, "/requirements/initial_requirements");
+  if (const auto snapshot = Snapshot::of(view)) {
+    const Value* const given = json::at(snapshot->root, "/requirements/initial_requirements");
     const std::string_view has = given == nullptr ? "" : json::text(*given).value_or("");
     if ((!wanted.empty() && wanted != has) || !edits->empty())
       return fail(Errc::usage,
-                  "the workflow is there already and has its requirements; begin "
-                  "another one under another name",
-                  scene->path + "#/requirements");
+                  "the workflow exists and has other requirements; use another "
+                  "name for a new one",
+                  snapshot->path + "#/requirements");
     return std::vector<Update>{};
   }
   if (wanted.empty())
@@ -96,8 +93,8 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   auto text = json::splice(fresh(view.flow.name, wanted, view.wall), *edits);
   if (!text)
     return pass_on(text);
-  return std::vector<Update>{Create{state_path(view.flow.name, view.options), std::move(*text),
-                                    "a workflow was asked for"}};
+  return std::vector<Update>{
+      Create{state_path(view.flow.name, view.options), std::move(*text), "a new workflow"}};
 }
 
 }  // namespace baton::ml_workflow

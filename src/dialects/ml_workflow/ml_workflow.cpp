@@ -1,25 +1,57 @@
 #include <array>
 
+#include "base/text.h"
+#include "dialects/kinds.h"
 #include "dialects/dialects.h"
-#include "dialects/ml_workflow/admit.h"
-#include "dialects/ml_workflow/backup.h"
 #include "dialects/ml_workflow/brief.h"
-#include "dialects/ml_workflow/check.h"
-#include "dialects/ml_workflow/create.h"
-#include "dialects/ml_workflow/decide.h"
-#include "dialects/ml_workflow/files.h"
-#include "dialects/ml_workflow/next.h"
-#include "dialects/ml_workflow/rebuild.h"
+#include "dialects/ml_workflow/next_step.h"
+#include "dialects/ml_workflow/record.h"
+
+namespace baton::ml_workflow {
+namespace {
+
+constexpr std::string_view kFolder = "workflow_states";
+constexpr std::string_view kFile = "state.json";
+
+std::string folder(const Json& options) {
+  return std::string(json::text(*options, "path").value_or(kFolder));
+}
+
+}  // namespace
+
+std::vector<FileKind> files(const Json& options) {
+  return {file_kind("ml_workflow", "state", folder(options) + "/{flow}/" + std::string(kFile))};
+}
+
+std::string state_path(const std::string& workflow, const Json& options) {
+  constexpr std::string_view kHole = "{flow}";
+  std::string path = files(options).front().pattern;
+  return path.replace(path.find(kHole), kHole.size(), workflow);
+}
+
+std::optional<std::string> workflow_of_path(const std::string& path, const Json& options) {
+  const std::vector<std::string> segments = split(path, '/');
+  const std::vector<std::string> above = split(folder(options), '/');
+  const std::size_t count = segments.size();
+  // A single file that is explained has the folder name `document`.
+  if (count >= 2 && segments[count - 2] == "document")
+    return std::nullopt;
+  if (count < 3 || segments[count - 1] != kFile || segments[count - 3] != above.back() ||
+      !safe_name(segments[count - 2]))
+    return std::nullopt;
+  return segments[count - 2];
+}
+
+}  // namespace baton::ml_workflow
 
 namespace baton {
 namespace {
 
-constexpr std::array kVerbs = {std::string_view("approve"), std::string_view("reject"),
-                               std::string_view("revise"), std::string_view("answer"),
-                               std::string_view("resume")};
-/// What brief.cpp puts into Brief::values.
-constexpr std::array kPlaceholders = {std::string_view("step"), std::string_view("template"),
-                                      std::string_view("artifacts"), std::string_view("instance")};
+constexpr std::array<std::string_view, 5> kVerbs = {"approve", "reject", "revise", "answer",
+                                                    "resume"};
+/// The names that brief.cpp sets in Brief::values.
+constexpr std::array<std::string_view, 4> kPlaceholders = {"step", "template", "artifacts",
+                                                           "instance"};
 
 constexpr std::string_view kRoles[] = {"planner", "validator", "programmer"};
 

@@ -1,23 +1,36 @@
-#include "dialects/ml_workflow/rebuild.h"
-
+#include <algorithm>
 #include <map>
 #include <optional>
 
 #include "core/backup.h"
-#include "dialects/ml_workflow/files.h"
-#include "dialects/ml_workflow/scene.h"
+#include "dialects/ml_workflow/ml_workflow.h"
+#include "dialects/ml_workflow/record.h"
+#include "dialects/ml_workflow/snapshot.h"
 
 namespace baton::ml_workflow {
 namespace {
 
-/// What was tried, for recovery_actions.
+constexpr std::string_view kDays = "30d";
+
+std::vector<std::string> words(const Value& plan, std::string_view name) {
+  std::vector<std::string> argv;
+  for (const Value* const word : list_at(plan, "/" + std::string(name)))
+    argv.emplace_back(json::text(*word).value_or(""));
+  return argv;
+}
+
+std::string folder_of(const Snapshot& snapshot) {
+  return snapshot.path.substr(0, snapshot.path.rfind('/'));
+}
+
+/// One entry of recovery_actions.
 struct Action {
   std::string_view action;
-  Json backup;  ///< its time, or null
+  Json backup;  ///< time of the backup, or null
   bool success = true;
 };
 
-/// The backups, newest first; those that cannot be read among them.
+/// The backups, newest first, including unreadable ones.
 std::multimap<Time, const Accepted*, std::greater<>> copies(const View& view) {
   std::multimap<Time, const Accepted*, std::greater<>> all;
   for (const auto& [path, accepted] : view.docs)
@@ -26,7 +39,7 @@ std::multimap<Time, const Accepted*, std::greater<>> copies(const View& view) {
   return all;
 }
 
-/// Whether a text may stand for this workflow, and as what.
+/// The recovered text, if it belongs to this workflow.
 std::optional<std::string> recovered(const std::string& text, const View& view,
                                      std::string_view integrity, const Json& checkpoint,
                                      const std::vector<Action>& actions) {
@@ -58,6 +71,46 @@ std::optional<std::string> recovered(const std::string& text, const View& view,
 
 }  // namespace
 
+BackupPlan backups(const Json& options) {
+  BackupPlan plan;
+  const std::string state = files(options).front().pattern;
+  plan.folder = state.substr(0, state.rfind('/')) + "/backups";
+  const Value* const given = json::child(*options, "backups");
+  plan.keep = parse_duration(kDays).value_or(Millis(0));
+  if (given == nullptr || !given->IsObject())
+    return plan;
+  plan.filter = words(*given, "encrypt");
+  plan.undo = words(*given, "decrypt");
+  if (const auto keep = json::text(*given, "keep"))
+    plan.keep = parse_duration(*keep).value_or(plan.keep);
+  return plan;
+}
+
+void keep_copies(Snapshot& snapshot, Decision& decision) {
+  std::int64_t done = 0;
+  std::int64_t step = 0;
+  for (const Entry& entry : snapshot.entries) {
+    done += entry.completed() ? 1 : 0;
+    step = entry.completed() ? entry.step : step;
+    if (entry.status == "in_progress" && snapshot.memo.folders.insert(entry.step).second)
+      decision.updates.emplace_back(
+          Create{folder_of(snapshot) + "/artifacts/step_" + std::to_string(entry.step) + "/.keep",
+                 "", "a step started", false});
+  }
+  if (done <= snapshot.memo.backups)
+    return;
+  snapshot.memo.backups = done;
+  // Names must differ, however fast steps follow each other.
+  snapshot.memo.backup_ms = std::max<std::int64_t>(snapshot.view.wall.time_since_epoch().count(),
+                                                   snapshot.memo.backup_ms + 1);
+  const BackupPlan plan = backups(snapshot.view.options);
+  decision.updates.emplace_back(
+      Backup{folder_of(snapshot) + "/backups/" +
+                 backup_name("state_step" + std::to_string(step),
+                             Time(Millis(snapshot.memo.backup_ms)), !plan.filter.empty()),
+             snapshot.file.document->text(), "the backup after step " + std::to_string(step)});
+}
+
 std::vector<Create> rebuild(const View& view) {
   const std::string path = state_path(view.flow.name, view.options);
   std::vector<Create> all;
@@ -68,7 +121,7 @@ std::vector<Create> rebuild(const View& view) {
     if (auto text =
             recovered(accepted.document->text(), view, "verified", when ? Json(*when) : Json(),
                       {{"restore_from_journal", Json(), true}}))
-      all.push_back(Create{path, *std::move(text), "from the last version that was accepted"});
+      all.push_back(Create{path, *std::move(text), "from the last accepted version"});
   }
   std::vector<Action> actions;
   for (const auto& [time, copy] : copies(view)) {
@@ -78,7 +131,7 @@ std::vector<Create> rebuild(const View& view) {
       continue;
     if (auto text = recovered(copy->document->text(), view, "partial", stamp, actions))
       all.push_back(Create{path, *std::move(text), "from the backup " + copy->part});
-    actions.back().success = false;  // for the next one: this one was refused
+    actions.back().success = false;  // refused; recorded for the next one
   }
   return all;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/json/numbers.h"
-#include "dialects/ml_workflow/check.h"
-#include "dialects/moments.h"
+#include "dialects/ml_workflow/ml_workflow.h"
+#include "dialects/timestamps.h"
 
 namespace baton::ml_workflow {
 namespace {
@@ -32,39 +32,38 @@ std::string trigger(std::int64_t from, std::int64_t to, bool converged) {
   return from == to ? "retry" : "step_completed";
 }
 
-bool flag(const Scene& scene, const std::string& pointer) {
-  const Value* const found = json::at(scene.root, pointer);
+bool flag(const Snapshot& snapshot, const std::string& pointer) {
+  const Value* const found = json::at(snapshot.root, pointer);
   return found != nullptr && json::boolean(*found).value_or(false);
 }
 
-void reset(const Scene& scene, const std::string& pointer, Edits& edits) {
-  if (flag(scene, pointer))
+void reset(const Snapshot& snapshot, const std::string& pointer, Edits& edits) {
+  if (flag(snapshot, pointer))
     edits.set(pointer, Json(false));
 }
 
 /// What is made anew has to be judged and approved anew.
-void take_back(const Scene& scene, std::int64_t step, Edits& edits) {
+void take_back(const Snapshot& snapshot, std::int64_t step, Edits& edits) {
   if (step == 3) {
-    reset(scene, "/convergence_status/phase_1_converged", edits);
-    reset(scene, "/human_approvals/plan_approved", edits);
+    reset(snapshot, "/convergence_status/phase_1_converged", edits);
+    reset(snapshot, "/human_approvals/plan_approved", edits);
   }
   if (step == 3 || step == 6) {
-    reset(scene, "/convergence_status/phase_2_converged", edits);
-    reset(scene, "/human_approvals/code_approved", edits);
-    reset(scene, "/human_approvals/final_approved", edits);
+    reset(snapshot, "/convergence_status/phase_2_converged", edits);
+    reset(snapshot, "/human_approvals/code_approved", edits);
+    reset(snapshot, "/human_approvals/final_approved", edits);
   }
 }
 
-/// What programs of the origin read without asking whether it is there (K-9). The criteria are
-/// fixed at creation.
-void fill_in(const Scene& scene, Edits& edits) {
+/// Members that programs of the origin expect (K-9). The criteria are fixed at creation.
+void fill_in(const Snapshot& snapshot, Edits& edits) {
   const std::string status = "/convergence_status";
   for (const char* const flag : {"/phase_1_converged", "/phase_2_converged"})
     edits.fill(status + flag, Json(false));
   edits.fill(status + "/convergence_history", Json::array());
   for (const std::string_view approval : kApprovals)
     edits.fill("/human_approvals/" + std::string(approval) + "_approved",
-               Json(approved(scene.root, scene.entries, approval)));
+               Json(approved(snapshot.root, snapshot.entries, approval)));
   edits.fill("/human_approvals/approval_history", Json::array());
   for (const char* const counter :
        {"total_iterations", "phase_1_iterations", "phase_2_iterations", "validation_failures",
@@ -72,29 +71,29 @@ void fill_in(const Scene& scene, Edits& edits) {
     edits.fill(std::string("/metrics/") + counter, Json(0));
 }
 
-void begin(const Scene& scene, const Work& work, const Run& run, Edits& edits) {
-  fill_in(scene, edits);
-  const std::int64_t from = scene.last() == nullptr ? 0 : scene.last()->step;
-  // Two halves of a validation that begin together are one transition.
+void begin(const Snapshot& snapshot, const Work& work, const Run& run, Edits& edits) {
+  fill_in(snapshot, edits);
+  const std::int64_t from = snapshot.last() == nullptr ? 0 : snapshot.last()->step;
+  // Two halves of a validation that start together are one transition.
   if (from != work.step && edits.appended("/step_transitions") == 0) {
     const bool converged =
-        flag(scene, scene.plan_phase() ? "/convergence_status/phase_1_converged"
-                                       : "/convergence_status/phase_2_converged");
+        flag(snapshot, snapshot.plan_phase() ? "/convergence_status/phase_1_converged"
+                                             : "/convergence_status/phase_2_converged");
     edits.append("/step_transitions",
                  Json::object({{"from_step", Json(from)},
                                {"to_step", Json(work.step)},
                                {"trigger", trigger(from, work.step, converged)},
-                               {"timestamp", scene.now()},
+                               {"timestamp", snapshot.now()},
                                {"reason", run.why},
                                {"next_action", "invoke_" + run.key.role + "_for_" + run.purpose}}));
   }
-  take_back(scene, work.step, edits);
+  take_back(snapshot, work.step, edits);
   edits.append("/step_history",
                Json::object({{"step_number", Json(work.step)},
                              {"agent", std::string(agent_of(work.step))},
                              {"template", std::string(template_of(work.step, work.half))},
                              {"status", "in_progress"},
-                             {"started_at", scene.now()},
+                             {"started_at", snapshot.now()},
                              {"completed_at", Json()},
                              {"execution_time", Json()},
                              {"input_context", Json::object()},
@@ -102,24 +101,24 @@ void begin(const Scene& scene, const Work& work, const Run& run, Edits& edits) {
                              {"validation_scores", Json()},
                              {"error_info", Json()}}));
   edits.set("/current_step", Json(work.step));
-  if (scene.status == Status::initialized)
+  if (snapshot.status == Status::initialized)
     edits.set("/status", "running");
 }
 
-void begin_again(Scene& scene, const Entry& entry, Edits& edits) {
+void begin_again(Snapshot& snapshot, const Entry& entry, Edits& edits) {
   const std::string error = entry_pointer(entry) + "/error_info";
-  const std::string strategy = next_strategy(scene, entry);
+  const std::string strategy = next_strategy(snapshot, entry);
   edits.append(error + "/recovery_strategies",
-               Json::object({{"strategy", strategy}, {"attempted_at", scene.now()}}));
+               Json::object({{"strategy", strategy}, {"attempted_at", snapshot.now()}}));
   edits.set(error + "/recovery_attempts", Json(sum(recovery_attempts(entry), 1)));
   edits.set(entry_pointer(entry) + "/status", "in_progress");
   edits.set(entry_pointer(entry) + "/completed_at", Json());
   edits.set(entry_pointer(entry) + "/execution_time", Json());
-  scene.memo.base.erase(helped(entry));
+  snapshot.memo.base.erase(helped(entry));
 }
 
-/// How a retry came out is known when its entry is no longer in progress.
-void settle_retry(const Entry& entry, bool success, Edits& edits) {
+/// The result of a retry is known when its entry has ended.
+void record_retry_result(const Entry& entry, bool success, Edits& edits) {
   const auto tried = list_at(*entry.value, "/error_info/recovery_strategies");
   if (!tried.empty() && !json::text(*tried.back(), "result"))
     edits.set(entry_pointer(entry) + "/error_info/recovery_strategies/" +
@@ -127,8 +126,8 @@ void settle_retry(const Entry& entry, bool success, Edits& edits) {
               success ? "success" : "failed");
 }
 
-void fail(const Scene& scene, const Entry& entry, std::string_view type, const std::string& message,
-          const Run* run, Edits& edits) {
+void fail(const Snapshot& snapshot, const Entry& entry, std::string_view type,
+          const std::string& message, const Run* run, Edits& edits) {
   const std::string at = entry_pointer(entry);
   Json details = Json::object({{"agent", std::string(entry.agent)},
                                {"step", Json(entry.step)},
@@ -142,7 +141,7 @@ void fail(const Scene& scene, const Entry& entry, std::string_view type, const s
     if (!run->output.empty())
       details.set("partial_output", run->output);
   }
-  settle_retry(entry, false, edits);
+  record_retry_result(entry, false, edits);
   edits.set(at + "/status", "failed");
   edits.set(at + "/error_info/error_type", std::string(type));
   edits.set(at + "/error_info/error_message", message);
@@ -151,33 +150,33 @@ void fail(const Scene& scene, const Entry& entry, std::string_view type, const s
     edits.set(at + "/error_info/recovery_attempts", Json(0));
   if (!json::at(*entry.value, "/error_info/recovery_strategies"))
     edits.set(at + "/error_info/recovery_strategies", Json::array());
-  edits.because("step " + subject_of(entry) + " failed: " + message);
+  edits.add_reason("step " + subject_of(entry) + " failed: " + message);
   if (json::text(*entry.value, "completed_at") == std::nullopt)
-    edits.set(at + "/completed_at", scene.now());
+    edits.set(at + "/completed_at", snapshot.now());
 }
 
-/// The agent of an entry in progress is gone.
-void agent_gone(const Scene& scene, const Entry& entry, Edits& edits) {
+/// Handles an entry in progress whose agent has ended.
+void agent_gone(const Snapshot& snapshot, const Entry& entry, Edits& edits) {
   const Subject subject = subject_of(entry);
   const Run* newest = nullptr;
-  for (const Run& run : scene.view.runs)
-    if (run.key.subject == subject && run.key.generation == scene.generation(subject))
+  for (const Run& run : snapshot.view.runs)
+    if (run.key.subject == subject && run.key.generation == snapshot.generation(subject))
       newest = &run;
   if (newest == nullptr) {
-    fail(scene, entry, "agent_exit", "no agent of baton's works on it", nullptr, edits);
+    fail(snapshot, entry, "agent_exit", "no agent of baton works on it", nullptr, edits);
     return;
   }
   if (newest->live() || newest->forgiven)
     return;
   switch (newest->outcome) {
     case Outcome::none:
-    case Outcome::voided:       // nothing ran: it is started again
-    case Outcome::stopped:      // by a person, or because the workflow was paused
-    case Outcome::interrupted:  // on_interrupted says what follows
+    case Outcome::voided:       // nothing ran: the step starts again
+    case Outcome::stopped:      // by a person or by a pause
+    case Outcome::interrupted:  // on_interrupted decides
       return;
     case Outcome::timed_out:
     case Outcome::stalled:
-      fail(scene, entry, "agent_timeout",
+      fail(snapshot, entry, "agent_timeout",
            std::string(entry.agent) +
                (newest->outcome == Outcome::stalled
                     ? " was silent for " + std::to_string(seconds_of(newest->limits.idle_timeout))
@@ -186,12 +185,12 @@ void agent_gone(const Scene& scene, const Entry& entry, Edits& edits) {
            newest, edits);
       return;
     case Outcome::succeeded:
-      fail(scene, entry, "agent_exit", "the agent ended and left its entry in progress", newest,
-           edits);
+      fail(snapshot, entry, "agent_exit", "the agent ended but its entry is still in progress",
+           newest, edits);
       return;
     case Outcome::failed:
     case Outcome::unknown:
-      fail(scene, entry, "agent_exit",
+      fail(snapshot, entry, "agent_exit",
            "the agent's run ended as " + std::string(word(newest->outcome)) +
                (newest->reason.empty() ? "" : " (" + newest->reason + ")"),
            newest, edits);
@@ -206,88 +205,90 @@ Json scores_of(const Scores& scores) {
   return all;
 }
 
-/// The last two entries: those of a pair may end in any order.
-void complete_times(const Scene& scene, const Entry& entry, Edits& edits) {
-  const auto began = moment(*entry.value, "started_at");
+/// Looks at the last two entries: a pair may end in any order.
+void complete_times(const Snapshot& snapshot, const Entry& entry, Edits& edits) {
+  const auto began = timestamp(*entry.value, "started_at");
   if ((entry.status != "completed" && entry.status != "failed") || !began)
     return;
   const std::string at = entry_pointer(entry);
   const auto ended = end_of(entry);
-  if (!moment(*entry.value, "completed_at"))
-    edits.set(at + "/completed_at", ended ? iso_time(*ended) : scene.now());
-  const auto took = duration_cast<seconds>(ended.value_or(scene.view.wall) - *began).count();
+  if (!timestamp(*entry.value, "completed_at"))
+    edits.set(at + "/completed_at", ended ? iso_time(*ended) : snapshot.now());
+  const auto took = duration_cast<seconds>(ended.value_or(snapshot.view.wall) - *began).count();
   if (!json::integer(*entry.value, "execution_time") && took >= 0)
     edits.set(at + "/execution_time", Json(static_cast<std::int64_t>(took)));
 }
 
-void set_number(const Scene& scene, const std::string& pointer, std::int64_t number, Edits& edits) {
-  const Value* const found = json::at(scene.root, pointer);
+void set_number(const Snapshot& snapshot, const std::string& pointer, std::int64_t number,
+                Edits& edits) {
+  const Value* const found = json::at(snapshot.root, pointer);
   if (found == nullptr ? number != 0 : json::integer(*found) != number)
     edits.set(pointer, Json(number));
 }
 
 }  // namespace
 
-void record_starts(Scene& scene, Edits& edits) {
+void record_starts(Snapshot& snapshot, Edits& edits) {
   std::vector<const Run*> started;
-  for (const Run& run : scene.view.runs)
-    if (parse_work(run.key.subject) && scene.live(run.key.subject) == &run)
+  for (const Run& run : snapshot.view.runs)
+    if (parse_work(run.key.subject) && snapshot.live(run.key.subject) == &run)
       started.push_back(&run);
   std::sort(started.begin(), started.end(),
             [](const Run* one, const Run* other) { return one->key.subject < other->key.subject; });
   for (const Run* const run : started) {
-    const Entry* const entry = scene.newest(run->key.subject);
+    const Entry* const entry = snapshot.newest(run->key.subject);
     if (entry != nullptr && entry->status == "in_progress")
       continue;
-    edits.because("step " + run->key.subject + " begins: " + run->why);
+    edits.add_reason("step " + run->key.subject + " begins: " + run->why);
     if (entry != nullptr && entry->status == "failed")
-      begin_again(scene, *entry, edits);
+      begin_again(snapshot, *entry, edits);
     else
-      begin(scene, *parse_work(run->key.subject), *run, edits);
+      begin(snapshot, *parse_work(run->key.subject), *run, edits);
   }
 }
 
-void record_ends(const Scene& scene, Edits& edits) {
-  for (const Entry& entry : scene.entries) {
+void record_ends(const Snapshot& snapshot, Edits& edits) {
+  for (const Entry& entry : snapshot.entries) {
     const bool validates = plan_validation(entry.step) || code_validation(entry.step);
-    const bool recent = entry.index + 2 >= scene.entries.back().index + 1;
+    const bool recent = entry.index + 2 >= snapshot.entries.back().index + 1;
     if (entry.status == "in_progress")
-      agent_gone(scene, entry, edits);
+      agent_gone(snapshot, entry, edits);
     else if (recent && entry.completed() && validates && !has_verdict(entry))
-      fail(scene, entry, "validation_error", "the validation gives no scores", nullptr, edits);
+      fail(snapshot, entry, "validation_error", "the validation has no scores", nullptr, edits);
     else
-      settle_retry(entry, entry.completed(), edits);
+      record_retry_result(entry, entry.completed(), edits);
   }
 }
 
-void record_rounds(const Scene& scene, Edits& edits) {
+void record_rounds(const Snapshot& snapshot, Edits& edits) {
   for (const std::string_view phase : {"phase_1", "phase_2"}) {
-    if (!round_to_record(scene, phase))
+    if (!round_to_record(snapshot, phase))
       continue;
     const bool plan = phase == "phase_1";
-    const Round round = judge_round(scene.root, scene.entries, plan);
+    const Round round = judge_round(snapshot.root, snapshot.entries, plan);
     edits.append("/convergence_status/convergence_history",
                  Json::object({{"phase", std::string(phase)},
-                               {"attempt", Json(attempts(scene, phase))},
+                               {"attempt", Json(attempts(snapshot, phase))},
                                {"scores", scores_of(round.scores)},
                                {"converged", Json(round.pass)},
-                               {"timestamp", scene.now()},
-                               {"entry", Json(round_end(scene, plan))}}));
+                               {"timestamp", snapshot.now()},
+                               {"entry", Json(round_end(snapshot, plan))}}));
     edits.set("/convergence_status/" + std::string(phase) + "_converged", Json(round.pass));
-    edits.because(std::string(phase) + (round.pass ? " has converged" : " has not: " + round.why));
+    edits.add_reason(std::string(phase) +
+                     (round.pass ? " has converged" : " has not: " + round.why));
   }
 }
 
-void record_counters(const Scene& scene, Edits& edits) {
-  const std::size_t count = scene.entries.size();
+void record_counters(const Snapshot& snapshot, Edits& edits) {
+  const std::size_t count = snapshot.entries.size();
   std::int64_t total = 0;
   std::int64_t completed = 0;
   std::int64_t validations = 0;
   std::int64_t recoveries = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const Entry& entry = scene.entries[i];
+    const Entry& entry = snapshot.entries[i];
     if (i + 2 >= count)
-      complete_times(scene, entry, edits);
+      complete_times(snapshot, entry, edits);
     total = sum(total, json::integer(*entry.value, "execution_time").value_or(0));
     recoveries = sum(recoveries, recovery_attempts(entry));
     if (!entry.completed())
@@ -297,24 +298,25 @@ void record_counters(const Scene& scene, Edits& edits) {
   }
   std::int64_t rounds[2] = {0, 0};
   std::int64_t failed = 0;
-  for (const Value* const round : list_at(scene.root, "/convergence_status/convergence_history")) {
+  for (const Value* const round :
+       list_at(snapshot.root, "/convergence_status/convergence_history")) {
     ++rounds[json::text(*round, "phase") == "phase_1" ? 0 : 1];
     failed += json::boolean(*round, "converged").value_or(false) ? 0 : 1;
   }
-  const auto decisions = list_at(scene.root, "/human_approvals/approval_history").size();
-  set_number(scene, "/last_completed_step", completed, edits);
-  set_number(scene, "/total_execution_time", total, edits);
-  set_number(scene, "/metrics/total_iterations", validations, edits);
-  set_number(scene, "/metrics/phase_1_iterations", rounds[0], edits);
-  set_number(scene, "/metrics/phase_2_iterations", rounds[1], edits);
-  set_number(scene, "/metrics/validation_failures", failed, edits);
-  set_number(scene, "/metrics/recovery_actions", recoveries, edits);
-  set_number(scene, "/metrics/human_interventions",
-             static_cast<std::int64_t>(decisions) + scene.memo.escalations, edits);
-  edits.because("times and counters");
+  const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history").size();
+  set_number(snapshot, "/last_completed_step", completed, edits);
+  set_number(snapshot, "/total_execution_time", total, edits);
+  set_number(snapshot, "/metrics/total_iterations", validations, edits);
+  set_number(snapshot, "/metrics/phase_1_iterations", rounds[0], edits);
+  set_number(snapshot, "/metrics/phase_2_iterations", rounds[1], edits);
+  set_number(snapshot, "/metrics/validation_failures", failed, edits);
+  set_number(snapshot, "/metrics/recovery_actions", recoveries, edits);
+  set_number(snapshot, "/metrics/human_interventions",
+             static_cast<std::int64_t>(decisions) + snapshot.memo.escalations, edits);
+  edits.add_reason("times and counters");
 }
 
-void record_decision(const Scene& scene, std::string_view approval, std::string_view status,
+void record_decision(const Snapshot& snapshot, std::string_view approval, std::string_view status,
                      const std::string& by, const std::string& comment, Edits& edits) {
   const std::string flags = "/human_approvals/" + std::string(approval);
   Json requests = Json::array();
@@ -324,31 +326,85 @@ void record_decision(const Scene& scene, std::string_view approval, std::string_
                Json::object({{"approval_type", std::string(approval)},
                              {"status", std::string(status)},
                              {"approver", by},
-                             {"timestamp", scene.now()},
+                             {"timestamp", snapshot.now()},
                              {"comments", comment},
                              {"change_requests", requests}}));
   edits.set(flags + "_approved", Json(status == "approved"));
-  edits.set(flags + "_approval_timestamp", scene.now());
+  edits.set(flags + "_approval_timestamp", snapshot.now());
   edits.set(flags + "_approver", by);
-  edits.because(by + " has decided: " + std::string(approval) + " " + std::string(status));
+  edits.add_reason(by + " has decided: " + std::string(approval) + " " + std::string(status));
 }
 
-void record_return(const Scene& scene, Edits& edits) {
-  for (const Entry& entry : scene.entries)
+void record_return(Snapshot& snapshot, Edits& edits) {
+  // The new plan and its code get fresh attempts.
+  for (const char* const phase : {"phase_1", "phase_2"})
+    snapshot.memo.base[phase] = attempts(snapshot, phase);
+  for (const Entry& entry : snapshot.entries)
     if (entry.status == "in_progress" || entry.status == "failed")
       edits.set(entry_pointer(entry) + "/status", "skipped");
-  const auto entries = static_cast<std::int64_t>(list_at(scene.root, "/step_history").size());
+  const auto entries = static_cast<std::int64_t>(list_at(snapshot.root, "/step_history").size());
   edits.append("/phase_transitions", Json::object({{"from_phase", "phase_2"},
                                                    {"to_phase", "phase_1"},
                                                    {"trigger", "plan_reopened"},
-                                                   {"timestamp", scene.now()},
+                                                   {"timestamp", snapshot.now()},
                                                    {"entry", Json(entries)}}));
   edits.set("/current_phase", "phase_1");
   edits.set("/convergence_status/phase_1_converged", Json(false));
-  reset(scene, "/convergence_status/phase_2_converged", edits);
-  reset(scene, "/human_approvals/plan_approved", edits);
-  reset(scene, "/human_approvals/code_approved", edits);
-  reset(scene, "/human_approvals/final_approved", edits);
+  reset(snapshot, "/convergence_status/phase_2_converged", edits);
+  reset(snapshot, "/human_approvals/plan_approved", edits);
+  reset(snapshot, "/human_approvals/code_approved", edits);
+  reset(snapshot, "/human_approvals/final_approved", edits);
+}
+
+void Edits::make(const std::string& pointer, std::string_view text) {
+  const Value* const there = json::at(snapshot_.root, pointer);
+  if ((there != nullptr && !there->IsNull()) ||
+      std::find(made_.begin(), made_.end(), pointer) != made_.end())
+    return;
+  made_.push_back(pointer);
+  edits_.push_back({pointer, std::string(text)});
+}
+
+void Edits::make_parents(const std::string& pointer) {
+  for (auto slash = pointer.find('/', 1); slash != std::string::npos;
+       slash = pointer.find('/', slash + 1))
+    make(pointer.substr(0, slash), "{}");
+}
+
+void Edits::set(const std::string& pointer, const Json& value) {
+  make_parents(pointer);
+  edits_.push_back({pointer, value.dump()});
+}
+
+void Edits::fill(const std::string& pointer, const Json& value) {
+  if (json::at(snapshot_.root, pointer) != nullptr)
+    return;
+  make_parents(pointer);
+  make(pointer, value.dump());
+}
+
+void Edits::append(const std::string& pointer, const Json& value) {
+  make_parents(pointer);
+  make(pointer, "[]");
+  edits_.push_back({pointer + "/-", value.dump()});
+}
+
+std::size_t Edits::appended(const std::string& pointer) const {
+  return static_cast<std::size_t>(
+      std::count_if(edits_.begin(), edits_.end(),
+                    [&](const json::Edit& edit) { return edit.pointer == pointer + "/-"; }));
+}
+
+void Edits::add_reason(const std::string& why) {
+  why_ += (why_.empty() ? "" : "; ") + why;
+}
+
+std::vector<Update> Edits::updates() const {
+  if (edits_.empty() || !snapshot_.file.present)
+    return {};
+  std::vector<json::Edit> all = edits_;
+  all.push_back({"/updated_at", json::quote(snapshot_.now())});
+  return {SetMembers{snapshot_.path, snapshot_.file.document->digest(), std::move(all), why_}};
 }
 
 }  // namespace baton::ml_workflow

@@ -1,25 +1,75 @@
 #pragma once
 
-#include "dialects/ml_workflow/edits.h"
-#include "dialects/ml_workflow/next.h"
+// Writes to the state file: one set of edits per decision, the records of what runs and people did,
+// backups, and the report of `status --json`.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/backup.h"
+#include "dialects/ml_workflow/next_step.h"
+#include "dialects/ml_workflow/snapshot.h"
 
 namespace baton::ml_workflow {
 
-/// Enters started runs: a new entry in progress, or the failed one again with what is tried.
-void record_starts(Scene& scene, Edits& edits);
-/// Entries whose agent has ended without saying so, and validations that say nothing, have failed;
-/// what a retry came to is noted.
-void record_ends(const Scene& scene, Edits& edits);
-/// A round of validation that is complete is judged once.
-void record_rounds(const Scene& scene, Edits& edits);
-/// Times that agents left out, and the counters that follow from the history.
-void record_counters(const Scene& scene, Edits& edits);
+/// Edits of the state file that are written together.
+class Edits {
+ public:
+  explicit Edits(const Snapshot& snapshot) : snapshot_(snapshot) {}
 
-/// The decision of a person, as approval_history and the flags have it.
-void record_decision(const Scene& scene, std::string_view approval, std::string_view status,
+  void set(const std::string& pointer, const Json& value);
+  /// Sets a member that is missing.
+  void fill(const std::string& pointer, const Json& value);
+  /// Appends to a list. Creates the list and its parents where they are missing.
+  void append(const std::string& pointer, const Json& value);
+  void add_reason(const std::string& why);
+  bool empty() const { return edits_.empty(); }
+  std::size_t appended(const std::string& pointer) const;
+  /// The write with updated_at. Empty without edits.
+  std::vector<Update> updates() const;
+
+ private:
+  void make(const std::string& pointer, std::string_view text);
+  void make_parents(const std::string& pointer);
+
+  const Snapshot& snapshot_;
+  std::vector<json::Edit> edits_;
+  std::vector<std::string> made_;
+  std::string why_;
+};
+
+/// Records started runs: a new entry in progress, or a failed entry in progress again with its
+/// strategy.
+void record_starts(Snapshot& snapshot, Edits& edits);
+/// Fails entries whose agent ended without a result, and validations without scores. Records the
+/// result of a retry.
+void record_ends(const Snapshot& snapshot, Edits& edits);
+/// Records the result of a complete round of validation, once.
+void record_rounds(const Snapshot& snapshot, Edits& edits);
+/// Fills in times that agents left out, and the counters.
+void record_counters(const Snapshot& snapshot, Edits& edits);
+
+/// Records the decision of a person in approval_history and the flags.
+void record_decision(const Snapshot& snapshot, std::string_view approval, std::string_view status,
                      const std::string& by, const std::string& comment, Edits& edits);
 
-/// Back from phase_2 to the plan. What is under way or has failed is left as it is: `skipped`.
-void record_return(const Scene& scene, Edits& edits);
+/// Goes back from phase_2 to the plan. Running and failed entries become `skipped`.
+void record_return(Snapshot& snapshot, Edits& edits);
+
+/// Answers the requests of people. A request that changes something ends this round; the next round
+/// sees the result.
+bool answer_requests(Snapshot& snapshot, const NextStep& found, Edits& edits, Decision& decision);
+/// No decision while the file differs from its last accepted version.
+void refuse_requests(const Snapshot& snapshot, const std::string& why, Decision& decision);
+
+BackupPlan backups(const Json& options);
+
+/// Adds a backup after a completed step, and a folder for the artifacts of a running one. Call it
+/// only when the state file is not written.
+void keep_copies(Snapshot& snapshot, Decision& decision);
+
+/// The members of `status --json` that only this dialect has (format page).
+Json report(const Snapshot& snapshot);
 
 }  // namespace baton::ml_workflow

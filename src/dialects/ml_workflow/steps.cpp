@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "dialects/moments.h"
+#include "dialects/timestamps.h"
 
 namespace baton::ml_workflow {
 namespace {
@@ -15,7 +15,7 @@ struct StepRow {
   std::string_view successors;
   std::array<std::string_view, 3> templates;
 };
-// 5a was renamed from two_level to three_level after the seed was written; both are in use.
+// 5a was renamed from two_level to three_level; both are in use.
 constexpr std::string_view k5a = "step5a_two_level_validation_agent_prompt_template.md";
 constexpr std::string_view k5aRenamed = "step5a_three_level_validation_agent_prompt_template.md";
 constexpr std::string_view k5b =
@@ -45,7 +45,7 @@ Half half_of(std::string_view file) {
   return b ? Half::b : Half::whole;
 }
 
-/// A template of both halves stands for both only where the output has a report of each (K-18).
+/// A template of both halves counts as both only if the output has a report of each (K-18).
 Half reported(const Value& value) {
   const Value* const output = json::child(value, "output");
   bool a = false;
@@ -82,8 +82,8 @@ Entry entry_of(const Value& value, std::size_t index) {
 }  // namespace
 
 std::optional<Time> end_of(const Entry& entry) {
-  const auto end = moment(*entry.value, "completed_at");
-  return end ? end : moment(*entry.value, "timestamp");
+  const auto end = timestamp(*entry.value, "completed_at");
+  return end ? end : timestamp(*entry.value, "timestamp");
 }
 
 std::vector<Entry> history(const Value& root) {
@@ -97,7 +97,7 @@ std::vector<Entry> history(const Value& root) {
   return entries;
 }
 
-std::size_t first_of_plan(const Value& root) {
+std::size_t plan_start(const Value& root) {
   std::int64_t first = 0;
   if (const Value* const list = json::child(root, "phase_transitions");
       list != nullptr && list->IsArray())

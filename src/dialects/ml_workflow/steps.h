@@ -1,5 +1,7 @@
 #pragma once
 
+// The seven steps as tables, and the entries of step_history as values.
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -10,14 +12,14 @@
 
 namespace baton::ml_workflow {
 
-/// Steps 5 and 7 are two runs of the validator: a checks alignment, b standards. A template names
-/// which; one that names both did both.
+/// Steps 5 and 7 are two validator runs: a checks alignment, b standards. The template names the
+/// half; one that names both stands for both.
 enum class Half { whole, a, b, both };
 
-/// One run of one step, as step_history has it. Points into the document.
+/// One entry of step_history. Points into the document.
 struct Entry {
   const Value* value = nullptr;
-  std::size_t index = 0;  ///< in step_history
+  std::size_t index = 0;  ///< index in step_history
   std::int64_t step = 0;
   std::string_view agent;
   std::string_view status;
@@ -27,14 +29,14 @@ struct Entry {
   bool completed() const { return status == "completed"; }
 };
 
-/// When it ended. Older programs write `timestamp` instead of the two times (K-36).
+/// The end of an entry. Older programs write `timestamp` instead of two times (K-36).
 std::optional<Time> end_of(const Entry& entry);
 
-/// The entries that count: `skipped` ones change nothing. Oldest first.
+/// The entries without `skipped` ones, oldest first.
 std::vector<Entry> history(const Value& root);
-/// Where in step_history the work on the present plan begins: 0, or where a person has sent the
-/// workflow back from phase_2. What lies in front of it was made for another plan.
-std::size_t first_of_plan(const Value& root);
+/// Index in step_history where the present plan begins: 0, or where a person sent the workflow back
+/// from phase_2.
+std::size_t plan_start(const Value& root);
 
 constexpr std::int64_t kLastStep = 7;
 constexpr std::int64_t kFirstCodeStep = 4;
@@ -43,15 +45,15 @@ bool plan_validation(std::int64_t step);  ///< 2
 bool code_validation(std::int64_t step);  ///< 5, 7
 bool code_change(std::int64_t step);      ///< 4, 6
 
-/// Who does a step of 1 to 7.
+/// The agent of a step, 1 to 7.
 std::string_view agent_of(std::int64_t step);
-/// The file name of its template.
+/// The file name of the step's template.
 std::string_view template_of(std::int64_t step, Half half);
-/// What may come after a step that was completed, 0 being the start; empty after none.
+/// The steps that may follow a completed step; 0 is the start.
 std::string_view successors(std::int64_t step);
 /// Whether `next` may follow a completed `step`.
 bool follows(std::int64_t step, std::int64_t next);
-/// Whether a template belongs to a step. A file that names both halves of 5 or 7 does.
+/// Whether a template belongs to a step. One that names both halves belongs to 5 and 7.
 bool template_fits(std::int64_t step, std::string_view file);
 
 }  // namespace baton::ml_workflow

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "base/text.h"
+#include "dialects/ml_workflow/record.h"
 
 namespace baton::ml_workflow {
 namespace {
 
-/// Of two validations the lower score counts.
+/// Takes the lower score of two validations.
 void lower(Scores& scores, const Entry& entry) {
   const Value* const given = json::child(*entry.value, "validation_scores");
   if (given == nullptr)
@@ -74,6 +76,39 @@ std::optional<std::string> tools(const Entry& entry) {
   return join(faults, ", ");
 }
 
+constexpr double kTenth = 10;
+constexpr double kHundredth = 100;
+
+double progress(const Snapshot& snapshot) {
+  constexpr double kWhole = 100;
+  if (snapshot.status == Status::completed)
+    return kWhole;
+  std::set<std::int64_t> done;
+  for (const Entry& entry : snapshot.entries)
+    if (entry.completed())
+      done.insert(entry.step);
+  return std::round(kWhole * static_cast<double>(done.size()) / kLastStep * kTenth) / kTenth;
+}
+
+/// Scores of the newest validation: of the code if there is one. overall_score is for display.
+Json scores(const Snapshot& snapshot) {
+  Scores newest = code_scores(snapshot.entries);
+  if (newest.empty())
+    newest = plan_scores(snapshot.entries);
+  Json all = Json::object();
+  double overall = 0;
+  for (const ScoreRow& row : kScores) {
+    const auto score = newest.find(row.score);
+    if (score == newest.end())
+      continue;
+    all.set(row.score, Json(score->second));
+    overall += score->second * row.weight;
+  }
+  if (newest.size() == kScores.size())
+    all.set("overall_score", Json(std::round(overall * kHundredth) / kHundredth));
+  return all;
+}
+
 }  // namespace
 
 double threshold(const Value& root, const ScoreRow& row) {
@@ -133,7 +168,7 @@ Round judge_round(const Value& root, const std::vector<Entry>& entries, bool pla
   const auto say = [&](const std::string& fault) {
     round.why += (round.why.empty() ? "" : "; ") + fault;
   };
-  // Tools stand in for scores that a validation does not give, and do not overrule those it gives.
+  // Findings of tools count only where a validation gives no scores.
   if (!plan)
     for (const Entry* const entry : newest_code(entries)) {
       if (Scores given; lower(given, *entry), !given.empty())
@@ -141,7 +176,7 @@ Round judge_round(const Value& root, const std::vector<Entry>& entries, bool pla
       const auto fault = tools(*entry);
       if (!fault || !fault->empty())
         say("step " + std::to_string(entry->step) + ": " +
-            fault.value_or("neither scores nor what tools found"));
+            fault.value_or("it has neither scores nor findings of tools"));
     }
   if (plan || !round.scores.empty())
     for (const ScoreRow& row : kScores) {
@@ -154,6 +189,23 @@ Round judge_round(const Value& root, const std::vector<Entry>& entries, bool pla
     }
   round.pass = round.why.empty();
   return round;
+}
+
+Json report(const Snapshot& snapshot) {
+  const auto converged = [&](const std::string& phase) {
+    const Value* const flag =
+        json::at(snapshot.root, "/convergence_status/" + phase + "_converged");
+    return Json(flag != nullptr && json::boolean(*flag).value_or(false));
+  };
+  return Json::object(
+      {{"workflow_id", Json(json::text(snapshot.root, "workflow_id").value_or(""))},
+       {"status", Json(json::text(snapshot.root, "status").value_or(""))},
+       {"current_phase", Json(json::text(snapshot.root, "current_phase").value_or(""))},
+       {"current_step", Json(json::integer(snapshot.root, "current_step").value_or(0))},
+       {"progress_percentage", Json(progress(snapshot))},
+       {"converged",
+        Json::object({{"phase_1", converged("phase_1")}, {"phase_2", converged("phase_2")}})},
+       {"latest_scores", scores(snapshot)}});
 }
 
 }  // namespace baton::ml_workflow

@@ -1,5 +1,7 @@
 #pragma once
 
+// How a round of validation came out: scores, thresholds, and what tools found.
+
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,17 +12,18 @@
 
 namespace baton::ml_workflow {
 
-/// By name. Absent: nobody gave it.
+/// Scores by name; a missing score was not given.
 using Scores = std::map<std::string_view, double>;
 
-/// What a score has to reach: the file's criteria, or the default.
+/// The threshold of a score: the file's criteria, or the default.
 double threshold(const Value& root, const ScoreRow& row);
 
-/// The scores of the newest plan validation.
+/// Scores of the newest plan validation.
 Scores plan_scores(const std::vector<Entry>& entries);
-/// The newest validation of each half since the code last changed; the lower score counts.
+/// Scores of the newest validation of each half since the code last changed; the lower score
+/// counts.
 Scores code_scores(const std::vector<Entry>& entries);
-/// How much of what the newest plan, or the code since it last changed, has to pass was completed.
+/// How much of the present plan or code was validated.
 enum class Validated { nothing, half, all };
 Validated validated(const std::vector<Entry>& entries, bool plan);
 
@@ -28,12 +31,12 @@ Validated validated(const std::vector<Entry>& entries, bool plan);
 struct Round {
   bool pass = false;
   Scores scores;
-  std::string why;  ///< when not passed: each score below its threshold
+  std::string why;  ///< if not passed: the reasons
 };
-/// The newest round of a phase; it has to be complete.
+/// Judges the newest round of a phase, which must be complete.
 Round judge_round(const Value& root, const std::vector<Entry>& entries, bool plan);
 
-/// Whether a completed validation says anything at all: a score, or how many tools passed.
+/// Whether a completed validation has a result: scores, or the findings of tools.
 bool has_verdict(const Entry& entry);
 
 }  // namespace baton::ml_workflow

@@ -1,24 +1,26 @@
 #pragma once
 
+// The words of the state file as enumerations and tables.
+
 #include <array>
 #include <optional>
 #include <string_view>
 
 #include "core/effect.h"
-#include "dialects/words.h"
+#include "dialects/tables.h"
 
 namespace baton::ml_workflow {
 
 constexpr std::string_view kDialect = "ml_workflow";
 
-/// The control word of a workflow.
+/// The state of a workflow.
 enum class Status { initialized, running, paused, completed, failed, cancelled };
 
 struct StatusRow {
   std::string_view word;
   Status status;
-  Control control;  ///< what it means for a running agent
-  bool ended;       ///< nothing goes on any more
+  Control control;  ///< what a running agent does
+  bool ended;       ///< the workflow is over
 };
 inline constexpr std::array kStatuses = {
     StatusRow{"initialized", Status::initialized, Control::run, false},
@@ -30,7 +32,7 @@ inline constexpr std::array kStatuses = {
 };
 static_assert(in_enum_order(kStatuses, &StatusRow::status, Status::cancelled));
 
-/// Nothing for a word that is none.
+/// Nothing for an unknown word.
 constexpr std::optional<Status> parse_status(std::string_view word) {
   for (const StatusRow& row : kStatuses)
     if (row.word == word)
@@ -38,15 +40,15 @@ constexpr std::optional<Status> parse_status(std::string_view word) {
   return std::nullopt;
 }
 
-/// What a person is asked about.
+/// The approvals that a person gives.
 inline constexpr std::array<std::string_view, 3> kApprovals = {"plan", "code", "final"};
 
-/// The scores that decide, and what each has to reach unless convergence_criteria says otherwise.
+/// The scores that decide, with their default thresholds.
 struct ScoreRow {
   std::string_view score;
   std::string_view threshold;
   double least;
-  double weight;  ///< in the overall score that is shown
+  double weight;  ///< weight in overall_score
 };
 inline constexpr std::array kScores = {
     ScoreRow{"alignment_score", "alignment_threshold", 9.0, 0.4},

@@ -20,13 +20,13 @@ constexpr std::array kWords = {
     std::pair{std::string_view("rejected"), std::string_view("rejected")},
 };
 
-std::optional<Word> word_for(std::string_view said) {
+std::optional<Word> word_for(std::string_view text) {
   const auto* const row = std::find_if(kWords.begin(), kWords.end(),
-                                       [&](const auto& each) { return each.first == said; });
+                                       [&](const auto& each) { return each.first == text; });
   return row == kWords.end() ? std::nullopt : std::optional<Word>(Word(row->second));
 }
 
-/// Of what a file says, which has no bound: it stays in the memo, which is written with each step.
+/// Limits for texts of a file: the memo is written with each step.
 constexpr std::size_t kMostBy = 200;
 constexpr std::size_t kMostComment = 16'384;
 
@@ -47,9 +47,9 @@ struct Wait {
   const Reaction* reaction;
 };
 
-class People {
+class ApprovalRequests {
  public:
-  People(const View& view, const Scene& scene, Memo& memo, Decision& decision)
+  ApprovalRequests(const View& view, const Scene& scene, Memo& memo, Decision& decision)
       : view_(view), scene_(scene), memo_(memo), decision_(decision) {
     for (const auto& [subject, state] : view.stages)
       for (const Reaction& reaction : scene.rule().react)
@@ -57,7 +57,7 @@ class People {
             is_about(reaction, state.previous, state.stage) && !scene.disputed(subject) &&
             scene.unmet(reaction, subject) == nullptr)
           waits_.push_back({subject, &state, &reaction});
-    // Whoever said yes before there was something to decide has not seen it.
+    // A decision made before the subject waited does not count.
     std::set<std::pair<Subject, std::string>> waited_for;
     for (const Wait& wait : waits_)
       if (const auto& place = wait.reaction->approval->decision)
@@ -69,16 +69,16 @@ class People {
   }
 
   void by_request() {
-    std::map<std::string, Reply> heard;
+    std::map<std::string, Reply> answered;
     for (const Request& request : view_.requests) {
       if (request.flow != view_.flow || !word_for(request.verb))
         continue;
       const auto known = memo_.heard.find(request.id);
       Reply reply = known == memo_.heard.end() ? answer(request) : known->second;
-      heard.emplace(request.id, reply);
+      answered.emplace(request.id, reply);
       decision_.replies.push_back(std::move(reply));
     }
-    memo_.heard = std::move(heard);
+    memo_.heard = std::move(answered);
   }
 
   void by_file() {
@@ -105,16 +105,16 @@ class People {
     const auto wait = std::find_if(waits_.begin(), waits_.end(),
                                    [&](const Wait& each) { return each.subject == subject; });
     const std::string others =
-        open.empty() ? "; nothing of it waits for approval" : "; there wait " + join(open, ", ");
+        open.empty() ? "; nothing waits for approval" : "; waiting: " + join(open, ", ");
     if (all.empty())
-      return refused("nothing of it waits for approval");
+      return refused("nothing of this flow waits for approval");
     if (subject.empty())
-      return refused("which subject?" + others);
+      return refused("name a subject" + others);
     if (wait == waits_.end())
       return refused(quoted(subject) + " does not wait for approval" + others);
     if (const Saying& said = entry(*wait).said; !said.decision.empty())
-      return refused(quoted(subject) + " was " + said.decision + " already by " +
-                     printable(said.by, 80) + "; the next entry into a stage is decided anew");
+      return refused(quoted(subject) + " was already " + said.decision + " by " +
+                     printable(said.by, 80) + "; a new decision is possible at its next stage");
     Saying said{*word_for(request.verb), request.by.empty() ? "somebody" : request.by,
                 std::string(json::text(*request.arguments, "comment").value_or(""))};
     const std::string done = subject + " is " + said.decision;
@@ -133,10 +133,10 @@ class People {
     if (file == nullptr || !file->present || !word)
       return;
     if (!entry.said.decision.empty())
-      return put_aside(path, *file, wait.subject, "it was decided already");
+      return put_aside(path, *file, wait.subject, "the decision was already made");
     if (file->arrival <= since)
       return put_aside(path, *file, wait.subject,
-                       "it is older than what waits for approval and does not count");
+                       "the file is older than the wait for approval, so it does not count");
     const auto text = [&](std::string_view name) {
       const Value* const record = record_of(*file->document);
       return std::string(record == nullptr ? "" : json::text(*record, name).value_or(""));
@@ -165,7 +165,7 @@ class People {
     decision_.notices.push_back(Notice{"put_aside", subject, path + ": " + why});
   }
 
-  /// Spent: the same words written once more are news.
+  /// Moves a used file away, so that the same decision can be written again.
   bool move(const std::string& path, const Accepted& file, const std::string& why) {
     if (!moved_.insert(path).second)
       return false;
@@ -200,7 +200,7 @@ std::optional<Word> decision_of(const Value& value) {
 }
 
 void hear_people(const View& view, const Scene& scene, Memo& memo, Decision& decision) {
-  People people(view, scene, memo, decision);
+  ApprovalRequests people(view, scene, memo, decision);
   people.by_request();
   people.by_file();
 }
@@ -215,12 +215,12 @@ std::optional<Hold> approval_hold(const View& view, const Scene& scene, const Me
     return Hold{reaction.run, subject, "rejected",
                 subject + " was rejected by " + printable(said.by, 80) +
                     (said.comment.empty() ? "" : ": " + printable(said.comment, 400)) +
-                    "; it goes on when its stage changes"};
+                    "; it continues when its stage changes"};
   const std::string words =
       text(view.flow) + (subject == "main" ? "" : " " + shell_quoted(subject));
   const auto& decision = reaction.approval->decision;
   return Hold{reaction.run, subject, "waiting_for_person",
-              "a person decides: `baton approve " + words + "` or `baton reject " + words +
+              "waits for a person: `baton approve " + words + "` or `baton reject " + words +
                   " --comment TEXT`" +
                   (decision ? ", or write approve or reject at " + decision->pointer + " of " +
                                   scene.path(*decision, subject)

@@ -6,14 +6,14 @@
 namespace baton::rules {
 
 inline constexpr std::string_view kDecisions = "approve, approved, reject, rejected, true or false";
-/// What a decision file says: `approve`, `approved` or true; `reject`, `rejected` or false.
+/// The decision in a file: `approve`, `approved` or true; `reject`, `rejected` or false.
 std::optional<Word> decision_of(const Value& value);
 
-/// Lets people decide, by request or by file, what waits for them; what they say goes into the
-/// memo, replies and the moves of files that are spent into the decision.
+/// Takes decisions of people, from requests and files. Adds them to the memo, and replies and moves
+/// of used files to the decision.
 void hear_people(const View& view, const Scene& scene, Memo& memo, Decision& decision);
 
-/// What a reaction with an approval waits for, or that it was rejected; nothing when it may go on.
+/// The hold of a reaction that waits for approval or was rejected; nothing when it may go on.
 std::optional<Hold> approval_hold(const View& view, const Scene& scene, const Memo& memo,
                                   const Reaction& reaction, const Subject& subject);
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json/json.h"
 #include "base/json/numbers.h"
 #include "base/text.h"
 #include "dialects/tables.h"
-#include "dialects/words.h"
 
 namespace baton::rules {
 namespace {
@@ -79,19 +79,44 @@ std::string operand_fault(const TestRow& row, const Value& operand) {
     return "`exists` takes true or false";
   const auto place = json::text(operand);
   if (row.compares && !operand.IsNumber() && !(place && parse_place(*place)))
-    return "`" + word + "` takes a number, or the place of one such as /limit";
+    return "`" + word + "` takes a number, or the place of a number such as /limit";
   return {};
 }
 
 }  // namespace
 
+std::optional<Place> parse_place(std::string_view text) {
+  const auto slash = text.find('/');
+  const auto colon = text.substr(0, slash).find(':');
+  Place place;
+  if (colon != std::string_view::npos)
+    place.document = text.substr(0, colon);
+  place.pointer = colon == std::string_view::npos ? text : text.substr(colon + 1);
+  const auto tokens = json::pointer_tokens(place.pointer);
+  const bool named = colon == std::string_view::npos || !place.document.empty();
+  if (!named || !tokens || tokens->empty())
+    return std::nullopt;
+  return place;
+}
+
+std::string text(const Place& place) {
+  return place.document.empty() ? place.pointer : place.document + ":" + place.pointer;
+}
+
+std::string pointer_for(const Place& place, const Subject& subject) {
+  const std::string token = json::pointer_token(subject);
+  std::string pointer = place.pointer;
+  const auto at = pointer.find(kSubject);
+  return at == std::string::npos ? pointer : pointer.replace(at, kSubject.size(), token);
+}
+
 std::string condition_fault(const Value& value) {
   const auto pointer = json::text(value, "pointer");
   if (!pointer)
-    return "a condition names a `pointer`";
+    return "a condition needs a `pointer`";
   if (!parse_place(*pointer))
     return "'" + printable(*pointer, 80) +
-           "' is no pointer; write /member, or NAME:/member for another document";
+           "' is not a pointer; write /member, or NAME:/member for another document";
   const auto tests = tests_of(value);
   if (tests.size() != 1)
     return "a condition has exactly one of equals, not, in, not_in, exists, below, at_most, "

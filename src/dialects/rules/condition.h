@@ -1,33 +1,53 @@
 #pragma once
 
+// Conditions of a reaction: a place in a document, a test and an operand. Reading and evaluating
+// them.
+
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json/json.h"
-#include "dialects/rules/place.h"
+#include "core/flow.h"
 
 namespace baton::rules {
 
-/// The words of the file; `differs` is `not`, `one_of` is `in`.
+/// A member of a document: `NAME:/pointer`. Without a name it is the document with the stage. One
+/// token of the pointer may be `{subject}`.
+struct Place {
+  std::string document;
+  std::string pointer;
+  bool operator==(const Place&) const = default;
+};
+
+inline constexpr std::string_view kSubject = "{subject}";
+
+/// Nothing if the text is neither a pointer nor a name and a pointer.
+std::optional<Place> parse_place(std::string_view text);
+std::string text(const Place& place);
+/// The pointer with the name of the subject filled in.
+std::string pointer_for(const Place& place, const Subject& subject);
+
+/// The tests. `differs` is written `not`, `one_of` is written `in`.
 enum class Test { equals, differs, one_of, none_of, exists, below, at_most, at_least, above };
 
-/// `{pointer: PLACE, TEST: OPERAND}`. A member that is not there equals nothing, is none of
-/// anything, and is neither below nor above.
+/// `{pointer: PLACE, TEST: OPERAND}`. A missing member equals nothing, is none of any list, and is
+/// neither below nor above.
 struct Condition {
   Place place;
   Test test = Test::equals;
-  Json operand;  ///< of a comparison: a number, or a text that is the place of one
+  Json operand;  ///< for a comparison: a number, or the place of a number
   bool operator==(const Condition&) const = default;
 };
 
-/// Nothing when it is none; `condition_fault` says why.
+/// Nothing if the value is not a condition; `condition_fault` says why.
 std::optional<Condition> read_condition(const Value& value);
 std::string condition_fault(const Value& value);
 
-/// The place a comparison takes its limit from.
+/// The place of a comparison's limit; nothing if the limit is a number.
 std::optional<Place> limit_place(const Condition& condition);
 
-/// Whether the value found (nullptr: none) passes. `limit`: what stands at `limit_place`.
+/// Whether the found value (nullptr: none) passes. `limit`: the value at `limit_place`.
 bool holds(const Condition& condition, const Value* found, const Value* limit);
 
 /// `/attempts below 3`.

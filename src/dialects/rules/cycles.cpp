@@ -12,7 +12,7 @@
 namespace baton::rules {
 namespace {
 
-/// A stage and the one before; what that was is not known where it is `*`.
+/// A stage and the one before it; `*` when that is unknown.
 constexpr const char* kAnything = "*";
 struct Spot {
   Word previous;
@@ -47,7 +47,7 @@ std::vector<Step> steps_from(const Rule& rule, const Spot& spot) {
   return steps;
 }
 
-/// Looks along the steps for a spot that is on the way already.
+/// Searches the steps for a stage that is already on the way.
 class Search {
  public:
   explicit Search(const Rule& rule) : rule_(rule) {}
@@ -77,7 +77,7 @@ class Search {
     way_.pop_back();
   }
 
-  /// From the stage that comes first in the alphabet, so that each round is told once.
+  /// Starts at the first stage in alphabetical order, so that each cycle is reported once.
   void note(std::size_t first) {
     const std::vector<Spot> round(way_.begin() + static_cast<std::ptrdiff_t>(first), way_.end());
     const std::vector<std::size_t> by(by_.begin() + static_cast<std::ptrdiff_t>(first), by_.end());
@@ -99,7 +99,7 @@ class Search {
   std::set<std::string> found_;
 };
 
-/// The longest way on from a spot, as the stages behind it.
+/// The longest way from here, as the stages behind it.
 const std::vector<Word>& longest_from(const Rule& rule, const Spot& spot,
                                       std::map<Spot, std::vector<Word>>& known) {
   if (const auto found = known.find(spot); found != known.end())
@@ -114,10 +114,10 @@ const std::vector<Word>& longest_from(const Rule& rule, const Spot& spot,
   return known[spot] = std::move(longest);
 }
 
-/// Who takes a subject from a stage to another; no name: baton itself.
+/// The role that moves a subject between two stages; empty: baton.
 using Ways = std::map<Word, std::map<Word, Role>>;
 
-/// The stages some reaction is about, if the one before was `from`.
+/// The stages that a reaction is about, when the one before was `from`.
 std::set<Word> stages_after(const Rule& rule, const Word& from) {
   std::set<Word> stages;
   for (const Reaction& reaction : rule.react)
@@ -127,7 +127,7 @@ std::set<Word> stages_after(const Rule& rule, const Word& from) {
   return stages;
 }
 
-/// Those on which a reaction takes a subject away from a stage.
+/// Adds the ways of a reaction out of a stage.
 void add_ways(const Rule& rule, const Reaction& reaction, const Word& stage, Ways& ways) {
   for (const Member& member : reaction.set)
     if (const auto write = stage_write(rule, member); write && !write->word.empty())
@@ -151,7 +151,7 @@ Ways ways_of(const Rule& rule) {
   return ways;
 }
 
-/// The shortest way from a stage back to it; empty when there is none.
+/// The shortest way from a stage back to it; empty without one.
 std::vector<Word> way_round(const Ways& ways, const Word& start) {
   std::map<Word, Word> came_from;
   std::deque<Word> queue{start};
@@ -197,7 +197,7 @@ std::optional<StageWrite> stage_write(const Rule& rule, const Member& member) {
   std::string rest;
   for (std::size_t i = tokens->size(); i < stage->size(); ++i)
     rest += "/" + json::pointer_token((*stage)[i]);
-  // A map of subjects that is set as a whole has any of them.
+  // A map of subjects that is set as a whole may set any of them.
   if (rest.find(kSubject) != std::string::npos)
     return StageWrite{"", true};
   return StageWrite{word_of(json::at(*member.value, rest)).value_or(""), other};

@@ -1,5 +1,8 @@
 #pragma once
 
+// Finds rules that go round in circles: stages that `set` reactions repeat by themselves, and
+// stages that agents may repeat.
+
 #include <string>
 #include <vector>
 
@@ -7,25 +10,24 @@
 
 namespace baton::rules {
 
-/// Whether a member is, or holds, the stage; then the word it is set to (empty: none).
+/// Whether a member is or contains the stage; then the word it is set to (empty: none).
 struct StageWrite {
   Word word;
-  bool other = false;  ///< of another subject than the one that reacts
+  bool other = false;  ///< of another subject than the reacting one
 };
 std::optional<StageWrite> stage_write(const Rule& rule, const Member& member);
 
-/// Stages that `set` reactions alone go round in, each as `a -> b -> a` with the numbers of the
-/// reactions. Conditions are not looked at, for nothing else moves the subject; what a person has
-/// to approve goes round by nobody's hand.
+/// Cycles of `set` reactions, as `a -> b -> a` with the numbers of the reactions. Conditions are
+/// ignored, since nothing else moves the subject. A cycle with an approval does not repeat by
+/// itself.
 std::vector<std::string> set_cycles(const Rule& rule);
 
-/// The longest way `set` reactions lead on by themselves, where it has more steps than baton makes
-/// at once (8); empty when none has. There must be no set_cycles.
+/// The longest chain of `set` reactions, if it has more steps than baton makes at once (8); else
+/// empty. Call it only without set_cycles.
 std::string long_chain(const Rule& rule);
 
-/// Stages that agents can go round in: each group once, by its shortest way. An agent may leave its
-/// subject in any stage its reaction's `next` names; without `next` in any that some reaction is
-/// about.
+/// Cycles of agents, each by its shortest way. An agent may leave the subject in any stage of
+/// `next`; without `next`, in any stage that a reaction is about.
 std::vector<std::string> run_cycles(const Rule& rule);
 
 }  // namespace baton::rules

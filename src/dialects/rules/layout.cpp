@@ -3,30 +3,12 @@
 #include <algorithm>
 
 #include "base/digest.h"
+#include "dialects/kinds.h"
 
 namespace baton::rules {
 namespace {
 
 constexpr std::uint64_t kMaxEntries = 20;
-
-std::string member_text(const Value& object, std::string_view name) {
-  return std::string(json::text(object, name).value_or(""));
-}
-
-/// A member that may be one text or a list of them.
-std::vector<std::string> texts(const Value& object, std::string_view name) {
-  std::vector<std::string> all;
-  const Value* const value = json::child(object, name);
-  if (value == nullptr)
-    return all;
-  if (const auto one = json::text(*value))
-    all.emplace_back(*one);
-  else if (value->IsArray())
-    for (const Value& item : value->GetArray())
-      if (const auto each = json::text(item))
-        all.emplace_back(*each);
-  return all;
-}
 
 std::string name_of(const Value& member_name) {
   return {member_name.GetString(), member_name.GetStringLength()};
@@ -34,21 +16,21 @@ std::string name_of(const Value& member_name) {
 
 std::vector<Kind> kinds_of(const Value& rule) {
   std::vector<Kind> kinds;
-  const std::string schema = member_text(rule, "schema");
-  for (const std::string& pattern : texts(rule, "files"))
+  const std::string schema = text_of(rule, "schema");
+  for (const std::string& pattern : texts_of(rule, "files"))
     kinds.push_back(Kind{"", pattern, schema, false, false});
   const Value* const documents = json::child(rule, "documents");
   if (documents == nullptr || !documents->IsArray())
     return kinds;
   for (const Value& each : documents->GetArray()) {
     Kind kind;
-    kind.name = member_text(each, "name");
-    kind.pattern = member_text(each, "path");
-    kind.schema = member_text(each, "schema");
+    kind.name = text_of(each, "name");
+    kind.pattern = text_of(each, "path");
+    kind.schema = text_of(each, "schema");
     if (kind.schema.empty())
       kind.schema = schema;
     kind.per_subject = kind.pattern.find("{part}") != std::string::npos;
-    // Of many files one that goes is nothing unusual.
+    // A single file of many may disappear.
     kind.optional = kind.per_subject || json::boolean(each, "optional").value_or(false);
     kinds.push_back(std::move(kind));
   }
@@ -87,23 +69,23 @@ std::string key_of(const Value& row) {
 
 Reaction reaction_of(const Value& row, std::uint64_t max_entries) {
   Reaction reaction;
-  reaction.from = texts(row, "from");
-  reaction.to = texts(row, "to");
+  reaction.from = texts_of(row, "from");
+  reaction.to = texts_of(row, "to");
   if (const Value* const when = json::child(row, "when"); when != nullptr && when->IsArray())
     for (const Value& each : when->GetArray())
       if (auto condition = read_condition(each))
         reaction.when.push_back(std::move(*condition));
   reaction.approval = approval_of(row);
-  reaction.run = member_text(row, "run");
-  reaction.stop = member_text(row, "stop");
+  reaction.run = text_of(row, "run");
+  reaction.stop = text_of(row, "stop");
   reaction.notify = json::boolean(row, "notify").value_or(false);
   reaction.set = members_of(row, "set");
   if (!reaction.set.empty() || (reaction.approval && !reaction.approval->rejected.empty()))
     reaction.key = key_of(row);
-  reaction.purpose = member_text(row, "purpose");
-  reaction.prompt = member_text(row, "prompt");
-  reaction.prompt_fault = member_text(row, "prompt_fault");
-  reaction.next = texts(row, "next");
+  reaction.purpose = text_of(row, "purpose");
+  reaction.prompt = text_of(row, "prompt");
+  reaction.prompt_fault = text_of(row, "prompt_fault");
+  reaction.next = texts_of(row, "next");
   const auto entries = json::integer(row, "max_entries").value_or(0);
   reaction.max_entries = entries > 0 ? static_cast<std::uint64_t>(entries) : max_entries;
   return reaction;
@@ -122,9 +104,9 @@ const Value* list_in(const Json& options) {
 
 Rule read_rule(const Value& value) {
   Rule rule;
-  rule.name = member_text(value, "name");
+  rule.name = text_of(value, "name");
   rule.kinds = kinds_of(value);
-  rule.stage = parse_place(member_text(value, "stage")).value_or(Place{});
+  rule.stage = parse_place(text_of(value, "stage")).value_or(Place{});
   if (const Value* const values = json::child(value, "values");
       values != nullptr && values->IsObject())
     for (const auto& member : values->GetObject())
@@ -168,7 +150,7 @@ std::optional<Rule> rule_of(const FlowId& flow, const Json& options) {
 
 namespace {
 
-/// Whether the first reaction fits whenever the second does, for one stage of both.
+/// Whether the first reaction matches whenever the second does, in one stage.
 bool covers(const Reaction& one, const Reaction& other) {
   const bool from =
       one.from.empty() ||
@@ -189,7 +171,7 @@ std::map<Word, std::size_t> outrun(const Rule& rule, std::size_t reaction) {
     return stages;
   for (std::size_t i = 0; i < rule.react.size(); ++i) {
     const Reaction& rival = rule.react[i];
-    // Whoever has to wait for a person comes too late beside one that need not.
+    // A reaction that needs an approval is later than one that does not.
     const bool first = i < reaction || (outrun.approval && !rival.approval);
     if (i == reaction || !first || rival.run != outrun.run || !covers(rival, outrun))
       continue;

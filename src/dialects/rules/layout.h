@@ -1,5 +1,7 @@
 #pragma once
 
+// A rule of the configuration as values: its documents, its stage and its reactions.
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,35 +12,34 @@
 #include "base/json/json.h"
 #include "core/dialect.h"
 #include "dialects/rules/condition.h"
-#include "dialects/rules/place.h"
 
 namespace baton::rules {
 
-/// One document of a rule's flows. In the list form of `files` they have no name.
+/// A document of a rule. It has no name in the list form of `files`.
 struct Kind {
   std::string name;
   std::string pattern;
   std::string schema;
   bool optional = false;
-  /// Named, and `{part}` in its pattern: each such file is about the subject called like that.
+  /// Named, with `{part}` in its pattern: each file belongs to the subject of that name.
   bool per_subject = false;
 };
 
-/// A member and what it is set to; texts may hold placeholders.
+/// A member and its new value; texts may contain placeholders.
 struct Member {
   Place place;
   Json value;
 };
 
-/// What a person decides before a reaction does its work.
+/// The approval that a reaction needs.
 struct Approval {
-  std::optional<Place> decision;  ///< where a file may say it; nothing: by command only
-  std::vector<Member> rejected;   ///< set when the answer is no
+  std::optional<Place> decision;  ///< where a file may contain the decision; nothing: only commands
+  std::vector<Member> rejected;   ///< set after a rejection
 };
 
 struct Reaction {
-  /// Made of when it is for and of what it sets, so that it is the same one wherever it stands in
-  /// the rule; empty where it sets nothing.
+  /// Identifies the reaction by its conditions and what it sets, wherever it stands in the rule.
+  /// Empty if it sets nothing.
   std::string key;
   std::vector<Word> from;  ///< empty: any
   std::vector<Word> to;
@@ -49,13 +50,13 @@ struct Reaction {
   bool notify = false;
   std::vector<Member> set;
   Word purpose;
-  std::string prompt;        ///< a template; empty: the role's
-  std::string prompt_fault;  ///< not empty: its template cannot be used, and why
-  std::vector<Word> next;    ///< where the agent may leave the subject; empty: anywhere
+  std::string prompt;        ///< a template; empty: the prompt of the role
+  std::string prompt_fault;  ///< why the template cannot be used; empty: it can
+  std::vector<Word> next;    ///< stages in which the agent may leave the subject; empty: any
   std::uint64_t max_entries = 0;
 };
 
-/// One entry of `rules:`, as config/config_rules has normalised it.
+/// One entry of `rules:`, normalised by config/config_rules.
 struct Rule {
   std::string name;
   std::vector<Kind> kinds;
@@ -68,25 +69,25 @@ struct Rule {
 };
 
 std::vector<Rule> rules_in(const Json& options);
-/// The rule of that name; nothing when it is not configured.
+/// The rule of that name; nothing without one.
 std::optional<Rule> rule_named(const Json& options, std::string_view name);
-/// The rule a flow belongs to: it is called `rule` or `rule/{flow}`.
+/// The rule of a flow, which is named `rule` or `rule/{flow}`.
 std::optional<Rule> rule_of(const FlowId& flow, const Json& options);
 Rule read_rule(const Value& value);
 
-/// Whether its subjects are members of one document, out of which an old copy may leave some. A
-/// file for each, and a log, say by themselves that one is there anew.
+/// Whether the subjects are members of one document, of which an old copy may lack some. Files per
+/// subject and logs show a new subject by themselves.
 bool remembers(const Rule& rule);
 
-/// Whether an entry into `stage` from `previous` is one the reaction is about.
+/// Whether the reaction is about entering `stage` from `previous`.
 bool is_about(const Reaction& reaction, const Word& previous, const Word& stage);
 
-/// For each stage in which a reaction never starts its agent, the number of the one that always
-/// does so instead: a role is started once for an entry, by the first reaction that fits.
+/// Stages in which the reaction never starts its agent, with the number of the reaction that does
+/// it first. A role starts once per entry, by the first matching reaction.
 std::map<Word, std::size_t> outrun(const Rule& rule, std::size_t reaction);
 
-/// The placeholders every rule has, besides those of engine/perform/start_command.h: of its
-/// subject's stage, of the last decision of a person, and the time.
+/// Placeholders of every rule, besides those of engine/perform/start_command.h: the subject's
+/// stage, the last decision of a person, and the time.
 inline constexpr std::string_view kPlaceholders[] = {"comment", "decided_by", "decision", "entry",
                                                      "now",     "previous",   "stage"};
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 
 namespace baton::rules {
 namespace {

@@ -1,5 +1,7 @@
 #pragma once
 
+// What baton remembers of a flow of a rule besides its files. Kept in the journal.
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,7 +13,7 @@
 
 namespace baton::rules {
 
-/// What a person has decided.
+/// The decision of a person.
 struct Saying {
   std::string decision;  ///< approved, rejected; empty: nothing yet
   std::string by;
@@ -19,43 +21,42 @@ struct Saying {
   bool operator==(const Saying&) const = default;
 };
 
-/// What was done for a subject's present entry into its stage.
+/// What was done since the subject entered its stage.
 struct Entry {
   std::uint64_t generation = 0;
-  /// By the key of the reaction (with an `r` behind it for what its rejection sets): the digests of
-  /// the files as they were before. A file that is still like that was not written.
+  /// Digests of files before a reaction wrote them, by key of the reaction (with `r` for a
+  /// rejection). An unchanged file was not written.
   std::map<std::string, std::map<std::string, std::string>> written;
-  /// By path of the files that may decide: the version each was when something first waited for it;
-  /// 0 for none.
+  /// Version of each decision file when the wait began, by path; 0: no file.
   std::map<std::string, Arrival> waits;
   Saying said;
 };
 
-/// One member baton wrote, as JSON; "" where there was none.
+/// A member that baton wrote, as JSON; empty: it did not exist.
 struct Written {
   std::string pointer;
   std::string before;
   std::string after;
 };
-/// One write of baton's own into a file; of a late write that was merged it has no members.
+/// One write of baton to a file. A late write that was merged has no members.
 struct Writing {
-  std::string over;  ///< the digest of the version it was made from
+  std::string over;  ///< digest of the version it was based on
   std::vector<Written> members;
 };
 
 struct Memo {
   std::map<Subject, Entry> entries;
-  std::map<Subject, Saying> said;  ///< the last decision about each
-  /// By path, in order: each is made from what the one before it has left.
+  std::map<Subject, Saying> said;  ///< last decision per subject
+  /// Writes per path, each based on the result of the one before.
   std::map<std::string, std::vector<Writing>> files;
-  std::map<std::string, Reply> heard;  ///< requests of this moment, by id
+  std::map<std::string, Reply> heard;  ///< replies to requests that are still shown, by id
 
-  /// That of the present entry; of an earlier one nothing is left.
+  /// The memory of the present entry; an older one is replaced.
   Entry& entry(const Subject& subject, std::uint64_t generation);
 };
 
 Memo memo_of(const Json& json);
-/// Null when there is nothing to remember.
+/// Null without anything to remember.
 Json json_of(const Memo& memo);
 
 }  // namespace baton::rules

@@ -13,14 +13,11 @@ namespace {
 
 constexpr int kMostReferences = 20;
 
-/// What makes a schema say more than its `properties` do.
-constexpr std::array kOpen = {
-    std::string_view("allOf"),       std::string_view("anyOf"),
-    std::string_view("oneOf"),       std::string_view("if"),
-    std::string_view("$dynamicRef"), std::string_view("patternProperties"),
-};
+/// Keywords with which `properties` do not tell everything.
+constexpr std::array<std::string_view, 6> kOpen = {"allOf", "anyOf",       "oneOf",
+                                                   "if",    "$dynamicRef", "patternProperties"};
 
-/// Follows references within the schema; nullptr where it cannot be told.
+/// Follows references inside the schema; nullptr when that is not possible.
 const Value* resolved(const Value& schema, const Value* at) {
   for (int i = 0; at != nullptr && at->IsObject() && i < kMostReferences; ++i) {
     const auto reference = json::text(*at, "$ref");
@@ -38,7 +35,7 @@ std::string not_named(const Value& names, const std::string& token, std::string_
   for (const auto& member : names.GetObject())
     known.emplace_back(json::name(member.name));
   const auto near = nearest(token, known);
-  return "the schema names no member '" + printable(token, 80) + "' for the pointer " +
+  return "the schema has no member '" + printable(token, 80) + "' for the pointer " +
          printable(pointer, 200) +
          (near ? "; did you mean '" + *near + "'?" : "; it names " + join(known, ", "));
 }
@@ -48,17 +45,17 @@ bool is_open(const Value& schema) {
                      [&](std::string_view word) { return json::child(schema, word) != nullptr; });
 }
 
-/// What a schema says of the member at a pointer.
-struct DaemonState {
-  const Value* schema = nullptr;  ///< nullptr where it cannot be told
+/// What a schema says about a member.
+struct MemberSchema {
+  const Value* schema = nullptr;  ///< nullptr: unknown
   std::string fault;
 };
 
-DaemonState said_of(const Value& schema, std::string_view pointer) {
+MemberSchema member_schema(const Value& schema, std::string_view pointer) {
   const Value* at = &schema;
   const auto tokens = json::pointer_tokens(pointer);
   if (!tokens)
-    return {nullptr, "is no JSON pointer"};
+    return {nullptr, "is not a JSON pointer"};
   for (const std::string& token : *tokens) {
     at = resolved(schema, at);
     if (at == nullptr || is_open(*at))
@@ -79,14 +76,14 @@ DaemonState said_of(const Value& schema, std::string_view pointer) {
   return {resolved(schema, at), ""};
 }
 
-/// As a stage word: texts as they are, everything else as JSON.
+/// The value as a stage word: texts unchanged, other values as JSON.
 std::string word_of(const Value& value) {
   return std::string(json::text(value).value_or(spelled(value)));
 }
 
-/// That a schema allows some words only at a pointer, and not this one; empty when it may be right.
+/// Why the schema forbids this word; empty when it may be right.
 std::string word_fault(const Value& schema, std::string_view pointer, const std::string& word) {
-  const Value* const at = said_of(schema, pointer).schema;
+  const Value* const at = member_schema(schema, pointer).schema;
   const Value* const words = at == nullptr || is_open(*at) ? nullptr : json::child(*at, "enum");
   if (words == nullptr || !words->IsArray())
     return {};
@@ -96,11 +93,11 @@ std::string word_fault(const Value& schema, std::string_view pointer, const std:
   if (std::find(allowed.begin(), allowed.end(), word) != allowed.end())
     return {};
   const auto near = nearest(word, allowed);
-  return "the schema allows no '" + printable(word, 80) + "' at " + printable(pointer, 200) +
+  return "the schema does not allow '" + printable(word, 80) + "' at " + printable(pointer, 200) +
          (near ? "; did you mean '" + *near + "'?" : "; it allows " + join(allowed, ", "));
 }
 
-/// A word that is to stand at a place.
+/// A word that a rule expects or sets.
 struct NamedWord {
   std::string where;
   Place place;
@@ -128,7 +125,7 @@ std::vector<NamedWord> words_of(const Rule& rule) {
   return words;
 }
 
-/// Without a name it is the document with the stage; which of several unnamed ones, is open.
+/// The schema of a place; without a name that of the document with the stage.
 const Value* schema_at(const Rule& rule, const Place& place,
                        const std::function<const Value*(const Kind& kind)>& schema_of) {
   const std::string& name = place.document.empty() ? rule.stage.document : place.document;
@@ -140,7 +137,7 @@ const Value* schema_at(const Rule& rule, const Place& place,
 }  // namespace
 
 std::string pointer_fault(const Value& schema, std::string_view pointer) {
-  return said_of(schema, pointer).fault;
+  return member_schema(schema, pointer).fault;
 }
 
 std::vector<NamedPlace> places_of(const Rule& rule) {

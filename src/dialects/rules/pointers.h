@@ -1,5 +1,7 @@
 #pragma once
 
+// Checks the pointers and words of a rule against the schemas of its documents.
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,19 +11,19 @@
 
 namespace baton::rules {
 
-/// What is wrong with a pointer, as far as a schema can tell: the member it names is not among
-/// those the schema names, and the schema says nothing of others. Empty when it may be right.
+/// Why a pointer cannot be right: the schema names the members and this one is not among them.
+/// Empty when it may be right.
 std::string pointer_fault(const Value& schema, std::string_view pointer);
 
-/// Every place a rule names, with the words for where: `stage`, `when of react 2`.
+/// Every place in a rule, with a text for where: `stage`, `when of react 2`.
 struct NamedPlace {
   std::string where;
   Place place;
 };
 std::vector<NamedPlace> places_of(const Rule& rule);
 
-/// The faults of all pointers of a rule, and of the words that it expects or sets where a schema
-/// lists the right ones. `schema_of` gives a kind's schema, or nullptr where it has none.
+/// The faults of all pointers of a rule, and of words that a schema with an `enum` does not allow.
+/// `schema_of` gives the schema of a kind, or nullptr.
 std::vector<std::string> place_faults(
     const Rule& rule, const std::function<const Value*(const Kind& kind)>& schema_of);
 

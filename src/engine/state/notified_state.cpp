@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "dialects/members.h"
+#include "dialects/kinds.h"
 
 namespace baton {
 namespace {

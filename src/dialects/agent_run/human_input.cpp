@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "dialects/agent_run/agent_run.h"
+#include "dialects/agent_run/decide.h"
+#include "dialects/agent_run/files.h"
+#include "dialects/agent_run/words.h"
+#include "dialects/findings.h"
+#include "dialects/tables.h"
+
+namespace baton::agent_run {
+namespace {
+
+/// One request of a person and its answer.
+class RequestAnswer {
+ public:
+  RequestAnswer(Snapshot& snapshot, const Request& request, Decision& decision)
+      : snapshot_(snapshot),
+        request_(request),
+        decision_(decision),
+        comment_(json::text(*request.arguments, "comment").value_or("")) {}
+
+  std::optional<Reply> answer() {
+    if (!request_.subject.empty() && snapshot_.workflow->step(request_.subject) == nullptr) {
+      const auto ids = snapshot_.workflow->ids();
+      const std::string near = near_word(request_.subject, ids);
+      return refused("the workflow has no step " + quoted_word(request_.subject) + "; it has " +
+                     any_of_words(ids) + (near.empty() ? "" : "; did you mean " + near + "?"));
+    }
+    if (request_.verb == "retry")
+      return retry();
+    if (request_.verb == "skip")
+      return skip();
+    return decide();
+  }
+
+ private:
+  Reply refused(std::string why) const { return Reply{request_.id, false, std::move(why)}; }
+  Reply done(std::string what) const { return Reply{request_.id, true, std::move(what)}; }
+
+  std::vector<std::string> with(Status status) const {
+    std::vector<std::string> ids;
+    for (const Step& step : snapshot_.workflow->steps())
+      if (snapshot_.record(step.id).status == status &&
+          (request_.subject.empty() || request_.subject == step.id))
+        ids.push_back(step.id);
+    return ids;
+  }
+
+  void say(Word event, const std::string& step) {
+    decision_.notices.push_back(
+        Notice{std::move(event), step,
+               "by " + (request_.by.empty() ? "a person" : printable(request_.by, 80)) +
+                   (comment_.empty() ? "" : ": " + printable(comment_, 300))});
+  }
+
+  /// Failed steps start again with fresh attempts.
+  std::optional<Reply> retry() {
+    const std::vector<std::string> ids = with(Status::failed);
+    if (ids.empty())
+      return std::nullopt;
+    for (const std::string& id : ids) {
+      StepRecord& record = snapshot_.record(id);
+      make_pending(record);
+      record.attempts = 0;
+      // All items were rejected together, so the loop starts over.
+      if (record.loop_completed)
+        record.restart_loop();
+      snapshot_.memo.steps[id].failed_ms = 0;
+      say("retried", id);
+    }
+    return done("will be tried again: " + join(ids, ", "));
+  }
+
+  Reply skip() {
+    if (request_.subject.empty())
+      return refused("name a step: `baton skip " + snapshot_.view.flow.name + " STEP`");
+    StepRecord& record = snapshot_.record(request_.subject);
+    if (record.status != Status::pending && record.status != Status::failed)
+      return refused("the step " + quoted_word(request_.subject) + " is " +
+                     std::string(record.row().word) +
+                     "; only PENDING and FAILED steps can be skipped" +
+                     (record.status == Status::waiting_on_human
+                          ? "; it waits for `baton approve` or `baton reject`"
+                          : ""));
+    record.status = Status::skipped;
+    snapshot_.memo.steps[request_.subject].cancelled = false;
+    say("skipped", request_.subject);
+    return done(request_.subject + " is skipped; steps that need it may start");
+  }
+
+  Reply decide() {
+    const std::vector<std::string> ids = with(Status::waiting_on_human);
+    if (ids.size() != 1)
+      return refused(nobody_asked(ids));
+    const Step& step = *snapshot_.workflow->step(ids.front());
+    const auto verdict = given_verdict();
+    if (!verdict)
+      return refused("the step " + quoted_word(step.id) +
+                     " needs a decision: `baton approve` or `baton reject`; or `baton answer` with "
+                     "a comment that begins with approve or reject, or is what a manual input may "
+                     "be: {\"approved\": true, \"comments\": TEXT}");
+    Json answer = Json::object({{"decision", verdict->approved ? "approve" : "reject"}});
+    if (!verdict->comment.empty())
+      answer.set("comments", Json(verdict->comment));
+    answer.set("by", Json(request_.by));
+    answer.set("at", Json(stamp(snapshot_.view.wall)));
+    decision_.updates.emplace_back(
+        Create{snapshot_.paths.archived_input(step.id, decision_label(snapshot_, step.id)),
+               answer.pretty(), "the decision of a person"});
+    apply_verdict(snapshot_, step, *verdict, decision_);
+    return done(step.id + (verdict->approved ? " is approved" : " is rejected"));
+  }
+
+  std::string nobody_asked(const std::vector<std::string>& ids) const {
+    if (!ids.empty())
+      return "name one step; these wait: " + join(ids, ", ");
+    std::vector<std::string> others;
+    for (const Step& step : snapshot_.workflow->steps())
+      if (snapshot_.record(step.id).status == Status::waiting_on_human)
+        others.push_back(step.id);
+    return others.empty() ? "no step of the run waits for a person"
+                          : "the step " + quoted_word(request_.subject) +
+                                " does not wait for a person; these do: " + join(others, ", ");
+  }
+
+  /// The decision; nothing when the words decide nothing.
+  std::optional<Verdict> given_verdict() const {
+    if (request_.verb != "answer")
+      return Verdict{request_.verb == "approve", comment_};
+    if (const auto object = parse_json(comment_); object && (*object)->IsObject())
+      return verdict_of(**object);
+    const std::string word = upper(comment_.substr(0, comment_.find_first_of(" :,.\n")));
+    const auto rest = comment_.find_first_not_of(" :,.\n", word.size());
+    const auto approved = decision_word(word);
+    if (!approved)
+      return std::nullopt;
+    return Verdict{*approved, rest == std::string::npos ? "" : comment_.substr(rest)};
+  }
+
+  Snapshot& snapshot_;
+  const Request& request_;
+  Decision& decision_;
+  std::string comment_;
+};
+
+}  // namespace
+
+std::optional<Reply> answer_request(Snapshot& snapshot, const Request& request,
+                                    Decision& decision) {
+  return RequestAnswer(snapshot, request, decision).answer();
+}
+
+std::optional<Verdict> verdict_of(const Value& input) {
+  for (const Finding& finding : check_manual_input(input))
+    if (finding.severity == Severity::error)
+      return std::nullopt;
+  std::optional<bool> approved = json::boolean(input, "approved");
+  for (const char* const name : {"status", "decision"})
+    if (const auto word = json::text(input, name))
+      approved = decision_word(*word);
+  if (!approved)
+    return std::nullopt;
+  Verdict verdict{*approved, {}};
+  for (const char* const name : {"comments", "notes"})
+    if (verdict.comment.empty())
+      verdict.comment = json::text(input, name).value_or("");
+  return verdict;
+}
+
+std::optional<bool> decision_word(std::string_view word) {
+  const std::string upper_word = upper(word);
+  if (const DecisionRow* const row = row_of(kStatusDecision, upper_word))
+    return row->approved;
+  if (const DecisionRow* const row = row_of(kDecision, upper_word))
+    return row->approved;
+  return std::nullopt;
+}
+
+}  // namespace baton::agent_run

@@ -1,0 +1,277 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/reconcile.h"
+#include "dialects/agent_run/decide.h"
+#include "dialects/findings.h"
+
+namespace baton::agent_run {
+namespace {
+
+void hold(Decision& decision, const Step& step, Word reason, std::string why) {
+  decision.holds.push_back(Hold{role_of(step), step.id, std::move(reason), std::move(why)});
+}
+
+const Value* items_in(const Value& root) {
+  if (root.IsArray())
+    return &root;
+  const Value* const items = json::child(root, "items");
+  return items != nullptr && items->IsArray() ? items : nullptr;
+}
+
+/// A loop without items cannot start. It counts as a failed attempt, so that the state shows when.
+void fail_without_items(Snapshot& snapshot, const Step& step, const std::vector<std::string>& tried,
+                        Decision& decision) {
+  StepRecord& record = snapshot.record(step.id);
+  record.attempts = snapshot.max_attempts(step);
+  record.started_at = stamp(snapshot.view.wall);
+  fail_attempt(snapshot, step, "launch_failed",
+               tried.empty()
+                   ? "there is no file with the items of the loop: the step in items_from_step "
+                     "has no artifact inside the repository"
+                   : "no list of items found: " + join(tried, "; "),
+               decision);
+}
+
+/// Stores the items when the step may start; false when there are none.
+bool store_items(Snapshot& snapshot, const Step& step, Decision& decision) {
+  StepRecord& record = snapshot.record(step.id);
+  const Value* items = json::child(*loop_of(step), "items");
+  std::vector<std::string> tried;
+  for (const std::string& path : item_files(snapshot, step)) {
+    const Accepted* const file = items == nullptr ? snapshot.document(path) : nullptr;
+    const bool there = file != nullptr && file->present;
+    if (there)
+      items = items_in(file->document->root());
+    tried.push_back(path + (there ? " has no list" : " is missing or not JSON"));
+  }
+  if (items == nullptr) {
+    fail_without_items(snapshot, step, tried, decision);
+    return false;
+  }
+  record.loop_items = Json(*items);
+  if (!items->Empty())
+    return true;
+  record.status = Status::completed;
+  record.loop_completed = true;
+  return true;
+}
+
+/// Waits between attempts, as the configuration says.
+bool backing_off(Snapshot& snapshot, const Step& step, Decision& decision) {
+  const StepRecord& record = snapshot.record(step.id);
+  const StepMemo& memo = snapshot.memo.steps[step.id];
+  if (record.attempts == 0 || memo.failed_ms == 0)
+    return false;
+  const Environment& env = snapshot.view.env;
+  const RetryLimits limits = of_role(env.role_retry, role_of(step), env.retry);
+  const Time due = Time(Millis(memo.failed_ms)) +
+                   backoff_delay(limits, static_cast<std::uint32_t>(record.attempts), memo.label);
+  if (snapshot.view.now >= due)
+    return false;
+  decision.wake = std::min(decision.wake.value_or(due), due);
+  hold(decision, step, "backing_off",
+       "attempt " + std::to_string(record.attempts) + " failed; next start at " + iso_time(due));
+  return true;
+}
+
+bool gates_open(const Snapshot& snapshot, const Step& step, Decision& decision) {
+  // A file outside the run's folder is not watched, so look again.
+  constexpr Millis kGateInterval{1000};
+  const std::string& given = snapshot.settings.gate_state_file;
+  const std::string file = given.empty() ? snapshot.paths.gates() : given;
+  for (const std::string& gate : gates(step))
+    if (!gate_open(snapshot, gate)) {
+      const std::string fault = gate_fault(snapshot);
+      hold(decision, step, "gate_closed",
+           "the gate `" + printable(gate, 100) + "` is not open: " + file +
+               (fault.empty() ? " does not set it to true" : " cannot be used: " + fault));
+      if (!fault.empty())
+        decision.notices.push_back(Notice{
+            "gates_unusable", "", "all gates are closed: " + file + " cannot be used: " + fault});
+      if (!given.empty())
+        decision.tidy = snapshot.view.now + kGateInterval;
+      return false;
+    }
+  return true;
+}
+
+std::uint32_t interruptions(const Snapshot& snapshot, const std::string& id) {
+  return static_cast<std::uint32_t>(
+      std::count_if(snapshot.view.runs.begin(), snapshot.view.runs.end(), [&](const Run& run) {
+        return run.key.subject == id && run.outcome == Outcome::interrupted;
+      }));
+}
+
+void add_desired(Snapshot& snapshot, const Step& step, Decision& decision) {
+  const StepRecord& record = snapshot.record(step.id);
+  Desired desired;
+  desired.role = role_of(step);
+  desired.subject = step.id;
+  desired.purpose = record.attempts > 0 ? "retry" : record.iterations > 0 ? "rework" : "work";
+  // The run state counts attempts; the engine repeats only interrupted runs.
+  const Environment& env = snapshot.view.env;
+  desired.retry = of_role(env.role_retry, desired.role, env.retry);
+  desired.retry->max_attempts = 1 + interruptions(snapshot, step.id);
+  desired.counts_refusal = true;
+  if (const auto timeout = json::integer(*step.body, "timeout")) {
+    desired.limits = of_role(env.role_limits, desired.role, env.limits);
+    desired.limits->timeout = std::chrono::seconds(*timeout);
+  }
+  desired.why = step.needs.empty() ? "the step needs no other step" : "the steps it needs are done";
+  if (record.attempts > 0)
+    desired.why = "attempt " + std::to_string(record.attempts + 1) + " of " +
+                  std::to_string(snapshot.max_attempts(step));
+  else if (record.iterations > 0)
+    desired.why = "a gate has sent the work back " + std::to_string(record.iterations) + " times";
+  else if (!record.loop_items.is_null())
+    desired.why = "item " + std::to_string(record.loop_index + 1) + " of " +
+                  std::to_string(record.loop_items->Size());
+  decision.desired.push_back(std::move(desired));
+}
+
+/// Archives an old report before the agent starts, so that it cannot be taken for a new one.
+bool put_aside(const Snapshot& snapshot, const Step& step, Decision& decision) {
+  const std::string path = snapshot.paths.report(step.id);
+  const Accepted* const old = snapshot.document(path);
+  std::optional<Digest> digest;
+  if (const auto bad = snapshot.view.rejected_digests.find(path);
+      bad != snapshot.view.rejected_digests.end()) {
+    // A file that cannot be read cannot be moved, and contains no report.
+    if (snapshot.view.rejected.at(path).find(R"("rule":"file")") == std::string::npos)
+      digest = bad->second;
+  } else if (old != nullptr && old->present) {
+    digest = old->document->digest();
+  }
+  if (!digest)
+    return false;
+  const auto memo = snapshot.memo.steps.find(step.id);
+  const std::string label =
+      memo == snapshot.memo.steps.end() || memo->second.label.empty()
+          ? "x" + std::to_string(snapshot.record(step.id).executions) + "_early"
+          : memo->second.label;
+  decision.updates.emplace_back(Move{path, *digest, snapshot.paths.archived_report(step.id, label),
+                                     "archived before the step starts again"});
+  return true;
+}
+
+void plan_step(Snapshot& snapshot, const Step& step, const std::vector<std::string>& items_read,
+               Decision& decision) {
+  const StepRecord& record = snapshot.record(step.id);
+  const Run* const run = snapshot.find(snapshot.memo.steps[step.id].run);
+  if (record.status == Status::running && run != nullptr && run->outcome == Outcome::interrupted) {
+    add_desired(snapshot, step, decision);
+    return;
+  }
+  if (record.status != Status::pending || !snapshot.needs_done(step) || record.blocked_by_loop)
+    return;
+  if (!gates_open(snapshot, step, decision))
+    return;
+  if (snapshot.live(step.id) != nullptr) {
+    hold(decision, step, "still_running", "its former agent still runs");
+    return;
+  }
+  if (wants_items(snapshot, step)) {
+    // Its needs were done in this round: the file is read in the next one.
+    if (std::find(items_read.begin(), items_read.end(), step.id) == items_read.end())
+      return;
+    if (!store_items(snapshot, step, decision) || record.status != Status::pending)
+      return;
+  }
+  if (backing_off(snapshot, step, decision) || put_aside(snapshot, step, decision))
+    return;
+  add_desired(snapshot, step, decision);
+}
+
+void hold_for_person(const Snapshot& snapshot, const Step& step, Decision& decision) {
+  const std::string flow = snapshot.view.flow.name;
+  hold(decision, step, "waiting_for_person",
+       "waits for a person: read " + snapshot.paths.report(step.id) + ", then `baton approve " +
+           flow + " " + step.id + "` or `baton reject " + flow + " " + step.id +
+           " --comment TEXT`, or write " + snapshot.paths.manual_input(step.id));
+}
+
+bool decision_holds_run(const Decision& decision) {
+  return std::any_of(decision.holds.begin(), decision.holds.end(),
+                     [](const Hold& hold) { return hold.reason == "cost_limit"; });
+}
+
+RunStatus status_of(const Snapshot& snapshot, const Decision& decision) {
+  if (snapshot.any_failed())
+    return RunStatus::failed;
+  const auto& left_out = snapshot.memo.steps;
+  if (std::any_of(left_out.begin(), left_out.end(),
+                  [](const auto& row) { return row.second.cancelled; }))
+    return RunStatus::cancelled;
+  if (snapshot.all_done())
+    return RunStatus::completed;
+  if (snapshot.view.control == Control::stop)
+    return RunStatus::cancelled;
+  if (snapshot.view.control == Control::pause || decision_holds_run(decision))
+    return RunStatus::paused;
+  bool waiting = false;
+  for (const auto& [id, step] : snapshot.run.steps) {
+    if (step.status == Status::running)
+      return RunStatus::running;
+    waiting = waiting || step.status == Status::waiting_on_human;
+  }
+  return waiting && decision.desired.empty() ? RunStatus::waiting : RunStatus::running;
+}
+
+/// Says which steps failed and how to continue.
+void report_failed_steps(const Snapshot& snapshot, Decision& decision) {
+  const std::string flow = snapshot.view.flow.name;
+  for (const Step& step : snapshot.workflow->steps())
+    if (const StepRecord& record = snapshot.record(step.id); record.status == Status::failed)
+      hold(decision, step, "step_failed",
+           "the step " + quoted_word(step.id) +
+               " FAILED: " + printable(record.last_error.value_or("no reason given"), 300) +
+               "; correct the cause, then `baton retry " + flow + "` or `baton start " + flow +
+               " --start-at-step STEP`");
+}
+
+/// Stops agents whose work was sent back. An agent whose report was accepted early ends by itself.
+void release_sent_back(const Snapshot& snapshot, Decision& decision) {
+  for (const Step& step : snapshot.workflow->steps()) {
+    const Run* const live = snapshot.live(step.id);
+    const auto memo = snapshot.memo.steps.find(step.id);
+    if (live != nullptr && (memo == snapshot.memo.steps.end() || memo->second.early != live->id))
+      decision.releases.push_back(
+          Release{"", step.id, false, Millis(0), "a loop-back sent the work back"});
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> steps_wanting_items(const Snapshot& snapshot) {
+  std::vector<std::string> all;
+  if (snapshot.workflow)
+    for (const Step& step : snapshot.workflow->steps())
+      if (wants_items(snapshot, step))
+        all.push_back(step.id);
+  return all;
+}
+
+void plan_next_steps(Snapshot& snapshot, const std::vector<std::string>& items_read,
+                     Decision& decision) {
+  const bool spent = !snapshot.any_failed() && apply_cost_limit(snapshot, decision);
+  for (const Step& step : snapshot.workflow->steps()) {
+    // A failed step ends the run: nothing more starts.
+    if (!spent && !snapshot.any_failed())
+      plan_step(snapshot, step, items_read, decision);
+    if (snapshot.record(step.id).status == Status::waiting_on_human)
+      hold_for_person(snapshot, step, decision);
+  }
+  release_sent_back(snapshot, decision);
+  if (snapshot.any_failed()) {
+    report_failed_steps(snapshot, decision);
+    decision.desired.clear();
+    decision.failed = true;
+    if (!snapshot.settings.drain)
+      decision.releases.push_back(
+          Release{"", "", true, Millis(0), "another step of the run failed (fail_fast)"});
+  }
+  snapshot.run.status = status_of(snapshot, decision);
+}
+
+}  // namespace baton::agent_run

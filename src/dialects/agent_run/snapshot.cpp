@@ -1,0 +1,294 @@
+#include "dialects/agent_run/snapshot.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "dialects/agent_run/agent_run.h"
+#include "dialects/agent_run/files.h"
+#include "dialects/tables.h"
+
+namespace baton::agent_run {
+namespace {
+
+std::optional<std::string> below_root(const Snapshot& snapshot, const std::string& path) {
+  const std::string& root = snapshot.view.env.root;
+  if (!within(path, root) || path.size() <= root.size())
+    return std::nullopt;
+  return path.substr(root.size() + 1);
+}
+
+bool in_use(const StepMemo& memo, const std::string& label) {
+  return std::find(memo.labels.begin(), memo.labels.end(), label) != memo.labels.end();
+}
+
+std::string first_label(const StepRecord& record) {
+  return "i" + std::to_string(record.iterations) + "a" + std::to_string(record.attempts);
+}
+
+struct CostRow {
+  std::string_view word;
+  OnCost action;
+};
+constexpr std::array kCost = {CostRow{"warn", OnCost::warn}, CostRow{"pause", OnCost::pause},
+                              CostRow{"fail", OnCost::fail}};
+
+/// Reads the dialect's options, which apply to all runs.
+void read_configured(const Value& options, Settings& settings) {
+  settings.drain = json::text(options, "on_failure") == "drain";
+  settings.strict_reports = json::boolean(options, "strict_reports").value_or(false);
+  if (json::boolean(options, "accept_early").value_or(false))
+    settings.accept_early = Millis(0);
+  else if (const auto after = json::text(options, "accept_early"))
+    settings.accept_early = parse_duration(*after);
+  if (const Value* const limit = json::child(options, "daily_cost_limit");
+      limit != nullptr && limit->IsNumber())
+    settings.daily_cost_limit = limit->GetDouble();
+  if (const CostRow* const row =
+          row_of(kCost, json::text(options, "cost_limit_action").value_or("")))
+    settings.on_cost = row->action;
+}
+
+}  // namespace
+
+Snapshot::Snapshot(const View& given) : view(given), paths(given), memo(memo_of(given.memo)) {
+  state = document(paths.state());
+  settings = settings_of(*view.options, state == nullptr ? nullptr : &state->document->root());
+  if (state == nullptr)
+    return;
+  // A run state written by baton is a run that baton drives. This is how a new run begins.
+  memo.driven = memo.driven || state->writer == "baton";
+  run = run_record(state->document->root());
+  if (const Accepted* const pinned = document(paths.workflow())) {
+    workflow.emplace(pinned->document->root());
+    for (const Step& step : workflow->steps())
+      run.steps.try_emplace(step.id);
+  }
+}
+
+const Accepted* Snapshot::document(const std::string& path) const {
+  const auto found = view.docs.find(path);
+  return found == view.docs.end() ? nullptr : &found->second;
+}
+
+const Run* Snapshot::live(std::string_view id) const {
+  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& each) {
+    return each.live() && each.key.subject == id;
+  });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+const Run* Snapshot::find(const RunId& id) const {
+  const auto found = id.empty() ? view.runs.end()
+                                : std::find_if(view.runs.begin(), view.runs.end(),
+                                               [&](const Run& each) { return each.id == id; });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+std::string Snapshot::trouble() const {
+  if (!state->present)
+    return paths.state() + " is missing; `baton recover " + view.flow.name +
+           " --write` restores the last accepted version, `baton forget " + view.flow.name +
+           "` gives the run up";
+  if (!state->rejected.empty())
+    return paths.state() + " is not valid; `baton explain " + paths.state() +
+           "` says why. Correct the file, or restore the last accepted version with `baton "
+           "recover " +
+           view.flow.name + " --write`";
+  if (!workflow)
+    return paths.workflow() +
+           " is missing; it is the run's copy of its workflow. Put the workflow file back there";
+  return {};
+}
+
+bool Snapshot::done(const std::string& id) const {
+  const auto step = memo.steps.find(id);
+  return record(id).done() && (step == memo.steps.end() || step->second.gate.empty());
+}
+
+bool Snapshot::needs_done(const Step& step) const {
+  return std::all_of(step.needs.begin(), step.needs.end(),
+                     [&](const std::string& id) { return done(id); });
+}
+
+bool Snapshot::any_failed() const {
+  return std::any_of(run.steps.begin(), run.steps.end(),
+                     [](const auto& row) { return row.second.status == Status::failed; });
+}
+
+bool Snapshot::all_done() const {
+  const auto& steps = workflow->steps();
+  return std::all_of(steps.begin(), steps.end(), [&](const Step& step) { return done(step.id); });
+}
+
+std::int64_t Snapshot::max_attempts(const Step& step) const {
+  return json::integer(*step.body, "max_attempts").value_or(settings.max_attempts);
+}
+
+Role role_of(const Step& step) {
+  return Role(json::text(*step.body, "agent").value_or(""));
+}
+
+bool needs_person(const Step& step) {
+  const Value* const human = json::child(*step.body, "human_in_the_loop");
+  if (human == nullptr || human->IsNull())
+    return false;
+  if (const auto flag = json::boolean(*human))
+    return *flag;
+  const std::string word = json::text(*human) ? upper(*json::text(*human)) : json::dump(*human);
+  return word == "YES" || word == "ON" || word == "TRUE" || word == "1";
+}
+
+std::vector<std::string> gates(const Step& step) {
+  const Value* const list = json::child(*step.body, "gates");
+  if (list == nullptr || !list->IsArray())
+    return texts_of(list);
+  std::vector<std::string> all;
+  for (const Value& gate : list->GetArray())
+    all.push_back(gate.IsObject() ? gate_text(gate) : std::string(json::text(gate).value_or("")));
+  return all;
+}
+
+std::optional<std::string> gate_file(const Snapshot& snapshot) {
+  const std::string& given = snapshot.settings.gate_state_file;
+  return given.empty() ? std::optional(snapshot.paths.gates()) : below_root(snapshot, given);
+}
+
+std::string gate_fault(const Snapshot& snapshot) {
+  const auto path = gate_file(snapshot);
+  const Accepted* const file = path ? snapshot.document(*path) : nullptr;
+  if (path && snapshot.view.rejected.contains(*path))
+    return "the file is not valid (`baton explain " + *path + "` says why)";
+  if (file == nullptr)
+    return snapshot.settings.gate_state_file.empty() ? "" : "the file is missing or not JSON";
+  if (!file->present)
+    return "the file is missing";
+  // A gate state outside the run's folder was not checked by a schema.
+  const Value& gates = file->document->root();
+  if (!gates.IsObject())
+    return "the file is not a JSON object of gates";
+  for (const Finding& finding : check_gate_state(gates))
+    if (finding.severity == Severity::error)
+      return finding.message;
+  return {};
+}
+
+bool gate_open(const Snapshot& snapshot, const std::string& gate) {
+  if (!gate_fault(snapshot).empty())
+    return false;
+  const auto path = gate_file(snapshot);
+  const Accepted* const file = path ? snapshot.document(*path) : nullptr;
+  if (file == nullptr)
+    return true;
+  const Value& open = file->document->root();
+  if (json::boolean(open, gate) == true)
+    return true;
+  const auto colon = gate.find(": ");
+  if (colon == std::string::npos)
+    return false;
+  const std::string key = gate.substr(0, colon);
+  const std::string value = gate.substr(colon + 2);
+  return json::text(open, key) == value || (value == "passed" && json::boolean(open, key) == true);
+}
+
+const Value* loop_of(const Step& step) {
+  const Value* const loop = json::child(*step.body, "loop");
+  return loop != nullptr && loop->IsObject() ? loop : nullptr;
+}
+
+std::vector<std::string> item_files(const Snapshot& snapshot, const Step& step) {
+  const Value* const loop = loop_of(step);
+  std::string file;
+  if (const auto from = json::text(*loop, "items_from_artifact")) {
+    file = *from;
+  } else if (const auto producer = json::text(*loop, "items_from_step")) {
+    const auto found = snapshot.run.steps.find(*producer);
+    if (found != snapshot.run.steps.end() && found->second.artifacts->IsArray() &&
+        !found->second.artifacts->Empty())
+      file = json::text((*found->second.artifacts)[0]).value_or("");
+  }
+  file = snapshot.paths.relative(file);
+  if (file.empty() || leaves_folder(file))
+    return {};
+  while (file.starts_with("./"))
+    file.erase(0, 2);
+  return {snapshot.paths.in_repository(file), snapshot.paths.artifacts() + "/" + file};
+}
+
+bool wants_items(const Snapshot& snapshot, const Step& step) {
+  const StepRecord& record = snapshot.record(step.id);
+  return loop_of(step) != nullptr && record.loop_items.is_null() &&
+         record.status == Status::pending && snapshot.needs_done(step);
+}
+
+std::optional<std::string> workflow_source(const Snapshot& snapshot) {
+  return below_root(snapshot, snapshot.settings.workflow_path);
+}
+
+std::string next_label(const StepRecord& record, const StepMemo& memo) {
+  const std::string label = first_label(record);
+  return in_use(memo, label) ? label + "x" + std::to_string(record.executions) : label;
+}
+
+std::string decision_label(const Snapshot& snapshot, const std::string& id) {
+  const auto memo = snapshot.memo.steps.find(id);
+  return memo == snapshot.memo.steps.end() || memo->second.label.empty() ? "taken_over"
+                                                                         : memo->second.label;
+}
+
+std::string next_log(const StepRecord& record, const StepMemo& memo) {
+  const std::string name =
+      "i" + std::to_string(record.iterations) + "__attempt" + std::to_string(record.attempts);
+  return in_use(memo, first_label(record)) ? name + "__x" + std::to_string(record.executions)
+                                           : name;
+}
+
+Word summary(const RunRecord& run) {
+  const auto any = [&](Status status) {
+    return std::any_of(run.steps.begin(), run.steps.end(),
+                       [&](const auto& row) { return row.second.status == status; });
+  };
+  if (any(Status::failed))
+    return Word(word(RunStatus::failed));
+  if (any(Status::running))
+    return Word(word(RunStatus::running));
+  if (any(Status::waiting_on_human))
+    return Word(word(RunStatus::waiting));
+  return Word(word(any(Status::pending) ? RunStatus::running : RunStatus::completed));
+}
+
+Stages stages(const View& view) {
+  const Snapshot snapshot(view);
+  Stages stages;
+  if (snapshot.state == nullptr)
+    return stages;
+  for (const auto& [id, step] : snapshot.run.steps) {
+    const std::int64_t starts = step.executions + (step.status == Status::pending ? 1 : 0);
+    // Only a run that baton drives counts its work.
+    const bool work = step.status == Status::pending || step.status == Status::running ||
+                      step.status == Status::failed;
+    stages[id] = work && snapshot.memo.driven ? "work#" + std::to_string(starts)
+                                              : std::string(step.row().stage);
+  }
+  return stages;
+}
+
+Settings settings_of(const Value& options, const Value* state) {
+  Settings settings;
+  read_configured(options, settings);
+  const Value* const own = state == nullptr ? nullptr : json::child(*state, "options");
+  if (own == nullptr || !own->IsObject())
+    return settings;
+  settings.max_attempts = json::integer(*own, "max_attempts").value_or(settings.max_attempts);
+  settings.max_iterations = json::integer(*own, "max_iterations").value_or(settings.max_iterations);
+  settings.pause_for_human_input = json::boolean(*own, "pause_for_human_input").value_or(false);
+  settings.workflow_path = json::text(*own, "workflow_path").value_or("");
+  settings.gate_state_file = json::text(*own, "gate_state_file").value_or("");
+  settings.logs_dir = json::text(*own, "logs_dir").value_or("");
+  if (const Value* const set = json::child(*own, "set"); set != nullptr && set->IsObject())
+    for (const auto& member : set->GetObject())
+      settings.set.emplace(member.name.GetString(), json::text(member.value).value_or(""));
+  return settings;
+}
+
+}  // namespace baton::agent_run

@@ -1,0 +1,122 @@
+#pragma once
+
+// What one decision looks at: the documents, memory, settings and runs of one workflow run, read
+// once. Also the questions about steps, gates and loops that need nothing else.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json/json.h"
+#include "base/time.h"
+#include "core/dialect.h"
+#include "dialects/agent_run/files.h"
+#include "dialects/agent_run/memo.h"
+#include "dialects/agent_run/record.h"
+#include "dialects/agent_run/workflow.h"
+
+namespace baton::agent_run {
+
+/// What happens when the daily cost limit is reached.
+enum class OnCost { warn, pause, fail };
+
+/// Settings of a run: `options` of its run state, and the dialect's options in baton.yaml.
+struct Settings {
+  std::int64_t max_attempts = 2;
+  std::int64_t max_iterations = 4;
+  bool pause_for_human_input = false;
+  std::string workflow_path;               ///< absolute path of the workflow file
+  std::string gate_state_file;             ///< absolute; empty: the one of the run's folder
+  std::string logs_dir;                    ///< absolute; empty: the one of the run's folder
+  std::map<std::string, std::string> set;  ///< for the environment of every agent
+  bool drain = false;                      ///< `on_failure: drain`
+  bool strict_reports = false;
+  /// How long a report of a running agent must exist before it is accepted. Nothing: only after the
+  /// agent has ended.
+  std::optional<Millis> accept_early;
+  std::optional<double> daily_cost_limit;  ///< US dollars per UTC day
+  OnCost on_cost = OnCost::pause;
+};
+
+/// `state`: root of the run state, or nullptr.
+Settings settings_of(const Value& options, const Value* state);
+
+/// A view, read once. It must not outlive the view.
+struct Snapshot {
+  explicit Snapshot(const View& given);
+
+  const View& view;
+  RunPaths paths;
+  Memo memo;
+  Settings settings;
+  const Accepted* state = nullptr;   ///< run_state.json
+  std::optional<Workflow> workflow;  ///< the run's own copy; none for a run of another program
+  RunRecord run;
+
+  const Accepted* document(const std::string& path) const;
+  StepRecord& record(const std::string& id) { return run.steps[id]; }
+  const StepRecord& record(const std::string& id) const { return run.steps.at(id); }
+  /// A live run of the step, of any start.
+  const Run* live(std::string_view id) const;
+  const Run* find(const RunId& id) const;
+  /// Why the run cannot continue at all; empty when it can.
+  std::string trouble() const;
+  /// Whether steps that need this one may begin.
+  bool done(const std::string& id) const;
+  bool needs_done(const Step& step) const;
+  bool any_failed() const;
+  bool all_done() const;
+  std::int64_t max_attempts(const Step& step) const;
+};
+
+Role role_of(const Step& step);
+/// The configured value for a role: its own, the one of `default`, or `otherwise`.
+template <class T>
+T of_role(const std::map<Role, T>& all, const Role& role, const T& otherwise) {
+  const auto own = all.find(role);
+  const auto found = own == all.end() ? all.find("default") : own;
+  return found == all.end() ? otherwise : found->second;
+}
+/// Whether `human_in_the_loop` is true, or a word that means true.
+bool needs_person(const Step& step);
+/// The gates of a step. A gate that YAML read as a map becomes `a: b`.
+std::vector<std::string> gates(const Step& step);
+/// Path of the gate state, relative to the root. Nothing when the configured one lies outside.
+std::optional<std::string> gate_file(const Snapshot& snapshot);
+/// Why the gate state is unusable, as a clause; all gates are closed then. Empty: it is usable, or
+/// no gate state is needed.
+std::string gate_fault(const Snapshot& snapshot);
+/// Whether a gate is open. Without a gate state all gates are open, unless the run was started with
+/// one.
+bool gate_open(const Snapshot& snapshot, const std::string& gate);
+
+/// The step's loop, if it has one.
+const Value* loop_of(const Step& step);
+/// The files that may hold the items of a step, relative to the root, in order. Empty when the
+/// workflow lists the items.
+std::vector<std::string> item_files(const Snapshot& snapshot, const Step& step);
+/// Whether the step is PENDING, its needs are done, and its items are not read yet.
+bool wants_items(const Snapshot& snapshot, const Step& step);
+
+/// A label that is unique among the starts of a step: `i0a2` for iteration and attempt. If that is
+/// used already (items of a loop) it ends in the number of the execution: `i0a1x3`.
+std::string next_label(const StepRecord& record, const StepMemo& memo);
+/// The same as part of a log name: `i0__attempt2`.
+std::string next_log(const StepRecord& record, const StepMemo& memo);
+
+/// The label for archiving a decision: that of the start it is about.
+std::string decision_label(const Snapshot& snapshot, const std::string& id);
+
+/// The workflow file, relative to the root; nothing when it lies outside.
+std::optional<std::string> workflow_source(const Snapshot& snapshot);
+/// The state of a run whose run state has no `status`, from its steps.
+Word summary(const RunRecord& run);
+
+/// The stage words. `work#N` lasts from the moment the step may begin to the end of that start; N
+/// counts the starts.
+Stages stages(const View& view);
+
+}  // namespace baton::agent_run

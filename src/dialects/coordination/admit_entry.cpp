@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <functional>
+
+#include "dialects/coordination/admit.h"
+#include "dialects/coordination/decide.h"
+
+namespace baton::coordination {
+namespace {
+
+/// Counters never decrease: an old copy gets the larger value.
+void keep_counters(const Value& before, const Value& after, Json& entry) {
+  const Value* const old = json::child(before, "iterations");
+  if (old == nullptr || !old->IsObject())
+    return;
+  Json counters = Json::object();
+  if (const Value* const given = json::child(after, "iterations"); given != nullptr)
+    if (given->IsObject())
+      counters = Json(*given);
+  bool lags = false;
+  for (const auto& member : old->GetObject()) {
+    const std::string name(json::name(member.name));
+    const auto had = json::integer(member.value);
+    const auto has = json::integer(*counters, name);
+    if (!had || (has && *has >= *had))
+      continue;
+    counters.set(name, Json(*had));
+    lags = true;
+  }
+  if (lags)
+    entry.set("iterations", counters);
+}
+
+using Same = std::function<bool(const Value&, const Value&)>;
+
+/// Keeps lost items of a list, in front.
+void keep_items(const Value& before, const Value& after, std::string_view name, const Same& same,
+                Json& entry) {
+  const auto given = items(after, name);
+  std::vector<Json> all;
+  bool lost = false;
+  for (const Value* const old : items(before, name)) {
+    const bool there = std::any_of(given.begin(), given.end(),
+                                   [&](const Value* item) { return same(*old, *item); });
+    if (!there)
+      all.emplace_back(*old);
+    lost = lost || !there;
+  }
+  if (!lost)
+    return;
+  for (const Value* const item : given)
+    all.emplace_back(*item);
+  entry.set(name, Json::array(all));
+}
+
+bool same_feedback(const Value& a, const Value& b) {
+  return json::integer(a, "iteration") == json::integer(b, "iteration") &&
+         json::text(a, "timestamp") == json::text(b, "timestamp") &&
+         word_of(a, "decision") == word_of(b, "decision");
+}
+
+bool same_blocker(const Value& a, const Value& b) {
+  return json::text(a, "description") == json::text(b, "description");
+}
+
+Json completed(const Value& before, const Value& after) {
+  Json entry(after);
+  keep_counters(before, after, entry);
+  keep_items(before, after, "commits", json::equal, entry);
+  keep_items(before, after, "files_modified", json::equal, entry);
+  keep_items(before, after, "tech_lead_feedback", same_feedback, entry);
+  // A blocker may be reworded; only a shorter list has lost some.
+  if (items(after, "blockers").size() < items(before, "blockers").size())
+    keep_items(before, after, "blockers", same_blocker, entry);
+  for (const std::string_view name : {"start_time", "branch_name", "group_name"})
+    if (const Value* const had = json::child(before, name); had != nullptr && !had->IsNull())
+      if (const Value* const has = json::child(after, name); has == nullptr || has->IsNull())
+        entry.set(name, *had);
+  return entry;
+}
+
+/// Only baton increments counters, but agents of the origin do too. A jump is accepted, and the
+/// next agent is told.
+void note_jumps(const std::string& id, const Value& before, const Value& after,
+                std::vector<EntryFault>& faults) {
+  const Value* const now = json::child(after, "iterations");
+  const Value* const then = json::child(before, "iterations");
+  if (now == nullptr)
+    return;
+  for (const std::string_view name : {"developer", "qa", "tech_lead"}) {
+    const std::int64_t has = std::max<std::int64_t>(0, json::integer(*now, name).value_or(0));
+    const std::int64_t had =
+        then == nullptr ? 0 : std::max<std::int64_t>(0, json::integer(*then, name).value_or(0));
+    if (has > had && has - had > 1)
+      faults.push_back({"T8", "/iterations/" + std::string(name),
+                        "the counter " + std::string(name) + " of " + id + " jumped from " +
+                            std::to_string(had) + " to " + std::to_string(has) +
+                            "; it is accepted, and escalation uses it"});
+  }
+}
+
+bool reviews(const Run& run, const Subject& group) {
+  return run.key.subject == group && run.key.role == kTechLead && run.purpose == "review";
+}
+
+/// The entry without new feedback that its writer may not give: approvals belong to the review,
+/// other feedback to the tech lead.
+Json without_unauthorized(const Snapshot& snapshot, const std::string& id, const Value* before,
+                          const Value& after, std::vector<EntryFault>& faults) {
+  Json entry(after);
+  const bool approves = may_approve(snapshot, id);
+  const bool speaks = may_report(snapshot, kTechLead, id);
+  if (approves && speaks)
+    return entry;
+  const auto known =
+      before == nullptr ? std::vector<const Value*>{} : items(*before, "tech_lead_feedback");
+  const auto unauthorized = [&](const Value& feedback) {
+    return !(word_of(feedback, "decision") == "approved" ? approves : speaks) &&
+           std::none_of(known.begin(), known.end(),
+                        [&](const Value* old) { return same_feedback(*old, feedback); });
+  };
+  Json kept = Json::array();
+  bool approved = false;
+  std::string_view claimed;
+  for (const Value* const item : items(after, "tech_lead_feedback"))
+    if (!unauthorized(*item)) {
+      kept.push(Json(*item));
+    } else {
+      claimed = word_of(*item, "decision").value_or("feedback");
+      approved = approved || claimed == "approved";
+    }
+  if (claimed.empty())
+    return entry;
+  // An entry without feedback stays without the member.
+  if (kept->Empty() && (before == nullptr || json::child(*before, "tech_lead_feedback") == nullptr))
+    entry.erase("tech_lead_feedback");
+  else
+    entry.set("tech_lead_feedback", kept);
+  faults.push_back({"T2", "/tech_lead_feedback",
+                    approved ? id + " was approved without permission; " +
+                                   who_may_approve(snapshot.view.flow, id)
+                             : id + " was said to be " + std::string(claimed) +
+                                   " without permission; " + who_may_report(kTechLead, id)});
+  return entry;
+}
+
+EntryVerdict stale(const Value* before, std::string why) {
+  return {
+      EntryVerdict::Kind::stale, before == nullptr ? Json() : Json(*before), std::move(why), {}};
+}
+
+EntryVerdict refused(const Value* before, std::string why) {
+  return {EntryVerdict::Kind::refused,
+          before == nullptr ? Json() : Json(*before),
+          "",
+          {{"T1", "/status", std::move(why)}}};
+}
+
+}  // namespace
+
+bool may_approve(const Snapshot& snapshot, const Subject& group) {
+  return !snapshot.written_by([](const Run&) { return true; }) ||
+         snapshot.written_by([&](const Run& run) { return reviews(run, group); });
+}
+
+std::string who_may_approve(const FlowId& flow, const Subject& group) {
+  return "only the tech lead that reviews " + group + " may approve, or a person: `baton approve " +
+         text(flow) + " " + group + "`";
+}
+
+bool may_report(const Snapshot& snapshot, std::string_view role, const Subject& group) {
+  return !snapshot.written_by([](const Run&) { return true; }) ||
+         snapshot.written_by(
+             [&](const Run& run) { return run.key.subject == group && run.key.role == role; });
+}
+
+std::string who_may_report(std::string_view role, const Subject& group) {
+  return "only the running " + std::string(role) + " of " + group + " may say that";
+}
+
+EntryVerdict judge_entry(const Snapshot& snapshot, const std::string& id, const Value* before,
+                         const Value* after, Origin origin) {
+  using Kind = EntryVerdict::Kind;
+  const bool manager = snapshot.written_by([](const Run& run) { return run.key.role == kManager; });
+  if (after == nullptr) {
+    // A group outside the plan may be removed by the project manager, or by a person while no agent
+    // runs. Any other removal is an old copy or an error.
+    const Group* const group = snapshot.plan.find(id);
+    const bool dropped = group == nullptr || !snapshot.plan.planned(*group);
+    const bool may = manager || !snapshot.written_by([](const Run&) { return true; });
+    if (before == nullptr || (may && dropped && snapshot.live_worker(id) == nullptr))
+      return {};
+    return stale(before, id + " was missing");
+  }
+  std::vector<EntryFault> faults;
+  const Json entry = without_unauthorized(snapshot, id, before, *after, faults);
+  if (before != nullptr && json::equal(*before, *entry))
+    return {Kind::taken, entry, "", std::move(faults)};
+  if (const auto memo = snapshot.memo.groups.find(id);
+      memo != snapshot.memo.groups.end() && origin == Origin::shared_file) {
+    const auto& history = memo->second.history;
+    if (std::find(history.begin(), history.end(), entry_digest(*entry)) != history.end())
+      return stale(before, id + " was an old copy");
+  }
+  const Status from =
+      before == nullptr
+          ? Status::pending
+          : parse_status(word_of(*before, "status").value_or("")).value_or(Status::pending);
+  const Status to = parse_status(word_of(*entry, "status").value_or("")).value_or(from);
+  const std::string move =
+      id + " may not go from " + std::string(word(from)) + " to " + std::string(word(to));
+  if (!legal_move(from, to) && !(to == Status::pending && manager))
+    return refused(before, move);
+  if (to == Status::complete && from != Status::complete && !may_approve(snapshot, id))
+    return refused(before,
+                   move + ": it is not approved; " + who_may_approve(snapshot.view.flow, id));
+  EntryVerdict verdict{Kind::taken, entry, "", std::move(faults)};
+  if (before == nullptr)
+    return verdict;
+  verdict.entry = completed(*before, *entry);
+  if (!(verdict.entry == entry))
+    verdict.faults.push_back({"T4", "", id + " lost counters or list entries"});
+  note_jumps(id, *before, *entry, verdict.faults);
+  return verdict;
+}
+
+}  // namespace baton::coordination

@@ -1,0 +1,153 @@
+#include "dialects/coordination/files.h"
+
+#include <algorithm>
+#include <set>
+
+#include "dialects/coordination/words.h"
+
+namespace baton::coordination {
+namespace {
+
+constexpr std::int64_t kMostDays = 36'500;
+constexpr std::int64_t kMostMinutes = kMostDays * 24 * 60;
+
+/// Files with aliased words; the others have one profile only.
+bool has_aliases(std::string_view kind) {
+  return kind == "pm_state" || kind == "group_status" || kind == "inbox" || mailbox(kind);
+}
+
+FileKind kind(const Options& options, std::string_view name, std::string_view file,
+              bool essential) {
+  const std::string_view profile = options.lenient && has_aliases(name) ? "lenient/" : "";
+  FileKind kind;
+  kind.kind = name;
+  kind.pattern = options.path + "/" + std::string(file);
+  kind.schema = "schemas/coordination/" + std::string(profile) + std::string(name) + ".schema.json";
+  kind.flow = options.path;
+  kind.essential = essential;
+  return kind;
+}
+
+}  // namespace
+
+Options options_of(const Json& given_options) {
+  Options options;
+  const Value& given = *given_options;
+  if (const auto path = json::text(given, "path"); path && !path->empty())
+    options.path = *path;
+  while (options.path.size() > 1 && options.path.ends_with('/'))
+    options.path.pop_back();
+  const auto most = static_cast<std::int64_t>(options.max_developers);
+  if (const auto count = json::integer(given, "max_developers"); count && *count > 0)
+    options.max_developers = static_cast<std::uint32_t>(std::min(*count, most));
+  options.qa = json::boolean(given, "qa").value_or(true);
+  options.reviews = json::boolean(given, "reviews").value_or(true);
+  options.advance_by_manager = json::text(given, "phase_advance") == "pm";
+  if (const auto word = json::text(given, "completion_word"); word && !word->empty())
+    options.completion_word = *word;
+  if (const auto cap = json::integer(given, "max_spawns"); cap && *cap > 0)
+    options.max_spawns = static_cast<std::uint64_t>(*cap);
+  if (const auto minutes = json::integer(given, "stall_minutes"); minutes && *minutes >= 0)
+    options.stall = std::chrono::minutes(std::min(*minutes, kMostMinutes));
+  if (const auto days = json::integer(given, "archive_days"); days && *days >= 0)
+    options.archive_after = std::chrono::days(std::min<std::int64_t>(*days, kMostDays));
+  options.lenient = json::boolean(given, "lenient").value_or(false);
+  return options;
+}
+
+std::vector<FileKind> files(const Json& given_options) {
+  const Options options = options_of(given_options);
+  std::vector<FileKind> kinds = {
+      kind(options, "pm_state", "pm_state.json", true),
+      kind(options, "group_status", "group_status.json", true),
+      kind(options, "orchestrator_state", "orchestrator_state.json", false),
+  };
+  for (const MailboxRow& row : kMailboxes)
+    kinds.push_back(kind(options, row.kind, "messages/" + std::string(row.kind) + ".json", false));
+  kinds.push_back(kind(options, "archive", "messages/archive/{part}.json", false));
+  kinds.push_back(kind(options, "inbox", "inbox/{part}.json", false));
+  return kinds;
+}
+
+std::string path_of(const Options& options, std::string_view kind) {
+  const bool mail = mailbox(kind).has_value();
+  return options.path + (mail ? "/messages/" : "/") + std::string(kind) + ".json";
+}
+
+const Accepted* find(const FlowState& docs, std::string_view kind) {
+  for (const auto& [path, accepted] : docs)
+    if (accepted.kind == kind && accepted.document != nullptr)
+      return &accepted;
+  return nullptr;
+}
+
+const Value* root(const FlowState& docs, std::string_view kind) {
+  const Accepted* const accepted = find(docs, kind);
+  return accepted == nullptr ? nullptr : &accepted->document->root();
+}
+
+std::vector<Create> rebuild(const View& view) {
+  std::vector<Create> files;
+  for (const auto& [path, accepted] : view.docs)
+    if (accepted.kind != "inbox" && (!accepted.present || !accepted.rejected.empty()))
+      files.push_back(Create{path, accepted.document->text(), "from the last accepted version"});
+  return files;
+}
+
+bool is_metadata(std::string_view key) {
+  return key.starts_with('_') || key.starts_with('$');
+}
+
+std::vector<const Value*> items(const Value& object, std::string_view name) {
+  std::vector<const Value*> all;
+  const Value* const list = json::child(object, name);
+  if (list != nullptr && list->IsArray())
+    for (const Value& item : list->GetArray())
+      all.push_back(&item);
+  return all;
+}
+
+std::optional<std::string_view> word_of(const Value& object, std::string_view name) {
+  const auto text = json::text(object, name);
+  return text ? std::optional(canonical_word(name, *text)) : std::nullopt;
+}
+
+std::string message_key(const Value& message) {
+  std::string key;
+  for (const std::string_view name : {"id", "group_id", "from", "timestamp", "subject"})
+    key += std::string(word_of(message, name).value_or("")) + '\n';
+  return key;
+}
+
+std::string archive_path(const Options& options, std::string_view mailbox) {
+  return options.path + "/messages/archive/" + std::string(mailbox) + ".json";
+}
+
+const Accepted* archive_of(const FlowState& docs, std::string_view mailbox) {
+  for (const auto& [path, accepted] : docs)
+    if (accepted.kind == "archive" && accepted.part == mailbox && accepted.document != nullptr)
+      return &accepted;
+  return nullptr;
+}
+
+std::vector<Message> messages(const FlowState& docs, std::size_t mailbox, std::string_view group) {
+  const std::string_view kind = kMailboxes.at(mailbox).kind;
+  std::vector<Message> all;
+  std::set<std::string> archived;
+  if (const Accepted* const archive = archive_of(docs, kind))
+    for (const Value* const item : items(archive->document->root(), "messages"))
+      if (json::text(*item, "group_id") == group && archived.insert(message_key(*item)).second)
+        all.push_back(Message{0, item, true});
+  const Value* const file = root(docs, kind);
+  if (file == nullptr)
+    return all;
+  std::size_t index = 0;
+  for (const Value* const item : items(*file, "messages")) {
+    if (json::text(*item, "group_id") == group && !archived.contains(message_key(*item)))
+      all.push_back(Message{index, item, false});
+    ++index;
+  }
+  return all;
+}
+
+}  // namespace baton::coordination

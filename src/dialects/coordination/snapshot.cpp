@@ -1,0 +1,261 @@
+#include "dialects/coordination/snapshot.h"
+
+#include <algorithm>
+
+namespace baton::coordination {
+namespace {
+
+bool failed(const Run& run) {
+  if (run.live() || run.forgiven || run.outcome == Outcome::voided)
+    return false;
+  if (run.outcome == Outcome::stopped)
+    return stalled(run);
+  return run.outcome != Outcome::succeeded;
+}
+
+std::uint32_t max_attempts(const Environment& env, std::string_view role) {
+  const auto found = env.role_retry.find(Role(role));
+  return found == env.role_retry.end() ? env.retry.max_attempts : found->second.max_attempts;
+}
+
+std::string shared_file(const Group& a, const Group& b) {
+  for (const std::string& file : a.files)
+    if (std::find(b.files.begin(), b.files.end(), file) != b.files.end())
+      return file;
+  return {};
+}
+
+}  // namespace
+
+Snapshot::Snapshot(const View& given)
+    : view(given),
+      options(options_of(given.options)),
+      memo(memo_of(given.memo)),
+      plan(plan_of(given.docs)) {}
+
+std::uint64_t Snapshot::generation(const Subject& subject) const {
+  const auto found = view.stages.find(subject);
+  return found == view.stages.end() ? 0 : found->second.generation;
+}
+
+const Run* Snapshot::live(const Subject& subject) const {
+  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
+    return run.live() && run.key.subject == subject;
+  });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+const Run* Snapshot::present(const Subject& subject) const {
+  const std::uint64_t now = generation(subject);
+  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
+    return run.live() && run.key.subject == subject && run.key.generation == now;
+  });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+const Run* Snapshot::live_worker(const Subject& subject) const {
+  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
+    return run.live() && run.key.subject == subject && run.key.role != kManager;
+  });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+const Run* Snapshot::live_manager() const {
+  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
+    return run.live() && run.key.role == kManager;
+  });
+  return found == view.runs.end() ? nullptr : &*found;
+}
+
+bool Snapshot::forgotten(const Run& run) const {
+  return !run.live() && !memo.runs.contains(run.id) &&
+         run.started.time_since_epoch().count() <= memo.forgotten_ms;
+}
+
+bool Snapshot::may_have_written(const Run& run) const {
+  if (run.live())
+    return true;
+  const auto known = memo.runs.find(run.id);
+  return run.outcome != Outcome::voided && !forgotten(run) &&
+         (known == memo.runs.end() || !known->second.over);
+}
+
+Job Snapshot::job(std::string_view role, const Subject& subject) const {
+  const std::uint64_t now = generation(subject);
+  const auto ours = [&](const Run& run) {
+    return run.key.subject == subject && run.key.role == role && run.key.generation == now;
+  };
+  Job job;
+  std::uint32_t base = 0;
+  if (const auto group = memo.groups.find(subject); group != memo.groups.end())
+    if (const auto turn = group->second.turn_base.find(std::string(role));
+        turn != group->second.turn_base.end() && group->second.turn_generation == now)
+      base = turn->second;
+  job.turn = base;
+  const auto done = [&](const Run& run) {
+    return ours(run) && run.key.turn == job.turn && run.outcome == Outcome::succeeded &&
+           !run.forgiven;
+  };
+  while (std::any_of(view.runs.begin(), view.runs.end(), done))
+    ++job.turn;
+  job.fresh = job.turn - base;
+  for (const Run& run : view.runs) {
+    if (!ours(run))
+      continue;
+    if (run.outcome != Outcome::voided)
+      job.last = &run;
+    if (run.key.turn != job.turn)
+      continue;
+    job.first = job.first == nullptr ? &run : job.first;
+    job.failures += failed(run) ? 1U : 0U;
+  }
+  job.exhausted = job.failures >= max_attempts(view.env, role);
+  return job;
+}
+
+bool stalled(const Run& run) {
+  return run.outcome == Outcome::stopped && run.stop_why.starts_with(kStalled);
+}
+
+std::vector<std::string> open_blockers(const Group& group) {
+  std::vector<std::string> open;
+  if (group.entry != nullptr)
+    for (const Value* const blocker : items(*group.entry, "blockers"))
+      if (!json::boolean(*blocker, "resolved").value_or(false))
+        open.push_back(text_of(*blocker, "description"));
+  return open;
+}
+
+std::uint64_t unblocks(const FlowState& docs, const Group& group) {
+  std::uint64_t count = 0;
+  for (const Message& message : messages(docs, *mailbox("techlead_to_dev"), group.id))
+    count += word_of(*message.value, "decision") == "unblocked" ? 1U : 0U;
+  if (group.entry != nullptr)
+    for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
+      count += word_of(*feedback, "decision") == "unblocked" ? 1U : 0U;
+  return count;
+}
+
+bool unblocked(const Snapshot& snapshot, const Group& group) {
+  const auto memo = snapshot.memo.groups.find(group.id);
+  const bool known = memo != snapshot.memo.groups.end();
+  auto open = open_blockers(group);
+  // For the blocker that baton wrote, `unblocked` is enough.
+  if (known)
+    std::erase(open, memo->second.blocker);
+  if (group.entry == nullptr || !open.empty() ||
+      unblocks(snapshot.view.docs, group) <= (known ? memo->second.unblocks : 0))
+    return false;
+  // The newest decision counts, in messages or feedback.
+  const auto sent = messages(snapshot.view.docs, *mailbox("techlead_to_dev"), group.id);
+  if (!sent.empty() && word_of(*sent.back().value, "decision") == "unblocked")
+    return true;
+  const auto feedback = items(*group.entry, "tech_lead_feedback");
+  return !feedback.empty() && word_of(*feedback.back(), "decision") == "unblocked";
+}
+
+std::string faults_to_fix(const Snapshot& snapshot, const Subject& subject) {
+  std::string text;
+  for (const PutBack& back : snapshot.memo.put_back)
+    if (back.concerns(subject))
+      text += std::string(back.stays ? "; noted: " : "; put back: ") + back.why;
+  for (const auto& [path, accepted] : snapshot.view.docs) {
+    const auto findings = parse_json(accepted.rejected.empty() ? "[]" : accepted.rejected);
+    if (!findings || !(*findings)->IsArray())
+      continue;
+    const Value* first = nullptr;
+    for (const Value& finding : (*findings)->GetArray())
+      if (first == nullptr && text_of(finding, "severity") == "error")
+        first = &finding;
+    if (first != nullptr)
+      text +=
+          "; rejected: " + path + text_of(*first, "pointer") + ": " + text_of(*first, "message");
+  }
+  return text;
+}
+
+MailCount mail_count(const FlowState& docs, std::string_view group) {
+  MailCount count{};
+  for (std::size_t i = 0; i < count.size(); ++i)
+    count.at(i) = messages(docs, i, group).size();
+  return count;
+}
+
+Word stage_of(const Snapshot& snapshot, const Group& group) {
+  switch (group.status) {
+    case Status::pending:
+    case Status::dev_working:
+    case Status::qa_failed:
+    case Status::changes_requested:
+      return "dev";
+    case Status::dev_blocked:
+      return unblocked(snapshot, group) ? "dev" : "blocked";
+    case Status::waiting_qa:
+      return snapshot.options.qa ? "qa" : "review";
+    case Status::qa_testing:
+      return "qa";
+    case Status::waiting_review:
+    case Status::tech_review:
+      return "review";
+    case Status::complete:
+      return "complete";
+  }
+  return "dev";
+}
+
+DeveloperSlots::DeveloperSlots(const Snapshot& snapshot) : snapshot_(snapshot) {
+  for (const Run& run : snapshot.view.runs) {
+    if (!run.live())
+      continue;
+    in_hand_.insert(run.key.subject);
+    if (run.key.role == kDeveloper)
+      developing_.insert(run.key.subject);
+  }
+}
+
+std::vector<Claim> DeveloperSlots::claims(const Group& group) const {
+  const std::uint32_t most = snapshot_.plan.simple ? 1 : snapshot_.options.max_developers;
+  std::vector<Claim> claims = {Claim{"developers " + text(snapshot_.view.flow), most}};
+  const std::set<std::string> files(group.files.begin(), group.files.end());
+  for (const std::string& file : files)
+    claims.push_back(Claim{"file " + file, 1});
+  return claims;
+}
+
+std::size_t DeveloperSlots::room(const Group& group) const {
+  std::size_t most = snapshot_.plan.simple ? 1 : snapshot_.options.max_developers;
+  if (const auto count = snapshot_.plan.parallel_counts.find(group.phase);
+      count != snapshot_.plan.parallel_counts.end())
+    most = std::min(most, static_cast<std::size_t>(count->second));
+  return most;
+}
+
+std::pair<Word, std::string> DeveloperSlots::obstacle(const Group& group) const {
+  if (std::string why = snapshot_.plan.waits_for(group); !why.empty())
+    return {why.starts_with("it depends") ? "depends_on" : "phase", std::move(why)};
+  if (developing_.size() >= room(group))
+    return {"no_slot", std::to_string(developing_.size()) + " of " + std::to_string(room(group)) +
+                           " developers are at work"};
+  for (const std::string& id : in_hand_) {
+    const Group* const other = snapshot_.plan.find(id);
+    if (other == nullptr || id == group.id)
+      continue;
+    if (const std::string file = shared_file(group, *other); !file.empty())
+      return {"file_claimed", file + " also belongs to " + id + ", which is in progress"};
+  }
+  for (const std::string& id : developing_) {
+    const Group* const other = snapshot_.plan.find(id);
+    if (!group.can_parallel || (other != nullptr && !other->can_parallel))
+      return {"not_parallel", (group.can_parallel ? id : group.id) +
+                                  " must not run in parallel, and " + id + " is in progress"};
+  }
+  return {};
+}
+
+void DeveloperSlots::take(const Group& group, std::string_view role) {
+  in_hand_.insert(group.id);
+  if (role == kDeveloper)
+    developing_.insert(group.id);
+}
+
+}  // namespace baton::coordination

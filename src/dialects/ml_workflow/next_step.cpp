@@ -1,0 +1,426 @@
+#include "dialects/ml_workflow/next_step.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/json/numbers.h"
+#include "dialects/ml_workflow/ml_workflow.h"
+#include "dialects/tables.h"
+#include "dialects/timestamps.h"
+
+namespace baton::ml_workflow {
+namespace {
+
+struct ErrorRow {
+  std::string_view word;
+  std::array<std::string_view, 2> strategies;
+};
+constexpr std::string_view kExtended = "retry_with_extended_timeout";
+constexpr std::string_view kAnother = "retry_with_different_agent_instance";
+constexpr std::string_view kCorrected = "retry_with_corrected_input";
+constexpr std::string_view kPerson = "escalate_to_human";
+/// What is tried before a person is asked. Other error types have no strategy.
+constexpr std::array kErrors = {
+    ErrorRow{"agent_timeout", {kExtended, kAnother}},
+    ErrorRow{"timeout", {kExtended, kAnother}},
+    ErrorRow{"validation_error", {kCorrected, kCorrected}},
+    ErrorRow{"resource_exhaustion", {kAnother, kAnother}},
+    ErrorRow{"agent_exit", {kAnother, kAnother}},
+};
+
+NextStep work(std::vector<Work> works, std::string why) {
+  NextStep next;
+  next.kind = NextStep::Kind::work;
+  next.works = std::move(works);
+  next.why = std::move(why);
+  return next;
+}
+
+NextStep outcome(NextStep::Kind kind, std::string why) {
+  NextStep next;
+  next.kind = kind;
+  next.why = std::move(why);
+  return next;
+}
+
+NextStep escalate(std::string limit, std::string why) {
+  NextStep next = outcome(NextStep::Kind::escalate, std::move(why));
+  next.limit = std::move(limit);
+  return next;
+}
+
+std::int64_t base(const Snapshot& snapshot, const std::string& what) {
+  const auto found = snapshot.memo.base.find(what);
+  return found == snapshot.memo.base.end() ? 0 : found->second;
+}
+
+/// The newest entry of a half since the code last changed.
+const Entry* in_round(const Snapshot& snapshot, Half half) {
+  for (auto entry = snapshot.entries.rbegin();
+       entry != snapshot.entries.rend() && !code_change(entry->step); ++entry)
+    if (entry->half == half || entry->half == Half::both)
+      return &*entry;
+  return nullptr;
+}
+
+/// Step 5 after the first code, 7 after a refinement. Other programs may write 5 again; both halves
+/// use the same number.
+std::int64_t validation_step(const Snapshot& snapshot) {
+  for (const Half half : {Half::a, Half::b})
+    if (const Entry* const other = in_round(snapshot, half))
+      return other->step;
+  const auto change = std::find_if(snapshot.entries.rbegin(), snapshot.entries.rend(),
+                                   [](const Entry& entry) { return code_change(entry.step); });
+  return change != snapshot.entries.rend() && change->step == 6 ? 7 : 5;
+}
+
+/// Whether the flag says approved and no newer decision contradicts it (as in S10 and S11).
+bool flag_counts(const Snapshot& snapshot, std::string_view approval) {
+  const Value* const flag =
+      json::at(snapshot.root, "/human_approvals/" + std::string(approval) + "_approved");
+  return flag != nullptr && json::boolean(*flag).value_or(false) &&
+         outranks_flag(snapshot.root, snapshot.entries, approval).empty();
+}
+
+/// Explains why a flag that a person set does not count.
+std::string flag_hint(const Snapshot& snapshot, const std::string& approval) {
+  const std::string decision(outranks_flag(snapshot.root, snapshot.entries, approval));
+  return decision.empty() ? ""
+                          : "; " + approval + "_approved is true, but the newest decision is " +
+                                decision + ", which counts";
+}
+
+/// Asks for the approvals in this order; nothing: all are given.
+std::optional<NextStep> people(const Snapshot& snapshot,
+                               std::initializer_list<std::string_view> approvals,
+                               std::int64_t revision, NextStep::Kind rejected) {
+  for (const std::string_view approval : approvals) {
+    if (!required(snapshot.view.options, approval))
+      continue;
+    const std::string decision = decided(snapshot, approval);
+    const std::string name(approval);
+    if (decision.empty()) {
+      NextStep next =
+          outcome(NextStep::Kind::approval,
+                  "waits for a person: `baton approve " + text(snapshot.view.flow) + " " + name +
+                      "`, or `reject` or `revise` instead of approve" + flag_hint(snapshot, name));
+      next.approval = name;
+      return next;
+    }
+    if (decision == "changes_requested")
+      return work({Work{revision, Half::whole}}, "a person asked for changes (" + name + ")");
+    if (decision == "rejected")
+      return outcome(rejected, "a person rejected it (" + name + ")");
+  }
+  return std::nullopt;
+}
+
+/// Whether the file says that the present plan is approved. A revision resets the flag.
+bool plan_approved(const Snapshot& snapshot) {
+  const bool revised = std::any_of(snapshot.entries.begin(), snapshot.entries.end(),
+                                   [](const Entry& entry) { return entry.step == 3; });
+  return flag_counts(snapshot, "plan") ||
+         (!revised && approved(snapshot.root, snapshot.entries, "plan"));
+}
+
+NextStep after_plan_validation(const Snapshot& snapshot) {
+  const Round round = judge_round(snapshot.root, snapshot.entries, true);
+  if (round.pass || !snapshot.plan_phase()) {
+    // The program that moved to phase_2 took the approval for given.
+    const bool given = !snapshot.plan_phase() && plan_approved(snapshot);
+    if (auto asked =
+            given ? std::nullopt : people(snapshot, {"plan"}, 3, NextStep::Kind::cancelled)) {
+      // Step 3 belongs to phase_1.
+      if (asked->kind == NextStep::Kind::work && !snapshot.plan_phase())
+        return outcome(NextStep::Kind::phase_1, asked->why);
+      return *asked;
+    }
+    if (snapshot.plan_phase())
+      return outcome(NextStep::Kind::phase_2, "the plan passed and is approved");
+    return work({Work{4, Half::whole}}, "the plan passed and is approved");
+  }
+  const std::int64_t made = attempts(snapshot, "phase_1") - base(snapshot, "phase_1");
+  if (made >= snapshot.options.plan_attempts)
+    return escalate("phase_1", "max_iterations_reached: " + std::to_string(made) +
+                                   " plans did not pass; the last one: " + round.why);
+  return work({Work{3, Half::whole}}, round.why);
+}
+
+NextStep after_code_validation(const Snapshot& snapshot) {
+  const Round round = judge_round(snapshot.root, snapshot.entries, false);
+  if (round.pass) {
+    if (auto asked = people(snapshot, {"code", "final"}, 6, NextStep::Kind::failed))
+      return *asked;
+    return outcome(NextStep::Kind::completed, "the code passed and is approved");
+  }
+  const std::int64_t made = attempts(snapshot, "phase_2") - base(snapshot, "phase_2");
+  if (made >= snapshot.options.code_attempts)
+    return escalate("phase_2", "max_iterations_reached: the code did not pass " +
+                                   std::to_string(made) + " times; the last time: " + round.why);
+  return work({Work{6, Half::whole}}, round.why);
+}
+
+/// Steps 4 to 7: each half is validated once since the code last changed.
+NextStep validation(const Snapshot& snapshot) {
+  const std::int64_t step = validation_step(snapshot);
+  std::vector<Work> missing;
+  bool working = false;
+  for (const Half half : {Half::a, Half::b}) {
+    const Entry* const entry = in_round(snapshot, half);
+    if (entry == nullptr)
+      missing.push_back(Work{step, half});
+    else
+      working = working || !entry->completed();
+  }
+  if (missing.empty())
+    return working ? NextStep{} : after_code_validation(snapshot);
+  if (!snapshot.options.parallel)
+    missing.resize(working ? 0 : 1);
+  if (missing.empty())
+    return {};
+  std::string which = subject_of(missing.front());
+  if (missing.size() > 1)
+    which += " and " + subject_of(missing.back());
+  return work(missing, "validate the code: " + which);
+}
+
+/// Failed entries that were not repeated: the last entry, or the halves of a round.
+std::vector<const Entry*> failures(const Snapshot& snapshot) {
+  std::vector<const Entry*> failed;
+  const Entry& last = *snapshot.last();
+  if (!code_validation(last.step)) {
+    if (last.status == "failed")
+      failed.push_back(&last);
+    return failed;
+  }
+  for (const Half half : {Half::a, Half::b})
+    if (const Entry* const entry = in_round(snapshot, half);
+        entry != nullptr && entry->status == "failed" &&
+        std::find(failed.begin(), failed.end(), entry) == failed.end())
+      failed.push_back(entry);
+  return failed;
+}
+
+std::string error_of(const Entry& entry, std::string_view member) {
+  const Value* const error = json::child(*entry.value, "error_info");
+  return error == nullptr ? std::string() : std::string(json::text(*error, member).value_or(""));
+}
+
+std::optional<NextStep> recovery(const Snapshot& snapshot) {
+  const auto failed = failures(snapshot);
+  if (failed.empty())
+    return std::nullopt;
+  std::vector<Work> again;
+  std::string why;
+  for (const Entry* const entry : failed) {
+    const std::string strategy = next_strategy(snapshot, *entry);
+    const std::string what = "step " + subject_of(*entry) + " failed (" +
+                             error_of(*entry, "error_type") + ": " +
+                             error_of(*entry, "error_message") + ")";
+    if (strategy.empty())
+      return escalate("recovery", what);
+    again.push_back(Work{entry->step, entry->half});
+    why += (why.empty() ? "" : "; ") + strategy + ": " + what;
+  }
+  return work(again, why);
+}
+
+std::string stage_word(const Snapshot& snapshot, const Subject& subject, bool due) {
+  const Entry* const entry = snapshot.newest(subject);
+  const std::size_t count = snapshot.count(subject);
+  if (entry == nullptr)
+    return "run 1";
+  const bool again = due && entry->status == "failed";
+  const std::int64_t repeats = sum(recovery_attempts(*entry), again ? 1 : 0);
+  if (due && entry->completed())
+    return "run " + std::to_string(count + 1);
+  const std::string number =
+      std::to_string(count) + (repeats > 0 ? "." + std::to_string(repeats) : "");
+  if (entry->completed())
+    return "done " + std::to_string(count);
+  return (entry->status == "failed" && !due ? "failed " : "run ") + number;
+}
+
+/// A person resumed a workflow that baton had paused: the limit counts from now.
+void resumed(Snapshot& snapshot) {
+  const std::string limit = std::exchange(snapshot.memo.escalated, "");
+  if (limit == "approval")
+    snapshot.memo.asked_approval = AskedApproval{};
+  else if (limit == "steps")
+    snapshot.memo.base[limit] = static_cast<std::int64_t>(snapshot.entries.size());
+  else if (limit == "recovery")
+    for (const Entry& entry : snapshot.entries) {
+      if (entry.status == "failed")
+        snapshot.memo.base[helped(entry)] = 1;
+    }
+  else if (!limit.empty())
+    snapshot.memo.base[limit] = attempts(snapshot, limit);
+}
+
+}  // namespace
+
+bool handed_over(const Snapshot& snapshot) {
+  return !snapshot.plan_phase() && snapshot.last() != nullptr &&
+         snapshot.last()->step < kFirstCodeStep;
+}
+
+std::optional<Snapshot> snapshot_of(const View& view) {
+  auto snapshot = Snapshot::of(view);
+  if (snapshot && snapshot->status != Status::paused)
+    resumed(*snapshot);
+  return snapshot;
+}
+
+std::string helped(const Entry& entry) {
+  return "helped " + std::to_string(entry.index);
+}
+
+std::string next_strategy(const Snapshot& snapshot, const Entry& entry) {
+  const ErrorRow* const row = row_of(kErrors, error_of(entry, "error_type"));
+  const auto tried = list_at(*entry.value, "/error_info/recovery_strategies");
+  // Strategies count from the last help of a person.
+  std::size_t count = 0;
+  for (const Value* const one : tried)
+    count = json::text(*one, "strategy") == kPerson ? 0 : count + 1;
+  if (tried.empty())
+    count = static_cast<std::size_t>(std::max<std::int64_t>(0, recovery_attempts(entry)));
+  if (row != nullptr && count < row->strategies.size())
+    return std::string(row->strategies.at(count));
+  return base(snapshot, helped(entry)) != 0 ? std::string(kPerson) : std::string();
+}
+
+std::int64_t round_end(const Snapshot& snapshot, bool plan) {
+  std::int64_t end = -1;
+  if (plan) {
+    for (const Entry& entry : snapshot.entries)
+      if (plan_validation(entry.step) && entry.completed())
+        end = static_cast<std::int64_t>(entry.index);
+    return end;
+  }
+  for (const Half half : {Half::a, Half::b}) {
+    const Entry* const entry = in_round(snapshot, half);
+    if (entry == nullptr || !entry->completed() || !code_validation(entry->step))
+      return -1;
+    end = std::max(end, static_cast<std::int64_t>(entry->index));
+  }
+  return end;
+}
+
+bool round_to_record(const Snapshot& snapshot, std::string_view phase) {
+  const bool plan = phase == "phase_1";
+  const std::int64_t end = round_end(snapshot, plan);
+  if (end < 0 || (plan && snapshot.last()->step != 2))
+    return false;
+  // Records of baton name their round; records of other programs are only counted.
+  std::int64_t foreign = 0;
+  for (const Value* const record :
+       list_at(snapshot.root, "/convergence_status/convergence_history")) {
+    if (json::text(*record, "phase") != phase)
+      continue;
+    const auto entry = json::integer(*record, "entry");
+    if (entry == end)
+      return false;
+    foreign += entry ? 0 : 1;
+  }
+  std::int64_t rounds = 0;
+  for (const Entry& entry : snapshot.entries)
+    if (entry.completed() &&
+        (plan ? plan_validation(entry.step) : code_validation(entry.step) && entry.half != Half::a))
+      ++rounds;
+  return foreign < rounds;
+}
+
+std::int64_t attempts(const Snapshot& snapshot, std::string_view phase) {
+  std::int64_t count = round_to_record(snapshot, phase) ? 1 : 0;
+  for (const Value* const record :
+       list_at(snapshot.root, "/convergence_status/convergence_history"))
+    count += json::text(*record, "phase") == phase ? 1 : 0;
+  return count;
+}
+
+ValidationMark validation_mark(const Snapshot& snapshot, std::string_view approval) {
+  const std::int64_t end = round_end(snapshot, approval == "plan");
+  const auto known = snapshot.memo.marks.find(std::string(approval));
+  if (known != snapshot.memo.marks.end() && known->second.entry == end)
+    return known->second;
+  // A new validation. Older decisions do not count. A decision that arrived with it counts if its
+  // time is not earlier.
+  ValidationMark fresh;
+  fresh.entry = end;
+  const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history");
+  std::optional<Time> done;
+  for (const Entry& entry : snapshot.entries)
+    if (static_cast<std::int64_t>(entry.index) == end)
+      done = end_of(entry);
+  const auto newer = [&](const Value& object, std::string_view member) {
+    const auto when = timestamp(object, member);
+    return when && done && *when >= *done;
+  };
+  fresh.from = static_cast<std::int64_t>(decisions.size());
+  for (std::size_t i = decisions.size(); i > static_cast<std::size_t>(snapshot.memo.decisions); --i)
+    if (newer(*decisions[i - 1], "timestamp"))
+      fresh.from = static_cast<std::int64_t>(i) - 1;
+  const std::string name(approval);
+  const Value* const approvals = json::child(snapshot.root, "human_approvals");
+  fresh.flag = approvals != nullptr &&
+               json::boolean(*approvals, name + "_approved").value_or(false) &&
+               !newer(*approvals, name + "_approval_timestamp");
+  return fresh;
+}
+
+std::string decided(const Snapshot& snapshot, std::string_view approval) {
+  const ValidationMark about = validation_mark(snapshot, approval);
+  if (about.entry < 0)
+    return {};
+  const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history");
+  std::string newest;
+  for (std::size_t i = static_cast<std::size_t>(about.from); i < decisions.size(); ++i)
+    if (json::text(*decisions[i], "approval_type") == approval)
+      newest = json::text(*decisions[i], "status").value_or("");
+  if (!newest.empty() || about.flag)
+    return newest;
+  return flag_counts(snapshot, approval) ? "approved" : "";
+}
+
+NextStep next_step(const Snapshot& snapshot) {
+  if (snapshot.status != Status::initialized && snapshot.status != Status::running)
+    return {};
+  if (snapshot.last() == nullptr)
+    return work({Work{1, Half::whole}}, "the workflow starts");
+  if (snapshot.plan_phase() && snapshot.last()->index < plan_start(snapshot.root))
+    return work({Work{3, Half::whole}}, "a person asked for another plan");
+  if (auto recover = recovery(snapshot))
+    return *recover;
+  const Entry& last = *snapshot.last();
+  NextStep found;
+  if (code_validation(last.step) || (code_change(last.step) && last.completed()))
+    found = validation(snapshot);
+  else if (!last.completed() || (plan_validation(last.step) && !has_verdict(last)))
+    return {};
+  else if (plan_validation(last.step))
+    found = after_plan_validation(snapshot);
+  else
+    found = work({Work{2, Half::whole}}, "validate the plan");
+  const auto steps = static_cast<std::int64_t>(snapshot.entries.size()) - base(snapshot, "steps");
+  if (found.kind == NextStep::Kind::work && steps >= snapshot.options.max_steps)
+    return escalate("steps",
+                    "the workflow reached " + std::to_string(steps) + " steps (option max_steps)");
+  return found;
+}
+
+Stages stages(const View& view) {
+  Stages stages;
+  const auto snapshot = snapshot_of(view);
+  if (!snapshot)
+    return stages;
+  for (const Entry& entry : snapshot->entries)
+    stages[subject_of(entry)] = stage_word(*snapshot, subject_of(entry), false);
+  if (const NextStep found = next_step(*snapshot); found.kind == NextStep::Kind::work)
+    for (const Work& work : found.works)
+      stages[subject_of(work)] = stage_word(*snapshot, subject_of(work), true);
+  return stages;
+}
+
+}  // namespace baton::ml_workflow

@@ -1,0 +1,67 @@
+#pragma once
+
+// What a workflow does next, by the decision table of the format page. Answers from the snapshot
+// alone; decide.cpp carries it out.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialects/ml_workflow/snapshot.h"
+#include "dialects/ml_workflow/verdict.h"
+
+namespace baton::ml_workflow {
+
+/// Whether phase_2 has begun without any code. The plan can still be decided about.
+bool handed_over(const Snapshot& snapshot);
+
+/// The snapshot for a decision. If a person resumed the workflow, its limits count from now.
+/// Nothing without a state file.
+std::optional<Snapshot> snapshot_of(const View& view);
+
+/// What comes next.
+struct NextStep {
+  enum class Kind {
+    nothing,   ///< paused, ended, or an agent is working
+    work,      ///< start `works`
+    approval,  ///< ask a person about `approval`
+    phase_2,   ///< the plan is good and approved
+    phase_1,   ///< make another plan although phase_2 has begun
+    escalate,  ///< pause the workflow for a person
+    completed,
+    failed,
+    cancelled,
+  };
+  Kind kind = Kind::nothing;
+  std::vector<Work> works;
+  std::string approval;
+  std::string limit;  ///< for escalate: `phase_1`, `phase_2`, `steps`, `recovery`
+  std::string why;
+};
+NextStep next_step(const Snapshot& snapshot);
+
+/// The stage words. `run 2`: the second run of a step, due or running. `run 2.1`: its first
+/// repetition after an error. `done 2` and `failed 2` stay until the step is due again.
+Stages stages(const View& view);
+
+/// The attempts of a phase, including the newest round.
+std::int64_t attempts(const Snapshot& snapshot, std::string_view phase);
+/// Whether the newest complete round of a phase is missing in convergence_history.
+bool round_to_record(const Snapshot& snapshot, std::string_view phase);
+/// Index in step_history where the newest complete round of a phase ends; -1: there is none.
+std::int64_t round_end(const Snapshot& snapshot, bool plan);
+
+/// The decision about the newest validation: `approved`, `rejected`, `changes_requested`, or empty.
+std::string decided(const Snapshot& snapshot, std::string_view approval);
+/// Which decisions count for the newest validation of a phase.
+ValidationMark validation_mark(const Snapshot& snapshot, std::string_view approval);
+
+/// The name in Memo::base for a failed entry that a person has helped and that was not repeated
+/// since.
+std::string helped(const Entry& entry);
+
+/// The next recovery strategy for a failed entry; empty: ask a person first.
+std::string next_strategy(const Snapshot& snapshot, const Entry& entry);
+
+}  // namespace baton::ml_workflow

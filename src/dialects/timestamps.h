@@ -1,0 +1,44 @@
+#pragma once
+
+// Dates and times in state files. Writers spell them as RFC 3339, but may leave out the zone or its
+// colon.
+
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "dialects/findings.h"
+
+namespace baton {
+
+/// A time of a state file: RFC 3339. A missing zone means UTC; a zone without colon (`+0800`) is
+/// read.
+struct Timestamp {
+  Time time{};
+  bool zoned = true;
+};
+std::optional<Timestamp> parse_timestamp(std::string_view text);
+/// The time in a member; nothing without one.
+std::optional<Time> timestamp(const Value& object, std::string_view name);
+
+/// Checks the times of one document. Warns once about all times without a zone.
+class TimestampCheck {
+ public:
+  /// Checks members of the object at `pointer`. An error (rule `day_id`) for a date that does not
+  /// exist, such as 30 February.
+  void look(const Value& object, const std::string& pointer,
+            std::initializer_list<std::string_view> names, std::string_view day_id,
+            FindingList& findings);
+  /// A warning (rule `id`) at the first time without a zone.
+  void report(std::string_view id, FindingList& findings) const;
+
+ private:
+  std::size_t zoneless_ = 0;
+  std::string first_;
+  std::string text_;
+};
+
+}  // namespace baton
