@@ -8,8 +8,8 @@
 #include "dialects/agent_run/record.h"
 #include "dialects/agent_run/reports.h"
 #include "dialects/agent_run/snapshot.h"
-#include "dialects/findings.h"
 #include "dialects/dialects.h"
+#include "dialects/findings.h"
 #include "dialects/kinds.h"
 
 namespace baton::agent_run {

@@ -1,8 +1,8 @@
 #include <array>
 
 #include "base/text.h"
-#include "dialects/kinds.h"
 #include "dialects/dialects.h"
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/brief.h"
 #include "dialects/ml_workflow/next_step.h"
 #include "dialects/ml_workflow/record.h"
