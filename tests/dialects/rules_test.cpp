@@ -93,7 +93,7 @@ TEST_CASE("what is no condition is named") {
     std::string fault;
   };
   for (const Row& row : {
-           Row{R"({"equals": 1})", "names a `pointer`"},
+           Row{R"({"equals": 1})", "needs a `pointer`"},
            Row{R"({"pointer": "x", "equals": 1})", "is not a pointer"},
            Row{R"({"pointer": "/~2", "equals": 1})", "is not a pointer"},
            Row{R"({"pointer": ":/a", "equals": 1})", "is not a pointer"},

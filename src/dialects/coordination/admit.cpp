@@ -267,14 +267,14 @@ Admission admit_plan(const Snapshot& snapshot, const Change& change) {
     return restore("T5", "/iteration",
                    "iteration went back from " + std::to_string(had) + " to " +
                        std::to_string(has) + ", so it is an old copy of the plan");
-  const std::string asked = text_of(before, "original_requirements");
+  const std::string requirements = text_of(before, "original_requirements");
   const bool agents = snapshot.written_by([](const Run&) { return true; });
-  if (asked.empty() || !agents || asked == text_of(after, "original_requirements"))
+  if (requirements.empty() || !agents || requirements == text_of(after, "original_requirements"))
     return {};
   const std::string pointer = "/original_requirements";
   const std::string why = "agents must not change original_requirements";
   Admission admission =
-      merged(change.after, {json::Edit{pointer, json::quote(asked)}}, named(why, "T6"));
+      merged(change.after, {json::Edit{pointer, json::quote(requirements)}}, named(why, "T6"));
   admission.findings.push_back(broken("T6", pointer, why));
   return admission;
 }

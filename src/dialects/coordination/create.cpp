@@ -94,10 +94,10 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
     add("pm_state", fresh_plan(session, requirements, view.wall));
     return updates;
   }
-  auto asked = request_session(*pm, path_of(options, "pm_state"), requirements, view.wall);
-  if (!asked)
-    return asked;
-  for (Update& update : *asked)
+  auto requested = request_session(*pm, path_of(options, "pm_state"), requirements, view.wall);
+  if (!requested)
+    return requested;
+  for (Update& update : *requested)
     updates.push_back(std::move(update));
   return updates;
 }

@@ -169,7 +169,7 @@ std::int64_t now_ms(const Snapshot& snapshot) {
   return snapshot.view.now.time_since_epoch().count();
 }
 
-/// When each message was first seen as read; of messages that are gone nothing is kept.
+/// When each message was first seen as read. Messages that disappeared are forgotten.
 void note_read(const Snapshot& snapshot, const std::vector<const Value*>& all,
                std::map<std::string, std::int64_t>& since) {
   std::map<std::string, std::int64_t> now;
@@ -181,11 +181,11 @@ void note_read(const Snapshot& snapshot, const std::vector<const Value*>& all,
   since = std::move(now);
 }
 
-/// Indices of those that are due, oldest first. The next time one becomes due is a wake.
+/// Indices of due messages, oldest first. Wakes up when the next one becomes due.
 std::vector<std::size_t> due(const Snapshot& snapshot, const std::vector<const Value*>& all,
                              const std::map<std::string, std::int64_t>& since, Decision& decision) {
   std::vector<std::size_t> due;
-  std::set<std::string> stays;  // groups of which something older stays
+  std::set<std::string> stays;  // groups with an older message that stays
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string group = text_of(*all[i], "group_id");
     const auto read = since.find(message_key(*all[i]));
@@ -218,7 +218,7 @@ Update archived(const Snapshot& snapshot, std::string_view kind, const Accepted*
   return Create{path, text ? *std::move(text) : std::string(), kWhy};
 }
 
-/// One mailbox.
+/// Archives the messages of one mailbox.
 std::vector<Update> archive_messages(Snapshot& snapshot, std::string_view kind,
                                      Decision& decision) {
   const Accepted* const file = find(snapshot.view.docs, kind);
@@ -238,7 +238,7 @@ std::vector<Update> archive_messages(Snapshot& snapshot, std::string_view kind,
     for (const Value* const message : items(archive->document->root(), "messages"))
       there.insert(message_key(*message));
   std::vector<const Value*> fresh;
-  std::vector<json::Edit> gone;  // the last one first, so that the others keep their places
+  std::vector<json::Edit> gone;  // last one first, so that the indices stay valid
   for (const std::size_t i : old)
     if (!there.contains(message_key(*all[i])))
       fresh.push_back(all[i]);

@@ -134,8 +134,8 @@ class Edits {
   /// A reopened session has no end_time, until it ends again.
   void end(bool ended, Time wall) {
     const bool has_end = json::text(state_, "end_time").has_value();
-    const bool anew = !has_end || json::text(state_, "status") != "completed";
-    if (ended && anew)
+    const bool ends_now = !has_end || json::text(state_, "status") != "completed";
+    if (ended && ends_now)
       set("end_time", iso_time(wall));
     else if (!ended && has_end)
       set("end_time", Json());

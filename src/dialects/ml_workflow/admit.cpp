@@ -151,9 +151,10 @@ class Merge {
   /// it still runs.
   void give_up() {
     constexpr std::string_view kWhy = "must not be set by the agent that reports its work";
-    const bool again = std::any_of(writers_.begin(), writers_.end(),
-                                   [&](const RunId& run) { return memo_.gave_up.contains(run); });
-    if (again)
+    const bool repeated = std::any_of(writers_.begin(), writers_.end(), [&](const RunId& run) {
+      return memo_.gave_up.contains(run);
+    });
+    if (repeated)
       keep("/status", "T2", std::string(kWhy));
     else
       refuse("/status", unseen_, "T2", std::string(kWhy));

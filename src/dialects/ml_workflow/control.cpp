@@ -91,8 +91,8 @@ Reply reopen(Snapshot& snapshot, const Request& request, Edits& edits) {
   return {request.id, true, "the workflow continues"};
 }
 
-/// Whether `resume` concerns the state file. Lifting the operator's own pause does not answer a
-/// question of baton, which nobody could have seen.
+/// Whether `resume` concerns the state file. When it lifts the operator's own pause, it does not
+/// answer a question that baton has asked since.
 bool resumes_file(const Snapshot& snapshot) {
   const bool commanded = snapshot.view.control != Control::run;
   return snapshot.status == Status::paused ? snapshot.memo.escalated.empty() || !commanded

@@ -96,11 +96,11 @@ void pause_for_person(Snapshot& snapshot, const std::string& limit, const std::s
 void ask(Snapshot& snapshot, const NextStep& found, Edits& edits, Decision& decision) {
   const ValidationMark about = validation_mark(snapshot, found.approval);
   const std::int64_t now = snapshot.view.now.time_since_epoch().count();
-  AskedApproval& asked = snapshot.memo.asked_approval;
-  if (asked.approval != found.approval || asked.entry != about.entry)
-    asked = AskedApproval{found.approval, about.entry, now};
-  const Millis waited(std::max<std::int64_t>(0, now - asked.since_ms));
-  const Time since{Millis(asked.since_ms)};
+  AskedApproval& waiting = snapshot.memo.asked_approval;
+  if (waiting.approval != found.approval || waiting.entry != about.entry)
+    waiting = AskedApproval{found.approval, about.entry, now};
+  const Millis waited(std::max<std::int64_t>(0, now - waiting.since_ms));
+  const Time since{Millis(waiting.since_ms)};
   const Options& options = snapshot.options;
   if (options.approval_patience > Millis(0)) {
     if (waited >= options.approval_patience)
@@ -116,8 +116,8 @@ void ask(Snapshot& snapshot, const NextStep& found, Edits& edits, Decision& deci
     const auto times = waited / options.reminders;
     if (times > 0)
       why += " (waiting for " + duration_text(times * options.reminders) + ")";
-    const Time again = since + (times + 1) * options.reminders;
-    decision.tidy = std::min(decision.tidy.value_or(again), again);
+    const Time next_reminder = since + (times + 1) * options.reminders;
+    decision.tidy = std::min(decision.tidy.value_or(next_reminder), next_reminder);
   }
   decision.notices.push_back(Notice{"approval_wanted", found.approval, why});
 }
@@ -127,15 +127,16 @@ void enter_phase_2(const Snapshot& snapshot, Edits& edits) {
   Json scores = Json::object();
   for (const auto& [name, score] : round.scores)
     scores.set(name, Json(score));
-  const bool asked = required(snapshot.view.options, "plan");
-  edits.append("/phase_transitions",
-               Json::object({{"from_phase", "phase_1"},
-                             {"to_phase", "phase_2"},
-                             {"trigger", "convergence_achieved"},
-                             {"timestamp", snapshot.now()},
-                             {"validation_scores", scores},
-                             {"human_approval_required", Json(asked)},
-                             {"human_approval_status", asked ? Json("approved") : Json()}}));
+  const bool needs_approval = required(snapshot.view.options, "plan");
+  edits.append(
+      "/phase_transitions",
+      Json::object({{"from_phase", "phase_1"},
+                    {"to_phase", "phase_2"},
+                    {"trigger", "convergence_achieved"},
+                    {"timestamp", snapshot.now()},
+                    {"validation_scores", scores},
+                    {"human_approval_required", Json(needs_approval)},
+                    {"human_approval_status", needs_approval ? Json("approved") : Json()}}));
   edits.set("/current_phase", "phase_2");
 }
 

@@ -93,9 +93,9 @@ std::string flag_hint(const Snapshot& snapshot, const std::string& approval) {
 }
 
 /// Asks for the approvals in this order; nothing: all are given.
-std::optional<NextStep> people(const Snapshot& snapshot,
-                               std::initializer_list<std::string_view> approvals,
-                               std::int64_t revision, NextStep::Kind rejected) {
+std::optional<NextStep> ask_people(const Snapshot& snapshot,
+                                   std::initializer_list<std::string_view> approvals,
+                                   std::int64_t revision, NextStep::Kind rejected) {
   for (const std::string_view approval : approvals) {
     if (!required(snapshot.view.options, approval))
       continue;
@@ -130,12 +130,12 @@ NextStep after_plan_validation(const Snapshot& snapshot) {
   if (round.pass || !snapshot.plan_phase()) {
     // The program that moved to phase_2 took the approval for given.
     const bool given = !snapshot.plan_phase() && plan_approved(snapshot);
-    if (auto asked =
-            given ? std::nullopt : people(snapshot, {"plan"}, 3, NextStep::Kind::cancelled)) {
+    if (auto approval_step =
+            given ? std::nullopt : ask_people(snapshot, {"plan"}, 3, NextStep::Kind::cancelled)) {
       // Step 3 belongs to phase_1.
-      if (asked->kind == NextStep::Kind::work && !snapshot.plan_phase())
-        return outcome(NextStep::Kind::phase_1, asked->why);
-      return *asked;
+      if (approval_step->kind == NextStep::Kind::work && !snapshot.plan_phase())
+        return outcome(NextStep::Kind::phase_1, approval_step->why);
+      return *approval_step;
     }
     if (snapshot.plan_phase())
       return outcome(NextStep::Kind::phase_2, "the plan passed and is approved");
@@ -151,8 +151,8 @@ NextStep after_plan_validation(const Snapshot& snapshot) {
 NextStep after_code_validation(const Snapshot& snapshot) {
   const Round round = judge_round(snapshot.root, snapshot.entries, false);
   if (round.pass) {
-    if (auto asked = people(snapshot, {"code", "final"}, 6, NextStep::Kind::failed))
-      return *asked;
+    if (auto approval_step = ask_people(snapshot, {"code", "final"}, 6, NextStep::Kind::failed))
+      return *approval_step;
     return outcome(NextStep::Kind::completed, "the code passed and is approved");
   }
   const std::int64_t made = attempts(snapshot, "phase_2") - base(snapshot, "phase_2");
@@ -212,7 +212,7 @@ std::optional<NextStep> recovery(const Snapshot& snapshot) {
   const auto failed = failures(snapshot);
   if (failed.empty())
     return std::nullopt;
-  std::vector<Work> again;
+  std::vector<Work> works;
   std::string why;
   for (const Entry* const entry : failed) {
     const std::string strategy = next_strategy(snapshot, *entry);
@@ -221,10 +221,10 @@ std::optional<NextStep> recovery(const Snapshot& snapshot) {
                              error_of(*entry, "error_message") + ")";
     if (strategy.empty())
       return escalate("recovery", what);
-    again.push_back(Work{entry->step, entry->half});
+    works.push_back(Work{entry->step, entry->half});
     why += (why.empty() ? "" : "; ") + strategy + ": " + what;
   }
-  return work(again, why);
+  return work(works, why);
 }
 
 std::string stage_word(const Snapshot& snapshot, const Subject& subject, bool due) {
@@ -232,8 +232,8 @@ std::string stage_word(const Snapshot& snapshot, const Subject& subject, bool du
   const std::size_t count = snapshot.count(subject);
   if (entry == nullptr)
     return "run 1";
-  const bool again = due && entry->status == "failed";
-  const std::int64_t repeats = sum(recovery_attempts(*entry), again ? 1 : 0);
+  const bool repeated = due && entry->status == "failed";
+  const std::int64_t repeats = sum(recovery_attempts(*entry), repeated ? 1 : 0);
   if (due && entry->completed())
     return "run " + std::to_string(count + 1);
   const std::string number =

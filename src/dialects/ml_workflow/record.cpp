@@ -42,7 +42,7 @@ void reset(const Snapshot& snapshot, const std::string& pointer, Edits& edits) {
     edits.set(pointer, Json(false));
 }
 
-/// What is made anew has to be judged and approved anew.
+/// New work must be judged and approved again.
 void take_back(const Snapshot& snapshot, std::int64_t step, Edits& edits) {
   if (step == 3) {
     reset(snapshot, "/convergence_status/phase_1_converged", edits);
