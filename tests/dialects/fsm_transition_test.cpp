@@ -90,7 +90,8 @@ TEST_CASE("route: the word itself, then the words for the rest") {
     const Transition transition = transition_of(loop_with(row.state), verdict_named(row.verdict));
     CHECK((transition.kind == Transition::Kind::to) == (row.to[0] != '\0'));
     CHECK(transition.to == row.to);
-    CHECK((transition.kind == Transition::Kind::to || transition.why.starts_with("No valid transition")));
+    CHECK((transition.kind == Transition::Kind::to ||
+           transition.why.starts_with("No valid transition")));
   }
 }
 
@@ -181,7 +182,7 @@ TEST_CASE("an exit code that is not worth a retry goes past it") {
   CHECK(transition_of(loop, verdict_named("yes"), 2).to == "s1");
   // Without another way the one for errors is left.
   CHECK(transition_of(loop_with("on_yes: s1, on_error: s3, retryable_exit_codes: [75]"),
-               verdict_named("error"), 2)
+                      verdict_named("error"), 2)
             .to == "s3");
 }
 
@@ -233,8 +234,8 @@ TEST_CASE("a fault of the loop itself takes the way for errors and no other") {
                           Case{"next: s1, on_error: s2", "s2"}, Case{"next: s1", ""}}) {
     CAPTURE(row.state);
     const Loop loop = loop_with(row.state);
-    const Transition transition =
-        transition_after_fault(loop, *loop.state("a"), "the placeholder cannot be filled in", Values{});
+    const Transition transition = transition_after_fault(
+        loop, *loop.state("a"), "the placeholder cannot be filled in", Values{});
     CHECK(transition.to == row.to);
     CHECK(transition.kind == (row.to[0] == '\0' ? Transition::Kind::error : Transition::Kind::to));
     CHECK(transition.reason == (row.to[0] == '\0' ? "" : "action_error"));
