@@ -602,7 +602,7 @@ def renewed(exe):
         wait_until(disputed, "the answer says what stands in the file")
         status = it.lines("status", loop)[0]
         check(status["declared"] == "paused" and "was put back" in status["why"] and
-              f"`baton resume ccw_loop/{loop}` continues" in status["why"], status)
+              f"`baton resume ccw_loop/{loop}` goes on" in status["why"], status)
         it.switch("leave")
         wait_until(lambda: it.lines("status", loop)[0]["agents"] == 0, "the executor leaves")
         it.until(loop, "paused")

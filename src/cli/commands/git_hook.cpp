@@ -22,9 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A hook that baton made has five lines and begins with these two.
-constexpr std::string_view kHead = "#!/bin/sh\n# This hook was made by `baton hook install`.\n";
-constexpr std::int64_t kLines = 5;
-constexpr std::string_view kCall = "validate --staged";
+constexpr std::string_view kHookHead = "#!/bin/sh\n# This hook was made by `baton hook install`.\n";
+constexpr std::int64_t kHookLines = 5;
+constexpr std::string_view kHookCall = "validate --staged";
 
 /// The hook of a repository that git runs before each commit.
 struct HookFile {
@@ -34,11 +34,11 @@ struct HookFile {
   std::string text;       ///< empty for anything but a regular file
 
   bool is_ours() const {
-    return text.starts_with(kHead) && std::count(text.begin(), text.end(), '\n') == kLines;
+    return text.starts_with(kHookHead) && std::count(text.begin(), text.end(), '\n') == kHookLines;
   }
 };
 
-Result<HookFile> read_hook(const GitRepository& repository) {
+Result<HookFile> read_git_hook(const GitRepository& repository) {
   constexpr std::size_t kMaxHookBytes = 1U << 20U;
   constexpr unsigned kExecutable = 0100;
   auto folder = repository.hooks_folder();
@@ -58,7 +58,7 @@ Result<HookFile> read_hook(const GitRepository& repository) {
   return hook;
 }
 
-Result<void> write_hook(const HookFile& hook, const std::string& text) {
+Result<void> write_git_hook(const HookFile& hook, const std::string& text) {
   constexpr unsigned kMode = 0755;
   std::error_code error;
   const fs::path folder = fs::path(hook.path).parent_path();
@@ -86,11 +86,12 @@ Result<std::string> root_option(const Places& places, const GitRepository& repos
 
 /// The hook calls this binary, and the one in PATH when this one is gone.
 std::string hook_text(const std::string& root) {
-  return std::string(kHead) + "baton=" + shell_quoted(own_path()) +
-         "\n[ -x \"$baton\" ] || baton=baton\nexec \"$baton\" " + std::string(kCall) + root + "\n";
+  return std::string(kHookHead) + "baton=" + shell_quoted(own_path()) +
+         "\n[ -x \"$baton\" ] || baton=baton\nexec \"$baton\" " + std::string(kHookCall) + root +
+         "\n";
 }
 
-ExitCode install(const HookFile& hook, const Places& places, const GitRepository& repository) {
+ExitCode install_hook(const HookFile& hook, const Places& places, const GitRepository& repository) {
   const auto root = root_option(places, repository);
   if (!root)
     return complain(root.error());
@@ -99,7 +100,7 @@ ExitCode install(const HookFile& hook, const Places& places, const GitRepository
         printable(hook.path) +
         " is another hook, so it was left as it is. Add this line at its beginning (a hook that "
         "is no shell script runs the command in its own way): baton " +
-        std::string(kCall) + printable(*root, 8192) + " || exit 1");
+        std::string(kHookCall) + printable(*root, 8192) + " || exit 1");
     return ExitCode::failed;
   }
   const std::string text = hook_text(*root);
@@ -107,13 +108,13 @@ ExitCode install(const HookFile& hook, const Places& places, const GitRepository
     print(printable(hook.path) + " is there already\n");
     return finish();
   }
-  if (const auto written = write_hook(hook, text); !written)
+  if (const auto written = write_git_hook(hook, text); !written)
     return complain(written.error());
   print("made " + printable(hook.path) + ": each commit is checked by `baton validate --staged`\n");
   return finish();
 }
 
-ExitCode uninstall(const HookFile& hook) {
+ExitCode uninstall_hook(const HookFile& hook) {
   if (hook.is_ours()) {
     std::error_code error;
     if (!fs::remove(hook.path, error) && error)
@@ -121,7 +122,7 @@ ExitCode uninstall(const HookFile& hook) {
     print("removed " + printable(hook.path) + "\n");
     return finish();
   }
-  if (hook.text.find(kCall) == std::string::npos) {
+  if (hook.text.find(kHookCall) == std::string::npos) {
     print("there is nothing of baton in " + printable(hook.path) + "\n");
     return finish();
   }
@@ -155,10 +156,10 @@ ExitCode hook_command(Words words) {
   const auto repository = GitRepository::here();
   if (!repository)
     return complain(repository.error());
-  const auto hook = read_hook(*repository);
+  const auto hook = read_git_hook(*repository);
   if (!hook)
     return complain(hook.error());
-  return action == "install" ? install(*hook, places, *repository) : uninstall(*hook);
+  return action == "install" ? install_hook(*hook, places, *repository) : uninstall_hook(*hook);
 }
 
 }  // namespace baton

@@ -261,14 +261,14 @@ std::string how_to_go_on(const Snapshot& snapshot, const Record& record) {
   const std::string& name = snapshot.view.flow.name;
   if (!kStatus.at(static_cast<std::size_t>(record.status)).resumable)
     return "`baton start " + name + "` starts a new run";
-  std::string transition = "`baton resume " + name + "` continues it";
+  std::string text = "`baton resume " + name + "` continues it";
   if (record.terminated_by == "max_steps" || record.terminated_by == "max_iterations")
-    transition += ", with a higher --max-steps or max_steps in its definition";
+    text += ", with a higher --max-steps or max_steps in its definition";
   else if (record.terminated_by == "max_iterations_reached")
-    transition += ", with a higher max_iterations in its definition";
+    text += ", with a higher max_iterations in its definition";
   else if (record.terminated_by == "timeout")
-    transition += " once the `timeout` in its definition is longer";
-  return transition;
+    text += " once the `timeout` in its definition is longer";
+  return text;
 }
 
 std::string why_of_other_program(const Snapshot& snapshot, const Record& record) {

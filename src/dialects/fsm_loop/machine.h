@@ -126,7 +126,6 @@ class Machine {
   // Of the last frame; `context_` is what its placeholders read.
   Loop loop_;
   Json context_;
-  bool paused_ = false;
 };
 
 }  // namespace baton::fsm_loop
