@@ -602,7 +602,7 @@ const Runner::Acts& Runner::happenings() {
        }},
       {"up", [](Runner& r, const Value&, const Value&) { return r.up(); }},
       {"config",
-       [](Runner& r, const Value& v, const Value&) -> Fault {
+       [](Runner& r, const Value& v, const Value& step) -> Fault {
          auto setup = setup_of(Json(v), r.dialect_);
          if (!setup)
            return describe(setup.error());
@@ -614,7 +614,7 @@ const Runner::Acts& Runner::happenings() {
          if (!parts)
            return describe(parts.error());
          r.world_.engine->reconfigure(*std::move(parts));
-         return r.settle();
+         return waits(step) ? std::nullopt : r.settle();
        }},
       {"stop_agents",
        [](Runner& r, const Value& v, const Value&) -> Fault {

@@ -59,9 +59,6 @@ struct Accepted {
   bool present = true;  ///< false: the file is gone; the last accepted version is kept
   /// A JSON array of findings, when a newer version stands there and was rejected; else empty.
   std::string rejected;
-  /// Whose file it is by the configuration as it is now; without a name nobody's. Nothing: this
-  /// flow's.
-  std::optional<FlowId> now_of = {};
 };
 /// By path relative to the root.
 using FlowState = std::map<std::string, Accepted>;

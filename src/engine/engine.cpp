@@ -9,6 +9,7 @@
 #include "engine/configured_parts.h"
 #include "engine/decide/run_completion.h"
 #include "engine/input_queue.h"
+#include "engine/intake/moved_files.h"
 #include "engine/perform/backup_encryption.h"
 #include "engine/perform/lock_files.h"
 #include "engine/perform/pending_writes.h"
@@ -89,6 +90,8 @@ class RealEngine : public Engine {
  private:
   Result<void> bring_up_to_now(Ledger& ledger, Time now);
   void recover_runs(const FlowRecord& record, Time now);
+  Result<void> hand_over(Draft& next);
+  void forget_left(Draft& next);
   void rehearse(Draft& next);
   void gather(Draft& next);
   Result<void> handle_requests(Draft& next);
@@ -113,7 +116,8 @@ class RealEngine : public Engine {
             .blind = input_queue_.blind(),
             .try_again = try_again_,
             .trouble = trouble_,
-            .being_written = parts_->intake.being_written(ports_.clock.now())};
+            .being_written = parts_->intake.being_written(ports_.clock.now()),
+            .elsewhere = elsewhere_};
   }
   Draft draft() { return {records_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall()}; }
 
@@ -131,6 +135,9 @@ class RealEngine : public Engine {
   Time since_ = ports_.clock.now();
   Arrival arrival_ = 0;
   std::uint64_t intent_ = 0;
+
+  bool hand_over_ = true;  ///< files may be other flows' by the configuration as it is now
+  std::vector<AgentElsewhere> elsewhere_;
 
   bool first_start_ = false;
   bool pending_ = false;
@@ -154,7 +161,7 @@ Result<void> RealEngine::recover() {
   if (auto moved = bring_up_to_now(*ledger, now); !moved)
     return moved;
   records_ = records_of(*ledger);
-  parts_->intake.handed_over().begin_with(records_);
+  elsewhere_ = agents_elsewhere(records_, parts_->catalog);
   for (const auto& [flow, until] : parts_->setup.said.calm_at)
     if (const auto record = records_.find(flow); record != records_.end())
       record->second.calm_at = until;
@@ -176,13 +183,14 @@ Result<void> RealEngine::recover() {
   pending_ = true;
   for (const auto& [flow, record] : records_)
     recover_runs(record, now);
+  for (Intent& intent : ledger->intents)
+    PendingWrites::assign(intent, parts_->catalog);
   if (parts_->setup.rehearsal) {
     pending_writes_.suppose(ledger->intents, parts_->setup.load.max_bytes);
     return {};
   }
   const auto writes = backup_encryption_.without_its_own(ledger->intents);
-  input_queue_.changed(
-      pending_writes_.recover(writes, parts_->catalog, parts_->setup.load.max_bytes));
+  input_queue_.changed(pending_writes_.recover(writes, parts_->setup.load.max_bytes));
   return {};
 }
 
@@ -216,6 +224,8 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   input_queue_.take(inputs, *parts_, records_, requests_);
   Draft next = draft();
   next.gave_way = pending_writes_.gave_way();
+  if (auto done = hand_over(next); !done)
+    return done;
   gather(next);
   // Files first: a request may be about a flow that is seen for the first time.
   requests_.load(next);
@@ -225,6 +235,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   if (auto handled = handle_requests(next); !handled)
     return handled;
   input_queue_.due(next, records_, flow_index_, parts_->setup.rehearsal);
+  forget_left(next);
   if (auto decided = decide(next); !decided)
     return decided;
   if (requests_.settle(*parts_, records_, next, input_queue_.away()))
@@ -252,6 +263,26 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   parts_->planning.note_holds(next);
   finish_commit(next);
   return commit(next, starting.prepared);
+}
+
+Result<void> RealEngine::hand_over(Draft& next) {
+  if (!hand_over_)
+    return {};
+  return baton::hand_over(records_, parts_->catalog, parts_->documents, parts_->schemas,
+                          parts_->setup.load, next);
+}
+
+/// Not in the step that hands its files over: the journal drops first, and would drop what it keeps
+/// of these files. A write that waits has the name of its former flow in the journal.
+void RealEngine::forget_left(Draft& next) {
+  if (!pending_writes_.settled())
+    return;
+  for (const FlowId& flow : flow_index_.left) {
+    const FlowRecord* const record = next.find(flow);
+    if (record != nullptr && is_left(*record) && !record->live() &&
+        std::none_of(record->runs.begin(), record->runs.end(), left_something))
+      next.forget(flow);
+  }
 }
 
 /// As if all had happened that was decided.
@@ -405,6 +436,12 @@ void RealEngine::publish(Draft& next) {
     parts_->documents.drop(flow);
   locks_.decided(next, records_);
   next.publish(records_, flow_index_);
+  const auto over = std::erase_if(elsewhere_, [this](const AgentElsewhere& agent) {
+    return !flow_index_.live.contains(agent.run);
+  });
+  // What has waited for these agents, or is to be forgotten.
+  const bool handed_over = std::exchange(hand_over_, false);
+  pending_ = pending_ || over > 0 || (handed_over && !flow_index_.left.empty());
   pending_writes_.noted();
   for (const FlowId& flow : next.forgotten)
     pending_writes_.forget(flow);
@@ -512,10 +549,11 @@ DaemonState RealEngine::said() const {
 
 void RealEngine::reconfigure(std::unique_ptr<ConfiguredParts> parts) {
   parts->intake.follow(parts_->intake);
-  parts->intake.handed_over().begin_with(records_);
   parts_ = std::move(parts);
+  hand_over_ = true;
+  elsewhere_ = agents_elsewhere(records_, parts_->catalog);
   input_queue_.decide_all();
-  input_queue_.changed(pending_writes_.reconfigured(parts_->catalog));
+  pending_writes_.assign_all(parts_->catalog);
   input_queue_.scan("reload");
   pending_ = true;
 }

@@ -72,7 +72,10 @@ Result<bool> RequestQueue::for_flow(ConfiguredParts& parts, const Request& reque
                                       [&](auto verb) { return verb == request.verb; });
   if (own && next.find(request.flow) != nullptr) {
     left_.insert(request.id);
-    next.touch(request.flow);
+    // What the dialect writes upon this word is not to be held back.
+    if (FlowRecord& record = next.touch(request.flow);
+        request.verb == "resume" && record.control.reason == kMoved)
+      lift(record, next);
     next.decide.insert(request.flow);
     return true;
   }

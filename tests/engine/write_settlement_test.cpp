@@ -32,7 +32,7 @@ std::string recovered(const std::string& there, const Intent& write) {
   FakeDisk disk(fuse, deeds);
   disk.write(write.path, there);
   PendingWrites pending_writes(disk);
-  (void)pending_writes.recover({write}, Catalog::of({}), 1U << 20U);
+  (void)pending_writes.recover({write}, 1U << 20U);
   return *disk.file(write.path);
 }
 
@@ -70,13 +70,12 @@ TEST_CASE("a move that was made is not made again for what was written in its pl
   disk.write(write.to, "{\"status\":\"DONE\"}");
   disk.write(write.path, "{\"status\":\"DONE\"}");
   PendingWrites pending_writes(disk);
-  CHECK(pending_writes.recover({write}, Catalog::of({}), 1U << 20U) ==
-        std::set<std::string>{write.path});
+  CHECK(pending_writes.recover({write}, 1U << 20U) == std::set<std::string>{write.path});
   CHECK(pending_writes.empty());
   CHECK(disk.file(write.path) != nullptr);
 
   disk.write(write.to, "something else");
-  pending_writes.recover({write}, Catalog::of({}), 1U << 20U);
+  pending_writes.recover({write}, 1U << 20U);
   CHECK_FALSE(pending_writes.empty());
 }
 
@@ -97,7 +96,7 @@ TEST_CASE("a file that is missing because the root is away does not let a write 
     disk.unreadable[write.path] = Errc::not_found;
     disk.unwritable[write.path] = Errc::busy;
     PendingWrites pending_writes(disk);
-    CHECK(pending_writes.recover({write}, Catalog::of({}), 1U << 20U).empty());
+    CHECK(pending_writes.recover({write}, 1U << 20U).empty());
     CHECK_FALSE(pending_writes.empty());
     disk.unreadable.clear();
     disk.unwritable.clear();

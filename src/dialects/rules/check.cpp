@@ -129,12 +129,9 @@ std::map<std::string, Findings> check(const FlowState& docs, const Json& options
   const FlowId flow{"rules", rule->name};
   const Scene scene(flow, docs, *rule);
   for (const auto& [subject, paths] : scene.disputes()) {
-    std::string text = "`" + printable(subject, 80) + "` has its stage in " + paths.first + " too";
-    for (const std::string& path : {paths.first, paths.second})
-      if (const auto& now_of = docs.at(path).now_of; now_of)
-        text += "; " + path + " is a file of " + owner(*now_of) + " by now";
-    found[paths.second].push_back(
-        fault("subject", "", text + "; one file of a flow must say it", nullptr, ""));
+    const std::string text = "`" + printable(subject, 80) + "` has its stage in " + paths.first +
+                             " too; one file of a flow must say it";
+    found[paths.second].push_back(fault("subject", "", text, nullptr, ""));
   }
   return found;
 }

@@ -118,10 +118,7 @@ class Reacting {
     idle_ = false;
     if (reaction.approval)
       if (auto hold = approval_hold(view_, scene_, memo_, reaction, *subject_)) {
-        // Nobody is asked for what is another rule's to do.
-        if (auto elsewhere = handed_over_hold(decided_by(reaction), reaction.run))
-          decision_.holds.push_back(*std::move(elsewhere));
-        else if (hold->reason == "rejected" && !reaction.approval->rejected.empty())
+        if (hold->reason == "rejected" && !reaction.approval->rejected.empty())
           set(reaction.key + "r", reaction.approval->rejected, reaction,
               *subject_ + " was rejected");
         else
@@ -194,11 +191,7 @@ class Reacting {
     desired.role = reaction.run;
     desired.subject = *subject_;
     desired.purpose = reaction.purpose.empty() ? state_->stage : reaction.purpose;
-    // The agent that hands a subject on is still ending when the next one is due: one at a time. By
-    // the file, since a rule that was given another name makes another flow of it, and by all files
-    // in which it may stand. By the flow, too: it may be handed on from one file of it to another.
-    for (const std::string& path : scene_.possible_holders(*subject_))
-      desired.claims.push_back(Claim{"subject " + *subject_ + " of " + path, 1});
+    // The agent that hands a subject on is still ending when the next one is due: one at a time.
     desired.claims.push_back(Claim{"subject " + *subject_ + " of " + text(view_.flow), 1});
     limit(*scene_.rule().limits, scene_.rule().name, desired);
     desired.why = why;
@@ -248,34 +241,10 @@ class Reacting {
     return paths;
   }
 
-  /// What stands in a file that is another rule's by now is that one's to act upon.
-  std::optional<Hold> handed_over_hold(const std::vector<std::string>& paths,
-                                       const Role& role) const {
-    for (const std::string& path : paths) {
-      const auto file = view_.docs.find(path);
-      if (file == view_.docs.end() || !file->second.now_of)
-        continue;
-      const FlowId& now_of = *file->second.now_of;
-      const std::string whose = path + " is a file of " + owner(now_of) + " by now, ";
-      if (!now_of.name.empty())
-        return Hold{role, *subject_, "unconfigured",
-                    whose +
-                        "which has not accepted it as it stands; put it right (`baton explain " +
-                        path + "` says what is wrong), and that rule goes on with it"};
-      if (view_.rejected.contains(path))
-        return Hold{role, *subject_, "unconfigured",
-                    whose + "and a version of it was rejected; mend `files:` of the rule"};
-    }
-    return std::nullopt;
-  }
-
   /// Whoever is started reads what stands there, and not what was accepted last: of the subject's
   /// own file, and of those by which it is decided.
   std::optional<Hold> rejected_hold(const Reaction& reaction, const Role& role) const {
-    const std::vector<std::string> paths = decided_by(reaction);
-    if (auto hold = handed_over_hold(paths, role))
-      return hold;
-    const std::string bad = first_rejected(paths);
+    const std::string bad = first_rejected(decided_by(reaction));
     if (bad.empty())
       return std::nullopt;
     return Hold{role, *subject_, "valid_file",

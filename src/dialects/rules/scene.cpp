@@ -1,7 +1,6 @@
 #include "dialects/rules/scene.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "base/text.h"
@@ -64,10 +63,6 @@ std::string document_name(const std::string& kind) {
   return slash == std::string::npos ? "" : kind.substr(slash + 1);
 }
 
-std::string owner(const FlowId& now_of) {
-  return now_of.name.empty() ? "no rule" : text(now_of);
-}
-
 Scene::Scene(const FlowId& flow, const FlowState& docs, const Rule& rule)
     : flow_(flow), docs_(docs), rule_(rule) {
   collect();
@@ -91,8 +86,6 @@ void Scene::collect() {
     const Value* const record = record_of(*accepted.document);
     if (record == nullptr)
       continue;
-    if (rule_.stage.pointer.find(kSubject) != std::string::npos)
-      of_many_.push_back(path);
     for (auto& [subject, stage] : stages_in(*record, rule_.stage.pointer, otherwise)) {
       const auto [holder, fresh] = holders_.emplace(subject, path);
       if (!fresh)
@@ -105,15 +98,6 @@ void Scene::collect() {
 std::string Scene::holder(const Subject& subject) const {
   const auto found = holders_.find(subject);
   return found == holders_.end() ? "" : found->second;
-}
-
-std::vector<std::string> Scene::possible_holders(const Subject& subject) const {
-  constexpr std::size_t kFew = 8;
-  std::vector<std::string> paths = {holder(subject)};
-  if (of_many_.size() <= kFew)
-    std::copy_if(of_many_.begin(), of_many_.end(), std::back_inserter(paths),
-                 [&](const std::string& path) { return path != paths.front(); });
-  return paths;
 }
 
 std::string Scene::path(const Place& place, const Subject& subject) const {

@@ -24,9 +24,6 @@ Stages stages_in(const Value& root, const std::string& pointer, const Subject& o
 /// The name of a document out of its kind: `tickets/review` is `review`, `tickets` has none.
 std::string document_name(const std::string& kind);
 
-/// Of Accepted::now_of: "rules/h", or "no rule".
-std::string owner(const FlowId& now_of);
-
 /// The documents of one flow, seen by its rule. What it was made of has to outlive it.
 class Scene {
  public:
@@ -43,9 +40,6 @@ class Scene {
 
   /// The path of the document that holds the subject; empty when none does.
   std::string holder(const Subject& subject) const;
-  /// The documents in which the subject may stand: the one that holds it, and those it may have
-  /// come from or go to, unless these are many.
-  std::vector<std::string> possible_holders(const Subject& subject) const;
   /// The path a place's document has or would have; empty for one nobody can tell, and where the
   /// subject's name cannot be part of a path.
   std::string path(const Place& place, const Subject& subject) const;
@@ -70,7 +64,6 @@ class Scene {
   const Rule& rule_;
   Stages stages_;
   std::map<Subject, std::string> holders_;
-  std::vector<std::string> of_many_;  ///< documents that hold subjects by their names
   std::map<Subject, std::pair<std::string, std::string>> disputed_;
 };
 

@@ -71,10 +71,6 @@ std::optional<Hold> Writes::unwritable(const Subject& subject,
     if (file == nullptr || !file->present)
       return Hold{"", subject, "no_document",
                   path + " is not there, so that " + text(member.place) + " cannot be set"};
-    if (file->now_of)
-      return Hold{"", subject, "unconfigured",
-                  path + " is a file of " + owner(*file->now_of) + " by now, so that " +
-                      text(member.place) + " is not set; mend `files:` of the rule"};
     if (!file->rejected.empty())
       return Hold{"", subject, "valid_file",
                   path +

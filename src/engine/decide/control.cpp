@@ -101,8 +101,7 @@ Answer retry(const Request& request, FlowRecord& record, Draft& draft) {
 Answer forget(const FlowRecord& record, const Catalog& catalog, Draft& draft) {
   if (record.live())
     return {false, "agents of it are running; `baton stop " + text(record.id) + "` first"};
-  // A file of a rule or dialect that is configured no more, or is another flow's by now, starts
-  // nothing.
+  // A file of a rule or dialect that is configured no more starts nothing.
   const auto its_own = [&](const std::string& path) {
     const auto match = catalog.match(path);
     return match && match->flow == record.id;

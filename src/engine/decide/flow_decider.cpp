@@ -8,6 +8,7 @@
 
 #include "engine/decide/control.h"
 #include "engine/decide/status.h"
+#include "engine/intake/moved_files.h"
 
 namespace baton {
 namespace {
@@ -183,13 +184,19 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
     return {};
   FlowRecord& record = draft.touch(flow);
   const Catalog::Entry* const entry = catalog_.entry(flow.dialect);
-  if (entry == nullptr) {
-    // No longer configured: its agents are looked after, nothing is started.
+  if (entry == nullptr || is_left(record)) {
+    // Its agents are looked after, nothing is started.
+    if (entry != nullptr)
+      (void)advance(record, *entry, {}, draft);
     record.decision = Decision{};
     record.decision.control = Control::idle;
-    record.held = Hold{"", "", "unconfigured", why_unconfigured(setup_, flow.dialect)};
+    record.held =
+        Hold{"", "", "unconfigured",
+             is_left(record) ? record.control.why : why_unconfigured(setup_, flow.dialect)};
     return {};
   }
+  if (record.control.reason == kLeft)
+    draft.control(record, Control::run, "", "");
   auto opened = documents_.open(record, *entry, draft.documents);
   if (!opened && opened.error().code == Errc::parse) {
     stand_still(record, opened.error());
@@ -198,8 +205,6 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
   if (!opened)
     return pass_on(opened);
   FlowState docs = std::move(*opened);
-  for (auto& [path, accepted] : docs)
-    accepted.now_of = intake_.handed_over().now_of(path, flow);
   View view{record.id, docs,           record.stages,      record.runs, record.memo,
             requests,  entry->options, setup_.environment, draft.now,   draft.wall};
   view.control = ordered(record, draft.find(FlowId{}));
@@ -314,16 +319,29 @@ std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRec
   for (int round = 0;; ++round) {
     show_rejected(record, view);
     check(record, entry, docs, draft);
+    const bool moved = record.control.reason == kMoved;
     if (dialect.stages != nullptr)
       advance(record, entry, dialect.stages(view), draft);
+    if (moved && record.control.reason != kMoved)
+      view.control = ordered(record, draft.find(FlowId{}));
     // What was decided before holds on.
     if (!read_more(view, dialect, docs))
       return {};
     record.decision = dialect.decide(view);
+    for (Hold& hold : record.decision.holds)
+      if (hold.reason == "only_looked" && record.control.reason == kMoved)
+        hold = Hold{hold.role, hold.subject, std::string(kMoved), record.control.why};
     // The book has it from now on; kept twice it would double what a thousand flows take.
     const Json memo = std::exchange(record.decision.memo, Json());
     enter_spent(record, draft);
     const bool writes = !record.decision.updates.empty();
+    if (writes && record.control.reason == kMoved) {
+      take_back(view.requests, record, record.control.why, draft);
+      keep_told(record, said);
+      record.decision.updates.clear();
+      record.decision.holds.push_back(Hold{"", "", std::string(kMoved), record.control.why});
+      return {};
+    }
     std::string trouble = !writes ? ""
                           : round == kMaxRounds
                               ? "the flow's own writes lead to further writes without end "
@@ -404,6 +422,7 @@ bool FlowDecider::advance(FlowRecord& record, const Catalog::Entry& entry, const
     auto& entries = record.entries[subject];
     const std::string from = state.stage.empty() ? "" : state.stage + " -> ";
     const bool back = remembers && !stage.empty() && is_back(state, stage, draft.now);
+    const bool goes_on = !state.stage.empty() && !stage.empty();
     if (stage.empty())
       leave(state);
     else
@@ -416,6 +435,8 @@ bool FlowDecider::advance(FlowRecord& record, const Catalog::Entry& entry, const
       state.entries = ++entries[stage];
     }
     draft.stage(record, subject);
+    if (goes_on && stage_change_resumes(record, draft))
+      draft.control(record, Control::run, "", "");
     draft.event("stage", record.id,
                 from + (stage.empty() ? "gone" : stage) + (back ? " again" : ""), subject);
   };

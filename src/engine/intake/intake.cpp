@@ -66,8 +66,7 @@ Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environme
       catalog_(catalog),
       environment_(environment),
       limits_(limits),
-      scan_(ports.disk, catalog),
-      handed_over_(catalog) {}
+      scan_(ports.disk, catalog) {}
 
 namespace {
 
@@ -148,21 +147,14 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
 Result<std::shared_ptr<const Document>> Intake::before(const Catalog::Match& match,
                                                        const std::string& path,
                                                        const Draft& draft) {
-  std::set<FlowId> flows = handed_over_.former_flows(path);
-  flows.insert(match.flow);
-  for (const FlowId& flow : flows) {
-    const FlowRecord* const record = draft.find(flow);
-    // Of a path there is one accepted version.
-    if (record == nullptr || flow.dialect != match.flow.dialect || !record->accepted.contains(path))
-      continue;
-    auto document = ports_.documents.document(*record, record->accepted.at(path), *match.entry,
-                                              draft.documents);
-    if (!document && document.error().code != Errc::parse)
-      return pass_on(document);
-    if (document)
-      return document;
-  }
-  return nullptr;
+  const FlowRecord* const record = draft.find(match.flow);
+  if (record == nullptr || !record->accepted.contains(path))
+    return nullptr;
+  auto document =
+      ports_.documents.document(*record, record->accepted.at(path), *match.entry, draft.documents);
+  if (!document && document.error().code == Errc::parse)
+    return nullptr;
+  return document;
 }
 
 Result<DocumentCheck> Intake::check_after(const Catalog::Match& match, const std::string& path,
@@ -212,29 +204,17 @@ void Intake::ignore(const std::string& path, Draft& draft) {
               known.size() < kMostIgnored ? why : why + "; of further files nothing is said");
 }
 
-bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) const {
-  bool own = false;
-  for (FlowRecord* const record : handed_over_.all_records(
-           flow, path, draft,
-           [&](const FlowRecord& each) { return each.rejected.contains(path); })) {
-    record->rejected.erase(path);
-    draft.commit.no_longer_rejected.push_back(path);
-    own = own || record->id == flow;
-  }
-  return own;
+bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) {
+  const FlowRecord* const known = draft.find(flow);
+  if (known == nullptr || !known->rejected.contains(path))
+    return false;
+  draft.decide.insert(flow);
+  return draft.no_longer_rejected(draft.touch(flow), path);
 }
 
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
   unsettled_.settled(path);
   (void)no_longer_rejected(match.flow, path, draft);
-  for (FlowRecord* const former :
-       handed_over_.former_records(path, draft, [&](const FlowRecord& record) {
-         const auto row = record.accepted.find(path);
-         return row != record.accepted.end() && row->second.present;
-       })) {
-    former->accepted.at(path).present = false;
-    draft.presence.insert(path);
-  }
   const FlowRecord* const known = draft.find(match.flow);
   if (known == nullptr)
     return;
@@ -267,15 +247,15 @@ void Intake::same(const Catalog::Match& match, const std::string& path, Draft& d
 }
 
 /// What was accepted last stays in force, as it does when a good file is overwritten by a bad one.
-void Intake::note_presence(const FlowId& flow, const std::string& path, Draft& draft) const {
-  const auto absent = [&](const FlowRecord& record) {
-    const auto row = record.accepted.find(path);
-    return row != record.accepted.end() && !row->second.present;
-  };
-  for (FlowRecord* const record : handed_over_.all_records(flow, path, draft, absent)) {
-    record->accepted.at(path).present = true;
-    draft.presence.insert(path);
-  }
+void Intake::note_presence(const FlowId& flow, const std::string& path, Draft& draft) {
+  const FlowRecord* const known = draft.find(flow);
+  const bool absent =
+      known != nullptr && known->accepted.contains(path) && !known->accepted.at(path).present;
+  if (!absent)
+    return;
+  draft.touch(flow).accepted.at(path).present = true;
+  draft.presence.insert(path);
+  draft.decide.insert(flow);
 }
 
 void Intake::reject(const Catalog::Match& match, const std::string& path, const Digest& digest,
@@ -288,10 +268,6 @@ void Intake::reject(const Catalog::Match& match, const std::string& path, const 
   FlowRecord& record = draft.touch(match.flow);
   const RejectedRow row{path, match.flow, digest, findings_json(path, findings), draft.wall};
   record.rejected[path] = row;
-  // Its row takes the place of theirs.
-  for (FlowRecord* const former : handed_over_.former_records(
-           path, draft, [&](const FlowRecord& other) { return other.rejected.contains(path); }))
-    former->rejected.erase(path);
   record.last_activity = draft.now;
   draft.commit.rejected.push_back(row);
   draft.decide.insert(match.flow);
@@ -417,9 +393,6 @@ void Intake::accept(const Catalog::Match& match, const std::string& path,
                     Draft& draft) {
   unsettled_.settled(path);
   (void)no_longer_rejected(match.flow, path, draft);
-  for (FlowRecord* const former : handed_over_.former_records(
-           path, draft, [&](const FlowRecord& record) { return record.accepted.contains(path); }))
-    former->accepted.erase(path);
   FlowRecord& record = draft.touch(match.flow);
   draft.accept(record,
                AcceptedRow{path, match.flow, match.kind->kind, match.part, document->digest(),

@@ -10,7 +10,6 @@
 #include "core/ports.h"
 #include "engine/intake/document_check.h"
 #include "engine/intake/document_store.h"
-#include "engine/intake/handed_over.h"
 #include "engine/intake/tree_scan.h"
 #include "engine/intake/unsettled_files.h"
 #include "engine/state/flow_record.h"
@@ -56,8 +55,6 @@ class Intake {
   }
   /// Another configuration makes no look at a file the first one of this daemon.
   void follow(const Intake& former) { compared_ = former.compared_; }
-  HandedOver& handed_over() { return handed_over_; }
-  const HandedOver& handed_over() const { return handed_over_; }
 
   /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
   std::vector<std::string> due(Time now) const { return unsettled_.due(now); }
@@ -101,12 +98,10 @@ class Intake {
   void count_change(const Catalog::Match& match, const std::string& path, FlowRecord& record,
                     Draft& draft);
   /// A file that was gone is there again, though not as it can be used.
-  void note_presence(const FlowId& flow, const std::string& path, Draft& draft) const;
-  /// A file that is gone, or as it was accepted last: whether a version of it was, in the flow's
-  /// book.
-  bool no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) const;
-  /// The version the flow has accepted last or, where it has none, the one of whose file it was.
-  /// nullptr: there is none, or it cannot be read.
+  static void note_presence(const FlowId& flow, const std::string& path, Draft& draft);
+  /// A file that is gone, or as it was accepted last: whether a version of it was rejected.
+  static bool no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft);
+  /// The version the flow has accepted last. nullptr: there is none, or it cannot be read.
   Result<std::shared_ptr<const Document>> before(const Catalog::Match& match,
                                                  const std::string& path, const Draft& draft);
 
@@ -119,7 +114,6 @@ class Intake {
   bool starved_ = false;
   std::optional<Error> away_;
   std::set<std::string> compared_;  ///< files that were compared with what is in force
-  HandedOver handed_over_;
   RateBreaker rate_breaker_;
 };
 

@@ -32,12 +32,6 @@ bool whole(const Intent& write) {
          write.kind == Intent::Kind::create;
 }
 
-/// To be written into a file that by now is another flow's.
-bool of_another(const Intent& write, const Catalog& catalog) {
-  const auto match = catalog.match(write.path);
-  return whole(write) && match && match->flow != write.flow;
-}
-
 bool may_pass(const Error& error) {
   return error.code == Errc::no_space || error.code == Errc::busy || error.code == Errc::away;
 }
@@ -66,16 +60,24 @@ void PendingWrites::put_off(Waiting& waiting, const Error& error, Time now, std:
     waiting.to_settle = max_bytes;
 }
 
+void PendingWrites::assign(Intent& write, const Catalog& catalog) {
+  if (const auto match = catalog.match(write.path))
+    write.flow = match->flow;
+}
+
+void PendingWrites::assign_all(const Catalog& catalog) {
+  for (Waiting& each : waiting_)
+    assign(each.write, catalog);
+  for (auto& [path, given_up] : given_up_)
+    for (Intent& write : given_up.writes)
+      assign(write, catalog);
+}
+
 std::set<std::string> PendingWrites::recover(const std::vector<Intent>& intents,
-                                             const Catalog& catalog, std::size_t max_bytes) {
+                                             std::size_t max_bytes) {
   std::set<std::string> paths;
   for (const Intent& intent : intents) {
     Waiting left{intent, {}, max_bytes};
-    if (of_another(intent, catalog)) {
-      give_up(left);
-      paths.insert(intent.path);
-      continue;
-    }
     if (awaits(intent.path)) {
       left.why = intent.path + " " + std::string(kBehind);
       waiting_.push_back(std::move(left));
@@ -91,19 +93,6 @@ std::set<std::string> PendingWrites::recover(const std::vector<Intent>& intents,
     else
       give_up(left);
     paths.insert(intent.path);
-  }
-  return paths;
-}
-
-std::set<std::string> PendingWrites::reconfigured(const Catalog& catalog) {
-  std::set<std::string> paths;
-  for (const Waiting& each : std::exchange(waiting_, {})) {
-    if (of_another(each.write, catalog)) {
-      give_up(each);
-      paths.insert(each.write.path);
-    } else {
-      waiting_.push_back(each);
-    }
   }
   return paths;
 }
@@ -274,13 +263,11 @@ std::set<std::string> PendingWrites::looked_at(const Draft& step, const Catalog&
   paths.insert(step.changed.begin(), step.changed.end());
   std::erase_if(paths, [&](const std::string& path) {
     const std::set<FlowId> flows = overtaken(path);
-    const auto match = catalog.match(path);
     const bool in_force = std::any_of(flows.begin(), flows.end(), [&](const FlowId& flow) {
       const FlowRecord* const record = step.find(flow);
-      return record != nullptr && record->accepted.contains(path) &&
-             !(match && match->flow == flow);
+      return record != nullptr && record->accepted.contains(path);
     });
-    return flows.empty() || in_force;
+    return flows.empty() || (in_force && !catalog.match(path));
   });
   return paths;
 }

@@ -22,12 +22,11 @@ class PendingWrites {
  public:
   explicit PendingWrites(Disk& disk) : disk_(disk) {}
 
-  /// Settles what was open when the last daemon ended. The paths to be looked at. What is to be
-  /// written into a file that by now is another flow's stays open.
-  std::set<std::string> recover(const std::vector<Intent>& intents, const Catalog& catalog,
-                                std::size_t max_bytes);
-  /// Whose file is whose may be another matter now; so do those that wait stay open then.
-  std::set<std::string> reconfigured(const Catalog& catalog);
+  /// Settles what was open when the last daemon ended. The paths to be looked at.
+  std::set<std::string> recover(const std::vector<Intent>& intents, std::size_t max_bytes);
+  /// A write goes with its file: it is the one's which has that by the configuration now.
+  static void assign(Intent& write, const Catalog& catalog);
+  void assign_all(const Catalog& catalog);
   /// For a rehearsal, which makes none: the paths of those that are still to be made are awaited,
   /// so that their files are taken to be as the journal has them.
   void suppose(const std::vector<Intent>& intents, std::size_t max_bytes);
@@ -56,6 +55,8 @@ class PendingWrites {
   /// The flows of which some does.
   std::set<FlowId> flows() const;
   bool empty() const { return waiting_.empty(); }
+  /// None waits, and none gave way to a version that was not looked at yet.
+  bool settled() const { return waiting_.empty() && given_up_.empty(); }
   /// Some write will be made without anybody's doing.
   bool passing() const;
   /// When to try again.
@@ -68,9 +69,9 @@ class PendingWrites {
   /// assumed that has not been made. They are open in the journal for so long, for the next daemon
   /// has to know.
   std::map<std::string, Digest> gave_way() const;
-  /// The paths of them, and of writes that are overtaken, which the step has looked at. One that by
-  /// now is another flow's file, or nobody's, is not among them as long as the flow that wrote it
-  /// has something in force of it: that has not stood there.
+  /// The paths of them, and of writes that are overtaken, which the step has looked at. A file that
+  /// is no flow's any more is not among them as long as the flow that wrote it has something in
+  /// force of it: that has not stood there.
   std::set<std::string> looked_at(const Draft& step, const Catalog& catalog) const;
   /// Those writes of a path: done, if a step that has looked at the file is committed.
   std::vector<std::uint64_t> given_up(const std::string& path) const;

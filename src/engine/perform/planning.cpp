@@ -35,6 +35,13 @@ FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, con
                         path +
                             " cannot be read as it stands and may be being written; it is "
                             "looked at again until it can, or is rejected"};
+  // At most one agent works on a file, whichever flow had it when the agent was started.
+  const auto agent =
+      std::find_if(now.elsewhere.begin(), now.elsewhere.end(),
+                   [&](const AgentElsewhere& each) { return each.now == record.id; });
+  if (!one.held && agent != now.elsewhere.end())
+    one.held = Hold{"", "", "claimed",
+                    agent->path + " is still in the hands of an agent of " + text(agent->former)};
   if (root.control != Control::run && one.control != Control::stop) {
     one.control = root.control;
     one.control_reason = root.reason;
@@ -109,6 +116,8 @@ void Planning::reconcile(const Draft& next, const PlanningContext& now, const Re
   stale_.merge(now.pending_writes.flows());
   for (const auto& [flow, paths] : now.being_written)
     stale_.insert(flow);
+  for (const AgentElsewhere& agent : now.elsewhere)
+    stale_.insert(agent.now);
   flows.insert(stale_.begin(), stale_.end());
   const FlowRecord* const whole = next.find(FlowId{});
   const ControlRow root = whole == nullptr ? ControlRow{} : whole->control;

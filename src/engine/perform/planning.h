@@ -13,6 +13,7 @@
 #include "core/catalog.h"
 #include "core/reconcile.h"
 #include "engine/intake/document_store.h"
+#include "engine/intake/moved_files.h"
 #include "engine/perform/pending_writes.h"
 #include "engine/perform/start_command.h"
 #include "engine/state/flow_index.h"
@@ -37,6 +38,8 @@ struct PlanningContext {
   std::string trouble;
   /// Files that do not parse or cannot be read and may be being written.
   std::map<FlowId, std::vector<std::string>> being_written;
+  /// Agents that work on files which other flows have by now.
+  const std::vector<AgentElsewhere>& elsewhere;
 };
 
 /// Step 8 of the one path: all flows together, with what stands against starting anything, become

@@ -37,6 +37,8 @@ void FlowIndex::add(const FlowRecord& record) {
   failed += record.failed ? 1U : 0U;
   held += is_held(record) ? 1U : 0U;
   no_place += waits_for_place(record) ? 1U : 0U;
+  if (is_left(record))
+    left.insert(record.id);
 }
 
 void FlowIndex::remove(const FlowRecord& record) {
@@ -54,6 +56,7 @@ void FlowIndex::remove(const FlowRecord& record) {
   failed -= record.failed ? 1U : 0U;
   held -= is_held(record) ? 1U : 0U;
   no_place -= waits_for_place(record) ? 1U : 0U;
+  left.erase(record.id);
 }
 
 FlowIndex index_of(const FlowRecords& records) {

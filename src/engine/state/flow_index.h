@@ -21,6 +21,7 @@ struct FlowIndex {
   std::size_t failed = 0;
   std::size_t held = 0;      ///< flows with a hold, or with a file that is wrong
   std::size_t no_place = 0;  ///< flows that wait for a place
+  std::set<FlowId> left;     ///< flows whose files are all other flows' by now
 
   /// A flow's book as it is from now on.
   void add(const FlowRecord& record);

@@ -63,6 +63,14 @@ bool FlowRecord::live() const {
   return std::any_of(runs.begin(), runs.end(), [](const Run& run) { return run.live(); });
 }
 
+bool has_no_file(const FlowRecord& record) {
+  return record.accepted.empty() && record.rejected.empty();
+}
+
+bool is_left(const FlowRecord& record) {
+  return record.control.reason == kLeft && has_no_file(record);
+}
+
 FlowRecords records_of(const Ledger& ledger) {
   FlowRecords records;
   const auto record = [&](const FlowId& flow) -> FlowRecord& {
@@ -251,6 +259,11 @@ void Draft::forget(const FlowId& flow) {
 
 void Draft::control(FlowRecord& record, Control control, Word reason, std::string why) {
   ControlRow& row = record.control;
+  // A flow without files has nothing to go on with, and goes when its agents have ended.
+  if (is_left(record)) {
+    control = control == Control::stop ? Control::stop : Control::idle;
+    reason = kLeft;
+  }
   if (control == Control::run)
     row.resumed_at = now;
   row.control = control;
@@ -281,12 +294,19 @@ void Draft::accept(FlowRecord& record, const AcceptedRow& row,
   record.accepted[row.path] = row;
   record.last_activity = now;
   decide.insert(record.id);
-  if (record.rejected.erase(row.path) > 0)
-    commit.no_longer_rejected.push_back(row.path);
+  (void)no_longer_rejected(record, row.path);
   presence.erase(row.path);
   std::erase_if(commit.accepted, [&](const auto& pair) { return pair.first.path == row.path; });
   commit.accepted.emplace_back(row, document->text());
   documents[row.path] = std::move(document);
+}
+
+bool Draft::no_longer_rejected(FlowRecord& record, const std::string& path) {
+  if (record.rejected.erase(path) == 0)
+    return false;
+  std::erase_if(commit.rejected, [&](const RejectedRow& row) { return row.path == path; });
+  commit.no_longer_rejected.push_back(path);
+  return true;
 }
 
 void Draft::move_away(FlowRecord& record, const std::string& path) {

@@ -53,6 +53,14 @@ struct FlowRecord {
 };
 
 using FlowRecords = std::map<FlowId, FlowRecord>;
+
+/// Reasons of a control that the configuration gave, see engine/intake/moved_files.h.
+inline constexpr std::string_view kMoved = "moved";
+inline constexpr std::string_view kLeft = "left";
+bool has_no_file(const FlowRecord& record);
+/// All its files are other flows' by now.
+bool is_left(const FlowRecord& record);
+
 /// The word by which flows of all dialects say that they have come to their end.
 inline constexpr std::string_view kCompleted = "completed";
 
@@ -112,6 +120,8 @@ class Draft {
   void put(FlowRecord& record, const Run& run);
   /// Enters an accepted version; a later one of the same path in this step takes its place.
   void accept(FlowRecord& record, const AcceptedRow& row, std::shared_ptr<const Document> document);
+  /// A file has no rejected version any more. Whether it had one.
+  bool no_longer_rejected(FlowRecord& record, const std::string& path);
   /// Drops an accepted version, also one of this step: its file has another name from now on.
   void move_away(FlowRecord& record, const std::string& path);
   /// Plans to write `text` over what stands in the file now; the journal keeps what it replaces.

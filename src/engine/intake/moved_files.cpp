@@ -1,0 +1,125 @@
+#include "engine/intake/moved_files.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "findings/report.h"
+
+namespace baton {
+namespace {
+
+/// The flow that has the path by now, if it is not the one whose record has it.
+std::optional<Catalog::Match> new_owner(const Catalog& catalog, const FlowId& flow,
+                                        const std::string& path) {
+  auto match = catalog.match(path);
+  return match && match->flow != flow ? match : std::nullopt;
+}
+
+/// The new flow waits for a person, as the former one did where a person had held it.
+void hold(FlowRecord& record, const FlowRecord& former, const std::string& path, Draft& draft) {
+  const ControlRow& said = former.control;
+  if (record.control.reason == kLeft)
+    record.control = ControlRow{record.id};
+  if (record.control.control == Control::pause || record.control.control == Control::stop)
+    return;
+  if (said.control == Control::pause || said.control == Control::stop)
+    return draft.control(record, said.control, said.reason, said.why);
+  draft.control(record, Control::idle, std::string(kMoved),
+                path + " was a file of " + text(former.id) +
+                    " before the configuration changed; look at it, then `baton resume " +
+                    text(record.id) + "` acts on it as it stands");
+}
+
+/// Its file is judged anew, for it may be right for its new flow.
+void reject(RejectedRow row, const FlowId& flow, Draft& draft) {
+  row.flow = flow;
+  row.digest = {};
+  draft.touch(flow).rejected[row.path] = row;
+  draft.commit.rejected.push_back(std::move(row));
+}
+
+/// A version that the new flow would not accept is not its state: it counts as rejected, and is
+/// kept among those that were overwritten.
+Result<void> hand_over(const FlowRecord& former, const AcceptedRow& row,
+                       const Catalog::Match& match, DocumentStore& documents, Schemas& schemas,
+                       const LoadLimits& limits, Draft& draft) {
+  auto document = documents.document(former, row, *match.entry, draft.documents);
+  if (!document && document.error().code != Errc::parse)
+    return pass_on(document);
+  draft.move_away(draft.touch(former.id), row.path);
+  if (!document) {
+    reject({row.path, {}, {}, "[]", draft.wall}, match.flow, draft);
+    return {};
+  }
+  const std::string& bytes = (*document)->text();
+  const DocumentCheck checked = check_document(match, row.path, bytes, schemas, limits);
+  if (!checked.accepted()) {
+    draft.commit.replaced.emplace_back(row.path, bytes);
+    reject({row.path, {}, {}, findings_json(row.path, checked.findings), draft.wall}, match.flow,
+           draft);
+    return {};
+  }
+  AcceptedRow moved = row;
+  moved.flow = match.flow;
+  moved.kind = match.kind->kind;
+  moved.part = match.part;
+  draft.accept(draft.touch(match.flow), moved, *document);
+  return {};
+}
+
+}  // namespace
+
+Result<void> hand_over(const FlowRecords& records, const Catalog& catalog, DocumentStore& documents,
+                       Schemas& schemas, const LoadLimits& limits, Draft& draft) {
+  std::set<FlowId> losers;
+  for (const auto& [flow, record] : records) {
+    // The root's own rows are of folders.
+    if (flow == FlowId{})
+      continue;
+    const auto take = [&](const std::string& path) {
+      auto match = new_owner(catalog, flow, path);
+      if (!match)
+        return match;
+      losers.insert(flow);
+      draft.decide.insert(flow);
+      hold(draft.touch(match->flow), record, path, draft);
+      return match;
+    };
+    for (const auto& [path, row] : record.accepted)
+      if (const auto match = take(path)) {
+        draft.event("moved", match->flow, path + " was a file of " + text(flow));
+        if (auto done = hand_over(record, row, *match, documents, schemas, limits, draft); !done)
+          return done;
+      }
+    for (const auto& [path, row] : record.rejected)
+      if (const auto match = take(path)) {
+        draft.touch(flow).rejected.erase(path);
+        reject(row, match->flow, draft);
+      }
+  }
+  for (const FlowId& flow : losers)
+    if (FlowRecord& record = draft.touch(flow); has_no_file(record))
+      draft.control(record, Control::idle, std::string(kLeft),
+                    "all its files are other flows' since the configuration changed");
+  return {};
+}
+
+std::vector<AgentElsewhere> agents_elsewhere(const FlowRecords& records, const Catalog& catalog) {
+  std::vector<AgentElsewhere> all;
+  for (const auto& [flow, record] : records)
+    for (const Run& run : record.runs)
+      for (const DocRef& began_with : run.live() ? run.base : DocSet{})
+        if (const auto match = new_owner(catalog, flow, began_with.path))
+          all.push_back({run.id, flow, match->flow, began_with.path});
+  return all;
+}
+
+bool stage_change_resumes(const FlowRecord& record, const Draft& draft) {
+  return record.control.reason == kMoved && record.stages.size() == 1 &&
+         std::none_of(draft.gave_way.begin(), draft.gave_way.end(), [&](const auto& given_up) {
+           return record.accepted.contains(given_up.first);
+         });
+}
+
+}  // namespace baton
