@@ -39,7 +39,7 @@ ExitCode tell(const Context& context, const Reply& reply) {
 ExitCode answered(const Context& context, const std::string& state, Result<std::string> id,
                   bool wait) {
   if (!id && id.error().code == Errc::denied)
-    id.error().message += "; who controls a daemon is its own user";
+    id.error().message += "; only the user of the daemon can control it";
   if (!id)
     return complain(id.error());
   if (!wait) {
@@ -57,12 +57,12 @@ ExitCode answered(const Context& context, const std::string& state, Result<std::
     return tell(context, *reply);
   if (!lives) {
     complain(whose(context) +
-             "the daemon has ended before it answered; the request stays recorded for the next");
+             "the daemon ended before it answered; the request stays recorded for the next daemon");
     return ExitCode::unreachable;
   }
   const auto daemon = daemon_status(state);
   complain(whose(context) + "the daemon has not answered within " + duration_text(kAnswerPatience) +
-           (daemon && daemon->disk_full ? ", for its disk is full" : "") +
+           (daemon && daemon->disk_full ? ", because its disk is full" : "") +
            "; the request stays recorded");
   return ExitCode::unreachable;
 }
@@ -113,7 +113,7 @@ std::string not_utf8(const Request& request) {
 
 ExitCode submit(const Context& context, const Request& request, bool wait) {
   if (const std::string bad = not_utf8(request); !bad.empty()) {
-    complain("this is not UTF-8: " + bad + "; nothing was asked for");
+    complain("the request has text that is not UTF-8: " + bad + "; nothing was requested");
     return ExitCode::usage;
   }
   const auto state = context.state_folder();

@@ -180,7 +180,7 @@ expect_err "did you mean coordination?"
 mkdir -p lost/here
 printf 'version: 1\nrules:\n  - { name: a, files: "nowhere/{flow}.json", stage: /s, react: [{ to: x, notify: true }] }\n  - { name: b, files: "here/{flow}.json", stage: /s, react: [{ to: [x, y], notify: true }] }\n' >lost/baton.yaml
 expect_exit 0 baton doctor --root lost
-expect_out "there is no folder nowhere below $work/root/lost, where nowhere/{flow}.json is looked for"
+expect_out "the folder nowhere below $work/root/lost does not exist, but baton looks there for nowhere/{flow}.json"
 expect_out "no file below $work/root/lost fits here/{flow}.json yet"
 expect_exit 0 baton status --root lost
 expect_out "files are looked for as nowhere/{flow}.json, here/{flow}.json"
@@ -236,7 +236,7 @@ expect_out '"schema":"baton/doctor/v1"'
 mkdir -p above/root above/other
 printf 'version: 1\nroots: [other]\n' >above/baton.yaml
 expect_exit 0 env XDG_CONFIG_HOME="$PWD/nowhere" "$baton_binary" run --once --root above/root
-expect_err "above/baton.yaml is not used, for its \`roots:\` do not name $PWD/above/root: nothing will be acted upon"
+expect_err "above/baton.yaml is not used, for its \`roots:\` do not name $PWD/above/root: baton will start nothing"
 printf 'version: 1\nroots: [\n' >above/baton.yaml
 expect_exit 0 env XDG_CONFIG_HOME="$PWD/nowhere" "$baton_binary" run --once --root above/root
 expect_err "above/baton.yaml is not used, for it cannot be read which \`roots:\` it names"

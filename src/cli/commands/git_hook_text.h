@@ -8,8 +8,8 @@
 
 namespace baton {
 
-// The text of a git hook with a part of ours in it. Whatever else stands there belongs to somebody
-// else: `without_part(with_part(x))` is x, byte for byte.
+// Adds our part to the text of a git hook and removes it again. The rest of the hook belongs to the
+// user: `without_part(with_part(x))` is x, byte for byte.
 
 /// The hook with our part, which calls `command` (a line of shell) and ends the hook when it fails.
 /// It comes first, since what others wrote may end in `exec` or `exit`. Of a hook that has a part

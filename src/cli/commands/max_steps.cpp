@@ -14,8 +14,8 @@ Result<void> add_max_steps(const std::string& given, Request& request) {
   const char* const end = given.data() + given.size();
   const auto read = std::from_chars(given.data(), end, count);
   if (read.ec != std::errc() || read.ptr != end || count < 1)
-    return fail(Errc::usage,
-                "--max-steps is a count from 1 on, not `" + printable(given, 40) + "`");
+    return fail(Errc::usage, "--max-steps must be a whole number of 1 or more, not `" +
+                                 printable(given, 40) + "`");
   request.arguments.set("max_steps", count);
   return {};
 }

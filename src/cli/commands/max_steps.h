@@ -7,8 +7,7 @@
 
 namespace baton {
 
-/// `--max-steps N` of a loop as an argument of the request; nothing where it was not given.
-/// Errc::usage.
+/// Adds `--max-steps N` of a loop to the request; does nothing when it was not given. Errc::usage.
 Result<void> add_max_steps(const std::string& given, Request& request);
 
 }  // namespace baton

@@ -43,16 +43,15 @@ Result<ServedRoot> served_root(const Context& context, const std::string& root) 
                     std::move(*setup)};
 }
 
-/// What is to be said where no dialect is configured.
+/// The warning when no dialect is configured.
 std::string nothing_to_act_upon(const Context& context) {
   if (!context.configuration().empty())
     return context.configuration() +
-           " names no dialects and no rules: nothing will be acted upon; `baton schema config` "
-           "says "
-           "what it may name";
+           " names no dialects and no rules, so baton will start nothing; see "
+           "docs/configuration.md";
   const std::string above = passed_over(context.root());
   return (above.empty() ? "there is no baton.yaml in " + context.root() + " or above it" : above) +
-         ": nothing will be acted upon; `baton init` writes one";
+         ": baton will start nothing; `baton init` writes one";
 }
 
 Result<ServedRoot> late_root(const Context& context, const std::string& path,
@@ -97,10 +96,9 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
   take_notify(context, config);
   if (arguments.roots.empty())
     for (const std::string& root : left_behind(context))
-      config.remarks.push_back(
-          "agents that an earlier daemon started on " + root +
-          ", which `roots:` names no more, still run and no daemon looks after them; "
-          "`baton stop --all` ends them too");
+      config.remarks.push_back("agents that an earlier daemon started on " + root +
+                               ", which `roots:` no longer names, still run, and no daemon watches "
+                               "them; `baton stop --all` ends them too");
   std::sort(config.remarks.begin(), config.remarks.end());
   config.remarks.erase(std::unique(config.remarks.begin(), config.remarks.end()),
                        config.remarks.end());
@@ -124,11 +122,11 @@ Result<std::vector<std::string>> real_roots(const std::vector<std::string>& name
 }
 
 int run_command(RunArguments arguments, const Context& context) {
-  // The folder in which this began may be gone when the configuration is read again.
+  // The current folder may be gone when the configuration is read again.
   for (std::string& root : arguments.roots)
     if (auto real = real_path(root); real && !root.starts_with('/'))
       root = *std::move(real);
-  // Who comes to an end waits for nothing that may never come.
+  // With --once, do not wait for a root that may never appear.
   if (const auto all = context.all_there(); arguments.once && arguments.roots.empty() && !all)
     return static_cast<int>(complain(all.error()));
   auto config = service_config(context, arguments);

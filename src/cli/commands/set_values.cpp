@@ -16,9 +16,10 @@ Result<Json> settings(const std::vector<std::string>& words, bool texts) {
     if (!value && texts && !bad_utf8(word))
       value = Json(word.substr(equals + 1));
     if (!value)
-      return fail(Errc::usage, "`" + printable(word, 200) +
-                                   "`: the value is no JSON: " + value.error().message +
-                                   "; a text needs its quotes, and the shell a second pair");
+      return fail(Errc::usage,
+                  "`" + printable(word, 200) +
+                      "`: the value is not JSON: " + value.error().message +
+                      "; a string needs double quotes, and the shell a second pair of quotes");
     all.set(word.substr(0, equals), *value);
   }
   return all;

@@ -8,8 +8,8 @@
 
 namespace baton {
 
-/// What `--set` gives: `NAME=JSON` or `/POINTER=JSON`, as the dialect has it, as members of one
-/// object. With `texts` a value that is no JSON is a text. Errc::usage.
+/// Reads `--set` options, `NAME=JSON` or `/POINTER=JSON` as the dialect has it, into one object.
+/// With `texts`, a value that is not JSON becomes a string. Errc::usage.
 Result<Json> settings(const std::vector<std::string>& words, bool texts);
 
 }  // namespace baton
