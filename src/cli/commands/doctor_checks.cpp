@@ -189,7 +189,8 @@ void examine_state(const Context& context, Diagnoses& all) {
   if (damage->empty())
     return add(all, Level::fine, "state", *state + ", journal undamaged");
   add(all, Level::error, "state", "the journal is damaged: " + damage->front(),
-      "stop the daemon, keep a copy of " + *state + ", and let baton begin a new one");
+      "stop the daemon, then restore " + *state +
+          " from a backup, or move it away: baton then begins a new journal");
 }
 
 void examine_daemon(const Context& context, Diagnoses& all) {
